@@ -1,0 +1,48 @@
+import postgres from 'postgres';
+
+/** A pool of connections, or one transaction of it: every query function takes one as its first argument. */
+export type Sql = postgres.ISql<{ bigint: number }>;
+export type Database = postgres.Sql<{ bigint: number }>;
+
+const INT8 = 20;
+
+/**
+ * Opens a pool. 64-bit integers arrive as numbers (money in grosze stays far below 2^53; beyond it, reading throws).
+ * @param url postgres://user:password@host:port/database
+ * @param max connections held at most
+ */
+export function openDatabase(url: string, max = 10): Database {
+  return postgres(url, {
+    max,
+    connect_timeout: 10,
+    idle_timeout: 300,
+    onnotice: () => undefined,
+    connection: { application_name: 'goniec', TimeZone: 'UTC' },
+    types: {
+      bigint: {
+        to: INT8,
+        from: [INT8],
+        serialize: (value: number) => value.toString(),
+        parse: parseInteger,
+      },
+    },
+  });
+}
+
+function parseInteger(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new RangeError(`integer out of range: ${text}`);
+  return value;
+}
+
+/** SQLSTATEs raised by the schema itself. */
+export const SQLSTATE = {
+  insufficientFunds: 'GN402',
+  forbiddenTransition: 'GN409',
+  uniqueViolation: '23505',
+} as const;
+
+/** True when the error came from PostgreSQL with this SQLSTATE. */
+export function hasSqlState(error: unknown, state: string): boolean {
+  return error instanceof postgres.PostgresError && error.code === state;
+}

@@ -1,0 +1,62 @@
+/**
+ * The GSM 03.38 (3GPP TS 23.038) default alphabet: the character at index n has the septet n. The
+ * escape septet 0x1B stands for no character of its own; NUL keeps its place here and is left out below.
+ */
+const DEFAULT_ALPHABET =
+  '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞ\0ÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?' +
+  '¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà';
+
+const ESCAPE = 0x1b;
+
+const BASIC = new Map([...DEFAULT_ALPHABET].map((char, septet) => [char, septet] as const));
+BASIC.delete('\0');
+
+const EXTENSION = new Map([
+  ['\f', 0x0a],
+  ['^', 0x14],
+  ['{', 0x28],
+  ['}', 0x29],
+  ['\\', 0x2f],
+  ['[', 0x3c],
+  ['~', 0x3d],
+  [']', 0x3e],
+  ['|', 0x40],
+  ['€', 0x65],
+]);
+
+/**
+ * How many septets one character takes in GSM-7.
+ *
+ * @param char one character (one code point)
+ * @returns 1 for the default alphabet, 2 for the extension table, 0 when GSM-7 does not have it
+ * (v2.3.0, Send, rule 2: "extended characters count double")
+ */
+export function septetsOf(char: string): 0 | 1 | 2 {
+  if (BASIC.has(char)) return 1;
+  return EXTENSION.has(char) ? 2 : 0;
+}
+
+/** Whether every character of the text is in GSM-7; true for the empty text. Stops at the first other one. */
+export function isGsm7(text: string): boolean {
+  for (const char of text) {
+    if (septetsOf(char) === 0) return false;
+  }
+  return true;
+}
+
+/**
+ * Encodes a text in GSM-7, unpacked: one septet per byte, an extended character as 0x1B and its code.
+ *
+ * @throws RangeError when a character is not in GSM-7; the message does not repeat the text
+ */
+export function encodeGsm7(text: string): Uint8Array {
+  const septets: number[] = [];
+  for (const char of text) {
+    const basic = BASIC.get(char);
+    const extended = EXTENSION.get(char);
+    if (basic !== undefined) septets.push(basic);
+    else if (extended !== undefined) septets.push(ESCAPE, extended);
+    else throw new RangeError('The text has a character outside GSM-7');
+  }
+  return Uint8Array.from(septets);
+}

@@ -1,0 +1,60 @@
+import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
+
+const POLAND = '+48';
+const WITH_PLUS = /^\+[0-9]{8,15}$/;
+const WITHOUT_PLUS = /^[0-9]{8,15}$/;
+const POLISH_NATIONAL = /^[1-9][0-9]{8}$/;
+const MASK = '*****';
+
+/**
+ * Reads a phone number in one of the three formats of v2.3.0, Send, field `to`: E.164 with plus, E.164
+ * without plus (8 to 15 digits, but not 9), or 9 digits (Polish). Nothing else is taken: no
+ * spaces, hyphens, 00 or national trunk prefixes.
+ *
+ * The country calling code has to exist and the length to be possible for it. Whether a numbering range
+ * is in use is not asked: ranges change faster than any table of them. A Polish number has exactly 9
+ * national digits, the first not 0.
+ *
+ * @returns the MSISDN in E.164 with plus, or null when the input is malformed
+ */
+export function parseMsisdn(input: string): string | null {
+  const e164 = toE164(input);
+  if (e164 === null) return null;
+  if (isPolish(e164)) return POLISH_NATIONAL.test(e164.slice(POLAND.length)) ? e164 : null;
+  const parsed = parsePhoneNumberFromString(e164);
+  // A number that reads differently once normalised (a trunk zero after the calling code) is not E.164;
+  // letting both forms in would be one phone under two numbers, past the opt-out of either.
+  return parsed?.number === e164 && parsed.isPossible() ? e164 : null;
+}
+
+/** Whether an MSISDN (E.164 with plus) is Polish; the calling code 48 is Poland's alone. */
+export function isPolish(msisdn: string): boolean {
+  return msisdn.startsWith(POLAND);
+}
+
+/**
+ * The country of an MSISDN (E.164 with plus) as ISO 3166-1 alpha-2, or null where the number belongs to
+ * none (satellite, freephone 800) or a shared calling code (1, 7, 44 ...) does not tell.
+ */
+export function countryOf(msisdn: string): string | null {
+  return parsePhoneNumberFromString(msisdn)?.country ?? null;
+}
+
+/**
+ * Hides the middle of an MSISDN for people's eyes: calling code, five stars, last digits
+ * (`+48*****200`). At most three digits and never more than a third of the national number are
+ * shown; the number of stars says nothing about its length. What is no MSISDN becomes stars alone.
+ */
+export function maskMsisdn(msisdn: string): string {
+  const parsed = WITH_PLUS.test(msisdn) ? parsePhoneNumberFromString(msisdn) : undefined;
+  if (parsed === undefined) return MASK;
+  const national = msisdn.slice(1 + parsed.countryCallingCode.length);
+  const shown = Math.min(3, Math.floor(national.length / 3));
+  return `+${parsed.countryCallingCode}${MASK}${national.slice(national.length - shown)}`;
+}
+
+function toE164(input: string): string | null {
+  if (WITH_PLUS.test(input)) return input;
+  if (!WITHOUT_PLUS.test(input)) return null;
+  return input.length === 9 ? POLAND + input : `+${input}`;
+}

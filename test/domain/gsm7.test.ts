@@ -1,0 +1,37 @@
+import { createRequire } from 'node:module';
+import { expect, test } from 'vitest';
+import { encodeGsm7, isGsm7, septetsOf } from '../../domain/gsm7.ts';
+
+// Not part of the library's interface, hence loaded by its path: code point → septets.
+const { default: table } = createRequire(import.meta.url)(
+  'sms-segments-calculator/dist/libs/UnicodeToGSM.js',
+) as { default: Record<number, number[]> };
+
+test('agrees with an independent table on every character of the basic plane', () => {
+  const differences: string[] = [];
+  for (let code = 0; code <= 0xffff; code += 1) {
+    const char = String.fromCharCode(code);
+    const expected = table[code];
+    const actual = isGsm7(char) ? [...encodeGsm7(char)] : undefined;
+    const same = actual?.join() === expected?.join() && septetsOf(char) === (expected?.length ?? 0);
+    if (!same) differences.push(`U+${code.toString(16)}`);
+  }
+  expect(differences).toEqual([]);
+});
+
+test('the alphabet has 127 characters and the extension table 10', () => {
+  const all = Array.from({ length: 0x10000 }, (_, code) => septetsOf(String.fromCharCode(code)));
+  expect(all.filter((septets) => septets === 1)).toHaveLength(127);
+  expect(all.filter((septets) => septets === 2)).toHaveLength(10);
+});
+
+test('encodes one septet per byte, an extended character as escape and code', () => {
+  expect([...encodeGsm7('@A€')]).toEqual([0x00, 0x41, 0x1b, 0x65]);
+  expect([...encodeGsm7('')]).toEqual([]);
+});
+
+test.each(['ą', 'Ż', 'ó', 'ç', '`', '\t', '\0', '\u001b', '😀', '\ud83d'])('%j is not in GSM-7', (char) => {
+  expect(septetsOf(char)).toBe(0);
+  expect(isGsm7(`a${char}`)).toBe(false);
+  expect(() => encodeGsm7(`a${char}`)).toThrow(RangeError);
+});

@@ -1,0 +1,164 @@
+import fc from 'fast-check';
+import { SegmentedMessage } from 'sms-segments-calculator';
+import { describe, expect, test } from 'vitest';
+import { isGsm7, septetsOf } from '../../domain/gsm7.ts';
+import { countParts, MAX_PARTS, splitIntoParts } from '../../domain/parts.ts';
+
+const RUNS = { seed: 230, numRuns: 300 };
+
+/** Weighted towards lengths around one and several parts and towards characters that cost two units. */
+function texts(chars: readonly string[]): fc.Arbitrary<string> {
+  const length = fc.oneof(
+    fc.constantFrom(0, 1, 66, 67, 68, 69, 70, 71, 134, 135, 152, 153, 154, 159, 160, 161, 306, 307),
+    fc.integer({ min: 0, max: 700 }),
+  );
+  return length.chain((n) =>
+    fc.array(fc.constantFrom(...chars), { minLength: n, maxLength: n }).map((list) => list.join('')),
+  );
+}
+
+const GSM_TEXTS = texts(['a', 'Z', '7', ' ', 'à', 'Ω', '\n', '\r', '€', '[', '{', '|']);
+const MIXED_TEXTS = texts(['a', 'ą', 'Ł', '€', '中', '😀', '𝔸']);
+const ANY_TEXTS = fc.oneof(GSM_TEXTS, MIXED_TEXTS);
+
+function unitsOf(text: string, encoding: string): number {
+  if (encoding === 'ucs2') return text.length;
+  return [...text].reduce((sum, char) => sum + septetsOf(char), 0);
+}
+
+/** The fewest parts that hold the characters uncut, found by trying every length for each part. */
+function fewestParts(text: string): number {
+  const encoding = isGsm7(text) ? 'gsm7' : 'ucs2';
+  const [single, multi] = encoding === 'gsm7' ? [160, 153] : [70, 67];
+  const units = [...text].map((char) => unitsOf(char, encoding));
+  if (units.reduce((sum, n) => sum + n, 0) <= single) return 1;
+  const fewest = [0];
+  for (let end = 1; end <= units.length; end += 1) {
+    let best = Infinity;
+    let size = 0;
+    for (let start = end - 1; start >= 0; start -= 1) {
+      size += units[start] ?? 0;
+      if (size > multi) break;
+      best = Math.min(best, (fewest[start] ?? Infinity) + 1);
+    }
+    fewest.push(best);
+  }
+  return fewest[units.length] ?? Infinity;
+}
+
+describe('the figures of the specification', () => {
+  test.each([
+    ['a', 160, 'gsm7', 1],
+    ['a', 161, 'gsm7', 2],
+    ['a', 306, 'gsm7', 2],
+    ['a', 307, 'gsm7', 3],
+    ['€', 80, 'gsm7', 1],
+    ['€', 81, 'gsm7', 2],
+    ['ą', 70, 'ucs2', 1],
+    ['ą', 71, 'ucs2', 2],
+    ['ą', 134, 'ucs2', 2],
+    ['ą', 135, 'ucs2', 3],
+    ['😀', 35, 'ucs2', 1],
+    ['😀', 36, 'ucs2', 2],
+    ['a', 153 * 20, 'gsm7', MAX_PARTS],
+    ['a', 153 * 20 + 1, 'gsm7', MAX_PARTS + 1],
+  ])('%s × %i is %s in %i part(s)', (char, times, encoding, parts) => {
+    const split = splitIntoParts(char.repeat(times));
+    expect([split.encoding, split.parts.length]).toEqual([encoding, parts]);
+  });
+
+  test('an empty text is one empty part', () => {
+    expect(splitIntoParts('')).toEqual({ encoding: 'gsm7', parts: [''] });
+  });
+
+  test('one Polish letter makes the whole text UCS-2, where extended characters count once', () => {
+    expect(countParts('a'.repeat(71))).toBe(1);
+    expect(countParts('a'.repeat(70) + 'ż')).toBe(2);
+    expect(countParts('€'.repeat(69) + 'ż')).toBe(1);
+  });
+});
+
+describe('what is never cut', () => {
+  test('an extended character: 76 × 2 septets fill a part to 152', () => {
+    const { parts } = splitIntoParts('€'.repeat(153));
+    expect(parts.map((part) => part.length)).toEqual([76, 76, 1]);
+    expect(Math.ceil((153 * 2) / 153)).toBe(2);
+  });
+
+  test('a surrogate pair: 33 pairs fill a part to 66', () => {
+    const { parts } = splitIntoParts('😀'.repeat(67));
+    expect(parts.map((part) => part.length)).toEqual([66, 66, 2]);
+  });
+});
+
+test('the parts joined are the text, none is over its capacity, none splits a character', () => {
+  fc.assert(
+    fc.property(ANY_TEXTS, (text) => {
+      const { encoding, parts } = splitIntoParts(text);
+      expect(parts.join('')).toBe(text);
+      const [single, multi] = encoding === 'gsm7' ? [160, 153] : [70, 67];
+      const capacity = parts.length === 1 ? single : multi;
+      for (const part of parts) {
+        expect(unitsOf(part, encoding)).toBeLessThanOrEqual(capacity);
+        expect(part).not.toMatch(/\p{Surrogate}/u);
+      }
+    }),
+    RUNS,
+  );
+});
+
+test('no cut into fewer parts exists', () => {
+  fc.assert(
+    fc.property(ANY_TEXTS, (text) => {
+      expect(countParts(text)).toBe(fewestParts(text));
+    }),
+    RUNS,
+  );
+});
+
+/** A segment of the calculator lists its characters after the header's octets, which have no `raw`. */
+function textOfSegment(segment: Iterable<unknown>): string {
+  return [...(segment as Iterable<{ raw?: string }>)].map(({ raw }) => raw ?? '').join('');
+}
+
+test('agrees with an independent calculator on encoding, count and every part', () => {
+  fc.assert(
+    fc.property(ANY_TEXTS, (text) => {
+      const oracle = new SegmentedMessage(text, 'auto', false);
+      const split = splitIntoParts(text);
+      expect(split.parts).toEqual(oracle.segments.map(textOfSegment));
+      expect(split.encoding).toBe(oracle.encodingName === 'GSM-7' ? 'gsm7' : 'ucs2');
+    }),
+    RUNS,
+  );
+});
+
+test('lone surrogates neither break the cut nor get lost', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 300 }), fc.nat(299), (text, at) => {
+      const broken = `${text.slice(0, at)}\ud83d${text.slice(at)}`;
+      expect(splitIntoParts(broken).parts.join('')).toBe(broken);
+    }),
+    RUNS,
+  );
+});
+
+test.each([
+  ['extended characters', '€'],
+  ['surrogate pairs', '😀'],
+  ['lone surrogates', '\ud83d'],
+  ['letters before one that is not GSM-7', 'a'],
+])('ten times the text costs about ten times the time: %s', (_, char) => {
+  const time = (length: number): number => {
+    const text = char.repeat(length) + 'ż';
+    const runs = Array.from({ length: 5 }, () => {
+      const start = performance.now();
+      countParts(text);
+      return performance.now() - start;
+    });
+    return Math.min(...runs);
+  };
+  time(10_000);
+  // A quadratic cut would take 100 times as long; 5 ms forgive the clock's grain on a busy machine.
+  expect(time(100_000)).toBeLessThan(40 * time(10_000) + 5);
+});
