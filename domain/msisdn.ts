@@ -2,13 +2,14 @@ import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 
 const POLAND = '+48';
 const WITH_PLUS = /^\+[0-9]{8,15}$/;
-const WITHOUT_PLUS = /^[0-9]{8,15}$/;
+// Eight digits without plus are a Polish number that lost one far more often than a number of the few countries that short.
+const WITHOUT_PLUS = /^([0-9]{9}|[0-9]{10,15})$/;
 const POLISH_NATIONAL = /^[1-9][0-9]{8}$/;
 const MASK = '*****';
 
 /**
  * Reads a phone number in one of the three formats of v2.3.0, Send, field `to`: E.164 with plus, E.164
- * without plus (8 to 15 digits, but not 9), or 9 digits (Polish). Nothing else is taken: no
+ * without plus (10 to 15 digits), or 9 digits (Polish). Nothing else is taken: no
  * spaces, hyphens, 00 or national trunk prefixes.
  *
  * The country calling code has to exist and the length to be possible for it. Whether a numbering range

@@ -1,0 +1,49 @@
+import { Context } from '@temporalio/activity';
+import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import type { Database } from '../db/connection.ts';
+import { acceptedMessagesAfter } from '../db/requests.ts';
+import { messageStart, type StartableMessage } from '../workflows/startOptions.ts';
+
+const PAGE = 100;
+const STARTS_AT_ONCE = 20;
+
+/** Starting the workflows of a request with several recipients. */
+export function batchActivities(sql: Database, client: Client) {
+  return {
+    /**
+     * Starts the `message` workflow of every accepted message of the request that has none, in the order of their
+     * ids. The heartbeat carries the last id of a finished page, so that a later attempt goes on from there.
+     * @returns how many were started by this attempt
+     */
+    async startMessages(requestId: string): Promise<number> {
+      const context = Context.current();
+      let after = (context.info.heartbeatDetails as string | undefined) ?? '';
+      let started = 0;
+      for (;;) {
+        const page = await acceptedMessagesAfter(sql, requestId, after, PAGE);
+        const last = page.at(-1);
+        if (!last) return started;
+        for (let i = 0; i < page.length; i += STARTS_AT_ONCE) {
+          const results = await Promise.all(
+            page.slice(i, i + STARTS_AT_ONCE).map((m) => startOnce(client, m)),
+          );
+          started += results.filter(Boolean).length;
+          context.cancellationSignal.throwIfAborted();
+        }
+        after = last.id;
+        context.heartbeat(after);
+      }
+    },
+  };
+}
+
+async function startOnce(client: Client, message: StartableMessage): Promise<boolean> {
+  try {
+    await client.workflow.start('message', messageStart(message, true));
+    return true;
+  } catch (error) {
+    // A cancel that came before us has started it, or an earlier attempt of ours.
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,14 @@
+import { cancelScheduled, chargeRequest } from '../db/billing.ts';
+import type { Database } from '../db/connection.ts';
+import type { Acceptance } from '../workflows/contracts.ts';
+
+/** Single-transaction steps on money; run as local activities, safe to repeat. */
+export function billingActivities(sql: Database) {
+  return {
+    /** Charges all recipients of a request together, or refuses them all. */
+    charge: (requestId: string): Promise<Acceptance> => chargeRequest(sql, requestId),
+
+    /** Cancels and refunds a message that is still scheduled; returns its status afterwards. */
+    cancelMessage: (messageId: string): Promise<string> => cancelScheduled(sql, messageId),
+  };
+}

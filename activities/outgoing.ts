@@ -1,0 +1,98 @@
+import { lookup } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import { Agent, request } from 'undici';
+import { isLiteralAddress, isPublicAddress } from '../domain/publicAddress.ts';
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const TOTAL_TIMEOUT_MS = 10_000;
+const ANSWER_BYTES = 1_000;
+
+/** What came back from a receiver: a status code, or the reason why there is none. */
+export interface Delivery {
+  statusCode: number | null;
+  error: string | null;
+  /** The first bytes of the answer's body. */
+  answer: string | null;
+  durationMs: number;
+}
+
+/** Sends requests to addresses that customers chose. */
+export interface Outgoing {
+  /** One POST; redirects are not followed. Never throws for what the receiver does. */
+  post(url: string, headers: Record<string, string>, body: string): Promise<Delivery>;
+  close(): Promise<void>;
+}
+
+/**
+ * @param allowPrivate true lets requests reach private, loopback and link-local addresses, and http (development)
+ */
+export function createOutgoing(allowPrivate: boolean): Outgoing {
+  const agent = new Agent({
+    connect: { timeout: CONNECT_TIMEOUT_MS, ...(allowPrivate ? {} : { lookup: publicLookup }) },
+    connections: 100,
+  });
+  return {
+    async post(url, headers, body) {
+      const started = Date.now();
+      const failed = (error: string): Delivery => ({
+        statusCode: null,
+        error,
+        answer: null,
+        durationMs: Date.now() - started,
+      });
+      const refusal = allowPrivate ? null : refusalOf(url);
+      if (refusal) return failed(refusal);
+      try {
+        const response = await request(url, {
+          method: 'POST',
+          headers,
+          body,
+          dispatcher: agent,
+          signal: AbortSignal.timeout(TOTAL_TIMEOUT_MS),
+        });
+        const answer = await firstBytes(response.body);
+        return { statusCode: response.statusCode, error: null, answer, durationMs: Date.now() - started };
+      } catch (error) {
+        return failed(describe(error));
+      }
+    },
+    close: () => agent.close(),
+  };
+}
+
+/** A literal address is connected to without any look-up, so it is judged here and names in `publicLookup`. */
+function refusalOf(url: string): string | null {
+  const { protocol, hostname } = new URL(url);
+  if (protocol !== 'https:') return 'only https is allowed';
+  return isLiteralAddress(hostname) && !isPublicAddress(hostname) ? 'address not public' : null;
+}
+
+/** Resolves a name to its public addresses only: the connection goes to exactly the address judged here. */
+const publicLookup: LookupFunction = (hostname, options, callback) => {
+  lookup(hostname, { ...options, all: true }, (error, addresses) => {
+    if (error) return callback(error, '', 0);
+    const allowed = addresses.filter(({ address }) => isPublicAddress(address));
+    const [first] = allowed;
+    if (!first) return callback(new Error('address not public'), '', 0);
+    return options.all ? callback(null, allowed) : callback(null, first.address, first.family);
+  });
+};
+
+async function firstBytes(body: AsyncIterable<Buffer> & { destroy(): unknown }): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length >= ANSWER_BYTES) break;
+  }
+  body.destroy();
+  // PostgreSQL stores no NUL in a text.
+  return Buffer.concat(chunks).subarray(0, ANSWER_BYTES).toString('utf8').replaceAll('\0', '');
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return 'failed';
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+  return `${code}: ${error.message}`.slice(0, 300);
+}

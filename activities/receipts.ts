@@ -1,0 +1,123 @@
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Carrier, DeliveryReport } from '../carriers/carrier.ts';
+import type { Database, Sql } from '../db/connection.ts';
+import {
+  dropSignals,
+  lockReportedMessages,
+  type MatchedReport,
+  type MessageMove,
+  moveMessages,
+  noteOutcomes,
+  type PartChange,
+  type PendingSignal,
+  recordPartStates,
+  type ReportedMessage,
+  storeReports,
+  takeMatchedReports,
+  takeSignals,
+} from '../db/receipts.ts';
+import { mergeReport, outcomeOfParts, type ReportState } from '../domain/receipts.ts';
+import { outcomeSignal } from '../workflows/contracts.ts';
+
+const AT_ONCE = 200;
+
+/** What happens to delivery reports: stored first, then applied to parts and messages, then signalled. */
+export interface Receipts {
+  /** Stores reports; everything after that survives a crash by `catchUp`. */
+  receive(carrier: Carrier['name'], reports: DeliveryReport[]): Promise<void>;
+  /** Applies stored reports that have met their part, and tells the workflows. */
+  catchUp(): Promise<void>;
+}
+
+/** @param onError is told of failures after the reports were stored; they are made up for by the next `catchUp` */
+export function createReceipts(sql: Database, client: Client, onError: (error: unknown) => void): Receipts {
+  const catchUp = async (): Promise<void> => {
+    while ((await sql.begin((tx) => applyReports(tx))) === AT_ONCE);
+    while ((await sql.begin((tx) => signalOutcomes(tx, client))) === AT_ONCE);
+  };
+  return {
+    catchUp,
+    async receive(carrier, reports) {
+      await storeReports(sql, carrier, reports);
+      await catchUp().catch(onError);
+    },
+  };
+}
+
+/** One transaction: takes stored reports, moves parts and messages, notes whom to tell. Returns how many it took. */
+async function applyReports(tx: Sql): Promise<number> {
+  const reports = await takeMatchedReports(tx, AT_ONCE);
+  if (reports.length === 0) return 0;
+  const messages = await lockReportedMessages(tx, [...new Set(reports.map((report) => report.messageId))]);
+
+  const changes = messages.flatMap((message) => mergeIntoParts(message, reports));
+  if (changes.length > 0) await recordPartStates(tx, changes);
+
+  const ends = messages.flatMap((message) => movesOf(message));
+  const toSent = ends.filter((move) => move.to === 'sent');
+  const toEnd = ends.filter((move) => move.to !== 'sent');
+  const sentEvents = toSent.length > 0 ? await moveMessages(tx, toSent) : new Map<string, string>();
+  const endEvents = toEnd.length > 0 ? await moveMessages(tx, toEnd) : new Map<string, string>();
+
+  const last = new Map(ends.map((move) => [move.messageId, move.to]));
+  const outcomes = [...last].map(([messageId, status]) => ({
+    messageId,
+    status,
+    events: [sentEvents.get(messageId), endEvents.get(messageId)].filter((id) => id !== undefined),
+  }));
+  await noteOutcomes(tx, outcomes, [...new Set(reports.map((report) => report.reportId))]);
+  return reports.length;
+}
+
+/** Applies the reports of one message to its parts in place, and returns what changed. */
+function mergeIntoParts(message: ReportedMessage, reports: MatchedReport[]): PartChange[] {
+  const changed = new Map<number, PartChange>();
+  for (const report of reports) {
+    const part = message.states.find(
+      (state) => report.messageId === message.id && state.part === report.part,
+    );
+    if (!part) continue;
+    const merged: ReportState = mergeReport(part.reportState, report.state);
+    if (merged === part.reportState && part.accepted) continue;
+    part.reportState = merged;
+    part.accepted = true;
+    changed.set(part.part, {
+      messageId: message.id,
+      part: part.part,
+      reportState: merged,
+      carrierMessageId: report.carrierMessageId,
+    });
+  }
+  return [...changed.values()];
+}
+
+/** The moves that the parts' states call for: to `sent` where a report proves an unanswered submit, then to its end. */
+function movesOf(message: ReportedMessage): MessageMove[] {
+  const complete = message.states.length === message.parts && message.states.every((part) => part.accepted);
+  if (!complete || (message.status !== 'queued' && message.status !== 'sent')) return [];
+  const moves: MessageMove[] = [];
+  if (message.status === 'queued') moves.push({ messageId: message.id, from: 'queued', to: 'sent' });
+  const end = outcomeOfParts(message.states.map((part) => part.reportState));
+  if (end) moves.push({ messageId: message.id, from: 'sent', to: end });
+  return moves;
+}
+
+/** One transaction: tells workflows of outcomes and forgets those told. Returns how many it took. */
+async function signalOutcomes(tx: Sql, client: Client): Promise<number> {
+  const pending = await takeSignals(tx, AT_ONCE);
+  const told = await Promise.all(pending.map((signal) => tell(client, signal)));
+  const done = pending.filter((_, index) => told[index]).map((signal) => signal.id);
+  if (done.length > 0) await dropSignals(tx, done);
+  // A Temporal server that does not answer must not keep us turning in a circle.
+  return done.length === pending.length ? pending.length : 0;
+}
+
+async function tell(client: Client, { messageId, status, events }: PendingSignal): Promise<boolean> {
+  try {
+    await client.workflow.getHandle(messageId).signal(outcomeSignal, { status, events });
+    return true;
+  } catch (error) {
+    // A workflow that has ended needs no outcome; starting one for a late report would send the message again.
+    return error instanceof WorkflowNotFoundError;
+  }
+}

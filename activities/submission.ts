@@ -1,0 +1,130 @@
+import { ApplicationFailure, ApplicationFailureCategory, Context } from '@temporalio/activity';
+import type { Carrier, SubmitAnswer } from '../carriers/carrier.ts';
+import type { Database } from '../db/connection.ts';
+import { partReference } from '../db/receipts.ts';
+import {
+  acceptPart,
+  claimPart,
+  expireMessage,
+  failSubmission,
+  holdPart,
+  leavePartUnanswered,
+  markUnanswered,
+  openSubmission,
+  type SubmittableMessage,
+} from '../db/submissions.ts';
+import { splitIntoParts } from '../domain/parts.ts';
+import { FAILURE, type SubmissionOutcome } from '../workflows/contracts.ts';
+
+const HEARTBEAT_MS = 5_000;
+const UNAVAILABLE_RETRY_MS = 2_000;
+
+/** Handing messages to one carrier; run on that carrier's task queue. */
+export function submissionActivities(sql: Database, carrier: Carrier, applyReports: () => Promise<void>) {
+  return {
+    /**
+     * Submits all parts of a message that were not submitted before. A part whose earlier submit has no stored
+     * answer is never submitted again: the message is `unanswered` then.
+     * @throws ApplicationFailure `Throttled` or `CarrierUnavailable` with the delay after which to try again
+     */
+    async submit(messageId: string): Promise<SubmissionOutcome> {
+      const context = Context.current();
+      const heartbeat = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
+      try {
+        return await submitMessage(sql, carrier, messageId, applyReports);
+      } finally {
+        clearInterval(heartbeat);
+      }
+    },
+  };
+}
+
+/** The end of delivery attempts, from the workflow's timer. */
+export function expiryActivities(sql: Database) {
+  return {
+    /** `queued` or `sent` becomes `expired`; returns what the message is now. */
+    async expire(messageId: string): Promise<SubmissionOutcome> {
+      return outcome(await expireMessage(sql, messageId));
+    },
+  };
+}
+
+async function submitMessage(
+  sql: Database,
+  carrier: Carrier,
+  messageId: string,
+  applyReports: () => Promise<void>,
+): Promise<SubmissionOutcome> {
+  const message = await openSubmission(sql, messageId);
+  if (!message) throw ApplicationFailure.nonRetryable(`no accepted message ${messageId}`);
+  if (message.status !== 'queued') return outcome({ status: message.status, event: null });
+
+  const { encoding, parts } = splitIntoParts(message.text);
+  const events: string[] = [];
+  let status = message.status;
+  let unanswered = false;
+  for (const [index, text] of parts.entries()) {
+    const part = index + 1;
+    const claim = await claimPart(sql, messageId, part, carrier.name);
+    if (claim === 'unanswered') unanswered = true;
+    if (claim !== 'claimed') continue;
+
+    const answer = await submitPart(carrier, message, { encoding, text, part, parts: parts.length });
+    if (answer.kind === 'refused') return outcome(await failSubmission(sql, messageId, part, answer.code));
+    if (answer.kind === 'throttled' || answer.kind === 'unavailable') {
+      await holdPart(sql, messageId, part);
+      throw tryLater(answer);
+    }
+    if (answer.kind === 'unanswered') {
+      await leavePartUnanswered(sql, messageId, part);
+      unanswered = true;
+      continue;
+    }
+    const stored = await acceptPart(sql, messageId, part, answer.carrierMessageId);
+    status = stored.status;
+    if (stored.event) events.push(stored.event);
+    if (stored.reported) await applyReports();
+  }
+  if (!unanswered) return { status: status as SubmissionOutcome['status'], events };
+  await markUnanswered(sql, messageId);
+  return { status: 'unanswered', events };
+}
+
+async function submitPart(
+  carrier: Carrier,
+  message: SubmittableMessage,
+  cut: { encoding: 'gsm7' | 'ucs2'; text: string; part: number; parts: number },
+): Promise<SubmitAnswer> {
+  try {
+    return await carrier.submit({
+      ...cut,
+      reference: partReference(message.id, cut.part),
+      destination: message.recipient,
+      sender: message.sender,
+      priority: message.priority,
+      expiresAt: message.giveUpAt,
+    });
+  } catch {
+    // A carrier that breaks in the middle may have sent the part: only an answer proves that it did not.
+    return { kind: 'unanswered' };
+  }
+}
+
+function tryLater(answer: SubmitAnswer & { kind: 'throttled' | 'unavailable' }): ApplicationFailure {
+  return answer.kind === 'throttled'
+    ? ApplicationFailure.create({
+        type: FAILURE.throttled,
+        message: 'the carrier throttles',
+        category: ApplicationFailureCategory.BENIGN,
+        nextRetryDelay: answer.retryAfterMs,
+      })
+    : ApplicationFailure.create({
+        type: FAILURE.carrierUnavailable,
+        message: `the carrier cannot be reached: ${answer.reason}`,
+        nextRetryDelay: UNAVAILABLE_RETRY_MS,
+      });
+}
+
+function outcome(change: { status: string; event: string | null }): SubmissionOutcome {
+  return { status: change.status as SubmissionOutcome['status'], events: change.event ? [change.event] : [] };
+}

@@ -1,0 +1,102 @@
+import { createHmac } from 'node:crypto';
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/activity';
+import type { Database } from '../db/connection.ts';
+import { decrypt } from '../db/encryption.ts';
+import {
+  eventMessage,
+  exhaustEvent,
+  loadEvent,
+  logAttempt,
+  type StatusSnapshot,
+  type WebhookEvent,
+} from '../db/webhooks.ts';
+import { type MessageRow, messageRecord } from '../domain/records.ts';
+import { FAILURE } from '../workflows/contracts.ts';
+import type { Outgoing } from './outgoing.ts';
+
+export const SIGNATURE_HEADER = 'X-Service-Signature';
+const ATTEMPTS = 3;
+// After the first and after the second failed attempt: at 0 s, 2 s and 10 s in all (v2.3.0, Events).
+const NEXT_ATTEMPT_MS = [2_000, 8_000];
+
+/** Telling customers; run on the webhooks' task queue. */
+export function webhookActivities(sql: Database, outgoing: Outgoing, secretsKey: Buffer) {
+  return {
+    /**
+     * Makes one delivery attempt and logs it.
+     * @throws ApplicationFailure `WebhookAttemptFailed` with the delay until the next attempt, or `WebhookExhausted`,
+     *   final, after the third
+     */
+    async deliverWebhook(eventId: string): Promise<void> {
+      const event = await loadEvent(sql, eventId);
+      if (!event || event.state !== 'pending') return;
+      if (!event.url || !event.secret || event.attempts >= ATTEMPTS) return exhaustEvent(sql, eventId);
+
+      const body = JSON.stringify(await envelopeOf(sql, event));
+      const secret = decrypt(secretsKey, event.accountId, event.secret);
+      const result = await outgoing.post(
+        event.url,
+        {
+          'content-type': 'application/json',
+          'user-agent': 'goniec-webhooks/1',
+          [SIGNATURE_HEADER]: sign(body, secret, Math.floor(Date.now() / 1000)),
+        },
+        body,
+      );
+      const attempt = event.attempts + 1;
+      const delivered = result.statusCode !== null && result.statusCode >= 200 && result.statusCode < 300;
+      const state = delivered ? 'delivered' : attempt >= ATTEMPTS ? 'exhausted' : 'pending';
+      await logAttempt(sql, { eventId, attempt, url: event.url, ...result }, state);
+      if (!delivered) throw failure(attempt, result.statusCode);
+    },
+  };
+}
+
+/** What the workflow does about an event that could not be delivered. */
+export function webhookClosingActivities(sql: Database) {
+  return {
+    /** Marks an event as exhausted, also when its last attempt was lost. */
+    closeWebhook: (eventId: string): Promise<void> => exhaustEvent(sql, eventId),
+  };
+}
+
+/**
+ * The signature of a webhook call (v2.3.0, Events): hexadecimal HMAC-SHA256 of `<t>.<raw body>`.
+ * @param t Unix time in seconds
+ */
+export function sign(body: string, secret: string, t: number): string {
+  return `t=${t},v1=${createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')}`;
+}
+
+async function envelopeOf(sql: Database, event: WebhookEvent): Promise<object> {
+  if (!event.messageId) throw ApplicationFailure.nonRetryable(`event ${event.id} has no subject`);
+  const message = await eventMessage(sql, event.messageId);
+  return {
+    id: event.id,
+    type: event.type,
+    created_at: event.createdAt.toISOString(),
+    data: { message: messageRecord({ ...message, ...asItWas(event.snapshot) }) },
+  };
+}
+
+function asItWas(snapshot: StatusSnapshot): Partial<MessageRow> {
+  return {
+    status: snapshot.status,
+    error_code: snapshot.error_code,
+    delivered_at: snapshot.delivered_at === null ? null : new Date(snapshot.delivered_at),
+    updated_at: new Date(snapshot.updated_at),
+  };
+}
+
+function failure(attempt: number, statusCode: number | null): ApplicationFailure {
+  const message = `attempt ${attempt} of ${ATTEMPTS} failed: ${statusCode ?? 'no answer'}`;
+  const nextRetryDelay = NEXT_ATTEMPT_MS[attempt - 1];
+  return nextRetryDelay === undefined
+    ? ApplicationFailure.nonRetryable(message, FAILURE.webhookExhausted)
+    : ApplicationFailure.create({
+        message,
+        type: FAILURE.webhookAttemptFailed,
+        nextRetryDelay,
+        category: ApplicationFailureCategory.BENIGN,
+      });
+}

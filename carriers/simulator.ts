@@ -1,0 +1,121 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Carrier, DeliveryReport, SubmitAnswer, SubmitPart } from './carrier.ts';
+
+/** A part as the simulated SMSC took it. */
+export interface SimulatedSubmit {
+  carrierMessageId: string;
+  part: SubmitPart;
+}
+
+/** A report the simulated SMSC will send. */
+export interface PlannedReport {
+  state: DeliveryReport['state'];
+  afterMs: number;
+}
+
+/** The simulated SMSC's memory. */
+export interface SimulatorStore {
+  /** Takes a part and plans its reports, both or neither. */
+  take(submit: SimulatedSubmit, reports: PlannedReport[]): Promise<void>;
+  /** Counts a throttled try; false once `upTo` tries were counted. */
+  countThrottle(reference: string, upTo: number): Promise<boolean>;
+  /** Hands over reports that are due and forgets them once handed over; returns how many there were. */
+  handOverDue(limit: number, deliver: (reports: DeliveryReport[]) => Promise<void>): Promise<number>;
+  /** Whether reports of this part are still to come. */
+  hasReports(carrierMessageId: string): Promise<boolean>;
+}
+
+/** How the simulated network treats a number, by its last three digits. Everything else is delivered. */
+export const SIMULATED_ENDINGS = {
+  '901': 'undelivered',
+  '902': 'refused at submission',
+  '903': 'no report ever',
+  '904': 'throttled on the first three tries',
+  '905': 'submit unanswered',
+  '906': 'report after 30 s',
+  '907': "report before the submit's answer",
+  '908': 'reports repeated and out of order',
+} as const;
+
+const DELIVERY_MS = 1_000;
+const SLOW_DELIVERY_MS = 30_000;
+const ANSWER_TIMEOUT_MS = 3_000;
+const THROTTLED_TRIES = 3;
+const THROTTLE_DELAY_MS = 1_000;
+const REPORTS_AT_ONCE = 200;
+const POLL_MS = 100;
+
+const ON_TIME: PlannedReport[] = [{ state: 'delivered', afterMs: DELIVERY_MS }];
+const REPORTS_BY_ENDING: Record<string, PlannedReport[]> = {
+  '901': [{ state: 'undelivered', afterMs: DELIVERY_MS }],
+  '903': [],
+  '905': [],
+  '906': [{ state: 'delivered', afterMs: SLOW_DELIVERY_MS }],
+  '907': [{ state: 'delivered', afterMs: 0 }],
+  '908': [
+    { state: 'delivered', afterMs: DELIVERY_MS },
+    { state: 'enroute', afterMs: DELIVERY_MS + 200 },
+    { state: 'delivered', afterMs: DELIVERY_MS + 400 },
+    { state: 'undelivered', afterMs: DELIVERY_MS + 600 },
+  ],
+};
+
+/**
+ * The simulated carrier: an SMSC of our own, for demo, tests and customers' integrations. Like a real one it takes
+ * whatever it is given, the same thing twice included, and keeps what it took; delivery takes about a second. The
+ * last three digits of the destination choose what goes wrong (`SIMULATED_ENDINGS`).
+ */
+export function createSimulator(store: SimulatorStore, onError: (error: unknown) => void): Carrier {
+  const stopping = new AbortController();
+  let loop: Promise<void> = Promise.resolve();
+
+  return {
+    name: 'simulator',
+    submit: (part) => submitTo(store, part),
+    start(onReports) {
+      loop = reportUntil(stopping.signal, store, onReports, onError);
+      return Promise.resolve();
+    },
+    async stop() {
+      stopping.abort();
+      await loop;
+    },
+  };
+}
+
+async function submitTo(store: SimulatorStore, part: SubmitPart): Promise<SubmitAnswer> {
+  const ending = part.destination.slice(-3);
+  if (ending === '902') return { kind: 'refused', code: 'carrier_refused' };
+  if (ending === '904' && (await store.countThrottle(part.reference, THROTTLED_TRIES))) {
+    return { kind: 'throttled', retryAfterMs: THROTTLE_DELAY_MS };
+  }
+  const carrierMessageId = randomBytes(8).toString('hex');
+  await store.take({ carrierMessageId, part }, REPORTS_BY_ENDING[ending] ?? ON_TIME);
+  if (ending === '905') {
+    await delay(ANSWER_TIMEOUT_MS);
+    return { kind: 'unanswered' };
+  }
+  if (ending === '907') await untilReported(store, carrierMessageId);
+  return { kind: 'accepted', carrierMessageId };
+}
+
+async function untilReported(store: SimulatorStore, carrierMessageId: string): Promise<void> {
+  const deadline = Date.now() + ANSWER_TIMEOUT_MS;
+  while (Date.now() < deadline && (await store.hasReports(carrierMessageId))) await delay(POLL_MS);
+}
+
+async function reportUntil(
+  signal: AbortSignal,
+  store: SimulatorStore,
+  deliver: (reports: DeliveryReport[]) => Promise<void>,
+  onError: (error: unknown) => void,
+): Promise<void> {
+  while (!signal.aborted) {
+    const handed = await store.handOverDue(REPORTS_AT_ONCE, deliver).catch((error: unknown) => {
+      onError(error);
+      return 0;
+    });
+    if (handed < REPORTS_AT_ONCE) await delay(POLL_MS, undefined, { signal }).catch(() => undefined);
+  }
+}

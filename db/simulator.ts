@@ -1,0 +1,49 @@
+import type { DeliveryReport } from '../carriers/carrier.ts';
+import type { SimulatorStore, SimulatedSubmit } from '../carriers/simulator.ts';
+import type { Database } from './connection.ts';
+
+/** Keeps the simulated SMSC's memory in PostgreSQL, so that it survives a restart and several workers share it. */
+export function simulatorStore(sql: Database): SimulatorStore {
+  return {
+    async take(submit: SimulatedSubmit, reports) {
+      const { part } = submit;
+      await sql`
+        with taken as (
+          insert into simulator_submits (carrier_message_id, reference, source, destination, encoding, content, part,
+                                         parts, priority)
+          values (${submit.carrierMessageId}, ${part.reference}, ${part.sender}, ${part.destination}, ${part.encoding},
+                  ${part.text}, ${part.part}, ${part.parts}, ${part.priority})
+        )
+        insert into simulator_reports (carrier_message_id, reference, state, due_at)
+        select ${submit.carrierMessageId}, ${part.reference}, r.state, clock_timestamp() + make_interval(secs => r.after / 1000.0)
+          from unnest(${reports.map((r) => r.state)}::text[], ${reports.map((r) => r.afterMs)}::int[]) as r(state, after)`;
+    },
+
+    async countThrottle(reference, upTo) {
+      const [row] = await sql`
+        insert into simulator_throttles as t (reference, refused) values (${reference}, 1)
+        on conflict (reference) do update set refused = t.refused + 1 where t.refused < ${upTo}
+        returning refused`;
+      return row !== undefined;
+    },
+
+    async handOverDue(limit, deliver) {
+      return await sql.begin(async (tx) => {
+        const due = await tx<(DeliveryReport & { id: number })[]>`
+          select id, carrier_message_id as "carrierMessageId", reference, state, null as "errorCode"
+            from simulator_reports where due_at <= clock_timestamp()
+           order by due_at, id limit ${limit} for update skip locked`;
+        if (due.length === 0) return 0;
+        await deliver(due);
+        await tx`delete from simulator_reports where id = any(${due.map((report) => report.id)})`;
+        return due.length;
+      });
+    },
+
+    async hasReports(carrierMessageId) {
+      const [row] =
+        await sql`select from simulator_reports where carrier_message_id = ${carrierMessageId} limit 1`;
+      return row !== undefined;
+    },
+  };
+}

@@ -1,0 +1,205 @@
+import { newId } from './ids.ts';
+import type { Sql } from './connection.ts';
+
+/** What a submission needs of its message. */
+export interface SubmittableMessage {
+  id: string;
+  accountId: string;
+  status: string;
+  recipient: string;
+  sender: string | null;
+  text: string;
+  parts: number;
+  priority: boolean;
+  carrier: string;
+  giveUpAt: Date;
+}
+
+/**
+ * Where a part stands: `claimed` means this call marked it as under way and the caller is the one to submit it;
+ * `unanswered`: an earlier attempt marked it and never stored an answer.
+ */
+export type PartClaim = 'claimed' | 'accepted' | 'refused' | 'unanswered';
+
+/** Takes a message to its submission: `scheduled` becomes `queued`. Null when there is no such accepted message. */
+export async function openSubmission(sql: Sql, messageId: string): Promise<SubmittableMessage | null> {
+  const [message] = await sql<SubmittableMessage[]>`
+    update messages
+       set status = case when status = 'scheduled' then 'queued' else status end,
+           updated_at = case when status = 'scheduled' then now() else updated_at end,
+           submission = case when submission = 'waiting' then 'under way' else submission end
+     where id = ${messageId} and status not in ('draft', 'refused')
+    returning id, account_id as "accountId", status, recipient, sender, text, parts, priority, carrier,
+              give_up_at as "giveUpAt"`;
+  return message ?? null;
+}
+
+/**
+ * Marks a part as under way before it leaves, so that a crash from here on is known to leave its fate open.
+ * A part found under way belongs to an attempt that ended without an answer: it becomes `unanswered`.
+ */
+export async function claimPart(
+  sql: Sql,
+  messageId: string,
+  part: number,
+  carrier: string,
+): Promise<PartClaim> {
+  const [claimed] = await sql`
+    insert into message_parts (message_id, part, state, carrier)
+    values (${messageId}, ${part}, 'under way', ${carrier})
+    on conflict (message_id, part) do update
+       set state = 'under way', tries = message_parts.tries + 1, submitted_at = now()
+     where message_parts.state = 'held'
+    returning part`;
+  if (claimed) return 'claimed';
+  const [found] = await sql<{ state: PartClaim }[]>`
+    update message_parts set state = case when state = 'under way' then 'unanswered' else state end
+     where message_id = ${messageId} and part = ${part}
+    returning state`;
+  if (!found) throw new Error(`part ${part} of ${messageId} vanished`);
+  return found.state;
+}
+
+/** Puts a part back that the SMSC certainly did not take, to be submitted again. */
+export async function holdPart(sql: Sql, messageId: string, part: number): Promise<void> {
+  await sql`
+    update message_parts set state = 'held', answered_at = now()
+     where message_id = ${messageId} and part = ${part} and state = 'under way'`;
+}
+
+/** Notes that a submit got no answer in time. */
+export async function leavePartUnanswered(sql: Sql, messageId: string, part: number): Promise<void> {
+  await sql`
+    update message_parts set state = 'unanswered'
+     where message_id = ${messageId} and part = ${part} and state = 'under way'`;
+}
+
+/** What storing the SMSC's answer came to. */
+export interface StoredAnswer {
+  /** The message's status now. */
+  status: string;
+  /** The `message.sent` event, when the status became `sent` and the account has a webhook. */
+  event: string | null;
+  /** True when a delivery report for this part came before its answer was stored, and waits to be applied. */
+  reported: boolean;
+  /** True when the message had been given up as unanswered, so that its workflow no longer waits for the answer. */
+  late: boolean;
+}
+
+/**
+ * Stores that the SMSC took a part. With the last part the message becomes `sent`, and its event is written.
+ * A message already given up as unanswered has a workflow that waits for a signal: it is written as well.
+ * @param carrierMessageId the SMSC's id of the part
+ */
+export async function acceptPart(
+  sql: Sql,
+  messageId: string,
+  part: number,
+  carrierMessageId: string,
+): Promise<StoredAnswer> {
+  const [stored] = await sql<StoredAnswer[]>`
+    with before as (
+      select m.id, m.submission, m.parts,
+             (select count(*) from message_parts p
+               where p.message_id = m.id and p.part <> ${part} and p.state = 'accepted') as others
+        from messages m where m.id = ${messageId} for update
+    ), answered as (
+      update message_parts
+         set state = 'accepted', carrier_message_id = ${carrierMessageId}, answered_at = now()
+       where message_id = ${messageId} and part = ${part} and state in ('under way', 'unanswered')
+      returning carrier
+    ), sent as (
+      update messages m set status = 'sent', submission = 'answered', updated_at = now()
+        from before b, answered
+       where m.id = b.id and m.status = 'queued' and b.others + 1 = b.parts
+      returning m.id, m.account_id, m.status, m.delivered_at, m.error_code, m.updated_at
+    ), event as (
+      insert into webhook_events (id, account_id, message_id, type, snapshot)
+      select ${newId('evt')}, s.account_id, s.id, 'message.sent', ${statusSnapshot(sql, sql`s`)}
+        from sent s join accounts a on a.id = s.account_id where a.webhook_url is not null
+      returning id
+    ), told as (
+      insert into outcome_signals (message_id, status, event_ids)
+      select s.id, s.status, array(select id from event)
+        from sent s join before b on b.submission = 'unanswered'
+    )
+    select coalesce((select status from sent), (select status from messages where id = ${messageId})) as status,
+           (select id from event) as event,
+           exists (select from delivery_reports r join answered a on a.carrier = r.carrier
+                    where r.carrier_message_id = ${carrierMessageId} and r.applied_at is null) as reported,
+           coalesce((select submission = 'unanswered' from before), false) as late`;
+  if (!stored) throw new Error(`message ${messageId} vanished`);
+  return stored;
+}
+
+/** A final status set outside delivery reports, with the event it caused. */
+export interface StatusChange {
+  status: string;
+  event: string | null;
+}
+
+/** The SMSC refused a part for good: the message has failed and its cost is given back, once. */
+export async function failSubmission(
+  sql: Sql,
+  messageId: string,
+  part: number,
+  errorCode: string,
+): Promise<StatusChange> {
+  const [row] = await sql<StatusChange[]>`
+    with refused as (
+      update message_parts set state = 'refused', answered_at = now()
+       where message_id = ${messageId} and part = ${part}
+    ), failed as (
+      update messages set status = 'failed', submission = 'answered', error_code = ${errorCode}, updated_at = now()
+       where id = ${messageId} and status = 'queued'
+      returning id, account_id, status, delivered_at, error_code, updated_at
+    ), refunded as (
+      insert into ledger_entries (account_id, kind, amount_grosze, test_credits, message_id)
+      select f.account_id, 'refund', -e.amount_grosze, -e.test_credits, f.id
+        from failed f join ledger_entries e on e.message_id = f.id and e.kind = 'charge'
+      on conflict (message_id, kind) where message_id is not null do nothing
+    ), event as (
+      insert into webhook_events (id, account_id, message_id, type, snapshot)
+      select ${newId('evt')}, s.account_id, s.id, 'message.failed', ${statusSnapshot(sql, sql`s`)}
+        from failed s join accounts a on a.id = s.account_id where a.webhook_url is not null
+      returning id
+    )
+    select coalesce((select status from failed), (select status from messages where id = ${messageId})) as status,
+           (select id from event) as event`;
+  if (!row) throw new Error(`message ${messageId} vanished`);
+  return row;
+}
+
+/** Delivery attempts have passed their end: `queued` or `sent` becomes `expired`; anything else stays. */
+export async function expireMessage(sql: Sql, messageId: string): Promise<StatusChange> {
+  const [row] = await sql<StatusChange[]>`
+    with expired as (
+      update messages
+         set status = 'expired', updated_at = now(),
+             submission = case when submission = 'under way' then 'unanswered' else submission end
+       where id = ${messageId} and status in ('queued', 'sent')
+      returning id, account_id, status, delivered_at, error_code, updated_at
+    ), event as (
+      insert into webhook_events (id, account_id, message_id, type, snapshot)
+      select ${newId('evt')}, s.account_id, s.id, 'message.expired', ${statusSnapshot(sql, sql`s`)}
+        from expired s join accounts a on a.id = s.account_id where a.webhook_url is not null
+      returning id
+    )
+    select coalesce((select status from expired), (select status from messages where id = ${messageId})) as status,
+           (select id from event) as event`;
+  if (!row) throw new Error(`message ${messageId} vanished`);
+  return row;
+}
+
+/** Shows operators that nobody knows whether the SMSC has this message. */
+export async function markUnanswered(sql: Sql, messageId: string): Promise<void> {
+  await sql`
+    update messages set submission = 'unanswered', updated_at = now()
+     where id = ${messageId} and status = 'queued'`;
+}
+
+/** The fields of a message that change after an event, as SQL, for `webhook_events.snapshot`. */
+export function statusSnapshot(sql: Sql, row: ReturnType<Sql>) {
+  return sql`jsonb_build_object('status', ${row}.status, 'delivered_at', ${row}.delivered_at,
+    'error_code', ${row}.error_code, 'updated_at', ${row}.updated_at)`;
+}

@@ -1,0 +1,79 @@
+import type { MessageRow } from '../domain/records.ts';
+import type { Sql } from './connection.ts';
+
+/** What was true of a message at its event and has changed since; written by `statusSnapshot`. */
+export interface StatusSnapshot {
+  status: MessageRow['status'];
+  error_code: string | null;
+  delivered_at: string | null;
+  updated_at: string;
+}
+
+/** A webhook event with what its delivery needs. */
+export interface WebhookEvent {
+  id: string;
+  accountId: string;
+  messageId: string | null;
+  type: string;
+  snapshot: StatusSnapshot;
+  state: 'pending' | 'delivered' | 'exhausted';
+  createdAt: Date;
+  /** Attempts logged so far. */
+  attempts: number;
+  url: string | null;
+  /** Encrypted. */
+  secret: Buffer | null;
+}
+
+/** Reads an event, its account's present address and secret, and how often it was tried. */
+export async function loadEvent(sql: Sql, eventId: string): Promise<WebhookEvent | null> {
+  const [event] = await sql<WebhookEvent[]>`
+    select e.id, e.account_id as "accountId", e.message_id as "messageId", e.type, e.snapshot, e.state,
+           e.created_at as "createdAt", a.webhook_url as url, a.webhook_secret as secret,
+           (select count(*)::int from webhook_attempts t where t.event_id = e.id) as attempts
+      from webhook_events e join accounts a on a.id = e.account_id
+     where e.id = ${eventId}`;
+  return event ?? null;
+}
+
+/** The message that an event speaks of, as it is now. */
+export async function eventMessage(sql: Sql, messageId: string): Promise<MessageRow> {
+  const [message] = await sql<MessageRow[]>`
+    select id, type, status, recipient, sender, text, parts, cost_grosze, priority, reference, send_at, expires_at,
+           delivered_at, error_code, created_at, updated_at
+      from messages where id = ${messageId}`;
+  if (!message) throw new Error(`message ${messageId} vanished`);
+  return message;
+}
+
+/** One delivery attempt as it went. */
+export interface WebhookAttempt {
+  eventId: string;
+  attempt: number;
+  url: string;
+  durationMs: number;
+  statusCode: number | null;
+  error: string | null;
+  answer: string | null;
+}
+
+/** Logs an attempt and what it made of the event. */
+export async function logAttempt(
+  sql: Sql,
+  attempt: WebhookAttempt,
+  state: 'pending' | 'delivered' | 'exhausted',
+): Promise<void> {
+  await sql`
+    with logged as (
+      insert into webhook_attempts (event_id, attempt, url, duration_ms, status_code, error, answer)
+      values (${attempt.eventId}, ${attempt.attempt}, ${attempt.url}, ${attempt.durationMs}, ${attempt.statusCode},
+              ${attempt.error}, ${attempt.answer})
+      on conflict (event_id, attempt) do nothing
+    )
+    update webhook_events set state = ${state} where id = ${attempt.eventId} and state = 'pending'`;
+}
+
+/** Ends an event that nobody is to receive any more. */
+export async function exhaustEvent(sql: Sql, eventId: string): Promise<void> {
+  await sql`update webhook_events set state = 'exhausted' where id = ${eventId} and state = 'pending'`;
+}

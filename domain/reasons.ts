@@ -1,0 +1,19 @@
+/** Why a message failed or was rejected; stored with the message, turned into words only when it is shown. */
+export const ERROR_CODES = ['carrier_refused', 'rejected_on_report', 'blacklisted'] as const;
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+const REASONS: Readonly<Record<ErrorCode, string>> = {
+  carrier_refused: 'Wiadomość odrzucona przez operatora przy nadaniu.',
+  rejected_on_report: 'Wiadomość odrzucona przez operatora w raporcie doręczenia.',
+  blacklisted: 'Numer jest na czarnej liście (odbiorca zrezygnował z wiadomości).',
+};
+const UNKNOWN_REASON = 'Wiadomość odrzucona.';
+
+/** The Polish sentence of the field `error` of a message (v2.3.0, Message) for a stored error code. */
+export function reasonText(errorCode: string): string {
+  return isErrorCode(errorCode) ? REASONS[errorCode] : UNKNOWN_REASON;
+}
+
+function isErrorCode(code: string): code is ErrorCode {
+  return (ERROR_CODES as readonly string[]).includes(code);
+}

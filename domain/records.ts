@@ -1,0 +1,78 @@
+import type { MessageStatus } from './statuses.ts';
+import { reasonText } from './reasons.ts';
+
+/** What is stored of a message and shown of it; names as the columns. */
+export interface MessageRow {
+  id: string;
+  type: 'sms' | 'mms' | 'vms';
+  status: MessageStatus;
+  /** MSISDN in E.164 with plus. */
+  recipient: string;
+  sender: string | null;
+  text: string;
+  parts: number;
+  cost_grosze: number;
+  priority: boolean;
+  reference: string | null;
+  send_at: Date | null;
+  expires_at: Date | null;
+  delivered_at: Date | null;
+  error_code: string | null;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** A message as the interface shows it: in answers and in webhooks (v2.3.0, Message). */
+export interface MessageRecord {
+  id: string;
+  type: 'sms' | 'mms' | 'vms';
+  status: MessageStatus;
+  to: string;
+  from: string | null;
+  text: string;
+  subject: string | null;
+  parts: number;
+  cost_grosze: number;
+  priority: boolean;
+  reference: string | null;
+  send_at: string | null;
+  expires_at: string | null;
+  delivered_at: string | null;
+  error: string | null;
+  created_at: string;
+  updated_at: string;
+}
+
+/**
+ * Presents a stored message (v2.3.0, Message): the table's fields in its order, instants as ISO 8601 in UTC,
+ * money in grosze net. `error` is a Polish sentence, and only of a failed or rejected message.
+ */
+export function messageRecord(row: MessageRow): MessageRecord {
+  return {
+    id: row.id,
+    type: row.type,
+    status: row.status,
+    to: row.recipient,
+    from: row.sender,
+    text: row.text,
+    subject: null,
+    parts: row.parts,
+    cost_grosze: row.cost_grosze,
+    priority: row.priority,
+    reference: row.reference,
+    send_at: shown(row.send_at),
+    expires_at: shown(row.expires_at),
+    delivered_at: shown(row.delivered_at),
+    error: errorOf(row),
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  };
+}
+
+function shown(instant: Date | null): string | null {
+  return instant === null ? null : instant.toISOString();
+}
+
+function errorOf({ status, error_code: code }: MessageRow): string | null {
+  return code !== null && (status === 'failed' || status === 'rejected') ? reasonText(code) : null;
+}

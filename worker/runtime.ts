@@ -1,0 +1,28 @@
+import { type LogLevel, type LogMetadata, Runtime } from '@temporalio/worker';
+import type { Logger } from 'pino';
+
+let installed = false;
+
+/** Sends the SDK's own logs to ours. Its runtime exists once per process, so only the first call counts. */
+export function installRuntime(log: Logger): void {
+  if (installed) return;
+  installed = true;
+  const write = (level: LogLevel, message: string, meta?: LogMetadata): void => {
+    const target = level.toLowerCase() as 'trace' | 'debug' | 'info' | 'warn' | 'error';
+    const { error, ...rest } = meta ?? {};
+    log[target](error === undefined ? rest : { ...rest, err: error as unknown }, message);
+  };
+  Runtime.install({
+    // Processes of ours decide themselves when to stop their workers.
+    shutdownSignals: [],
+    logger: {
+      log: write,
+      trace: (message, meta) => write('TRACE', message, meta),
+      debug: (message, meta) => write('DEBUG', message, meta),
+      info: (message, meta) => write('INFO', message, meta),
+      warn: (message, meta) => write('WARN', message, meta),
+      error: (message, meta) => write('ERROR', message, meta),
+    },
+    telemetryOptions: { logging: { filter: 'temporal_sdk_core=WARN', forward: {} } },
+  });
+}

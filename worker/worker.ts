@@ -1,0 +1,105 @@
+import { Client, Connection } from '@temporalio/client';
+import { NativeConnection, type TLSConfig, Worker } from '@temporalio/worker';
+import type { Logger } from 'pino';
+import { batchActivities } from '../activities/batch.ts';
+import { billingActivities } from '../activities/billing.ts';
+import { createOutgoing } from '../activities/outgoing.ts';
+import { createReceipts } from '../activities/receipts.ts';
+import { expiryActivities, submissionActivities } from '../activities/submission.ts';
+import { webhookActivities, webhookClosingActivities } from '../activities/webhooks.ts';
+import { createSimulator } from '../carriers/simulator.ts';
+import { openDatabase } from '../db/connection.ts';
+import { simulatorStore } from '../db/simulator.ts';
+import { carrierQueue, MESSAGES_QUEUE, WEBHOOKS_QUEUE } from '../workflows/contracts.ts';
+import { workflowBundle } from './bundle.ts';
+import { installRuntime } from './runtime.ts';
+import { repeat } from './repeat.ts';
+
+/** What a worker process needs to run. */
+export interface WorkerOptions {
+  databaseUrl: string;
+  databasePool: number;
+  temporal: { address: string; namespace: string; tls?: TLSConfig | boolean; apiKey?: string };
+  config: { WEBHOOK_ALLOW_PRIVATE: boolean };
+  secretsKey: Buffer;
+  log: Logger;
+}
+
+export interface RunningWorker {
+  /** Rejects when the worker breaks; resolves after `stop`. */
+  finished: Promise<void>;
+  /** Takes no more work, lets what runs come to its end, closes every connection. */
+  stop(): Promise<void>;
+}
+
+// Work under way gets this long to end; a longer activity is repeated elsewhere by its own rules.
+const SHUTDOWN_GRACE = '15s';
+// What a crash left between storing and signalling is made up for this often.
+const CATCH_UP_MS = 2_000;
+// A sleeping workflow needs no cache; one in motion is in it for about a second per message.
+const CACHED_WORKFLOWS = 500;
+
+/** Starts all task queues of this process: workflows, webhooks, and the submits of the simulated carrier. */
+export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
+  const { log } = options;
+  installRuntime(log);
+  const sql = openDatabase(options.databaseUrl, options.databasePool);
+  const { address, namespace, tls, apiKey } = options.temporal;
+  const server = {
+    address,
+    ...(tls === undefined ? {} : { tls }),
+    ...(apiKey === undefined ? {} : { apiKey }),
+  };
+  const connection = await NativeConnection.connect(server);
+  const client = new Client({ connection: await Connection.connect(server), namespace });
+
+  const onError = (error: unknown): void =>
+    log.error({ err: error }, 'delivery reports: will be tried again');
+  const receipts = createReceipts(sql, client, onError);
+  const simulator = createSimulator(simulatorStore(sql), onError);
+  const outgoing = createOutgoing(options.config.WEBHOOK_ALLOW_PRIVATE);
+
+  const shared = { connection, namespace, shutdownGraceTime: SHUTDOWN_GRACE };
+  const workers = await Promise.all([
+    Worker.create({
+      ...shared,
+      taskQueue: MESSAGES_QUEUE,
+      workflowBundle: await workflowBundle(),
+      maxCachedWorkflows: CACHED_WORKFLOWS,
+      activities: {
+        ...billingActivities(sql),
+        ...expiryActivities(sql),
+        ...webhookClosingActivities(sql),
+        ...batchActivities(sql, client),
+      },
+    }),
+    Worker.create({
+      ...shared,
+      taskQueue: WEBHOOKS_QUEUE,
+      activities: webhookActivities(sql, outgoing, options.secretsKey),
+    }),
+    Worker.create({
+      ...shared,
+      taskQueue: carrierQueue(simulator.name),
+      activities: submissionActivities(sql, simulator, () => receipts.catchUp().catch(onError)),
+    }),
+  ]);
+
+  await simulator.start((reports) => receipts.receive(simulator.name, reports));
+  const catchUp = repeat(CATCH_UP_MS, () => receipts.catchUp(), onError);
+  const runs = Promise.all(workers.map((worker) => worker.run()));
+
+  return {
+    finished: runs.then(() => undefined),
+    async stop() {
+      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+      await runs.catch(() => undefined);
+      await simulator.stop();
+      await catchUp.stop();
+      await outgoing.close();
+      await client.connection.close();
+      await connection.close();
+      await sql.end({ timeout: 5 });
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import { defineSignal, defineUpdate } from '@temporalio/workflow';
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+
+/** Workflow tasks, and the activities that belong to no carrier and no receiver. */
+export const MESSAGES_QUEUE = 'messages';
+/** Webhook deliveries: their own queue, so that a slow receiver holds up nobody's messages. */
+export const WEBHOOKS_QUEUE = 'webhooks';
+/** Submits to one carrier; the operator's allowed rate is a property of this queue. */
+export const carrierQueue = (carrier: string): string => `carrier-${carrier}`;
+
+/** Input of the `message` workflow; its id is the message's id. Instants and identifiers only, never personal data. */
+export interface MessageInput {
+  accountId: string;
+  requestId: string;
+  carrier: string;
+  /** When to submit, epoch milliseconds; null means at once. */
+  sendAt: number | null;
+  /** When the wait for a delivery report ends, epoch milliseconds. */
+  giveUpAt: number;
+  priority: boolean;
+  /** True when the charge is already made: by `batch`, or by the request before a cancel starts the workflow. */
+  accepted: boolean;
+}
+
+/** Input of the `batch` workflow; its id is the request's id. */
+export interface BatchInput {
+  accountId: string;
+  requestId: string;
+  recipients: number;
+}
+
+/** The answer of `accept`: charged and on its way, or not charged and never sent. */
+export type Acceptance = { accepted: true } | { accepted: false; reason: Refusal };
+/** `abandoned`: the caller was told of a failure first; `too_late`: nobody waits for this answer any more. */
+export type Refusal = 'insufficient_funds' | 'abandoned' | 'too_late';
+
+/** What became of a submission; `events` are the webhook events it caused, oldest first. */
+export interface SubmissionOutcome {
+  status: 'sent' | 'failed' | 'expired' | 'delivered' | 'undelivered' | 'cancelled' | 'unanswered';
+  events: string[];
+}
+
+/** An outcome found by delivery reports. `sent` comes this way only for a submit that was unanswered before. */
+export interface OutcomeSignal {
+  status: 'sent' | 'delivered' | 'undelivered' | 'failed' | 'expired';
+  events: string[];
+}
+
+/** Final word of a `message` workflow, shown as its result in the Temporal UI. */
+export interface MessageResult {
+  status: string;
+}
+
+/** Charges all recipients of the request together; also accepted by `batch`. Update id: the request's id. */
+export const acceptUpdate = defineUpdate<Acceptance>('accept');
+/** Cancels a scheduled message (v2.3.0: at least 30 s before its send time). Fails with type `NOT_CANCELLABLE`. */
+export const cancelUpdate = defineUpdate<void>('cancel');
+/** For operators: cancels as long as nothing has been submitted; without effect afterwards. */
+export const cancelSignal = defineSignal('cancelMessage');
+/** What the delivery reports of all parts come to. */
+export const outcomeSignal = defineSignal<[OutcomeSignal]>('outcome');
+
+/** Types of failures that callers and retry policies tell apart. */
+export const FAILURE = {
+  notCancellable: 'NotCancellable',
+  throttled: 'Throttled',
+  carrierUnavailable: 'CarrierUnavailable',
+  webhookExhausted: 'WebhookExhausted',
+  webhookAttemptFailed: 'WebhookAttemptFailed',
+} as const;
+
+/** What operators search by in the Temporal UI; registered by `npm run migrate` and by the embedded server's start. */
+export const SEARCH_ATTRIBUTES = {
+  account: defineSearchAttributeKey('Account', SearchAttributeType.KEYWORD),
+  status: defineSearchAttributeKey('MessageStatus', SearchAttributeType.KEYWORD),
+  carrier: defineSearchAttributeKey('Carrier', SearchAttributeType.KEYWORD),
+  request: defineSearchAttributeKey('Request', SearchAttributeType.KEYWORD),
+  sendTime: defineSearchAttributeKey('SendTime', SearchAttributeType.DATETIME),
+} as const;

@@ -1,0 +1,3 @@
+/** Every workflow the workers run. */
+export { batch } from './batch.ts';
+export { message } from './message.ts';

@@ -1,0 +1,209 @@
+import {
+  allHandlersFinished,
+  ApplicationFailure,
+  CancellationScope,
+  CancelledFailure,
+  condition,
+  isCancellation,
+  log,
+  proxyActivities,
+  proxyLocalActivities,
+  setCurrentDetails,
+  setHandler,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { billingActivities } from '../activities/billing.ts';
+import type { expiryActivities, submissionActivities } from '../activities/submission.ts';
+import type { webhookActivities, webhookClosingActivities } from '../activities/webhooks.ts';
+import { CANCEL_LEAD_MS } from '../domain/statuses.ts';
+import {
+  type Acceptance,
+  acceptUpdate,
+  cancelSignal,
+  cancelUpdate,
+  carrierQueue,
+  FAILURE,
+  type MessageInput,
+  type MessageResult,
+  type OutcomeSignal,
+  outcomeSignal,
+  SEARCH_ATTRIBUTES,
+  type SubmissionOutcome,
+  WEBHOOKS_QUEUE,
+} from './contracts.ts';
+import { taskPriority } from './startOptions.ts';
+
+// One database transaction each, keyed by the message: repeated until the database answers.
+const local = proxyLocalActivities<
+  ReturnType<typeof billingActivities> &
+    ReturnType<typeof expiryActivities> &
+    ReturnType<typeof webhookClosingActivities>
+>({
+  startToCloseTimeout: '10s',
+  retry: { initialInterval: '100ms', maximumInterval: '5s' },
+});
+
+// Tried three times, at 0 s, 2 s and 10 s. The activity counts the attempts it made, so an attempt lost with its
+// worker is made again instead of being taken from the receiver.
+const { deliverWebhook } = proxyActivities<ReturnType<typeof webhookActivities>>({
+  taskQueue: WEBHOOKS_QUEUE,
+  startToCloseTimeout: '20s',
+  retry: { initialInterval: '2s', backoffCoefficient: 4, maximumInterval: '8s' },
+});
+
+type Final = 'delivered' | 'undelivered' | 'failed' | 'expired' | 'cancelled' | 'refused';
+
+/**
+ * One message from its charge to its end: charge, wait for the send time, submit, wait for the delivery report, tell
+ * the customer's webhook. Its id is the message's id. What is true now stands in the database; what happens next, here.
+ */
+export async function message(input: MessageInput): Promise<MessageResult> {
+  const id = workflowInfo().workflowId;
+  let acceptance: Acceptance | undefined = input.accepted ? { accepted: true } : undefined;
+  let submitting = false;
+  let cancelRequested = false;
+  let cancelStatus: string | undefined;
+  const outcomes: OutcomeSignal[] = [];
+
+  setHandler(
+    acceptUpdate,
+    async () => {
+      acceptance ??= await local.charge(input.requestId);
+      return acceptance;
+    },
+    { description: 'Charges the request; answered to its caller.' },
+  );
+  setHandler(
+    cancelUpdate,
+    async () => {
+      cancelRequested = true;
+      await condition(() => cancelStatus !== undefined);
+      if (cancelStatus !== 'cancelled') throw notCancellable();
+    },
+    {
+      description: 'Cancels and refunds the message; refused later than 30 s before its send time.',
+      validator: () => {
+        const scheduled = acceptance?.accepted !== false && !submitting && input.sendAt !== null;
+        if (!scheduled || input.sendAt! - Date.now() < CANCEL_LEAD_MS) throw notCancellable();
+      },
+    },
+  );
+  setHandler(cancelSignal, () => void (cancelRequested = true), {
+    description: 'Cancels and refunds the message as long as it has not been submitted.',
+  });
+  setHandler(outcomeSignal, (outcome) => void outcomes.push(outcome), {
+    description: 'What the delivery reports of all parts come to.',
+  });
+
+  // Temporal's own cancel means the same as the signal; nothing that moves money or a message is ever interrupted.
+  const root = CancellationScope.current();
+  root.cancelRequested.catch(() => (cancelRequested = true));
+
+  const status = await CancellationScope.nonCancellable(async () => {
+    setCurrentDetails('Waits for its charge.');
+    await condition(() => acceptance !== undefined);
+    const final = acceptance?.accepted ? await send() : 'refused';
+    await condition(allHandlersFinished);
+    return final;
+  });
+  if (root.consideredCancelled && status === 'cancelled')
+    throw new CancelledFailure('cancelled and refunded');
+  return { status };
+
+  async function send(): Promise<Final> {
+    if (input.sendAt !== null) {
+      setCurrentDetails(`Scheduled: waits for its send time, ${new Date(input.sendAt).toISOString()}.`);
+      await condition(() => cancelRequested, Math.max(input.sendAt - Date.now(), 1), {
+        summary: 'send time',
+      });
+    }
+    if (cancelRequested && input.sendAt !== null) {
+      cancelStatus = await local.cancelMessage(id);
+      if (cancelStatus === 'cancelled') return finish('cancelled', 'Cancelled and refunded.');
+    }
+    submitting = true;
+    return await followUp(await submit());
+  }
+
+  async function submit(): Promise<SubmissionOutcome> {
+    setCurrentDetails(`Queued: waits for the carrier ${input.carrier} to take it.`);
+    // Retried for as long as the message may be delivered: a repeated attempt submits only what certainly was not
+    // taken. The heartbeat finds a lost worker sooner than the time-out would.
+    const { submit: submitTo } = proxyActivities<ReturnType<typeof submissionActivities>>({
+      taskQueue: carrierQueue(input.carrier),
+      startToCloseTimeout: '10m',
+      heartbeatTimeout: '15s',
+      scheduleToCloseTimeout: Math.max(input.giveUpAt - Date.now(), 1000),
+      retry: { initialInterval: '1s', maximumInterval: '60s' },
+      priority: taskPriority(input),
+      summary: `submits to ${input.carrier}`,
+    });
+    try {
+      return await submitTo(id);
+    } catch (error) {
+      if (isCancellation(error)) throw error;
+      log.warn('submission ended without a result', { error });
+      return await local.expire(id);
+    }
+  }
+
+  async function followUp(submission: SubmissionOutcome): Promise<Final> {
+    const told = new Set<string>();
+    let current = submission.status;
+    let events = submission.events;
+    for (;;) {
+      if (current === 'sent' || current === 'unanswered') show(current);
+      await tell(events, told);
+      if (current === 'cancelled') return finish('cancelled', 'Cancelled.');
+      if (current !== 'sent' && current !== 'unanswered') return finish(current, `Ended: ${current}.`);
+      ({ status: current, events } = await nextOutcome());
+    }
+  }
+
+  /** The next thing the delivery reports say; at the end of the wait, that the message has expired. */
+  async function nextOutcome(): Promise<SubmissionOutcome> {
+    const wait = Math.max(input.giveUpAt - Date.now(), 1);
+    if (
+      outcomes.length === 0 &&
+      !(await condition(() => outcomes.length > 0, wait, { summary: 'delivery report' }))
+    ) {
+      const expired = await local.expire(id);
+      // The reports won the race in the database: their signal is on its way.
+      if (expired.status !== 'expired') await condition(() => outcomes.length > 0);
+      else return expired;
+    }
+    return outcomes.shift()!;
+  }
+
+  function show(current: 'sent' | 'unanswered'): void {
+    const until = new Date(input.giveUpAt).toISOString();
+    setCurrentDetails(
+      current === 'sent'
+        ? `Sent: the carrier ${input.carrier} has it; waits for the delivery report until ${until}.`
+        : `Unanswered: nobody knows whether the carrier ${input.carrier} has it, so it is not sent again; ` +
+            `waits for a delivery report until ${until}.`,
+    );
+    upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.status, value: current }]);
+  }
+
+  async function tell(events: string[], told: Set<string>): Promise<void> {
+    for (const event of events.filter((candidate) => !told.has(candidate))) {
+      told.add(event);
+      await deliverWebhook(event).catch(() => local.closeWebhook(event));
+    }
+  }
+
+  function finish(status: Final, details: string): Final {
+    setCurrentDetails(details);
+    upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.status, value: status }]);
+    return status;
+  }
+}
+
+function notCancellable(): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(
+    'not scheduled, or less than 30 s before its send time',
+    FAILURE.notCancellable,
+  );
+}

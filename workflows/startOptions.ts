@@ -1,0 +1,71 @@
+import { TypedSearchAttributes } from '@temporalio/common';
+import type { BatchInput, MessageInput } from './contracts.ts';
+import { MESSAGES_QUEUE, SEARCH_ATTRIBUTES } from './contracts.ts';
+
+/** What has to be known of a message to start its workflow. */
+export interface StartableMessage {
+  id: string;
+  accountId: string;
+  requestId: string;
+  carrier: string;
+  /** When to submit, epoch milliseconds; null means at once. */
+  sendAt: number | null;
+  /** When the wait for a delivery report ends, epoch milliseconds. */
+  giveUpAt: number;
+  priority: boolean;
+}
+
+const URGENT = 1;
+const ORDINARY = 3;
+
+/** Task priority: priority messages before all others, accounts in turn among equals (v2.3.0, Send, field `priority`). */
+export function taskPriority({ accountId, priority }: { accountId: string; priority: boolean }) {
+  return { priorityKey: priority ? URGENT : ORDINARY, fairnessKey: accountId };
+}
+
+// Every start is repeatable: a second one finds the running workflow, and none is run again once it has ended.
+const ONCE = { workflowIdConflictPolicy: 'USE_EXISTING', workflowIdReusePolicy: 'REJECT_DUPLICATE' } as const;
+
+/**
+ * How the `message` workflow is started, whoever starts it: the send, the batch, or a cancel that comes first.
+ * The workflow's id is the message's. Nothing in here is personal data.
+ *
+ * @param accepted true when the charge is already made
+ */
+export function messageStart(message: StartableMessage, accepted: boolean) {
+  const { id, accountId, requestId, carrier, sendAt, giveUpAt, priority } = message;
+  const input: MessageInput = { accountId, requestId, carrier, sendAt, giveUpAt, priority, accepted };
+  return {
+    ...ONCE,
+    workflowId: id,
+    taskQueue: MESSAGES_QUEUE,
+    args: [input] as [MessageInput],
+    typedSearchAttributes: new TypedSearchAttributes([
+      { key: SEARCH_ATTRIBUTES.account, value: accountId },
+      { key: SEARCH_ATTRIBUTES.status, value: sendAt === null ? 'queued' : 'scheduled' },
+      { key: SEARCH_ATTRIBUTES.carrier, value: carrier },
+      { key: SEARCH_ATTRIBUTES.request, value: requestId },
+      ...(sendAt === null ? [] : [{ key: SEARCH_ATTRIBUTES.sendTime, value: new Date(sendAt) }]),
+    ]),
+    staticSummary: `${priority ? 'Priority SMS' : 'SMS'} by ${carrier}, ${sendAt === null ? 'at once' : 'scheduled'}`,
+    priority: taskPriority({ accountId, priority }),
+  };
+}
+
+/** How the `batch` workflow of a request with several recipients is started; its id is the request's. */
+export function batchStart(batch: BatchInput & { priority: boolean }) {
+  const { accountId, requestId, recipients, priority } = batch;
+  const input: BatchInput = { accountId, requestId, recipients };
+  return {
+    ...ONCE,
+    workflowId: requestId,
+    taskQueue: MESSAGES_QUEUE,
+    args: [input] as [BatchInput],
+    typedSearchAttributes: new TypedSearchAttributes([
+      { key: SEARCH_ATTRIBUTES.account, value: accountId },
+      { key: SEARCH_ATTRIBUTES.request, value: requestId },
+    ]),
+    staticSummary: `${priority ? 'Priority batch' : 'Batch'} of ${recipients} SMS`,
+    priority: taskPriority({ accountId, priority }),
+  };
+}
