@@ -76,7 +76,7 @@ export async function readSendTerms(
 
 /** Writes the drafts of one request (one statement, all or none). */
 export async function writeDrafts(sql: Sql, drafts: readonly Draft[]): Promise<void> {
-  await sql`${insertDrafts(sql, drafts)}`;
+  await insertDrafts(sql, drafts);
 }
 
 /**

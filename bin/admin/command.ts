@@ -1,0 +1,79 @@
+import type { z } from 'zod';
+import type { AuditDetails } from '../../db/audit.ts';
+import type { Sql } from '../../db/connection.ts';
+
+/** One argument of a command: `--name NAME`, or a bare word when it is positional. */
+export interface Argument<T, Required extends boolean = boolean> {
+  /** What stands for the value in the help: `GROSZE`. */
+  placeholder: string;
+  about: string;
+  schema: z.ZodType<T, string>;
+  required: Required;
+}
+
+export type Arguments = Record<string, Argument<unknown>>;
+
+/** The values of a command's arguments; what was not typed is absent. */
+export type Values<A extends Arguments> = {
+  [K in keyof A as A[K] extends Argument<unknown, true> ? K : never]: z.output<A[K]['schema']>;
+} & {
+  [K in keyof A as A[K] extends Argument<unknown, true> ? never : K]?: z.output<A[K]['schema']>;
+};
+
+/** What a command did: its answer, and what the audit log is to say beyond who, when and which command. */
+export interface Outcome {
+  /** Printed; keys in snake_case as in the API. */
+  result: Record<string, unknown>;
+  account?: string;
+  subject?: string;
+  details?: AuditDetails;
+  /** One sentence more for people; programs do not get it. */
+  remark?: string;
+}
+
+/** A command as it is declared: command line, validation, help and audit record all follow from this. */
+export interface CommandSpec<A extends Arguments> {
+  /** Its words: `accounts create`. */
+  name: string;
+  about: string;
+  /** Typed as `--kebab-case`. */
+  options: A;
+  /** Names of the options that are typed as bare words, in order. */
+  positional?: (keyof A & string)[];
+  /** Runs inside the transaction that its audit record is written in; throws AdminError to refuse. */
+  run(sql: Sql, values: Values<A>): Promise<Outcome>;
+}
+
+/** A command whose argument types no longer matter to its user. */
+export type AnyCommand = Omit<CommandSpec<Arguments>, 'run'> & {
+  run(sql: Sql, values: Record<string, unknown>): Promise<Outcome>;
+};
+
+/** Declares a command; `values` of its `run` have the types of the schemas. */
+export function command<A extends Arguments>(spec: CommandSpec<A>): AnyCommand {
+  // Sound because the values handed to run come from these very schemas, in `parseValues`.
+  return { ...spec, run: (sql, values) => spec.run(sql, values as Values<A>) };
+}
+
+export function required<T>(
+  placeholder: string,
+  about: string,
+  schema: z.ZodType<T, string>,
+): Argument<T, true> {
+  return { placeholder, about, schema, required: true };
+}
+
+export function optional<T>(
+  placeholder: string,
+  about: string,
+  schema: z.ZodType<T, string>,
+): Argument<T, false> {
+  return { placeholder, about, schema, required: false };
+}
+
+/** `creditLimit` → `--credit-limit`; a positional argument goes by its placeholder. */
+export function typedName(spec: AnyCommand, option: string): string {
+  return spec.positional?.includes(option) === true
+    ? (spec.options[option]?.placeholder ?? option)
+    : `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}

@@ -1,0 +1,19 @@
+import { accountCommands } from './accounts.ts';
+import { auditCommands } from './auditLog.ts';
+import type { AnyCommand } from './command.ts';
+import { keyCommands } from './keys.ts';
+import { moneyCommands } from './money.ts';
+import { numberCommands } from './numbers.ts';
+import { senderCommands } from './senders.ts';
+import { statementCommands } from './statements.ts';
+
+/** Every command, in the order of the help. A new one is declared in its file and appears here. */
+export const ALL_COMMANDS: readonly AnyCommand[] = [
+  ...accountCommands,
+  ...keyCommands,
+  ...senderCommands,
+  ...numberCommands,
+  ...moneyCommands,
+  ...statementCommands,
+  ...auditCommands,
+];

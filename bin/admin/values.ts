@@ -1,0 +1,82 @@
+import { z } from 'zod';
+
+/** Upper bounds that no real account comes near: they keep every sum far below 2^53 and every price in a 32-bit column. */
+const MAX_GROSZE = 100_000_000_000;
+/** The highest price per part, grosze net. */
+export const MAX_PRICE = 100_000;
+const MAX_RATE_LIMIT = 1_000_000;
+const MAX_ROWS = 1000;
+const NAME_LENGTH = 100;
+const NOTE_LENGTH = 500;
+
+function wholeNumber(min: number, max: number, unit: string) {
+  const rule = `a whole number${unit} from ${min} to ${max} is needed`;
+  return z
+    .string()
+    .regex(/^-?[0-9]{1,15}$/, rule)
+    .transform(Number)
+    .pipe(z.number().min(min, rule).max(max, rule))
+    .transform((value) => (Object.is(value, -0) ? 0 : value));
+}
+
+function line(max: number) {
+  return z
+    .string()
+    .trim()
+    .min(1, 'must not be empty')
+    .refine((text) => [...text].length <= max, `at most ${max} characters`)
+    .refine((text) => !/[\p{Cc}\p{Cs}\u2028\u2029]/u.test(text), 'control characters are not allowed');
+}
+
+function id(prefix: string, what: string) {
+  return z
+    .string()
+    .regex(new RegExp(`^${prefix}_[0-9a-z]{1,60}$`), `the id of ${what} is needed (${prefix}_…)`);
+}
+
+export const accountId = id('cl', 'an account');
+export const keyId = id('key', 'a key');
+export const statementId = id('st', 'a statement');
+export const accountName = line(NAME_LENGTH);
+export const note = line(NOTE_LENGTH);
+/** Grosze net, not negative. */
+export const grosze = wholeNumber(0, MAX_GROSZE, ' of grosze');
+/** Grosze net, negative to take away. */
+export const signedGrosze = wholeNumber(-MAX_GROSZE, MAX_GROSZE, ' of grosze').refine(
+  (value) => value !== 0,
+  'zero changes nothing',
+);
+/** Grosze net per part, or per lookup. */
+export const price = wholeNumber(0, MAX_PRICE, ' of grosze');
+export const rateLimit = wholeNumber(1, MAX_RATE_LIMIT, '');
+export const rows = wholeNumber(1, MAX_ROWS, '');
+/** Words to choose from. */
+export const oneOf = <const T extends [string, ...string[]]>(...words: T) =>
+  z.enum(words, `one of ${words.join(', ')} is needed`);
+/** Text that `run` judges by a rule of the domain. */
+export const text = z.string().min(1, 'must not be empty');
+
+/** A net amount in PLN, `50` or `100.50`, read digit by digit into grosze. */
+export const pln = z
+  .string()
+  .regex(/^[0-9]{1,9}(\.[0-9]{1,2})?$/, 'an amount in PLN such as 50 or 100.50 is needed')
+  .transform((amount) => {
+    const [whole = '', fraction = ''] = amount.split('.');
+    return Number(whole) * 100 + Number(fraction.padEnd(2, '0'));
+  });
+
+/** A calendar month, `2026-11`. */
+export const month = z.string().regex(/^20[0-9]{2}-(0[1-9]|1[0-2])$/, 'a month such as 2026-11 is needed');
+
+const SCOPES = ['send', 'read', 'manage'] as const;
+export type Scope = (typeof SCOPES)[number];
+export const ALL_SCOPES: readonly Scope[] = SCOPES;
+
+/** `send,read` → those scopes in their usual order, each once. */
+export const scopes = z
+  .string()
+  .refine(
+    (list) => list.split(',').every((scope) => SCOPES.some((known) => known === scope)),
+    'a list such as send,read,manage is needed',
+  )
+  .transform((list) => SCOPES.filter((scope) => list.split(',').includes(scope)));

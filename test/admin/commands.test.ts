@@ -1,0 +1,445 @@
+import { describe, expect, test } from 'vitest';
+import { ensureDemoAccount } from '../../bin/admin/demo.ts';
+import { hashKey } from '../../db/apiKeys.ts';
+import { openDatabase } from '../../db/connection.ts';
+import { newId } from '../../db/ids.ts';
+import { ACTOR, commandLine, listIn, ownDatabase, type Answer } from './support.ts';
+
+const database = ownDatabase();
+const { run, ok, no } = commandLine(database.url);
+const sql = () => database.sql();
+
+async function account(...options: string[]): Promise<string> {
+  return String((await ok('accounts', 'create', '--name', 'Kwiaciarnia', ...options))['id']);
+}
+
+async function show(id: string): Promise<Answer> {
+  return ok('accounts', 'show', '--account', id);
+}
+
+async function lastAudit(id: string): Promise<Answer | undefined> {
+  const [row] = await sql()<Answer[]>`
+    select actor, action, account_id, subject, details from audit_log where account_id = ${id} order by id desc limit 1`;
+  return row;
+}
+
+describe('accounts', () => {
+  test('a new one is in test mode with 25 credits, booked', async () => {
+    const id = await account();
+    expect(id).toMatch(/^cl_[0-9a-z]{26}$/);
+    expect(await show(id)).toMatchObject({
+      mode: 'test',
+      status: 'active',
+      billing_mode: 'prepaid',
+      balance_grosze: 0,
+      test_credits: 25,
+      price_per_part_grosze: 15,
+      rate_limit_per_minute: 120,
+      country_rates: {},
+      keys: [],
+    });
+    const ledger = await ok('ledger', '--account', id);
+    expect(ledger).toMatchObject({ agrees: true, sum_test_credits: 25 });
+    expect(listIn(ledger, 'entries')).toMatchObject([
+      { kind: 'opening', amount_grosze: 0, test_credits: 25 },
+    ]);
+  });
+
+  test('every setting can be given at the start', async () => {
+    const id = await account(
+      ...['--mode', 'live', '--balance', '12345', '--billing', 'postpaid', '--credit-limit', '70000'],
+      ...['--price', '7', '--rate-limit', '600'],
+    );
+    expect(await show(id)).toMatchObject({
+      mode: 'live',
+      balance_grosze: 12345,
+      billing_mode: 'postpaid',
+      credit_limit_grosze: 70000,
+      price_per_part_grosze: 7,
+      rate_limit_per_minute: 600,
+      test_credits: 0,
+    });
+    expect(await lastAudit(id)).toMatchObject({ action: 'accounts show', actor: ACTOR });
+  });
+
+  test('a live one without balance has no entry', async () => {
+    const id = await account('--mode', 'live');
+    expect(await ok('ledger', '--account', id)).toMatchObject({
+      balance_grosze: 0,
+      agrees: true,
+      entries: [],
+    });
+  });
+
+  test('set changes what is named, and the record says from what to what', async () => {
+    const id = await account();
+    await ok('senders', 'add', '--account', id, '--name', 'Kwiaty');
+    await ok(
+      ...[
+        'accounts',
+        'set',
+        '--account',
+        id,
+        '--name',
+        'Zażółć 🌷',
+        '--status',
+        'suspended',
+        '--price-mms',
+        '50',
+      ],
+      ...['--price-vms', '30', '--price-hlr', '4', '--country-rates', '{"+49":25,"420":{"sms":20,"mms":80}}'],
+      ...['--sender', 'Kwiaty', '--send-window', '22:00-06:00', '--mode', 'live', '--price', '9'],
+    );
+    expect(await lastAudit(id)).toMatchObject({
+      action: 'accounts set',
+      details: {
+        changes: {
+          status: { from: 'active', to: 'suspended' },
+          price_per_part_grosze: { from: 15, to: 9 },
+          country_rates: { from: {}, to: { 49: { sms: 25 }, 420: { sms: 20, mms: 80 } } },
+        },
+      },
+    });
+    expect(await show(id)).toMatchObject({
+      name: 'Zażółć 🌷',
+      status: 'suspended',
+      mode: 'live',
+      price_per_part_grosze: 9,
+      price_per_mms_grosze: 50,
+      price_per_vms_grosze: 30,
+      price_per_hlr_grosze: 4,
+      country_rates: { 49: { sms: 25 }, 420: { sms: 20, mms: 80 } },
+      sender_name: 'Kwiaty',
+      send_window: '22:00-06:00',
+      rate_limit_per_minute: 120,
+    });
+    const [kind] = await sql()<
+      Answer[]
+    >`select jsonb_typeof(country_rates) as kind from accounts where id = ${id}`;
+    expect(kind).toEqual({ kind: 'object' });
+    await ok(
+      'accounts',
+      'set',
+      '--account',
+      id,
+      '--sender',
+      'none',
+      '--send-window',
+      'none',
+      '--country-rates',
+      '{}',
+    );
+    expect(await show(id)).toMatchObject({ sender_name: null, send_window: null, country_rates: {} });
+  });
+
+  test('list has them all', async () => {
+    const id = await account();
+    const ids = listIn(await ok('accounts', 'list')).map((row) => row['id']);
+    expect(ids).toContain(id);
+    expect(ids).toEqual([...ids].sort());
+  });
+});
+
+describe('what is refused names the option and changes nothing', () => {
+  const refusals: [option: string, ...line: string[]][] = [
+    ['--name', 'accounts', 'create'],
+    ['--name', 'accounts', 'create', '--name', '  '],
+    ['--name', 'accounts', 'create', '--name', 'a\u0000b'],
+    ['--name', 'accounts', 'create', '--name', 'two\nlines'],
+    ['--name', 'accounts', 'create', '--name', '\ud800'],
+    ['--name', 'accounts', 'create', '--name', 'x'.repeat(101)],
+    ['--name', 'accounts', 'create', '--name', '--mode'],
+    ['--name', 'accounts', 'create', '--name', 'a', '--name', 'b'],
+    ['--mode', 'accounts', 'create', '--name', 'a', '--mode', 'LIVE'],
+    ['--balance', 'accounts', 'create', '--name', 'a', '--balance', '-1'],
+    ['--balance', 'accounts', 'create', '--name', 'a', '--balance', '1.5'],
+    ['--balance', 'accounts', 'create', '--name', 'a', '--balance', '1e3'],
+    ['--balance', 'accounts', 'create', '--name', 'a', '--balance', ''],
+    ['--balance', 'accounts', 'create', '--name', 'a', '--balance', ' 5'],
+    ['--balance', 'accounts', 'create', '--name', 'a', '--balance', '٣'],
+    ['--balance', 'accounts', 'create', '--name', 'a', '--balance', '9007199254740993'],
+    ['--billing', 'accounts', 'create', '--name', 'a', '--billing', 'credit'],
+    ['--credit-limit', 'accounts', 'create', '--name', 'a', '--credit-limit', '-5'],
+    ['--price', 'accounts', 'create', '--name', 'a', '--price', '0x10'],
+    ['--price', 'accounts', 'create', '--name', 'a', '--price', '4294967296'],
+    ['--rate-limit', 'accounts', 'create', '--name', 'a', '--rate-limit', '0'],
+    ['--account', 'accounts', 'show'],
+    ['--account', 'accounts', 'show', '--account', "cl_1' or '1'='1"],
+    ['--account', 'accounts', 'show', '--account', 'msg_01'],
+    ['--status', 'accounts', 'set', '--account', 'ID', '--status', 'gone'],
+    ['--country-rates', 'accounts', 'set', '--account', 'ID', '--country-rates', '{'],
+    ['--country-rates', 'accounts', 'set', '--account', 'ID', '--country-rates', '[]'],
+    ['--country-rates', 'accounts', 'set', '--account', 'ID', '--country-rates', '{"49":-1}'],
+    ['--country-rates', 'accounts', 'set', '--account', 'ID', '--country-rates', '{"49":9000000}'],
+    ['--country-rates', 'accounts', 'set', '--account', 'ID', '--country-rates', '{"__proto__":1}'],
+    ['--sender', 'accounts', 'set', '--account', 'ID', '--sender', 'Nobody'],
+    ['--send-window', 'accounts', 'set', '--account', 'ID', '--send-window', '08:00-08:14'],
+    ['--send-window', 'accounts', 'set', '--account', 'ID', '--send-window', ''],
+    ['accounts set', 'accounts', 'set', '--account', 'ID'],
+    ['--scopes', 'keys', 'create', '--account', 'ID', '--scopes', 'send,admin'],
+    ['--scopes', 'keys', 'create', '--account', 'ID', '--scopes', ''],
+    ['KEY_ID', 'keys', 'revoke'],
+    ['KEY_ID', 'keys', 'revoke', 'pk_live_abc'],
+    ['--name', 'senders', 'add', '--account', 'ID', '--name', 'Zażółć'],
+    ['--name', 'senders', 'add', '--account', 'ID', '--name', "x'; drop--"],
+    ['--msisdn', 'numbers', 'verify', '--account', 'ID', '--msisdn', '+48 600 100 200'],
+    ['--pln', 'topup', '--account', 'ID', '--pln', '49.99'],
+    ['--pln', 'topup', '--account', 'ID', '--pln', '50.001'],
+    ['--pln', 'topup', '--account', 'ID', '--pln', '50,00'],
+    ['--pln', 'topup', '--account', 'ID', '--pln', '-50'],
+    ['--pln', 'topup', '--account', 'ID', '--pln', '5e2'],
+    ['--pln', 'topup', '--account', 'ID', '--pln', 'NaN'],
+    ['--pln', 'topup', '--account', 'ID', '--pln', '99999999999'],
+    ['--grosze', 'adjust', '--account', 'ID', '--grosze', '0', '--note', 'x'],
+    ['--grosze', 'adjust', '--account', 'ID', '--grosze', '-0', '--note', 'x'],
+    ['--note', 'adjust', '--account', 'ID', '--grosze', '1'],
+    ['--limit', 'ledger', '--account', 'ID', '--limit', '0'],
+    ['--limit', 'audit', '--limit', '1001'],
+    ['--month', 'statements', 'issue', '--account', 'POSTPAID', '--month', '2026-13'],
+    ['--month', 'statements', 'issue', '--account', 'POSTPAID', '--month', '2099-01'],
+    ['--due', 'statements', 'issue', '--account', 'POSTPAID', '--due', '2026-12-15T12:00:00'],
+    ['STATEMENT_ID', 'statements', 'pay', 'x'],
+    ['--nonsense', 'topup', '--nonsense', '1'],
+    ['frobnicate', 'frobnicate', 'list'],
+  ];
+
+  test('each', async () => {
+    const id = await account();
+    const postpaid = await account('--mode', 'live', '--billing', 'postpaid');
+    const before = await show(id);
+    const [{ count: accounts } = { count: -1 }] = await sql()<
+      { count: number }[]
+    >`select count(*) from accounts`;
+    for (const [option, ...line] of refusals) {
+      const words = line.map((word) => (word === 'ID' ? id : word === 'POSTPAID' ? postpaid : word));
+      const { code, message } = await no(...words);
+      expect({ line, code, named: message.includes(option) }).toEqual({
+        line,
+        code: 'invalid_argument',
+        named: true,
+      });
+      expect(message).not.toContain('\n');
+    }
+    expect(await show(id)).toEqual(before);
+    expect(await sql()`select count(*) from accounts`).toEqual([{ count: accounts }]);
+  }, 30_000);
+
+  test('unknown ids are not found', async () => {
+    const unknown = ['--account', newId('cl')];
+    const lines = [
+      ['accounts', 'show', ...unknown],
+      ['accounts', 'set', ...unknown, '--price', '1'],
+      ['keys', 'create', ...unknown],
+      ['keys', 'list', ...unknown],
+      ['keys', 'revoke', newId('key')],
+      ['senders', 'add', ...unknown, '--name', 'A'],
+      ['senders', 'remove', ...unknown, '--name', 'A'],
+      ['senders', 'list', ...unknown],
+      ['numbers', 'verify', ...unknown, '--msisdn', '600100200'],
+      ['numbers', 'remove', ...unknown, '--msisdn', '600100200'],
+      ['numbers', 'list', ...unknown],
+      ['topup', ...unknown, '--pln', '50'],
+      ['adjust', ...unknown, '--grosze', '1', '--note', 'x'],
+      ['ledger', ...unknown],
+      ['statements', 'issue', ...unknown],
+      ['statements', 'list', ...unknown],
+      ['statements', 'pay', newId('st')],
+      ['audit', ...unknown],
+    ];
+    for (const line of lines)
+      expect({ line, code: (await no(...line)).code }).toEqual({ line, code: 'not_found' });
+  });
+
+  test('a refused command leaves no record', async () => {
+    const id = await account();
+    await no('senders', 'remove', '--account', id, '--name', 'Nobody');
+    expect(await lastAudit(id)).toMatchObject({ action: 'accounts create' });
+  });
+});
+
+describe('keys', () => {
+  test('are shown once, kept as a hash, listed by hint, revoked for good', async () => {
+    const id = await account('--mode', 'live');
+    const made = await ok('keys', 'create', '--account', id, '--scopes', 'manage,send,send');
+    const key = String(made['key']);
+    expect(key).toMatch(/^pk_live_[0-9A-Za-z]{40}$/);
+    expect(made).toMatchObject({ mode: 'live', scopes: ['send', 'manage'] });
+    const [kept] = await sql()<Answer[]>`select hash, hint from api_keys where id = ${String(made['id'])}`;
+    expect(kept).toEqual({ hash: hashKey(key), hint: `pk_live_…${key.slice(-4)}` });
+
+    const listed = await run('--json', 'keys', 'list', '--account', id);
+    const shown = await run('--json', 'accounts', 'show', '--account', id);
+    const audited = await run('--json', 'audit', '--account', id);
+    for (const { out } of [listed, shown, audited]) {
+      expect(out).toContain(made['id']);
+      expect(out).not.toContain(key.slice(8));
+      expect(out).not.toContain(hashKey(key).toString('hex'));
+    }
+
+    const first = await ok('keys', 'revoke', String(made['id']));
+    expect(first['revoked_at']).toMatch(/Z$/);
+    expect(await ok('keys', 'revoke', String(made['id']))).toEqual(first);
+    expect(await lastAudit(id)).toMatchObject({ action: 'keys revoke', subject: made['id'] });
+  });
+
+  test('follow the mode of the account; a live one waits for the first top-up', async () => {
+    const id = await account();
+    expect(await ok('keys', 'create', '--account', id)).toMatchObject({
+      mode: 'test',
+      scopes: ['send', 'read', 'manage'],
+    });
+    expect(await no('keys', 'create', '--account', id, '--mode', 'live')).toMatchObject({
+      code: 'refused',
+      message: expect.stringContaining('top-up') as string,
+    });
+    await ok('topup', '--account', id, '--pln', '50');
+    expect(await ok('keys', 'create', '--account', id)).toMatchObject({ mode: 'live' });
+    expect(await ok('keys', 'create', '--account', id, '--mode', 'test')).toMatchObject({ mode: 'test' });
+  });
+
+  test('no closed account gets one', async () => {
+    const id = await account();
+    await ok('accounts', 'set', '--account', id, '--status', 'closed');
+    expect((await no('keys', 'create', '--account', id)).code).toBe('refused');
+    expect((await no('topup', '--account', id, '--pln', '50')).code).toBe('refused');
+  });
+});
+
+describe('senders and numbers', () => {
+  test('a removed default sender is no default any more, and comes back when added', async () => {
+    const id = await account();
+    await ok('senders', 'add', '--account', id, '--name', 'Firma 1');
+    await ok('senders', 'add', '--account', id, '--name', 'Firma 1');
+    await ok('accounts', 'set', '--account', id, '--sender', 'Firma 1');
+    expect(await show(id)).toMatchObject({ senders: [{ name: 'Firma 1', active: true, is_default: true }] });
+    await ok('senders', 'remove', '--account', id, '--name', 'Firma 1');
+    expect(await show(id)).toMatchObject({
+      sender_name: null,
+      senders: [{ name: 'Firma 1', active: false, is_default: false }],
+    });
+    expect((await no('senders', 'remove', '--account', id, '--name', 'Firma 1')).code).toBe('not_found');
+    expect((await no('accounts', 'set', '--account', id, '--sender', 'Firma 1')).message).toContain(
+      '--sender',
+    );
+    await ok('senders', 'add', '--account', id, '--name', 'Firma 1');
+    expect(listIn(await ok('senders', 'list', '--account', id))).toMatchObject([{ active: true }]);
+  });
+
+  test('three formats are one number, two numbers are the most, and the log shows none', async () => {
+    const id = await account();
+    for (const msisdn of ['600100200', '48600100200', '+48600100200']) {
+      expect(await ok('numbers', 'verify', '--account', id, '--msisdn', msisdn)).toMatchObject({
+        msisdn: '+48600100200',
+      });
+    }
+    await ok('numbers', 'verify', '--account', id, '--msisdn', '600100201');
+    expect((await no('numbers', 'verify', '--account', id, '--msisdn', '600100202')).code).toBe('refused');
+    await ok('numbers', 'remove', '--account', id, '--msisdn', '600100200');
+    expect((await no('numbers', 'remove', '--account', id, '--msisdn', '600100200')).code).toBe('not_found');
+    expect(listIn(await ok('numbers', 'list', '--account', id))).toMatchObject([{ msisdn: '+48600100201' }]);
+    expect((await run('--json', 'audit', '--account', id)).out).not.toContain('60010020');
+  });
+
+  test('of numbers verified at once no third gets through', async () => {
+    const id = await account();
+    const tries = [1, 2, 3, 4, 5, 6].map((digit) =>
+      run('numbers', 'verify', '--account', id, '--msisdn', `60010030${digit}`),
+    );
+    const codes = (await Promise.all(tries)).map(({ code }) => code);
+    expect(codes.filter((code) => code === 0)).toHaveLength(2);
+    expect(listIn(await ok('numbers', 'list', '--account', id))).toHaveLength(2);
+  });
+});
+
+describe('the log of acts', () => {
+  test('every command leaves exactly one record, reading ones too, newest first', async () => {
+    const id = await account('--mode', 'live', '--billing', 'postpaid');
+    const on = ['--account', id];
+    const key = String((await ok('keys', 'create', ...on))['id']);
+    const lines = [
+      ['accounts', 'show', ...on],
+      ['accounts', 'set', ...on, '--price', '3'],
+      ['keys', 'list', ...on],
+      ['keys', 'revoke', key],
+      ['senders', 'add', ...on, '--name', 'A1'],
+      ['senders', 'list', ...on],
+      ['senders', 'remove', ...on, '--name', 'A1'],
+      ['numbers', 'verify', ...on, '--msisdn', '600100200'],
+      ['numbers', 'list', ...on],
+      ['numbers', 'remove', ...on, '--msisdn', '600100200'],
+      ['topup', ...on, '--pln', '50'],
+      ['adjust', ...on, '--grosze', '-10', '--note', 'błąd'],
+      ['ledger', ...on],
+      ['statements', 'issue', ...on],
+      ['statements', 'list', ...on],
+      ['audit', ...on],
+    ];
+    for (const line of lines) await ok(...line);
+    const records = listIn(await ok('audit', ...on));
+    const expected = ['accounts create', 'keys create', ...lines.map((line) => nameOf(line, on))];
+    expect(records.map((record) => record['action']).reverse()).toEqual(expected);
+    expect(records.every((record) => record['actor'] === ACTOR)).toBe(true);
+    expect(listIn(await ok('audit', ...on, '--limit', '2'))).toHaveLength(2);
+  });
+
+  test('nobody can change it', async () => {
+    await account();
+    await expect(sql()`update audit_log set actor = 'x'`).rejects.toThrow('append-only');
+    await expect(sql()`delete from audit_log`).rejects.toThrow('append-only');
+    await expect(sql()`truncate audit_log`).rejects.toThrow('append-only');
+  });
+});
+
+function nameOf(line: string[], on: string[]): string {
+  const words = line.slice(0, line.indexOf(on[0] ?? ''));
+  return (line.includes('--account') ? words : line.slice(0, 2)).join(' ');
+}
+
+describe('help and text for people', () => {
+  test('help is an answer, on stdout', async () => {
+    const { code, out, err } = await run('accounts', 'create', '--help');
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toContain('--credit-limit <GROSZE>');
+    expect((await ok('topup', '--help'))['help']).toContain('--pln <N>');
+  });
+
+  test('an incomplete line is one sentence', async () => {
+    for (const line of [[], ['keys'], ['keys', 'make'], ['--json']]) {
+      const { code, out, err } = await run(...line);
+      expect({ code, out }).toEqual({ code: 1, out: '' });
+      expect(err.trim().split('\n')).toHaveLength(1);
+    }
+  });
+
+  test('tables and amounts', async () => {
+    const id = await account('--mode', 'live', '--balance', '1234');
+    const { out } = await run('ledger', '--account', id);
+    expect(out).toContain('1234 (12.34 PLN)');
+    expect(out).toMatch(/^ {2}id +kind +amount_grosze/m);
+    expect((await run('keys', 'create', '--account', id)).out).toContain('shown this once');
+  });
+});
+
+test('two first starts make one demo account', async () => {
+  const pools = [1, 2, 3, 4].map(() => openDatabase(database.url(), 1));
+  try {
+    const made = await Promise.all(pools.map((pool) => ensureDemoAccount(pool)));
+    const [first, ...others] = made.filter(({ created }) => created);
+    expect(others).toEqual([]);
+    expect(new Set(made.map(({ accountId }) => accountId)).size).toBe(1);
+    expect(made.filter(({ apiKey }) => apiKey !== undefined)).toEqual([first]);
+    expect(first?.apiKey).toMatch(/^pk_live_/);
+    expect(await show(first?.accountId ?? '')).toMatchObject({
+      name: 'Demo',
+      mode: 'live',
+      billing_mode: 'prepaid',
+      balance_grosze: 5000,
+      test_credits: 0,
+      sender_name: 'DEMO',
+      keys: [{ mode: 'live', scopes: ['send', 'read', 'manage'], revoked_at: null }],
+    });
+    expect(await ensureDemoAccount(sql())).toEqual({ created: false, accountId: first?.accountId });
+  } finally {
+    await Promise.all(pools.map((pool) => pool.end()));
+  }
+});

@@ -1,0 +1,193 @@
+import { describe, expect, test } from 'vitest';
+import { newId } from '../../db/ids.ts';
+import { commandLine, listIn, ownDatabase, type Answer } from './support.ts';
+
+const database = ownDatabase();
+const { run, ok, no } = commandLine(database.url);
+const sql = () => database.sql();
+
+async function account(...options: string[]): Promise<string> {
+  return String((await ok('accounts', 'create', '--name', 'Apteka', ...options))['id']);
+}
+
+async function show(id: string): Promise<Answer> {
+  return ok('accounts', 'show', '--account', id);
+}
+
+/** Books a charge or refund of its own message, as the pipeline does, at a given time. */
+async function messageEntry(
+  id: string,
+  kind: 'charge' | 'refund',
+  grosze: number,
+  at: string,
+): Promise<void> {
+  const message = newId('msg');
+  await sql()`
+    insert into messages (id, account_id, request_id, status, accepted_as, recipient, text, parts, cost_grosze,
+                          give_up_at, carrier)
+    values (${message}, ${id}, ${newId('req')}, 'queued', 'queued', '+48600100200', 'x', 1, ${Math.abs(grosze)},
+            now(), 'simulator')`;
+  await sql()`
+    insert into ledger_entries (account_id, kind, amount_grosze, message_id, created_at)
+    values (${id}, ${kind}, ${grosze}, ${message}, ${at}::timestamptz)`;
+}
+
+describe('top-ups', () => {
+  test.each([
+    ['50', 5000, 15],
+    ['50.00', 5000, 15],
+    ['99.99', 9999, 15],
+    ['100', 10_000, 14],
+    ['100.5', 10_050, 14],
+    ['499.99', 49_999, 14],
+    ['500', 50_000, 10],
+    ['123456.78', 12_345_678, 10],
+  ])('%s PLN', async (pln, grosze, price) => {
+    const id = await account();
+    expect(await ok('topup', '--account', id, '--pln', pln)).toEqual({
+      account_id: id,
+      amount_grosze: grosze,
+      balance_grosze: grosze,
+      price_per_part_grosze: price,
+      mode: 'live',
+    });
+  });
+
+  test('a price once reached stays, also below the tiers', async () => {
+    const id = await account();
+    for (const [pln, price] of [
+      ['100', 14],
+      ['50', 14],
+      ['500', 10],
+      ['50', 10],
+      ['100', 10],
+    ] as const) {
+      expect(await ok('topup', '--account', id, '--pln', pln)).toMatchObject({
+        price_per_part_grosze: price,
+      });
+    }
+    await ok('accounts', 'set', '--account', id, '--price', '7');
+    expect(await ok('topup', '--account', id, '--pln', '5000')).toMatchObject({ price_per_part_grosze: 7 });
+    expect(await show(id)).toMatchObject({ balance_grosze: 580_000, mode: 'live', test_credits: 25 });
+  });
+
+  test('many at once are all booked, at the best price', async () => {
+    const id = await account();
+    const amounts = ['50', '500', '100.01', '50.50', '99.99', '100', '50', '50', '75.25', '60'];
+    const runs = await Promise.all(amounts.map((pln) => run('topup', '--account', id, '--pln', pln)));
+    expect(runs.map(({ code }) => code)).toEqual(amounts.map(() => 0));
+    expect(await show(id)).toMatchObject({
+      balance_grosze: 113_575,
+      price_per_part_grosze: 10,
+      mode: 'live',
+    });
+    const ledger = await ok('ledger', '--account', id);
+    expect(ledger).toMatchObject({ agrees: true, sum_grosze: 113_575 });
+    expect(listIn(ledger, 'entries').filter(({ kind }) => kind === 'topup')).toHaveLength(amounts.length);
+  });
+});
+
+describe('the ledger', () => {
+  test('shows the newest first, and the sum of all', async () => {
+    const id = await account('--mode', 'live', '--balance', '100');
+    await ok('adjust', '--account', id, '--grosze', '-30', '--note', 'Zwrot za „błąd”');
+    expect((await no('adjust', '--account', id, '--grosze=+5', '--note', 'x')).code).toBe('invalid_argument');
+    const ledger = await ok('ledger', '--account', id, '--limit', '1');
+    expect(ledger).toMatchObject({ balance_grosze: 70, sum_grosze: 70, agrees: true });
+    expect(listIn(ledger, 'entries')).toMatchObject([
+      { kind: 'adjustment', amount_grosze: -30, note: 'Zwrot za „błąd”', message_id: null },
+    ]);
+  });
+
+  test('is append-only, and the balance moves by it alone', async () => {
+    const id = await account('--balance', '100');
+    await expect(sql()`update ledger_entries set amount_grosze = 1`).rejects.toThrow('append-only');
+    await expect(sql()`delete from ledger_entries where account_id = ${id}`).rejects.toThrow('append-only');
+    await expect(sql()`truncate ledger_entries`).rejects.toThrow('append-only');
+    await expect(sql()`update accounts set balance_grosze = 1 where id = ${id}`).rejects.toThrow('ledger');
+    await expect(sql()`update accounts set test_credits = 99 where id = ${id}`).rejects.toThrow('ledger');
+    await expect(
+      sql()`insert into accounts (id, name, balance_grosze) values ('cl_x', 'x', 1)`,
+    ).rejects.toThrow('ledger');
+    expect(await show(id)).toMatchObject({ balance_grosze: 100, test_credits: 25 });
+  });
+
+  test('tells when someone forced the database', async () => {
+    const id = await account('--balance', '100');
+    await sql().begin(async (tx) => {
+      await tx`set local session_replication_role = replica`;
+      await tx`update accounts set balance_grosze = 101 where id = ${id}`;
+    });
+    expect(await ok('ledger', '--account', id)).toMatchObject({
+      balance_grosze: 101,
+      sum_grosze: 100,
+      agrees: false,
+    });
+  });
+});
+
+describe('statements', () => {
+  const postpaid = ['--mode', 'live', '--billing', 'postpaid', '--credit-limit', '100000'];
+
+  test('bill a month of the Polish calendar: charges less refunds', async () => {
+    const id = await account(...postpaid);
+    // March has the change of clocks: it begins at +01:00 and ends at +02:00.
+    await messageEntry(id, 'charge', -1, '2026-02-28T22:59:59.999Z');
+    await messageEntry(id, 'charge', -100, '2026-02-28T23:00:00Z');
+    await messageEntry(id, 'charge', -1000, '2026-03-31T21:59:59.999Z');
+    await messageEntry(id, 'refund', 20, '2026-03-15T12:00:00Z');
+    await messageEntry(id, 'charge', -4, '2026-03-31T22:00:00Z');
+    await ok('adjust', '--account', id, '--grosze', '-7', '--note', 'not a charge');
+    const march = await ok('statements', 'issue', '--account', id, '--month', '2026-03');
+    expect(march).toMatchObject({ month: '2026-03', amount_grosze: 1080, paid_at: null });
+    expect(march['id']).toMatch(/^st_/);
+    expect(Date.parse(String(march['due_at'])) - Date.parse(String(march['issued_at']))).toBe(
+      14 * 86_400_000,
+    );
+    expect((await no('statements', 'issue', '--account', id, '--month', '2026-03')).code).toBe('refused');
+    expect(await ok('statements', 'issue', '--account', id, '--month', '2026-04')).toMatchObject({
+      amount_grosze: 4,
+    });
+    expect(await ok('statements', 'issue', '--account', id, '--month', '2026-02')).toMatchObject({
+      amount_grosze: 1,
+    });
+    const months = listIn(await ok('statements', 'list', '--account', id)).map(({ month }) => month);
+    expect(months).toEqual(['2026-04', '2026-03', '2026-02']);
+  });
+
+  test('are paid once, however many try', async () => {
+    const id = await account(...postpaid);
+    await messageEntry(id, 'charge', -300, '2026-05-10T12:00:00Z');
+    const due = '2026-06-15T00:00:00+02:00';
+    const issued = await ok('statements', 'issue', '--account', id, '--month', '2026-05', '--due', due);
+    expect(issued['due_at']).toBe('2026-06-14T22:00:00.000Z');
+    expect(listIn(await show(id), 'unpaid_statements')).toMatchObject([
+      { id: issued['id'], amount_grosze: 300 },
+    ]);
+    const statement = String(issued['id']);
+    const tries = await Promise.all([1, 2, 3, 4].map(() => run('statements', 'pay', statement)));
+    expect(tries.map(({ code }) => code).sort()).toEqual([0, 1, 1, 1]);
+    expect((await no('statements', 'pay', statement)).message).toContain('paid already');
+    expect(await show(id)).toMatchObject({ balance_grosze: 0, unpaid_statements: [] });
+    const [payment] = listIn(await ok('ledger', '--account', id), 'entries');
+    expect(payment).toMatchObject({ kind: 'payment', amount_grosze: 300, note: statement });
+  });
+
+  test('one that asks for nothing is paid from the start', async () => {
+    const id = await account(...postpaid);
+    const issued = await ok('statements', 'issue', '--account', id);
+    expect(issued).toMatchObject({ amount_grosze: 0, paid_at: issued['issued_at'] });
+    expect((await no('statements', 'pay', String(issued['id']))).code).toBe('refused');
+  });
+
+  test('are for postpaid accounts and months that are over', async () => {
+    const prepaid = await account('--mode', 'live');
+    expect((await no('statements', 'issue', '--account', prepaid)).code).toBe('refused');
+    const [now] = await sql()<{ month: string }[]>`
+      select to_char(now() at time zone 'Europe/Warsaw', 'YYYY-MM') as month`;
+    const id = await account(...postpaid);
+    const { code, message } = await no('statements', 'issue', '--account', id, '--month', now?.month ?? '');
+    expect(code).toBe('invalid_argument');
+    expect(message).toContain('not over');
+  });
+});

@@ -1,0 +1,122 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { writeRunFile } from '../../bin/embedded/runfile.ts';
+import { oneError, oneObject, ownDatabase, type Run } from './support.ts';
+
+const database = ownDatabase();
+const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
+
+/** The command line as an operator has it: a process of its own. */
+function admin(environment: Record<string, string>, ...line: string[]): Promise<Run> {
+  const { PATH = '', HOME = '' } = process.env;
+  return new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      ['--import', 'tsx', 'bin/admin.ts', ...line],
+      { cwd: PROJECT, env: { PATH, HOME, ...environment } },
+      (_, out, err) => resolve({ code: child.exitCode ?? -1, out, err }),
+    );
+  });
+}
+
+test('from the account to its key, with --json anywhere', async () => {
+  const external = { DATABASE_URL: database.url() };
+  const created = await admin(
+    external,
+    '--json',
+    'accounts',
+    'create',
+    '--name',
+    "Żółw'); drop table accounts;--",
+  );
+  expect({ code: created.code, err: created.err }).toEqual({ code: 0, err: '' });
+  const id = String(oneObject(created.out)['id']);
+
+  const topup = await admin(external, 'topup', '--json', '--account', id, '--pln', '500');
+  expect(oneObject(topup.out)).toMatchObject({
+    balance_grosze: 50_000,
+    price_per_part_grosze: 10,
+    mode: 'live',
+  });
+
+  const key = await admin(external, 'keys', 'create', '--account', id, '--json');
+  expect(oneObject(key.out)['key']).toMatch(/^pk_live_/);
+
+  const shown = await admin(external, 'accounts', '--json', 'show', '--account', id);
+  expect(oneObject(shown.out)).toMatchObject({ id, name: "Żółw'); drop table accounts;--" });
+
+  const records = await database.sql()`
+    select actor, action from audit_log where account_id = ${id} order by id`;
+  const actor = userInfo().username;
+  expect([...records]).toEqual([
+    { actor, action: 'accounts create' },
+    { actor, action: 'topup' },
+    { actor, action: 'keys create' },
+    { actor, action: 'accounts show' },
+  ]);
+}, 30_000);
+
+test('a refusal is one sentence on stderr and exit code 1', async () => {
+  const external = { DATABASE_URL: database.url() };
+  const plain = await admin(external, 'topup', '--account', 'cl_0', '--pln', '50');
+  expect(plain).toEqual({ code: 1, out: '', err: 'There is no account cl_0.\n' });
+  const json = await admin(external, 'topup', '--account', 'cl_0', '--pln', 'many', '--json');
+  expect({ code: json.code, out: json.out }).toEqual({ code: 1, out: '' });
+  expect(oneError(json.err)).toMatchObject({
+    code: 'invalid_argument',
+    message: expect.stringMatching(/^--pln/) as string,
+  });
+}, 30_000);
+
+test('the embedded database is found by DATA_DIR', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'goniec-admin-run-'));
+  try {
+    const before = await admin({ DATA_DIR: dataDir }, 'accounts', 'list', '--json');
+    expect(oneError(before.err)).toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining(dataDir) as string,
+    });
+    writeRunFile(dataDir, {
+      databaseUrl: database.url(),
+      temporal: { address: '127.0.0.1:1', namespace: 'default', embedded: true },
+      temporalUiUrl: null,
+      apiUrl: null,
+    });
+    const after = await admin({ DATA_DIR: dataDir }, 'accounts', 'list', '--json');
+    expect(oneObject(after.out)).toHaveProperty('data');
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}, 30_000);
+
+test('what is wrong around it is said in one sentence, without passwords', async () => {
+  const unreachable = await admin(
+    { DATABASE_URL: 'postgres://u:hush@127.0.0.1:1/d' },
+    'accounts',
+    'list',
+    '--json',
+  );
+  expect(oneError(unreachable.err).code).toBe('unavailable');
+  const wrongPassword = await admin(
+    { DATABASE_URL: database.url().replace(/:[^:@]+@/, ':hush@') },
+    'audit',
+    '--json',
+  );
+  expect(oneError(wrongPassword.err).code).toBe('unavailable');
+  const empty = await admin(
+    { DATABASE_URL: database.url().replace(/\/[^/]+$/, '/postgres') },
+    'audit',
+    '--json',
+  );
+  expect(oneError(empty.err)).toMatchObject({
+    code: 'unavailable',
+    message: expect.stringContaining('migrate') as string,
+  });
+  const setting = await admin({ DATABASE_URL: 'mysql://x' }, 'audit', '--json');
+  expect(oneError(setting.err)).toMatchObject({ message: expect.stringContaining('DATABASE_URL') as string });
+  for (const { err } of [unreachable, wrongPassword, empty, setting]) expect(err).not.toContain('hush');
+}, 30_000);

@@ -1,0 +1,101 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { z } from 'zod';
+import { runAdmin } from '../../bin/admin/program.ts';
+import { startPostgres } from '../../bin/embedded/postgres.ts';
+import { openDatabase, type Database } from '../../db/connection.ts';
+import { migrate } from '../../db/migrate.ts';
+
+export const ACTOR = 'tester';
+
+/** Any answer of the command line, read loosely: tests look into what they asked for. */
+export type Answer = Record<string, unknown>;
+
+const answerShape = z.record(z.string(), z.unknown());
+const errorShape = z.strictObject({
+  error: z.strictObject({ code: z.string(), message: z.string().min(1) }),
+});
+
+/** Parses what must be exactly one JSON object on one line. */
+export function oneObject(text: string): Answer {
+  expect(text).toMatch(/^\{.*\}\n$/);
+  return answerShape.parse(JSON.parse(text));
+}
+
+/** Parses a refusal as printed with --json. */
+export function oneError(text: string): { code: string; message: string } {
+  return errorShape.parse(JSON.parse(text)).error;
+}
+
+/** The records of a list in an answer. */
+export function listIn(answer: Answer, field = 'data'): Answer[] {
+  return z.array(answerShape).parse(answer[field]);
+}
+
+/** A server of its own with one migrated database, for the tests of one file. */
+export function ownDatabase(): { url: () => string; sql: () => Database } {
+  const dataDir = mkdtempSync(join(tmpdir(), 'goniec-admin-'));
+  // PostgreSQL may run as another user; unable to enter this folder, it would keep its data elsewhere, for good.
+  chmodSync(dataDir, 0o711);
+  let url = '';
+  let sql: Database | undefined;
+  let stop: () => Promise<void> = () => Promise.resolve();
+  beforeAll(async () => {
+    const server = await startPostgres({ dataDir, log: () => undefined });
+    stop = () => server.stop();
+    url = server.url;
+    await migrate(url);
+    sql = openDatabase(url, 4);
+  }, 60_000);
+  afterAll(async () => {
+    await sql?.end({ timeout: 5 });
+    await stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  }, 30_000);
+  return {
+    url: () => url,
+    sql: () => {
+      if (sql === undefined) throw new Error('the database is not open yet');
+      return sql;
+    },
+  };
+}
+
+export interface Run {
+  code: number;
+  out: string;
+  err: string;
+}
+
+/** The command line inside this process, against a database. */
+export function commandLine(url: () => string) {
+  const run = async (...line: string[]): Promise<Run> => {
+    let out = '';
+    let err = '';
+    const code = await runAdmin(line, {
+      actor: ACTOR,
+      openDatabase: () => Promise.resolve(openDatabase(url(), 1)),
+      out: (text) => (out += text),
+      err: (text) => (err += text),
+    });
+    return { code, out, err };
+  };
+  return {
+    run,
+    /** Expects success and gives the answer. */
+    ok: async (...line: string[]): Promise<Answer> => {
+      const { code, out, err } = await run('--json', ...line);
+      expect(err).toBe('');
+      expect(code).toBe(0);
+      return oneObject(out);
+    },
+    /** Expects a refusal and gives it. */
+    no: async (...line: string[]): Promise<{ code: string; message: string }> => {
+      const { code, out, err } = await run('--json', ...line);
+      expect({ code, out }).toEqual({ code: 1, out: '' });
+      return oneError(err);
+    },
+  };
+}

@@ -1,0 +1,373 @@
+import { WithStartWorkflowOperation, WorkflowUpdateFailedError } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { storeReports } from '../../db/receipts.ts';
+import { cancelSignal, cancelUpdate, FAILURE } from '../../workflows/contracts.ts';
+import { messageStart, type StartableMessage } from '../../workflows/startOptions.ts';
+import { DAY, HOUR, type Pipeline, startPipeline, until } from './pipeline.ts';
+
+let pipeline: Pipeline;
+beforeAll(async () => (pipeline = await startPipeline()), 120_000);
+afterAll(() => pipeline?.close());
+
+async function scheduled(
+  inMs: number,
+  options = {},
+): Promise<{ message: StartableMessage; account: string }> {
+  const account = await pipeline.account();
+  const message = await pipeline.draft(account, { sendAt: (await pipeline.now()) + inMs, ...options });
+  expect(await pipeline.accept(message)).toEqual({ accepted: true });
+  return { message, account };
+}
+
+async function row(id: string) {
+  const [message] = await pipeline.sql`select * from messages where id = ${id}`;
+  return message!;
+}
+
+async function balance(account: string): Promise<number> {
+  const [found] = await pipeline.sql<{ balance: number; sum: number }[]>`
+    select balance_grosze as balance, (select sum(amount_grosze)::bigint from ledger_entries where account_id = a.id) as sum
+      from accounts a where id = ${account}`;
+  expect(found!.balance).toBe(found!.sum);
+  return found!.balance;
+}
+
+async function submits(id: string): Promise<number> {
+  const [found] = await pipeline.sql<{ n: number }[]>`
+    select count(*)::int as n from simulator_submits where reference like ${id + '/%'}`;
+  return found!.n;
+}
+
+const cancel = (id: string) => pipeline.client.workflow.getHandle(id).executeUpdate(cancelUpdate);
+const describeRun = (id: string) => pipeline.client.workflow.getHandle(id).describe();
+
+async function untilClosed(id: string): Promise<string> {
+  let status = '';
+  await until(`workflow ${id} closes`, async () => {
+    status = (await describeRun(id)).status.name;
+    return status !== 'RUNNING';
+  });
+  return status;
+}
+
+async function failureType(promise: Promise<unknown>): Promise<string | null | undefined> {
+  const error: unknown = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(WorkflowUpdateFailedError);
+  const cause = (error as WorkflowUpdateFailedError).cause;
+  expect(cause).toBeInstanceOf(ApplicationFailure);
+  return (cause as ApplicationFailure).type;
+}
+
+describe('waiting for the send time', () => {
+  test('a message 90 days ahead sleeps until then, and is delivered', async () => {
+    const { message, account } = await scheduled(90 * DAY);
+    await pipeline.sleep(90 * DAY - HOUR);
+    expect((await row(message.id)).status).toBe('scheduled');
+    expect(await submits(message.id)).toBe(0);
+    await pipeline.sleep(HOUR + 1000);
+    await pipeline.untilStatus(message.id, 'delivered');
+    expect(await submits(message.id)).toBe(1);
+    expect(await balance(account)).toBe(985);
+  });
+
+  test('cancelled 31 s before: refunded, the workflow ends', async () => {
+    const { message, account } = await scheduled(HOUR);
+    await pipeline.sleep(HOUR - 31_000);
+    await cancel(message.id);
+    expect((await row(message.id)).status).toBe('cancelled');
+    expect(await untilClosed(message.id)).toBe('COMPLETED');
+    expect(await balance(account)).toBe(1000);
+    await pipeline.sleep(HOUR);
+    expect(await submits(message.id)).toBe(0);
+  });
+
+  test('cancelled 29 s before: refused, not recorded as an update, and sent', async () => {
+    const { message, account } = await scheduled(HOUR);
+    await pipeline.sleep(HOUR - 29_000);
+    expect(await failureType(cancel(message.id))).toBe(FAILURE.notCancellable);
+    const { events } = await pipeline.client.workflow.getHandle(message.id).fetchHistory();
+    expect(events!.filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes)).toHaveLength(1);
+    await pipeline.sleep(31_000);
+    await pipeline.untilStatus(message.id, 'delivered');
+    expect(await balance(account)).toBe(985);
+  });
+
+  test('a message sent at once cannot be cancelled', async () => {
+    const account = await pipeline.account();
+    const message = await pipeline.draft(account, { ending: '903' });
+    await pipeline.accept(message);
+    await pipeline.untilStatus(message.id, 'sent');
+    expect(await failureType(cancel(message.id))).toBe(FAILURE.notCancellable);
+  });
+
+  test('twenty cancels at once refund once', async () => {
+    const { message, account } = await scheduled(HOUR);
+    const results = await Promise.allSettled(Array.from({ length: 20 }, () => cancel(message.id)));
+    expect(results.filter((result) => result.status === 'fulfilled').length).toBeGreaterThan(0);
+    expect(await balance(account)).toBe(1000);
+    const refunds =
+      await pipeline.sql`select 1 from ledger_entries where message_id = ${message.id} and kind = 'refund'`;
+    expect(refunds.length).toBe(1);
+  });
+
+  test("the operator's signal cancels, also in the last 30 s", async () => {
+    const { message, account } = await scheduled(HOUR);
+    await pipeline.sleep(HOUR - 10_000);
+    await pipeline.client.workflow.getHandle(message.id).signal(cancelSignal);
+    await pipeline.untilStatus(message.id, 'cancelled');
+    expect(await balance(account)).toBe(1000);
+  });
+
+  test("Temporal's own cancel refunds and ends the workflow as cancelled", async () => {
+    const { message, account } = await scheduled(HOUR);
+    await pipeline.client.workflow.getHandle(message.id).cancel();
+    await pipeline.untilStatus(message.id, 'cancelled');
+    expect(await untilClosed(message.id)).toBe('CANCELLED');
+    expect(await balance(account)).toBe(1000);
+  });
+
+  test("Temporal's own cancel of a message already sent changes nothing", async () => {
+    const account = await pipeline.account();
+    const message = await pipeline.draft(account, { ending: '906' });
+    await pipeline.accept(message);
+    await pipeline.untilStatus(message.id, 'sent');
+    await pipeline.client.workflow.getHandle(message.id).cancel();
+    await storeReports(pipeline.sql, 'simulator', [
+      { carrierMessageId: await carrierId(message.id), reference: null, state: 'delivered', errorCode: null },
+    ]);
+    await pipeline.untilStatus(message.id, 'delivered');
+    expect(await untilClosed(message.id)).toBe('COMPLETED');
+    expect(await balance(account)).toBe(985);
+  });
+
+  test('a cancel that comes before batch has started the message starts its workflow itself', async () => {
+    const account = await pipeline.account();
+    const message = await pipeline.draft(account, { sendAt: (await pipeline.now()) + HOUR });
+    await pipeline.sql`update messages set status = 'scheduled' where id = ${message.id}`;
+    await pipeline.sql`
+      insert into ledger_entries (account_id, kind, amount_grosze, message_id) values (${account}, 'charge', -15, ${message.id})`;
+    await pipeline.client.workflow.executeUpdateWithStart(cancelUpdate, {
+      startWorkflowOperation: new WithStartWorkflowOperation('message', messageStart(message, true)),
+    });
+    expect((await row(message.id)).status).toBe('cancelled');
+    expect(await balance(account)).toBe(1000);
+  });
+});
+
+async function carrierId(id: string): Promise<string> {
+  const [part] = await pipeline.sql<{ id: string }[]>`
+    select carrier_message_id as id from message_parts where message_id = ${id} and part = 1`;
+  return part!.id;
+}
+
+describe('the endings of the simulated carrier', () => {
+  async function sent(ending: string, options = {}): Promise<{ message: StartableMessage; account: string }> {
+    const account = await pipeline.account();
+    const message = await pipeline.draft(account, { ending, ...options });
+    expect(await pipeline.accept(message)).toEqual({ accepted: true });
+    return { message, account };
+  }
+
+  test.each([
+    ['000', 'delivered', 985],
+    ['901', 'undelivered', 985],
+    ['902', 'failed', 1000],
+    ['904', 'delivered', 985],
+    ['907', 'delivered', 985],
+    ['908', 'delivered', 985],
+  ])('%s ends as %s', async (ending, status, left) => {
+    const { message, account } = await sent(ending);
+    await pipeline.untilStatus(message.id, status);
+    expect(await untilClosed(message.id)).toBe('COMPLETED');
+    expect(await balance(account)).toBe(left);
+    expect(await submits(message.id)).toBe(status === 'failed' ? 0 : 1);
+    const moved = await row(message.id);
+    expect(moved.delivered_at === null).toBe(status !== 'delivered');
+  });
+
+  test('902 keeps the reason', async () => {
+    const { message } = await sent('902');
+    await pipeline.untilStatus(message.id, 'failed');
+    expect((await row(message.id)).error_code).toBe('carrier_refused');
+  });
+
+  test('903 expires when its time is over, without a refund', async () => {
+    const { message, account } = await sent('903');
+    await pipeline.untilStatus(message.id, 'sent');
+    await pipeline.sleep(71 * HOUR);
+    expect((await row(message.id)).status).toBe('sent');
+    await pipeline.sleep(HOUR + 1000);
+    await pipeline.untilStatus(message.id, 'expired');
+    expect(await untilClosed(message.id)).toBe('COMPLETED');
+    expect(await balance(account)).toBe(985);
+  });
+
+  test('905 is not sent again, stays visible as unanswered, and a later report completes it', async () => {
+    const { message, account } = await sent('905');
+    await until('unanswered', async () => (await row(message.id)).submission === 'unanswered');
+    expect((await row(message.id)).status).toBe('queued');
+    await pipeline.sleep(24 * HOUR);
+    expect(await submits(message.id)).toBe(1);
+    const [{ carrier_message_id: late } = { carrier_message_id: '' }] = await pipeline.sql<
+      { carrier_message_id: string }[]
+    >`
+      select carrier_message_id from simulator_submits where reference = ${message.id + '/1'}`;
+    await storeReports(pipeline.sql, 'simulator', [
+      { carrierMessageId: late, reference: `${message.id}/1`, state: 'delivered', errorCode: null },
+    ]);
+    await pipeline.untilStatus(message.id, 'delivered');
+    expect(await untilClosed(message.id)).toBe('COMPLETED');
+    expect((await row(message.id)).submission).toBe('answered');
+    expect(await balance(account)).toBe(985);
+  });
+
+  test('905 without a report expires, still visible as unanswered', async () => {
+    const { message } = await sent('905');
+    await until('unanswered', async () => (await row(message.id)).submission === 'unanswered');
+    await pipeline.sleep(73 * HOUR);
+    await pipeline.untilStatus(message.id, 'expired');
+    expect((await row(message.id)).submission).toBe('unanswered');
+    expect(await submits(message.id)).toBe(1);
+  });
+
+  test('a message of three parts is delivered when all its parts are', async () => {
+    const { message } = await sent('000', { text: 'ą'.repeat(150), cost: 45 });
+    await pipeline.untilStatus(message.id, 'delivered');
+    expect(await submits(message.id)).toBe(3);
+    const contents = await pipeline.sql<{ content: string }[]>`
+      select content from simulator_submits where reference like ${message.id + '/%'} order by part`;
+    expect(contents.map(({ content }) => content).join('')).toBe('ą'.repeat(150));
+  });
+
+  test('an early end of delivery attempts is kept', async () => {
+    const { message } = await sent('903', { giveUpAt: (await pipeline.now()) + 900_000 });
+    await pipeline.untilStatus(message.id, 'sent');
+    await pipeline.sleep(901_000);
+    await pipeline.untilStatus(message.id, 'expired');
+  });
+});
+
+describe('reports at the wrong time', () => {
+  test('a report after the end, a second one and an unknown one change nothing', async () => {
+    const account = await pipeline.account();
+    const message = await pipeline.draft(account, { ending: '903' });
+    await pipeline.accept(message);
+    await pipeline.untilStatus(message.id, 'sent');
+    await pipeline.sleep(73 * HOUR);
+    await pipeline.untilStatus(message.id, 'expired');
+    const carrierMessageId = await carrierId(message.id);
+    const report = { carrierMessageId, reference: null, state: 'delivered', errorCode: null } as const;
+    const unknown = {
+      ...report,
+      carrierMessageId: 'never-seen',
+      reference: "msg_'; drop table messages; --/1",
+    };
+    await storeReports(pipeline.sql, 'simulator', [report, report, unknown]);
+    await until('applied', async () => {
+      const open = await pipeline.sql`
+        select 1 from delivery_reports where carrier_message_id = ${carrierMessageId} and applied_at is null`;
+      return open.length === 0;
+    });
+    expect((await row(message.id)).status).toBe('expired');
+    const kept =
+      await pipeline.sql`select applied_at from delivery_reports where carrier_message_id = 'never-seen'`;
+    expect(kept).toHaveLength(1);
+    expect(kept[0]!.applied_at).toBeNull();
+  });
+
+  test('intermediate states do not end a message', async () => {
+    const account = await pipeline.account();
+    const message = await pipeline.draft(account, { ending: '903' });
+    await pipeline.accept(message);
+    await pipeline.untilStatus(message.id, 'sent');
+    const carrierMessageId = await carrierId(message.id);
+    const report = (state: 'enroute' | 'unknown' | 'undelivered') => ({
+      carrierMessageId,
+      reference: null,
+      state,
+      errorCode: null,
+    });
+    await storeReports(pipeline.sql, 'simulator', [report('enroute'), report('unknown')]);
+    await until('recorded', async () => {
+      const [part] =
+        await pipeline.sql`select report_state from message_parts where message_id = ${message.id}`;
+      return part!.report_state === 'unknown';
+    });
+    expect((await row(message.id)).status).toBe('sent');
+    await storeReports(pipeline.sql, 'simulator', [report('undelivered')]);
+    await pipeline.untilStatus(message.id, 'undelivered');
+  });
+});
+
+describe('the charge', () => {
+  test('without the money nothing is sent and the workflow ends', async () => {
+    const account = await pipeline.account({ balance: 14 });
+    const message = await pipeline.draft(account);
+    expect(await pipeline.accept(message)).toEqual({ accepted: false, reason: 'insufficient_funds' });
+    expect((await row(message.id)).status).toBe('refused');
+    expect(await untilClosed(message.id)).toBe('COMPLETED');
+    expect(await balance(account)).toBe(14);
+  });
+
+  test('an abandoned draft is neither charged nor sent', async () => {
+    const account = await pipeline.account();
+    const message = await pipeline.draft(account);
+    await pipeline.sql`update messages set status = 'refused', refusal = 'abandoned' where id = ${message.id}`;
+    expect(await pipeline.accept(message)).toEqual({ accepted: false, reason: 'abandoned' });
+    expect(await balance(account)).toBe(1000);
+  });
+
+  test('a draft whose caller has long gone is refused', async () => {
+    const account = await pipeline.account();
+    const message = await pipeline.draft(account);
+    await pipeline.sql`update messages set created_at = now() - interval '31 s' where id = ${message.id}`;
+    expect(await pipeline.accept(message)).toEqual({ accepted: false, reason: 'too_late' });
+    expect(await balance(account)).toBe(1000);
+  });
+
+  test('test accounts pay with test credits, and get them back', async () => {
+    const account = await pipeline.account({ balance: 0, testCredits: 1 });
+    const message = await pipeline.draft(account, { sendAt: (await pipeline.now()) + HOUR, testCredits: 1 });
+    expect(await pipeline.accept(message)).toEqual({ accepted: true });
+    const second = await pipeline.draft(account, { testCredits: 1 });
+    expect(await pipeline.accept(second)).toEqual({ accepted: false, reason: 'insufficient_funds' });
+    await cancel(message.id);
+    const [after] =
+      await pipeline.sql`select test_credits, balance_grosze from accounts where id = ${account}`;
+    expect(after).toMatchObject({ test_credits: 1, balance_grosze: 0 });
+  });
+});
+
+describe('a batch', () => {
+  test('charges all recipients together and sends to each once', async () => {
+    const account = await pipeline.account({ balance: 10_000 });
+    const first = await pipeline.draft(account);
+    const rest = [];
+    for (let i = 0; i < 119; i++) rest.push(await pipeline.draft(account, { requestId: first.requestId }));
+    expect(await pipeline.acceptBatch(account, first.requestId, 120)).toEqual({ accepted: true });
+    expect(await balance(account)).toBe(10_000 - 120 * 15);
+    for (const message of [first, ...rest]) await pipeline.untilStatus(message.id, 'delivered');
+    const [{ n } = { n: 0 }] = await pipeline.sql<{ n: number }[]>`
+      select count(*)::int as n from simulator_submits s join messages m on s.reference = m.id || '/1'
+       where m.request_id = ${first.requestId}`;
+    expect(n).toBe(120);
+    const result: unknown = await pipeline.client.workflow.getHandle(first.requestId).result();
+    expect(result).toEqual({ accepted: true });
+  });
+
+  test('is refused as a whole when the balance covers only a part', async () => {
+    const account = await pipeline.account({ balance: 44 });
+    const first = await pipeline.draft(account);
+    await pipeline.draft(account, { requestId: first.requestId });
+    await pipeline.draft(account, { requestId: first.requestId });
+    expect(await pipeline.acceptBatch(account, first.requestId, 3)).toMatchObject({ accepted: false });
+    const statuses =
+      await pipeline.sql`select distinct status from messages where request_id = ${first.requestId}`;
+    expect(statuses).toEqual([{ status: 'refused' }]);
+    expect(await balance(account)).toBe(44);
+  });
+});

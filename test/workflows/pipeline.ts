@@ -1,0 +1,204 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client, Connection, WithStartWorkflowOperation } from '@temporalio/client';
+import { TestWorkflowEnvironment } from '@temporalio/testing';
+import pino from 'pino';
+import { findTemporal, startTemporal } from '../../bin/embedded/temporal.ts';
+import { startPostgres } from '../../bin/embedded/postgres.ts';
+import { type Database, openDatabase } from '../../db/connection.ts';
+import { encrypt } from '../../db/encryption.ts';
+import { newId } from '../../db/ids.ts';
+import { migrate } from '../../db/migrate.ts';
+import { countParts } from '../../domain/parts.ts';
+import { searchAttributesOf } from '../../bin/searchAttributes.ts';
+import { installRuntime } from '../../worker/runtime.ts';
+import { startWorker } from '../../worker/worker.ts';
+import { acceptUpdate, type Acceptance, SEARCH_ATTRIBUTES } from '../../workflows/contracts.ts';
+import { batchStart, messageStart, type StartableMessage } from '../../workflows/startOptions.ts';
+import { timeSkippingServerOptions } from '../support/timeSkippingServer.ts';
+
+export const HOUR = 3_600_000;
+export const DAY = 24 * HOUR;
+export const WEBHOOK_SECRET = 'whsec_test';
+
+/** The worker with its database on a server whose clock the test moves. */
+export interface Pipeline {
+  sql: Database;
+  client: Client;
+  /** Lets the server's time pass; workflow timers fire, nobody waits. */
+  sleep(ms: number): Promise<void>;
+  /** The server's time, epoch milliseconds. */
+  now(): Promise<number>;
+  account(options?: { balance?: number; webhookUrl?: string; testCredits?: number }): Promise<string>;
+  draft(account: string, options?: DraftOptions): Promise<StartableMessage>;
+  accept(message: StartableMessage): Promise<Acceptance>;
+  acceptBatch(account: string, requestId: string, recipients: number): Promise<Acceptance>;
+  /** Polls until the message has the status. */
+  untilStatus(id: string, status: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface DraftOptions {
+  ending?: string;
+  sendAt?: number | null;
+  giveUpAt?: number;
+  text?: string;
+  cost?: number;
+  requestId?: string;
+  testCredits?: number;
+}
+
+/** Waits for a condition in real time; fails with `what` after `patience` milliseconds. */
+export async function until(what: string, holds: () => Promise<boolean>, patience = 20_000): Promise<void> {
+  const deadline = Date.now() + patience;
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error(`waited in vain: ${what}`);
+    await delay(25);
+  }
+}
+
+/** Where the workflows of a test run. */
+interface TemporalServer {
+  address: string;
+  client: Client;
+  sleep(ms: number): Promise<void>;
+  now(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+async function timeSkippingServer(): Promise<TemporalServer> {
+  const env = await TestWorkflowEnvironment.createTimeSkipping({ server: await timeSkippingServerOptions() });
+  // This server cannot list them, so there is nothing to compare with; their types are 2 keyword, 6 datetime.
+  await env.connection.operatorService.addSearchAttributes({
+    namespace: 'default',
+    searchAttributes: Object.fromEntries(
+      Object.values(SEARCH_ATTRIBUTES).map(({ name, type }) => [name, type === 'DATETIME' ? 6 : 2]),
+    ),
+  });
+  return {
+    address: env.address,
+    client: new Client({ connection: env.connection }),
+    sleep: (ms) => env.sleep(ms),
+    now: () => env.currentTimeMs(),
+    stop: () => env.teardown(),
+  };
+}
+
+async function realServer(dataDir: string): Promise<TemporalServer> {
+  const log = (): void => undefined;
+  const server = await startTemporal({
+    binary: await findTemporal({ cliPath: process.env.TEMPORAL_CLI_PATH, log: console.error }),
+    dataDir,
+    log,
+    searchAttributes: searchAttributesOf(SEARCH_ATTRIBUTES),
+  });
+  const connection = await Connection.connect({ address: server.address });
+  return {
+    address: server.address,
+    client: new Client({ connection }),
+    sleep: (ms) => delay(ms),
+    now: () => Promise.resolve(Date.now()),
+    async stop() {
+      await connection.close();
+      await server.stop();
+    },
+  };
+}
+
+/**
+ * Starts PostgreSQL, a Temporal server and the worker, all of this test's own.
+ * @param server `time-skipping` moves its clock by `sleep`; `real` is the one of `npm start`
+ */
+export async function startPipeline(server: 'time-skipping' | 'real' = 'time-skipping'): Promise<Pipeline> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'goniec-test-'));
+  // PostgreSQL runs as another user when we are root, and has to get in.
+  await chmod(dataDir, 0o711);
+  const postgres = await startPostgres({ dataDir, log: () => undefined });
+  await migrate(postgres.url);
+  const sql = openDatabase(postgres.url);
+  const log = pino({ level: process.env.TEST_LOG ?? 'silent' });
+  installRuntime(log);
+  const temporal = server === 'real' ? await realServer(dataDir) : await timeSkippingServer();
+  const { client } = temporal;
+  const secretsKey = randomBytes(32);
+  const worker = await startWorker({
+    databaseUrl: postgres.url,
+    databasePool: 10,
+    temporal: { address: temporal.address, namespace: 'default' },
+    config: { WEBHOOK_ALLOW_PRIVATE: true },
+    secretsKey,
+    log,
+  });
+
+  return {
+    sql,
+    client,
+    sleep: (ms) => temporal.sleep(ms),
+    now: () => temporal.now(),
+
+    async account({ balance = 1000, webhookUrl, testCredits = 0 } = {}) {
+      const id = newId('cl');
+      const secret = encrypt(secretsKey, id, WEBHOOK_SECRET);
+      await sql`
+        insert into accounts (id, name, mode, webhook_url, webhook_secret)
+        values (${id}, 'Test', ${testCredits > 0 ? 'test' : 'live'}, ${webhookUrl ?? null}, ${secret})`;
+      await sql`
+        insert into ledger_entries (account_id, kind, amount_grosze, test_credits)
+        values (${id}, 'opening', ${balance}, ${testCredits})`;
+      return id;
+    },
+
+    async draft(account, options = {}) {
+      const { ending = '000', sendAt = null, text = 'Dzień dobry', cost = 15, testCredits = 0 } = options;
+      const giveUpAt = options.giveUpAt ?? (sendAt ?? (await temporal.now())) + 3 * DAY;
+      const message: StartableMessage = {
+        id: newId('msg'),
+        accountId: account,
+        requestId: options.requestId ?? newId('req'),
+        carrier: 'simulator',
+        sendAt,
+        giveUpAt,
+        priority: false,
+      };
+      await sql`
+        insert into messages (id, account_id, request_id, accepted_as, recipient, sender, text, parts, cost_grosze,
+                              test_credits, send_at, give_up_at, carrier)
+        values (${message.id}, ${account}, ${message.requestId}, ${sendAt === null ? 'queued' : 'scheduled'},
+                ${'+48500100' + ending}, 'TEST', ${text}, ${countParts(text)}, ${cost}, ${testCredits},
+                ${sendAt === null ? null : new Date(sendAt)}, ${new Date(giveUpAt)}, 'simulator')`;
+      return message;
+    },
+
+    accept: (message) =>
+      client.workflow.executeUpdateWithStart(acceptUpdate, {
+        startWorkflowOperation: new WithStartWorkflowOperation('message', messageStart(message, false)),
+        updateId: message.requestId,
+      }),
+
+    acceptBatch: (accountId, requestId, recipients) =>
+      client.workflow.executeUpdateWithStart(acceptUpdate, {
+        startWorkflowOperation: new WithStartWorkflowOperation(
+          'batch',
+          batchStart({ accountId, requestId, recipients, priority: false }),
+        ),
+        updateId: requestId,
+      }),
+
+    untilStatus: (id, status) =>
+      until(`${id} becomes ${status}`, async () => {
+        const [row] = await sql<{ status: string }[]>`select status from messages where id = ${id}`;
+        return row?.status === status;
+      }),
+
+    async close() {
+      await worker.stop();
+      await temporal.stop();
+      await sql.end();
+      await postgres.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
