@@ -20,7 +20,14 @@ export default tseslint.config(
     rules: {
       'no-restricted-imports': [
         'error',
-        { patterns: [{ regex: '^(node:|zod|postgres|\\.\\./(db|api|carriers|worker|bin)/)', message: 'Workflow code stays deterministic and small.' }] },
+        {
+          patterns: [
+            {
+              regex: '^(node:|zod|postgres|\\.\\./(db|api|carriers|worker|bin)/)',
+              message: 'Workflow code stays deterministic and small.',
+            },
+          ],
+        },
       ],
     },
   },
@@ -29,7 +36,11 @@ export default tseslint.config(
     rules: {
       'no-restricted-imports': [
         'error',
-        { patterns: [{ regex: '^(node:|\\.\\./)', message: 'The domain knows no I/O and none of the other rooms.' }] },
+        {
+          patterns: [
+            { regex: '^(node:|\\.\\./)', message: 'The domain knows no I/O and none of the other rooms.' },
+          ],
+        },
       ],
     },
   },

@@ -1,4 +1,5 @@
-import { ApplicationFailure, ApplicationFailureCategory, Context } from '@temporalio/activity';
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import { ApplicationFailureCategory } from '@temporalio/common';
 import type { Carrier, SubmitAnswer } from '../carriers/carrier.ts';
 import type { Database } from '../db/connection.ts';
 import { partReference } from '../db/receipts.ts';

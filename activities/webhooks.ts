@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
-import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/activity';
+import { ApplicationFailureCategory } from '@temporalio/common';
 import type { Database } from '../db/connection.ts';
 import { decrypt } from '../db/encryption.ts';
 import {

@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { changeSettings, PrefixTakenError, readAccount } from '../db/accounts.ts';
+import { isActiveSender } from '../db/senders.ts';
+import { defaultForeignPrice } from '../domain/price.ts';
+import { endpoint } from './endpoint.ts';
+import { ApiError, forbidden, invalidRequest } from './errors.ts';
+import { issue, sendWindow, senderName } from './fields.ts';
+import { accountSchema } from './schemas.ts';
+
+const INBOUND_PREFIX = /^[A-Za-z0-9]{2,10}$/;
+
+const settings = {
+  sender_name: senderName.nullable().optional(),
+  send_window: sendWindow.nullable().optional(),
+  inbound_prefix: z
+    .string()
+    .refine((value) => INBOUND_PREFIX.test(value), issue({ reason: 'prefix_malformed' }))
+    .transform((value) => value.toUpperCase())
+    .nullable()
+    .optional(),
+};
+
+/** GET /v1/account (v2.3.0, Account and senders). */
+export const getAccount = endpoint({
+  method: 'GET',
+  path: '/v1/account',
+  scope: 'read',
+  summary: 'Shows the account: balance, prices, settings.',
+  responses: { 200: accountSchema },
+  async handle({ services, caller }) {
+    const account = await readAccount(services.sql, caller.accountId);
+    if (account === null) throw forbidden({ reason: 'account_closed' });
+    return {
+      status: 200,
+      body: {
+        ...account,
+        test_credits: account.mode === 'test' ? account.test_credits : 0,
+        scopes: [...caller.scopes],
+        international_sms: { price_per_part_grosze: defaultForeignPrice(account.price_per_part_grosze) },
+      },
+    };
+  },
+});
+
+/** PATCH /v1/account: answers the account's id and what was changed. */
+export const changeAccount = endpoint({
+  method: 'PATCH',
+  path: '/v1/account',
+  scope: 'manage',
+  summary: 'Changes the default sender, the sending hours or the inbound keyword.',
+  body: z.strictObject(settings),
+  responses: {
+    200: z.strictObject({
+      id: z.string(),
+      sender_name: z.string().nullable().optional(),
+      send_window: z.string().nullable().optional(),
+      inbound_prefix: z.string().nullable().optional(),
+    }),
+  },
+  async handle({ services: { sql }, caller: { accountId }, body }) {
+    if (Object.keys(body).length === 0) throw invalidRequest({ reason: 'settings_empty' });
+    const sender = body.sender_name ?? null;
+    if (sender !== null && !(await isActiveSender(sql, accountId, sender))) {
+      throw new ApiError(
+        422,
+        'invalid_request',
+        { reason: 'sender_inactive', sender },
+        { param: 'sender_name' },
+      );
+    }
+    try {
+      await changeSettings(sql, accountId, body);
+    } catch (error) {
+      if (!(error instanceof PrefixTakenError)) throw error;
+      throw new ApiError(409, 'invalid_request', { reason: 'prefix_taken' }, { param: 'inbound_prefix' });
+    }
+    return { status: 200, body: { id: accountId, ...body } };
+  },
+});

@@ -1,0 +1,65 @@
+import { timingSafeEqual } from 'node:crypto';
+import { hashKey } from '../db/apiKeys.ts';
+import { type KeyRow, useKey } from '../db/keys.ts';
+import type { Sql } from '../db/connection.ts';
+import type { Caller, Endpoint } from './endpoint.ts';
+import { ApiError, forbidden } from './errors.ts';
+
+const BEARER = /^Bearer +([\x21-\x7e]+) *$/i;
+const KEY = /^pk_(?:test|live)_[0-9A-Za-z]{40}$/;
+const WINDOW_SECONDS = 60;
+
+/**
+ * Authenticates a request and counts it against its account's rate limit (v2.3.0, Authentication and Limits).
+ * Nothing is remembered between requests: a revoked key ends at once.
+ *
+ * @param setHeader receives the `RateLimit` headers, also when the request is refused afterwards
+ * @throws ApiError 401 without a key in force, 429 above the limit, 403 for a suspended or closed account
+ */
+export async function authenticate(
+  sql: Sql,
+  authorization: string | undefined,
+  setHeader: (name: string, value: string) => void,
+): Promise<Caller> {
+  const row = await findKey(sql, authorization);
+  const limit = row.rate_limit_per_minute;
+  setHeader('RateLimit-Policy', `"account";q=${limit};w=${WINDOW_SECONDS}`);
+  setHeader('RateLimit', `"account";r=${Math.max(limit - row.used, 0)};t=${row.resets_in}`);
+  if (row.used > limit) {
+    const problem = { reason: 'rate_limited', seconds: row.resets_in } as const;
+    throw new ApiError(429, 'rate_limited', problem, { headers: { 'Retry-After': String(row.resets_in) } });
+  }
+  if (row.account_status === 'suspended') throw forbidden({ reason: 'account_suspended' });
+  if (row.account_status === 'closed') throw forbidden({ reason: 'account_closed' });
+  return {
+    accountId: row.account_id,
+    accountMode: row.account_mode,
+    keyMode: row.key_mode,
+    scopes: row.scopes,
+  };
+}
+
+/**
+ * Whether the key may call the endpoint at all.
+ * @throws ApiError 403 naming the missing scope, or because a test key cannot send for a live account
+ */
+export function authorise(endpoint: Endpoint, caller: Caller): void {
+  if (endpoint.scope !== null && !caller.scopes.includes(endpoint.scope)) {
+    throw forbidden({ reason: 'scope_missing', scope: endpoint.scope });
+  }
+  if (endpoint.paid && caller.keyMode === 'test' && caller.accountMode === 'live') {
+    throw forbidden({ reason: 'test_key_on_live_account' });
+  }
+}
+
+async function findKey(sql: Sql, authorization: string | undefined): Promise<KeyRow> {
+  const unauthorized = (reason: 'key_missing' | 'key_invalid') =>
+    new ApiError(401, 'unauthorized', { reason }, { headers: { 'WWW-Authenticate': 'Bearer' } });
+  if (authorization === undefined) throw unauthorized('key_missing');
+  const key = BEARER.exec(authorization)?.[1];
+  if (key === undefined || !KEY.test(key)) throw unauthorized('key_invalid');
+  const hash = hashKey(key);
+  const row = await useKey(sql, hash);
+  if (row === null || !timingSafeEqual(row.hash, hash)) throw unauthorized('key_invalid');
+  return row;
+}

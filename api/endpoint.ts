@@ -1,0 +1,104 @@
+import type { z } from 'zod';
+import type { Services } from './services.ts';
+
+export type Scope = 'send' | 'read' | 'manage';
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** Who calls: a key in force, of an active account. */
+export interface Caller {
+  accountId: string;
+  accountMode: 'test' | 'live';
+  keyMode: 'test' | 'live';
+  scopes: readonly Scope[];
+}
+
+/** One request after authentication and validation. */
+export interface Call<Params, Query, Body, Who> {
+  params: Params;
+  query: Query;
+  body: Body;
+  caller: Who;
+  /** `req_…`, as in `X-Request-Id`. */
+  requestId: string;
+  /** The header's value; null when absent, or when the endpoint is not idempotent. */
+  idempotencyKey: string | null;
+  /** When the request came, epoch milliseconds of this process. */
+  receivedAt: number;
+  services: Services;
+}
+
+type Responses = Readonly<Record<number, z.ZodType>>;
+type AnswerOf<R extends Responses> = {
+  [Status in keyof R & number]: {
+    status: Status;
+    body: z.input<R[Status]>;
+    headers?: Record<string, string>;
+  };
+}[keyof R & number];
+
+interface Declaration<
+  P extends z.ZodType,
+  Q extends z.ZodType,
+  B extends z.ZodType,
+  S extends Scope | null,
+  R extends Responses,
+> {
+  method: Method;
+  /** Pattern with `:name` parameters. */
+  path: string;
+  /** The key's scope that is needed; null: public, no key at all. */
+  scope: S;
+  /** One English line: what it does. */
+  summary: string;
+  params?: P;
+  query?: Q;
+  body?: B;
+  /** Greatest size of the body in bytes; 64 kB unless told. */
+  bodyLimit?: number;
+  /** Takes the header `Idempotency-Key`. */
+  idempotent?: boolean;
+  /** Starts paid sends: closed to a test key on a live account. */
+  paid?: boolean;
+  /** Schemas of the successful answers by status. */
+  responses: R;
+  handle(
+    call: Call<z.output<P>, z.output<Q>, z.output<B>, S extends null ? null : Caller>,
+  ): Promise<AnswerOf<NoInfer<R>>>;
+}
+
+/** What a handler answers, whatever endpoint it is of. */
+export interface Answer {
+  status: number;
+  body: unknown;
+  headers?: Record<string, string>;
+}
+
+/** A declared endpoint as router, validation, OpenAPI and tests see it. */
+export interface Endpoint {
+  method: Method;
+  path: string;
+  scope: Scope | null;
+  summary: string;
+  params?: z.ZodType;
+  query?: z.ZodType;
+  body?: z.ZodType;
+  bodyLimit?: number;
+  idempotent?: boolean;
+  paid?: boolean;
+  responses: Responses;
+  handle(call: Call<unknown, unknown, unknown, Caller | null>): Promise<Answer>;
+}
+
+/**
+ * Declares an endpoint, once: routing, the scope check, validation, the check of answers and whatever describes the
+ * interface are derived from it.
+ */
+export function endpoint<
+  S extends Scope | null,
+  R extends Responses,
+  P extends z.ZodType = z.ZodType<Record<string, never>>,
+  Q extends z.ZodType = z.ZodType<Record<string, never>>,
+  B extends z.ZodType = z.ZodType<undefined>,
+>(declaration: Declaration<P, Q, B, S, R>): Endpoint {
+  return declaration;
+}

@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { ping } from '../db/setup.ts';
+import { endpoint } from './endpoint.ts';
+import { within } from './outages.ts';
+import type { Services } from './services.ts';
+
+const SERVICE = 'goniec';
+/** The interface description that the API implements. */
+export const INTERFACE_VERSION = '2.3.0';
+const CHECK_MS = 500;
+const KEEP_MS = 1000;
+
+const state = z.enum(['ok', 'unavailable']);
+type State = z.output<typeof state>;
+interface Checks {
+  database: State;
+  temporal: State;
+}
+
+/** GET /v1/health (v2.3.0, Health), without a key: whether the database and Temporal answer. */
+export const getHealth = endpoint({
+  method: 'GET',
+  path: '/v1/health',
+  scope: null,
+  summary: 'Tells whether the service works.',
+  responses: {
+    200: z.strictObject({ status: z.literal('ok'), service: z.string(), version: z.string() }),
+    503: z.strictObject({
+      status: z.literal('unavailable'),
+      service: z.string(),
+      version: z.string(),
+      checks: z.strictObject({ database: state, temporal: state }),
+    }),
+  },
+  async handle({ services }) {
+    const checks = await recentChecks(services);
+    const about = { service: SERVICE, version: INTERFACE_VERSION };
+    return checks.database === 'ok' && checks.temporal === 'ok'
+      ? { status: 200, body: { status: 'ok' as const, ...about } }
+      : { status: 503, body: { status: 'unavailable' as const, ...about, checks } };
+  },
+});
+
+const recent = new WeakMap<Services, { at: number; checks: Promise<Checks> }>();
+
+// Anybody may ask, so many askers share one check, and its result serves for a second.
+function recentChecks(services: Services): Promise<Checks> {
+  const known = recent.get(services);
+  if (known !== undefined && Date.now() - known.at < KEEP_MS) return known.checks;
+  const checks = check(services);
+  recent.set(services, { at: Date.now(), checks });
+  return checks;
+}
+
+async function check({ sql, temporal }: Services): Promise<Checks> {
+  const until = Date.now() + CHECK_MS;
+  const answers = (work: Promise<unknown>) =>
+    within(until, work).then(
+      () => 'ok' as const,
+      () => 'unavailable' as const,
+    );
+  const [database, temporalState] = await Promise.all([
+    answers(ping(sql)),
+    answers(temporal.connection.withDeadline(until, () => temporal.workflowService.getSystemInfo({}))),
+  ]);
+  return { database, temporal: temporalState };
+}

@@ -1,0 +1,89 @@
+import { WithStartWorkflowOperation } from '@temporalio/client';
+import { abandonRequest, type Draft, type Resolution } from '../../db/drafts.ts';
+import { acceptUpdate } from '../../workflows/contracts.ts';
+import { batchStart, messageStart } from '../../workflows/startOptions.ts';
+import { providerError } from '../errors.ts';
+import { outageStatus, within } from '../outages.ts';
+import type { Services } from '../services.ts';
+
+// A caller gets its answer, whatever it is, within ten seconds: this long for the charge, the rest for giving up.
+const ACCEPT_MS = 8000;
+const GIVE_UP_MS = 9800;
+
+/**
+ * Starts the workflow of the drafts' request and waits for its charge. When that fails or takes too long the request
+ * is ended in the database, so that the answer is certain: accepted after all, or never sent.
+ *
+ * @param receivedAt when the request came, epoch milliseconds
+ * @throws ApiError 502 or 504: nothing will be sent, or (the database is gone too) nobody knows
+ */
+export async function acceptDrafts(
+  services: Services,
+  drafts: readonly Draft[],
+  receivedAt: number,
+): Promise<Extract<Resolution, 'charged' | 'insufficient_funds'>> {
+  try {
+    const answer = await within(
+      receivedAt + GIVE_UP_MS,
+      askWorkflow(services, drafts, receivedAt + ACCEPT_MS),
+    );
+    if (answer.accepted) return 'charged';
+    if (answer.reason === 'insufficient_funds') return answer.reason;
+    throw providerError(504, 'send_abandoned');
+  } catch (error) {
+    const status = outageStatus(error) ?? 502;
+    services.log.error({ err: error, requestId: drafts[0]!.request_id }, 'a send was not accepted in time');
+    return await giveUp(services, drafts[0]!.request_id, status, receivedAt + GIVE_UP_MS);
+  }
+}
+
+async function askWorkflow({ temporal }: Services, drafts: readonly Draft[], until: number) {
+  const requestId = drafts[0]!.request_id;
+  return await temporal.connection.withDeadline(until, () =>
+    temporal.workflow.executeUpdateWithStart(acceptUpdate, {
+      startWorkflowOperation: startOperation(drafts),
+      updateId: requestId,
+    }),
+  );
+}
+
+function startOperation(drafts: readonly Draft[]) {
+  const first = drafts[0]!;
+  if (first.batched) {
+    const { account_id: accountId, request_id: requestId, priority } = first;
+    return new WithStartWorkflowOperation(
+      'batch',
+      batchStart({ accountId, requestId, recipients: drafts.length, priority }),
+    );
+  }
+  return new WithStartWorkflowOperation('message', messageStart(startable(first), false));
+}
+
+function startable(draft: Draft) {
+  return {
+    id: draft.id,
+    accountId: draft.account_id,
+    requestId: draft.request_id,
+    carrier: draft.carrier,
+    sendAt: draft.send_at === null ? null : draft.send_at.getTime(),
+    giveUpAt: draft.give_up_at.getTime(),
+    priority: draft.priority,
+  };
+}
+
+async function giveUp(
+  { sql, log }: Services,
+  requestId: string,
+  status: 502 | 504,
+  until: number,
+): Promise<Extract<Resolution, 'charged' | 'insufficient_funds'>> {
+  let resolution: Resolution;
+  try {
+    resolution = await within(until, abandonRequest(sql, requestId));
+  } catch (error) {
+    log.error({ err: error, requestId }, 'a send could not be resolved');
+    throw providerError(status, 'send_unresolved', error);
+  }
+  if (resolution === 'charged' || resolution === 'insufficient_funds') return resolution;
+  throw providerError(status, 'send_abandoned');
+}

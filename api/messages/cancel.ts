@@ -1,0 +1,73 @@
+import { ApplicationFailure } from '@temporalio/common';
+import {
+  WithStartWorkflowOperation,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+} from '@temporalio/client';
+import { z } from 'zod';
+import { readMessage, readStartable } from '../../db/history.ts';
+import { messageRecord } from '../../domain/records.ts';
+import { cancelUpdate, FAILURE } from '../../workflows/contracts.ts';
+import { messageStart, type StartableMessage } from '../../workflows/startOptions.ts';
+import { endpoint } from '../endpoint.ts';
+import { ApiError, notFound } from '../errors.ts';
+import { messageSchema } from '../schemas.ts';
+import type { Services } from '../services.ts';
+import { isMessageId } from './history.ts';
+
+const CANCEL_MS = 8000;
+
+/**
+ * DELETE /v1/messages/{id} (v2.3.0, Send): cancels a scheduled message and gives back its cost. The database tells
+ * 404 from 409, the workflow whether it is still in time.
+ */
+export const cancelMessage = endpoint({
+  method: 'DELETE',
+  path: '/v1/messages/:id',
+  scope: 'send',
+  summary: 'Cancels a scheduled message.',
+  params: z.strictObject({ id: z.string() }),
+  responses: { 200: messageSchema },
+  async handle({ services, caller, params, requestId, receivedAt }) {
+    const read = () =>
+      isMessageId(params.id) ? readMessage(services.sql, caller.accountId, params.id) : null;
+    const before = await read();
+    if (before === null) throw notFound({ reason: 'message_unknown' });
+    if (before.status === 'scheduled') {
+      const message = await readStartable(services.sql, caller.accountId, params.id);
+      if (message !== null)
+        await askWorkflow(services, message, `cancel-${requestId}`, receivedAt + CANCEL_MS);
+    }
+    const after = before.status === 'scheduled' ? await read() : before;
+    if (after?.status !== 'cancelled')
+      throw new ApiError(409, 'invalid_request', { reason: 'not_cancellable' });
+    return { status: 200, body: messageRecord(after) };
+  },
+});
+
+/** Cancels if the workflow agrees; whether it did stands in the database afterwards. */
+async function askWorkflow(
+  { temporal }: Services,
+  message: StartableMessage,
+  updateId: string,
+  until: number,
+): Promise<void> {
+  // A batch may not have come to this message yet: then the cancel starts its workflow, already charged.
+  const startWorkflowOperation = new WithStartWorkflowOperation('message', messageStart(message, true));
+  try {
+    await temporal.connection.withDeadline(until, () =>
+      temporal.workflow.executeUpdateWithStart(cancelUpdate, { startWorkflowOperation, updateId }),
+    );
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+  }
+}
+
+function isRefusal(error: unknown): boolean {
+  if (error instanceof WorkflowUpdateFailedError) {
+    return error.cause instanceof ApplicationFailure && error.cause.type === FAILURE.notCancellable;
+  }
+  // The workflow has ended: cancelled by another request, or sent.
+  return error instanceof WorkflowExecutionAlreadyStartedError || error instanceof WorkflowNotFoundError;
+}

@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { readHistory, readMessage } from '../../db/history.ts';
+import { messageRecord } from '../../domain/records.ts';
+import { MESSAGE_STATUSES } from '../../domain/statuses.ts';
+import { endpoint } from '../endpoint.ts';
+import { notFound } from '../errors.ts';
+import { issue, msisdn, pageLimit, reference } from '../fields.ts';
+import { messageSchema, messageWithLinksSchema } from '../schemas.ts';
+
+const PAGE_MAX = 200;
+const PAGE_STANDARD = 50;
+const MESSAGE_ID = /^msg_[0-9a-z]{26}$/;
+
+const cursor = z.string().transform((value, context) => {
+  const id = Buffer.from(value, 'base64url').toString('latin1');
+  if (MESSAGE_ID.test(id) && cursorAfter(id) === value) return id;
+  context.addIssue({ code: 'custom', ...issue({ reason: 'cursor_malformed' }) });
+  return z.NEVER;
+});
+
+/** GET /v1/messages (v2.3.0, History and status): newest first. */
+export const listMessages = endpoint({
+  method: 'GET',
+  path: '/v1/messages',
+  scope: 'read',
+  summary: 'Lists messages, newest first.',
+  query: z.strictObject({
+    limit: pageLimit(PAGE_MAX, PAGE_STANDARD),
+    status: z.enum(MESSAGE_STATUSES).optional(),
+    reference: reference.optional(),
+    to: msisdn.optional(),
+    cursor: cursor.optional(),
+  }),
+  responses: {
+    200: z.strictObject({ data: z.array(messageSchema), next_cursor: z.string().nullable() }),
+  },
+  async handle({ services, caller, query }) {
+    const filter = {
+      status: query.status ?? null,
+      reference: query.reference ?? null,
+      recipient: query.to ?? null,
+      before: query.cursor ?? null,
+    };
+    // One more than the page tells whether another page follows.
+    const found = await readHistory(services.sql, caller.accountId, filter, query.limit + 1);
+    const page = found.slice(0, query.limit);
+    const last = found.length > query.limit ? page.at(-1) : undefined;
+    return {
+      status: 200,
+      body: { data: page.map(messageRecord), next_cursor: last === undefined ? null : cursorAfter(last.id) },
+    };
+  },
+});
+
+/** GET /v1/messages/{id}. */
+export const getMessage = endpoint({
+  method: 'GET',
+  path: '/v1/messages/:id',
+  scope: 'read',
+  summary: 'Shows one message.',
+  params: z.strictObject({ id: z.string() }),
+  responses: { 200: messageWithLinksSchema },
+  async handle({ services, caller, params }) {
+    const message = isMessageId(params.id)
+      ? await readMessage(services.sql, caller.accountId, params.id)
+      : null;
+    if (message === null) throw notFound({ reason: 'message_unknown' });
+    return { status: 200, body: { ...messageRecord(message), links: [] } };
+  },
+});
+
+/** Whether the text has the form of a message's id; what has not need not be looked for. */
+export function isMessageId(text: string): boolean {
+  return MESSAGE_ID.test(text);
+}
+
+function cursorAfter(id: string): string {
+  return Buffer.from(id, 'latin1').toString('base64url');
+}

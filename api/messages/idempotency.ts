@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import { abandonRequest } from '../../db/drafts.ts';
+import { readKeyRecord, releaseKey, takeOverKey } from '../../db/idempotency.ts';
+import type { Sql } from '../../db/connection.ts';
+import { ApiError, paymentRequired } from '../errors.ts';
+
+/** The decision a key already has: the original status and body. */
+export interface Replay {
+  status: number;
+  body: unknown;
+}
+
+/**
+ * SHA-256 over method, path and body: what makes two requests the same.
+ * @param body a parsed JSON document; the order of its keys does not count
+ */
+export function fingerprintOf(method: string, path: string, body: unknown): Buffer {
+  return createHash('sha256')
+    .update(`${method} ${path}\n${canonical(body)}`)
+    .digest();
+}
+
+/**
+ * Looks whether the key already stands for a decision (v2.3.0, Limits and Errors).
+ *
+ * A request that was cut off by a crash leaves its key open. After its lease one retry takes it over: it ends the old
+ * request, or finds it charged, and so never sends twice and never leaves the key blocked.
+ *
+ * @returns the answer to repeat, or null when the key is free
+ * @throws ApiError 409 for other content or while the first request is under way; 402 as a replay
+ */
+export async function findReplay(
+  sql: Sql,
+  accountId: string,
+  key: string,
+  fingerprint: Buffer,
+): Promise<Replay | null> {
+  const record = await readKeyRecord(sql, accountId, key);
+  if (record === null) return null;
+  if (record.state === 'released') {
+    await releaseKey(sql, record.request_id);
+    return null;
+  }
+  if (!record.fingerprint.equals(fingerprint)) throw conflict('idempotency_other_content');
+  if (record.state === 'accepted') return { status: record.accepted_status, body: record.accepted_body };
+  if (record.state === 'refused') throw replayed(paymentRequired('insufficient_funds'));
+  if (!record.lease_expired || !(await takeOverKey(sql, record.request_id)))
+    throw conflict('idempotency_in_progress');
+  await abandonRequest(sql, record.request_id);
+  return await findReplay(sql, accountId, key, fingerprint);
+}
+
+/** The key was claimed by another request in the meantime. */
+export function conflict(reason: 'idempotency_other_content' | 'idempotency_in_progress'): ApiError {
+  return new ApiError(409, 'idempotency_conflict', { reason });
+}
+
+/** The header that marks a repeated answer. */
+export const REPLAYED = { 'Idempotent-Replayed': 'true' };
+
+function replayed(error: ApiError): ApiError {
+  return new ApiError(error.status, error.code, error.problem, { headers: REPLAYED });
+}
+
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const entries = Object.entries(value)
+    .filter(([, field]) => field !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, field]) => `${JSON.stringify(name)}:${canonical(field)}`);
+  return `{${entries.join(',')}}`;
+}

@@ -1,0 +1,52 @@
+import { firstMomentInside, parseSendWindow } from '../../domain/sendWindow.ts';
+import {
+  DEFAULT_EXPIRY_MS,
+  EXPIRES_MAX_MS,
+  EXPIRES_MIN_MS,
+  SEND_AT_HORIZON_MS,
+} from '../../domain/statuses.ts';
+import { invalidRequest } from '../errors.ts';
+
+/** When a message goes out and how long it is tried. */
+export interface Timing {
+  acceptedAs: 'scheduled' | 'queued';
+  /** As shown: null for a message sent at once. */
+  sendAt: Date | null;
+  /** As asked for. */
+  expiresAt: Date | null;
+  giveUpAt: Date;
+}
+
+/**
+ * Finds the send time (v2.3.0, States and Limits): a `send_at` in the past means at once; a time outside the window
+ * moves to the window's next start; `expires_at` counts from the time so found.
+ *
+ * @param asked instants in epoch milliseconds; `window` is the request's own, else the account's
+ * @param now epoch milliseconds
+ * @throws ApiError 400 for a `send_at` beyond 90 days, an `expires_at` outside 15 minutes to 72 hours
+ */
+export function findTiming(
+  asked: { sendAt: number | null; window: string | null; expiresAt: number | null },
+  now: number,
+): Timing {
+  if (asked.sendAt !== null && asked.sendAt > now + SEND_AT_HORIZON_MS) {
+    throw invalidRequest({ reason: 'send_at_too_far' }, 'send_at');
+  }
+  const wanted = Math.max(asked.sendAt ?? now, now);
+  const window = asked.window === null ? null : parseSendWindow(asked.window);
+  const sendTime = window === null ? wanted : firstMomentInside(wanted, window);
+  const { expiresAt } = asked;
+  if (
+    expiresAt !== null &&
+    (expiresAt < sendTime + EXPIRES_MIN_MS || expiresAt > sendTime + EXPIRES_MAX_MS)
+  ) {
+    throw invalidRequest({ reason: 'expires_at_out_of_range' }, 'expires_at');
+  }
+  const later = sendTime > now;
+  return {
+    acceptedAs: later ? 'scheduled' : 'queued',
+    sendAt: later ? new Date(sendTime) : null,
+    expiresAt: expiresAt === null ? null : new Date(expiresAt),
+    giveUpAt: new Date(expiresAt ?? sendTime + DEFAULT_EXPIRY_MS),
+  };
+}

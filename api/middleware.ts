@@ -1,0 +1,76 @@
+import type { Middleware } from 'koa';
+import type { Logger } from 'pino';
+import { newId } from '../db/ids.ts';
+import { ApiError, providerError } from './errors.ts';
+import { outageStatus } from './outages.ts';
+import type { State } from './serve.ts';
+import { problemText } from './texts.ts';
+
+/** Gives every request its id (`req_…`) and every response the header `X-Request-Id`. */
+export function requestId(): Middleware<State> {
+  return async (context, next) => {
+    context.state.requestId = newId('req');
+    context.set('X-Request-Id', context.state.requestId);
+    await next();
+  };
+}
+
+/** One line for each request: no bodies, no query, and the pattern instead of the path, as a path may hold a number. */
+export function accessLog(log: Logger): Middleware<State> {
+  return async (context, next) => {
+    const start = process.hrtime.bigint();
+    await next();
+    const { requestId: id, route = null, accountId = null } = context.state;
+    const ms = Number(process.hrtime.bigint() - start) / 1e6;
+    log.info(
+      {
+        requestId: id,
+        method: context.method,
+        route,
+        status: context.status,
+        ms: Math.round(ms * 10) / 10,
+        accountId,
+      },
+      'request',
+    );
+  };
+}
+
+/** Turns whatever is thrown into the error envelope (v2.3.0, Errors). */
+export function errorEnvelope(log: Logger): Middleware<State> {
+  return async (context, next) => {
+    try {
+      await next();
+    } catch (thrown) {
+      const error = asApiError(thrown);
+      if (error.status >= 500) {
+        log.error(
+          { err: error.cause ?? thrown, requestId: context.state.requestId, code: error.code },
+          'request failed',
+        );
+      }
+      context.status = error.status;
+      context.set(error.headers);
+      context.body = errorBody(error, context.state.requestId);
+    }
+  };
+}
+
+/** The body of an error's answer. */
+export function errorBody(error: ApiError, requestIdOfIt: string) {
+  return {
+    error: {
+      code: error.code,
+      message: problemText(error.problem),
+      ...(error.param === null ? {} : { param: error.param }),
+    },
+    request_id: requestIdOfIt,
+  };
+}
+
+function asApiError(thrown: unknown): ApiError {
+  if (thrown instanceof ApiError) return thrown;
+  const status = outageStatus(thrown);
+  if (status !== null) return providerError(status, status === 502 ? 'unavailable' : 'timed_out', thrown);
+  return new ApiError(500, 'internal_error', { reason: 'internal' }, { cause: thrown });
+}

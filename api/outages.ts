@@ -1,0 +1,62 @@
+import {
+  isGrpcServiceError,
+  ServiceError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+} from '@temporalio/client';
+
+// What postgres.js says when there is no connection, and the SQLSTATEs of a server that is starting, stopping or full.
+const DATABASE_GONE = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'CONNECTION_CLOSED',
+  'CONNECTION_ENDED',
+  'CONNECTION_DESTROYED',
+  '53300',
+  '57P01',
+  '57P02',
+  '57P03',
+]);
+const DATABASE_SLOW = new Set(['ETIMEDOUT', 'CONNECT_TIMEOUT', '57014']);
+const GRPC_TIMEOUTS: readonly number[] = [1, 4]; // CANCELLED, DEADLINE_EXCEEDED
+
+/** Time ran out before something behind the API had answered. */
+export class DeadlineError extends Error {
+  override readonly name = 'DeadlineError';
+}
+
+/**
+ * Tells a failure of the database or of Temporal from a fault of ours.
+ * @returns 504 when it did not answer in time, 502 when it is not there, null when the error is something else
+ */
+export function outageStatus(error: unknown): 502 | 504 | null {
+  if (error instanceof DeadlineError || error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return 504;
+  const grpc = error instanceof ServiceError ? error.cause : error;
+  if (isGrpcServiceError(grpc)) {
+    return GRPC_TIMEOUTS.includes(grpc.code) ? 504 : 502;
+  }
+  if (error instanceof ServiceError) return 502;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (DATABASE_SLOW.has(code)) return 504;
+  return DATABASE_GONE.has(code) || code.startsWith('08') ? 502 : null;
+}
+
+/**
+ * Waits no longer than until the given moment. The work itself goes on: what it does must be harmless then.
+ * @param until epoch milliseconds
+ * @throws DeadlineError when it is not done by then
+ */
+export async function within<T>(until: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const expiry = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new DeadlineError('no answer in time')), Math.max(until - Date.now(), 0));
+  });
+  try {
+    return await Promise.race([work, expiry]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,108 @@
+import type { ParameterizedContext } from 'koa';
+import { authenticate, authorise } from './authentication.ts';
+import { readJson } from './body.ts';
+import type { Answer, Caller, Endpoint } from './endpoint.ts';
+import { ApiError, invalidRequest, notFound, providerError } from './errors.ts';
+import { DeadlineError, within } from './outages.ts';
+import type { Services } from './services.ts';
+import { readQuery, validate } from './validation.ts';
+import { z } from 'zod';
+
+const BODY_LIMIT = 64 * 1024;
+// Nothing hangs: what has not been answered by then is answered with 504.
+const ANSWER_MS = 10_000;
+const IDEMPOTENCY_KEY_MAX = 128;
+const NOTHING = z.strictObject({});
+
+/** What the middleware of a request share. */
+export interface State {
+  requestId: string;
+  /** The pattern of the endpoint's path, for the log. */
+  route?: string;
+  accountId?: string;
+}
+export type Context = ParameterizedContext<State>;
+
+/**
+ * Answers a request for an endpoint: authentication and rate limit, scope, body, validation, handler, check of the
+ * answer. The body is not read before the caller may have it read.
+ */
+export async function serve(
+  endpoint: Endpoint,
+  services: Services,
+  context: Context,
+  params: Record<string, string>,
+): Promise<void> {
+  const receivedAt = Date.now();
+  context.state.route = endpoint.path;
+  const caller = endpoint.scope === null ? null : await identify(endpoint, services, context, receivedAt);
+  const json =
+    endpoint.body === undefined ? undefined : await readJson(context.req, endpoint.bodyLimit ?? BODY_LIMIT);
+  const call = {
+    params: readParams(endpoint, params),
+    query: validate(endpoint.query ?? NOTHING, readQuery(context.querystring)),
+    body: endpoint.body === undefined ? undefined : validate(endpoint.body, json),
+    caller,
+    requestId: context.state.requestId,
+    idempotencyKey: endpoint.idempotent ? readIdempotencyKey(context) : null,
+    receivedAt: Date.now(),
+    services,
+  };
+  write(context, endpoint, await beforeDeadline(call.receivedAt, endpoint.handle(call)));
+}
+
+async function identify(
+  endpoint: Endpoint,
+  { sql }: Services,
+  context: Context,
+  receivedAt: number,
+): Promise<Caller> {
+  const authorization = context.headers.authorization;
+  const setHeader = (name: string, value: string) => context.set(name, value);
+  const caller = await beforeDeadline(receivedAt, authenticate(sql, authorization, setHeader));
+  context.state.accountId = caller.accountId;
+  authorise(endpoint, caller);
+  return caller;
+}
+
+async function beforeDeadline<T>(receivedAt: number, work: Promise<T>): Promise<T> {
+  try {
+    return await within(receivedAt + ANSWER_MS, work);
+  } catch (error) {
+    throw error instanceof DeadlineError ? providerError(504, 'timed_out', error) : error;
+  }
+}
+
+/** A path that cannot name a resource names none. */
+function readParams({ params: schema }: Endpoint, params: Record<string, string>): unknown {
+  const parsed = (schema ?? NOTHING).safeParse(params);
+  if (!parsed.success) throw notFound({ reason: 'resource_unknown' });
+  return parsed.data;
+}
+
+/** The header `Idempotency-Key`: 1 to 128 characters (v2.3.0, Limits), UTF-8 or plain ASCII. */
+function readIdempotencyKey(context: Context): string | null {
+  const given = context.req.headersDistinct['idempotency-key'];
+  if (given === undefined) return null;
+  const [value = '', ...others] = given;
+  if (others.length > 0) throw invalidRequest({ reason: 'idempotency_key_repeated' }, 'Idempotency-Key');
+  // Node hands header bytes over as Latin-1.
+  const key = Buffer.from(value, 'latin1').toString('utf8');
+  const length = [...key].length;
+  if (length < 1 || length > IDEMPOTENCY_KEY_MAX) {
+    throw invalidRequest({ reason: 'idempotency_key_length' }, 'Idempotency-Key');
+  }
+  return key;
+}
+
+/** Writes the answer, which has to be what the endpoint declares: anything else is a fault of ours. */
+function write(context: Context, endpoint: Endpoint, answer: Answer): void {
+  const schema = endpoint.responses[answer.status];
+  const checked = schema?.safeParse(answer.body);
+  if (checked?.success !== true) {
+    throw new ApiError(500, 'internal_error', { reason: 'internal' }, { cause: checked?.error });
+  }
+  if (answer.headers !== undefined) context.set(answer.headers);
+  context.status = answer.status;
+  context.body = checked.data;
+}

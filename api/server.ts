@@ -1,0 +1,150 @@
+import { Client, Connection, type ConnectionOptions } from '@temporalio/client';
+import { createServer, type Server, STATUS_CODES } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Logger } from 'pino';
+import { openDatabase } from '../db/connection.ts';
+import { newId } from '../db/ids.ts';
+import { createApp } from './app.ts';
+import { ApiError } from './errors.ts';
+import { errorBody } from './middleware.ts';
+import type { ApiSettings, Services } from './services.ts';
+
+/** What an API process needs to run. */
+export interface ApiOptions {
+  databaseUrl: string;
+  /** Connections held at most. */
+  databasePool: number;
+  temporal: {
+    address: string;
+    namespace: string;
+    tls?: ConnectionOptions['tls'];
+    apiKey?: string | undefined;
+  };
+  config: ApiSettings;
+  /** 32 bytes. */
+  secretsKey: Buffer;
+  log: Logger;
+  /** 0 takes a free port. */
+  port: number;
+  host?: string | undefined;
+  /** The address that people outside see; the local one unless given. */
+  publicUrl?: string | undefined;
+}
+
+/** A running API. */
+export interface RunningApi {
+  port: number;
+  url: string;
+  /** Stops accepting, lets requests finish for up to ten seconds, closes all connections. */
+  stop(): Promise<void>;
+}
+
+const DRAIN_MS = 10_000;
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+// Longer than the usual load balancer's, so that it is not us who close a connection it is about to use.
+const KEEP_ALIVE_MS = 75_000;
+
+/**
+ * Starts the API. Neither the database nor Temporal has to be there yet: until they are, requests get 502.
+ * @throws the error of `listen`, for example EADDRINUSE
+ */
+export async function startApi(options: ApiOptions): Promise<RunningApi> {
+  const { log, config, secretsKey } = options;
+  const sql = openDatabase(options.databaseUrl, options.databasePool);
+  const connection = Connection.lazy(connectionOptions(options.temporal));
+  const temporal = new Client({ connection, namespace: options.temporal.namespace });
+  const services: Services = { sql, temporal, settings: config, secretsKey, log };
+
+  const app = createApp(services);
+  const handler = app.callback();
+  const server = createServer((request, response) => void handler(request, response));
+  server.headersTimeout = HEADERS_TIMEOUT_MS;
+  server.requestTimeout = REQUEST_TIMEOUT_MS;
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) =>
+    answerMalformed(error, socket as Socket),
+  );
+
+  const closeClients = () => Promise.allSettled([sql.end({ timeout: 5 }), connection.close()]);
+  try {
+    await listen(server, options.port, options.host);
+  } catch (error) {
+    await closeClients();
+    throw error;
+  }
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    url: options.publicUrl ?? `http://${localHost(options.host)}:${port}`,
+    async stop() {
+      await drain(server);
+      await closeClients();
+    },
+  };
+}
+
+function connectionOptions({ address, tls, apiKey }: ApiOptions['temporal']): ConnectionOptions {
+  return {
+    address,
+    ...(tls === undefined ? {} : { tls }),
+    ...(apiKey === undefined ? {} : { apiKey }),
+  };
+}
+
+function listen(server: Server, port: number, host: string | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ port, ...(host === undefined ? {} : { host }) }, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+function localHost(host: string | undefined): string {
+  if (host === undefined || host === '0.0.0.0' || host === '::') return 'localhost';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+async function drain(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  // A connection kept alive becomes idle when its last request is answered, and would keep the server open.
+  const sweep = setInterval(() => server.closeIdleConnections(), 50);
+  const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+  await closed;
+  clearInterval(sweep);
+  clearTimeout(cut);
+}
+
+/** Answers what is not HTTP in the same envelope, as far as the connection still takes an answer. */
+function answerMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (!socket.writable || socket.destroyed || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const id = newId('req');
+  const refusal = malformed(error.code);
+  const body = JSON.stringify(errorBody(refusal, id));
+  socket.end(
+    [
+      `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}`,
+      'Content-Type: application/json; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      `X-Request-Id: ${id}`,
+      'Cache-Control: no-store',
+      'Connection: close',
+      '',
+      body,
+    ].join('\r\n'),
+  );
+}
+
+function malformed(code: string | undefined): ApiError {
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return new ApiError(431, 'invalid_request', { reason: 'headers_too_large' });
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return new ApiError(408, 'invalid_request', { reason: 'request_too_slow' });
+  return new ApiError(400, 'invalid_request', { reason: 'request_malformed' });
+}

@@ -1,0 +1,19 @@
+import type { Client } from '@temporalio/client';
+import type { Logger } from 'pino';
+import type { Database } from '../db/connection.ts';
+
+/** Settings that handlers depend on; names as in the environment. */
+export interface ApiSettings {
+  DEFAULT_SENDER: string;
+  WEBHOOK_ALLOW_PRIVATE: boolean;
+}
+
+/** What stands behind the handlers. */
+export interface Services {
+  sql: Database;
+  temporal: Client;
+  settings: ApiSettings;
+  /** The installation's secrets key, 32 bytes. */
+  secretsKey: Buffer;
+  log: Logger;
+}

@@ -1,0 +1,163 @@
+import type { Problem } from './errors.ts';
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'tekstem',
+  boolean: 'wartością true lub false',
+  number: 'liczbą',
+  integer: 'liczbą całkowitą',
+  array: 'tablicą',
+  object: 'obiektem',
+  'string or array': 'tekstem albo tablicą tekstów',
+  'string or null': 'tekstem albo wartością null',
+};
+
+/** The Polish sentence of the error envelope's `message` (v2.3.0, Errors). */
+export function problemText(problem: Problem): string {
+  switch (problem.reason) {
+    case 'key_missing':
+      return 'Brak klucza API. Podaj go w nagłówku „Authorization: Bearer <klucz>”.';
+    case 'key_invalid':
+      return 'Klucz API jest nieprawidłowy albo został unieważniony.';
+    case 'account_suspended':
+      return 'Konto jest zawieszone.';
+    case 'account_closed':
+      return 'Konto jest zamknięte.';
+    case 'test_key_on_live_account':
+      return 'Klucz testowy nie uruchamia płatnych wysyłek na aktywnym koncie. Użyj klucza produkcyjnego.';
+    case 'scope_missing':
+      return `Klucz API nie ma wymaganego uprawnienia „${problem.scope}”.`;
+    case 'rate_limited':
+      return `Przekroczono limit żądań na minutę. Spróbuj ponownie za ${problem.seconds} s.`;
+    case 'route_unknown':
+      return 'Nie ma takiego adresu.';
+    case 'resource_unknown':
+      return 'Nie znaleziono zasobu.';
+    case 'message_unknown':
+      return 'Nie znaleziono wiadomości o podanym identyfikatorze.';
+    case 'group_unknown':
+      return `Nie znaleziono grupy ${quoted(problem.group)}.`;
+    case 'method_not_allowed':
+      return `Metoda ${problem.method} nie jest tu obsługiwana. Dozwolone: ${problem.allowed.join(', ')}.`;
+    case 'too_large':
+      return `Treść żądania jest za duża (limit: ${Math.floor(problem.limitBytes / 1024)} kB).`;
+    case 'content_type_unsupported':
+      return 'Treść żądania musi mieć typ application/json.';
+    case 'charset_unsupported':
+      return 'Treść żądania musi być zapisana w kodowaniu UTF-8.';
+    case 'content_encoding_unsupported':
+      return 'Skompresowana treść żądania nie jest obsługiwana.';
+    case 'request_malformed':
+      return 'Żądanie nie jest poprawnym żądaniem HTTP.';
+    case 'headers_too_large':
+      return 'Nagłówki żądania są za duże.';
+    case 'request_too_slow':
+      return 'Żądanie nie dotarło w całości na czas.';
+    case 'body_aborted':
+      return 'Treść żądania nie dotarła w całości.';
+    case 'body_missing':
+      return 'Brak treści żądania.';
+    case 'body_not_utf8':
+      return 'Treść żądania nie jest poprawnym tekstem UTF-8.';
+    case 'body_not_json':
+      return 'Treść żądania nie jest poprawnym dokumentem JSON.';
+    case 'body_not_object':
+      return 'Treść żądania musi być obiektem JSON.';
+    case 'field_missing':
+      return `Brak wymaganego pola „${problem.field}”.`;
+    case 'field_unknown':
+      return `Nieznane pole ${quoted(problem.field)}.`;
+    case 'field_malformed':
+      return `Pole „${problem.field}” ma nieprawidłową wartość.`;
+    case 'query_repeated':
+      return `Parametr ${quoted(problem.field)} podano więcej niż raz.`;
+    case 'field_type':
+      return `Pole „${problem.field}” musi być ${TYPES[problem.expected] ?? 'innego typu'}.`;
+    case 'field_too_short':
+      return problem.unit === 'items'
+        ? `Pole „${problem.field}” ma za mało elementów (co najmniej ${problem.limit}).`
+        : `Pole „${problem.field}” jest za krótkie (minimum znaków: ${problem.limit}).`;
+    case 'field_too_long':
+      return problem.unit === 'items'
+        ? `Pole „${problem.field}” ma za dużo elementów (najwyżej ${problem.limit}).`
+        : `Pole „${problem.field}” jest za długie (maksimum znaków: ${problem.limit}).`;
+    case 'number_out_of_range':
+      return `Pole „${problem.field}” musi być liczbą całkowitą od ${problem.min} do ${problem.max}.`;
+    case 'one_of':
+      return `Pole „${problem.field}” musi mieć jedną z wartości: ${problem.values.join(', ')}.`;
+    case 'characters_forbidden':
+      return `Pole „${problem.field}” zawiera niedozwolone znaki.`;
+    case 'idempotency_key_length':
+      return 'Nagłówek Idempotency-Key musi mieć od 1 do 128 znaków.';
+    case 'idempotency_key_repeated':
+      return 'Nagłówek Idempotency-Key podano więcej niż raz.';
+    case 'idempotency_other_content':
+      return 'Ten sam Idempotency-Key został już użyty z inną treścią żądania.';
+    case 'idempotency_in_progress':
+      return 'Żądanie z tym samym Idempotency-Key jest jeszcze w toku. Ponów je za chwilę.';
+    case 'recipient_malformed':
+      return `Nieprawidłowy numer odbiorcy${position(problem.index)}.`;
+    case 'recipients_empty':
+      return 'Podaj co najmniej jednego odbiorcę.';
+    case 'recipients_too_many':
+      return `Za dużo odbiorców w jednym żądaniu (najwyżej ${problem.limit}).`;
+    case 'recipient_unverified':
+      return `Konto testowe wysyła tylko na zweryfikowane numery; ten numer nie jest zweryfikowany${position(problem.index)}.`;
+    case 'sender_inactive':
+      return `Nadawca ${quoted(problem.sender)} nie jest aktywny na liście nadawców konta.`;
+    case 'text_too_long':
+      return `Treść wiadomości jest za długa: części ${problem.parts}, najwyżej ${problem.limit}.`;
+    case 'instant_malformed':
+      return `Pole „${problem.field}” musi być datą i godziną ISO 8601 ze strefą, np. 2026-11-21T10:00:00Z.`;
+    case 'window_malformed':
+      return `Pole „${problem.field}” musi mieć postać HH:MM-HH:MM i obejmować co najmniej 15 minut.`;
+    case 'send_at_too_far':
+      return 'Wysyłkę można zaplanować najwyżej 90 dni naprzód.';
+    case 'expires_at_out_of_range':
+      return 'Termin ważności musi przypadać od 15 minut do 72 godzin po czasie wysyłki.';
+    case 'settings_empty':
+      return 'Podaj co najmniej jedno ustawienie do zmiany.';
+    case 'prefix_malformed':
+      return 'Słowo kluczowe musi mieć od 2 do 10 liter (bez polskich znaków) lub cyfr.';
+    case 'prefix_taken':
+      return 'To słowo kluczowe jest już zajęte.';
+    case 'insufficient_funds':
+      return 'Za mało środków na koncie. Nic nie zostało wysłane.';
+    case 'statement_overdue':
+      return 'Rozliczenie miesięczne jest po terminie płatności. Wysyłki są wstrzymane do zaksięgowania wpłaty.';
+    case 'not_cancellable':
+      return 'Anulować można tylko zaplanowaną wiadomość, najpóźniej 30 sekund przed wysyłką.';
+    case 'cursor_malformed':
+      return 'Nieprawidłowy kursor. Podaj wartość next_cursor z poprzedniej strony.';
+    case 'url_malformed':
+      return 'Pole „url” nie jest poprawnym adresem.';
+    case 'url_scheme':
+      return 'Adres webhooka musi zaczynać się od https://.';
+    case 'url_credentials':
+      return 'Adres webhooka nie może zawierać nazwy użytkownika ani hasła.';
+    case 'url_private':
+      return 'Adres webhooka musi być dostępny publicznie.';
+    case 'unavailable':
+      return 'Usługa jest chwilowo niedostępna. Spróbuj ponownie za chwilę.';
+    case 'timed_out':
+      return 'Usługa nie odpowiedziała na czas. Spróbuj ponownie za chwilę.';
+    case 'send_abandoned':
+      return 'Nie udało się przyjąć wiadomości. Nic nie zostało wysłane ani naliczone; spróbuj ponownie.';
+    case 'send_unresolved':
+      return (
+        'Nie wiadomo, czy wiadomość została przyjęta. Sprawdź historię albo ponów żądanie ' +
+        'z tym samym Idempotency-Key.'
+      );
+    case 'internal':
+      return 'Wystąpił błąd po naszej stronie. Podaj identyfikator żądania w zgłoszeniu do pomocy.';
+  }
+}
+
+function position(index: number | null): string {
+  return index === null ? '' : ` (pozycja ${index + 1} na liście)`;
+}
+
+// The caller's own words come back in the message: shortened, and without what could break a line.
+function quoted(input: string): string {
+  const plain = input.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ');
+  return `„${plain.length > 40 ? `${plain.slice(0, 40).replace(/[\uD800-\uDBFF]$/u, '')}…` : plain}”`;
+}

@@ -1,0 +1,82 @@
+import type { z } from 'zod';
+import { type ApiError, invalidRequest, type Problem } from './errors.ts';
+
+/**
+ * Parses a body or a query by its schema.
+ * @throws ApiError 400 with the first thing wrong; `param` is the top-level field
+ */
+export function validate<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(input);
+  if (parsed.success) return parsed.data;
+  throw asApiError(parsed.error.issues[0]!, input);
+}
+
+/**
+ * The query string as a plain record.
+ * @throws ApiError 400 when a parameter is given twice: nobody can tell which one was meant
+ */
+export function readQuery(querystring: string): Record<string, string> {
+  const entries = [...new URLSearchParams(querystring)];
+  const seen = new Set<string>();
+  for (const [name] of entries) {
+    if (seen.has(name)) throw invalidRequest({ reason: 'query_repeated', field: name }, name);
+    seen.add(name);
+  }
+  return Object.fromEntries(entries);
+}
+
+function asApiError(issue: z.core.$ZodIssue, input: unknown): ApiError {
+  if (issue.code === 'unrecognized_keys' && issue.path.length === 0) {
+    const field = issue.keys[0] ?? '';
+    return invalidRequest({ reason: 'field_unknown', field }, field);
+  }
+  const field = String(issue.path[0] ?? '');
+  if (field === '' && issue.code === 'invalid_type') return invalidRequest({ reason: 'body_not_object' });
+  return invalidRequest(
+    problemOf(issue, issue.path.map(String).join('.'), valueAt(input, issue.path)),
+    field || undefined,
+  );
+}
+
+function problemOf(issue: z.core.$ZodIssue, field: string, value: unknown): Problem {
+  if (issue.code === 'custom') return customProblem(issue, field);
+  if (value === undefined) return { reason: 'field_missing', field };
+  switch (issue.code) {
+    case 'invalid_type':
+      return { reason: 'field_type', field, expected: issue.expected };
+    case 'invalid_union':
+      return { reason: 'field_type', field, expected: 'string or array' };
+    case 'too_small':
+      return { reason: 'field_too_short', field, limit: Number(issue.minimum), unit: unitOf(issue.origin) };
+    case 'too_big':
+      return { reason: 'field_too_long', field, limit: Number(issue.maximum), unit: unitOf(issue.origin) };
+    case 'invalid_value':
+      return { reason: 'one_of', field, values: issue.values.map(String) };
+    case 'unrecognized_keys':
+    case 'invalid_format':
+    case 'not_multiple_of':
+    case 'invalid_key':
+    case 'invalid_element':
+      return { reason: 'field_malformed', field };
+  }
+}
+
+// Problems that our own refinements attach; see `issue` in fields.ts.
+function customProblem(issue: z.core.$ZodIssueCustom, field: string): Problem {
+  const attached = issue.params?.['problem'] as Problem | undefined;
+  return attached === undefined ? { reason: 'field_malformed', field } : ({ field, ...attached } as Problem);
+}
+
+function unitOf(origin: string): 'items' | 'characters' {
+  return origin === 'array' ? 'items' : 'characters';
+}
+
+function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>(
+    (value, key) =>
+      typeof value === 'object' && value !== null && Object.hasOwn(value, key)
+        ? (value as Record<PropertyKey, unknown>)[key]
+        : undefined,
+    input,
+  );
+}

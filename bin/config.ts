@@ -1,0 +1,75 @@
+import { resolve } from 'node:path';
+import { z } from 'zod';
+
+const flag = z.enum(['true', 'false', '1', '0']).transform((value) => value === 'true' || value === '1');
+const count = (min: number, max: number) =>
+  z.string().regex(/^\d+$/, 'must be a whole number').transform(Number).pipe(z.number().min(min).max(max));
+const httpUrl = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''));
+
+const environment = z.object({
+  PORT: count(0, 65535).default(3000),
+  HOST: z.string().min(1).optional(),
+  DATA_DIR: z
+    .string()
+    .min(1)
+    .default('.data')
+    .transform((path) => resolve(path)),
+  PUBLIC_URL: httpUrl.optional(),
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  WEBHOOK_ALLOW_PRIVATE: flag.default(false),
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
+  DATABASE_POOL: count(1, 200).default(10),
+  TEMPORAL_ADDRESS: z
+    .string()
+    .regex(/^[^\s:/]+:\d+$|^\[[0-9a-fA-F:]+\]:\d+$/, 'must be host:port')
+    .optional(),
+  TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
+  TEMPORAL_API_KEY: z.string().min(1).optional(),
+  TEMPORAL_TLS: flag.optional(),
+  TEMPORAL_TLS_SERVER_NAME: z.string().min(1).optional(),
+  TEMPORAL_TLS_CA: z.string().min(1).optional(),
+  TEMPORAL_TLS_CERT: z.string().min(1).optional(),
+  TEMPORAL_TLS_KEY: z.string().min(1).optional(),
+  TEMPORAL_CLI_PATH: z.string().min(1).optional(),
+  SECRETS_KEY: z
+    .string()
+    .regex(/^[A-Za-z0-9+/]{43}=$/, 'must be 32 bytes in base64 (openssl rand -base64 32)')
+    .optional(),
+  DEFAULT_SENDER: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9 .&_-]{0,10}$/, 'must be 1 to 11 letters, digits or one of " .&_-"')
+    .default('INFO'),
+});
+
+/** The settings of every process, read from the environment; names as in `.env.example`. */
+export type Config = z.infer<typeof environment>;
+
+/** A setting that cannot be used; the message names it. */
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+}
+
+// A misspelt setting of these families would silently do nothing; other variables are none of our business.
+const OWN_FAMILIES = /^(WEBHOOK|DATABASE|TEMPORAL|SECRETS)_/;
+
+/**
+ * Reads the settings. An empty variable counts as absent.
+ * @throws ConfigError naming every variable that is malformed, and every unknown one of the service's own families.
+ */
+export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  const given = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
+  );
+  const unknown = Object.keys(given).filter(
+    (name) => OWN_FAMILIES.test(name) && !(name in environment.shape),
+  );
+  const parsed = environment.safeParse(given);
+  const problems = [
+    ...unknown.map((name) => `${name}: unknown setting`),
+    ...(parsed.success
+      ? []
+      : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)),
+  ];
+  if (!parsed.success || problems.length > 0) throw new ConfigError(problems.join('; '));
+  return parsed.data;
+}

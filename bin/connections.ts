@@ -1,0 +1,173 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Connection, type TLSConfig } from '@temporalio/client';
+import { ConfigError, type Config } from './config.ts';
+import { errorCode, errorText, StartProblem } from './embedded/problem.ts';
+import { readRunFile } from './embedded/runfile.ts';
+import { openDatabase } from '../db/connection.ts';
+import { ping } from '../db/setup.ts';
+
+/** How to reach Temporal; the options of the SDK's `Connection.connect` and `NativeConnection.connect`. */
+export type TemporalTarget = {
+  address: string;
+  namespace: string;
+  tls?: TLSConfig | boolean;
+  apiKey?: string;
+};
+
+/** The two servers behind every process of the service. */
+export type Connections = { databaseUrl: string; temporal: TemporalTarget };
+
+/**
+ * Where the servers are: DATABASE_URL and TEMPORAL_ADDRESS, else the embedded ones of a running `npm start` with the
+ * same DATA_DIR.
+ * @throws StartProblem when there is neither
+ */
+export function connectTo(config: Config): Connections {
+  return { databaseUrl: databaseUrlOf(config), temporal: temporalOf(config) };
+}
+
+/** The database alone, as `connectTo` finds it. */
+export function databaseUrlOf(config: Config): string {
+  const url = config.DATABASE_URL ?? readRunFile(config.DATA_DIR)?.databaseUrl;
+  if (url === undefined) throw nothingThere('DATABASE_URL', config);
+  return url;
+}
+
+function temporalOf(config: Config): TemporalTarget {
+  if (config.TEMPORAL_ADDRESS !== undefined) return externalTemporal(config, config.TEMPORAL_ADDRESS);
+  const running = readRunFile(config.DATA_DIR);
+  if (running === null) throw nothingThere('TEMPORAL_ADDRESS', config);
+  return running.temporal.embedded
+    ? { address: running.temporal.address, namespace: running.temporal.namespace }
+    : externalTemporal(config, running.temporal.address);
+}
+
+function nothingThere(setting: string, config: Config): StartProblem {
+  return new StartProblem(
+    `${setting} is not set and no service is running in ${config.DATA_DIR}: set it, or run npm start.`,
+  );
+}
+
+/** A Temporal that is not ours, with the settings for a hosted cluster (namespace, TLS, API key). */
+export function externalTemporal(config: Config, address: string): TemporalTarget {
+  const tls = tlsOf(config);
+  return {
+    address,
+    namespace: config.TEMPORAL_NAMESPACE,
+    ...(tls === undefined ? {} : { tls }),
+    ...(config.TEMPORAL_API_KEY === undefined ? {} : { apiKey: config.TEMPORAL_API_KEY }),
+  };
+}
+
+function tlsOf(config: Config): TLSConfig | boolean | undefined {
+  const ca = pem('TEMPORAL_TLS_CA', config.TEMPORAL_TLS_CA);
+  const crt = pem('TEMPORAL_TLS_CERT', config.TEMPORAL_TLS_CERT);
+  const key = pem('TEMPORAL_TLS_KEY', config.TEMPORAL_TLS_KEY);
+  const serverName = config.TEMPORAL_TLS_SERVER_NAME;
+  if ((crt === undefined) !== (key === undefined)) {
+    throw new ConfigError('TEMPORAL_TLS_CERT, TEMPORAL_TLS_KEY: either both or neither');
+  }
+  const details: TLSConfig = {
+    ...(ca === undefined ? {} : { serverRootCACertificate: ca }),
+    ...(serverName === undefined ? {} : { serverNameOverride: serverName }),
+    ...(crt === undefined || key === undefined ? {} : { clientCertPair: { crt, key } }),
+  };
+  if (Object.keys(details).length === 0) return config.TEMPORAL_TLS;
+  if (config.TEMPORAL_TLS === false)
+    throw new ConfigError('TEMPORAL_TLS: false, but other TEMPORAL_TLS_ settings are given');
+  return details;
+}
+
+/** A certificate or key, given as the path of a file or as its content. */
+function pem(name: string, value: string | undefined): Buffer | undefined {
+  if (value === undefined) return undefined;
+  if (value.startsWith('-----BEGIN')) return Buffer.from(value.replaceAll('\\n', '\n'));
+  try {
+    return readFileSync(value);
+  } catch (error) {
+    throw new ConfigError(`${name}: ${value} cannot be read (${errorCode(error) ?? errorText(error)})`);
+  }
+}
+
+const RETRY_MS = 500;
+// The server is there and says no: waiting does not help (bad password, no such database, no such role).
+const FINAL_REFUSAL = /^(28|3D|42501)/;
+
+/**
+ * Waits until PostgreSQL answers.
+ * @throws StartProblem (never showing the password) after `patienceMs`, or at once when it refuses us for good
+ */
+export async function awaitDatabase(url: string, patienceMs: number): Promise<void> {
+  const sql = openDatabase(url, 1);
+  const place = `${new URL(url).host}${new URL(url).pathname}`;
+  try {
+    await patiently(patienceMs, async () => {
+      try {
+        await ping(sql);
+        return null;
+      } catch (error) {
+        const code = errorCode(error) ?? '';
+        const problem = new StartProblem(
+          `DATABASE_URL: PostgreSQL at ${place} cannot be used (${code || errorText(error)}).`,
+        );
+        if (FINAL_REFUSAL.test(code)) throw problem;
+        return problem;
+      }
+    });
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}
+
+/**
+ * Waits until Temporal answers for the namespace.
+ * @throws StartProblem after `patienceMs`, or at once when it refuses us for good
+ */
+export async function awaitTemporal(target: TemporalTarget, patienceMs: number): Promise<void> {
+  await patiently(patienceMs, async () => {
+    try {
+      await withTemporal(target, (connection) =>
+        connection.workflowService.describeNamespace({ namespace: target.namespace }),
+      );
+      return null;
+    } catch (error) {
+      const text =
+        (error instanceof Error && 'details' in error && String(error.details)) || errorText(error);
+      const problem = new StartProblem(
+        `TEMPORAL_ADDRESS: Temporal at ${target.address} cannot be used with namespace "${target.namespace}" (${text.replace(/\.$/, '')}).`,
+      );
+      if (/not found|unauthorized|permission|unauthenticated/i.test(text)) throw problem;
+      return problem;
+    }
+  });
+}
+
+/** Runs something over a connection of its own. */
+export async function withTemporal<T>(
+  target: TemporalTarget,
+  work: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  const { address, tls, apiKey } = target;
+  const connection = await Connection.connect({
+    address,
+    connectTimeout: '5s',
+    ...(tls === undefined ? {} : { tls }),
+    ...(apiKey === undefined ? {} : { apiKey }),
+  });
+  try {
+    return await work(connection);
+  } finally {
+    await connection.close();
+  }
+}
+
+async function patiently(patienceMs: number, attempt: () => Promise<StartProblem | null>): Promise<void> {
+  const deadline = Date.now() + patienceMs;
+  for (;;) {
+    const problem = await attempt();
+    if (problem === null) return;
+    if (Date.now() > deadline) throw problem;
+    await sleep(RETRY_MS);
+  }
+}

@@ -1,0 +1,42 @@
+import { randomInt } from 'node:crypto';
+import { createServer } from 'node:net';
+
+/** Tells whether a TCP port can be listened on at this moment; host undefined means every interface. */
+export function isPortFree(port: number, host: string | undefined): Promise<boolean> {
+  return listenOnce(port, host).then(
+    () => true,
+    () => false,
+  );
+}
+
+// Below the range from which systems take the ports of outgoing connections: a client that reconnects to a server
+// that has fallen could otherwise be given the server's own port, and the server could not come back to it.
+const FIRST_PORT = 20_000;
+const LAST_PORT = 31_999;
+const TRIES = 100;
+
+/**
+ * A TCP port on 127.0.0.1: the first of the wanted ones that is free, else any. Whoever is faster can still take it, so
+ * callers that fail to bind ask again.
+ */
+export async function freePort(...wanted: (number | undefined)[]): Promise<number> {
+  for (const port of wanted) {
+    if (port !== undefined && (await isPortFree(port, '127.0.0.1'))) return port;
+  }
+  for (let attempt = 0; attempt < TRIES; attempt += 1) {
+    const port = randomInt(FIRST_PORT, LAST_PORT + 1);
+    if (await isPortFree(port, '127.0.0.1')) return port;
+  }
+  return listenOnce(0, '127.0.0.1');
+}
+
+function listenOnce(port: number, host: string | undefined): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen({ port, ...(host === undefined ? {} : { host }) }, () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : port));
+    });
+  });
+}

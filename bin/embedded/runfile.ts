@@ -1,0 +1,70 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { identify, isRunning } from './processes.ts';
+
+const shape = z.object({
+  /** The `npm start` that wrote it. */
+  process: z.object({ pid: z.number(), started: z.string() }),
+  databaseUrl: z.string(),
+  temporal: z.object({ address: z.string(), namespace: z.string(), embedded: z.boolean() }),
+  /** Temporal's Web UI; null for a Temporal that is not ours. */
+  temporalUiUrl: z.string().nullable(),
+  /** Null until the API listens. */
+  apiUrl: z.string().nullable(),
+});
+
+/** What a running `npm start` tells the other commands about its servers. */
+export type RunFile = z.infer<typeof shape>;
+
+const runFilePath = (dataDir: string): string => join(dataDir, 'run.json');
+
+/** The running service of this data folder; null when there is none, or the one that wrote the file has ended. */
+export function readRunFile(dataDir: string): RunFile | null {
+  const parsed = shape.safeParse(readJson(runFilePath(dataDir)));
+  return parsed.success && isRunning(parsed.data.process) ? parsed.data : null;
+}
+
+/** Writes the file (readable by its owner alone: the database's password is in it) in the name of this process. */
+export function writeRunFile(dataDir: string, content: Omit<RunFile, 'process'>): void {
+  const self = identify(process.pid);
+  if (self === null) throw new Error('this process cannot be identified');
+  writeJson(runFilePath(dataDir), { process: self, ...content });
+}
+
+/** Removes the file at a clean stop. */
+export function removeRunFile(dataDir: string): void {
+  rmSync(runFilePath(dataDir), { force: true });
+}
+
+const portsShape = z.object({ postgres: z.number(), temporal: z.number(), temporalUi: z.number() }).partial();
+
+/** The ports the embedded servers had last time, kept so that addresses stay the same where they can. */
+export type EmbeddedPorts = z.infer<typeof portsShape>;
+
+const portsPath = (dataDir: string): string => join(dataDir, 'ports.json');
+
+export function readPorts(dataDir: string): EmbeddedPorts {
+  const parsed = portsShape.safeParse(readJson(portsPath(dataDir)));
+  return parsed.success ? parsed.data : {};
+}
+
+export function writePorts(dataDir: string, ports: EmbeddedPorts): void {
+  writeJson(portsPath(dataDir), ports);
+}
+
+function readJson(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    return null;
+  }
+}
+
+// Renamed into place, so that a reader never sees half a file.
+function writeJson(path: string, value: unknown): void {
+  const draft = `${path}.${randomBytes(6).toString('hex')}`;
+  writeFileSync(draft, JSON.stringify(value, null, 2), { mode: 0o600 });
+  renameSync(draft, path);
+}

@@ -1,0 +1,146 @@
+import { chmodSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Connection } from '@temporalio/client';
+import { endLeftover, startChild, type Child, type EmbeddedServer } from './children.ts';
+import { prepareDataDir } from './dataDir.ts';
+import { freePort } from './ports.ts';
+import { StartProblem } from './problem.ts';
+import { addSearchAttributes, type SearchAttributes } from '../searchAttributes.ts';
+
+export { findTemporal } from './temporalBinary.ts';
+
+export type TemporalOptions = {
+  /** A Temporal CLI, from `findTemporal`. */
+  binary: string;
+  /** The project's data folder; everything Temporal knows is in `temporal.db` below it. */
+  dataDir: string;
+  /** Taken when they are free. */
+  ports?: { grpc?: number | undefined; ui?: number | undefined };
+  /** Created where it is missing; `default` when absent. */
+  namespace?: string;
+  log: (line: string) => void;
+  /** Registered before the server counts as started. */
+  searchAttributes: SearchAttributes;
+};
+
+export type EmbeddedTemporal = EmbeddedServer & { address: string; uiUrl: string; uiPort: number };
+
+const STOP_PATIENCE_MS = 10_000;
+const READY_PATIENCE_MS = 60_000;
+const TRIES = 3;
+
+// Without these two the server ignores fairness keys; the priority of a task works by the same matcher.
+const DYNAMIC_CONFIG = { 'matching.useNewMatcher': 'true', 'matching.enableFairness': 'true' };
+
+/**
+ * Starts Temporal's development server with its Web UI on 127.0.0.1, its state in a file, and waits until it serves
+ * the namespace with the search attributes.
+ * @throws StartProblem when it does not come up.
+ */
+export async function startTemporal(options: TemporalOptions): Promise<EmbeddedTemporal> {
+  prepareDataDir(options.dataDir);
+  await endLeftover(join(options.dataDir, 'temporal.pid'), 'SIGTERM', STOP_PATIENCE_MS);
+  for (let attempt = 1; ; attempt += 1) {
+    const port = await freePort(options.ports?.grpc);
+    const uiPort = await freeOther(port, options.ports?.ui);
+    const child = await spawnServer(options, port, uiPort);
+    const address = `127.0.0.1:${port}`;
+    if (await becameReady(child, address, options)) {
+      // SQLite gives its journals the rights of the database.
+      chmodSync(join(options.dataDir, 'temporal.db'), 0o600);
+      return {
+        address,
+        url: address,
+        uiUrl: `http://127.0.0.1:${uiPort}`,
+        uiPort,
+        port,
+        pid: child.pid,
+        stop: child.stop,
+        onUnexpectedExit: child.onUnexpectedExit,
+      };
+    }
+    const output = child.output();
+    // Between the look for a free port and the start somebody else may have taken it.
+    if (attempt >= TRIES || !/address already in use|can't set up|bind/i.test(output)) {
+      throw new StartProblem(
+        `Temporal did not start: ${lastLine(output)} (see ${join(options.dataDir, 'logs', 'temporal.log')})`,
+      );
+    }
+  }
+}
+
+async function freeOther(taken: number, wanted: number | undefined): Promise<number> {
+  for (;;) {
+    const port = await freePort(wanted === taken ? undefined : wanted);
+    if (port !== taken) return port;
+  }
+}
+
+function spawnServer(options: TemporalOptions, port: number, uiPort: number): Promise<Child> {
+  return startChild({
+    command: options.binary,
+    args: [
+      ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port), '--ui-port', String(uiPort)],
+      ...[
+        '--db-filename',
+        join(options.dataDir, 'temporal.db'),
+        '--namespace',
+        options.namespace ?? 'default',
+      ],
+      ...['--log-level', 'warn', '--log-format', 'json'],
+      ...Object.entries(options.searchAttributes).flatMap(([name, type]) => [
+        '--search-attribute',
+        `${name}=${type}`,
+      ]),
+      ...Object.entries(DYNAMIC_CONFIG).flatMap(([key, value]) => [
+        '--dynamic-config-value',
+        `${key}=${value}`,
+      ]),
+    ],
+    env: environmentWithoutOurs(),
+    logFile: join(options.dataDir, 'logs', 'temporal.log'),
+    pidFile: join(options.dataDir, 'temporal.pid'),
+    stopSignal: 'SIGTERM',
+    patienceMs: STOP_PATIENCE_MS,
+  });
+}
+
+// The CLI reads TEMPORAL_* itself and would take our settings for its own.
+function environmentWithoutOurs(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TEMPORAL_')));
+}
+
+async function becameReady(child: Child, address: string, options: TemporalOptions): Promise<boolean> {
+  let alive = true;
+  void child.ended.then(() => (alive = false));
+  const deadline = Date.now() + READY_PATIENCE_MS;
+  while (alive && Date.now() < deadline) {
+    if (await serves(address, options)) return true;
+    await sleep(50);
+  }
+  await child.stop();
+  return false;
+}
+
+async function serves(
+  address: string,
+  { namespace = 'default', searchAttributes: attributes }: TemporalOptions,
+): Promise<boolean> {
+  const connection = await Connection.connect({ address, connectTimeout: '2s' }).catch(() => null);
+  if (connection === null) return false;
+  try {
+    await connection.workflowService.describeNamespace({ namespace });
+    // The command line registers them for a new namespace only; this one may be of an earlier release.
+    const missing = await addSearchAttributes(connection, namespace, attributes);
+    return missing.length === 0;
+  } catch {
+    return false;
+  } finally {
+    await connection.close();
+  }
+}
+
+function lastLine(output: string): string {
+  return output.trim().split('\n').at(-1) ?? 'no output';
+}

@@ -1,0 +1,90 @@
+import { ConfigError } from './config.ts';
+import { errorCode, errorText, StartProblem } from './embedded/problem.ts';
+
+/** Something that was started and can be stopped in order. */
+export type Running = {
+  /** Finishes what runs, takes nothing new, and closes everything. */
+  stop(): Promise<void>;
+  /** Rejects when it breaks by itself. */
+  finished?: Promise<unknown>;
+};
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+// npm hands a Ctrl-C on to us although the terminal has sent it to both: within this time it is the same one.
+const SAME_SIGNAL_MS = 500;
+
+/**
+ * The life of a process: starts it, waits for a signal, stops it and exits with 0. A second signal exits at once. What
+ * cannot start says why in one sentence on stderr and exits with 1.
+ * @param start receives what is aborted by a signal that comes during the start; it stops what it has begun by itself
+ *   when it throws
+ */
+export async function runProcess(start: (stopping: AbortSignal) => Promise<Running>): Promise<never> {
+  const stopping = new AbortController();
+  let first = 0;
+  for (const name of SIGNALS) {
+    process.on(name, () => {
+      if (first === 0) first = Date.now();
+      else if (Date.now() - first > SAME_SIGNAL_MS) process.exit(130);
+      stopping.abort();
+    });
+  }
+  // A reader that has gone (`npm start | head`) must not bring the service down.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+
+  let running: Running;
+  try {
+    running = await start(stopping.signal);
+  } catch (error) {
+    if (stopping.signal.aborted) process.exit(0);
+    console.error(describe(error));
+    process.exit(1);
+  }
+  const broken = await Promise.race([aborted(stopping.signal), brokenBy(running)]);
+  if (broken !== null) console.error(describe(broken));
+  try {
+    await running.stop();
+  } catch (error) {
+    console.error(describe(error));
+    process.exit(1);
+  }
+  process.exit(broken === null ? 0 : 1);
+}
+
+/** The life of a process that does one thing: exits with 0, or says what stopped it as `runProcess` does. */
+export async function runTask(task: () => Promise<void>): Promise<never> {
+  try {
+    await task();
+    process.exit(0);
+  } catch (error) {
+    console.error(describe(error));
+    process.exit(1);
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<null> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(null);
+    else signal.addEventListener('abort', () => resolve(null), { once: true });
+  });
+}
+
+function brokenBy(running: Running): Promise<unknown> {
+  return new Promise((resolve) => {
+    running.finished?.catch((error: unknown) => resolve(error ?? new Error('ended unexpectedly')));
+  });
+}
+
+/** What the terminal shows: one sentence for a condition the reader can change, a stack for a fault in the program. */
+export function describe(error: unknown): string {
+  if (error instanceof ConfigError) return `Bad setting: ${error.message}`;
+  if (error instanceof StartProblem) return error.message;
+  if (errorCode(error) === 'EADDRINUSE' && error instanceof Error && 'port' in error)
+    return portTaken(Number(error.port));
+  return error instanceof Error ? (error.stack ?? error.message) : errorText(error);
+}
+
+/** The sentence about a port that another program listens on. */
+export function portTaken(port: number): string {
+  return `Port ${port} is already in use by another program; stop it, or set PORT to another one.`;
+}

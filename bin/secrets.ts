@@ -1,0 +1,63 @@
+import { randomBytes } from 'node:crypto';
+import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ConfigError, type Config } from './config.ts';
+import { errorCode, StartProblem } from './embedded/problem.ts';
+
+const KEY_BYTES = 32;
+
+/**
+ * The key that encrypts secrets at rest (AES-256, 32 bytes): SECRETS_KEY, else the one kept in DATA_DIR/secrets.key,
+ * made at the first call. Of several processes making it at once one wins and all get its key.
+ * @throws StartProblem when the file cannot be read, written, or holds no key
+ */
+export async function loadSecretsKey(config: Pick<Config, 'SECRETS_KEY' | 'DATA_DIR'>): Promise<Buffer> {
+  if (config.SECRETS_KEY !== undefined)
+    return decoded(config.SECRETS_KEY, new ConfigError('SECRETS_KEY: must be 32 bytes'));
+  const path = join(config.DATA_DIR, 'secrets.key');
+  try {
+    return await readKey(path);
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw problemWith(path, error);
+  }
+  try {
+    await makeKey(config.DATA_DIR, path);
+    return await readKey(path);
+  } catch (error) {
+    throw problemWith(path, error);
+  }
+}
+
+async function readKey(path: string): Promise<Buffer> {
+  const problem = new StartProblem(
+    `${path} does not hold a key of 32 bytes in base64; restore it, or set SECRETS_KEY.`,
+  );
+  return decoded((await readFile(path, 'utf8')).trim(), problem);
+}
+
+function decoded(text: string, problem: Error): Buffer {
+  const key = Buffer.from(text, 'base64');
+  if (key.length !== KEY_BYTES) throw problem;
+  return key;
+}
+
+// Linked into place: the file appears complete, and never over one that is already there.
+async function makeKey(dataDir: string, path: string): Promise<void> {
+  await mkdir(dataDir, { recursive: true, mode: 0o711 });
+  const draft = `${path}.${randomBytes(6).toString('hex')}`;
+  await writeFile(draft, randomBytes(KEY_BYTES).toString('base64'), { mode: 0o600 });
+  try {
+    await link(draft, path);
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error;
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+function problemWith(path: string, error: unknown): Error {
+  if (error instanceof StartProblem) return error;
+  return new StartProblem(
+    `The key file ${path} cannot be used (${errorCode(error) ?? String(error)}); set SECRETS_KEY.`,
+  );
+}

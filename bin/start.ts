@@ -1,0 +1,203 @@
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { startApi } from '../api/server.ts';
+import { openDatabase } from '../db/connection.ts';
+import { migrate } from '../db/migrate.ts';
+import { startWorker } from '../worker/worker.ts';
+import { SEARCH_ATTRIBUTES } from '../workflows/contracts.ts';
+import { ensureDemoAccount, type DemoAccount } from './admin/demo.ts';
+import { readConfig, type Config } from './config.ts';
+import {
+  awaitDatabase,
+  awaitTemporal,
+  externalTemporal,
+  withTemporal,
+  type TemporalTarget,
+} from './connections.ts';
+import { lockDataDir } from './embedded/lock.ts';
+import { isPortFree } from './embedded/ports.ts';
+import { startPostgres } from './embedded/postgres.ts';
+import { StartProblem } from './embedded/problem.ts';
+import { readPorts, removeRunFile, writePorts, writeRunFile, type RunFile } from './embedded/runfile.ts';
+import { keepRunning } from './embedded/supervise.ts';
+import { findTemporal, startTemporal } from './embedded/temporal.ts';
+import { startLog } from './log.ts';
+import { portTaken, runProcess, type Running } from './process.ts';
+import { addSearchAttributes, searchAttributesOf } from './searchAttributes.ts';
+import { loadSecretsKey } from './secrets.ts';
+
+// A service with a demo account is for this machine alone unless its operator says otherwise.
+const HOST = '127.0.0.1';
+const EXTERNAL_PATIENCE_MS = 10_000;
+// Where Temporal's own tools put the Web UI.
+const USUAL_UI_PORT = 8233;
+// Of the simulated carrier, delivered after about a second.
+const DEMO_RECIPIENT = '+48500100200';
+
+const say = (line: string): void => console.log(line);
+
+/** What has been started, to be stopped in the opposite order. */
+type Started = { name: string; stop: () => Promise<void> | void }[];
+
+await runProcess(async (stopping) => {
+  const started: Started = [];
+  try {
+    return await startAll(started, stopping);
+  } catch (error) {
+    await stopAll(started);
+    throw error;
+  }
+});
+
+async function startAll(started: Started, stopping: AbortSignal): Promise<Running> {
+  const config = readConfig();
+  const host = config.HOST ?? HOST;
+  if (config.PORT !== 0 && !(await isPortFree(config.PORT, host)))
+    throw new StartProblem(portTaken(config.PORT));
+  const lock = lockDataDir(config.DATA_DIR);
+  started.push({ name: 'lock', stop: () => lock.release() });
+  const log = startLog(config, join(config.DATA_DIR, 'logs', 'goniec.log'), (line) => console.error(line));
+  const secretsKey = await loadSecretsKey(config);
+
+  const databaseUrl = await startDatabase(config, started);
+  stopping.throwIfAborted();
+  const { target: temporal, uiUrl } = await startOrchestration(config, started, stopping);
+  stopping.throwIfAborted();
+  await migrate(databaseUrl);
+
+  const known: Omit<RunFile, 'process'> = {
+    databaseUrl,
+    temporal: { address: temporal.address, namespace: temporal.namespace, embedded: uiUrl !== null },
+    temporalUiUrl: uiUrl,
+    apiUrl: null,
+  };
+  writeRunFile(config.DATA_DIR, known);
+  started.push({ name: 'run file', stop: () => removeRunFile(config.DATA_DIR) });
+  stopping.throwIfAborted();
+
+  const shared = { databaseUrl, databasePool: config.DATABASE_POOL, temporal, config, secretsKey, log };
+  const worker = await startWorker(shared);
+  started.push({ name: 'worker', stop: () => worker.stop() });
+  stopping.throwIfAborted();
+  const api = await startApi({ ...shared, port: config.PORT, host, publicUrl: config.PUBLIC_URL });
+  started.push({ name: 'API', stop: () => api.stop() });
+  writeRunFile(config.DATA_DIR, { ...known, apiUrl: api.url });
+
+  // Last, because its key is shown only once and must not be lost with a start that fails.
+  const demo = await demoAccount(databaseUrl);
+  announce({ config, apiUrl: api.url, uiUrl, temporal, demo });
+  return {
+    finished: worker.finished,
+    stop: async () => {
+      say('Stopping …');
+      await stopAll(started, log);
+      say('Stopped.');
+    },
+  };
+}
+
+async function stopAll(started: Started, log?: Logger): Promise<void> {
+  for (const { name, stop } of started.reverse()) {
+    try {
+      await stop();
+    } catch (error) {
+      log?.error({ err: error }, `${name}: did not stop cleanly`);
+    }
+  }
+}
+
+async function startDatabase(config: Config, started: Started): Promise<string> {
+  const { DATA_DIR: dataDir, DATABASE_URL: external } = config;
+  if (external !== undefined) {
+    await awaitDatabase(external, EXTERNAL_PATIENCE_MS);
+    return external;
+  }
+  const begin = (port: number | undefined) =>
+    startPostgres({ dataDir, log: say, ...(port === undefined ? {} : { port }) });
+  const server = await begin(readPorts(dataDir).postgres);
+  const { stop } = keepRunning(server, { name: 'PostgreSQL', say, restart: (fallen) => begin(fallen.port) });
+  started.push({ name: 'PostgreSQL', stop });
+  writePorts(dataDir, { ...readPorts(dataDir), postgres: server.port });
+  return server.url;
+}
+
+type Orchestration = { target: TemporalTarget; uiUrl: string | null };
+
+async function startOrchestration(
+  config: Config,
+  started: Started,
+  signal: AbortSignal,
+): Promise<Orchestration> {
+  const { DATA_DIR: dataDir, TEMPORAL_ADDRESS: external, TEMPORAL_NAMESPACE: namespace } = config;
+  const searchAttributes = searchAttributesOf(SEARCH_ATTRIBUTES);
+  if (external !== undefined) {
+    const target = externalTemporal(config, external);
+    await awaitTemporal(target, EXTERNAL_PATIENCE_MS);
+    await withTemporal(target, (connection) => addSearchAttributes(connection, namespace, searchAttributes));
+    return { target, uiUrl: null };
+  }
+  const binary = await findTemporal({ cliPath: config.TEMPORAL_CLI_PATH, log: say, signal });
+  const begin = (ports: { grpc?: number | undefined; ui?: number | undefined }) =>
+    startTemporal({ binary, dataDir, namespace, log: say, searchAttributes, ports });
+  const last = readPorts(dataDir);
+  const server = await begin({ grpc: last.temporal, ui: last.temporalUi ?? USUAL_UI_PORT });
+  const { stop } = keepRunning(server, {
+    name: 'Temporal',
+    say,
+    restart: (fallen) => begin({ grpc: fallen.port, ui: fallen.uiPort }),
+  });
+  started.push({ name: 'Temporal', stop });
+  writePorts(dataDir, { ...readPorts(dataDir), temporal: server.port, temporalUi: server.uiPort });
+  return { target: { address: server.address, namespace }, uiUrl: server.uiUrl };
+}
+
+async function demoAccount(databaseUrl: string): Promise<DemoAccount> {
+  const sql = openDatabase(databaseUrl, 1);
+  try {
+    return await ensureDemoAccount(sql);
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
+}
+
+type Announcement = {
+  config: Config;
+  apiUrl: string;
+  uiUrl: string | null;
+  temporal: TemporalTarget;
+  demo: DemoAccount;
+};
+
+function announce({ config, apiUrl, uiUrl, temporal, demo }: Announcement): void {
+  const database =
+    config.DATABASE_URL === undefined ? `embedded, in ${config.DATA_DIR}` : 'external (DATABASE_URL)';
+  say(`
+goniec is running.
+
+  API           ${apiUrl}
+  Temporal UI   ${uiUrl ?? `not ours (Temporal at ${temporal.address})`}
+  PostgreSQL    ${database}
+`);
+  say(demo.apiKey === undefined ? laterStart(demo) : firstStart(demo.apiKey, apiUrl));
+  say('Ctrl-C stops it.');
+}
+
+function firstStart(apiKey: string, apiUrl: string): string {
+  const body = JSON.stringify({ to: DEMO_RECIPIENT, text: 'Hello from goniec' });
+  return `  API key of the demo account, shown this once:
+
+    ${apiKey}
+
+  Send a message (to the simulated carrier), then look at it:
+
+    curl -sS ${apiUrl}/v1/messages -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: application/json' -d '${body}'
+    curl -sS '${apiUrl}/v1/messages?limit=1' -H 'Authorization: Bearer ${apiKey}'
+`;
+}
+
+function laterStart(demo: DemoAccount): string {
+  return `  The demo account's API key was shown at the first start; make another one with
+
+    npm run --silent admin -- keys create --account ${demo.accountId}
+`;
+}

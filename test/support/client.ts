@@ -1,0 +1,73 @@
+import { expect } from 'vitest';
+
+/** An answer of the API. */
+export interface ApiAnswer {
+  status: number;
+  headers: Headers;
+  /** The JSON body; empty object when there is none. */
+  body: Json;
+  text: string;
+}
+
+/** JSON read loosely: a test looks into what it asked for. */
+export type Json = { [key: string]: Json } & Json[] & string & number & boolean & null;
+
+/** A caller of the API with one key. */
+export interface ApiClient {
+  get(path: string, headers?: Record<string, string>): Promise<ApiAnswer>;
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<ApiAnswer>;
+  put(path: string, body: unknown): Promise<ApiAnswer>;
+  patch(path: string, body: unknown): Promise<ApiAnswer>;
+  delete(path: string): Promise<ApiAnswer>;
+  send(body: unknown, idempotencyKey?: string): Promise<ApiAnswer>;
+}
+
+/**
+ * Calls a URL and checks what holds for every answer of the API: a request id in the header, JSON, and for errors
+ * the envelope with the same id and a Polish sentence.
+ */
+export async function call(url: string, init: RequestInit = {}): Promise<ApiAnswer> {
+  const response = await fetch(url, { redirect: 'manual', ...init });
+  const text = await response.text();
+  const id = response.headers.get('x-request-id');
+  expect(id).toMatch(/^req_[0-9a-z]{26}$/);
+  const body = (text === '' ? {} : JSON.parse(text)) as Json;
+  if (response.status >= 400 && response.status !== 503 && text !== '') {
+    expect(body).toEqual({
+      error: {
+        code: expect.stringMatching(/^[a-z_]+$/) as string,
+        message: expect.stringMatching(/\S.*\.$/s) as string,
+        ...('param' in body['error']! ? { param: expect.any(String) as string } : {}),
+      },
+      request_id: id,
+    });
+  }
+  return { status: response.status, headers: response.headers, body, text };
+}
+
+/** A client with a key, or without. */
+export function apiClient(baseUrl: string, key?: string): ApiClient {
+  const authorization: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` };
+  const without =
+    (method: string) =>
+    (path: string, headers: Record<string, string> = {}) =>
+      call(baseUrl + path, { method, headers: { ...authorization, ...headers } });
+  const withBody =
+    (method: string) =>
+    (path: string, body: unknown, headers: Record<string, string> = {}) =>
+      call(baseUrl + path, {
+        method,
+        headers: { ...authorization, 'content-type': 'application/json', ...headers },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      });
+  const post = withBody('POST');
+  return {
+    get: without('GET'),
+    delete: without('DELETE'),
+    post,
+    put: withBody('PUT'),
+    patch: withBody('PATCH'),
+    send: (body, idempotencyKey) =>
+      post('/v1/messages', body, idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+  };
+}

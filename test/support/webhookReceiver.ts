@@ -1,0 +1,90 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Json } from './client.ts';
+
+const TOLERANCE_SECONDS = 300;
+
+/** One call as it came. */
+export interface ReceivedCall {
+  at: number;
+  /** Whether the signature is right for the secret and fresh (v2.3.0, Events). */
+  verified: boolean;
+  event: Json;
+  headers: Record<string, string | string[] | undefined>;
+}
+
+/** A local receiver of webhooks. */
+export interface WebhookReceiver {
+  url: string;
+  calls: ReceivedCall[];
+  /** Resolves with all calls as soon as the condition holds; rejects when it does not in time. */
+  until(holds: (calls: ReceivedCall[]) => boolean, patienceMs?: number): Promise<ReceivedCall[]>;
+  /** What `PUT /v1/account/webhook` answered; nothing is verified before it is told. */
+  useSecret(secret: string): void;
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a receiver.
+ * @param answer the status for the n-th call, counted from 1; 200 unless told
+ */
+export async function startReceiver(answer: (call: number) => number = () => 200): Promise<WebhookReceiver> {
+  const calls: ReceivedCall[] = [];
+  const waiting = new Set<() => void>();
+  let secret = '';
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const raw = Buffer.concat(chunks);
+      const header = request.headers['x-service-signature'];
+      calls.push({
+        at: Date.now(),
+        verified: typeof header === 'string' && isSigned(header, raw, secret),
+        event: JSON.parse(raw.toString('utf8')) as Json,
+        headers: request.headers,
+      });
+      response.writeHead(answer(calls.length)).end();
+      for (const wake of waiting) wake();
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhook`,
+    calls,
+    until(holds, patienceMs = 20_000) {
+      return new Promise((resolve, reject) => {
+        const check = () => {
+          if (!holds(calls)) return;
+          clearTimeout(patience);
+          waiting.delete(check);
+          resolve(calls);
+        };
+        const patience = setTimeout(() => {
+          waiting.delete(check);
+          const types = calls.map(({ event }) => event['type']).join(', ');
+          reject(new Error(`webhooks waited for in vain; came: ${types}`));
+        }, patienceMs);
+        waiting.add(check);
+        check();
+      });
+    },
+    useSecret: (value) => (secret = value),
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** The check of a signature as the interface tells receivers to make it: over the raw body, at most 300 s old. */
+export function isSigned(header: string, raw: Buffer, secret: string): boolean {
+  const match = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(header);
+  if (match === null || Math.abs(Date.now() / 1000 - Number(match[1])) > TOLERANCE_SECONDS) return false;
+  const expected = createHmac('sha256', secret).update(`${match[1]}.`).update(raw).digest();
+  return timingSafeEqual(expected, Buffer.from(match[2]!, 'hex'));
+}

@@ -1,0 +1,26 @@
+import { defineConfig } from 'vitest/config';
+
+const SERVICE_TESTS = ['test/api/**/*.test.ts', 'test/e2e/**/*.test.ts'];
+
+export default defineConfig({
+  test: {
+    // Servers share the machine with the tests: more at once only makes all of them late.
+    maxWorkers: 2,
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    projects: [
+      {
+        extends: true,
+        test: { name: 'parts', include: ['test/**/*.test.ts'], exclude: SERVICE_TESTS },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'service',
+          include: SERVICE_TESTS,
+          globalSetup: ['test/support/globalSetup.ts'],
+        },
+      },
+    ],
+  },
+});
