@@ -12,6 +12,7 @@ import {
   leavePartUnanswered,
   markUnanswered,
   openSubmission,
+  type StatusChange,
   type SubmittableMessage,
 } from '../db/submissions.ts';
 import { splitIntoParts } from '../domain/parts.ts';
@@ -45,7 +46,7 @@ export function expiryActivities(sql: Database) {
   return {
     /** `queued` or `sent` becomes `expired`; returns what the message is now. */
     async expire(messageId: string): Promise<SubmissionOutcome> {
-      return outcome(await expireMessage(sql, messageId));
+      return asOutcome(await expireMessage(sql, messageId));
     },
   };
 }
@@ -58,7 +59,8 @@ async function submitMessage(
 ): Promise<SubmissionOutcome> {
   const message = await openSubmission(sql, messageId);
   if (!message) throw ApplicationFailure.nonRetryable(`no accepted message ${messageId}`);
-  if (message.status !== 'queued') return outcome({ status: message.status, event: null });
+  // An earlier attempt came this far and its result was lost: the workflow has still to tell of its events.
+  if (message.status !== 'queued') return asOutcome(message);
 
   const { encoding, parts } = splitIntoParts(message.text);
   const events: string[] = [];
@@ -71,7 +73,7 @@ async function submitMessage(
     if (claim !== 'claimed') continue;
 
     const answer = await submitPart(carrier, message, { encoding, text, part, parts: parts.length });
-    if (answer.kind === 'refused') return outcome(await failSubmission(sql, messageId, part, answer.code));
+    if (answer.kind === 'refused') return asOutcome(await failSubmission(sql, messageId, part, answer.code));
     if (answer.kind === 'throttled' || answer.kind === 'unavailable') {
       await holdPart(sql, messageId, part);
       throw tryLater(answer);
@@ -126,6 +128,6 @@ function tryLater(answer: SubmitAnswer & { kind: 'throttled' | 'unavailable' }):
       });
 }
 
-function outcome(change: { status: string; event: string | null }): SubmissionOutcome {
-  return { status: change.status as SubmissionOutcome['status'], events: change.event ? [change.event] : [] };
+function asOutcome({ status, events }: StatusChange): SubmissionOutcome {
+  return { status: status as SubmissionOutcome['status'], events };
 }

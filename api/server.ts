@@ -41,6 +41,8 @@ export interface RunningApi {
 
 const DRAIN_MS = 10_000;
 const HEADERS_TIMEOUT_MS = 10_000;
+// How often slow senders are looked for.
+const CHECK_MS = 2_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 // Longer than the usual load balancer's, so that it is not us who close a connection it is about to use.
 const KEEP_ALIVE_MS = 75_000;
@@ -58,7 +60,9 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
 
   const app = createApp(services);
   const handler = app.callback();
-  const server = createServer((request, response) => void handler(request, response));
+  const server = createServer({ connectionsCheckingInterval: CHECK_MS }, (request, response) => {
+    void handler(request, response);
+  });
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   server.keepAliveTimeout = KEEP_ALIVE_MS;

@@ -137,7 +137,7 @@ export async function awaitTemporal(target: TemporalTarget, patienceMs: number):
       const problem = new StartProblem(
         `TEMPORAL_ADDRESS: Temporal at ${target.address} cannot be used with namespace "${target.namespace}" (${text.replace(/\.$/, '')}).`,
       );
-      if (/not found|unauthorized|permission|unauthenticated/i.test(text)) throw problem;
+      if (/unauthorized|permission|unauthenticated/i.test(text)) throw problem;
       return problem;
     }
   });

@@ -81,11 +81,12 @@ async function startAll(started: Started, stopping: AbortSignal): Promise<Runnin
   stopping.throwIfAborted();
   const api = await startApi({ ...shared, port: config.PORT, host, publicUrl: config.PUBLIC_URL });
   started.push({ name: 'API', stop: () => api.stop() });
-  writeRunFile(config.DATA_DIR, { ...known, apiUrl: api.url });
+  const apiUrl = localUrl(host, api.port);
+  writeRunFile(config.DATA_DIR, { ...known, apiUrl });
 
   // Last, because its key is shown only once and must not be lost with a start that fails.
   const demo = await demoAccount(databaseUrl);
-  announce({ config, apiUrl: api.url, uiUrl, temporal, demo });
+  announce({ config, apiUrl, uiUrl, temporal, demo });
   return {
     finished: worker.finished,
     stop: async () => {
@@ -94,6 +95,12 @@ async function startAll(started: Started, stopping: AbortSignal): Promise<Runnin
       say('Stopped.');
     },
   };
+}
+
+// PUBLIC_URL may lead here only from outside; what is printed has to work on this machine.
+function localUrl(host: string, port: number): string {
+  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 
 async function stopAll(started: Started, log?: Logger): Promise<void> {

@@ -150,11 +150,16 @@ export interface PendingSignal extends OutcomeSignal {
   messageId: string;
 }
 
-/** Takes outcomes to be signalled, oldest first, and locks them until the transaction ends. */
+/**
+ * Takes outcomes to be signalled and locks them until the transaction ends. Of one message only the oldest is taken,
+ * also while somebody else has it, so that a workflow hears of them in their order.
+ */
 export async function takeSignals(sql: Sql, limit: number): Promise<PendingSignal[]> {
   return await sql<PendingSignal[]>`
     select id, message_id as "messageId", status, event_ids as events
-      from outcome_signals order by id limit ${limit} for update skip locked`;
+      from outcome_signals s
+     where not exists (select from outcome_signals o where o.message_id = s.message_id and o.id < s.id)
+     order by id limit ${limit} for update skip locked`;
 }
 
 /** Forgets outcomes that their workflows know. */

@@ -13,6 +13,8 @@ export interface SubmittableMessage {
   priority: boolean;
   carrier: string;
   giveUpAt: Date;
+  /** Webhook events that an attempt whose result was lost has left, oldest first. */
+  events: string[];
 }
 
 /**
@@ -30,7 +32,7 @@ export async function openSubmission(sql: Sql, messageId: string): Promise<Submi
            submission = case when submission = 'waiting' then 'under way' else submission end
      where id = ${messageId} and status not in ('draft', 'refused')
     returning id, account_id as "accountId", status, recipient, sender, text, parts, priority, carrier,
-              give_up_at as "giveUpAt"`;
+              give_up_at as "giveUpAt", ${pendingEvents(sql, messageId)} as events`;
   return message ?? null;
 }
 
@@ -132,10 +134,10 @@ export async function acceptPart(
   return stored;
 }
 
-/** A final status set outside delivery reports, with the event it caused. */
+/** A final status set outside delivery reports, with the events not told yet, oldest first: its own is the last. */
 export interface StatusChange {
   status: string;
-  event: string | null;
+  events: string[];
 }
 
 /** The SMSC refused a part for good: the message has failed and its cost is given back, once. */
@@ -165,7 +167,7 @@ export async function failSubmission(
       returning id
     )
     select coalesce((select status from failed), (select status from messages where id = ${messageId})) as status,
-           (select id from event) as event`;
+           ${pendingEvents(sql, messageId)} || array(select id from event) as events`;
   if (!row) throw new Error(`message ${messageId} vanished`);
   return row;
 }
@@ -186,7 +188,7 @@ export async function expireMessage(sql: Sql, messageId: string): Promise<Status
       returning id
     )
     select coalesce((select status from expired), (select status from messages where id = ${messageId})) as status,
-           (select id from event) as event`;
+           ${pendingEvents(sql, messageId)} || array(select id from event) as events`;
   if (!row) throw new Error(`message ${messageId} vanished`);
   return row;
 }
@@ -196,6 +198,12 @@ export async function markUnanswered(sql: Sql, messageId: string): Promise<void>
   await sql`
     update messages set submission = 'unanswered', updated_at = now()
      where id = ${messageId} and status = 'queued'`;
+}
+
+// As an array in SQL. What the statement itself writes is not seen by it.
+function pendingEvents(sql: Sql, messageId: string) {
+  return sql`array(select e.id from webhook_events e where e.message_id = ${messageId} and e.state = 'pending'
+                    order by e.created_at)`;
 }
 
 /** The fields of a message that change after an event, as SQL, for `webhook_events.snapshot`. */

@@ -1,23 +1,51 @@
-import { existsSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { bundleWorkflowCode, type WorkflowBundleOption } from '@temporalio/worker';
+import { bundleWorkflowCode } from '@temporalio/worker';
 
-const PREBUILT = fileURLToPath(new URL('../build/workflows.js', import.meta.url));
-const WORKFLOWS = fileURLToPath(new URL('../workflows/index.ts', import.meta.url));
+const ROOT = new URL('../', import.meta.url);
+const CODE = new URL('build/workflows.js', ROOT);
+const FINGERPRINT = new URL('build/workflows.sha256', ROOT);
+const ENTRY = fileURLToPath(new URL('workflows/index.ts', ROOT));
+// Everything the bundle is made of, apart from the SDK.
+const SOURCES = ['workflows', 'domain'];
 
-/**
- * The workflow code as workers load it: what `npm run build` left, else bundled now (a few seconds).
- * @param fresh true bundles in any case
- */
-export async function workflowBundle(fresh = false): Promise<WorkflowBundleOption> {
-  if (!fresh && existsSync(PREBUILT)) return { codePath: PREBUILT };
+/** The workflow code as workers load it: what `npm run build` made of these very sources, else bundled now (seconds). */
+export async function workflowBundle(): Promise<{ code: string } | { codePath: string }> {
+  const built = await readFile(FINGERPRINT, 'utf8').catch(() => null);
+  if (built !== null && built === (await fingerprint())) return { codePath: fileURLToPath(CODE) };
+  return await bundleWorkflows();
+}
+
+/** Bundles the workflows from their sources. */
+export async function bundleWorkflows(): Promise<{ code: string }> {
   return await bundleWorkflowCode({
-    workflowsPath: WORKFLOWS,
+    workflowsPath: ENTRY,
     logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} },
-    webpackConfigHook: (config) => ({
-      ...config,
-      // Sources import each other as `.ts`, which the bundler resolves by itself.
-      resolve: { ...config.resolve, extensions: ['.ts', '.js'] },
-    }),
   });
+}
+
+/** Writes the bundle ahead of time, marked with what it was made of. */
+export async function buildBundle(): Promise<void> {
+  const { code } = await bundleWorkflows();
+  await mkdir(new URL('.', CODE), { recursive: true });
+  await writeFile(CODE, code);
+  await writeFile(FINGERPRINT, await fingerprint());
+}
+
+async function fingerprint(): Promise<string> {
+  const hash = createHash('sha256').update(sdkVersion());
+  for (const folder of SOURCES) {
+    const files = (await readdir(new URL(`${folder}/`, ROOT))).sort();
+    for (const file of files) {
+      hash.update(`\n${folder}/${file}\n`).update(await readFile(new URL(`${folder}/${file}`, ROOT)));
+    }
+  }
+  return hash.digest('hex');
+}
+
+function sdkVersion(): string {
+  const { version } = createRequire(import.meta.url)('@temporalio/worker/package.json') as { version: string };
+  return version;
 }

@@ -24,17 +24,13 @@ const { startMessages } = proxyActivities<ReturnType<typeof batchActivities>>({
 
 /** A request with several recipients: charges all of them together, then starts a `message` workflow for each. */
 export async function batch(input: BatchInput): Promise<Acceptance> {
-  let decided: Acceptance | undefined;
-  setHandler(
-    acceptUpdate,
-    async () => {
-      decided ??= await charge(input.requestId);
-      return decided;
-    },
-    { description: 'Charges the request; answered to its caller.' },
-  );
+  let decision: Promise<Acceptance> | undefined;
+  const decide = (): Promise<Acceptance> => (decision ??= charge(input.requestId));
+  setHandler(acceptUpdate, decide, { description: 'Charges the request; answered to its caller.' });
 
-  await condition(() => decided !== undefined && allHandlersFinished());
-  if (decided?.accepted) await startMessages(input.requestId);
-  return decided!;
+  // The update may be lost with the server that took it, so the charge does not wait for it.
+  const decided = await decide();
+  await condition(allHandlersFinished);
+  if (decided.accepted) await startMessages(input.requestId);
+  return decided;
 }

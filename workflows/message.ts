@@ -61,19 +61,15 @@ type Final = 'delivered' | 'undelivered' | 'failed' | 'expired' | 'cancelled' | 
 export async function message(input: MessageInput): Promise<MessageResult> {
   const id = workflowInfo().workflowId;
   let acceptance: Acceptance | undefined = input.accepted ? { accepted: true } : undefined;
+  let charging: Promise<Acceptance> | undefined;
   let submitting = false;
   let cancelRequested = false;
   let cancelStatus: string | undefined;
   const outcomes: OutcomeSignal[] = [];
 
-  setHandler(
-    acceptUpdate,
-    async () => {
-      acceptance ??= await local.charge(input.requestId);
-      return acceptance;
-    },
-    { description: 'Charges the request; answered to its caller.' },
-  );
+  setHandler(acceptUpdate, async () => acceptance ?? (await charge()), {
+    description: 'Charges the request; answered to its caller.',
+  });
   setHandler(
     cancelUpdate,
     async () => {
@@ -102,14 +98,23 @@ export async function message(input: MessageInput): Promise<MessageResult> {
 
   const status = await CancellationScope.nonCancellable(async () => {
     setCurrentDetails('Waits for its charge.');
-    await condition(() => acceptance !== undefined);
-    const final = acceptance?.accepted ? await send() : 'refused';
+    // The update may be lost with the server that took it, so the charge does not wait for it.
+    const { accepted } = acceptance ?? (await charge());
+    const final = accepted ? await send() : 'refused';
     await condition(allHandlersFinished);
     return final;
   });
   if (root.consideredCancelled && status === 'cancelled')
     throw new CancelledFailure('cancelled and refunded');
   return { status };
+
+  function charge(): Promise<Acceptance> {
+    charging ??= CancellationScope.nonCancellable(async () => {
+      acceptance = await local.charge(input.requestId);
+      return acceptance;
+    });
+    return charging;
+  }
 
   async function send(): Promise<Final> {
     if (input.sendAt !== null) {

@@ -37,14 +37,13 @@ export async function acceptDrafts(
   }
 }
 
+// The SDK's own deadline ends each attempt to call the server, not the waiting for an answer.
 async function askWorkflow({ temporal }: Services, drafts: readonly Draft[], until: number) {
-  const requestId = drafts[0]!.request_id;
-  return await temporal.connection.withDeadline(until, () =>
-    temporal.workflow.executeUpdateWithStart(acceptUpdate, {
-      startWorkflowOperation: startOperation(drafts),
-      updateId: requestId,
-    }),
+  const update = { startWorkflowOperation: startOperation(drafts), updateId: drafts[0]!.request_id };
+  const asking = temporal.connection.withDeadline(until, () =>
+    temporal.workflow.executeUpdateWithStart(acceptUpdate, update),
   );
+  return await within(until, asking);
 }
 
 function startOperation(drafts: readonly Draft[]) {

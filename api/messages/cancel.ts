@@ -12,6 +12,7 @@ import { cancelUpdate, FAILURE } from '../../workflows/contracts.ts';
 import { messageStart, type StartableMessage } from '../../workflows/startOptions.ts';
 import { endpoint } from '../endpoint.ts';
 import { ApiError, notFound } from '../errors.ts';
+import { within } from '../outages.ts';
 import { messageSchema } from '../schemas.ts';
 import type { Services } from '../services.ts';
 import { isMessageId } from './history.ts';
@@ -56,9 +57,10 @@ async function askWorkflow(
   // A batch may not have come to this message yet: then the cancel starts its workflow, already charged.
   const startWorkflowOperation = new WithStartWorkflowOperation('message', messageStart(message, true));
   try {
-    await temporal.connection.withDeadline(until, () =>
+    const asking = temporal.connection.withDeadline(until, () =>
       temporal.workflow.executeUpdateWithStart(cancelUpdate, { startWorkflowOperation, updateId }),
     );
+    await within(until, asking);
   } catch (error) {
     if (!isRefusal(error)) throw error;
   }

@@ -1,44 +1,392 @@
 import { describe, expect, it } from 'vitest';
-import { books, newAccount } from '../support/factories.ts';
+import { newId } from '../../db/ids.ts';
+import { books, database, newAccount, newKey, storedMessages } from '../support/factories.ts';
+import { apiClient } from '../support/client.ts';
+import { inject } from 'vitest';
 
-describe('POST /v1/messages', () => {
-  it('accepts one number: 201 with a Message, charged', async () => {
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const ahead = (ms: number) => new Date(Date.now() + ms).toISOString();
+const numbers = (count: number) => Array.from({ length: count }, (_, i) => `+48500${String(100_000 + i)}`);
+
+describe('one number', () => {
+  it('is answered with a Message, every field in its place, and charged', async () => {
     const { id, api } = await newAccount({ balance: 100, price: 10 });
     const answer = await api.send({ to: '500100200', text: 'Dzień dobry', reference: 'zam-1' });
     expect(answer.status).toBe(201);
     expect(Object.keys(answer.body)).toEqual([
-      'id',
-      'type',
-      'status',
-      'to',
-      'from',
-      'text',
-      'subject',
-      'parts',
-      'cost_grosze',
-      'priority',
-      'reference',
-      'send_at',
-      'expires_at',
-      'delivered_at',
-      'error',
-      'created_at',
-      'updated_at',
+      ...['id', 'type', 'status', 'to', 'from', 'text', 'subject', 'parts', 'cost_grosze', 'priority'],
+      ...['reference', 'send_at', 'expires_at', 'delivered_at', 'error', 'created_at', 'updated_at'],
     ]);
     expect(answer.body).toMatchObject({
-      type: 'sms',
-      status: 'queued',
-      to: '+48500100200',
-      from: 'INFO',
-      text: 'Dzień dobry',
-      parts: 1,
-      cost_grosze: 10,
-      priority: false,
-      reference: 'zam-1',
-      send_at: null,
-      expires_at: null,
-      error: null,
+      ...{
+        type: 'sms',
+        status: 'queued',
+        to: '+48500100200',
+        from: 'INFO',
+        text: 'Dzień dobry',
+        subject: null,
+      },
+      ...{ parts: 1, cost_grosze: 10, priority: false, reference: 'zam-1', send_at: null, expires_at: null },
+      ...{ delivered_at: null, error: null },
     });
     expect(await books(id)).toMatchObject({ balance: 90, ledger: 90 });
   });
+
+  it('is what a later read shows', async () => {
+    const { api } = await newAccount();
+    const sent = (await api.send({ to: '+48500100200', text: 'x', send_at: ahead(DAY) })).body;
+    const read = (await api.get(`/v1/messages/${sent.id}`)).body;
+    expect(read).toEqual({ ...sent, links: [] });
+  });
+
+  it.each([
+    ['+48500100200', '+48500100200'],
+    ['48500100200', '+48500100200'],
+    ['500100200', '+48500100200'],
+    ['4915112345678', '+4915112345678'],
+  ])('%s is %s', async (to, msisdn) => {
+    const { api } = await newAccount();
+    expect((await api.send({ to, text: 'x' })).body.to).toBe(msisdn);
+  });
+
+  it.each([
+    '',
+    ' 500100200',
+    '500 100 200',
+    '0048500100200',
+    '+48-500-100-200',
+    '12345',
+    'abc',
+    '+',
+    '٥٠٠١٠٠٢٠٠',
+  ])('malformed: %j gives 400 with param to', async (to) => {
+    const { id, api } = await newAccount();
+    const answer = await api.send({ to, text: 'x' });
+    expect(answer).toMatchObject({ status: 400, body: { error: { code: 'invalid_request', param: 'to' } } });
+    expect(await storedMessages(id)).toEqual([]);
+  });
 });
+
+describe('several numbers', () => {
+  it('are answered with a BatchResult, duplicates of any format removed', async () => {
+    const { id, api } = await newAccount({ balance: 100, price: 10 });
+    const answer = await api.send({ to: ['500100201', '+48500100201', '48500100202'], text: 'x' });
+    expect(answer.status).toBe(201);
+    expect(Object.keys(answer.body)).toEqual(['count', 'accepted', 'total_cost_grosze', 'messages']);
+    expect(answer.body).toMatchObject({ count: 2, accepted: 2, total_cost_grosze: 20 });
+    expect(answer.body.messages.map((m) => m.to)).toEqual(['+48500100201', '+48500100202']);
+    expect(await books(id)).toMatchObject({ balance: 80, ledger: 80 });
+  });
+
+  it('a single element is a BatchResult too', async () => {
+    const { api } = await newAccount();
+    expect((await api.send({ to: ['500100201'], text: 'x' })).body).toMatchObject({ count: 1, accepted: 1 });
+  });
+
+  it('500 are accepted together; 501 are refused, repeated ones do not count', async () => {
+    const { id, api } = await newAccount({ balance: 5000, price: 10 });
+    const tooMany = await api.send({ to: numbers(501), text: 'x' });
+    expect(tooMany).toMatchObject({ status: 400, body: { error: { param: 'to' } } });
+    const answer = await api.send({ to: [...numbers(500), ...numbers(500)], text: 'x', send_at: ahead(DAY) });
+    expect(answer.body).toMatchObject({ count: 500, accepted: 500, total_cost_grosze: 5000 });
+    expect(await books(id)).toMatchObject({ balance: 0, ledger: 0 });
+  });
+
+  it('all or nothing: too little for all charges none', async () => {
+    const { id, api } = await newAccount({ balance: 29, price: 10 });
+    const answer = await api.send({ to: ['500100201', '500100202', '500100203'], text: 'x' });
+    expect(answer).toMatchObject({ status: 402, body: { error: { code: 'insufficient_funds' } } });
+    expect(await books(id)).toMatchObject({ balance: 29, ledger: 29 });
+    expect((await api.get('/v1/messages')).body.data).toEqual([]);
+  });
+
+  it('one malformed number refuses all, and the message says which', async () => {
+    const { id, api } = await newAccount();
+    const answer = await api.send({ to: ['500100201', '500100202', 'x'], text: 'x' });
+    expect(answer).toMatchObject({ status: 400, body: { error: { param: 'to' } } });
+    expect(answer.body.error.message).toContain('3');
+    expect(await storedMessages(id)).toEqual([]);
+  });
+
+  it('none give 400, groups give 404 with param groups', async () => {
+    const { api } = await newAccount();
+    expect(await api.send({ to: [], text: 'x' })).toMatchObject({
+      status: 400,
+      body: { error: { param: 'to' } },
+    });
+    for (const to of ['group:klienci', ['500100201', 'group:gr_1']]) {
+      expect(await api.send({ to, text: 'x' })).toMatchObject({
+        status: 404,
+        body: { error: { code: 'not_found', param: 'groups' } },
+      });
+    }
+  });
+});
+
+describe('fields', () => {
+  it.each([
+    [{ text: 'x' }, 'to'],
+    [{ to: '500100200' }, 'text'],
+    [{ to: '500100200', text: '' }, 'text'],
+    [{ to: '500100200', text: 5 }, 'text'],
+    [{ to: '500100200', text: null }, 'text'],
+    [{ to: '500100200', text: 'a\0b' }, 'text'],
+    [{ to: '500100200', text: '\ud800' }, 'text'],
+    [{ to: '500100200', text: 'x'.repeat(20 * 153 + 1) }, 'text'],
+    [{ to: 500100200, text: 'x' }, 'to'],
+    [{ to: null, text: 'x' }, 'to'],
+    [{ to: [500100200], text: 'x' }, 'to'],
+    [{ to: [['500100200']], text: 'x' }, 'to'],
+    [{ to: { 0: '500100200' }, text: 'x' }, 'to'],
+    [{ to: '500100200', text: 'x', priority: 'true' }, 'priority'],
+    [{ to: '500100200', text: 'x', priority: 1 }, 'priority'],
+    [{ to: '500100200', text: 'x', priority: null }, 'priority'],
+    [{ to: '500100200', text: 'x', reference: '' }, 'reference'],
+    [{ to: '500100200', text: 'x', reference: 'r'.repeat(256) }, 'reference'],
+    [{ to: '500100200', text: 'x', reference: 7 }, 'reference'],
+    [{ to: '500100200', text: 'x', send_at: '2026-13-01T10:00:00Z' }, 'send_at'],
+    [{ to: '500100200', text: 'x', send_at: '2027-01-01T10:00:00' }, 'send_at'],
+    [{ to: '500100200', text: 'x', send_at: 1800000000 }, 'send_at'],
+    [{ to: '500100200', text: 'x', send_window: '8:00-20:00' }, 'send_window'],
+    [{ to: '500100200', text: 'x', send_window: '08:00-08:14' }, 'send_window'],
+    [{ to: '500100200', text: 'x', send_window: '08:00-24:00' }, 'send_window'],
+    [{ to: '500100200', text: 'x', send_window: '08:00-08:00' }, 'send_window'],
+    [{ to: '500100200', text: 'x', expires_at: 'jutro' }, 'expires_at'],
+    [{ to: '500100200', text: 'x', from: '' }, 'from'],
+    [{ to: '500100200', text: 'x', from: 'za długa nazwa nadawcy' }, 'from'],
+    [{ to: '500100200', text: 'x', sendAt: '2027-01-01T10:00:00Z' }, 'sendAt'],
+    [{ to: '500100200', text: 'x', template_id: 'tpl_1' }, 'template_id'],
+  ])('%j gives 400 with param %s', async (body, param) => {
+    const { id, api } = await newAccount();
+    expect(await api.send(body)).toMatchObject({
+      status: 400,
+      body: { error: { code: 'invalid_request', param } },
+    });
+    expect(await storedMessages(id)).toEqual([]);
+  });
+
+  it('from has to be an active sender: else 422; the default is the account’s, else the operator’s', async () => {
+    const { id, api } = await newAccount({ senders: ['SKLEP', 'STARY'], defaultSender: 'SKLEP' });
+    expect((await api.send({ to: '500100200', text: 'x' })).body.from).toBe('SKLEP');
+    expect((await api.send({ to: '500100200', text: 'x', from: 'STARY' })).body.from).toBe('STARY');
+    await database()`update senders set active = false where account_id = ${id}`;
+    expect(await api.send({ to: '500100200', text: 'x', from: 'STARY' })).toMatchObject({
+      status: 422,
+      body: { error: { code: 'invalid_request', param: 'from' } },
+    });
+    expect((await api.send({ to: '500100200', text: 'x' })).body.from).toBe('INFO');
+    const other = await newAccount();
+    expect((await other.api.send({ to: '500100200', text: 'x', from: 'SKLEP' })).status).toBe(422);
+  });
+});
+
+describe('parts and prices', () => {
+  it.each([
+    ['a'.repeat(160), 1],
+    ['a'.repeat(161), 2],
+    ['a'.repeat(306), 2],
+    ['a'.repeat(307), 3],
+    ['€'.repeat(80), 1],
+    ['€'.repeat(81), 2],
+    [`${'a'.repeat(152)}€${'a'.repeat(151)}`, 2],
+    [`${'a'.repeat(152)}€${'a'.repeat(152)}`, 3],
+    [`${'a'.repeat(152)}€${'a'.repeat(151)}€`, 3],
+    ['ą'.repeat(70), 1],
+    ['ą'.repeat(71), 2],
+    ['ą'.repeat(134), 2],
+    ['ą'.repeat(135), 3],
+    ['😀'.repeat(35), 1],
+    ['😀'.repeat(36), 2],
+    ['a'.repeat(20 * 153), 20],
+  ])('text %# has the right number of parts', async (text, parts) => {
+    const { api } = await newAccount({ price: 10 });
+    const { body } = await api.send({ to: '500100200', text, send_at: ahead(DAY) });
+    expect(body).toMatchObject({ parts, cost_grosze: 10 * parts, text });
+  });
+
+  it.each([
+    ['+48500100200', false, 10],
+    ['+48500100200', true, 20],
+    ['+4915112345678', false, 25],
+    ['+4915112345678', true, 50],
+    ['+491701234567', false, 31],
+    ['+33612345678', false, 20],
+    ['+33612345678', true, 40],
+  ])('%s with priority %s costs %d', async (to, priority, cost) => {
+    const countryRates = { 49: { sms: 25 }, 49170: { sms: 31 }, 48: { sms: 1 }, 33: { mms: 5 } };
+    const { api } = await newAccount({ price: 10, countryRates });
+    const { body } = await api.send({ to, text: 'x', priority, send_at: ahead(DAY) });
+    expect(body).toMatchObject({ cost_grosze: cost, priority });
+  });
+
+  it('each recipient of a batch has its own price', async () => {
+    const { api } = await newAccount({ price: 10 });
+    const { body } = await api.send({ to: ['500100200', '+33612345678'], text: 'x', send_at: ahead(DAY) });
+    expect(body.messages.map((m) => m.cost_grosze)).toEqual([10, 20]);
+    expect(body).toMatchObject({ total_cost_grosze: 30 });
+  });
+});
+
+describe('balance', () => {
+  it('prepaid reaches zero and no lower', async () => {
+    const { id, api } = await newAccount({ balance: 20, price: 10 });
+    const statuses = [];
+    for (let i = 0; i < 3; i += 1) statuses.push((await api.send({ to: '500100200', text: 'x' })).status);
+    expect(statuses).toEqual([201, 201, 402]);
+    expect(await books(id)).toMatchObject({ balance: 0, ledger: 0 });
+  });
+
+  it('postpaid goes down to minus its credit limit', async () => {
+    const { id, api } = await newAccount({ balance: 0, price: 10, billing: 'postpaid', creditLimit: 25 });
+    const statuses = [];
+    for (let i = 0; i < 3; i += 1) statuses.push((await api.send({ to: '500100200', text: 'x' })).status);
+    expect(statuses).toEqual([201, 201, 402]);
+    expect(await books(id)).toMatchObject({ balance: -20, ledger: -20 });
+  });
+
+  it('an overdue statement of a postpaid account stops sends until it is paid', async () => {
+    const { id, api } = await newAccount({ balance: 0, price: 10, billing: 'postpaid', creditLimit: 100 });
+    await database()`
+      insert into statements (id, account_id, month, amount_grosze, due_at)
+      values (${newId('st')}, ${id}, '2026-09-01', 500, now() - interval '1 minute')`;
+    expect(await api.send({ to: '500100200', text: 'x' })).toMatchObject({
+      status: 402,
+      body: { error: { code: 'insufficient_funds' } },
+    });
+    expect(await storedMessages(id)).toEqual([]);
+    await database()`update statements set paid_at = now() where account_id = ${id}`;
+    expect((await api.send({ to: '500100200', text: 'x' })).status).toBe(201);
+  });
+
+  it('50 sends at once against a balance for 10: ten are accepted', async () => {
+    const { id, api } = await newAccount({ balance: 100, price: 10 });
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => api.send({ to: '500100200', text: 'x', send_at: ahead(DAY) })),
+    );
+    const count = (status: number) => answers.filter((answer) => answer.status === status).length;
+    expect([count(201), count(402)]).toEqual([10, 40]);
+    expect(await books(id)).toMatchObject({ balance: 0, ledger: 0 });
+    expect((await api.get('/v1/messages')).body.data).toHaveLength(10);
+  });
+});
+
+describe('test accounts and keys', () => {
+  it('a test account sends to verified numbers only, and pays in test credits', async () => {
+    const verified = ['+48500100200', '+48500100201'];
+    const { id, api } = await newAccount({ mode: 'test', balance: 0, testCredits: 3, verified, price: 10 });
+    for (const to of ['500100299', ['500100200', '500100299']]) {
+      expect(await api.send({ to, text: 'x' })).toMatchObject({
+        status: 403,
+        body: { error: { code: 'forbidden', param: 'to' } },
+      });
+    }
+    const long = 'a'.repeat(200);
+    expect((await api.send({ to: '500100200', text: long })).body).toMatchObject({
+      parts: 2,
+      cost_grosze: 20,
+    });
+    const batch = await api.send({ to: verified, text: 'x' });
+    expect(batch.body).toMatchObject({ count: 2, test_mode: true, total_cost_grosze: 20 });
+    expect(Object.keys(batch.body)).toEqual([
+      'count',
+      'accepted',
+      'total_cost_grosze',
+      'test_mode',
+      'messages',
+    ]);
+    expect((await api.send({ to: '500100200', text: 'x' })).status).toBe(402);
+    expect(await books(id)).toEqual({ balance: 0, ledger: 0, credits: 0 });
+  });
+
+  it('a test key does not send for a live account, but reads and cancels', async () => {
+    const { id, api } = await newAccount();
+    const { key } = await newKey(id, 'test');
+    const test = apiClient(inject('service').apiUrl, key);
+    const { body } = await api.send({ to: '500100200', text: 'x', send_at: ahead(DAY) });
+    expect(await test.send({ to: '500100200', text: 'x' })).toMatchObject({
+      status: 403,
+      body: { error: { code: 'forbidden' } },
+    });
+    expect((await test.get(`/v1/messages/${body.id}`)).status).toBe(200);
+    expect((await test.delete(`/v1/messages/${body.id}`)).body.status).toBe('cancelled');
+  });
+});
+
+describe('send time', () => {
+  it('in the past means at once, also just now', async () => {
+    const { api } = await newAccount();
+    for (const sendAt of ['2001-01-01T00:00:00Z', ahead(-1000)]) {
+      const { body } = await api.send({ to: '500100200', text: 'x', send_at: sendAt });
+      expect(body).toMatchObject({ status: 'queued', send_at: null });
+    }
+  });
+
+  it('in the future means scheduled, whatever the offset it is written with', async () => {
+    const { api } = await newAccount();
+    const at = new Date(Math.floor((Date.now() + DAY) / 1000) * 1000);
+    const written = new Date(at.getTime() + 2 * HOUR).toISOString().replace('.000Z', '+02:00');
+    const { body } = await api.send({ to: '500100200', text: 'x', send_at: written });
+    expect(body).toMatchObject({ status: 'scheduled', send_at: at.toISOString() });
+  });
+
+  it('is at most 90 days ahead', async () => {
+    const { api } = await newAccount();
+    const send = (sendAt: string) => api.send({ to: '500100200', text: 'x', send_at: sendAt });
+    expect((await send(ahead(90 * DAY - MINUTE))).status).toBe(201);
+    expect(await send(ahead(90 * DAY + MINUTE))).toMatchObject({
+      status: 400,
+      body: { error: { param: 'send_at' } },
+    });
+  });
+
+  it('outside the window moves to its start; the request’s window stands before the account’s', async () => {
+    const { api } = await newAccount({ sendWindow: '03:00-03:15' });
+    const noon = new Date(Date.now() + 2 * DAY);
+    noon.setUTCHours(11, 0, 0, 0);
+    const send = (more: object) =>
+      api.send({ to: '500100200', text: 'x', send_at: noon.toISOString(), ...more }).then(({ body }) => body);
+    const moved = await send({});
+    expect(moved.status).toBe('scheduled');
+    expect(polishTime(moved.send_at)).toBe('03:00');
+    expect(Date.parse(moved.send_at)).toBeGreaterThan(noon.getTime());
+    expect(polishTime((await send({ send_window: '18:30-19:00' })).send_at)).toBe('18:30');
+    expect((await send({ send_window: '06:00-23:00' })).send_at).toBe(noon.toISOString());
+  });
+
+  it('outside the window now means scheduled', async () => {
+    const { api } = await newAccount();
+    const start = new Date(Date.now() + 3 * HOUR);
+    const end = new Date(Date.now() + 5 * HOUR);
+    const window = `${polishTime(start.toISOString())}-${polishTime(end.toISOString())}`;
+    const { body } = await api.send({ to: '500100200', text: 'x', send_window: window });
+    expect(body.status).toBe('scheduled');
+    expect(polishTime(body.send_at)).toBe(window.slice(0, 5));
+  });
+
+  it('expires_at lies 15 minutes to 72 hours after the send time, as moved by the window', async () => {
+    const { api } = await newAccount();
+    const base = Math.floor(Date.now() / 1000) * 1000 + DAY;
+    const send = (expiresAt: number) =>
+      api.send({
+        ...{ to: '500100200', text: 'x', send_at: new Date(base).toISOString() },
+        expires_at: new Date(expiresAt).toISOString(),
+      });
+    for (const expiresAt of [base + 15 * MINUTE, base + 72 * HOUR]) {
+      expect((await send(expiresAt)).body.expires_at).toBe(new Date(expiresAt).toISOString());
+    }
+    for (const expiresAt of [base + 15 * MINUTE - 1, base + 72 * HOUR + 1, base - DAY]) {
+      expect(await send(expiresAt)).toMatchObject({ status: 400, body: { error: { param: 'expires_at' } } });
+    }
+  });
+});
+
+function polishTime(instant: string): string {
+  const format = new Intl.DateTimeFormat('en-GB', {
+    timeZone: 'Europe/Warsaw',
+    hour: '2-digit',
+    minute: '2-digit',
+  });
+  return format.format(new Date(instant));
+}

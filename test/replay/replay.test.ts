@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { workflowBundle } from '../../worker/bundle.ts';
+import { bundleWorkflows } from '../../worker/bundle.ts';
 import * as workflows from '../../workflows/index.ts';
 
 const FOLDER = new URL('./histories/', import.meta.url);
@@ -16,7 +16,7 @@ const histories = await Promise.all(
 
 let bundle: WorkflowBundleOption;
 beforeAll(async () => {
-  bundle = await workflowBundle(true);
+  bundle = await bundleWorkflows();
 }, 60_000);
 
 describe('histories recorded by this and earlier releases replay', () => {

@@ -35,7 +35,7 @@ const START_PATIENCE_MS = 60_000;
 const ready = z.object({ msg: z.string(), url: z.string().optional() });
 
 /** Starts PostgreSQL, Temporal, a worker and an API in a temporary folder, on free ports. */
-export async function startService(): Promise<{ service: ServiceUnderTest; stop(): Promise<void> }> {
+export async function startService(): Promise<{ service: ServiceUnderTest; stop: () => Promise<void> }> {
   const dataDir = mkdtempSync(join(tmpdir(), 'goniec-test-'));
   // PostgreSQL may run as another user, who has to reach its folder below this one.
   chmodSync(dataDir, 0o711);

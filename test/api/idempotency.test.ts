@@ -1,0 +1,192 @@
+import { describe, expect, inject, it } from 'vitest';
+import { chargeRequest } from '../../db/billing.ts';
+import { type Draft, writeDraftsWithKey } from '../../db/drafts.ts';
+import { newId } from '../../db/ids.ts';
+import { fingerprintOf } from '../../api/messages/idempotency.ts';
+import type { ApiAnswer } from '../support/client.ts';
+import { apiClient } from '../support/client.ts';
+import { books, database, newAccount, storedMessages, type TestAccount } from '../support/factories.ts';
+
+const later = new Date(Date.now() + 86_400_000).toISOString();
+const body = { to: '500100200', text: 'x', send_at: later };
+const isReplay = (answer: ApiAnswer) => answer.headers.get('idempotent-replayed') === 'true';
+
+describe('Idempotency-Key', () => {
+  it('repeats the answer without a second send or charge, whatever the order of the fields', async () => {
+    const { id, api } = await newAccount({ balance: 100, price: 10 });
+    const first = await api.send(body, 'klucz-1');
+    const again = await api.send({ send_at: later, text: 'x', to: '500100200' }, 'klucz-1');
+    expect([first.status, isReplay(first), again.status, isReplay(again)]).toEqual([201, false, 201, true]);
+    expect(again.text).toBe(first.text);
+    expect(again.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'));
+    expect(await books(id)).toMatchObject({ balance: 90, ledger: 90 });
+    expect(await storedMessages(id)).toHaveLength(1);
+  });
+
+  it('repeats a BatchResult as it was, also after a message of it was cancelled', async () => {
+    const { api } = await newAccount();
+    const batch = { ...body, to: ['500100200', '500100201'] };
+    const first = await api.send(batch, 'k');
+    await api.delete(`/v1/messages/${first.body.messages[0]!.id}`);
+    expect((await api.send(batch, 'k')).text).toBe(first.text);
+  });
+
+  it('repeats the answer also where the same request would be refused today', async () => {
+    const { id, api } = await newAccount({ senders: ['SKLEP'] });
+    const first = await api.send({ ...body, from: 'SKLEP' }, 'k');
+    await database()`delete from senders where account_id = ${id}`;
+    expect((await api.send({ ...body, from: 'SKLEP' }, 'k')).text).toBe(first.text);
+    expect((await api.send({ ...body, from: 'SKLEP' }, 'k2')).status).toBe(422);
+  });
+
+  it('repeats a 402, also after a top-up', async () => {
+    const { id, api } = await newAccount({ balance: 0 });
+    expect((await api.send(body, 'k')).status).toBe(402);
+    await database()`insert into ledger_entries (account_id, kind, amount_grosze) values (${id}, 'topup', 5000)`;
+    const again = await api.send(body, 'k');
+    expect([again.status, isReplay(again)]).toEqual([402, true]);
+    expect((await api.send(body, 'k2')).status).toBe(201);
+  });
+
+  it('with other content gives 409', async () => {
+    const { api } = await newAccount();
+    await api.send(body, 'k');
+    expect(await api.send({ ...body, text: 'y' }, 'k')).toMatchObject({
+      status: 409,
+      body: { error: { code: 'idempotency_conflict' } },
+    });
+  });
+
+  it('belongs to one account', async () => {
+    const [one, other] = await Promise.all([newAccount(), newAccount()]);
+    const answers = [await one.api.send(body, 'k'), await other.api.send({ ...body, text: 'y' }, 'k')];
+    expect(answers.map(({ status }) => status)).toEqual([201, 201]);
+    expect(answers.some(isReplay)).toBe(false);
+  });
+
+  it('is not used up by a request that fails validation', async () => {
+    const { api } = await newAccount();
+    expect((await api.send({ ...body, to: 'x' }, 'k')).status).toBe(400);
+    expect((await api.send({ ...body, from: 'NIKT' }, 'k')).status).toBe(422);
+    expect((await api.send(body, 'k')).status).toBe(201);
+  });
+
+  it('has 1 to 128 characters', async () => {
+    const { api } = await newAccount();
+    expect((await api.send(body, 'k'.repeat(128))).status).toBe(201);
+    // A header travels as bytes: 128 characters of two bytes each.
+    const wide = Buffer.from('ż'.repeat(128)).toString('latin1');
+    expect((await api.send(body, wide)).status).toBe(201);
+    for (const key of ['', 'k'.repeat(129)]) {
+      expect(await api.send(body, key)).toMatchObject({
+        status: 400,
+        body: { error: { code: 'invalid_request', param: 'Idempotency-Key' } },
+      });
+    }
+  });
+
+  it('is free again after 24 h', async () => {
+    const { id, api } = await newAccount();
+    await api.send(body, 'k');
+    await database()`
+      update idempotency_keys set created_at = created_at - interval '24 hours' where account_id = ${id}`;
+    const answers = await Promise.all(Array.from({ length: 5 }, () => api.send({ ...body, text: 'y' }, 'k')));
+    expect(answers.filter((answer) => answer.status === 201 && !isReplay(answer))).toHaveLength(1);
+    expect((await api.send(body, 'k')).status).toBe(409);
+    expect(await storedMessages(id)).toHaveLength(2);
+  });
+
+  it('50 times at once sends once', async () => {
+    const { id, api } = await newAccount({ balance: 1000, price: 10 });
+    const answers = await Promise.all(Array.from({ length: 50 }, () => api.send(body, 'k')));
+    const sent = answers.filter((answer) => answer.status === 201);
+    expect(sent.filter((answer) => !isReplay(answer))).toHaveLength(1);
+    expect(new Set(sent.map(({ text }) => text)).size).toBe(1);
+    for (const answer of answers.filter(({ status }) => status !== 201)) {
+      expect(answer).toMatchObject({ status: 409, body: { error: { code: 'idempotency_conflict' } } });
+    }
+    expect(await books(id)).toMatchObject({ balance: 990, ledger: 990 });
+    expect(await storedMessages(id)).toHaveLength(1);
+  });
+});
+
+describe('a process that died in the middle', () => {
+  it('blocks its key for the lease only; then exactly one of many retries sends', async () => {
+    const account = await newAccount({ balance: 1000, price: 10 });
+    const lost = await diedAfterDrafts(account, 'k');
+    expect((await account.api.send(body, 'k')).status).toBe(409);
+    await endLease(account);
+    expect((await account.api.send({ ...body, text: 'y' }, 'k')).status).toBe(409);
+    const answers = await Promise.all(Array.from({ length: 10 }, () => account.api.send(body, 'k')));
+    expect(answers.filter((answer) => answer.status === 201 && !isReplay(answer))).toHaveLength(1);
+    const stored = await storedMessages(account.id);
+    expect(stored.map(({ status }) => status).sort()).toEqual(['refused', 'scheduled']);
+    expect(await chargeRequest(database(), lost)).toEqual({ accepted: false, reason: 'abandoned' });
+    expect(await books(account.id)).toMatchObject({ balance: 990, ledger: 990 });
+  });
+
+  it('after the charge: the retry repeats the answer that nobody heard', async () => {
+    const account = await newAccount({ balance: 1000, price: 10 });
+    const lost = await diedAfterDrafts(account, 'k');
+    expect(await chargeRequest(database(), lost)).toEqual({ accepted: true });
+    const retry = await account.api.send(body, 'k');
+    expect([retry.status, isReplay(retry), retry.body.text]).toEqual([201, true, 'x']);
+    expect(await books(account.id)).toMatchObject({ balance: 990, ledger: 990 });
+  });
+
+  it('a charge that came too late frees the key', async () => {
+    const account = await newAccount({ balance: 1000, price: 10 });
+    const lost = await diedAfterDrafts(account, 'k');
+    await database()`
+      update messages set created_at = created_at - interval '1 minute' where account_id = ${account.id}`;
+    expect(await chargeRequest(database(), lost)).toEqual({ accepted: false, reason: 'too_late' });
+    const retry = await account.api.send(body, 'k');
+    expect([retry.status, isReplay(retry)]).toEqual([201, false]);
+    expect(await books(account.id)).toMatchObject({ balance: 990, ledger: 990 });
+  });
+
+  async function diedAfterDrafts({ id }: TestAccount, key: string): Promise<string> {
+    const requestId = newId('req');
+    const now = new Date();
+    const sendAt = new Date(later);
+    const draft: Draft = {
+      ...{ id: newId('msg'), account_id: id, request_id: requestId, batched: false, type: 'sms', text: 'x' },
+      ...{ status: 'scheduled', accepted_as: 'scheduled', recipient: '+48500100200', sender: null, parts: 1 },
+      ...{
+        cost_grosze: 10,
+        test_credits: 0,
+        priority: false,
+        reference: null,
+        send_at: sendAt,
+        expires_at: null,
+      },
+      ...{ give_up_at: new Date(sendAt.getTime() + 1000), carrier: 'simulator', delivered_at: null },
+      ...{ error_code: null, created_at: now, updated_at: now },
+    };
+    const fingerprint = fingerprintOf('POST', '/v1/messages', { ...body, send_at: Date.parse(later) });
+    // Written by another account's request, so that the stored answer is one the API has made.
+    const { api } = await newAccount();
+    const accepted = (await api.send(body)).body;
+    await writeDraftsWithKey(database(), [draft], {
+      key,
+      fingerprint,
+      acceptedStatus: 201,
+      acceptedBody: accepted,
+    });
+    return requestId;
+  }
+
+  async function endLease({ id }: TestAccount): Promise<void> {
+    await database()`update idempotency_keys set lease_until = now() where account_id = ${id}`;
+  }
+});
+
+describe('without a key', () => {
+  it('the same request twice is two sends', async () => {
+    const { id, key } = await newAccount();
+    const api = apiClient(inject('service').apiUrl, key);
+    await api.send(body);
+    await api.send(body);
+    expect(await storedMessages(id)).toHaveLength(2);
+  });
+});

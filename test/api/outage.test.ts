@@ -1,0 +1,155 @@
+import pino from 'pino';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { type RunningApi, startApi } from '../../api/server.ts';
+import { type ApiClient, apiClient, call } from '../support/client.ts';
+import { eventually } from '../support/eventually.ts';
+import { books, newAccount, storedMessages, type TestAccount } from '../support/factories.ts';
+import { type Proxy, startProxy } from '../support/proxy.ts';
+
+const later = new Date(Date.now() + 86_400_000).toISOString();
+const body = { to: '500100200', text: 'x', send_at: later };
+const OUTAGES = [502, 504];
+
+let database: Proxy;
+let temporal: Proxy;
+let api: RunningApi;
+const through = ({ key }: TestAccount): ApiClient => apiClient(api.url, key);
+
+beforeAll(async () => {
+  const { databaseUrl, temporalAddress, secretsKey } = inject('service');
+  const url = new URL(databaseUrl);
+  database = await startProxy(Number(url.port));
+  temporal = await startProxy(Number(temporalAddress.split(':')[1]));
+  url.port = String(database.port);
+  api = await startApi({
+    databaseUrl: url.href,
+    databasePool: 4,
+    temporal: { address: `127.0.0.1:${temporal.port}`, namespace: 'default' },
+    config: { DEFAULT_SENDER: 'INFO', WEBHOOK_ALLOW_PRIVATE: true },
+    secretsKey: Buffer.from(secretsKey, 'base64'),
+    log: pino({ level: 'silent' }),
+    port: 0,
+    host: '127.0.0.1',
+  });
+});
+afterAll(async () => {
+  await api.stop();
+  await Promise.all([database.close(), temporal.close()]);
+});
+
+async function healthy(): Promise<void> {
+  await eventually(
+    () => call(`${api.url}/v1/health`),
+    ({ status }) => status === 200,
+  );
+}
+
+async function timed<T>(work: Promise<T>): Promise<{ answer: T; ms: number }> {
+  const start = Date.now();
+  const answer = await work;
+  return { answer, ms: Date.now() - start };
+}
+
+describe('GET /v1/health', () => {
+  it('tells without a key that all is well', async () => {
+    const { status, body: health } = await call(`${api.url}/v1/health`);
+    expect(status).toBe(200);
+    expect(health).toEqual({ status: 'ok', service: 'goniec', version: '2.3.0' });
+  });
+
+  it.each([
+    ['database', () => database],
+    ['temporal', () => temporal],
+  ])('tells within a moment that the %s is away, and that it is back', async (name, proxy) => {
+    proxy().freeze();
+    const { body: health } = await eventually(
+      () => call(`${api.url}/v1/health`),
+      ({ status }) => status === 503,
+    );
+    expect(health).toMatchObject({ status: 'unavailable', checks: { [name]: 'unavailable' } });
+    const { ms } = await timed(Promise.all(Array.from({ length: 20 }, () => call(`${api.url}/v1/health`))));
+    expect(ms).toBeLessThan(1500);
+    proxy().restore();
+    await healthy();
+  });
+});
+
+describe('without Temporal', () => {
+  it.each(['cut', 'freeze'] as const)(
+    '%s: a send ends within ten seconds, certainly not sent; its key is free',
+    async (how) => {
+      const account = await newAccount({ balance: 100, price: 10 });
+      const canceller = await newAccount();
+      const { body: scheduled } = await canceller.api.send(body);
+      temporal[how]();
+      const [send, cancel] = await Promise.all([
+        timed(through(account).send(body, 'k')),
+        timed(through(canceller).delete(`/v1/messages/${scheduled.id}`)),
+      ]);
+      for (const { answer, ms } of [send, cancel]) {
+        expect(OUTAGES).toContain(answer.status);
+        expect(answer.body.error.code).toBe('provider_error');
+        expect(ms).toBeLessThan(11_000);
+      }
+      expect(send.answer.body.error.message).toContain('Nic nie zostało wysłane');
+      expect((await storedMessages(account.id)).map(({ status }) => status)).toEqual(['refused']);
+      temporal.restore();
+      await healthy();
+      const again = await through(account).send(body, 'k');
+      expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([201, null]);
+      expect(await books(account.id)).toMatchObject({ balance: 90, ledger: 90 });
+    },
+  );
+});
+
+describe('without the database', () => {
+  it.each(['cut', 'freeze'] as const)(
+    '%s: every request ends with 502 or 504, and works again afterwards',
+    async (how) => {
+      const account = await newAccount({ balance: 100, price: 10 });
+      database[how]();
+      const answers = await Promise.all([
+        timed(through(account).get('/v1/account')),
+        timed(through(account).send(body, 'k')),
+      ]);
+      for (const { answer, ms } of answers) {
+        expect(OUTAGES).toContain(answer.status);
+        expect(answer.body.error.code).toBe('provider_error');
+        expect(ms).toBeLessThan(11_000);
+      }
+      database.restore();
+      await eventually(
+        () => through(account).get('/v1/account'),
+        ({ status }) => status === 200,
+      );
+      expect(await books(account.id)).toMatchObject({ balance: 100, ledger: 100 });
+    },
+  );
+});
+
+describe('without either, in the middle of a send', () => {
+  it('says that nobody knows; a retry with the key comes to one send', async () => {
+    const account = await newAccount({ balance: 100, price: 10 });
+    temporal.freeze();
+    const sending = timed(through(account).send(body, 'k'));
+    await eventually(
+      () => storedMessages(account.id),
+      (stored) => stored.length === 1,
+    );
+    database.freeze();
+    const { answer, ms } = await sending;
+    expect(OUTAGES).toContain(answer.status);
+    expect(answer.body.error.message).toContain('Nie wiadomo');
+    expect(ms).toBeLessThan(11_000);
+    database.restore();
+    temporal.restore();
+    await healthy();
+    await eventually(
+      () => through(account).send(body, 'k'),
+      ({ status }) => status === 201,
+    );
+    const accepted = (await storedMessages(account.id)).filter(({ status }) => status === 'scheduled');
+    expect(accepted).toHaveLength(1);
+    expect(await books(account.id)).toMatchObject({ balance: 90, ledger: 90 });
+  });
+});

@@ -1,0 +1,314 @@
+import fc from 'fast-check';
+import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { apiClient, call } from '../support/client.ts';
+import { newAccount, type TestAccount } from '../support/factories.ts';
+
+const base = () => inject('service').apiUrl;
+let account: TestAccount;
+beforeAll(async () => {
+  account = await newAccount({ balance: 0 });
+});
+
+const post = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
+  call(`${base()}/v1/messages`, {
+    method: 'POST',
+    body,
+    headers: { authorization: `Bearer ${account.key}`, 'content-type': 'application/json', ...headers },
+  });
+
+/** Speaks to the server as bytes, until it closes. */
+async function raw(text: string): Promise<string> {
+  const { hostname, port } = new URL(base());
+  const socket = connect(Number(port), hostname);
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+  socket.write(text);
+  await once(socket, 'close');
+  return Buffer.concat(chunks).toString();
+}
+
+describe('routing', () => {
+  it.each([
+    '/',
+    '/v1',
+    '/v2/messages',
+    '/v1/messages/',
+    '/V1/messages',
+    '/v1/nothing',
+    '//v1/account',
+    '/%E0%A4%A',
+  ])('%s is unknown: 404', async (path) => {
+    expect(await account.api.get(path)).toMatchObject({
+      status: 404,
+      body: { error: { code: 'not_found' } },
+    });
+  });
+
+  it.each([
+    '%00',
+    '%E0%A4%A',
+    'msg_',
+    '..',
+    'msg_01%27%20or%201=1',
+    `msg_${'0'.repeat(26)}`,
+    'x'.repeat(4000),
+  ])('message %s is unknown: 404', async (id) => {
+    expect(await account.api.get(`/v1/messages/${id}`)).toMatchObject({ status: 404 });
+  });
+
+  it.each([
+    ['PUT', '/v1/messages', 'GET, HEAD, OPTIONS, POST'],
+    ['POST', '/v1/messages/msg_1', 'DELETE, GET, HEAD, OPTIONS'],
+    ['GET', '/v1/account/webhook', 'OPTIONS, PUT'],
+    ['HEAD', '/v1/account/webhook', 'OPTIONS, PUT'],
+    ['PROPFIND', '/v1/account', 'GET, HEAD, OPTIONS, PATCH'],
+  ])('%s %s gives 405 with Allow: %s', async (method, path, allow) => {
+    const answer = await call(base() + path, { method });
+    expect(answer.status).toBe(405);
+    expect(answer.headers.get('allow')).toBe(allow);
+    if (method !== 'HEAD') expect(answer.body.error).toMatchObject({ code: 'method_not_allowed' });
+  });
+
+  it('OPTIONS tells the methods; HEAD is a GET without its body', async () => {
+    const options = await call(`${base()}/v1/account`, { method: 'OPTIONS' });
+    expect([options.status, options.headers.get('allow')]).toEqual([204, 'GET, HEAD, OPTIONS, PATCH']);
+    const headers = { authorization: `Bearer ${account.key}` };
+    const head = await call(`${base()}/v1/account`, { method: 'HEAD', headers });
+    expect([head.status, head.text]).toEqual([200, '']);
+    expect((await call(`${base()}/v1/account`, { method: 'HEAD' })).status).toBe(401);
+  });
+
+  it('every answer carries the security headers and is not to be stored', async () => {
+    for (const path of ['/v1/health', '/v1/nothing']) {
+      const { headers } = await call(base() + path);
+      expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('cache-control')).toBe('no-store');
+      expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+      expect(headers.get('x-powered-by')).toBeNull();
+    }
+  });
+});
+
+describe('bodies', () => {
+  it.each([
+    ['', 'empty'],
+    ['{', 'broken'],
+    ['{"to":"500100200",}', 'a comma too many'],
+    ['undefined', 'no JSON'],
+    ['[]', 'an array'],
+    ['null', 'null'],
+    ['"text"', 'a string'],
+    ['5', 'a number'],
+    ['['.repeat(100_000), 'deep'],
+    [`{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}`, 'deep and closed'],
+  ])('body %# gives 400', async (body) => {
+    expect(await post(body)).toMatchObject({ status: 400, body: { error: { code: 'invalid_request' } } });
+  });
+
+  it('bytes that are no UTF-8 give 400', async () => {
+    expect((await post(Buffer.from('{"to":"500100200","text":"\xff"}', 'latin1'))).status).toBe(400);
+  });
+
+  it.each([
+    [{ 'content-type': 'text/plain' }],
+    [{ 'content-type': 'application/x-www-form-urlencoded' }],
+    [{ 'content-type': 'application/jsonp' }],
+    [{ 'content-type': 'application/json; charset=iso-8859-2' }],
+    [{ 'content-encoding': 'br' }],
+  ])('%j gives 415', async (headers) => {
+    expect(await post('{}', headers)).toMatchObject({
+      status: 415,
+      body: { error: { code: 'unsupported_media_type' } },
+    });
+  });
+
+  it('compressed bodies are refused, whatever is in them', async () => {
+    const answer = await post(new Uint8Array(gzipSync('{}')), { 'content-encoding': 'gzip' });
+    expect(answer.status).toBe(415);
+  });
+
+  it('application/json with charset utf-8 in any spelling is taken', async () => {
+    for (const type of ['application/json; charset=UTF-8', 'Application/JSON;charset="utf-8"']) {
+      expect((await post('{}', { 'content-type': type })).body.error).toMatchObject({ param: 'to' });
+    }
+  });
+
+  it('more than 1 MB gives 413, announced or not, and only to who may send at all', async () => {
+    const big = JSON.stringify({ to: '500100200', text: 'x'.repeat(1024 * 1024) });
+    expect(await post(big)).toMatchObject({ status: 413, body: { error: { code: 'payload_too_large' } } });
+    expect((await post(big, { authorization: 'Bearer nothing' })).status).toBe(401);
+    expect(await chunked(big)).toBe(413);
+  });
+
+  it('prototype keys are unknown fields and change nothing', async () => {
+    for (const key of ['__proto__', 'constructor', 'prototype']) {
+      const answer = await post(`{"to":"500100200","text":"x","${key}":{"priority":true}}`);
+      expect(answer).toMatchObject({ status: 400, body: { error: { param: key } } });
+    }
+    expect(({} as Record<string, unknown>)['priority']).toBeUndefined();
+  });
+
+  it('no JSON document gives a 500', async () => {
+    const field = fc.oneof(
+      fc.jsonValue(),
+      fc.string({ unit: 'binary' }),
+      fc.constant('500100200'),
+      fc.array(fc.string()),
+    );
+    const names = ['to', 'text', 'from', 'send_at', 'send_window', 'expires_at', 'reference', 'priority'];
+    const record = fc.record(Object.fromEntries(names.map((name) => [name, field])), { requiredKeys: [] });
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(fc.jsonValue(), record), async (body) => {
+        const answer = await post(JSON.stringify(body));
+        expect([400, 402, 404, 422]).toContain(answer.status);
+      }),
+      { numRuns: 150, seed: 7 },
+    );
+  });
+
+  it('no query string gives a 500', async () => {
+    const name = fc.oneof(fc.constantFrom('limit', 'status', 'reference', 'to', 'cursor'), fc.string());
+    const value = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom('5', '-1', '1e3', 'sent', 'bXNnXw', '%00', '%'),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(name, value), { maxLength: 4 }), async (pairs) => {
+        const query = pairs.map(([n, v]) => `${encodeLoosely(n)}=${encodeLoosely(v)}`).join('&');
+        expect([200, 400]).toContain((await account.api.get(`/v1/messages?${query}`)).status);
+      }),
+      { numRuns: 150, seed: 7 },
+    );
+  });
+
+  function encodeLoosely(text: string): string {
+    return text.replace(/[^\w%.-]/gu, (char) =>
+      encodeURIComponent(/\p{Surrogate}/u.test(char) ? '\ufffd' : char),
+    );
+  }
+
+  function chunked(body: string): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const headers = { authorization: `Bearer ${account.key}`, 'content-type': 'application/json' };
+      const out = httpRequest(`${base()}/v1/messages`, { method: 'POST', headers }, (response) => {
+        response.resume();
+        resolve(response.statusCode ?? 0);
+      });
+      out.on('error', reject);
+      for (let i = 0; i < body.length; i += 65_536) out.write(body.slice(i, i + 65_536));
+      out.end();
+    });
+  }
+});
+
+describe('query parameters', () => {
+  it.each([
+    ['limit=10&limit=20', 'limit'],
+    ['limit=0', 'limit'],
+    ['limit=201', 'limit'],
+    ['limit=1.5', 'limit'],
+    ['limit=', 'limit'],
+    ['limit=%2B5', 'limit'],
+    ['status=draft', 'status'],
+    ['status=', 'status'],
+    ['to=abc', 'to'],
+    ['cursor=', 'cursor'],
+    ['cursor=bXNnXw', 'cursor'],
+    ['reference=', 'reference'],
+    ['reference=a%00b', 'reference'],
+    ['page=2', 'page'],
+    ['__proto__=1', '__proto__'],
+  ])('%s gives 400 with param %s', async (query, param) => {
+    expect(await account.api.get(`/v1/messages?${query}`)).toMatchObject({
+      status: 400,
+      body: { error: { param } },
+    });
+  });
+
+  it('are refused where none are known', async () => {
+    expect(await account.api.get('/v1/account?x=1')).toMatchObject({
+      status: 400,
+      body: { error: { param: 'x' } },
+    });
+  });
+});
+
+describe('authentication', () => {
+  const key = () => account.key;
+  it.each([
+    ['no header', () => undefined],
+    ['empty', () => ''],
+    ['Basic', () => `Basic ${Buffer.from(`${key()}:`).toString('base64')}`],
+    ['no scheme', () => key()],
+    ['another key', () => `Bearer ${key().slice(0, -1)}${key().endsWith('0') ? '1' : '0'}`],
+    ['cut', () => `Bearer ${key().slice(0, -1)}`],
+    ['two keys', () => `Bearer ${key()} ${key()}`],
+    ['other case', () => `Bearer ${key().toUpperCase()}`],
+    ['hostile', () => `Bearer ' or 1=1 --`],
+    ['very long', () => `Bearer ${'x'.repeat(8000)}`],
+  ])('%s: 401', async (_, header) => {
+    const authorization = header();
+    const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
+    const answer = await call(`${base()}/v1/account`, { headers });
+    expect(answer).toMatchObject({ status: 401, body: { error: { code: 'unauthorized' } } });
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+  });
+
+  it('a key in the query is none', async () => {
+    expect((await apiClient(base()).get(`/v1/account?key=${key()}`)).status).toBe(401);
+    expect((await apiClient(base()).get(`/v1/account?access_token=${key()}`)).status).toBe(401);
+  });
+
+  it('comes before anything that the request says', async () => {
+    const answer = await call(`${base()}/v1/messages`, {
+      method: 'POST',
+      body: '{',
+      headers: { 'content-type': 'text/plain' },
+    });
+    expect(answer.status).toBe(401);
+  });
+});
+
+describe('what is no HTTP', () => {
+  it.each([
+    ['NONSENSE\r\n\r\n', 400],
+    ['GET /v1/health HTTP/9.9\r\n\r\n', 400],
+    ['GET /v1/health HTTP/1.1\r\nHost: x\r\nBad Header\r\n\r\n', 400],
+    [`GET /v1/health HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(40_000)}\r\n\r\n`, 431],
+    ['POST /v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n', 400],
+  ])('%# is answered with the envelope', async (text, status) => {
+    const answer = await raw(text);
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(answer).toMatch(/\r\nX-Request-Id: req_/i);
+    expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({
+      error: { code: 'invalid_request' },
+    });
+  });
+
+  it.each(['*', 'http://elsewhere/v1/nothing', '//', '/v1/../v1/nothing', '/v1/health?%', '/?#'])(
+    'request target %s does no harm',
+    async (target) => {
+      const answer = await raw(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+      expect(answer).toMatch(/^HTTP\/1.1 4\d\d /);
+      expect(answer).toMatch(/\r\nX-Request-Id: req_/i);
+    },
+  );
+
+  it('a body cut off leaves the server working', async () => {
+    const { hostname, port } = new URL(base());
+    const socket = connect(Number(port), hostname);
+    socket.write(
+      `POST /v1/messages HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${account.key}\r\n` +
+        'Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"to":',
+    );
+    await once(socket, 'connect');
+    socket.destroy();
+    await once(socket, 'close');
+    expect((await account.api.get('/v1/account')).status).toBe(200);
+  });
+});

@@ -1,0 +1,169 @@
+import { randomInt } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client, Connection } from '@temporalio/client';
+import { afterEach, describe, expect, test } from 'vitest';
+import { openDatabase } from '../../db/connection.ts';
+import { startReceiver } from '../support/webhookReceiver.ts';
+import { type Chance, chanceFrom } from './chance.ts';
+import { groupBy } from './group.ts';
+import { countUnanswered, findViolations, type Scene, untilAtRest } from './findings.ts';
+import {
+  type AllInOne,
+  childrenOf,
+  type Installation,
+  processesNaming,
+  type Separate,
+  startAllInOne,
+  startSeparately,
+} from './installation.ts';
+import { type Load, makeAccounts, planLoad, startLoad, type Told, untilAnswered } from './load.ts';
+
+const SEED = Number(process.env['CRASH_SEED'] ?? randomInt(1_000_000));
+const ROUNDS = Number(process.env['CRASH_ROUNDS'] ?? 1);
+const REQUESTS = Number(process.env['CRASH_REQUESTS'] ?? 300);
+// Every 25th webhook call is refused once, so that second attempts are in flight too.
+const REFUSE_EVERY = 25;
+
+console.log(`CRASH_SEED=${SEED} CRASH_ROUNDS=${ROUNDS} CRASH_REQUESTS=${REQUESTS}`);
+
+/** Something that kills and brings back while a load runs; returns the moment of each kill, epoch milliseconds. */
+type Disaster<I> = (installation: I, load: Load, chance: Chance) => Promise<number[]>;
+
+const cleanUps: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  const failures: unknown[] = [];
+  for (const cleanUp of cleanUps.splice(0).reverse())
+    await cleanUp().catch((error: unknown) => failures.push(error));
+  expect(failures).toEqual([]);
+});
+
+async function survive<I extends Installation>(
+  name: string,
+  start: () => Promise<I>,
+  disaster: Disaster<I>,
+): Promise<void> {
+  const installation = await start();
+  cleanUps.push(() => installation.stop());
+  const receiver = await startReceiver((call) => (call % REFUSE_EVERY === 0 ? 503 : 200));
+  cleanUps.push(() => receiver.close());
+  const accounts = await makeAccounts(installation, receiver);
+  const told: Told[] = [];
+
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    const chance = chanceFrom(SEED, `${name} ${round}`);
+    const load = startLoad(installation.apiUrls, accounts, planLoad(chance, `${round}`, REQUESTS));
+    const kills = await disaster(installation, load, chance);
+    told.push(...(await load.done));
+
+    const sql = openDatabase(installation.databaseUrl, 2);
+    const connection = await Connection.connect({ address: installation.temporalAddress });
+    try {
+      const client = new Client({ connection });
+      const scene: Scene = { sql, client, apiUrl: installation.apiUrls[0]!, accounts, receiver, told };
+      const moving = await untilAtRest(scene);
+      const settled = Date.now();
+      report(name, round, load, kills, settled, await countUnanswered(scene));
+      expect(moving, 'in flight for ever').toEqual([]);
+      expect(await findViolations(scene)).toEqual([]);
+      expect(load.complaints, 'answers no caller should see').toEqual([]);
+    } finally {
+      await connection.close();
+      await sql.end({ timeout: 5 });
+    }
+  }
+}
+
+function report(
+  name: string,
+  round: number,
+  { answers }: Load,
+  kills: number[],
+  settled: number,
+  unanswered: { proved: number; open: number },
+): void {
+  const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
+  const recoveries = kills.map((kill) => {
+    const trouble = answers.filter(({ at, status }) => at >= kill && (status === 0 || status >= 500));
+    const back = answers.find(({ at, status, ms }) => at - ms >= kill && status === 201);
+    return `${seconds((back?.at ?? kill) - kill)} (${trouble.length} failed tries)`;
+  });
+  const statuses = groupBy(answers, ({ status }) => status);
+  const counts = [...statuses].map(([status, all]) => `${status}: ${all.length}`).sort();
+  const slowest = Math.max(...answers.map(({ ms }) => ms));
+  console.log(
+    `${name}, round ${round}: accepts again after ${recoveries.join(', ')}; ` +
+      `all at rest ${seconds(settled - kills.at(-1)!)} after the last kill; answers ${counts.join(', ')}; ` +
+      `slowest ${seconds(slowest)}; submits without a stored answer: ` +
+      `${unanswered.proved} proved by a report, ${unanswered.open} open`,
+  );
+}
+
+/** Waits for a random moment in the given part of the load. */
+async function moment(load: Load, chance: Chance, from: number, to: number): Promise<void> {
+  await untilAnswered(load, Math.floor(REQUESTS * (from + chance.next() * (to - from))));
+  await delay(chance.between(0, 100));
+}
+
+function now(kill: () => unknown): number {
+  kill();
+  return Date.now();
+}
+
+const killAllInOne: Disaster<AllInOne> = async (service, load, chance) => {
+  await moment(load, chance, 0.15, 0.6);
+  const before = processesNaming(service.dataDir).map(({ pid }) => pid);
+  const at = Date.now();
+  await service.main.kill();
+  await service.main.start();
+  const left = processesNaming(service.dataDir).filter(({ pid }) => before.includes(pid));
+  expect(left, 'servers of the killed process').toEqual([]);
+  return [at];
+};
+
+const killServer =
+  (name: 'postgres' | 'temporal'): Disaster<AllInOne> =>
+  async (service, load, chance) => {
+    await moment(load, chance, 0.15, 0.6);
+    return [now(() => process.kill(service.server(name), 'SIGKILL'))];
+  };
+
+const killPostgresWhole: Disaster<AllInOne> = async (service, load, chance) => {
+  await moment(load, chance, 0.15, 0.6);
+  const postmaster = service.server('postgres');
+  const all = [postmaster, ...childrenOf(postmaster)];
+  return [now(() => all.forEach(killIfAlive))];
+};
+
+function killIfAlive(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // Ended by itself since the list was made.
+  }
+}
+
+const killOneThenOther =
+  (part: 'workers' | 'apis'): Disaster<Separate> =>
+  async (service, load, chance) => {
+    const kills: number[] = [];
+    const [first, second] = chance.odds(0.5) ? service[part] : [...service[part]].reverse();
+    await moment(load, chance, 0.1, 0.3);
+    kills.push(Date.now());
+    await first!.kill();
+    await first!.start();
+    await moment(load, chance, 0.5, 0.7);
+    kills.push(Date.now());
+    await second!.kill();
+    await second!.start();
+    return kills;
+  };
+
+describe('kill -9 in the middle of a load loses, doubles and overcharges nothing', () => {
+  test('the all-in-one process', () => survive('all-in-one', startAllInOne, killAllInOne));
+  test('one worker of two, then the other', () =>
+    survive('workers', startSeparately, killOneThenOther('workers')));
+  test('one API of two, then the other', () => survive('APIs', startSeparately, killOneThenOther('apis')));
+  test('the Temporal server', () => survive('Temporal', startAllInOne, killServer('temporal')));
+  test('the PostgreSQL postmaster', () => survive('postmaster', startAllInOne, killServer('postgres')));
+  test('PostgreSQL with all its backends', () => survive('PostgreSQL', startAllInOne, killPostgresWhole));
+});

@@ -1,0 +1,291 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Database } from '../../db/connection.ts';
+import type { WebhookReceiver } from '../support/webhookReceiver.ts';
+import { groupBy } from './group.ts';
+import { type Account, type Accounts, headersOf, type Payer, type Told } from './load.ts';
+
+/** What the checks look at after a round; `told` holds every request of all rounds so far. */
+export interface Scene {
+  sql: Database;
+  client: Client;
+  apiUrl: string;
+  accounts: Accounts;
+  receiver: WebhookReceiver;
+  told: Told[];
+}
+
+interface StoredMessage {
+  id: string;
+  account_id: string;
+  status: string;
+  submission: string;
+  recipient: string;
+  parts: number;
+  cost: number;
+  credits: number;
+  send_at: Date | null;
+  reference: string;
+  refusal: string | null;
+  charges: number;
+  refunds: number;
+  /** Of its parts: how often the SMSC took each, by part. */
+  taken: Record<string, number>;
+  /** Its parts whose submit has no stored answer: proved by a report since, or open to this day. */
+  unanswered: number[];
+  events: { id: string; type: string; state: string }[];
+}
+
+const PATIENCE_MS = 120_000;
+const FAR_MS = 60_000;
+const WORKFLOW_PATIENCE_MS = 30_000;
+
+const EVENTS: Record<string, string[]> = {
+  sent: ['message.sent'],
+  delivered: ['message.sent', 'message.delivered'],
+  undelivered: ['message.sent', 'message.undelivered'],
+  failed: ['message.failed'],
+};
+const STATUS_BY_ENDING: Record<string, string> = { '901': 'undelivered', '902': 'failed', '903': 'sent' };
+
+/** The end that the simulated network has for a message. */
+function expectedStatus({ status, recipient, send_at, unanswered, taken }: StoredMessage): string[] {
+  if (status === 'cancelled') return ['cancelled'];
+  if (send_at !== null && send_at.getTime() > Date.now() + FAR_MS) return ['scheduled'];
+  const ending = recipient.slice(-3);
+  if (ending === '905') return ['queued'];
+  // A submit that was cut off: the SMSC never had it, so no report can ever tell.
+  if (unanswered.some((part) => !taken[part])) return ['queued'];
+  return [STATUS_BY_ENDING[ending] ?? 'delivered'];
+}
+
+const isVisible = ({ status }: StoredMessage): boolean => status !== 'draft' && status !== 'refused';
+
+async function readMessages(sql: Database): Promise<StoredMessage[]> {
+  return await sql<StoredMessage[]>`
+    select m.id, m.account_id, m.status, m.submission, m.recipient, m.parts, m.cost_grosze as cost,
+           m.test_credits as credits, m.send_at, m.reference, m.refusal,
+           (select count(*)::int from ledger_entries l where l.message_id = m.id and l.kind = 'charge') as charges,
+           (select count(*)::int from ledger_entries l where l.message_id = m.id and l.kind = 'refund') as refunds,
+           (select coalesce(jsonb_object_agg(t.part, t.times), '{}')
+              from (select s.part, count(*)::int as times from simulator_submits s
+                     where s.reference = m.id || '/' || s.part group by s.part) t) as taken,
+           array(select p.part::int from message_parts p
+                  where p.message_id = m.id and p.answered_at is null order by p.part) as unanswered,
+           (select coalesce(jsonb_agg(jsonb_build_object('id', e.id, 'type', e.type, 'state', e.state)
+                                      order by e.created_at), '[]')
+              from webhook_events e where e.message_id = m.id) as events
+      from messages m order by m.id`;
+}
+
+/** What is still in flight; empty when nothing moves any more by itself. */
+async function inFlight(sql: Database): Promise<string[]> {
+  const [counts] = await sql<Record<string, number>[]>`
+    select (select count(*)::int from outcome_signals) as outcome_signals,
+           (select count(*)::int from webhook_events where state = 'pending') as pending_webhooks,
+           (select count(*)::int from simulator_reports) as simulator_reports,
+           (select count(*)::int from delivery_reports where applied_at is null) as unapplied_reports,
+           (select count(*)::int from idempotency_keys where state = 'open') as open_keys`;
+  const rows = Object.entries(counts!).filter(([, count]) => count > 0);
+  const moving = (await readMessages(sql)).filter(
+    (message) => isVisible(message) && !expectedStatus(message).includes(message.status),
+  );
+  return [
+    ...rows.map(([name, count]) => `${name}: ${count}`),
+    ...moving.map(
+      (m) =>
+        `${m.id} ${m.recipient} is ${m.status} (submission ${m.submission}, taken ${JSON.stringify(m.taken)}, ` +
+        `unanswered ${m.unanswered.join(',')}), not ${expectedStatus(m).join(' or ')}`,
+    ),
+  ];
+}
+
+/** Waits until nothing is in flight; returns what still is when patience ends. */
+export async function untilAtRest({ sql }: Scene): Promise<string[]> {
+  const deadline = Date.now() + PATIENCE_MS;
+  for (;;) {
+    const moving = await inFlight(sql);
+    if (moving.length === 0 || Date.now() > deadline) return moving;
+    await delay(250);
+  }
+}
+
+/** Everything that is not as it has to be after a crash, one sentence each. */
+export async function findViolations(scene: Scene): Promise<string[]> {
+  const messages = await readMessages(scene.sql);
+  return [
+    ...checkRequests(messages, scene.told),
+    ...messages.flatMap(checkMessage),
+    ...(await checkBooks(scene, messages)),
+    ...checkEvents(scene, messages),
+    ...(await checkApi(scene, messages)),
+    ...(await checkWorkflows(scene, messages)),
+  ];
+}
+
+/** How many submits of this installation have no stored answer, the simulated network's own 905 left out. */
+export async function countUnanswered({ sql }: Scene): Promise<{ proved: number; open: number }> {
+  const messages = (await readMessages(sql)).filter(
+    (message) => message.unanswered.length > 0 && !message.recipient.endsWith('905'),
+  );
+  const open = messages.filter(({ submission }) => submission === 'unanswered').length;
+  return { proved: messages.length - open, open };
+}
+
+function checkRequests(messages: StoredMessage[], told: Told[]): string[] {
+  const byReference = groupBy(messages.filter(isVisible), ({ reference }) => reference);
+  const findings = told.flatMap(({ request, status, messages: answered }) => {
+    const stored = (byReference.get(request.tag) ?? []).map(({ id }) => id);
+    const expected = status === 201 ? answered.map(({ id }) => id).sort() : [];
+    const count = status === 201 ? request.recipients.length : 0;
+    if (stored.length === count && String(stored) === String(expected)) return [];
+    return [`${request.tag}: told ${status} with ${String(expected)}, stored ${String(stored)}`];
+  });
+  const known = new Set(told.map(({ request }) => request.tag));
+  const unknown = [...byReference.keys()].filter((reference) => !known.has(reference));
+  return [
+    ...findings,
+    ...unknown.map((reference) => `${reference}: accepted, but its caller was never told`),
+  ];
+}
+
+function checkMessage(message: StoredMessage): string[] {
+  const { id, status, submission, charges, refunds, taken, unanswered, recipient } = message;
+  const findings: string[] = [];
+  const say = (what: string): void => void findings.push(`${id} (${recipient}, ${status}): ${what}`);
+
+  const paid = isVisible(message);
+  if (charges !== (paid ? 1 : 0)) say(`${charges} charges`);
+  if (refunds !== (status === 'failed' || status === 'cancelled' ? 1 : 0)) say(`${refunds} refunds`);
+  if (status === 'draft') say('draft left over although its caller has an answer');
+
+  for (const [part, times] of Object.entries(taken))
+    if (times > 1) say(`part ${part} submitted ${times} times`);
+  const submitted = ['sent', 'delivered', 'undelivered'].includes(status);
+  if (submitted && Object.keys(taken).length !== message.parts) say('not all parts submitted');
+  if (!submitted && status !== 'queued' && Object.keys(taken).length > 0) say('submitted all the same');
+  if (status === 'queued' && (submission !== 'unanswered' || unanswered.length === 0))
+    say(`at rest without being shown as unanswered (${submission})`);
+  if (submitted && submission !== 'answered') say(`submission is ${submission}`);
+  return findings;
+}
+
+async function checkBooks({ sql, accounts }: Scene, messages: StoredMessage[]): Promise<string[]> {
+  const findings: string[] = [];
+  for (const account of Object.values<Account>(accounts)) {
+    const paid = messages.filter(
+      ({ account_id, status }) =>
+        account_id === account.id && !['draft', 'refused', 'failed', 'cancelled'].includes(status),
+    );
+    const sum = (amounts: number[]): number => amounts.reduce((total, amount) => total + amount, 0);
+    const credits = sum(paid.map((message) => message.credits));
+    const grosze = sum(paid.map(({ cost, credits: taken }) => (taken > 0 ? 0 : cost)));
+    const [books] = await sql<{ balance: number; credits: number; sum: number; sum_credits: number }[]>`
+      select a.balance_grosze as balance, a.test_credits as credits,
+             coalesce(sum(l.amount_grosze), 0)::bigint as sum, coalesce(sum(l.test_credits), 0)::bigint as sum_credits
+        from accounts a left join ledger_entries l on l.account_id = a.id where a.id = ${account.id} group by a.id`;
+    const expected = {
+      balance: account.openingGrosze - grosze,
+      credits: account.openingCredits - credits,
+      sum: account.openingGrosze - grosze,
+      sum_credits: account.openingCredits - credits,
+    };
+    if (JSON.stringify(books) !== JSON.stringify(expected))
+      findings.push(`books of ${account.id}: ${JSON.stringify(books)}, not ${JSON.stringify(expected)}`);
+  }
+  return findings;
+}
+
+function checkEvents({ accounts, receiver }: Scene, messages: StoredMessage[]): string[] {
+  const findings = receiver.calls
+    .filter(({ verified }) => !verified)
+    .map(({ event }) => `webhook ${String(event['id'])}: wrong signature`);
+  const firstCall = new Map<string, number>();
+  receiver.calls.forEach(({ event }, index) => {
+    const id = String(event['id']);
+    if (!firstCall.has(id)) firstCall.set(id, index);
+  });
+  for (const { id, account_id, status, events } of messages) {
+    const expected = account_id === accounts.telling.id ? (EVENTS[status] ?? []) : [];
+    const types = events.map(({ type }) => type);
+    if (String(types) !== String(expected))
+      findings.push(`${id}: events ${String(types)}, not ${String(expected)}`);
+    for (const event of events) {
+      if (event.state === 'pending') findings.push(`${id}: ${event.type} still pending`);
+      if (event.state === 'delivered' && !firstCall.has(event.id))
+        findings.push(`${id}: ${event.type} marked as delivered, but never received`);
+    }
+    const calls = events.map((event) => firstCall.get(event.id)).filter((call) => call !== undefined);
+    if (calls.some((call, index) => index > 0 && call < calls[index - 1]!))
+      findings.push(`${id}: events received out of order`);
+  }
+  return findings;
+}
+
+async function checkApi({ apiUrl, accounts }: Scene, messages: StoredMessage[]): Promise<string[]> {
+  const findings: string[] = [];
+  for (const payer of Object.keys(accounts) as Payer[]) {
+    const account = accounts[payer];
+    const shown = new Map<string, string>();
+    let cursor: string | null = null;
+    do {
+      const query: string = cursor === null ? '' : `&cursor=${cursor}`;
+      const response = await fetch(`${apiUrl}/v1/messages?limit=200${query}`, {
+        headers: headersOf(account),
+      });
+      const page = (await response.json()) as {
+        data: { id: string; status: string }[];
+        next_cursor: string | null;
+      };
+      for (const { id, status } of page.data) shown.set(id, status);
+      cursor = page.next_cursor;
+    } while (cursor !== null);
+    const stored = messages.filter((m) => m.account_id === account.id && isVisible(m));
+    if (shown.size !== stored.length)
+      findings.push(`the API shows ${shown.size} messages of ${payer}, stored are ${stored.length}`);
+    for (const { id, status } of stored)
+      if (shown.get(id) !== status) findings.push(`the API shows ${id} as ${shown.get(id)}, not ${status}`);
+  }
+  return findings;
+}
+
+async function checkWorkflows({ client }: Scene, messages: StoredMessage[]): Promise<string[]> {
+  const deadline = Date.now() + WORKFLOW_PATIENCE_MS;
+  const findings: string[] = [];
+  const queue = [...messages];
+  const look = async (): Promise<void> => {
+    for (let message = queue.shift(); message !== undefined; message = queue.shift()) {
+      const finding = await checkWorkflow(client, message, deadline);
+      if (finding !== null) findings.push(finding);
+    }
+  };
+  await Promise.all(Array.from({ length: 10 }, look));
+  return findings;
+}
+
+async function checkWorkflow(
+  client: Client,
+  message: StoredMessage,
+  deadline: number,
+): Promise<string | null> {
+  const { id, status } = message;
+  const unfinished = ['scheduled', 'queued', 'sent'].includes(status);
+  for (;;) {
+    const state = await client.workflow
+      .getHandle(id)
+      .describe()
+      .then(
+        (description) => description.status.name,
+        (error: unknown) => {
+          if (error instanceof WorkflowNotFoundError) return 'missing';
+          throw error;
+        },
+      );
+    const right = unfinished
+      ? state === 'RUNNING'
+      : state === 'COMPLETED' || (state === 'missing' && !isVisible(message));
+    if (right) return null;
+    if (Date.now() > deadline) return `${id} is ${status}, but its workflow is ${state}`;
+    await delay(250);
+  }
+}

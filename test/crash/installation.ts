@@ -1,0 +1,261 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { chmodSync, closeSync, mkdtempSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { removeDataDir } from '../../bin/embedded/dataDir.ts';
+import { freePort } from '../../bin/embedded/ports.ts';
+import { startPostgres } from '../../bin/embedded/postgres.ts';
+import { findTemporal, startTemporal } from '../../bin/embedded/temporal.ts';
+import { readRunFile } from '../../bin/embedded/runfile.ts';
+import { searchAttributesOf } from '../../bin/searchAttributes.ts';
+import { migrate } from '../../db/migrate.ts';
+import { SEARCH_ATTRIBUTES } from '../../workflows/contracts.ts';
+
+const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
+const START_PATIENCE_MS = 60_000;
+const STOP_PATIENCE_MS = 30_000;
+const LOOK_AGAIN_MS = 50;
+
+/** The service on this machine, with processes that can be killed. */
+export interface Installation {
+  dataDir: string;
+  /** Every API process, in the order in which clients try them. */
+  apiUrls: string[];
+  databaseUrl: string;
+  temporalAddress: string;
+  /** Runs the operator's command line and returns its answer. */
+  admin(...words: string[]): Promise<Record<string, unknown>>;
+  /** Ends everything in order and removes the folder; throws when a process is left over. */
+  stop(): Promise<void>;
+}
+
+/** One process of the service that can be killed and started again. */
+export interface Killable {
+  readonly pid: number;
+  /** SIGKILL; resolves when it is gone. */
+  kill(): Promise<void>;
+  start(): Promise<void>;
+}
+
+/** `npm start` in a folder and on a port of its own. */
+export interface AllInOne extends Installation {
+  main: Killable;
+  /** The running embedded server. */
+  server(name: 'postgres' | 'temporal'): number;
+}
+
+/** Servers that stay, and processes in front of them that do not. */
+export interface Separate extends Installation {
+  workers: [Killable, Killable];
+  apis: [Killable, Killable];
+}
+
+/** Starts the all-in-one. */
+export async function startAllInOne(): Promise<AllInOne> {
+  const dataDir = newDataDir();
+  const port = await freePort();
+  const settings = { DATA_DIR: dataDir, PORT: String(port), WEBHOOK_ALLOW_PRIVATE: 'true' };
+  const main = await startKillable('start', dataDir, settings, (child) => {
+    const run = readRunFile(dataDir);
+    return Promise.resolve(run?.process.pid === child.pid && run?.apiUrl !== null);
+  });
+  const { databaseUrl, temporal, apiUrl } = readRunFile(dataDir)!;
+  return {
+    main,
+    dataDir,
+    apiUrls: [apiUrl!],
+    databaseUrl,
+    temporalAddress: temporal.address,
+    server: (name) => {
+      const { pid } = JSON.parse(readFileSync(join(dataDir, `${name}.pid`), 'utf8')) as { pid: number };
+      return pid;
+    },
+    admin: (...words) => runAdmin(settings, words),
+    async stop() {
+      await main.stop();
+      await leaveNothing(dataDir);
+    },
+  };
+}
+
+/** Starts PostgreSQL and Temporal, two workers and two APIs. */
+export async function startSeparately(): Promise<Separate> {
+  const dataDir = newDataDir();
+  const stops: (() => Promise<void>)[] = [];
+  const stop = async (): Promise<void> => {
+    for (const stopOne of stops.reverse()) await stopOne();
+    await leaveNothing(dataDir);
+  };
+  try {
+    const log = (): void => undefined;
+    const postgres = await startPostgres({ dataDir, log });
+    stops.push(() => postgres.stop());
+    const binary = await findTemporal({ cliPath: process.env['TEMPORAL_CLI_PATH'], log: console.log });
+    const searchAttributes = searchAttributesOf(SEARCH_ATTRIBUTES);
+    const temporal = await startTemporal({ binary, dataDir, log, searchAttributes });
+    stops.push(() => temporal.stop());
+    await migrate(postgres.url);
+    const settings = {
+      DATABASE_URL: postgres.url,
+      TEMPORAL_ADDRESS: temporal.address,
+      DATA_DIR: dataDir,
+      SECRETS_KEY: randomBytes(32).toString('base64'),
+      HOST: '127.0.0.1',
+      WEBHOOK_ALLOW_PRIVATE: 'true',
+    };
+    const startPart = async (part: 'api' | 'worker', port: number): Promise<Killable> => {
+      const own = { ...settings, PORT: String(port) };
+      const saying = part === 'api' ? 'the API listens' : 'the worker takes work';
+      const ready = (_child: ChildProcess, since: number): Promise<boolean> =>
+        Promise.resolve(outputOf(dataDir, part, port).slice(since).includes(`"${saying}"`));
+      const started = await startKillable(part, dataDir, own, ready, port);
+      stops.push(() => started.stop());
+      return started;
+    };
+    const ports = [await freePort(), await freePort()] as const;
+    const [worker, otherWorker, api, otherApi] = await Promise.all([
+      startPart('worker', 1),
+      startPart('worker', 2),
+      startPart('api', ports[0]),
+      startPart('api', ports[1]),
+    ]);
+    return {
+      dataDir,
+      apiUrls: ports.map((port) => `http://127.0.0.1:${port}`),
+      databaseUrl: postgres.url,
+      temporalAddress: temporal.address,
+      workers: [worker, otherWorker],
+      apis: [api, otherApi],
+      admin: (...words) => runAdmin(settings, words),
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** The processes whose command line names the text. */
+export function processesNaming(text: string): { pid: number; command: string }[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .map((name) => ({ pid: Number(name), command: commandOf(name) }))
+    .filter(({ command }) => command.includes(text));
+}
+
+/** The processes that a process has started and that still run: the backends of a postmaster. */
+export function childrenOf(pid: number): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && parentOf(name) === pid)
+    .map(Number);
+}
+
+function commandOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+  } catch {
+    return '';
+  }
+}
+
+function parentOf(pid: string): number | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+  } catch {
+    return null;
+  }
+}
+
+function newDataDir(): string {
+  const dataDir = mkdtempSync(join(tmpdir(), 'goniec-crash-'));
+  // PostgreSQL may run as another user, who has to reach its folder below this one.
+  chmodSync(dataDir, 0o711);
+  return dataDir;
+}
+
+async function leaveNothing(dataDir: string): Promise<void> {
+  const deadline = Date.now() + STOP_PATIENCE_MS;
+  while (processesNaming(dataDir).length > 0 && Date.now() < deadline) await delay(LOOK_AGAIN_MS);
+  const left = processesNaming(dataDir);
+  for (const { pid } of left) process.kill(pid, 'SIGKILL');
+  if (process.env['CRASH_KEEP'] === undefined) removeDataDir(dataDir);
+  else console.log(`kept: ${dataDir}`);
+  if (left.length > 0) throw new Error(`left over: ${left.map(({ command }) => command).join('; ')}`);
+}
+
+async function startKillable(
+  part: 'start' | 'api' | 'worker',
+  dataDir: string,
+  settings: Record<string, string>,
+  isReady: (child: ChildProcess, outputSince: number) => Promise<boolean>,
+  number = 0,
+): Promise<Killable & { stop(): Promise<void> }> {
+  let child: ChildProcess;
+  const start = async (): Promise<void> => {
+    const output = openSync(outputPath(dataDir, part, number), 'a', 0o600);
+    const since = outputOf(dataDir, part, number).length;
+    child = spawn(process.execPath, ['--import', 'tsx', `bin/${part}.ts`], {
+      cwd: PROJECT,
+      detached: true,
+      env: { ...systemSettings(), ...settings },
+      stdio: ['ignore', output, output],
+    });
+    closeSync(output);
+    const deadline = Date.now() + START_PATIENCE_MS;
+    while (!(await isReady(child, since))) {
+      if (hasEnded(child) || Date.now() > deadline) {
+        throw new Error(`${part} did not start: ${outputOf(dataDir, part, number).slice(since).trim()}`);
+      }
+      await delay(LOOK_AGAIN_MS);
+    }
+  };
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    if (hasEnded(child)) return;
+    const ended = once(child, 'exit');
+    const hurry = setTimeout(() => process.kill(-child.pid!, 'SIGKILL'), STOP_PATIENCE_MS);
+    process.kill(-child.pid!, signal);
+    await ended;
+    clearTimeout(hurry);
+  };
+  await start();
+  return {
+    get pid() {
+      return child.pid!;
+    },
+    start,
+    kill: () => end('SIGKILL'),
+    stop: () => end('SIGTERM'),
+  };
+}
+
+const hasEnded = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null;
+
+function outputPath(dataDir: string, part: string, number: number): string {
+  return join(dataDir, `${part}-${number}.out`);
+}
+
+function outputOf(dataDir: string, part: string, number: number): string {
+  return readFileSync(outputPath(dataDir, part, number), 'utf8');
+}
+
+function systemSettings(): Record<string, string> {
+  const names = ['PATH', 'HOME', 'TMPDIR', 'TEMPORAL_CLI_PATH', 'XDG_CACHE_HOME'];
+  return Object.fromEntries(
+    names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
+  );
+}
+
+async function runAdmin(settings: Record<string, string>, words: string[]): Promise<Record<string, unknown>> {
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--import', 'tsx', 'bin/admin.ts', '--json', ...words],
+    { cwd: PROJECT, env: { ...systemSettings(), ...settings } },
+  );
+  return JSON.parse(stdout) as Record<string, unknown>;
+}

@@ -1,0 +1,40 @@
+import { resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ConfigError, readConfig } from '../../bin/config.ts';
+
+describe('readConfig', () => {
+  it('has a value for everything that a first start needs', () => {
+    expect(readConfig({})).toMatchObject({
+      PORT: 3000,
+      DATA_DIR: resolve('.data'),
+      LOG_LEVEL: 'info',
+      WEBHOOK_ALLOW_PRIVATE: false,
+      TEMPORAL_NAMESPACE: 'default',
+    });
+  });
+
+  it.each([
+    ['PORT', 'abc'],
+    ['PORT', '65536'],
+    ['PORT', '-1'],
+    ['PUBLIC_URL', 'ftp://x'],
+    ['LOG_LEVEL', 'loud'],
+    ['WEBHOOK_ALLOW_PRIVATE', 'yes'],
+    ['DATABASE_URL', 'mysql://x/y'],
+    ['TEMPORAL_ADDRESS', 'http://localhost:7233'],
+    ['SECRETS_KEY', 'short'],
+    ['WEBHOOK_ALOW_PRIVATE', 'true'],
+    ['TEMPORAL_ADRESS', 'localhost:7233'],
+  ])('names %s=%s', (name, value) => {
+    expect(() => readConfig({ [name]: value })).toThrow(ConfigError);
+    expect(() => readConfig({ [name]: value })).toThrow(name);
+  });
+
+  it('names all that is wrong at once', () => {
+    expect(() => readConfig({ PORT: 'x', LOG_LEVEL: 'y' })).toThrow(/PORT: .*; LOG_LEVEL: /);
+  });
+
+  it('takes an empty variable for an absent one', () => {
+    expect(readConfig({ PORT: '', DATABASE_URL: '' })).toEqual(readConfig({}));
+  });
+});

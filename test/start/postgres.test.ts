@@ -1,0 +1,128 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { isPortFree } from '../../bin/embedded/ports.ts';
+import { startPostgres } from '../../bin/embedded/postgres.ts';
+import { identify, isRunning } from '../../bin/embedded/processes.ts';
+import { keepRunning } from '../../bin/embedded/supervise.ts';
+import { openDatabase, type Database } from '../../db/connection.ts';
+import { dataFolder, run } from './support.ts';
+
+const PROGRAM = 'test/start/programs/runPostgres.ts';
+const quiet = () => undefined;
+
+async function withDatabase<T>(url: string, work: (sql: Database) => Promise<T>): Promise<T> {
+  const sql = openDatabase(url, 1);
+  try {
+    return await work(sql);
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}
+
+const write = (url: string) =>
+  withDatabase(url, async (sql) => {
+    await sql`create table kept (word text)`;
+    await sql`insert into kept values ('Gżegżółka')`;
+  });
+const read = (url: string) =>
+  withDatabase(url, async (sql) => [...(await sql`select upper(word) as word from kept`)]);
+const WRITTEN = [{ word: 'GŻEGŻÓŁKA' }];
+
+async function gone(pid: number): Promise<void> {
+  await expect.poll(() => identify(pid), { timeout: 20_000, interval: 50 }).toBeNull();
+}
+
+describe('the embedded PostgreSQL', { timeout: 60_000 }, () => {
+  it('keeps its data over a stop and comes back to its port', async () => {
+    const dataDir = dataFolder();
+    const first = await startPostgres({ dataDir, log: quiet });
+    await write(first.url);
+    await first.stop();
+    await first.stop();
+    expect(identify(first.pid)).toBeNull();
+    expect(existsSync(join(dataDir, 'postgres.pid'))).toBe(false);
+
+    const second = await startPostgres({ dataDir, port: first.port, log: quiet });
+    onTestFinished(() => second.stop());
+    expect(second.url).toBe(first.url);
+    expect(await read(second.url)).toEqual(WRITTEN);
+  });
+
+  it('listens on the loopback address alone, wants a password, and writes durably', async () => {
+    const dataDir = dataFolder();
+    const server = await startPostgres({ dataDir, log: quiet });
+    onTestFinished(() => server.stop());
+    const settings = await withDatabase(
+      server.url,
+      (sql) => sql`select current_setting('listen_addresses') as addresses, current_setting('fsync') as fsync,
+                          current_setting('synchronous_commit') as commit, current_setting('server_encoding') as encoding`,
+    );
+    expect([...settings]).toEqual([{ addresses: '127.0.0.1', fsync: 'on', commit: 'on', encoding: 'UTF8' }]);
+    const wrong = server.url.replace(/:[^:@]+@/, ':wrong@');
+    await expect(withDatabase(wrong, (sql) => sql`select 1`)).rejects.toMatchObject({ code: '28P01' });
+  });
+
+  it('takes another port when the wanted one is taken', async () => {
+    const first = await startPostgres({ dataDir: dataFolder(), log: quiet });
+    onTestFinished(() => first.stop());
+    const second = await startPostgres({ dataDir: dataFolder(), port: first.port, log: quiet });
+    onTestFinished(() => second.stop());
+    expect(second.port).not.toBe(first.port);
+  });
+
+  it('is started again on its port when it is killed', async () => {
+    const dataDir = dataFolder();
+    const server = await startPostgres({ dataDir, log: quiet });
+    await write(server.url);
+    const said: string[] = [];
+    const kept = keepRunning(server, {
+      name: 'PostgreSQL',
+      say: (line) => said.push(line),
+      restart: (fallen) => startPostgres({ dataDir, port: fallen.port, log: quiet }),
+    });
+    onTestFinished(() => kept.stop());
+    process.kill(server.pid, 'SIGKILL');
+    await expect.poll(() => said.at(-1), { timeout: 30_000 }).toBe('PostgreSQL is back.');
+    expect(said[0]).toBe('PostgreSQL has ended unexpectedly (signal SIGKILL); starting it again …');
+    expect(await read(server.url)).toEqual(WRITTEN);
+    await kept.stop();
+    expect(await isPortFree(server.port, '127.0.0.1')).toBe(true);
+  });
+
+  it('ends when the process that started it is killed, and starts again from what is left', async () => {
+    const dataDir = dataFolder();
+    const parent = run(PROGRAM, {}, [dataDir]);
+    const { url, pid } = JSON.parse(await parent.firstLine) as { url: string; pid: number };
+    await write(url);
+    process.kill(parent.pid, 'SIGKILL');
+    await gone(pid);
+    const again = await startPostgres({ dataDir, log: quiet });
+    onTestFinished(() => again.stop());
+    expect(await read(again.url)).toEqual(WRITTEN);
+  });
+
+  it('ends a server that nobody owns before it starts its own', async () => {
+    const dataDir = dataFolder();
+    const orphan = await startPostgres({ dataDir, log: quiet });
+    onTestFinished(() => orphan.stop());
+    const identity = identify(orphan.pid);
+    // As if the kill had come before the process was recorded.
+    writeFileSync(join(dataDir, 'postgres.pid'), '');
+    const own = await startPostgres({ dataDir, log: quiet });
+    onTestFinished(() => own.stop());
+    expect(identity !== null && isRunning(identity)).toBe(false);
+  });
+
+  it('is not misled by a stale pid file that names another living process', async () => {
+    const dataDir = dataFolder();
+    const first = await startPostgres({ dataDir, log: quiet });
+    const path = join(dataDir, 'postgres', 'postmaster.pid');
+    const lines = readFileSync(path, 'utf8').split('\n');
+    process.kill(first.pid, 'SIGKILL');
+    await gone(first.pid);
+    writeFileSync(path, [String(process.pid), ...lines.slice(1)].join('\n'));
+    const second = await startPostgres({ dataDir, log: quiet });
+    await second.stop();
+  });
+});

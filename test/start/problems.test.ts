@@ -1,0 +1,56 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { dataFolder, run, takenPort } from './support.ts';
+
+const START = 'bin/start.ts';
+
+/** The all-in-one has to give up with exactly this one sentence. */
+async function expectSentence(env: Record<string, string>, sentence: string | RegExp): Promise<void> {
+  const { code, stdout, stderr } = await run(START, { PORT: '0', ...env }).finished;
+  expect(stderr.trim().split('\n')).toEqual([
+    typeof sentence === 'string' ? sentence : (expect.stringMatching(sentence) as unknown),
+  ]);
+  expect(stdout).toBe('');
+  expect(code).toBe(1);
+}
+
+describe('npm start says in one sentence what it cannot do, and exits with 1', { timeout: 30_000 }, () => {
+  it('when its port is taken', async () => {
+    const port = await takenPort();
+    await expectSentence(
+      { PORT: String(port), DATA_DIR: dataFolder() },
+      `Port ${port} is already in use by another program; stop it, or set PORT to another one.`,
+    );
+  });
+
+  it('when its data folder is in use', async () => {
+    const folder = dataFolder();
+    const holder = run('test/start/programs/holdLock.ts', {}, [folder]);
+    await holder.firstLine;
+    await expectSentence(
+      { DATA_DIR: folder },
+      /^The data folder .* is already in use by process \d+; stop it, or/,
+    );
+  });
+
+  it('when its data folder cannot be written', async () => {
+    const file = join(dataFolder(), 'file');
+    writeFileSync(file, '');
+    await expectSentence(
+      { DATA_DIR: join(file, 'data') },
+      /^The data folder .* cannot be written \(ENOTDIR\); set/,
+    );
+  });
+
+  it('when a setting is wrong', async () => {
+    await expectSentence({ DATA_DIR: dataFolder(), LOG_LEVEL: 'loud' }, /^Bad setting: LOG_LEVEL: /);
+  });
+
+  it('when the Temporal it was told to use is none, after stopping its database', async () => {
+    await expectSentence(
+      { DATA_DIR: dataFolder(), TEMPORAL_CLI_PATH: '/no/such/temporal' },
+      /^TEMPORAL_CLI_PATH: \/no\/such\/temporal is not a Temporal CLI/,
+    );
+  });
+});

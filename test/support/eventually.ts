@@ -1,0 +1,22 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+const PAUSE_MS = 50;
+
+/**
+ * Asks again and again until the answer is what is waited for.
+ * @returns that answer
+ * @throws after `patienceMs`, with the last answer
+ */
+export async function eventually<T>(
+  ask: () => Promise<T>,
+  holds: (answer: T) => boolean,
+  patienceMs = 20_000,
+): Promise<T> {
+  const deadline = Date.now() + patienceMs;
+  for (;;) {
+    const answer = await ask();
+    if (holds(answer)) return answer;
+    if (Date.now() > deadline) throw new Error(`waited in vain; last: ${JSON.stringify(answer)}`);
+    await delay(PAUSE_MS);
+  }
+}

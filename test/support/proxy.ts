@@ -1,0 +1,63 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/** A way to a server that a test can cut or freeze. */
+export interface Proxy {
+  port: number;
+  /** Nothing passes any more, in either direction; connections stay open and hang. */
+  freeze(): void;
+  /** Connections break, and new ones are broken at once. */
+  cut(): void;
+  /** As if nothing had been. */
+  restore(): void;
+  close(): Promise<void>;
+}
+
+/** Starts a TCP proxy on 127.0.0.1 to a local port. */
+export async function startProxy(target: number): Promise<Proxy> {
+  let state: 'open' | 'frozen' | 'cut' = 'open';
+  const sockets = new Set<Socket>();
+  const server = createServer((near) => {
+    if (state === 'cut') {
+      near.destroy();
+      return;
+    }
+    const far = connect(target, '127.0.0.1');
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(from);
+      from.on('data', (chunk) => to.write(chunk));
+      from.on('end', () => to.end());
+      from.on('error', () => to.destroy());
+      from.on('close', () => {
+        sockets.delete(from);
+        to.destroy();
+      });
+      if (state === 'frozen') from.pause();
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    freeze() {
+      state = 'frozen';
+      for (const socket of sockets) socket.pause();
+    },
+    cut() {
+      state = 'cut';
+      for (const socket of sockets) socket.destroy();
+    },
+    restore() {
+      state = 'open';
+      for (const socket of sockets) socket.resume();
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
