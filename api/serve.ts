@@ -36,6 +36,7 @@ export async function serve(
   const receivedAt = Date.now();
   context.state.route = endpoint.path;
   const caller = endpoint.scope === null ? null : await identify(endpoint, services, context, receivedAt);
+  const spentMs = Date.now() - receivedAt;
   const json =
     endpoint.body === undefined ? undefined : await readJson(context.req, endpoint.bodyLimit ?? BODY_LIMIT);
   const call = {
@@ -45,7 +46,8 @@ export async function serve(
     caller,
     requestId: context.state.requestId,
     idempotencyKey: endpoint.idempotent ? readIdempotencyKey(context) : null,
-    receivedAt: Date.now(),
+    // How long the caller takes for its body is not our time.
+    receivedAt: Date.now() - spentMs,
     services,
   };
   write(context, endpoint, await beforeDeadline(call.receivedAt, endpoint.handle(call)));

@@ -24,13 +24,17 @@ const { startMessages } = proxyActivities<ReturnType<typeof batchActivities>>({
 
 /** A request with several recipients: charges all of them together, then starts a `message` workflow for each. */
 export async function batch(input: BatchInput): Promise<Acceptance> {
-  let decision: Promise<Acceptance> | undefined;
-  const decide = (): Promise<Acceptance> => (decision ??= charge(input.requestId));
+  let decided: Acceptance | undefined;
+  let deciding: Promise<Acceptance> | undefined;
+  const decide = async (): Promise<Acceptance> => {
+    deciding ??= charge(input.requestId);
+    return (decided = await deciding);
+  };
   setHandler(acceptUpdate, decide, { description: 'Charges the request; answered to its caller.' });
 
-  // The update may be lost with the server that took it, so the charge does not wait for it.
-  const decided = await decide();
-  await condition(allHandlersFinished);
-  if (decided.accepted) await startMessages(input.requestId);
-  return decided;
+  // The update may have been lost with the server that took it: then nobody asks, and nobody would end this.
+  if (!deciding) await decide();
+  await condition(() => decided !== undefined && allHandlersFinished());
+  if (decided?.accepted) await startMessages(input.requestId);
+  return decided!;
 }

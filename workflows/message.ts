@@ -98,9 +98,10 @@ export async function message(input: MessageInput): Promise<MessageResult> {
 
   const status = await CancellationScope.nonCancellable(async () => {
     setCurrentDetails('Waits for its charge.');
-    // The update may be lost with the server that took it, so the charge does not wait for it.
-    const { accepted } = acceptance ?? (await charge());
-    const final = accepted ? await send() : 'refused';
+    // The update may have been lost with the server that took it: then nobody asks, and nobody would end this.
+    if (!acceptance && !charging) await charge();
+    await condition(() => acceptance !== undefined);
+    const final = acceptance?.accepted ? await send() : 'refused';
     await condition(allHandlersFinished);
     return final;
   });
@@ -171,7 +172,7 @@ export async function message(input: MessageInput): Promise<MessageResult> {
     const wait = Math.max(input.giveUpAt - Date.now(), 1);
     if (
       outcomes.length === 0 &&
-      !(await condition(() => outcomes.length > 0, wait, { summary: 'delivery report' }))
+      !(await condition(() => outcomes.length > 0, wait, { summary: 'waits for the delivery report' }))
     ) {
       const expired = await local.expire(id);
       // The reports won the race in the database: their signal is on its way.

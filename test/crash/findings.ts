@@ -100,12 +100,14 @@ async function inFlight(sql: Database): Promise<string[]> {
   ];
 }
 
-/** Waits until nothing is in flight; returns what still is when patience ends. */
-export async function untilAtRest({ sql }: Scene): Promise<string[]> {
+/** Waits until nothing is in flight; returns what still is when patience ends, and what was the last to come to rest. */
+export async function untilAtRest({ sql }: Scene): Promise<{ moving: string[]; last: string[] }> {
   const deadline = Date.now() + PATIENCE_MS;
+  let last: string[] = [];
   for (;;) {
     const moving = await inFlight(sql);
-    if (moving.length === 0 || Date.now() > deadline) return moving;
+    if (moving.length === 0 || Date.now() > deadline) return { moving, last };
+    last = moving;
     await delay(250);
   }
 }
