@@ -19,6 +19,9 @@ export default defineConfig({
           name: 'service',
           include: SERVICE_TESTS,
           globalSetup: ['test/support/globalSetup.ts'],
+          // One after the other, and after the rest: the service under test needs the machine itself.
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
         },
       },
     ],

@@ -3,7 +3,7 @@ import { readConfig } from './config.ts';
 import { awaitDatabase, connectTo } from './connections.ts';
 import { serviceLog } from './log.ts';
 import { runProcess } from './process.ts';
-import { loadSecretsKey } from './secrets.ts';
+import { checkSecretsKey, loadSecretsKey } from './secrets.ts';
 
 const PATIENCE_MS = 30_000;
 
@@ -12,12 +12,14 @@ await runProcess(async () => {
   const { databaseUrl, temporal } = connectTo(config);
   const log = serviceLog(config);
   await awaitDatabase(databaseUrl, PATIENCE_MS);
+  const secretsKey = await loadSecretsKey(config);
+  await checkSecretsKey(databaseUrl, secretsKey);
   const api = await startApi({
     databaseUrl,
     databasePool: config.DATABASE_POOL,
     temporal,
     config,
-    secretsKey: await loadSecretsKey(config),
+    secretsKey,
     log,
     port: config.PORT,
     host: config.HOST,

@@ -1,6 +1,8 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { hasSqlState, openDatabase, SQLSTATE } from '../db/connection.ts';
+import { claimFact } from '../db/installation.ts';
 import { ConfigError, type Config } from './config.ts';
 import { errorCode, StartProblem } from './embedded/problem.ts';
 
@@ -26,6 +28,30 @@ export async function loadSecretsKey(config: Pick<Config, 'SECRETS_KEY' | 'DATA_
   } catch (error) {
     throw problemWith(path, error);
   }
+}
+
+/**
+ * Makes sure that this key is the one the database's secrets are encrypted with: the first key used with a database is
+ * remembered by its fingerprint.
+ * @throws StartProblem when it is another one, or the database has no schema yet
+ */
+export async function checkSecretsKey(databaseUrl: string, key: Buffer): Promise<void> {
+  const fingerprint = createHmac('sha256', key).update('goniec secrets key').digest('hex');
+  const sql = openDatabase(databaseUrl, 1);
+  try {
+    const { value } = await claimFact(sql, 'secrets_key', fingerprint);
+    if (value === fingerprint) return;
+  } catch (error) {
+    if (hasSqlState(error, SQLSTATE.undefinedTable)) {
+      throw new StartProblem('The database has no schema yet; run `npm run migrate` first.');
+    }
+    throw error;
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+  throw new StartProblem(
+    'SECRETS_KEY: not the key this database was first used with; every process needs the same (DATA_DIR/secrets.key, or SECRETS_KEY).',
+  );
 }
 
 async function readKey(path: string): Promise<Buffer> {

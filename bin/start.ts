@@ -24,7 +24,7 @@ import { findTemporal, startTemporal } from './embedded/temporal.ts';
 import { startLog } from './log.ts';
 import { portTaken, runProcess, type Running } from './process.ts';
 import { addSearchAttributes, searchAttributesOf } from './searchAttributes.ts';
-import { loadSecretsKey } from './secrets.ts';
+import { checkSecretsKey, loadSecretsKey } from './secrets.ts';
 
 // A service with a demo account is for this machine alone unless its operator says otherwise.
 const HOST = '127.0.0.1';
@@ -64,6 +64,7 @@ async function startAll(started: Started, stopping: AbortSignal): Promise<Runnin
   const { target: temporal, uiUrl } = await startOrchestration(config, started, stopping);
   stopping.throwIfAborted();
   await migrate(databaseUrl);
+  await checkSecretsKey(databaseUrl, secretsKey);
 
   const known: Omit<RunFile, 'process'> = {
     databaseUrl,

@@ -35,11 +35,12 @@ function parseInteger(text: string): number {
   return value;
 }
 
-/** SQLSTATEs raised by the schema itself. */
+/** The SQLSTATEs that callers tell apart; those beginning with GN are raised by the schema itself. */
 export const SQLSTATE = {
   insufficientFunds: 'GN402',
   forbiddenTransition: 'GN409',
   uniqueViolation: '23505',
+  undefinedTable: '42P01',
 } as const;
 
 /** True when the error came from PostgreSQL with this SQLSTATE. */

@@ -225,21 +225,3 @@ export async function listVerifiedNumbers(sql: Sql, account: string): Promise<Ve
       select msisdn, verified_at from verified_numbers where account_id = ${account} order by verified_at, msisdn`),
   ];
 }
-
-/**
- * Claims a single fact of this installation. Of several concurrent callers the first to commit wins; the others wait
- * for it and get its value.
- * @returns the value that stands, and whether it is the one given
- */
-export async function claimFact(
-  sql: Sql,
-  name: string,
-  value: string,
-): Promise<{ value: string; claimed: boolean }> {
-  const claimed = await sql`
-    insert into installation (name, value) values (${name}, ${value}) on conflict (name) do nothing`;
-  if (claimed.count === 1) return { value, claimed: true };
-  const [row] = await sql<{ value: string }[]>`select value from installation where name = ${name}`;
-  if (row === undefined) throw new Error(`installation.${name} was taken away while it was being read`);
-  return { value: row.value, claimed: false };
-}

@@ -121,7 +121,7 @@ export async function message(input: MessageInput): Promise<MessageResult> {
     if (input.sendAt !== null) {
       setCurrentDetails(`Scheduled: waits for its send time, ${new Date(input.sendAt).toISOString()}.`);
       await condition(() => cancelRequested, Math.max(input.sendAt - Date.now(), 1), {
-        summary: 'send time',
+        summary: 'waits for the send time',
       });
     }
     if (cancelRequested && input.sendAt !== null) {

@@ -1,7 +1,8 @@
 import { writeAudit } from '../../db/audit.ts';
 import type { Database } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
-import { activateSender, claimFact, updateAccount } from '../../db/operators.ts';
+import { claimFact } from '../../db/installation.ts';
+import { activateSender, updateAccount } from '../../db/operators.ts';
 import { openAccount } from './accounts.ts';
 import { operatingUser } from './execute.ts';
 import { issueKey } from './keys.ts';

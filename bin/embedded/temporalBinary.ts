@@ -27,6 +27,8 @@ export type TemporalSearch = {
 // The newest tag whose go.mod has no replace directive, which `go install` refuses.
 const VERSION = 'v1.5.1';
 const MODULE = `github.com/temporalio/cli/cmd/temporal@${VERSION}`;
+// Of this version, standard library included; for the eye only.
+const PACKAGES = 1300;
 const DRAFT = 'temporal-build-';
 const REPORT_MS = 10_000;
 
@@ -93,7 +95,7 @@ async function buildWithGo(target: string, { log, signal }: TemporalSearch): Pro
       'There is no Temporal on this machine and it cannot be downloaded: install the Temporal CLI (https://temporal.io/setup/install-temporal-cli) or Go 1.24 or newer (https://go.dev/dl), which builds it, or set TEMPORAL_ADDRESS.',
     );
   }
-  log(`Building Temporal ${VERSION} with Go, once for this machine; it takes about three minutes …`);
+  log(`Building Temporal ${VERSION} with Go, once for this machine; it takes some minutes …`);
   removeDrafts();
   mkdirSync(cacheFolder(), { recursive: true });
   const draft = mkdtempSync(join(cacheFolder(), DRAFT));
@@ -136,7 +138,10 @@ function goInstall(gobin: string, log: (line: string) => void, signal?: AbortSig
     }
   });
   const report = setInterval(() => {
-    const done = compiled === 0 ? `${downloaded} modules downloaded` : `${compiled} packages compiled`;
+    const done =
+      compiled === 0
+        ? `${downloaded} modules downloaded`
+        : `${compiled} of about ${PACKAGES} packages compiled`;
     log(`  … ${Math.round((Date.now() - begun) / 1000)} s: ${done}`);
   }, REPORT_MS);
   return new Promise<void>((resolve, reject) => {

@@ -52,8 +52,10 @@ async function timed<T>(work: Promise<T>): Promise<{ answer: T; ms: number }> {
 
 describe('GET /v1/health', () => {
   it('tells without a key that all is well', async () => {
-    const { status, body: health } = await call(`${api.url}/v1/health`);
-    expect(status).toBe(200);
+    const { body: health } = await eventually(
+      () => call(`${api.url}/v1/health`),
+      ({ status }) => status === 200,
+    );
     expect(health).toEqual({ status: 'ok', service: 'goniec', version: '2.3.0' });
   });
 

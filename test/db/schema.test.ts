@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startPostgres } from '../../bin/embedded/postgres.ts';
+import { removeDataDir } from '../../bin/embedded/dataDir.ts';
+import { type Database, openDatabase } from '../../db/connection.ts';
+import { newId } from '../../db/ids.ts';
+import { migrate } from '../../db/migrate.ts';
+import { FINAL_STATUSES, mayMove, MESSAGE_STATUSES } from '../../domain/statuses.ts';
+
+let sql: Database;
+let account: string;
+let stop: () => Promise<void>;
+
+beforeAll(async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'goniec-schema-'));
+  const server = await startPostgres({ dataDir, log: () => undefined });
+  // Several processes of a new installation migrate at once.
+  const runs = await Promise.all([migrate(server.url), migrate(server.url), migrate(server.url)]);
+  expect(runs.filter((applied) => applied.length > 0)).toHaveLength(1);
+  expect(await migrate(server.url)).toEqual([]);
+  sql = openDatabase(server.url);
+  account = newId('cl');
+  await sql`insert into accounts (id, name) values (${account}, 'Schema')`;
+  stop = async () => {
+    await sql.end();
+    await server.stop();
+    removeDataDir(dataDir);
+    await rm(dataDir, { recursive: true, force: true });
+  };
+}, 60_000);
+afterAll(() => stop());
+
+async function messageIn(status: string): Promise<string> {
+  const id = newId('msg');
+  await sql`
+    insert into messages (id, account_id, request_id, status, accepted_as, recipient, text, parts, cost_grosze, give_up_at, carrier)
+    values (${id}, ${account}, ${newId('req')}, ${status}, 'queued', '+48500100200', 'x', 1, 15, now(), 'simulator')`;
+  return id;
+}
+
+async function book(amount: number, kind = 'adjustment', messageId: string | null = null): Promise<void> {
+  await sql`
+    insert into ledger_entries (account_id, kind, amount_grosze, message_id)
+    values (${account}, ${kind}, ${amount}, ${messageId})`;
+}
+
+describe('the database allows the transitions of the specification and no others', () => {
+  const internal = ['draft', 'refused'];
+  const allowedFromDraft = ['scheduled', 'queued', 'rejected', 'refused'];
+  const all = [...internal, ...MESSAGE_STATUSES];
+  test.each(all)('from %s', async (from) => {
+    for (const to of all.filter((status) => status !== from)) {
+      const id = await messageIn(from);
+      const allowed =
+        from === 'draft'
+          ? allowedFromDraft.includes(to)
+          : (MESSAGE_STATUSES as readonly string[]).includes(to) &&
+            from !== 'refused' &&
+            mayMove(from as never, to as never);
+      const moved = await sql`update messages set status = ${to} where id = ${id}`.then(
+        () => true,
+        (error: { code: string }) => {
+          expect(error.code).toBe('GN409');
+          return false;
+        },
+      );
+      expect(moved, `${from} to ${to}`).toBe(allowed);
+    }
+  });
+
+  test('nothing leaves a final status', () => {
+    for (const from of FINAL_STATUSES) {
+      for (const to of MESSAGE_STATUSES) expect(mayMove(from, to)).toBe(false);
+    }
+  });
+});
+
+describe('the ledger', () => {
+  test('moves the balance with its entries, and nothing else does', async () => {
+    await book(500);
+    await expect(sql`update accounts set balance_grosze = 7 where id = ${account}`).rejects.toThrow(/ledger/);
+    await expect(sql`update accounts set test_credits = 7 where id = ${account}`).rejects.toThrow(/ledger/);
+    await expect(
+      sql`insert into accounts (id, name, balance_grosze) values ('cl_x', 'x', 5)`,
+    ).rejects.toThrow(/opening balance/);
+    const [row] = await sql`
+      select balance_grosze, (select sum(amount_grosze)::bigint from ledger_entries where account_id = a.id) as sum
+        from accounts a where id = ${account}`;
+    expect(row!.balance_grosze).toBe(row!.sum);
+  });
+
+  test('is append-only', async () => {
+    await expect(sql`update ledger_entries set amount_grosze = 1`).rejects.toThrow(/append-only/);
+    await expect(sql`delete from ledger_entries`).rejects.toThrow(/append-only/);
+    await expect(sql`truncate ledger_entries`).rejects.toThrow(/append-only/);
+  });
+
+  test('charges and refunds a message once each', async () => {
+    const id = await messageIn('queued');
+    await book(-15, 'charge', id);
+    await expect(book(-15, 'charge', id)).rejects.toMatchObject({ code: '23505' });
+    await book(15, 'refund', id);
+    await expect(book(15, 'refund', id)).rejects.toMatchObject({ code: '23505' });
+  });
+
+  test('refuses a charge that the balance does not cover, and moves nothing', async () => {
+    const [before] = await sql`select balance_grosze from accounts where id = ${account}`;
+    const id = await messageIn('queued');
+    await expect(book(-(before!.balance_grosze as number) - 1, 'charge', id)).rejects.toMatchObject({
+      code: 'GN402',
+    });
+    const [after] = await sql`select balance_grosze from accounts where id = ${account}`;
+    expect(after).toEqual(before);
+    await book(-(before!.balance_grosze as number), 'charge', id);
+  });
+});

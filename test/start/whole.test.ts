@@ -1,0 +1,114 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { afterEach, expect, test } from 'vitest';
+import { isPortFree } from '../../bin/embedded/ports.ts';
+import { startReceiver } from '../support/webhookReceiver.ts';
+import { until } from '../workflows/pipeline.ts';
+import { dataFolder } from './support.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+interface Service {
+  output: string;
+  process: ChildProcess;
+  api: string;
+  temporalUi: string;
+}
+
+let running: ChildProcess | undefined;
+afterEach(() => running?.kill('SIGKILL'));
+
+/** `npm start` without npm; resolves once it has printed that it is running. */
+async function start(dataDir: string): Promise<Service> {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'bin/start.ts'], {
+    cwd: ROOT,
+    env: { ...process.env, PORT: '0', DATA_DIR: dataDir, WEBHOOK_ALLOW_PRIVATE: 'true' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  running = child;
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  await until(
+    'the service runs',
+    () => {
+      if (child.exitCode !== null) throw new Error(`it ended: ${output}`);
+      return Promise.resolve(output.includes('Ctrl-C stops it'));
+    },
+    100_000,
+  );
+  const address = (name: string) => new RegExp(`${name}\\s+(http://\\S+)`).exec(output)![1]!;
+  return { output, process: child, api: address('API'), temporalUi: address('Temporal UI') };
+}
+
+async function interrupt({ process: child }: Service): Promise<number | null> {
+  child.kill('SIGINT');
+  const [code] = (await once(child, 'exit')) as [number | null];
+  return code;
+}
+
+async function shell(line: string): Promise<string> {
+  const child = spawn('sh', ['-c', line], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  await once(child, 'close');
+  return output;
+}
+
+test(
+  'the first start prints a curl line that works; Ctrl-C stops all; the second start goes on where it was',
+  { timeout: 200_000 },
+  async () => {
+    const dataDir = dataFolder();
+    const first = await start(dataDir);
+    const key = /pk_live_[A-Za-z0-9]{40}/.exec(first.output)![0];
+    const receiver = await startReceiver();
+    const ask = async (service: Service, path: string, init: RequestInit = {}) => {
+      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+      const response = await fetch(service.api + path, { ...init, headers });
+      return (await response.json()) as { id: string; status: string; webhook_secret: string };
+    };
+    const { webhook_secret: secret } = await ask(first, '/v1/account/webhook', {
+      method: 'PUT',
+      body: JSON.stringify({ url: receiver.url }),
+    });
+    receiver.useSecret(secret);
+
+    const pasted = /^\s*(curl .*-d .*)$/m.exec(first.output)![1]!;
+    const { id } = JSON.parse(await shell(pasted)) as { id: string };
+    await until('delivered', async () => (await ask(first, `/v1/messages/${id}`)).status === 'delivered');
+    const calls = await receiver.until((all) => all.length === 2);
+    expect(calls.map(({ verified, event }) => [verified, event.type])).toEqual([
+      [true, 'message.sent'],
+      [true, 'message.delivered'],
+    ]);
+    expect((await fetch(first.temporalUi)).status).toBe(200);
+    const shown = await shell(/^\s*(curl .*limit=1.*)$/m.exec(first.output)![1]!);
+    expect(shown).toContain(id);
+
+    const later = await ask(first, '/v1/messages', {
+      method: 'POST',
+      body: JSON.stringify({
+        to: '500100200',
+        text: 'później',
+        send_at: new Date(Date.now() + 15_000).toISOString(),
+      }),
+    });
+    expect(later.status).toBe('scheduled');
+    expect(await interrupt(first)).toBe(0);
+    expect(await isPortFree(Number(new URL(first.temporalUi).port), '127.0.0.1')).toBe(true);
+
+    const second = await start(dataDir);
+    expect(second.output).not.toContain('pk_live_');
+    expect(second.temporalUi).toBe(first.temporalUi);
+    expect((await ask(second, `/v1/messages/${id}`)).status).toBe('delivered');
+    await until(
+      'the scheduled message is delivered',
+      async () => (await ask(second, `/v1/messages/${later.id}`)).status === 'delivered',
+      60_000,
+    );
+    expect(await interrupt(second)).toBe(0);
+    await receiver.close();
+  },
+);

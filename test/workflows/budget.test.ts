@@ -1,0 +1,99 @@
+import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { cancelUpdate } from '../../workflows/contracts.ts';
+import { HOUR, type Pipeline, startPipeline, until } from './pipeline.ts';
+
+// The number of history events is what a message costs at any scale. Whoever raises a budget says why in its commit.
+const BUDGET = {
+  immediate: 24,
+  immediateWithWebhooks: 36,
+  scheduled: 29,
+  cancelled: 22,
+  batch: 30,
+};
+
+let pipeline: Pipeline;
+let receiver: Server;
+let webhookUrl: string;
+
+beforeAll(async () => {
+  receiver = createServer((request, response) => {
+    request.resume().on('end', () => response.writeHead(204).end());
+  }).listen(0, '127.0.0.1');
+  await once(receiver, 'listening');
+  webhookUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+  pipeline = await startPipeline('real');
+}, 120_000);
+afterAll(async () => {
+  await pipeline?.close();
+  receiver?.closeAllConnections();
+  receiver?.close();
+}, 60_000);
+
+/** The types of a closed workflow's events; the list says where a budget went. */
+async function eventsOf(workflowId: string): Promise<string[]> {
+  const handle = pipeline.client.workflow.getHandle(workflowId);
+  await until(
+    `${workflowId} closes`,
+    async () => (await handle.describe()).status.name !== 'RUNNING',
+    120_000,
+  );
+  const { events } = await handle.fetchHistory();
+  return events!.map(({ eventType }) => String(eventType));
+}
+
+async function send(account: string, sendAt: number | null = null): Promise<string> {
+  const message = await pipeline.draft(account, { sendAt });
+  expect(await pipeline.accept(message)).toEqual({ accepted: true });
+  return message.id;
+}
+
+function expectWithin(events: string[], budget: number): void {
+  expect(events.length, events.join(' ')).toBeLessThanOrEqual(budget);
+}
+
+test('a message sent at once', async () => {
+  const id = await send(await pipeline.account());
+  await pipeline.untilStatus(id, 'delivered');
+  expectWithin(await eventsOf(id), BUDGET.immediate);
+});
+
+test('a message sent at once, with the webhooks message.sent and message.delivered', async () => {
+  const id = await send(await pipeline.account({ webhookUrl }));
+  const events = await eventsOf(id);
+  const delivered = await pipeline.sql`
+    select type from webhook_events where message_id = ${id} and state = 'delivered' order by id`;
+  expect(delivered.map(({ type }) => type as string)).toEqual(['message.sent', 'message.delivered']);
+  expectWithin(events, BUDGET.immediateWithWebhooks);
+});
+
+test('a scheduled message', async () => {
+  const id = await send(await pipeline.account(), Date.now() + 2_000);
+  await pipeline.untilStatus(id, 'delivered');
+  expectWithin(await eventsOf(id), BUDGET.scheduled);
+});
+
+test('a scheduled message that is cancelled', async () => {
+  const id = await send(await pipeline.account(), Date.now() + HOUR);
+  await pipeline.client.workflow.getHandle(id).executeUpdate(cancelUpdate);
+  expectWithin(await eventsOf(id), BUDGET.cancelled);
+});
+
+test('a request of 500 recipients costs its batch no more than one of two', async () => {
+  const account = await pipeline.account({ balance: 500 * 15 });
+  // Scheduled for later: what counts here is the batch.
+  const first = await pipeline.draft(account, { sendAt: Date.now() + HOUR });
+  await pipeline.sql`
+    insert into messages (id, account_id, request_id, accepted_as, recipient, sender, text, parts, cost_grosze,
+                          send_at, give_up_at, carrier)
+    select 'msg_' || lpad(n::text, 26, '0'), account_id, request_id, accepted_as, recipient, sender, text, parts,
+           cost_grosze, send_at, give_up_at, carrier
+      from messages cross join generate_series(1, 499) as n where id = ${first.id}`;
+  expect(await pipeline.acceptBatch(account, first.requestId, 500)).toEqual({ accepted: true });
+  expectWithin(await eventsOf(first.requestId), BUDGET.batch);
+  const { count } = await pipeline.client.workflow.count(`Request = '${first.requestId}'`);
+  // The batch itself has the attribute too.
+  expect(count).toBe(501);
+}, 180_000);

@@ -1,0 +1,395 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTcpServer, type AddressInfo } from 'node:net';
+import { randomBytes } from 'node:crypto';
+import { ApplicationFailure } from '@temporalio/common';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { createOutgoing, type Outgoing } from '../../activities/outgoing.ts';
+import { webhookActivities } from '../../activities/webhooks.ts';
+import { encrypt } from '../../db/encryption.ts';
+import { newId } from '../../db/ids.ts';
+import { FAILURE } from '../../workflows/contracts.ts';
+import { isSigned } from '../support/webhookReceiver.ts';
+import { type Pipeline, startPipeline, until, WEBHOOK_SECRET } from './pipeline.ts';
+
+/** As much of an event as is looked at here. */
+interface Event {
+  id: string;
+  type: string;
+  data: { message: { status: string; delivered_at: string | null } };
+}
+
+/** One call of a webhook, as its receiver saw it. */
+interface Call {
+  path: string;
+  raw: Buffer;
+  event: Event;
+  signature: string;
+}
+
+interface Receiver {
+  url: string;
+  calls: Call[];
+}
+
+const open: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0)) await close();
+});
+
+/** A receiver that answers as told: `answer` gets the number of the call, from 1. */
+async function receive(
+  answer: (call: number, response: ServerResponse, request: IncomingMessage) => void,
+): Promise<Receiver> {
+  const calls: Call[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const raw = Buffer.concat(chunks);
+      calls.push({
+        path: request.url ?? '',
+        raw,
+        event: JSON.parse(raw.toString('utf8')) as Event,
+        signature: String(request.headers['x-service-signature']),
+      });
+      answer(calls.length, response, request);
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  open.push(async () => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, calls };
+}
+
+const status =
+  (code: number, headers: Record<string, string> = {}) =>
+  (_call: number, response: ServerResponse) =>
+    void response.writeHead(code, headers).end('what the receiver says');
+
+let pipeline: Pipeline;
+beforeAll(async () => (pipeline = await startPipeline('real')), 120_000);
+afterAll(() => pipeline?.close(), 60_000);
+
+/** Sends a message of an account that has the webhook; '902' causes one event, message.failed, and no other. */
+async function send(webhookUrl: string, ending: string): Promise<string> {
+  const message = await pipeline.draft(await pipeline.account({ webhookUrl }), { ending });
+  expect(await pipeline.accept(message)).toEqual({ accepted: true });
+  return message.id;
+}
+
+interface LoggedEvent {
+  id: string;
+  type: string;
+  state: string;
+  attempts: {
+    number: number;
+    at: number;
+    durationMs: number;
+    statusCode: number | null;
+    error: string | null;
+    answer: string | null;
+  }[];
+}
+
+async function logged(messageId: string): Promise<LoggedEvent[]> {
+  return [
+    ...(await pipeline.sql<LoggedEvent[]>`
+      select e.id, e.type, e.state,
+             (select coalesce(jsonb_agg(jsonb_build_object(
+                       'number', t.attempt, 'at', extract(epoch from t.at) * 1000, 'durationMs', t.duration_ms,
+                       'statusCode', t.status_code, 'error', t.error, 'answer', t.answer) order by t.attempt), '[]')
+                from webhook_attempts t where t.event_id = e.id) as attempts
+        from webhook_events e where e.message_id = ${messageId} order by e.id`),
+  ];
+}
+
+async function untilState(messageId: string, state: string, patience = 60_000): Promise<LoggedEvent[]> {
+  let events: LoggedEvent[] = [];
+  await until(
+    `all events of ${messageId} are ${state}`,
+    async () => {
+      events = await logged(messageId);
+      return events.length > 0 && events.every((event) => event.state === state);
+    },
+    patience,
+  );
+  return events;
+}
+
+async function untilClosed(id: string): Promise<void> {
+  const handle = pipeline.client.workflow.getHandle(id);
+  await until(`${id} closes`, async () => (await handle.describe()).status.name !== 'RUNNING', 60_000);
+}
+
+const stamp = ({ signature }: Call): number => Number(/^t=(\d+),/.exec(signature)?.[1]);
+
+describe('the events of a message', () => {
+  test('come in order, once each, signed, with the message as it was at the event', async () => {
+    const receiver = await receive(status(200));
+    const id = await send(receiver.url, '000');
+    await untilClosed(id);
+    const events = await untilState(id, 'delivered');
+    expect(events.map(({ type }) => type)).toEqual(['message.sent', 'message.delivered']);
+    expect(receiver.calls.map(({ event }) => event.id)).toEqual(events.map((event) => event.id));
+    for (const call of receiver.calls) {
+      expect(isSigned(call.signature, call.raw, WEBHOOK_SECRET)).toBe(true);
+      expect(`message.${call.event.data.message.status}`).toBe(call.event.type);
+    }
+    expect(receiver.calls[0]!.event.data.message.delivered_at).toBeNull();
+    expect(events.map(({ attempts }) => attempts.length)).toEqual([1, 1]);
+    expect(events[0]!.attempts[0]).toMatchObject({ statusCode: 200, answer: 'what the receiver says' });
+  });
+
+  test('keep their order while the first one is refused at first', async () => {
+    const receiver = await receive((call, response) => void response.writeHead(call === 1 ? 503 : 200).end());
+    const id = await send(receiver.url, '000');
+    await untilClosed(id);
+    expect(receiver.calls.map(({ event }) => event.type)).toEqual([
+      'message.sent',
+      'message.sent',
+      'message.delivered',
+    ]);
+  }, 60_000);
+
+  test('are tried three times, at 0 s, 2 s and 10 s, and then given up', async () => {
+    const receiver = await receive(status(500));
+    const id = await send(receiver.url, '902');
+    const [event] = await untilState(id, 'exhausted');
+    await untilClosed(id);
+    const { attempts } = event!;
+    expect(attempts.map(({ number, statusCode }) => [number, statusCode])).toEqual([
+      [1, 500],
+      [2, 500],
+      [3, 500],
+    ]);
+    const [first, second, third] = attempts.map(({ at }) => at);
+    expect(second! - first!).toBeGreaterThan(1_900);
+    expect(second! - first!).toBeLessThan(6_000);
+    expect(third! - second!).toBeGreaterThan(7_900);
+    expect(third! - first!).toBeLessThan(18_000);
+
+    expect(receiver.calls).toHaveLength(3);
+    for (const call of receiver.calls) {
+      expect(call.raw.equals(receiver.calls[0]!.raw)).toBe(true);
+      expect(call.event.id).toBe(event!.id);
+      expect(isSigned(call.signature, call.raw, WEBHOOK_SECRET)).toBe(true);
+    }
+    const stamps = receiver.calls.map(stamp);
+    expect(stamps[1]).toBeGreaterThan(stamps[0]!);
+    expect(stamps[2]).toBeGreaterThan(stamps[1]!);
+  }, 90_000);
+
+  test('are not taken anywhere else by a redirect, which counts as failed', async () => {
+    const receiver = await receive((call, response) =>
+      status(call === 1 ? 302 : 200, call === 1 ? { location: '/elsewhere' } : {})(call, response),
+    );
+    const id = await send(receiver.url, '902');
+    const [event] = await untilState(id, 'delivered');
+    expect(event!.attempts.map(({ statusCode }) => statusCode)).toEqual([302, 200]);
+    expect(receiver.calls.map(({ path }) => path)).toEqual(['/hook', '/hook']);
+  }, 60_000);
+
+  test('a receiver that hangs is left after ten seconds and keeps nobody else waiting', async () => {
+    const hanging = await receive((call, response) => {
+      if (call > 1) response.writeHead(200).end();
+    });
+    const quick = await receive(status(200));
+    const slow = await send(hanging.url, '902');
+    await until('the slow receiver is called', () => Promise.resolve(hanging.calls.length === 1));
+    const other = await send(quick.url, '902');
+    const [otherEvent] = await untilState(other, 'delivered');
+    const [slowEvent] = await untilState(slow, 'delivered');
+    expect(otherEvent!.attempts[0]!.at).toBeLessThan(slowEvent!.attempts[0]!.at);
+    expect(slowEvent!.attempts[0]).toMatchObject({ statusCode: null });
+    expect(slowEvent!.attempts[0]!.error).toMatch(/timeout/i);
+    expect(slowEvent!.attempts[0]!.durationMs).toBeGreaterThan(9_000);
+    expect(slowEvent!.attempts[1]).toMatchObject({ statusCode: 200 });
+  }, 90_000);
+
+  test('a receiver that is not there is an attempt like any other', async () => {
+    const gone = await receive(status(200));
+    for (const close of open.splice(0)) await close();
+    const id = await send(gone.url, '902');
+    let events: LoggedEvent[] = [];
+    await until('the first attempt', async () =>
+      (events = await logged(id)).some((e) => e.attempts.length > 0),
+    );
+    expect(events[0]!.attempts[0]).toMatchObject({ statusCode: null, answer: null });
+    expect(events[0]!.attempts[0]!.error).toMatch(/ECONNREFUSED/);
+    await pipeline.sql`update accounts set webhook_url = null where id =
+      (select account_id from messages where id = ${id})`;
+    await untilState(id, 'exhausted');
+  }, 60_000);
+});
+
+describe('what changes between two attempts', () => {
+  const secretsKey = randomBytes(32);
+  let outgoing: Outgoing;
+  beforeAll(() => void (outgoing = createOutgoing(true)));
+  afterAll(() => outgoing.close());
+
+  const deliver = (eventId: string): Promise<void> =>
+    webhookActivities(pipeline.sql, outgoing, secretsKey).deliverWebhook(eventId);
+
+  const useSecret = (account: string, secret: string) =>
+    pipeline.sql`
+      update accounts set webhook_secret = ${encrypt(secretsKey, account, secret)} where id = ${account}`;
+
+  /** An event that no workflow delivers. */
+  async function pendingEvent(
+    webhookUrl: string,
+  ): Promise<{ account: string; message: string; event: string }> {
+    const account = await pipeline.account({ webhookUrl });
+    await useSecret(account, 'whsec_first');
+    const { id } = await pipeline.draft(account);
+    const event = newId('evt');
+    await pipeline.sql`
+      insert into webhook_events (id, account_id, message_id, type, snapshot)
+      select ${event}, account_id, id, 'message.sent',
+             jsonb_build_object('status', 'sent', 'delivered_at', null, 'error_code', null, 'updated_at', updated_at)
+        from messages where id = ${id}`;
+    return { account, message: id, event };
+  }
+
+  async function failureOf(attempt: Promise<void>): Promise<ApplicationFailure> {
+    const error: unknown = await attempt.then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    expect(error).toBeInstanceOf(ApplicationFailure);
+    return error as ApplicationFailure;
+  }
+
+  test('the next attempt is signed with the new secret, the event stays the same', async () => {
+    const receiver = await receive((call, response) => void response.writeHead(call === 1 ? 500 : 200).end());
+    const { account, event, message } = await pendingEvent(receiver.url);
+    const failure = await failureOf(deliver(event));
+    expect(failure).toMatchObject({ type: FAILURE.webhookAttemptFailed, nextRetryDelay: 2_000 });
+    await useSecret(account, 'whsec_second');
+    await deliver(event);
+    const [before, after] = receiver.calls;
+    expect(isSigned(before!.signature, before!.raw, 'whsec_first')).toBe(true);
+    expect(isSigned(after!.signature, after!.raw, 'whsec_second')).toBe(true);
+    expect(isSigned(after!.signature, after!.raw, 'whsec_first')).toBe(false);
+    expect(after!.raw.equals(before!.raw)).toBe(true);
+    expect((await logged(message))[0]!.state).toBe('delivered');
+  });
+
+  test('the next attempt goes to the new address', async () => {
+    const before = await receive(status(500));
+    const after = await receive(status(200));
+    const { account, event } = await pendingEvent(before.url);
+    await failureOf(deliver(event));
+    await pipeline.sql`update accounts set webhook_url = ${after.url} where id = ${account}`;
+    await deliver(event);
+    expect([before.calls.length, after.calls.length]).toEqual([1, 1]);
+  });
+
+  test('a webhook turned off gets nothing more', async () => {
+    const receiver = await receive(status(500));
+    const { account, event, message } = await pendingEvent(receiver.url);
+    await failureOf(deliver(event));
+    await pipeline.sql`update accounts set webhook_url = null where id = ${account}`;
+    await deliver(event);
+    expect(receiver.calls).toHaveLength(1);
+    expect((await logged(message))[0]).toMatchObject({ state: 'exhausted', attempts: [{ number: 1 }] });
+  });
+
+  test('the third failure is final, and nothing is tried after it or after a success', async () => {
+    const refusing = await receive(status(500));
+    const { event, message } = await pendingEvent(refusing.url);
+    expect((await failureOf(deliver(event))).nextRetryDelay).toBe(2_000);
+    expect((await failureOf(deliver(event))).nextRetryDelay).toBe(8_000);
+    expect(await failureOf(deliver(event))).toMatchObject({
+      type: FAILURE.webhookExhausted,
+      nonRetryable: true,
+    });
+    await deliver(event);
+    expect(refusing.calls).toHaveLength(3);
+    expect((await logged(message))[0]!.state).toBe('exhausted');
+
+    const taking = await receive(status(204));
+    const delivered = await pendingEvent(taking.url);
+    await deliver(delivered.event);
+    await deliver(delivered.event);
+    expect(taking.calls).toHaveLength(1);
+  });
+
+  test('of a long answer only the beginning is read and kept', async () => {
+    const receiver = await receive((_call, response) => {
+      response.writeHead(500);
+      const chatter = setInterval(() => response.write('x\0'.repeat(10_000)), 1);
+      response.on('close', () => clearInterval(chatter));
+    });
+    const { event, message } = await pendingEvent(receiver.url);
+    await failureOf(deliver(event));
+    const [attempt] = (await logged(message))[0]!.attempts;
+    expect(attempt!.answer).toMatch(/^x{1,1000}$/);
+  });
+});
+
+describe('addresses that are not public are not called', () => {
+  let connections = 0;
+  const listener = createTcpServer((socket) => {
+    connections += 1;
+    socket.destroy();
+  });
+  let outgoing: Outgoing;
+  beforeAll(async () => {
+    listener.listen(0);
+    await once(listener, 'listening');
+    outgoing = createOutgoing(false);
+  });
+  afterAll(async () => {
+    await outgoing.close();
+    listener.close();
+  });
+
+  const post = (host: string, scheme = 'https') => {
+    const { port } = listener.address() as AddressInfo;
+    return outgoing.post(`${scheme}://${host}:${port}/hook`, {}, '{}');
+  };
+
+  test.each([
+    '127.0.0.1',
+    '127.1',
+    '2130706433',
+    '0x7f.1',
+    '0x7f000001',
+    '017700000001',
+    '0.0.0.0',
+    '10.0.0.1',
+    '172.16.0.1',
+    '192.168.1.1',
+    '100.64.0.1',
+    '169.254.169.254',
+    '224.0.0.1',
+    '255.255.255.255',
+    '[::]',
+    '[::1]',
+    '[::ffff:127.0.0.1]',
+    '[::ffff:7f00:1]',
+    '[64:ff9b::7f00:1]',
+    '[2002:7f00:1::]',
+    '[fd00::1]',
+    '[fe80::1]',
+    'localhost',
+    'LOCALHOST',
+  ])('%s', async (host) => {
+    const result = await post(host);
+    expect(result).toMatchObject({ statusCode: null, answer: null });
+    expect(result.error).toContain('address not public');
+    expect(connections).toBe(0);
+  });
+
+  test('http is not called either', async () => {
+    expect(await post('203.0.113.1', 'http')).toMatchObject({
+      statusCode: null,
+      error: 'only https is allowed',
+    });
+  });
+});
