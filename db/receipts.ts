@@ -136,12 +136,14 @@ export async function noteOutcomes(
   outcomes: (OutcomeSignal & { messageId: string })[],
   reportIds: number[],
 ): Promise<void> {
-  await sql`update delivery_reports set applied_at = now() where id = any(${reportIds})`;
-  for (const outcome of outcomes) {
-    await sql`
-      insert into outcome_signals (message_id, status, event_ids)
-      values (${outcome.messageId}, ${outcome.status}, ${outcome.events})`;
-  }
+  const rows = outcomes.map(({ messageId, status, events }) => ({ message_id: messageId, status, events }));
+  await sql`
+    with applied as (
+      update delivery_reports set applied_at = now() where id = any(${reportIds})
+    )
+    insert into outcome_signals (message_id, status, event_ids)
+    select o.message_id, o.status, o.events
+      from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as o(message_id text, status text, events text[])`;
 }
 
 /** An outcome on its way to a workflow. */

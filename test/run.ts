@@ -3,11 +3,19 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { findTemporal } from '../bin/embedded/temporal.ts';
+import { timeSkippingServerOptions } from './support/timeSkippingServer.ts';
 
 interface Report {
   numPassedTests: number;
   numFailedTests: number;
   testResults: { status: string; assertionResults: { status: string }[] }[];
+}
+
+// Both may have to be built or fetched, once for a machine: minutes that no test's patience should have to cover.
+async function prepareServers(): Promise<void> {
+  await findTemporal({ cliPath: process.env.TEMPORAL_CLI_PATH, log: (line) => console.log(line) });
+  await timeSkippingServerOptions();
 }
 
 /** Runs vitest with the arguments given and ends with a line of the true counts. */
@@ -45,4 +53,5 @@ function vitest(args: string[]): Promise<number> {
   return new Promise((resolve) => child.on('exit', (code) => resolve(code ?? 1)));
 }
 
+await prepareServers();
 process.exitCode = await run(process.argv.slice(2));

@@ -46,11 +46,14 @@ const local = proxyLocalActivities<
 
 // Tried three times, at 0 s, 2 s and 10 s. The activity counts the attempts it made, so an attempt lost with its
 // worker is made again instead of being taken from the receiver.
-const { deliverWebhook } = proxyActivities<ReturnType<typeof webhookActivities>>({
-  taskQueue: WEBHOOKS_QUEUE,
-  startToCloseTimeout: '20s',
-  retry: { initialInterval: '2s', backoffCoefficient: 4, maximumInterval: '8s' },
-});
+// Accounts take turns, so that one whose receiver hangs cannot take all the slots of the workers.
+const webhooksOf = (input: MessageInput) =>
+  proxyActivities<ReturnType<typeof webhookActivities>>({
+    taskQueue: WEBHOOKS_QUEUE,
+    startToCloseTimeout: '20s',
+    retry: { initialInterval: '2s', backoffCoefficient: 4, maximumInterval: '8s' },
+    priority: taskPriority(input),
+  });
 
 type Final = 'delivered' | 'undelivered' | 'failed' | 'expired' | 'cancelled' | 'refused';
 
@@ -194,6 +197,7 @@ export async function message(input: MessageInput): Promise<MessageResult> {
   }
 
   async function tell(events: string[], told: Set<string>): Promise<void> {
+    const { deliverWebhook } = webhooksOf(input);
     for (const event of events.filter((candidate) => !told.has(candidate))) {
       told.add(event);
       await deliverWebhook(event).catch(() => local.closeWebhook(event));

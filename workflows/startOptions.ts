@@ -24,7 +24,12 @@ export function taskPriority({ accountId, priority }: { accountId: string; prior
 }
 
 // Every start is repeatable: a second one finds the running workflow, and none is run again once it has ended.
-const ONCE = { workflowIdConflictPolicy: 'USE_EXISTING', workflowIdReusePolicy: 'REJECT_DUPLICATE' } as const;
+const ONCE = {
+  workflowIdConflictPolicy: 'USE_EXISTING',
+  workflowIdReusePolicy: 'REJECT_DUPLICATE',
+  // A task lost with its worker goes to another one soon enough for the caller to get its answer: the API waits 8 s.
+  workflowTaskTimeout: '4s',
+} as const;
 
 /**
  * How the `message` workflow is started, whoever starts it: the send, the batch, or a cancel that comes first.
