@@ -29,6 +29,7 @@ import { startServers } from './servers.ts';
  * --out <folder>   where results go (build/bench)
  * --messages <n>   messages of each scenario with single ones (300)
  * --rounds <n>     how often each scenario runs; the middle one by its median latency counts (3)
+ * --only <text>    only the scenarios with the text in their name, such as `webhook`
  * --together       API and worker in one process, as `npm start` runs them
  * --profile        also writes CPU profiles of the service's processes into the results' folder
  */
@@ -37,6 +38,7 @@ const { values } = parseArgs({
     out: { type: 'string', default: 'build/bench' },
     messages: { type: 'string', default: '300' },
     rounds: { type: 'string', default: '3' },
+    only: { type: 'string', default: '' },
     together: { type: 'boolean', default: false },
     profile: { type: 'boolean', default: false },
   },
@@ -128,7 +130,7 @@ function scenarios(): Scenario[] {
     { ...single, name: 'single with webhook', concurrency: 16, webhookUrl },
     { ...single, name: 'ten single ones', requests: 10, concurrency: 4 },
     { name: 'request of 500', requests: 1, concurrency: 1, recipients: 500 },
-  ];
+  ].filter(({ name }) => name.includes(values.only));
 }
 
 function middleMeasurement(all: Measurement[]): Measurement {

@@ -5,6 +5,7 @@ export type Sql = postgres.ISql<{ bigint: number }>;
 export type Database = postgres.Sql<{ bigint: number }>;
 
 const INT8 = 20;
+const RECONNECT_SECONDS = 0.5;
 
 /**
  * Opens a pool. 64-bit integers arrive as numbers (money in grosze stays far below 2^53; beyond it, reading throws).
@@ -16,6 +17,8 @@ export function openDatabase(url: string, max = 10): Database {
     max,
     connect_timeout: 10,
     idle_timeout: 300,
+    // A database that comes back is noticed at once, however long it was away.
+    backoff: () => RECONNECT_SECONDS,
     onnotice: () => undefined,
     connection: { application_name: 'goniec', TimeZone: 'UTC' },
     types: {
