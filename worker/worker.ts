@@ -39,6 +39,10 @@ const CATCH_UP_MS = 2_000;
 // A sleeping workflow needs no cache; one in motion is in it for about a second per message.
 const CACHED_WORKFLOWS = 500;
 
+// Of the fixed default of ten pollers only two look for new workflows, and a task nobody waits for goes through the
+// server's database first. Measured at 16 sends at once: the 99th percentile of a bare accept fell from 561 to 318 ms.
+const AUTOSCALED = { type: 'autoscaling' } as const;
+
 /** Starts all task queues of this process: workflows, webhooks, and the submits of the simulated carrier. */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
   const { log } = options;
@@ -59,7 +63,13 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const simulator = createSimulator(simulatorStore(sql), onError);
   const outgoing = createOutgoing(options.config.WEBHOOK_ALLOW_PRIVATE);
 
-  const shared = { connection, namespace, shutdownGraceTime: SHUTDOWN_GRACE };
+  const shared = {
+    connection,
+    namespace,
+    shutdownGraceTime: SHUTDOWN_GRACE,
+    workflowTaskPollerBehavior: AUTOSCALED,
+    activityTaskPollerBehavior: AUTOSCALED,
+  };
   const workers = await Promise.all([
     Worker.create({
       ...shared,

@@ -1,4 +1,8 @@
-import { WithStartWorkflowOperation, WorkflowUpdateFailedError } from '@temporalio/client';
+import {
+  WithStartWorkflowOperation,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+} from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { storeReports } from '../../db/receipts.ts';
@@ -142,6 +146,39 @@ describe('waiting for the send time', () => {
     await pipeline.untilStatus(message.id, 'delivered');
     expect(await untilClosed(message.id)).toBe('COMPLETED');
     expect(await balance(account)).toBe(985);
+  });
+
+  test('cancels against dispatch: each message is either cancelled and refunded, or sent and paid', async () => {
+    const account = await pipeline.account();
+    const sendAt = (await pipeline.now()) + 8_000;
+    const messages = await Promise.all(Array.from({ length: 30 }, () => pipeline.draft(account, { sendAt })));
+    await Promise.all(messages.map((message) => pipeline.accept(message)));
+    // Around the send time, while the messages are being submitted; the first surely before, the last surely after.
+    await Promise.all(
+      messages.map(async ({ id }, index) => {
+        const at = index === 0 ? 0 : sendAt - 300 + index * 50;
+        await until('its moment', async () => (await pipeline.now()) >= at);
+        if (index === messages.length - 1) {
+          await until('submission', async () => (await row(id)).status !== 'scheduled');
+        }
+        const handle = pipeline.client.workflow.getHandle(id);
+        await (index % 2 === 0 ? handle.signal(cancelSignal) : handle.cancel()).catch((error: unknown) => {
+          // Too late even for the workflow: it is delivered and has ended.
+          if (!(error instanceof WorkflowNotFoundError)) throw error;
+        });
+      }),
+    );
+    let cancelled = 0;
+    for (const { id } of messages) {
+      await untilClosed(id);
+      const { status } = await row(id);
+      expect(['cancelled', 'delivered']).toContain(status);
+      expect(await submits(id)).toBe(status === 'cancelled' ? 0 : 1);
+      if (status === 'cancelled') cancelled++;
+    }
+    expect(cancelled).toBeGreaterThan(0);
+    expect(cancelled).toBeLessThan(messages.length);
+    expect(await balance(account)).toBe(1000 - 15 * (messages.length - cancelled));
   });
 
   test('a cancel that comes before batch has started the message starts its workflow itself', async () => {
