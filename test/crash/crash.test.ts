@@ -20,7 +20,7 @@ import { type Load, makeAccounts, planLoad, startLoad, type Told, untilAnswered 
 
 const SEED = Number(process.env['CRASH_SEED'] ?? randomInt(1_000_000));
 const ROUNDS = Number(process.env['CRASH_ROUNDS'] ?? 1);
-const REQUESTS = Number(process.env['CRASH_REQUESTS'] ?? 300);
+const REQUESTS = Number(process.env['CRASH_REQUESTS'] ?? 150);
 // Every 25th webhook call is refused once, so that second attempts are in flight too.
 const REFUSE_EVERY = 25;
 
@@ -63,6 +63,7 @@ async function survive<I extends Installation>(
       const scene: Scene = { sql, client, apiUrl: installation.apiUrls[0]!, accounts, receiver, told };
       const { moving, last } = await untilAtRest(scene);
       report(name, round, load, kills, answered, Date.now(), await countUnanswered(scene));
+      console.log(`  ${told.flatMap(({ messages }) => messages).length} messages accepted so far`);
       if (last.length > 0) console.log(`  the last to come to rest: ${last.slice(0, 3).join('; ')}`);
       expect(moving, 'in flight for ever').toEqual([]);
       expect(await findViolations(scene)).toEqual([]);

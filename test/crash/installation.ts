@@ -245,7 +245,7 @@ function outputOf(dataDir: string, part: string, number: number): string {
 }
 
 function systemSettings(): Record<string, string> {
-  const names = ['PATH', 'HOME', 'TMPDIR', 'TEMPORAL_CLI_PATH', 'XDG_CACHE_HOME', 'NODE_OPTIONS'];
+  const names = ['PATH', 'HOME', 'TMPDIR', 'TEMPORAL_CLI_PATH', 'XDG_CACHE_HOME'];
   return Object.fromEntries(
     names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
   );

@@ -7,7 +7,7 @@ export default defineConfig({
     root: new URL('../..', import.meta.url).pathname,
     maxWorkers: 1,
     fileParallelism: false,
-    testTimeout: 300_000,
+    testTimeout: 300_000 * Number(process.env['CRASH_ROUNDS'] ?? 1),
     hookTimeout: 60_000,
     disableConsoleIntercept: true,
   },
