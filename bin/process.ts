@@ -12,6 +12,7 @@ export type Running = {
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 // npm hands a Ctrl-C on to us although the terminal has sent it to both: within this time it is the same one.
 const SAME_SIGNAL_MS = 500;
+const PARENT_CHECK_MS = 250;
 
 /**
  * The life of a process: starts it, waits for a signal, stops it and exits with 0. A second signal exits at once. What
@@ -29,6 +30,7 @@ export async function runProcess(start: (stopping: AbortSignal) => Promise<Runni
       stopping.abort();
     });
   }
+  if (process.env['npm_lifecycle_event'] !== undefined) endWithParent();
   // A reader that has gone (`npm start | head`) must not bring the service down.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
@@ -60,6 +62,17 @@ export async function runTask(task: () => Promise<void>): Promise<never> {
     console.error(describe(error));
     process.exit(1);
   }
+}
+
+/**
+ * Who kills npm with -9 means what it has started: staying behind, we would hold the port and the data folder against
+ * the next start. Ended as abruptly as npm was, which everything here is made to survive.
+ */
+function endWithParent(): void {
+  const parent = process.ppid;
+  setInterval(() => {
+    if (process.ppid !== parent) process.exit(137);
+  }, PARENT_CHECK_MS).unref();
 }
 
 function aborted(signal: AbortSignal): Promise<null> {
