@@ -16,6 +16,7 @@ import {
   takeMatchedReports,
   takeSignals,
 } from '../db/receipts.ts';
+import { transaction } from '../db/transaction.ts';
 import { mergeReport, outcomeOfParts, type ReportState } from '../domain/receipts.ts';
 import { outcomeSignal } from '../workflows/contracts.ts';
 
@@ -32,8 +33,8 @@ export interface Receipts {
 /** @param onError is told of failures after the reports were stored; they are made up for by the next `catchUp` */
 export function createReceipts(sql: Database, client: Client, onError: (error: unknown) => void): Receipts {
   const catchUp = async (): Promise<void> => {
-    while ((await sql.begin((tx) => applyReports(tx))) === AT_ONCE);
-    while ((await sql.begin((tx) => signalOutcomes(tx, client))) === AT_ONCE);
+    while ((await transaction(sql, applyReports)) === AT_ONCE);
+    while ((await transaction(sql, (tx) => signalOutcomes(tx, client))) === AT_ONCE);
   };
   return {
     catchUp,

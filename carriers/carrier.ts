@@ -30,7 +30,8 @@ export interface DeliveryReport {
   carrierMessageId: string;
   /** Our reference, where the carrier returns it. */
   reference: string | null;
-  state: 'enroute' | 'accepted' | 'delivered' | 'undelivered' | 'expired' | 'rejected' | 'deleted' | 'unknown';
+  state:
+    'enroute' | 'accepted' | 'delivered' | 'undelivered' | 'expired' | 'rejected' | 'deleted' | 'unknown';
   errorCode: string | null;
 }
 

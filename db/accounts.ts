@@ -1,6 +1,7 @@
 import type { CountryRates } from '../domain/price.ts';
 import type { Database, Sql } from './connection.ts';
 import { hasSqlState, SQLSTATE } from './connection.ts';
+import { transaction } from './transaction.ts';
 
 /** What an account shows of itself; names as the columns, money in grosze net. */
 export interface AccountRow {
@@ -81,7 +82,7 @@ export async function setWebhook(
   url: string | null,
   choose: (stored: Buffer | null) => Buffer,
 ): Promise<Buffer> {
-  return await sql.begin(async (tx) => {
+  return await transaction(sql, async (tx) => {
     const [account] = await tx<{ webhook_secret: Buffer | null }[]>`
       select webhook_secret from accounts where id = ${accountId} for no key update`;
     const secret = choose(account?.webhook_secret ?? null);

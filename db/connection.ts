@@ -1,8 +1,9 @@
-import postgres from 'postgres';
+import type { ISql, Sql as PostgresSql } from 'postgres';
+import { postgres } from './driver.ts';
 
 /** A pool of connections, or one transaction of it: every query function takes one as its first argument. */
-export type Sql = postgres.ISql<{ bigint: number }>;
-export type Database = postgres.Sql<{ bigint: number }>;
+export type Sql = ISql<{ bigint: number }>;
+export type Database = PostgresSql<{ bigint: number }>;
 
 const INT8 = 20;
 const RECONNECT_SECONDS = 0.5;

@@ -1,6 +1,7 @@
 import type { DeliveryReport } from '../carriers/carrier.ts';
 import type { SimulatorStore, SimulatedSubmit } from '../carriers/simulator.ts';
 import type { Database } from './connection.ts';
+import { transaction } from './transaction.ts';
 
 /** Keeps the simulated SMSC's memory in PostgreSQL, so that it survives a restart and several workers share it. */
 export function simulatorStore(sql: Database): SimulatorStore {
@@ -28,7 +29,7 @@ export function simulatorStore(sql: Database): SimulatorStore {
     },
 
     async handOverDue(limit, deliver) {
-      return await sql.begin(async (tx) => {
+      return await transaction(sql, async (tx) => {
         const due = await tx<(DeliveryReport & { id: number })[]>`
           select id, carrier_message_id as "carrierMessageId", reference, state, null as "errorCode"
             from simulator_reports where due_at <= clock_timestamp()

@@ -46,6 +46,8 @@ async function fingerprint(): Promise<string> {
 }
 
 function sdkVersion(): string {
-  const { version } = createRequire(import.meta.url)('@temporalio/worker/package.json') as { version: string };
+  const { version } = createRequire(import.meta.url)('@temporalio/worker/package.json') as {
+    version: string;
+  };
   return version;
 }

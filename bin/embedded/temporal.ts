@@ -1,4 +1,4 @@
-import { chmodSync } from 'node:fs';
+import { chmodSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
@@ -47,8 +47,9 @@ export async function startTemporal(options: TemporalOptions): Promise<EmbeddedT
     const child = await spawnServer(options, port, uiPort);
     const address = `127.0.0.1:${port}`;
     if (await becameReady(child, address, options)) {
-      // SQLite gives its journals the rights of the database.
-      chmodSync(join(options.dataDir, 'temporal.db'), 0o600);
+      // Later SQLite gives its journals the rights of the database; the first ones are there already.
+      for (const suffix of ['', '-wal', '-shm'])
+        closeToOthers(`${join(options.dataDir, 'temporal.db')}${suffix}`);
       return {
         address,
         url: address,
@@ -70,6 +71,10 @@ export async function startTemporal(options: TemporalOptions): Promise<EmbeddedT
   }
 }
 
+function closeToOthers(file: string): void {
+  if (existsSync(file)) chmodSync(file, 0o600);
+}
+
 async function freeOther(taken: number, wanted: number | undefined): Promise<number> {
   for (;;) {
     const port = await freePort(wanted === taken ? undefined : wanted);
@@ -88,6 +93,8 @@ function spawnServer(options: TemporalOptions, port: number, uiPort: number): Pr
         '--namespace',
         options.namespace ?? 'default',
       ],
+      // Every state transition is a commit: with the write-ahead log it costs about half.
+      ...['--sqlite-pragma', 'journal_mode=wal'],
       ...['--log-level', 'warn', '--log-format', 'json'],
       ...Object.entries(options.searchAttributes).flatMap(([name, type]) => [
         '--search-attribute',

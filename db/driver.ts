@@ -1,0 +1,53 @@
+import { register } from 'node:module';
+
+/*
+ * postgres 3.4.9, the latest, buffers small writes until the next turn of the event loop and forgets about them when
+ * the connection closes in between. Its author has open reports and fixes: porsager/postgres 1154, 1168, 1208, 1209.
+ *
+ * - A write to a closed connection (the next statement or the rollback of a transaction whose server has gone) throws
+ *   out of a timer, where nobody can catch it: the whole process ends.
+ * - The driver asks each new connection for array types, and a connection lost just then rejects a promise that nobody
+ *   holds: the process ends as well. The connection's own failure is told to whoever uses it.
+ * - A connection closed with a write in its buffer keeps the stale timer and never sends anything again.
+ *
+ * So the driver's source is corrected while it is loaded. Source that is not as expected stops the start: then there is
+ * a new release, and this file is to be looked at again.
+ */
+const CORRECTIONS: [string, string][] = [
+  ['return fetchArrayTypes()', 'return fetchArrayTypes().catch(() => undefined)'],
+  [
+    'const x = socket.write(chunk, fn)',
+    `if (socket === null) {
+      chunk = nextWriteTimer = null
+      error(Errors.connection('CONNECTION_CLOSED', options, socket))
+      return false
+    }
+    const x = socket.write(chunk, fn)`,
+  ],
+  [
+    'clearImmediate(nextWriteTimer)\n    socket.',
+    'clearImmediate(nextWriteTimer)\n    chunk = nextWriteTimer = null\n    socket.',
+  ],
+  [
+    'clearImmediate(nextWriteTimer)\n    if (',
+    'clearImmediate(nextWriteTimer)\n    chunk = nextWriteTimer = null\n    if (',
+  ],
+];
+
+const HOOK = `
+const corrections = ${JSON.stringify(CORRECTIONS)};
+export async function load(url, context, next) {
+  const loaded = await next(url, context);
+  if (!/\\/node_modules\\/postgres\\/src\\/connection\\.js(\\?|$)/.test(url)) return loaded;
+  let source = String(loaded.source);
+  for (const [from, to] of corrections) {
+    if (source.split(from).length !== 2) throw new Error('db/driver.ts does not fit this release of postgres');
+    source = source.replace(from, () => to);
+  }
+  return { ...loaded, source };
+}`;
+
+register(`data:text/javascript,${encodeURIComponent(HOOK)}`);
+
+/** The PostgreSQL driver, corrected. */
+export const { default: postgres } = await import('postgres');

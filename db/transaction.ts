@@ -1,0 +1,57 @@
+import type { Database, Sql } from './connection.ts';
+
+// What the driver says of a connection that is gone, and the SQLSTATEs after which the server closes it.
+const LOST = new Set([
+  'CONNECTION_CLOSED',
+  'CONNECTION_DESTROYED',
+  'CONNECTION_ENDED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  '57P01',
+  '57P02',
+  '57P05',
+]);
+
+/**
+ * Runs statements in one transaction: all of them or none.
+ *
+ * The driver goes on with a transaction whose connection is lost: what its code does next, the rollback included, would
+ * run on that connection when it is connected again, perhaps in the middle of another transaction. So a lost
+ * transaction ends here at once, and its code can do nothing more with it.
+ *
+ * @throws what `work` throws, after a rollback, or the loss of the connection
+ */
+export async function transaction<T>(sql: Database, work: (tx: Sql) => Promise<T>): Promise<T> {
+  let lost: Error | undefined;
+  let lose: (error: Error) => void;
+  const loss = new Promise<never>((_, reject) => {
+    lose = (error) => {
+      lost ??= error;
+      reject(lost);
+    };
+  });
+  const begun = sql.begin((tx) => {
+    const guarded = new Proxy(tx, {
+      apply(target, self, args: unknown[]): unknown {
+        if (lost) throw lost;
+        return Reflect.apply(target, self, args) as unknown;
+      },
+    });
+    return new Promise<T>((resolve, reject) => {
+      work(guarded).then(resolve, (error: unknown) => {
+        // Left unsettled when the connection is lost: the driver would answer a rejection with a rollback.
+        if (isLoss(error)) lose(error);
+        else reject(error as Error);
+      });
+    });
+  });
+  begun.catch((error: unknown) => {
+    if (isLoss(error)) lose(error);
+  });
+  return (await Promise.race([begun, loss])) as T;
+}
+
+function isLoss(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && LOST.has(String(error.code));
+}

@@ -1,0 +1,53 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { removeDataDir } from '../../bin/embedded/dataDir.ts';
+import { startPostgres } from '../../bin/embedded/postgres.ts';
+import { type Database, openDatabase } from '../../db/connection.ts';
+import { transaction } from '../../db/transaction.ts';
+import { until } from '../workflows/pipeline.ts';
+
+const CONNECTIONS = 5;
+
+let sql: Database;
+let stop: () => Promise<void>;
+beforeAll(async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'goniec-driver-'));
+  const server = await startPostgres({ dataDir, log: () => undefined });
+  sql = openDatabase(server.url, CONNECTIONS);
+  stop = async () => {
+    await sql.end({ timeout: 1 });
+    await server.stop();
+    removeDataDir(dataDir);
+  };
+}, 60_000);
+afterAll(() => stop());
+
+/** A transaction whose server process is killed in its middle, as `kill -9` or the kernel's memory killer would. */
+async function cutTransaction(): Promise<void> {
+  await transaction(sql, async (tx) => {
+    const [row] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`;
+    process.kill(row!.pid, 'SIGKILL');
+    await delay(50);
+    await tx`select 1`;
+  });
+}
+
+// An exception that nobody can catch would end this test run as it would end the service.
+test('connections cut in the middle of transactions fail those, and all of them serve again', async () => {
+  for (let round = 0; round < 5; round++) {
+    const results = await Promise.allSettled(Array.from({ length: CONNECTIONS }, cutTransaction));
+    expect(results.every(({ status }) => status === 'rejected')).toBe(true);
+    // The server ends all its processes when one was killed, and is back in a moment.
+    await until('the server is back', () =>
+      sql`select 1`.then(
+        () => true,
+        () => false,
+      ),
+    );
+  }
+  const held = Array.from({ length: CONNECTIONS }, () => transaction(sql, (tx) => tx`select pg_sleep(0.2)`));
+  await Promise.all(held);
+}, 30_000);
