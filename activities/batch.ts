@@ -1,11 +1,12 @@
 import { Context } from '@temporalio/activity';
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { Database } from '../db/connection.ts';
-import { acceptedMessagesAfter } from '../db/requests.ts';
+import { acceptedMessagesAfter } from '../db/startable.ts';
 import { messageStart, type StartableMessage } from '../workflows/startOptions.ts';
 
 const PAGE = 100;
-const STARTS_AT_ONCE = 20;
+// Starting more at once would only make single messages wait behind them.
+const STARTS_AT_ONCE = 10;
 
 /** Starting the workflows of a request with several recipients. */
 export function batchActivities(sql: Database, client: Client) {

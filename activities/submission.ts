@@ -12,6 +12,7 @@ import {
   leavePartUnanswered,
   markUnanswered,
   openSubmission,
+  releaseScheduled,
   type StatusChange,
   type SubmittableMessage,
 } from '../db/submissions.ts';
@@ -41,9 +42,12 @@ export function submissionActivities(sql: Database, carrier: Carrier, applyRepor
   };
 }
 
-/** The end of delivery attempts, from the workflow's timer. */
-export function expiryActivities(sql: Database) {
+/** What the workflow's timers bring about: the send time, and the end of delivery attempts. */
+export function timeActivities(sql: Database) {
   return {
+    /** `scheduled` becomes `queued`; returns what the message is now. */
+    release: (messageId: string): Promise<string> => releaseScheduled(sql, messageId),
+
     /** `queued` or `sent` becomes `expired`; returns what the message is now. */
     async expire(messageId: string): Promise<SubmissionOutcome> {
       return asOutcome(await expireMessage(sql, messageId));
@@ -61,6 +65,7 @@ async function submitMessage(
   if (!message) throw ApplicationFailure.nonRetryable(`no accepted message ${messageId}`);
   // An earlier attempt came this far and its result was lost: the workflow has still to tell of its events.
   if (message.status !== 'queued') return asOutcome(message);
+  if (message.giveUpAt.getTime() <= Date.now()) return asOutcome(await expireMessage(sql, messageId));
 
   const { encoding, parts } = splitIntoParts(message.text);
   const events: string[] = [];
@@ -69,6 +74,7 @@ async function submitMessage(
   for (const [index, text] of parts.entries()) {
     const part = index + 1;
     const claim = await claimPart(sql, messageId, part, carrier.name);
+    if (claim === 'closed') return submitMessage(sql, carrier, messageId, applyReports);
     if (claim === 'unanswered') unanswered = true;
     if (claim !== 'claimed') continue;
 

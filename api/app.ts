@@ -3,7 +3,7 @@ import Koa from 'koa';
 import helmet from 'koa-helmet';
 import { endpoints } from './endpoints.ts';
 import { ApiError, notFound } from './errors.ts';
-import { accessLog, errorEnvelope, requestId } from './middleware.ts';
+import { accessLog, errorEnvelope, httpRules, requestId } from './middleware.ts';
 import { type Context, serve, type State } from './serve.ts';
 import type { Services } from './services.ts';
 
@@ -17,6 +17,7 @@ export function createApp(services: Services): Koa<State> {
   app.use(accessLog(services.log));
   app.use(errorEnvelope(services.log));
   app.use(securityHeaders());
+  app.use(httpRules());
   app.use(router.routes());
   app.use((context) => refuseUnrouted(router, context));
   return app;

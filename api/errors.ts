@@ -11,9 +11,12 @@ export type Problem =
   | { reason: 'method_not_allowed'; method: string; allowed: readonly string[] }
   | { reason: 'too_large'; limitBytes: number }
   | { reason: 'content_type_unsupported' | 'charset_unsupported' | 'content_encoding_unsupported' }
+  | { reason: 'host_missing' | 'expectation_unsupported' }
   | { reason: 'request_malformed' | 'headers_too_large' | 'request_too_slow' | 'body_aborted' }
   | { reason: 'body_missing' | 'body_not_utf8' | 'body_not_json' | 'body_not_object' }
-  | { reason: 'field_missing' | 'field_unknown' | 'field_malformed' | 'query_repeated'; field: string }
+  | { reason: 'field_missing' | 'field_unknown' | 'field_malformed'; field: string }
+  | { reason: 'parameter_unknown' | 'query_repeated' | 'plus_not_encoded'; field: string }
+  | { reason: 'sender_malformed'; field: string }
   | { reason: 'field_type'; field: string; expected: string }
   | {
       reason: 'field_too_short' | 'field_too_long';

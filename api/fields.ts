@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { parseInstant } from '../domain/instants.ts';
 import { parseMsisdn } from '../domain/msisdn.ts';
+import { isSenderName } from '../domain/senders.ts';
 import { parseSendWindow } from '../domain/sendWindow.ts';
 import type { Problem } from './errors.ts';
 
@@ -23,8 +24,11 @@ export const plainText = z
 /** The caller's own identifier: 1 to 255 characters. */
 export const reference = plainText.min(1).max(REFERENCE_MAX);
 
-/** A sender as asked for; whether it is registered is the account's matter. */
-export const senderName = plainText.min(1).max(SENDER_MAX);
+/** A sender as asked for: one that can be; whether it is registered is the account's matter. */
+export const senderName = plainText
+  .min(1)
+  .max(SENDER_MAX)
+  .refine(isSenderName, issue({ reason: 'sender_malformed' }));
 
 /** ISO 8601 with `Z` or an offset → epoch milliseconds. */
 export const instant = z.string().transform((value, context) => {
@@ -44,6 +48,18 @@ export const msisdn = z.string().transform((value, context) => {
   const parsed = parseMsisdn(value);
   if (parsed !== null) return parsed;
   context.addIssue({ code: 'custom', ...issue({ reason: 'field_malformed' }) });
+  return z.NEVER;
+});
+
+/** `msisdn` in a query, where a plus that is not encoded has become a space. */
+export const queryMsisdn = z.string().transform((value, context) => {
+  const parsed = parseMsisdn(value);
+  if (parsed !== null) return parsed;
+  const meant = value.startsWith(' ') ? parseMsisdn(`+${value.slice(1)}`) : null;
+  context.addIssue({
+    code: 'custom',
+    ...issue({ reason: meant === null ? 'field_malformed' : 'plus_not_encoded' }),
+  });
   return z.NEVER;
 });
 

@@ -1,7 +1,7 @@
 import type { Middleware } from 'koa';
 import type { Logger } from 'pino';
 import { newId } from '../db/ids.ts';
-import { ApiError, providerError } from './errors.ts';
+import { ApiError, invalidRequest, providerError } from './errors.ts';
 import { outageStatus } from './outages.ts';
 import type { State } from './serve.ts';
 import { problemText } from './texts.ts';
@@ -53,6 +53,18 @@ export function errorEnvelope(log: Logger): Middleware<State> {
       context.set(error.headers);
       context.body = errorBody(error, context.state.requestId);
     }
+  };
+}
+
+/** What HTTP/1.1 wants of every request (RFC 9110, 10.1.1; RFC 9112, 3.2), refused here so that it is in the envelope. */
+export function httpRules(): Middleware<State> {
+  return async ({ req }, next) => {
+    if (req.httpVersion === '1.1' && req.headers.host === undefined)
+      throw invalidRequest({ reason: 'host_missing' });
+    const { expect } = req.headers;
+    if (expect !== undefined && expect.toLowerCase() !== '100-continue')
+      throw new ApiError(417, 'invalid_request', { reason: 'expectation_unsupported' });
+    await next();
   };
 }
 

@@ -41,7 +41,7 @@ export async function serve(
     endpoint.body === undefined ? undefined : await readJson(context.req, endpoint.bodyLimit ?? BODY_LIMIT);
   const call = {
     params: readParams(endpoint, params),
-    query: validate(endpoint.query ?? NOTHING, readQuery(context.querystring)),
+    query: validate(endpoint.query ?? NOTHING, readQuery(context.querystring), 'parameter_unknown'),
     body: endpoint.body === undefined ? undefined : validate(endpoint.body, json),
     caller,
     requestId: context.state.requestId,
@@ -82,19 +82,27 @@ function readParams({ params: schema }: Endpoint, params: Record<string, string>
   return parsed.data;
 }
 
-/** The header `Idempotency-Key`: 1 to 128 characters (v2.3.0, Limits), UTF-8 or plain ASCII. */
+/** The header `Idempotency-Key`: 1 to 128 characters (v2.3.0, Limits), in UTF-8 or else Latin-1. */
 function readIdempotencyKey(context: Context): string | null {
   const given = context.req.headersDistinct['idempotency-key'];
   if (given === undefined) return null;
   const [value = '', ...others] = given;
   if (others.length > 0) throw invalidRequest({ reason: 'idempotency_key_repeated' }, 'Idempotency-Key');
-  // Node hands header bytes over as Latin-1.
-  const key = Buffer.from(value, 'latin1').toString('utf8');
+  const key = headerText(value);
   const length = [...key].length;
   if (length < 1 || length > IDEMPOTENCY_KEY_MAX) {
     throw invalidRequest({ reason: 'idempotency_key_length' }, 'Idempotency-Key');
   }
   return key;
+}
+
+/** What Node has read as Latin-1 byte by byte, as it was meant: nothing is replaced, so different bytes stay different. */
+function headerText(value: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(value, 'latin1'));
+  } catch {
+    return value;
+  }
 }
 
 /** Writes the answer, which has to be what the endpoint declares: anything else is a fault of ours. */

@@ -1,10 +1,17 @@
 import { Client, Connection, type ConnectionOptions } from '@temporalio/client';
-import { createServer, type Server, STATUS_CODES } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { openDatabase } from '../db/connection.ts';
 import { newId } from '../db/ids.ts';
 import { createApp } from './app.ts';
+import { endpoints } from './endpoints.ts';
 import { ApiError } from './errors.ts';
 import { errorBody } from './middleware.ts';
 import type { ApiSettings, Services } from './services.ts';
@@ -46,6 +53,8 @@ const CHECK_MS = 2_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 // Longer than the usual load balancer's, so that it is not us who close a connection it is about to use.
 const KEEP_ALIVE_MS = 75_000;
+// For the caller to take the refusal and close.
+const TUNNEL_CLOSE_MS = 2_000;
 
 /**
  * Starts the API. Neither the database nor Temporal has to be there yet: until they are, requests get 502.
@@ -60,9 +69,11 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
 
   const app = createApp(services);
   const handler = app.callback();
-  const server = createServer({ connectionsCheckingInterval: CHECK_MS }, (request, response) => {
-    void handler(request, response);
-  });
+  const answer = (request: IncomingMessage, response: ServerResponse) => void handler(request, response);
+  // What Node would refuse by itself, without a word, the application refuses in its envelope.
+  const server = createServer({ connectionsCheckingInterval: CHECK_MS, requireHostHeader: false }, answer);
+  server.on('checkExpectation', answer);
+  server.on('connect', (_request, socket) => refuseTunnel(socket as Socket));
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   server.keepAliveTimeout = KEEP_ALIVE_MS;
@@ -128,21 +139,37 @@ function answerMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
     socket.destroy();
     return;
   }
+  socket.end(refusalText(malformed(error.code)));
+}
+
+/** Answers CONNECT: we are no proxy. Node has let go of the connection, so its errors and its end are ours. */
+function refuseTunnel(socket: Socket): void {
+  const cut = setTimeout(() => socket.destroy(), TUNNEL_CLOSE_MS);
+  socket.on('error', () => socket.destroy());
+  socket.on('close', () => clearTimeout(cut));
+  const allowed = [...new Set(endpoints.map(({ method }) => method))].sort();
+  const problem = { reason: 'method_not_allowed', method: 'CONNECT', allowed } as const;
+  const headers = { Allow: allowed.join(', ') };
+  // Read to its end: closing with bytes unread would reset the connection and lose the answer.
+  socket.resume();
+  socket.end(refusalText(new ApiError(405, 'method_not_allowed', problem, { headers })));
+}
+
+/** A whole answer in the envelope, for a connection that has no request to answer. */
+function refusalText(refusal: ApiError): string {
   const id = newId('req');
-  const refusal = malformed(error.code);
   const body = JSON.stringify(errorBody(refusal, id));
-  socket.end(
-    [
-      `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}`,
-      'Content-Type: application/json; charset=utf-8',
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      `X-Request-Id: ${id}`,
-      'Cache-Control: no-store',
-      'Connection: close',
-      '',
-      body,
-    ].join('\r\n'),
-  );
+  return [
+    `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}`,
+    ...Object.entries(refusal.headers).map(([name, value]) => `${name}: ${value}`),
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${id}`,
+    'Cache-Control: no-store',
+    'Connection: close',
+    '',
+    body,
+  ].join('\r\n');
 }
 
 function malformed(code: string | undefined): ApiError {

@@ -48,6 +48,10 @@ export function problemText(problem: Problem): string {
       return 'Skompresowana treść żądania nie jest obsługiwana.';
     case 'request_malformed':
       return 'Żądanie nie jest poprawnym żądaniem HTTP.';
+    case 'host_missing':
+      return 'Brak nagłówka Host.';
+    case 'expectation_unsupported':
+      return 'Nagłówek Expect może mieć tylko wartość 100-continue.';
     case 'headers_too_large':
       return 'Nagłówki żądania są za duże.';
     case 'request_too_slow':
@@ -68,6 +72,10 @@ export function problemText(problem: Problem): string {
       return `Nieznane pole ${quoted(problem.field)}.`;
     case 'field_malformed':
       return `Pole „${problem.field}” ma nieprawidłową wartość.`;
+    case 'parameter_unknown':
+      return `Nieznany parametr ${quoted(problem.field)}.`;
+    case 'plus_not_encoded':
+      return `Parametr ${quoted(problem.field)} zaczyna się od spacji: znak plus zapisuje się w adresie jako %2B.`;
     case 'query_repeated':
       return `Parametr ${quoted(problem.field)} podano więcej niż raz.`;
     case 'field_type':
@@ -104,6 +112,11 @@ export function problemText(problem: Problem): string {
       return `Konto testowe wysyła tylko na zweryfikowane numery; ten numer nie jest zweryfikowany${position(problem.index)}.`;
     case 'sender_inactive':
       return `Nadawca ${quoted(problem.sender)} nie jest aktywny na liście nadawców konta.`;
+    case 'sender_malformed':
+      return (
+        `Pole „${problem.field}” musi być nazwą nadawcy (od 1 do 11 znaków: litery bez polskich znaków, cyfry, ` +
+        'spacja, kropka, &, _ lub -) albo numerem od 3 do 15 cyfr.'
+      );
     case 'text_too_long':
       return `Treść wiadomości jest za długa: części ${problem.parts}, najwyżej ${problem.limit}.`;
     case 'instant_malformed':

@@ -3,12 +3,17 @@ import { type ApiError, invalidRequest, type Problem } from './errors.ts';
 
 /**
  * Parses a body or a query by its schema.
+ * @param unknown what a name that the schema does not have is called
  * @throws ApiError 400 with the first thing wrong; `param` is the top-level field
  */
-export function validate<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
+export function validate<Schema extends z.ZodType>(
+  schema: Schema,
+  input: unknown,
+  unknown: 'field_unknown' | 'parameter_unknown' = 'field_unknown',
+): z.output<Schema> {
   const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;
-  throw asApiError(parsed.error.issues[0]!, input);
+  throw asApiError(parsed.error.issues[0]!, input, unknown);
 }
 
 /**
@@ -25,10 +30,14 @@ export function readQuery(querystring: string): Record<string, string> {
   return Object.fromEntries(entries);
 }
 
-function asApiError(issue: z.core.$ZodIssue, input: unknown): ApiError {
+function asApiError(
+  issue: z.core.$ZodIssue,
+  input: unknown,
+  unknown: 'field_unknown' | 'parameter_unknown',
+): ApiError {
   if (issue.code === 'unrecognized_keys' && issue.path.length === 0) {
     const field = issue.keys[0] ?? '';
-    return invalidRequest({ reason: 'field_unknown', field }, field);
+    return invalidRequest({ reason: unknown, field }, field);
   }
   const field = String(issue.path[0] ?? '');
   if (field === '' && issue.code === 'invalid_type') return invalidRequest({ reason: 'body_not_object' });

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { isSenderName } from '../domain/senders.ts';
 
 const flag = z.enum(['true', 'false', '1', '0']).transform((value) => value === 'true' || value === '1');
 const count = (min: number, max: number) =>
@@ -37,7 +38,10 @@ const environment = z.object({
     .optional(),
   DEFAULT_SENDER: z
     .string()
-    .regex(/^[A-Za-z0-9][A-Za-z0-9 .&_-]{0,10}$/, 'must be 1 to 11 letters, digits or one of " .&_-"')
+    .refine(
+      isSenderName,
+      'must be a name of 1 to 11 letters, digits or one of " .&_-", or a number of 3 to 15 digits',
+    )
     .default('INFO'),
 });
 

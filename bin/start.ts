@@ -25,6 +25,7 @@ import { startLog } from './log.ts';
 import { portTaken, runProcess, type Running } from './process.ts';
 import { addSearchAttributes, searchAttributesOf } from './searchAttributes.ts';
 import { checkSecretsKey, loadSecretsKey } from './secrets.ts';
+import { shellWord } from './shell.ts';
 
 // A service with a demo account is for this machine alone unless its operator says otherwise.
 const HOST = '127.0.0.1';
@@ -186,7 +187,7 @@ goniec is running.
   Temporal UI   ${uiUrl ?? `not ours (Temporal at ${temporal.address})`}
   PostgreSQL    ${database}
 `);
-  say(demo.apiKey === undefined ? laterStart(demo) : firstStart(demo.apiKey, apiUrl));
+  say(demo.apiKey === undefined ? laterStart(demo, config) : firstStart(demo.apiKey, apiUrl));
   say('Ctrl-C stops it.');
 }
 
@@ -203,9 +204,10 @@ function firstStart(apiKey: string, apiUrl: string): string {
 `;
 }
 
-function laterStart(demo: DemoAccount): string {
+function laterStart(demo: DemoAccount, { DATA_DIR: dataDir }: Config): string {
+  const where = dataDir === readConfig({}).DATA_DIR ? '' : `DATA_DIR=${shellWord(dataDir)} `;
   return `  The demo account's API key was shown at the first start; make another one with
 
-    npm run --silent admin -- keys create --account ${demo.accountId}
+    ${where}npm run --silent admin -- keys create --account ${demo.accountId}
 `;
 }

@@ -1,6 +1,5 @@
 import type { MessageRow } from '../domain/records.ts';
 import type { MessageStatus } from '../domain/statuses.ts';
-import type { StartableMessage } from '../workflows/startOptions.ts';
 import type { Sql } from './connection.ts';
 
 /** Which messages of an account a page shows; null means any. */
@@ -37,27 +36,6 @@ export async function readMessage(sql: Sql, accountId: string, id: string): Prom
     select ${columns(sql)} from messages
      where id = ${id} and account_id = ${accountId} and status not in ('draft', 'refused')`;
   return message ?? null;
-}
-
-/** What starts the workflow of a message of the account; null as in {@link readMessage}. */
-export async function readStartable(
-  sql: Sql,
-  accountId: string,
-  id: string,
-): Promise<StartableMessage | null> {
-  const [row] = await sql<
-    (Omit<StartableMessage, 'sendAt' | 'giveUpAt'> & { sendAt: Date | null; giveUpAt: Date })[]
-  >`
-    select id, account_id as "accountId", request_id as "requestId", carrier, send_at as "sendAt",
-           give_up_at as "giveUpAt", priority
-      from messages
-     where id = ${id} and account_id = ${accountId} and status not in ('draft', 'refused')`;
-  if (!row) return null;
-  return {
-    ...row,
-    sendAt: row.sendAt === null ? null : row.sendAt.getTime(),
-    giveUpAt: row.giveUpAt.getTime(),
-  };
 }
 
 function columns(sql: Sql) {

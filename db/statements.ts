@@ -12,7 +12,7 @@ export interface StatementRow {
   paid_at: Date | null;
 }
 
-/** The months a statement can be for: `last` is the latest one over in Poland, both `YYYY-MM`. */
+/** The latest calendar month that is over in Poland, `YYYY-MM`: the last one a statement can be for. */
 export async function lastFullMonth(sql: Sql): Promise<string> {
   const [row] = await sql<{ month: string }[]>`
     select to_char(date_trunc('month', now() at time zone 'Europe/Warsaw') - interval '1 month', 'YYYY-MM') as month`;

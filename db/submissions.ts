@@ -19,20 +19,34 @@ export interface SubmittableMessage {
 
 /**
  * Where a part stands: `claimed` means this call marked it as under way and the caller is the one to submit it;
- * `unanswered`: an earlier attempt marked it and never stored an answer.
+ * `unanswered`: an earlier attempt marked it and never stored an answer; `closed`: the message is no longer queued.
  */
-export type PartClaim = 'claimed' | 'accepted' | 'refused' | 'unanswered';
+export type PartClaim = 'claimed' | 'accepted' | 'refused' | 'unanswered' | 'closed';
 
-/** Takes a message to its submission: `scheduled` becomes `queued`. Null when there is no such accepted message. */
+/**
+ * The send time has come: `scheduled` becomes `queued`.
+ * @returns the status the message has now
+ */
+export async function releaseScheduled(sql: Sql, messageId: string): Promise<string> {
+  const [message] = await sql<{ status: string }[]>`
+    with released as (
+      update messages set status = 'queued', updated_at = now()
+       where id = ${messageId} and status = 'scheduled'
+      returning status
+    )
+    select status from released
+    union all
+    select status from messages where id = ${messageId} and not exists (select from released)`;
+  return message?.status ?? 'refused';
+}
+
+/** Reads a message for its submission. Null when there is no such accepted message. */
 export async function openSubmission(sql: Sql, messageId: string): Promise<SubmittableMessage | null> {
   const [message] = await sql<SubmittableMessage[]>`
-    update messages
-       set status = case when status = 'scheduled' then 'queued' else status end,
-           updated_at = case when status = 'scheduled' then now() else updated_at end,
-           submission = case when submission = 'waiting' then 'under way' else submission end
-     where id = ${messageId} and status not in ('draft', 'refused')
-    returning id, account_id as "accountId", status, recipient, sender, text, parts, priority, carrier,
-              give_up_at as "giveUpAt", ${pendingEvents(sql, messageId)} as events`;
+    select id, account_id as "accountId", status, recipient, sender, text, parts, priority, carrier,
+           give_up_at as "giveUpAt", ${pendingEvents(sql, messageId)} as events
+      from messages
+     where id = ${messageId} and status not in ('draft', 'refused')`;
   return message ?? null;
 }
 
@@ -47,8 +61,11 @@ export async function claimPart(
   carrier: string,
 ): Promise<PartClaim> {
   const [claimed] = await sql`
+    with open as (
+      update messages set submission = 'under way' where id = ${messageId} and status = 'queued' returning id
+    )
     insert into message_parts (message_id, part, state, carrier)
-    values (${messageId}, ${part}, 'under way', ${carrier})
+    select id, ${part}::smallint, 'under way', ${carrier} from open
     on conflict (message_id, part) do update
        set state = 'under way', tries = message_parts.tries + 1, submitted_at = now()
      where message_parts.state = 'held'
@@ -56,17 +73,27 @@ export async function claimPart(
   if (claimed) return 'claimed';
   const [found] = await sql<{ state: PartClaim }[]>`
     update message_parts set state = case when state = 'under way' then 'unanswered' else state end
-     where message_id = ${messageId} and part = ${part}
+     where message_id = ${messageId} and part = ${part} and state <> 'held'
     returning state`;
-  if (!found) throw new Error(`part ${part} of ${messageId} vanished`);
-  return found.state;
+  return found?.state ?? 'closed';
 }
 
-/** Puts a part back that the SMSC certainly did not take, to be submitted again. */
+/**
+ * Puts a part back that the SMSC certainly did not take, to be submitted again. A message of which it took nothing yet
+ * waits as before its first try.
+ */
 export async function holdPart(sql: Sql, messageId: string, part: number): Promise<void> {
   await sql`
-    update message_parts set state = 'held', answered_at = now()
-     where message_id = ${messageId} and part = ${part} and state = 'under way'`;
+    with held as (
+      update message_parts set state = 'held', answered_at = now()
+       where message_id = ${messageId} and part = ${part} and state = 'under way'
+      returning message_id, part
+    )
+    update messages m set submission = 'waiting'
+      from held h
+     where m.id = h.message_id and m.submission = 'under way'
+       and not exists (select from message_parts p
+                        where p.message_id = h.message_id and p.part <> h.part and p.state <> 'held')`;
 }
 
 /** Notes that a submit got no answer in time. */
@@ -84,8 +111,6 @@ export interface StoredAnswer {
   event: string | null;
   /** True when a delivery report for this part came before its answer was stored, and waits to be applied. */
   reported: boolean;
-  /** True when the message had been given up as unanswered, so that its workflow no longer waits for the answer. */
-  late: boolean;
 }
 
 /**
@@ -128,8 +153,7 @@ export async function acceptPart(
     select coalesce((select status from sent), (select status from messages where id = ${messageId})) as status,
            (select id from event) as event,
            exists (select from delivery_reports r join answered a on a.carrier = r.carrier
-                    where r.carrier_message_id = ${carrierMessageId} and r.applied_at is null) as reported,
-           coalesce((select submission = 'unanswered' from before), false) as late`;
+                    where r.carrier_message_id = ${carrierMessageId} and r.applied_at is null) as reported`;
   if (!stored) throw new Error(`message ${messageId} vanished`);
   return stored;
 }
@@ -172,7 +196,10 @@ export async function failSubmission(
   return row;
 }
 
-/** Delivery attempts have passed their end: `queued` or `sent` becomes `expired`; anything else stays. */
+/**
+ * Delivery attempts have passed their end: `queued` or `sent` becomes `expired`; anything else stays. A message of which
+ * the carrier was never given anything is paid back, once; one whose submit is open shows as unanswered.
+ */
 export async function expireMessage(sql: Sql, messageId: string): Promise<StatusChange> {
   const [row] = await sql<StatusChange[]>`
     with expired as (
@@ -180,7 +207,13 @@ export async function expireMessage(sql: Sql, messageId: string): Promise<Status
          set status = 'expired', updated_at = now(),
              submission = case when submission = 'under way' then 'unanswered' else submission end
        where id = ${messageId} and status in ('queued', 'sent')
-      returning id, account_id, status, delivered_at, error_code, updated_at
+      returning id, account_id, status, submission, delivered_at, error_code, updated_at
+    ), refunded as (
+      insert into ledger_entries (account_id, kind, amount_grosze, test_credits, message_id)
+      select x.account_id, 'refund', -e.amount_grosze, -e.test_credits, x.id
+        from expired x join ledger_entries e on e.message_id = x.id and e.kind = 'charge'
+       where x.submission = 'waiting'
+      on conflict (message_id, kind) where message_id is not null do nothing
     ), event as (
       insert into webhook_events (id, account_id, message_id, type, snapshot)
       select ${newId('evt')}, s.account_id, s.id, 'message.expired', ${statusSnapshot(sql, sql`s`)}

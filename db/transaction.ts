@@ -35,7 +35,7 @@ export async function transaction<T>(sql: Database, work: (tx: Sql) => Promise<T
     const guarded = new Proxy(tx, {
       apply(target, self, args: unknown[]): unknown {
         if (lost) throw lost;
-        return Reflect.apply(target, self, args) as unknown;
+        return Reflect.apply(target, self, args);
       },
     });
     return new Promise<T>((resolve, reject) => {
@@ -49,7 +49,7 @@ export async function transaction<T>(sql: Database, work: (tx: Sql) => Promise<T
   begun.catch((error: unknown) => {
     if (isLoss(error)) lose(error);
   });
-  return (await Promise.race([begun, loss])) as T;
+  return await Promise.race([begun, loss]);
 }
 
 function isLoss(error: unknown): error is Error {

@@ -5,7 +5,7 @@ import { batchActivities } from '../activities/batch.ts';
 import { billingActivities } from '../activities/billing.ts';
 import { createOutgoing } from '../activities/outgoing.ts';
 import { createReceipts } from '../activities/receipts.ts';
-import { expiryActivities, submissionActivities } from '../activities/submission.ts';
+import { timeActivities, submissionActivities } from '../activities/submission.ts';
 import { webhookActivities, webhookClosingActivities } from '../activities/webhooks.ts';
 import { createSimulator } from '../carriers/simulator.ts';
 import { openDatabase } from '../db/connection.ts';
@@ -78,7 +78,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       maxCachedWorkflows: CACHED_WORKFLOWS,
       activities: {
         ...billingActivities(sql),
-        ...expiryActivities(sql),
+        ...timeActivities(sql),
         ...webhookClosingActivities(sql),
         ...batchActivities(sql, client),
       },

@@ -53,9 +53,9 @@ export interface MessageResult {
 
 /** Charges all recipients of the request together; also accepted by `batch`. Update id: the request's id. */
 export const acceptUpdate = defineUpdate<Acceptance>('accept');
-/** Cancels a scheduled message (v2.3.0: at least 30 s before its send time). Fails with type `NOT_CANCELLABLE`. */
+/** Cancels a scheduled message (v2.3.0: at least 30 s before its send time). Fails with `FAILURE.notCancellable`. */
 export const cancelUpdate = defineUpdate<void>('cancel');
-/** For operators: cancels as long as nothing has been submitted; without effect afterwards. */
+/** For operators: cancels as long as the message is scheduled, to the last second; without effect afterwards. */
 export const cancelSignal = defineSignal('cancelMessage');
 /** What the delivery reports of all parts come to. */
 export const outcomeSignal = defineSignal<[OutcomeSignal]>('outcome');

@@ -14,7 +14,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { billingActivities } from '../activities/billing.ts';
-import type { expiryActivities, submissionActivities } from '../activities/submission.ts';
+import type { submissionActivities, timeActivities } from '../activities/submission.ts';
 import type { webhookActivities, webhookClosingActivities } from '../activities/webhooks.ts';
 import { CANCEL_LEAD_MS } from '../domain/statuses.ts';
 import {
@@ -32,12 +32,11 @@ import {
   type SubmissionOutcome,
   WEBHOOKS_QUEUE,
 } from './contracts.ts';
-import { taskPriority } from './startOptions.ts';
 
 // One database transaction each, keyed by the message: repeated until the database answers.
 const local = proxyLocalActivities<
   ReturnType<typeof billingActivities> &
-    ReturnType<typeof expiryActivities> &
+    ReturnType<typeof timeActivities> &
     ReturnType<typeof webhookClosingActivities>
 >({
   startToCloseTimeout: '10s',
@@ -46,14 +45,11 @@ const local = proxyLocalActivities<
 
 // Tried three times, at 0 s, 2 s and 10 s. The activity counts the attempts it made, so an attempt lost with its
 // worker is made again instead of being taken from the receiver.
-// Accounts take turns, so that one whose receiver hangs cannot take all the slots of the workers.
-const webhooksOf = (input: MessageInput) =>
-  proxyActivities<ReturnType<typeof webhookActivities>>({
-    taskQueue: WEBHOOKS_QUEUE,
-    startToCloseTimeout: '20s',
-    retry: { initialInterval: '2s', backoffCoefficient: 4, maximumInterval: '8s' },
-    priority: taskPriority(input),
-  });
+const { deliverWebhook } = proxyActivities<ReturnType<typeof webhookActivities>>({
+  taskQueue: WEBHOOKS_QUEUE,
+  startToCloseTimeout: '20s',
+  retry: { initialInterval: '2s', backoffCoefficient: 4, maximumInterval: '8s' },
+});
 
 type Final = 'delivered' | 'undelivered' | 'failed' | 'expired' | 'cancelled' | 'refused';
 
@@ -89,7 +85,7 @@ export async function message(input: MessageInput): Promise<MessageResult> {
     },
   );
   setHandler(cancelSignal, () => void (cancelRequested = true), {
-    description: 'Cancels and refunds the message as long as it has not been submitted.',
+    description: 'Cancels and refunds the message as long as it is scheduled.',
   });
   setHandler(outcomeSignal, (outcome) => void outcomes.push(outcome), {
     description: 'What the delivery reports of all parts come to.',
@@ -105,6 +101,8 @@ export async function message(input: MessageInput): Promise<MessageResult> {
     if (!acceptance && !charging) await charge();
     await condition(() => acceptance !== undefined);
     const final = acceptance?.accepted ? await send() : 'refused';
+    // A cancel that came too late to be looked at is refused.
+    cancelStatus ??= final;
     await condition(allHandlersFinished);
     return final;
   });
@@ -132,10 +130,15 @@ export async function message(input: MessageInput): Promise<MessageResult> {
       if (cancelStatus === 'cancelled') return finish('cancelled', 'Cancelled and refunded.');
     }
     submitting = true;
+    if (input.sendAt !== null) {
+      await local.release(id);
+      upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.status, value: 'queued' }]);
+    }
     return await followUp(await submit());
   }
 
   async function submit(): Promise<SubmissionOutcome> {
+    if (Date.now() >= input.giveUpAt) return await local.expire(id);
     setCurrentDetails(`Queued: waits for the carrier ${input.carrier} to take it.`);
     // Retried for as long as the message may be delivered: a repeated attempt submits only what certainly was not
     // taken. The heartbeat finds a lost worker sooner than the time-out would.
@@ -143,9 +146,8 @@ export async function message(input: MessageInput): Promise<MessageResult> {
       taskQueue: carrierQueue(input.carrier),
       startToCloseTimeout: '10m',
       heartbeatTimeout: '15s',
-      scheduleToCloseTimeout: Math.max(input.giveUpAt - Date.now(), 1000),
+      scheduleToCloseTimeout: input.giveUpAt - Date.now(),
       retry: { initialInterval: '1s', maximumInterval: '60s' },
-      priority: taskPriority(input),
       summary: `submits to ${input.carrier}`,
     });
     try {
@@ -197,7 +199,6 @@ export async function message(input: MessageInput): Promise<MessageResult> {
   }
 
   async function tell(events: string[], told: Set<string>): Promise<void> {
-    const { deliverWebhook } = webhooksOf(input);
     for (const event of events.filter((candidate) => !told.has(candidate))) {
       told.add(event);
       await deliverWebhook(event).catch(() => local.closeWebhook(event));

@@ -7,6 +7,8 @@ export interface StartableMessage {
   id: string;
   accountId: string;
   requestId: string;
+  /** One of several recipients of its request. */
+  batched: boolean;
   carrier: string;
   /** When to submit, epoch milliseconds; null means at once. */
   sendAt: number | null;
@@ -15,12 +17,12 @@ export interface StartableMessage {
   priority: boolean;
 }
 
-const URGENT = 1;
-const ORDINARY = 3;
-
-/** Task priority: priority messages before all others, accounts in turn among equals (v2.3.0, Send, field `priority`). */
-export function taskPriority({ accountId, priority }: { accountId: string; priority: boolean }) {
-  return { priorityKey: priority ? URGENT : ORDINARY, fairnessKey: accountId };
+/**
+ * Task priority, which the activities of a workflow inherit: priority messages before all others, and whoever waits for
+ * an answer before the many messages of a batch, whose caller has it already. Accounts take turns among equals.
+ */
+function taskPriority(of: { accountId: string; priority: boolean; batched: boolean }) {
+  return { priorityKey: (of.priority ? 1 : 3) + (of.batched ? 1 : 0), fairnessKey: of.accountId };
 }
 
 // Every start is repeatable: a second one finds the running workflow, and none is run again once it has ended.
@@ -38,7 +40,7 @@ const ONCE = {
  * @param accepted true when the charge is already made
  */
 export function messageStart(message: StartableMessage, accepted: boolean) {
-  const { id, accountId, requestId, carrier, sendAt, giveUpAt, priority } = message;
+  const { id, accountId, requestId, batched, carrier, sendAt, giveUpAt, priority } = message;
   const input: MessageInput = { accountId, requestId, carrier, sendAt, giveUpAt, priority, accepted };
   return {
     ...ONCE,
@@ -53,7 +55,7 @@ export function messageStart(message: StartableMessage, accepted: boolean) {
       ...(sendAt === null ? [] : [{ key: SEARCH_ATTRIBUTES.sendTime, value: new Date(sendAt) }]),
     ]),
     staticSummary: `${priority ? 'Priority SMS' : 'SMS'} by ${carrier}, ${sendAt === null ? 'at once' : 'scheduled'}`,
-    priority: taskPriority({ accountId, priority }),
+    priority: taskPriority({ accountId, priority, batched }),
   };
 }
 
@@ -71,6 +73,6 @@ export function batchStart(batch: BatchInput & { priority: boolean }) {
       { key: SEARCH_ATTRIBUTES.request, value: requestId },
     ]),
     staticSummary: `${priority ? 'Priority batch' : 'Batch'} of ${recipients} SMS`,
-    priority: taskPriority({ accountId, priority }),
+    priority: taskPriority({ accountId, priority, batched: false }),
   };
 }

@@ -63,6 +63,7 @@ function startable(draft: Draft) {
     id: draft.id,
     accountId: draft.account_id,
     requestId: draft.request_id,
+    batched: draft.batched,
     carrier: draft.carrier,
     sendAt: draft.send_at === null ? null : draft.send_at.getTime(),
     giveUpAt: draft.give_up_at.getTime(),

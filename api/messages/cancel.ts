@@ -6,7 +6,8 @@ import {
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
 import { z } from 'zod';
-import { readMessage, readStartable } from '../../db/history.ts';
+import { readMessage } from '../../db/history.ts';
+import { readStartable } from '../../db/startable.ts';
 import { messageRecord } from '../../domain/records.ts';
 import { cancelUpdate, FAILURE } from '../../workflows/contracts.ts';
 import { messageStart, type StartableMessage } from '../../workflows/startOptions.ts';

@@ -4,7 +4,7 @@ import { messageRecord } from '../../domain/records.ts';
 import { MESSAGE_STATUSES } from '../../domain/statuses.ts';
 import { endpoint } from '../endpoint.ts';
 import { notFound } from '../errors.ts';
-import { issue, msisdn, pageLimit, reference } from '../fields.ts';
+import { issue, pageLimit, queryMsisdn, reference } from '../fields.ts';
 import { messageSchema, messageWithLinksSchema } from '../schemas.ts';
 
 const PAGE_MAX = 200;
@@ -28,7 +28,7 @@ export const listMessages = endpoint({
     limit: pageLimit(PAGE_MAX, PAGE_STANDARD),
     status: z.enum(MESSAGE_STATUSES).optional(),
     reference: reference.optional(),
-    to: msisdn.optional(),
+    to: queryMsisdn.optional(),
     cursor: cursor.optional(),
   }),
   responses: {

@@ -93,7 +93,12 @@ function branch(command: Command, about: string): Command {
 }
 
 function addLeaf(parent: Command, word: string, spec: AnyCommand, perform: Perform): void {
-  const leaf = parent.command(word).description(spec.about).addOption(jsonOption());
+  const leaf = parent
+    .command(word)
+    .description(spec.about)
+    .addOption(jsonOption())
+    // Said here because it is inherited from the branch, which takes any word so as to name it in its own refusal.
+    .allowExcessArguments(false);
   const positional = spec.positional ?? [];
   for (const [name, argument] of Object.entries(spec.options)) {
     if (positional.includes(name)) continue;

@@ -180,6 +180,8 @@ describe('what is refused names the option and changes nothing', () => {
     ['--scopes', 'keys', 'create', '--account', 'ID', '--scopes', ''],
     ['KEY_ID', 'keys', 'revoke'],
     ['KEY_ID', 'keys', 'revoke', 'pk_live_abc'],
+    ['too many', 'topup', '--account', 'ID', '--pln', '50', '60'],
+    ['too many', 'accounts', 'list', 'all'],
     ['--name', 'senders', 'add', '--account', 'ID', '--name', 'Zażółć'],
     ['--name', 'senders', 'add', '--account', 'ID', '--name', "x'; drop--"],
     ['--msisdn', 'numbers', 'verify', '--account', 'ID', '--msisdn', '+48 600 100 200'],
@@ -280,6 +282,17 @@ describe('keys', () => {
     expect(first['revoked_at']).toMatch(/Z$/);
     expect(await ok('keys', 'revoke', String(made['id']))).toEqual(first);
     expect(await lastAudit(id)).toMatchObject({ action: 'keys revoke', subject: made['id'] });
+  });
+
+  test('are revoked one by one: of two at once neither', async () => {
+    const id = await account();
+    const made = [await ok('keys', 'create', '--account', id), await ok('keys', 'create', '--account', id)];
+    const { code } = await no('keys', 'revoke', ...made.map((key) => String(key['id'])));
+    expect(code).toBe('invalid_argument');
+    expect(listIn(await ok('keys', 'list', '--account', id))).toMatchObject([
+      { revoked_at: null },
+      { revoked_at: null },
+    ]);
   });
 
   test('follow the mode of the account; a live one waits for the first top-up', async () => {

@@ -80,6 +80,7 @@ describe('PATCH /v1/account', () => {
     [{ send_window: 5 }, 'send_window'],
     [{ sender_name: '' }, 'sender_name'],
     [{ sender_name: ['A'] }, 'sender_name'],
+    [{ sender_name: 'Żabka' }, 'sender_name'],
     [{ inbound_prefix: 'A' }, 'inbound_prefix'],
     [{ inbound_prefix: 'ABCDEFGHIJK' }, 'inbound_prefix'],
     [{ inbound_prefix: 'ŻÓŁW' }, 'inbound_prefix'],

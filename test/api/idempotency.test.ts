@@ -85,6 +85,20 @@ describe('Idempotency-Key', () => {
     }
   });
 
+  it('is what its bytes say, UTF-8 or Latin-1: different keys stay different', async () => {
+    const { id, api } = await newAccount();
+    const utf8 = (key: string) => Buffer.from(key).toString('latin1');
+    // `fetch` writes each character of a header as one byte.
+    for (const key of ['zamówienie', 'zamêwienie', utf8('żółw'), '\u00ef\u00bb\u00bfk', 'k']) {
+      expect(isReplay(await api.send(body, key))).toBe(false);
+      expect(isReplay(await api.send(body, key))).toBe(true);
+    }
+    expect(await storedMessages(id)).toHaveLength(5);
+    expect(isReplay(await api.send(body, utf8('zamówienie')))).toBe(true);
+    expect((await api.send(body, 'ó'.repeat(128))).status).toBe(201);
+    expect((await api.send(body, 'ó'.repeat(129))).status).toBe(400);
+  });
+
   it('is free again after 24 h', async () => {
     const { id, api } = await newAccount();
     await api.send(body, 'k');

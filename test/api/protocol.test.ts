@@ -230,6 +230,15 @@ describe('query parameters', () => {
     });
   });
 
+  it('are called parameters, and a plus not encoded is pointed out', async () => {
+    const message = async (query: string) =>
+      (await account.api.get(`/v1/messages?${query}`)).body.error.message;
+    expect(await message('page=2')).toBe('Nieznany parametr „page”.');
+    expect(await message('to=+48500100200')).toContain('%2B');
+    expect(await message('to=+48')).not.toContain('%2B');
+    expect((await account.api.get('/v1/messages?to=%2B48500100200')).status).toBe(200);
+  });
+
   it('are refused where none are known', async () => {
     expect(await account.api.get('/v1/account?x=1')).toMatchObject({
       status: 400,
@@ -271,6 +280,52 @@ describe('authentication', () => {
       headers: { 'content-type': 'text/plain' },
     });
     expect(answer.status).toBe(401);
+  });
+});
+
+describe('what HTTP leaves to the server', () => {
+  it.each([
+    ['GET /v1/health HTTP/1.1\r\nConnection: close\r\n\r\n', 400, 'invalid_request'],
+    [
+      'POST /v1/messages HTTP/1.1\r\nHost: x\r\nExpect: foo\r\nConnection: close\r\n\r\n',
+      417,
+      'invalid_request',
+    ],
+    ['GET /v1/health HTTP/1.0\r\nExpect: foo\r\n\r\n', 417, 'invalid_request'],
+    ['CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n', 405, 'method_not_allowed'],
+    ['CONNECT x:1 HTTP/1.1\r\nHost: x:1\r\n\r\nbytes for the tunnel', 405, 'method_not_allowed'],
+  ])('%# is answered with the envelope', async (text, status, code) => {
+    const answer = await raw(text);
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    const id = /\r\nX-Request-Id: (req_[0-9a-z]{26})\r\n/i.exec(answer)?.[1];
+    expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({
+      error: { code, message: expect.stringMatching(/\.$/) as string },
+      request_id: id,
+    });
+  });
+
+  it.each([
+    'GET /v1/health HTTP/1.0\r\n\r\n',
+    'GET /v1/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: 100-Continue\r\n\r\n',
+    'GET /v1/health HTTP/1.1\r\nHost: x\r\nConnection: close, Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n\r\n',
+    'GET /v1/health HTTP/1.1\r\nHost: x\r\nConnection: close, Upgrade\r\nUpgrade: websocket\r\n\r\n',
+  ])('%# is served as usual', async (text) => {
+    expect(await raw(text)).toMatch(
+      /^(HTTP\/1\.1 100 Continue\r\n\r\n)?HTTP\/1\.1 200 [^]*\r\nX-Request-Id: req_/,
+    );
+  });
+
+  it('CONNECT without a word more does not keep the connection', async () => {
+    const { hostname, port } = new URL(base());
+    const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
+    socket.write('CONNECT x:1 HTTP/1.1\r\nHost: x:1\r\n\r\n');
+    socket.resume();
+    await once(socket, 'end');
+    // Only writing tells that the other side is gone: an error, which is what has to come.
+    const beat = setInterval(() => socket.write('x'), 20);
+    await once(socket, 'error');
+    clearInterval(beat);
+    expect((await call(`${base()}/v1/health`)).status).toBe(200);
   });
 });
 

@@ -156,6 +156,10 @@ describe('fields', () => {
     [{ to: '500100200', text: 'x', expires_at: 'jutro' }, 'expires_at'],
     [{ to: '500100200', text: 'x', from: '' }, 'from'],
     [{ to: '500100200', text: 'x', from: 'za długa nazwa nadawcy' }, 'from'],
+    [{ to: '500100200', text: 'x', from: 'ąę!@#' }, 'from'],
+    [{ to: '500100200', text: 'x', from: '12' }, 'from'],
+    [{ to: '500100200', text: 'x', from: 'SKLEP ' }, 'from'],
+    [{ to: '500100200', text: 'x', from: 'DwanascieZna' }, 'from'],
     [{ to: '500100200', text: 'x', sendAt: '2027-01-01T10:00:00Z' }, 'sendAt'],
     [{ to: '500100200', text: 'x', template_id: 'tpl_1' }, 'template_id'],
   ])('%j gives 400 with param %s', async (body, param) => {

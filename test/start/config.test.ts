@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, readConfig } from '../../bin/config.ts';
@@ -23,11 +24,21 @@ describe('readConfig', () => {
     ['DATABASE_URL', 'mysql://x/y'],
     ['TEMPORAL_ADDRESS', 'http://localhost:7233'],
     ['SECRETS_KEY', 'short'],
+    ['DEFAULT_SENDER', 'INFO '],
     ['WEBHOOK_ALOW_PRIVATE', 'true'],
     ['TEMPORAL_ADRESS', 'localhost:7233'],
   ])('names %s=%s', (name, value) => {
     expect(() => readConfig({ [name]: value })).toThrow(ConfigError);
     expect(() => readConfig({ [name]: value })).toThrow(name);
+  });
+
+  it('knows every name in .env.example, and takes the values there', () => {
+    const example = readFileSync(new URL('../../.env.example', import.meta.url), 'utf8');
+    const lines = [...example.matchAll(/^#?([A-Z][A-Z_]*)=(.*)$/gm)];
+    expect(lines.length).toBeGreaterThan(10);
+    for (const [, name = ''] of lines)
+      expect(() => readConfig({ [name]: '?' })).not.toThrow('unknown setting');
+    readConfig(Object.fromEntries<string>(lines.map(([, name = '', value = '']) => [name, value])));
   });
 
   it('names all that is wrong at once', () => {

@@ -49,7 +49,7 @@ async function interrupt({ process: child }: Service): Promise<number | null> {
 }
 
 async function shell(line: string): Promise<string> {
-  const child = spawn('sh', ['-c', line], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn('sh', ['-c', line], { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
   await once(child, 'close');
@@ -103,6 +103,7 @@ test(
     expect(second.output).not.toContain('pk_live_');
     expect(second.temporalUi).toBe(first.temporalUi);
     expect((await ask(second, `/v1/messages/${id}`)).status).toBe('delivered');
+    expect(await shell(/^\s*(.*npm run .*keys create.*)$/m.exec(second.output)![1]!)).toContain('pk_live_');
     await until(
       'the scheduled message is delivered',
       async () => (await ask(second, `/v1/messages/${later.id}`)).status === 'delivered',

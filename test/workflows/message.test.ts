@@ -288,6 +288,44 @@ describe('the endings of the simulated carrier', () => {
   });
 });
 
+describe('a message whose time is over before its submission', () => {
+  test('expires without being sent, and is paid back', async () => {
+    const account = await pipeline.account();
+    const sendAt = (await pipeline.now()) + 500;
+    const message = await pipeline.draft(account, { sendAt, giveUpAt: sendAt + 1 });
+    await pipeline.accept(message);
+    await pipeline.untilStatus(message.id, 'expired');
+    expect(await untilClosed(message.id)).toBe('COMPLETED');
+    expect(await submits(message.id)).toBe(0);
+    expect(await balance(account)).toBe(1000);
+  });
+
+  test('which no worker of its carrier takes, expires too', async () => {
+    const account = await pipeline.account();
+    const sendAt = (await pipeline.now()) + 1_000;
+    const message = await pipeline.draft(account, { sendAt, giveUpAt: sendAt + 3_000 });
+    await pipeline.accept({ ...message, carrier: 'nobody' });
+    await pipeline.untilStatus(message.id, 'queued');
+    await pipeline.untilStatus(message.id, 'expired');
+    expect(await untilClosed(message.id)).toBe('COMPLETED');
+    expect(await balance(account)).toBe(1000);
+  });
+
+  test('throttled to its end expires and is paid back; a submit left open is not', async () => {
+    const account = await pipeline.account();
+    const throttled = await pipeline.draft(account, { ending: '904' });
+    const unanswered = await pipeline.draft(account, { ending: '905' });
+    await pipeline.sql`update messages set give_up_at = clock_timestamp() + interval '1500 ms' where id = ${throttled.id}`;
+    await Promise.all([pipeline.accept(throttled), pipeline.accept(unanswered)]);
+    await pipeline.untilStatus(throttled.id, 'expired');
+    expect(await submits(throttled.id)).toBe(0);
+    await until('unanswered', async () => (await row(unanswered.id)).submission === 'unanswered');
+    await pipeline.sleep(73 * HOUR);
+    await pipeline.untilStatus(unanswered.id, 'expired');
+    expect(await balance(account)).toBe(985);
+  });
+});
+
 describe('reports at the wrong time', () => {
   test('a report after the end, a second one and an unknown one change nothing', async () => {
     const account = await pipeline.account();

@@ -158,6 +158,7 @@ export async function startPipeline(server: 'time-skipping' | 'real' = 'time-ski
         id: newId('msg'),
         accountId: account,
         requestId: options.requestId ?? newId('req'),
+        batched: options.requestId !== undefined,
         carrier: 'simulator',
         sendAt,
         giveUpAt,
