@@ -13,6 +13,8 @@ const LOST = new Set([
   '57P05',
 ]);
 
+const LONGEST_MS = 60_000;
+
 /**
  * Runs statements in one transaction: all of them or none.
  *
@@ -20,7 +22,7 @@ const LOST = new Set([
  * run on that connection when it is connected again, perhaps in the middle of another transaction. So a lost
  * transaction ends here at once, and its code can do nothing more with it.
  *
- * @throws what `work` throws, after a rollback, or the loss of the connection
+ * @throws what `work` throws, after a rollback; the loss of the connection; an error after a minute
  */
 export async function transaction<T>(sql: Database, work: (tx: Sql) => Promise<T>): Promise<T> {
   let lost: Error | undefined;
@@ -42,14 +44,19 @@ export async function transaction<T>(sql: Database, work: (tx: Sql) => Promise<T
       work(guarded).then(resolve, (error: unknown) => {
         // Left unsettled when the connection is lost: the driver would answer a rejection with a rollback.
         if (isLoss(error)) lose(error);
-        else reject(error as Error);
+        else reject(error instanceof Error ? error : new Error(String(error)));
       });
     });
   });
   begun.catch((error: unknown) => {
     if (isLoss(error)) lose(error);
   });
-  return await Promise.race([begun, loss]);
+  const timer = setTimeout(() => lose(new Error('a transaction took too long')), LONGEST_MS);
+  try {
+    return (await Promise.race([begun, loss])) as T;
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function isLoss(error: unknown): error is Error {
