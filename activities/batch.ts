@@ -2,7 +2,8 @@ import { Context } from '@temporalio/activity';
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { Database } from '../db/connection.ts';
 import { acceptedMessagesAfter } from '../db/startable.ts';
-import { messageStart, type StartableMessage } from '../workflows/startOptions.ts';
+import type { StartableMessage } from '../domain/startable.ts';
+import { messageStart } from '../workflows/startOptions.ts';
 
 const PAGE = 100;
 // Starting more at once would only make single messages wait behind them.

@@ -1,6 +1,6 @@
 import { cancelScheduled, chargeRequest } from '../db/billing.ts';
 import type { Database } from '../db/connection.ts';
-import type { Acceptance } from '../workflows/contracts.ts';
+import type { Acceptance } from '../domain/acceptance.ts';
 
 /** Single-transaction steps on money; run as local activities, safe to repeat. */
 export function billingActivities(sql: Database) {

@@ -1,5 +1,6 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import type { Carrier, DeliveryReport } from '../carriers/carrier.ts';
+import type { Carrier } from '../carriers/carrier.ts';
+import type { DeliveryReport } from '../domain/submission.ts';
 import type { Database, Sql } from '../db/connection.ts';
 import {
   dropSignals,

@@ -1,6 +1,7 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
-import type { Carrier, SubmitAnswer } from '../carriers/carrier.ts';
+import type { Carrier } from '../carriers/carrier.ts';
+import type { SubmitAnswer } from '../domain/submission.ts';
 import type { Database } from '../db/connection.ts';
 import { partReference } from '../db/receipts.ts';
 import {

@@ -1,12 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Carrier, DeliveryReport, SubmitAnswer, SubmitPart } from './carrier.ts';
-
-/** A part as the simulated SMSC took it. */
-export interface SimulatedSubmit {
-  carrierMessageId: string;
-  part: SubmitPart;
-}
+import type { DeliveryReport, SubmitAnswer, SubmitPart } from '../domain/submission.ts';
+import type { Carrier } from './carrier.ts';
 
 /** A report the simulated SMSC will send. */
 export interface PlannedReport {
@@ -17,7 +12,7 @@ export interface PlannedReport {
 /** The simulated SMSC's memory. */
 export interface SimulatorStore {
   /** Takes a part and plans its reports, both or neither. */
-  take(submit: SimulatedSubmit, reports: PlannedReport[]): Promise<void>;
+  take(carrierMessageId: string, part: SubmitPart, reports: PlannedReport[]): Promise<void>;
   /** Counts a throttled try; false once `upTo` tries were counted. */
   countThrottle(reference: string, upTo: number): Promise<boolean>;
   /** Hands over reports that are due and forgets them once handed over; returns how many there were. */
@@ -91,7 +86,7 @@ async function submitTo(store: SimulatorStore, part: SubmitPart): Promise<Submit
     return { kind: 'throttled', retryAfterMs: THROTTLE_DELAY_MS };
   }
   const carrierMessageId = randomBytes(8).toString('hex');
-  await store.take({ carrierMessageId, part }, REPORTS_BY_ENDING[ending] ?? ON_TIME);
+  await store.take(carrierMessageId, part, REPORTS_BY_ENDING[ending] ?? ON_TIME);
   if (ending === '905') {
     await delay(ANSWER_TIMEOUT_MS);
     return { kind: 'unanswered' };

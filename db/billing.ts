@@ -1,4 +1,4 @@
-import type { Acceptance, Refusal } from '../workflows/contracts.ts';
+import type { Acceptance, Refusal } from '../domain/acceptance.ts';
 import { type Database, hasSqlState, type Sql, SQLSTATE } from './connection.ts';
 
 // A caller waits a few seconds for its answer. A charge much later (workers were down, say) would send a message

@@ -1,6 +1,6 @@
 import type { MessageRow } from '../domain/records.ts';
 import type { CountryRates } from '../domain/price.ts';
-import type { Refusal } from '../workflows/contracts.ts';
+import type { Refusal } from '../domain/acceptance.ts';
 import type { Sql } from './connection.ts';
 
 /** What an account's sends are measured by; money in grosze net. */

@@ -1,6 +1,5 @@
-import type { DeliveryReport } from '../carriers/carrier.ts';
+import type { DeliveryReport } from '../domain/submission.ts';
 import type { Outcome, ReportState } from '../domain/receipts.ts';
-import type { OutcomeSignal } from '../workflows/contracts.ts';
 import type { Sql } from './connection.ts';
 import { newId } from './ids.ts';
 import { statusSnapshot } from './submissions.ts';
@@ -130,10 +129,17 @@ export async function moveMessages(sql: Sql, moves: MessageMove[]): Promise<Map<
   return new Map(events.map((event) => [event.messageId, event.id]));
 }
 
+/** What reports came to for a message, with the webhook events it caused, oldest first. */
+export interface ReportedOutcome {
+  messageId: string;
+  status: MessageMove['to'];
+  events: string[];
+}
+
 /** Notes outcomes that workflows have to be told, and that the reports are dealt with. */
 export async function noteOutcomes(
   sql: Sql,
-  outcomes: (OutcomeSignal & { messageId: string })[],
+  outcomes: ReportedOutcome[],
   reportIds: number[],
 ): Promise<void> {
   const rows = outcomes.map(({ messageId, status, events }) => ({ message_id: messageId, status, events }));
@@ -147,9 +153,8 @@ export async function noteOutcomes(
 }
 
 /** An outcome on its way to a workflow. */
-export interface PendingSignal extends OutcomeSignal {
+export interface PendingSignal extends ReportedOutcome {
   id: number;
-  messageId: string;
 }
 
 /**

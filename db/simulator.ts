@@ -1,26 +1,28 @@
-import type { DeliveryReport } from '../carriers/carrier.ts';
-import type { SimulatorStore, SimulatedSubmit } from '../carriers/simulator.ts';
+import type { DeliveryReport, SubmitPart } from '../domain/submission.ts';
 import type { Database } from './connection.ts';
 import { transaction } from './transaction.ts';
 
 /** Keeps the simulated SMSC's memory in PostgreSQL, so that it survives a restart and several workers share it. */
-export function simulatorStore(sql: Database): SimulatorStore {
+export function simulatorStore(sql: Database) {
   return {
-    async take(submit: SimulatedSubmit, reports) {
-      const { part } = submit;
+    async take(
+      carrierMessageId: string,
+      part: SubmitPart,
+      reports: { state: DeliveryReport['state']; afterMs: number }[],
+    ): Promise<void> {
       await sql`
         with taken as (
           insert into simulator_submits (carrier_message_id, reference, source, destination, encoding, content, part,
                                          parts, priority)
-          values (${submit.carrierMessageId}, ${part.reference}, ${part.sender}, ${part.destination}, ${part.encoding},
+          values (${carrierMessageId}, ${part.reference}, ${part.sender}, ${part.destination}, ${part.encoding},
                   ${part.text}, ${part.part}, ${part.parts}, ${part.priority})
         )
         insert into simulator_reports (carrier_message_id, reference, state, due_at)
-        select ${submit.carrierMessageId}, ${part.reference}, r.state, clock_timestamp() + make_interval(secs => r.after / 1000.0)
+        select ${carrierMessageId}, ${part.reference}, r.state, clock_timestamp() + make_interval(secs => r.after / 1000.0)
           from unnest(${reports.map((r) => r.state)}::text[], ${reports.map((r) => r.afterMs)}::int[]) as r(state, after)`;
     },
 
-    async countThrottle(reference, upTo) {
+    async countThrottle(reference: string, upTo: number): Promise<boolean> {
       const [row] = await sql`
         insert into simulator_throttles as t (reference, refused) values (${reference}, 1)
         on conflict (reference) do update set refused = t.refused + 1 where t.refused < ${upTo}
@@ -28,7 +30,7 @@ export function simulatorStore(sql: Database): SimulatorStore {
       return row !== undefined;
     },
 
-    async handOverDue(limit, deliver) {
+    async handOverDue(limit: number, deliver: (reports: DeliveryReport[]) => Promise<void>): Promise<number> {
       return await transaction(sql, async (tx) => {
         const due = await tx<(DeliveryReport & { id: number })[]>`
           select id, carrier_message_id as "carrierMessageId", reference, state, null as "errorCode"
@@ -41,7 +43,7 @@ export function simulatorStore(sql: Database): SimulatorStore {
       });
     },
 
-    async hasReports(carrierMessageId) {
+    async hasReports(carrierMessageId: string): Promise<boolean> {
       const [row] =
         await sql`select from simulator_reports where carrier_message_id = ${carrierMessageId} limit 1`;
       return row !== undefined;

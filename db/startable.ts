@@ -1,4 +1,4 @@
-import type { StartableMessage } from '../workflows/startOptions.ts';
+import type { StartableMessage } from '../domain/startable.ts';
 import type { Sql } from './connection.ts';
 
 type Row = Omit<StartableMessage, 'sendAt' | 'giveUpAt'> & { sendAt: Date | null; giveUpAt: Date };

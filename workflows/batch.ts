@@ -7,7 +7,8 @@ import {
 } from '@temporalio/workflow';
 import type { billingActivities } from '../activities/billing.ts';
 import type { batchActivities } from '../activities/batch.ts';
-import { type Acceptance, acceptUpdate, type BatchInput } from './contracts.ts';
+import type { Acceptance } from '../domain/acceptance.ts';
+import { acceptUpdate, type BatchInput } from './contracts.ts';
 
 const { charge } = proxyLocalActivities<ReturnType<typeof billingActivities>>({
   startToCloseTimeout: '10s',

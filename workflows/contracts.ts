@@ -1,3 +1,4 @@
+import type { Acceptance } from '../domain/acceptance.ts';
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 
@@ -28,11 +29,6 @@ export interface BatchInput {
   requestId: string;
   recipients: number;
 }
-
-/** The answer of `accept`: charged and on its way, or not charged and never sent. */
-export type Acceptance = { accepted: true } | { accepted: false; reason: Refusal };
-/** `abandoned`: the caller was told of a failure first; `too_late`: nobody waits for this answer any more. */
-export type Refusal = 'insufficient_funds' | 'abandoned' | 'too_late';
 
 /** What became of a submission; `events` are the webhook events it caused, oldest first. */
 export interface SubmissionOutcome {

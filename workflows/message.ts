@@ -16,9 +16,9 @@ import {
 import type { billingActivities } from '../activities/billing.ts';
 import type { submissionActivities, timeActivities } from '../activities/submission.ts';
 import type { webhookActivities, webhookClosingActivities } from '../activities/webhooks.ts';
+import type { Acceptance } from '../domain/acceptance.ts';
 import { CANCEL_LEAD_MS } from '../domain/statuses.ts';
 import {
-  type Acceptance,
   acceptUpdate,
   cancelSignal,
   cancelUpdate,

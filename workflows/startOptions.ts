@@ -1,21 +1,7 @@
 import { TypedSearchAttributes } from '@temporalio/common';
+import type { StartableMessage } from '../domain/startable.ts';
 import type { BatchInput, MessageInput } from './contracts.ts';
 import { MESSAGES_QUEUE, SEARCH_ATTRIBUTES } from './contracts.ts';
-
-/** What has to be known of a message to start its workflow. */
-export interface StartableMessage {
-  id: string;
-  accountId: string;
-  requestId: string;
-  /** One of several recipients of its request. */
-  batched: boolean;
-  carrier: string;
-  /** When to submit, epoch milliseconds; null means at once. */
-  sendAt: number | null;
-  /** When the wait for a delivery report ends, epoch milliseconds. */
-  giveUpAt: number;
-  priority: boolean;
-}
 
 /**
  * Task priority, which the activities of a workflow inherit: priority messages before all others, and whoever waits for

@@ -7,7 +7,8 @@ import { ApplicationFailure } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { storeReports } from '../../db/receipts.ts';
 import { cancelSignal, cancelUpdate, FAILURE } from '../../workflows/contracts.ts';
-import { messageStart, type StartableMessage } from '../../workflows/startOptions.ts';
+import type { StartableMessage } from '../../domain/startable.ts';
+import { messageStart } from '../../workflows/startOptions.ts';
 import { DAY, HOUR, type Pipeline, startPipeline, until } from './pipeline.ts';
 
 let pipeline: Pipeline;

@@ -16,8 +16,10 @@ import { countParts } from '../../domain/parts.ts';
 import { searchAttributesOf } from '../../bin/searchAttributes.ts';
 import { installRuntime } from '../../worker/runtime.ts';
 import { startWorker } from '../../worker/worker.ts';
-import { acceptUpdate, type Acceptance, SEARCH_ATTRIBUTES } from '../../workflows/contracts.ts';
-import { batchStart, messageStart, type StartableMessage } from '../../workflows/startOptions.ts';
+import type { Acceptance } from '../../domain/acceptance.ts';
+import { acceptUpdate, SEARCH_ATTRIBUTES } from '../../workflows/contracts.ts';
+import type { StartableMessage } from '../../domain/startable.ts';
+import { batchStart, messageStart } from '../../workflows/startOptions.ts';
 import { timeSkippingServerOptions } from '../support/timeSkippingServer.ts';
 
 export const HOUR = 3_600_000;
