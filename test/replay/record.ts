@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import packageJson from '../../package.json' with { type: 'json' };
 import { cancelSignal, cancelUpdate } from '../../workflows/contracts.ts';
@@ -111,10 +112,17 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
   };
 }
 
+// Stack traces of failed attempts name the folder this was recorded in.
+function withoutPaths(json: string): string {
+  return json.replaceAll(fileURLToPath(new URL('../../', import.meta.url)), '');
+}
+
 async function save(name: string, workflowId: string): Promise<void> {
   const history = await pipeline.client.workflow.getHandle(workflowId).fetchHistory();
   await writeFile(
     new URL(`${name}.json`, FOLDER),
-    JSON.stringify({ workflowId, history: JSON.parse(historyToJSON(history)) as unknown }, null, 1) + '\n',
+    withoutPaths(
+      JSON.stringify({ workflowId, history: JSON.parse(historyToJSON(history)) as unknown }, null, 1),
+    ) + '\n',
   );
 }
