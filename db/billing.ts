@@ -1,5 +1,5 @@
 import type { Acceptance, Refusal } from '../domain/acceptance.ts';
-import { type Database, hasSqlState, type Sql, SQLSTATE } from './connection.ts';
+import { type Database, type Fragment, hasSqlState, type Sql, SQLSTATE } from './connection.ts';
 
 // A caller waits a few seconds for its answer. A charge much later (workers were down, say) would send a message
 // whose caller was told of a failure long ago and has sent it again.
@@ -68,14 +68,22 @@ export async function cancelScheduled(sql: Sql, messageId: string): Promise<stri
       update messages set status = 'cancelled', updated_at = now()
        where id = ${messageId} and status = 'scheduled'
       returning id, account_id, status
-    ), refunded as (
-      insert into ledger_entries (account_id, kind, amount_grosze, test_credits, message_id)
-      select c.account_id, 'refund', -e.amount_grosze, -e.test_credits, c.id
-        from cancelled c join ledger_entries e on e.message_id = c.id and e.kind = 'charge'
-      on conflict (message_id, kind) where message_id is not null do nothing
+    ), refunded as (${refundOf(sql, sql`cancelled`)}
     )
     select status from cancelled
     union all
     select status from messages where id = ${messageId} and not exists (select from cancelled)`;
   return row?.status ?? 'refused';
+}
+
+/**
+ * As SQL: gives back what messages cost, in money or test credits, once each.
+ * @param messages rows with `id` and `account_id`
+ */
+export function refundOf(sql: Sql, messages: Fragment) {
+  return sql`
+    insert into ledger_entries (account_id, kind, amount_grosze, test_credits, message_id)
+    select m.account_id, 'refund', -e.amount_grosze, -e.test_credits, m.id
+      from ${messages} m join ledger_entries e on e.message_id = m.id and e.kind = 'charge'
+    on conflict (message_id, kind) where message_id is not null do nothing`;
 }

@@ -4,6 +4,8 @@ import { postgres } from './driver.ts';
 /** A pool of connections, or one transaction of it: every query function takes one as its first argument. */
 export type Sql = ISql<{ bigint: number }>;
 export type Database = PostgresSql<{ bigint: number }>;
+/** A piece of a statement, made by the same tag as whole ones. */
+export type Fragment = ReturnType<Sql>;
 
 const INT8 = 20;
 const RECONNECT_SECONDS = 0.5;

@@ -1,28 +1,9 @@
 import type postgres from 'postgres';
-import type { CountryRates } from '../domain/price.ts';
+import type { AccountRow } from './accounts.ts';
 import type { Sql } from './connection.ts';
 
 /** What an operator sees of an account: every setting, no secret. Money in grosze net. */
-export interface OperatorAccount {
-  id: string;
-  name: string;
-  status: 'active' | 'suspended' | 'closed';
-  mode: 'test' | 'live';
-  billing_mode: 'prepaid' | 'postpaid';
-  balance_grosze: number;
-  credit_limit_grosze: number;
-  test_credits: number;
-  price_per_part_grosze: number;
-  price_per_mms_grosze: number;
-  price_per_vms_grosze: number;
-  price_per_hlr_grosze: number;
-  country_rates: CountryRates;
-  rate_limit_per_minute: number;
-  sender_name: string | null;
-  send_window: string | null;
-  webhook_url: string | null;
-  inbound_number: string | null;
-  inbound_prefix: string | null;
+export interface OperatorAccount extends AccountRow {
   created_at: Date;
   updated_at: Date;
 }

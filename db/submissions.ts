@@ -1,5 +1,6 @@
 import { newId } from './ids.ts';
-import type { Sql } from './connection.ts';
+import { refundOf } from './billing.ts';
+import type { Fragment, Sql } from './connection.ts';
 
 /** What a submission needs of its message. */
 export interface SubmittableMessage {
@@ -140,12 +141,7 @@ export async function acceptPart(
         from before b, answered
        where m.id = b.id and m.status = 'queued' and b.others + 1 = b.parts
       returning m.id, m.account_id, m.status, m.delivered_at, m.error_code, m.updated_at
-    ), event as (
-      insert into webhook_events (id, account_id, message_id, type, snapshot)
-      select ${newId('evt')}, s.account_id, s.id, 'message.sent', ${statusSnapshot(sql, sql`s`)}
-        from sent s join accounts a on a.id = s.account_id where a.webhook_url is not null
-      returning id
-    ), told as (
+    ), event as (${eventOf(sql, sql`sent`)}), told as (
       insert into outcome_signals (message_id, status, event_ids)
       select s.id, s.status, array(select id from event)
         from sent s join before b on b.submission = 'unanswered'
@@ -179,17 +175,7 @@ export async function failSubmission(
       update messages set status = 'failed', submission = 'answered', error_code = ${errorCode}, updated_at = now()
        where id = ${messageId} and status = 'queued'
       returning id, account_id, status, delivered_at, error_code, updated_at
-    ), refunded as (
-      insert into ledger_entries (account_id, kind, amount_grosze, test_credits, message_id)
-      select f.account_id, 'refund', -e.amount_grosze, -e.test_credits, f.id
-        from failed f join ledger_entries e on e.message_id = f.id and e.kind = 'charge'
-      on conflict (message_id, kind) where message_id is not null do nothing
-    ), event as (
-      insert into webhook_events (id, account_id, message_id, type, snapshot)
-      select ${newId('evt')}, s.account_id, s.id, 'message.failed', ${statusSnapshot(sql, sql`s`)}
-        from failed s join accounts a on a.id = s.account_id where a.webhook_url is not null
-      returning id
-    )
+    ), refunded as (${refundOf(sql, sql`failed`)}), event as (${eventOf(sql, sql`failed`)})
     select coalesce((select status from failed), (select status from messages where id = ${messageId})) as status,
            ${pendingEvents(sql, messageId)} || array(select id from event) as events`;
   if (!row) throw new Error(`message ${messageId} vanished`);
@@ -208,18 +194,7 @@ export async function expireMessage(sql: Sql, messageId: string): Promise<Status
              submission = case when submission = 'under way' then 'unanswered' else submission end
        where id = ${messageId} and status in ('queued', 'sent')
       returning id, account_id, status, submission, delivered_at, error_code, updated_at
-    ), refunded as (
-      insert into ledger_entries (account_id, kind, amount_grosze, test_credits, message_id)
-      select x.account_id, 'refund', -e.amount_grosze, -e.test_credits, x.id
-        from expired x join ledger_entries e on e.message_id = x.id and e.kind = 'charge'
-       where x.submission = 'waiting'
-      on conflict (message_id, kind) where message_id is not null do nothing
-    ), event as (
-      insert into webhook_events (id, account_id, message_id, type, snapshot)
-      select ${newId('evt')}, s.account_id, s.id, 'message.expired', ${statusSnapshot(sql, sql`s`)}
-        from expired s join accounts a on a.id = s.account_id where a.webhook_url is not null
-      returning id
-    )
+    ), refunded as (${refundOf(sql, sql`(select * from expired where submission = 'waiting')`)}), event as (${eventOf(sql, sql`expired`)})
     select coalesce((select status from expired), (select status from messages where id = ${messageId})) as status,
            ${pendingEvents(sql, messageId)} || array(select id from event) as events`;
   if (!row) throw new Error(`message ${messageId} vanished`);
@@ -239,8 +214,18 @@ function pendingEvents(sql: Sql, messageId: string) {
                     order by e.created_at)`;
 }
 
+/** As SQL: writes the event of a status that messages have just got, for accounts with a webhook; returns its id. */
+function eventOf(sql: Sql, moved: Fragment) {
+  return sql`
+    insert into webhook_events (id, account_id, message_id, type, snapshot)
+    select ${newId('evt')}, s.account_id, s.id, 'message.' || s.status, ${statusSnapshot(sql, sql`s`)}
+      from ${moved} s join accounts a on a.id = s.account_id
+     where a.webhook_url is not null
+    returning id`;
+}
+
 /** The fields of a message that change after an event, as SQL, for `webhook_events.snapshot`. */
-export function statusSnapshot(sql: Sql, row: ReturnType<Sql>) {
+export function statusSnapshot(sql: Sql, row: Fragment) {
   return sql`jsonb_build_object('status', ${row}.status, 'delivered_at', ${row}.delivered_at,
     'error_code', ${row}.error_code, 'updated_at', ${row}.updated_at)`;
 }
