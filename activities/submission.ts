@@ -1,4 +1,5 @@
-import { ApplicationFailure, Context } from '@temporalio/activity';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ApplicationFailure, Context, log } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
 import type { Carrier } from '../carriers/carrier.ts';
 import type { SubmitAnswer } from '../domain/submission.ts';
@@ -17,11 +18,13 @@ import {
   type StatusChange,
   type SubmittableMessage,
 } from '../db/submissions.ts';
-import { splitIntoParts } from '../domain/parts.ts';
+import { type Encoding, splitIntoParts } from '../domain/parts.ts';
 import { FAILURE, type SubmissionOutcome } from '../workflows/contracts.ts';
 
 const HEARTBEAT_MS = 5_000;
 const UNAVAILABLE_RETRY_MS = 2_000;
+const STORE_WITHIN_MS = 120_000;
+const STORE_AGAIN_MS = 500;
 
 /** Handing messages to one carrier; run on that carrier's task queue. */
 export function submissionActivities(sql: Database, carrier: Carrier, applyReports: () => Promise<void>) {
@@ -69,8 +72,7 @@ async function submitMessage(
   if (message.giveUpAt.getTime() <= Date.now()) return asOutcome(await expireMessage(sql, messageId));
 
   const { encoding, parts } = splitIntoParts(message.text);
-  const events: string[] = [];
-  let status = message.status;
+  let now: StatusChange = message;
   let unanswered = false;
   for (const [index, text] of parts.entries()) {
     const part = index + 1;
@@ -80,9 +82,11 @@ async function submitMessage(
     if (claim !== 'claimed') continue;
 
     const answer = await submitPart(carrier, message, { encoding, text, part, parts: parts.length });
-    if (answer.kind === 'refused') return asOutcome(await failSubmission(sql, messageId, part, answer.code));
+    if (answer.kind === 'refused') {
+      return asOutcome(await untilStored(() => failSubmission(sql, messageId, part, answer.code)));
+    }
     if (answer.kind === 'throttled' || answer.kind === 'unavailable') {
-      await holdPart(sql, messageId, part);
+      await untilStored(() => holdPart(sql, messageId, part));
       throw tryLater(answer);
     }
     if (answer.kind === 'unanswered') {
@@ -90,20 +94,36 @@ async function submitMessage(
       unanswered = true;
       continue;
     }
-    const stored = await acceptPart(sql, messageId, part, answer.carrierMessageId);
-    status = stored.status;
-    if (stored.event) events.push(stored.event);
+    const stored = await untilStored(() => acceptPart(sql, messageId, part, answer.carrierMessageId));
     if (stored.reported) await applyReports();
+    now = stored;
   }
-  if (!unanswered) return { status: status as SubmissionOutcome['status'], events };
+  if (!unanswered) return asOutcome(now);
   await markUnanswered(sql, messageId);
-  return { status: 'unanswered', events };
+  return { status: 'unanswered', events: now.events };
+}
+
+/**
+ * Repeats storing the carrier's answer while the database is away. The answer exists nowhere else: without it the
+ * message would have to count as unanswered.
+ */
+async function untilStored<T>(store: () => Promise<T>): Promise<T> {
+  const deadline = Date.now() + STORE_WITHIN_MS;
+  for (;;) {
+    try {
+      return await store();
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      log.warn("the carrier's answer could not be stored; tried again", { error });
+      await delay(STORE_AGAIN_MS);
+    }
+  }
 }
 
 async function submitPart(
   carrier: Carrier,
   message: SubmittableMessage,
-  cut: { encoding: 'gsm7' | 'ucs2'; text: string; part: number; parts: number },
+  cut: { encoding: Encoding; text: string; part: number; parts: number },
 ): Promise<SubmitAnswer> {
   try {
     return await carrier.submit({
@@ -114,7 +134,8 @@ async function submitPart(
       priority: message.priority,
       expiresAt: message.giveUpAt,
     });
-  } catch {
+  } catch (error) {
+    log.error('the carrier broke in the middle of a submit', { error });
     // A carrier that breaks in the middle may have sent the part: only an answer proves that it did not.
     return { kind: 'unanswered' };
   }

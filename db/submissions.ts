@@ -108,8 +108,8 @@ export async function leavePartUnanswered(sql: Sql, messageId: string, part: num
 export interface StoredAnswer {
   /** The message's status now. */
   status: string;
-  /** The `message.sent` event, when the status became `sent` and the account has a webhook. */
-  event: string | null;
+  /** The events not told yet, oldest first; `message.sent` when the status became `sent` and the account has a webhook. */
+  events: string[];
   /** True when a delivery report for this part came before its answer was stored, and waits to be applied. */
   reported: boolean;
 }
@@ -147,7 +147,7 @@ export async function acceptPart(
         from sent s join before b on b.submission = 'unanswered'
     )
     select coalesce((select status from sent), (select status from messages where id = ${messageId})) as status,
-           (select id from event) as event,
+           ${pendingEvents(sql, messageId)} || array(select id from event) as events,
            exists (select from delivery_reports r join answered a on a.carrier = r.carrier
                     where r.carrier_message_id = ${carrierMessageId} and r.applied_at is null) as reported`;
   if (!stored) throw new Error(`message ${messageId} vanished`);
