@@ -63,19 +63,27 @@ export async function claimPart(
 ): Promise<PartClaim> {
   const [claimed] = await sql`
     with open as (
-      update messages set submission = 'under way' where id = ${messageId} and status = 'queued' returning id
+      select id from messages where id = ${messageId} and status = 'queued' for update
+    ), claimed as (
+      insert into message_parts (message_id, part, state, carrier)
+      select id, ${part}::smallint, 'under way', ${carrier} from open
+      on conflict (message_id, part) do update
+         set state = 'under way', tries = message_parts.tries + 1, submitted_at = now()
+       where message_parts.state = 'held'
+      returning message_id
     )
-    insert into message_parts (message_id, part, state, carrier)
-    select id, ${part}::smallint, 'under way', ${carrier} from open
-    on conflict (message_id, part) do update
-       set state = 'under way', tries = message_parts.tries + 1, submitted_at = now()
-     where message_parts.state = 'held'
-    returning part`;
+    update messages m set submission = 'under way' from claimed c where m.id = c.message_id returning m.id`;
   if (claimed) return 'claimed';
   const [found] = await sql<{ state: PartClaim }[]>`
-    update message_parts set state = case when state = 'under way' then 'unanswered' else state end
-     where message_id = ${messageId} and part = ${part} and state <> 'held'
-    returning state`;
+    with found as (
+      update message_parts set state = case when state = 'under way' then 'unanswered' else state end
+       where message_id = ${messageId} and part = ${part} and state <> 'held'
+      returning message_id, state
+    ), shown as (
+      update messages m set submission = 'unanswered', updated_at = now()
+        from found f where m.id = f.message_id and f.state = 'unanswered' and m.status = 'queued'
+    )
+    select state from found`;
   return found?.state ?? 'closed';
 }
 
@@ -97,11 +105,16 @@ export async function holdPart(sql: Sql, messageId: string, part: number): Promi
                         where p.message_id = h.message_id and p.part <> h.part and p.state <> 'held')`;
 }
 
-/** Notes that a submit got no answer in time. */
+/** Notes that a submit got no answer in time, and shows it on the message. */
 export async function leavePartUnanswered(sql: Sql, messageId: string, part: number): Promise<void> {
   await sql`
-    update message_parts set state = 'unanswered'
-     where message_id = ${messageId} and part = ${part} and state = 'under way'`;
+    with left_open as (
+      update message_parts set state = 'unanswered'
+       where message_id = ${messageId} and part = ${part} and state = 'under way'
+      returning message_id
+    )
+    update messages m set submission = 'unanswered', updated_at = now()
+      from left_open l where m.id = l.message_id and m.status = 'queued'`;
 }
 
 /** What storing the SMSC's answer came to. */
@@ -201,7 +214,7 @@ export async function expireMessage(sql: Sql, messageId: string): Promise<Status
   return row;
 }
 
-/** Shows operators that nobody knows whether the SMSC has this message. */
+/** Shows again that a submit was left open, after further parts were submitted. */
 export async function markUnanswered(sql: Sql, messageId: string): Promise<void> {
   await sql`
     update messages set submission = 'unanswered', updated_at = now()
