@@ -10,7 +10,7 @@ import { readMessage } from '../../db/history.ts';
 import { readStartable } from '../../db/startable.ts';
 import { messageRecord } from '../../domain/records.ts';
 import type { StartableMessage } from '../../domain/startable.ts';
-import { cancelUpdate, FAILURE } from '../../workflows/contracts.ts';
+import { cancelSignal, cancelUpdate, FAILURE } from '../../workflows/contracts.ts';
 import { messageStart } from '../../workflows/startOptions.ts';
 import { endpoint } from '../endpoint.ts';
 import { ApiError, notFound } from '../errors.ts';
@@ -20,6 +20,7 @@ import type { Services } from '../services.ts';
 import { isMessageId } from './history.ts';
 
 const CANCEL_MS = 8000;
+const REMIND_MS = 2000;
 
 /**
  * DELETE /v1/messages/{id} (v2.3.0, Send): cancels a scheduled message and gives back its cost. The database tells
@@ -42,6 +43,7 @@ export const cancelMessage = endpoint({
       if (message !== null)
         await askWorkflow(services, message, `cancel-${requestId}`, receivedAt + CANCEL_MS);
     }
+    if (before.status === 'cancelled') await remindWorkflow(services, params.id, receivedAt + REMIND_MS);
     const after = before.status === 'scheduled' ? await read() : before;
     if (after?.status !== 'cancelled')
       throw new ApiError(409, 'invalid_request', { reason: 'not_cancellable' });
@@ -65,6 +67,19 @@ async function askWorkflow(
     await within(until, asking);
   } catch (error) {
     if (!isRefusal(error)) throw error;
+  }
+}
+
+/**
+ * A crash of workers and Temporal together can lose the workflow's memory of a cancel that stands in the database; its
+ * caller, who got no answer, asks again. Without this the workflow would end at its send time only.
+ */
+async function remindWorkflow({ temporal, log }: Services, id: string, until: number): Promise<void> {
+  try {
+    await temporal.connection.withDeadline(until, () => temporal.workflow.getHandle(id).signal(cancelSignal));
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError))
+      log.warn({ err: error }, 'a cancelled workflow was not told');
   }
 }
 

@@ -88,7 +88,11 @@ async function inFlight(sql: Database): Promise<string[]> {
            (select count(*)::int from idempotency_keys where state = 'open') as open_keys`;
   const rows = Object.entries(counts!).filter(([, count]) => count > 0);
   const moving = (await readMessages(sql)).filter(
-    (message) => isVisible(message) && !expectedStatus(message).includes(message.status),
+    (message) =>
+      isVisible(message) &&
+      (!expectedStatus(message).includes(message.status) ||
+        // A lost worker's submit is taken up again after its heartbeat's time-out.
+        (message.status === 'queued' && message.submission !== 'unanswered')),
   );
   return [
     ...rows.map(([name, count]) => `${name}: ${count}`),
