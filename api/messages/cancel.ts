@@ -8,7 +8,7 @@ import {
 import { z } from 'zod';
 import { readMessage } from '../../db/history.ts';
 import { readStartable } from '../../db/startable.ts';
-import { messageRecord } from '../../domain/records.ts';
+import { messageRecord, type MessageRow } from '../../domain/records.ts';
 import type { StartableMessage } from '../../domain/startable.ts';
 import { cancelSignal, cancelUpdate, FAILURE } from '../../workflows/contracts.ts';
 import { messageStart } from '../../workflows/startOptions.ts';
@@ -38,26 +38,35 @@ export const cancelMessage = endpoint({
       isMessageId(params.id) ? readMessage(services.sql, caller.accountId, params.id) : null;
     const before = await read();
     if (before === null) throw notFound({ reason: 'message_unknown' });
-    if (before.status === 'scheduled') {
-      const message = await readStartable(services.sql, caller.accountId, params.id);
-      if (message !== null)
-        await askWorkflow(services, message, `cancel-${requestId}`, receivedAt + CANCEL_MS);
-    }
     if (before.status === 'cancelled') await remindWorkflow(services, params.id, receivedAt + REMIND_MS);
-    const after = before.status === 'scheduled' ? await read() : before;
-    if (after?.status !== 'cancelled')
-      throw new ApiError(409, 'invalid_request', { reason: 'not_cancellable' });
-    return { status: 200, body: messageRecord(after) };
+    if (before.status !== 'scheduled') return answer(before);
+
+    const message = await readStartable(services.sql, caller.accountId, params.id);
+    const failure =
+      message && (await askWorkflow(services, message, `cancel-${requestId}`, receivedAt + CANCEL_MS));
+    const after = await read();
+    // A workflow that another cancel is just ending aborts this one: what counts is what came of the message.
+    if (failure && after?.status !== 'cancelled') throw failure;
+    return answer(after);
   },
 });
 
-/** Cancels if the workflow agrees; whether it did stands in the database afterwards. */
+function answer(message: MessageRow | null) {
+  if (message?.status !== 'cancelled')
+    throw new ApiError(409, 'invalid_request', { reason: 'not_cancellable' });
+  return { status: 200 as const, body: messageRecord(message) };
+}
+
+/**
+ * Cancels if the workflow agrees; whether it did stands in the database afterwards.
+ * @returns what kept the question from being answered; null when it was, yes or no
+ */
 async function askWorkflow(
   { temporal }: Services,
   message: StartableMessage,
   updateId: string,
   until: number,
-): Promise<void> {
+): Promise<Error | null> {
   // A batch may not have come to this message yet: then the cancel starts its workflow, already charged.
   const startWorkflowOperation = new WithStartWorkflowOperation('message', messageStart(message, true));
   try {
@@ -65,8 +74,10 @@ async function askWorkflow(
       temporal.workflow.executeUpdateWithStart(cancelUpdate, { startWorkflowOperation, updateId }),
     );
     await within(until, asking);
+    return null;
   } catch (error) {
-    if (!isRefusal(error)) throw error;
+    if (isRefusal(error)) return null;
+    return error instanceof Error ? error : new Error(String(error));
   }
 }
 
