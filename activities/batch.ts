@@ -14,7 +14,7 @@ export function batchActivities(sql: Database, client: Client) {
   return {
     /**
      * Starts the `message` workflow of every accepted message of the request that has none, in the order of their
-     * ids. The heartbeat carries the last id of a finished page, so that a later attempt goes on from there.
+     * ids. The heartbeat carries the last id that was started, so that a later attempt goes on from there.
      * @returns how many were started by this attempt
      */
     async startMessages(requestId: string): Promise<number> {
@@ -26,14 +26,13 @@ export function batchActivities(sql: Database, client: Client) {
         const last = page.at(-1);
         if (!last) return started;
         for (let i = 0; i < page.length; i += STARTS_AT_ONCE) {
-          const results = await Promise.all(
-            page.slice(i, i + STARTS_AT_ONCE).map((m) => startOnce(client, m)),
-          );
+          const chunk = page.slice(i, i + STARTS_AT_ONCE);
+          const results = await Promise.all(chunk.map((message) => startOnce(client, message)));
           started += results.filter(Boolean).length;
           context.cancellationSignal.throwIfAborted();
+          context.heartbeat(chunk.at(-1)?.id);
         }
         after = last.id;
-        context.heartbeat(after);
       }
     },
   };

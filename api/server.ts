@@ -24,8 +24,8 @@ export interface ApiOptions {
   temporal: {
     address: string;
     namespace: string;
-    tls?: ConnectionOptions['tls'];
-    apiKey?: string | undefined;
+    tls?: NonNullable<ConnectionOptions['tls']>;
+    apiKey?: string;
   };
   config: ApiSettings;
   /** 32 bytes. */
@@ -63,8 +63,9 @@ const TUNNEL_CLOSE_MS = 2_000;
 export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const { log, config, secretsKey } = options;
   const sql = openDatabase(options.databaseUrl, options.databasePool);
-  const connection = Connection.lazy(connectionOptions(options.temporal));
-  const temporal = new Client({ connection, namespace: options.temporal.namespace });
+  const { namespace, ...temporalServer } = options.temporal;
+  const connection = Connection.lazy(temporalServer);
+  const temporal = new Client({ connection, namespace });
   const services: Services = { sql, temporal, settings: config, secretsKey, log };
 
   const app = createApp(services);
@@ -96,14 +97,6 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
       await drain(server);
       await closeClients();
     },
-  };
-}
-
-function connectionOptions({ address, tls, apiKey }: ApiOptions['temporal']): ConnectionOptions {
-  return {
-    address,
-    ...(tls === undefined ? {} : { tls }),
-    ...(apiKey === undefined ? {} : { apiKey }),
   };
 }
 

@@ -148,13 +148,7 @@ export async function withTemporal<T>(
   target: TemporalTarget,
   work: (connection: Connection) => Promise<T>,
 ): Promise<T> {
-  const { address, tls, apiKey } = target;
-  const connection = await Connection.connect({
-    address,
-    connectTimeout: '5s',
-    ...(tls === undefined ? {} : { tls }),
-    ...(apiKey === undefined ? {} : { apiKey }),
-  });
+  const connection = await Connection.connect({ ...target, connectTimeout: '5s' });
   try {
     return await work(connection);
   } finally {

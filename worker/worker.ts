@@ -48,12 +48,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const { log } = options;
   installRuntime(log);
   const sql = openDatabase(options.databaseUrl, options.databasePool);
-  const { address, namespace, tls, apiKey } = options.temporal;
-  const server = {
-    address,
-    ...(tls === undefined ? {} : { tls }),
-    ...(apiKey === undefined ? {} : { apiKey }),
-  };
+  const { namespace, ...server } = options.temporal;
   const connection = await NativeConnection.connect(server);
   const client = new Client({ connection: await Connection.connect(server), namespace });
 
