@@ -1,0 +1,127 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  fillIn,
+  isTrackable,
+  linkAddresses,
+  malformedLink,
+  parsePlaceholders,
+  placeholderCount,
+  placeholderNames,
+  render,
+  type Substitutes,
+} from '../../domain/placeholders.ts';
+
+const substitutes = (values: Record<string, string>): Substitutes => ({
+  values: new Map(Object.entries(values)),
+  optOut: 's.example/o/0123456789',
+  link: (url) => `s.example/l/<${url}>`,
+});
+const personalise = (text: string, values: Record<string, string> = {}) =>
+  render(parsePlaceholders(text), substitutes(values));
+
+describe('placeholders', () => {
+  it.each([
+    ['Cześć {{imie}} {{nazwisko}}!', 'Cześć Ala Kot!'],
+    ['{{ imie }}{{IMIE}}{{Imie}}', 'AlaAlaAla'],
+    ['{{miasto_2}}|{{brak}}|', 'Łódź||'],
+    ['{{żabka}} {{z\u0307abka}}', 'kum kum'],
+    ['Stop: {{opt_out}} albo {{WYPISZ}}', 'Stop: s.example/o/0123456789 albo s.example/o/0123456789'],
+    ['{{link:https://sklep.pl/a?b=c#d}}', 's.example/l/<https://sklep.pl/a?b=c#d>'],
+    ['{{ Link: http://x.pl }}', 's.example/l/<http://x.pl>'],
+    ['{{{imie}}}', '{Ala}'],
+    ['{{{{imie}}}}', '{{Ala}}'],
+    ['{{imie {{imie}}', '{{imie Ala'],
+    ['{{imie}}}}{{', 'Ala}}{{'],
+    ['{{a b}} {{}} {{a-b}} { {imie} }', '{{a b}} {{}} {{a-b}} { {imie} }'],
+    ['{{\nimie\n}}', 'Ala'],
+  ])('%s', (text, result) => {
+    const values = { imie: 'Ala', nazwisko: 'Kot', miasto_2: 'Łódź', żabka: 'kum' };
+    expect(personalise(text, values)).toBe(result);
+  });
+
+  it('never reads a value as a placeholder', () => {
+    const hostile = '{{nazwisko}}{{link:https://zly.pl}}{{opt_out}}';
+    expect(personalise('{{imie}}', { imie: hostile, nazwisko: 'x' })).toBe(hostile);
+    expect(personalise('{{{{imie}}}}', { imie: 'nazwisko', nazwisko: 'x' })).toBe('{{nazwisko}}');
+    const filled = fillIn(parsePlaceholders('{{a}}{{b}}'), new Map([['a', '{{b}}']]));
+    expect(render(filled, substitutes({ b: 'x' }))).toBe('{{b}}x');
+    expect(placeholderCount(filled)).toBe(1);
+  });
+
+  it('names those of a template as they are found, each once, in lower case', () => {
+    const body = '{{Imie}} {{KOD}} {{imie}} {{wypisz}} {{link:https://x.pl}} {{1}}';
+    expect(placeholderNames(body)).toEqual(['imie', 'kod', 'wypisz', '1']);
+  });
+
+  it('counts each time one stands, and each address once', () => {
+    const pieces = parsePlaceholders(
+      '{{imie}} {{imie}} {{opt_out}} {{link:https://x.pl}} {{link:https://x.pl}}',
+    );
+    expect(placeholderCount(pieces)).toBe(5);
+    expect(linkAddresses(pieces)).toEqual(['https://x.pl']);
+  });
+
+  it.each([
+    '{{link:}}',
+    '{{link}}',
+    '{{link:ftp://x.pl}}',
+    '{{link:javascript:alert(1)}}',
+    '{{link:x.pl}}',
+    '{{LINK: a b}}',
+  ])('finds the malformed link in %s', (text) =>
+    expect(malformedLink(parsePlaceholders(`a ${text}`))).toBe(text),
+  );
+
+  it.each([
+    ['https://x.pl', true],
+    ['HTTP://x.pl/ścieżka?q=ł', true],
+    ['https://[::1]/', true],
+    ['https://', false],
+    ['https://a:b@x.pl', false],
+    ['https://x.pl/\u0000', false],
+    ['https://x.pl/\ud800', false],
+    ['https://x.pl/"', false],
+    ['//x.pl', false],
+    ['data:text/html,x', false],
+    [`https://x.pl/${'a'.repeat(1987)}`, true],
+    [`https://x.pl/${'a'.repeat(1988)}`, false],
+    [`https://x.pl/${'ł'.repeat(1000)}`, false],
+  ])('%s can be tracked: %s', (url, trackable) => expect(isTrackable(url)).toBe(trackable));
+
+  it('property: text without placeholders stays as it is, whatever braces it has', () => {
+    const noise = fc.array(fc.constantFrom('{', '}', '{{', '}}', ' ', '-', 'ą', '\n'), { maxLength: 60 });
+    fc.assert(
+      fc.property(noise, (parts) => {
+        const text = parts.join('').replaceAll('ą', '-');
+        expect(personalise(text)).toBe(text);
+      }),
+    );
+  });
+
+  it('property: the pieces joined are the text', () => {
+    const word = fc.constantFrom('imie', 'OPT_OUT', 'link:https://x.pl/a', 'a b', 'link:x', '');
+    const part = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      word.map((inside) => `{{${inside}}}`),
+      fc.constantFrom('{{', '}}', '{'),
+    );
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 20 }), (parts) => {
+        const text = parts.join('');
+        const spelt = parsePlaceholders(text).map((piece) => {
+          if (piece.kind === 'text') return piece.text;
+          if (piece.kind === 'link') return `{{link:${piece.url}}}`;
+          return piece.kind === 'bad-link' ? piece.source : `{{${piece.key}}}`;
+        });
+        expect(spelt.join('').toLowerCase().replaceAll(' ', '')).toBe(text.toLowerCase().replaceAll(' ', ''));
+      }),
+    );
+  });
+
+  it('takes a megabyte of braces in its stride', () => {
+    for (const text of ['}'.repeat(1e6), '{'.repeat(1e6), '{{link:'.repeat(1e5), '{{}}'.repeat(2e5)]) {
+      expect(personalise(text)).toHaveLength(text.length);
+    }
+  });
+});
