@@ -1,0 +1,63 @@
+import { stringify } from 'csv-stringify/sync';
+import type { Sql } from '../../db/connection.ts';
+import { type ContactFilter, type ContactRow, readContacts, readFieldKeys } from '../../db/contacts.ts';
+import { placeholderKey } from '../../domain/placeholders.ts';
+import { invalidRequest } from '../errors.ts';
+import { CONTACT_COLUMNS, customColumn, joinedNames, protectedCell } from '../../domain/contactTable.ts';
+
+const PAGE = 1000;
+// As many custom columns as spreadsheets still show; contacts may have different ones each.
+const CUSTOM_COLUMNS_MAX = 1000;
+
+/**
+ * The account's contacts as a table in pages, RFC 4180: whatever their number, one page is in memory. Contacts added
+ * meanwhile may or may not be in it; a custom field that came up only then has no column.
+ *
+ * @param limit most contacts
+ * @returns the lines, the header first
+ * @throws ApiError 400 when the contacts have more different custom fields than a table may have columns
+ */
+export async function exportContacts(
+  sql: Sql,
+  accountId: string,
+  filter: ContactFilter,
+  limit: number,
+): Promise<AsyncIterable<string>> {
+  const found = await readFieldKeys(sql, accountId, filter, CUSTOM_COLUMNS_MAX + 1);
+  if (found.length > CUSTOM_COLUMNS_MAX) {
+    throw invalidRequest({ reason: 'csv_columns_too_many', limit: CUSTOM_COLUMNS_MAX });
+  }
+  // Keys that are one when compared are one column.
+  const keys = new Map(found.map((key) => [placeholderKey(key), key]));
+  return lines(sql, accountId, filter, limit, keys);
+}
+
+async function* lines(
+  sql: Sql,
+  accountId: string,
+  filter: ContactFilter,
+  limit: number,
+  keys: ReadonlyMap<string, string>,
+): AsyncGenerator<string> {
+  yield csvLines([[...CONTACT_COLUMNS, ...[...keys.values()].map(customColumn)]]);
+  let { after } = filter;
+  for (let left = limit; left > 0; left -= PAGE) {
+    const page = await readContacts(sql, accountId, { ...filter, after }, Math.min(PAGE, left));
+    if (page.length > 0) yield csvLines(page.map((contact) => cells(contact, [...keys.keys()])));
+    if (page.length < PAGE) return;
+    after = page.at(-1)!.id;
+  }
+}
+
+function cells(contact: ContactRow, keys: readonly string[]): string[] {
+  const { msisdn, first_name, last_name, email, groups, fields } = contact;
+  const values = new Map(Object.entries(fields).map(([key, value]) => [placeholderKey(key), value]));
+  const names = joinedNames(groups.map(({ name }) => name));
+  const texts = [first_name, last_name, email, names, ...keys.map((key) => values.get(key))];
+  return [msisdn, ...texts.map((text) => protectedCell(text ?? ''))];
+}
+
+// Quoted also where RFC 4180 does not ask for it: other readers take these for separators.
+function csvLines(rows: readonly string[][]): string {
+  return stringify([...rows], { record_delimiter: '\r\n', quoted_match: /[\r\n;\t]/ });
+}

@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import {
+  CUSTOM_FIELDS_MAX,
+  CUSTOM_KEY,
+  CUSTOM_VALUE_MAX,
+  type CustomFieldChanges,
+  customKeyProblem,
+  repeatedKey,
+} from '../../domain/contactFields.ts';
+import type { Problem } from '../errors.ts';
+import { issue, lineText, msisdn, plainText } from '../fields.ts';
+import { groupReference } from '../groups/input.ts';
+
+const NAME_MAX = 100;
+const EMAIL_MAX = 254;
+const GROUPS_MAX = 100;
+
+const email = z.email();
+const composed = (value: string): string => value.normalize('NFC');
+const orNull = (value: string | null): string | null => (value === '' ? null : value);
+
+const personName = lineText
+  .transform(composed)
+  .pipe(z.string().trim().max(NAME_MAX))
+  .meta({ maxLength: NAME_MAX })
+  .nullable()
+  .transform(orNull)
+  .optional();
+
+const emailAddress = plainText
+  .trim()
+  .max(EMAIL_MAX)
+  .refine((value) => value === '' || email.safeParse(value).success, issue({ reason: 'field_malformed' }))
+  .meta({ anyOf: [{ format: 'email' }, { maxLength: 0 }] })
+  .nullable()
+  .transform(orNull)
+  .optional();
+
+const customValue = z
+  .union([z.number().transform(String), plainText.transform(composed)])
+  .pipe(z.string().max(CUSTOM_VALUE_MAX));
+
+// Read by hand: the key is named in the problem, and a value that is no text may be a number.
+const customFields = z
+  .unknown()
+  .meta({
+    type: ['object', 'null'],
+    propertyNames: { type: 'string', pattern: CUSTOM_KEY.source },
+    additionalProperties: { type: ['string', 'number', 'null'], maxLength: CUSTOM_VALUE_MAX },
+  })
+  .transform((value, context): CustomFieldChanges | null => {
+    if (value === null) return null;
+    const read = readCustomFields(value);
+    if ('fields' in read) return read.fields;
+    context.addIssue({ code: 'custom', ...issue(read.problem) });
+    return z.NEVER;
+  })
+  .optional();
+
+/** What may be said of a contact; as a body's fields (v2.3.0, Contact). */
+export const contactFields = {
+  first_name: personName,
+  last_name: personName,
+  email: emailAddress,
+  fields: customFields,
+  groups: z
+    .array(groupReference)
+    .max(GROUPS_MAX)
+    .nullable()
+    .transform((groups) => groups ?? [])
+    .optional(),
+};
+
+/** A contact to be created or updated by its number. */
+export const numberedContact = z
+  .strictObject({ msisdn, ...contactFields })
+  .transform(({ msisdn: number, ...change }) => ({ msisdn: number, change }));
+
+/** A change of a contact that exists. */
+export const contactChange = z.strictObject({ msisdn: msisdn.optional(), ...contactFields });
+
+function readCustomFields(value: unknown): { fields: CustomFieldChanges } | { problem: Problem } {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return { problem: { reason: 'field_type', field: 'fields', expected: 'object' } };
+  }
+  const fields: [string, string | null][] = [];
+  for (const [given, content] of Object.entries(value)) {
+    const key = composed(given);
+    const fault = customKeyProblem(key);
+    if (fault !== null) return { problem: { reason: `field_key_${fault}`, key } };
+    if (content === null || content === '') fields.push([key, null]);
+    else {
+      const parsed = customValue.safeParse(content);
+      if (!parsed.success) {
+        return { problem: { reason: 'field_value_malformed', key, limit: CUSTOM_VALUE_MAX } };
+      }
+      fields.push([key, parsed.data]);
+    }
+  }
+  const repeated = repeatedKey(fields.map(([key]) => key));
+  if (repeated !== null) return { problem: { reason: 'field_key_repeated', key: repeated } };
+  if (fields.filter(([, content]) => content !== null).length > CUSTOM_FIELDS_MAX) {
+    return { problem: { reason: 'fields_too_many', limit: CUSTOM_FIELDS_MAX } };
+  }
+  return { fields: Object.fromEntries(fields) };
+}

@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { type ContactFilter, readContacts } from '../../db/contacts.ts';
+import { hasGroup } from '../../db/groups.ts';
+import { endpoint } from '../endpoint.ts';
+import { notFound, type Problem } from '../errors.ts';
+import { issue, lineText } from '../fields.ts';
+import { isGroupId } from '../groups/input.ts';
+import { contactSchema } from '../schemas.ts';
+import { exportContacts } from './export.ts';
+import { contactRecord, isContactId } from './record.ts';
+
+const PAGE_MAX = 200;
+const PAGE_STANDARD = 50;
+const FRAGMENT_MAX = 254;
+const LIMIT = /^[0-9]{1,3}$/;
+
+// Without a standard: a table is whole unless a limit is asked for.
+const limit = z
+  .string()
+  .transform((value, context) => {
+    const count = LIMIT.test(value) ? Number(value) : 0;
+    if (count >= 1 && count <= PAGE_MAX) return count;
+    const problem: Problem = { reason: 'number_out_of_range', field: 'limit', min: 1, max: PAGE_MAX };
+    context.addIssue({ code: 'custom', ...issue(problem) });
+    return z.NEVER;
+  })
+  .meta({ type: 'integer', minimum: 1, maximum: PAGE_MAX });
+
+/** GET /v1/contacts (v2.3.0, Contacts): sorted by id; as `text/csv` the whole list. */
+export const listContacts = endpoint({
+  method: 'GET',
+  path: '/v1/contacts',
+  scope: 'read',
+  summary: 'Lists or searches contacts.',
+  query: z.strictObject({
+    q: lineText.max(FRAGMENT_MAX).optional(),
+    group_id: z.string().optional(),
+    limit: limit.optional(),
+    cursor: z
+      .string()
+      .refine(isContactId, issue({ reason: 'cursor_malformed' }))
+      .meta({ pattern: '^ct_[0-9a-z]{26}$' })
+      .optional(),
+  }),
+  csv: true,
+  responses: {
+    200: z.strictObject({ data: z.array(contactSchema), next_cursor: z.string().nullable() }),
+  },
+  async handle({ services: { sql }, caller: { accountId }, query, csv }) {
+    const { group_id: groupId = null, cursor: after = null } = query;
+    if (groupId !== null && !(isGroupId(groupId) && (await hasGroup(sql, accountId, groupId)))) {
+      throw notFound({ reason: 'group_unknown', group: groupId }, 'group_id');
+    }
+    const filter: ContactFilter = { fragment: fragmentOf(query.q), groupId, after };
+    if (csv) {
+      const table = await exportContacts(sql, accountId, filter, query.limit ?? Infinity);
+      return { status: 200, filename: 'contacts.csv', csv: table };
+    }
+    const pageSize = query.limit ?? PAGE_STANDARD;
+    // One more than the page tells whether another page follows.
+    const found = await readContacts(sql, accountId, filter, pageSize + 1);
+    const page = found.slice(0, pageSize);
+    const next = found.length > pageSize ? page.at(-1)!.id : null;
+    return { status: 200, body: { data: page.map(contactRecord), next_cursor: next } };
+  },
+});
+
+/** Spaces around are nobody's fragment, and an empty search box searches for nothing. */
+function fragmentOf(q = ''): string | null {
+  const fragment = q.normalize('NFC').trim();
+  return fragment === '' ? null : fragment;
+}

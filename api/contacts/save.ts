@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import { importContacts, saveContact } from '../../db/contactChanges.ts';
+import type { Imported } from '../../db/contactPlan.ts';
+import type { Database } from '../../db/connection.ts';
+import { endpoint } from '../endpoint.ts';
+import { ApiError } from '../errors.ts';
+import { issue } from '../fields.ts';
+import { contactSchema } from '../schemas.ts';
+import { problemText } from '../texts.ts';
+import { validate } from '../validation.ts';
+import { readContactsCsv } from './import.ts';
+import { numberedContact } from './input.ts';
+import { contactRecord } from './record.ts';
+import { refusalError, withRefusals } from './refusals.ts';
+
+const IMPORT_MAX = 500;
+// An import of the greatest size with values in any alphabet.
+const REQUEST_LIMIT = 8 * 1024 * 1024;
+
+interface Invalid {
+  index: number;
+  message: string;
+}
+type Body = { single: z.output<typeof numberedContact> } | { elements: unknown[] };
+
+// One object is validated here, the elements of an array one by one later: a bad one does not stop the others.
+const oneOrMany = z
+  .unknown()
+  .meta(described())
+  .transform((value, context): Body => {
+    if (Array.isArray(value)) {
+      if (value.length <= IMPORT_MAX) return { elements: value };
+      context.addIssue({ code: 'custom', ...issue({ reason: 'contacts_too_many', limit: IMPORT_MAX }) });
+      return z.NEVER;
+    }
+    const parsed = numberedContact.safeParse(value);
+    if (parsed.success) return { single: parsed.data };
+    context.issues.push(
+      ...parsed.error.issues.map((found) => ({ ...found, input: value }) as z.core.$ZodRawIssue),
+    );
+    return z.NEVER;
+  });
+
+/** POST /v1/contacts (v2.3.0, Contacts): creates or updates by number; an array, or a table as `text/csv`, imports. */
+export const saveContacts = endpoint({
+  method: 'POST',
+  path: '/v1/contacts',
+  scope: 'manage',
+  summary: 'Creates or updates contacts by number.',
+  body: oneOrMany,
+  bodyLimit: REQUEST_LIMIT,
+  parseCsv: readContactsCsv,
+  responses: {
+    200: contactSchema,
+    201: z.union([
+      contactSchema,
+      z.strictObject({
+        created: z.int().nonnegative(),
+        updated: z.int().nonnegative(),
+        invalid: z.array(z.strictObject({ index: z.int().nonnegative(), message: z.string() })),
+      }),
+    ]),
+  },
+  async handle({ services: { sql }, caller: { accountId }, body }) {
+    if ('elements' in body) return { status: 201, body: await importAll(sql, accountId, body.elements) };
+    const { created, contact } = await withRefusals(saveContact(sql, accountId, body.single));
+    const record = contactRecord(contact);
+    return created ? { status: 201, body: record } : { status: 200, body: record };
+  },
+});
+
+async function importAll(sql: Database, accountId: string, elements: readonly unknown[]) {
+  const invalid: Invalid[] = [];
+  const valid: { index: number; contact: z.output<typeof numberedContact> }[] = [];
+  for (const [index, element] of elements.entries()) {
+    const read = readElement(element);
+    if (read instanceof ApiError) invalid.push({ index, message: problemText(read.problem) });
+    else valid.push({ index, contact: read });
+  }
+  const contacts = valid.map(({ contact }) => contact);
+  const outcomes = contacts.length === 0 ? [] : await importContacts(sql, accountId, contacts);
+  for (const [position, outcome] of outcomes.entries()) {
+    if (typeof outcome === 'string') continue;
+    invalid.push({ index: valid[position]!.index, message: problemText(refusalError(outcome).problem) });
+  }
+  const count = (kind: Imported) => outcomes.filter((outcome) => outcome === kind).length;
+  return {
+    created: count('created'),
+    updated: count('updated'),
+    invalid: invalid.sort((a, b) => a.index - b.index),
+  };
+}
+
+function readElement(element: unknown): z.output<typeof numberedContact> | ApiError {
+  if (typeof element !== 'object' || element === null || Array.isArray(element)) {
+    return new ApiError(400, 'invalid_request', { reason: 'contact_not_object' });
+  }
+  try {
+    return validate(numberedContact, element);
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+    throw error;
+  }
+}
+
+/** What the body may be, in JSON Schema: the schema itself is read by hand. */
+function described(): Record<string, unknown> {
+  const contact = z.toJSONSchema(numberedContact, { io: 'input' });
+  delete contact.$schema;
+  return { oneOf: [contact, { type: 'array', maxItems: IMPORT_MAX, items: contact }] };
+}

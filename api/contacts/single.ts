@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { changeContact as change, deleteContact as remove } from '../../db/contactChanges.ts';
+import { readContact } from '../../db/contacts.ts';
+import { endpoint } from '../endpoint.ts';
+import { notFound } from '../errors.ts';
+import { contactSchema } from '../schemas.ts';
+import { contactChange } from './input.ts';
+import { contactId, contactRecord } from './record.ts';
+import { withRefusals } from './refusals.ts';
+
+const byId = z.strictObject({ id: contactId });
+
+/** GET /v1/contacts/{id} (v2.3.0, Contacts). */
+export const getContact = endpoint({
+  method: 'GET',
+  path: '/v1/contacts/:id',
+  scope: 'read',
+  summary: 'Shows one contact.',
+  params: byId,
+  responses: { 200: contactSchema },
+  async handle({ services: { sql }, caller: { accountId }, params: { id } }) {
+    const contact = await readContact(sql, accountId, id);
+    if (contact === null) throw notFound({ reason: 'contact_unknown' });
+    return { status: 200, body: contactRecord(contact) };
+  },
+});
+
+/** PATCH /v1/contacts/{id}: null and empty text clear a field, what is not given stays. */
+export const changeContact = endpoint({
+  method: 'PATCH',
+  path: '/v1/contacts/:id',
+  scope: 'manage',
+  summary: 'Changes one contact.',
+  params: byId,
+  body: contactChange,
+  responses: { 200: contactSchema },
+  async handle({ services: { sql }, caller: { accountId }, params: { id }, body }) {
+    const contact = await withRefusals(change(sql, accountId, id, body));
+    if (contact === null) throw notFound({ reason: 'contact_unknown' });
+    return { status: 200, body: contactRecord(contact) };
+  },
+});
+
+/** DELETE /v1/contacts/{id}: memberships go with it; the number is not put on the blacklist. */
+export const deleteContact = endpoint({
+  method: 'DELETE',
+  path: '/v1/contacts/:id',
+  scope: 'manage',
+  summary: 'Removes one contact.',
+  params: byId,
+  responses: { 200: z.strictObject({ deleted: z.string() }) },
+  async handle({ services: { sql }, caller: { accountId }, params: { id } }) {
+    if (!(await remove(sql, accountId, id))) throw notFound({ reason: 'contact_unknown' });
+    return { status: 200, body: { deleted: id } };
+  },
+});

@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { isMeantAsGroupId } from '../../domain/contacts.ts';
+import { issue, lineText } from '../fields.ts';
+
+const GROUP_NAME_MAX = 80;
+// As `lineText`, and not blank.
+const SOMETHING_ON_ONE_LINE =
+  '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029\\s][^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$';
+const GROUP_ID = /^gr_[0-9a-z]{26}$/;
+
+/** A group's id in a path. */
+export const groupId = z.string().regex(GROUP_ID);
+
+/** Whether the text has the form of a group's id; what has not need not be looked for. */
+export function isGroupId(text: string): boolean {
+  return GROUP_ID.test(text);
+}
+
+/** What names a group: its name, or its id (v2.3.0, Contacts, `groups`). */
+export const groupReference = lineText
+  .transform((value) => value.normalize('NFC'))
+  .pipe(z.string().trim().min(1).max(GROUP_NAME_MAX))
+  .meta({ minLength: 1, maxLength: GROUP_NAME_MAX, pattern: SOMETHING_ON_ONE_LINE });
+
+/** A group's name: 1 to 80 characters (v2.3.0, Group), nothing that is meant as an id. */
+export const groupName = groupReference.refine(
+  (value) => !isMeantAsGroupId(value),
+  issue({ reason: 'group_name_like_id' }),
+);

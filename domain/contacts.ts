@@ -1,0 +1,52 @@
+import {
+  CUSTOM_FIELDS_MAX,
+  type CustomFieldChanges,
+  type CustomFields,
+  mergeCustomFields,
+} from './contactFields.ts';
+
+/** What a contact says of a person beside the number (v2.3.0, Contact). */
+export interface ContactContent {
+  first_name: string | null;
+  last_name: string | null;
+  email: string | null;
+  fields: CustomFields;
+}
+
+/** A change of a contact: null clears, what is absent stays. */
+export interface ContactChange {
+  first_name?: string | null | undefined;
+  last_name?: string | null | undefined;
+  email?: string | null | undefined;
+  /** Merged key by key; null removes all. */
+  fields?: CustomFieldChanges | null | undefined;
+  /** Names and ids of groups; replaces the assignments. */
+  groups?: readonly string[] | undefined;
+}
+
+/** A contact nobody has said anything of. */
+export const NAMELESS: ContactContent = { first_name: null, last_name: null, email: null, fields: {} };
+
+// Whoever begins a name like an id means an id: a mistyped one must not become a new group.
+const LIKE_GROUP_ID = /^gr_/i;
+
+/**
+ * A contact's content after a change (v2.3.0, Contacts).
+ * @returns null when it would have more than 20 custom fields
+ */
+export function changedContact(stored: ContactContent, change: ContactChange): ContactContent | null {
+  const fields =
+    change.fields === undefined ? stored.fields : mergeCustomFields(stored.fields, change.fields);
+  if (Object.keys(fields).length > CUSTOM_FIELDS_MAX) return null;
+  return {
+    first_name: change.first_name === undefined ? stored.first_name : change.first_name,
+    last_name: change.last_name === undefined ? stored.last_name : change.last_name,
+    email: change.email === undefined ? stored.email : change.email,
+    fields,
+  };
+}
+
+/** Whether text that names a group is meant as its id, known or not. */
+export function isMeantAsGroupId(text: string): boolean {
+  return LIKE_GROUP_ID.test(text);
+}

@@ -1,0 +1,257 @@
+import { parse } from 'csv-parse/sync';
+import { describe, expect, inject, it } from 'vitest';
+import type { ApiAnswer } from '../support/client.ts';
+import { database, newAccount, type TestAccount } from '../support/factories.ts';
+
+const PATH = '/v1/contacts';
+const number = (i: number) => `+48500${String(100_000 + i)}`;
+
+async function table({ api }: TestAccount, query = ''): Promise<string> {
+  const answer = await api.get(`${PATH}${query}`, { accept: 'text/csv' });
+  expect(answer.status, answer.text).toBe(200);
+  return answer.text;
+}
+const rowsOf = (csv: string): string[][] => parse(csv, { record_delimiter: '\r\n' });
+const take = ({ api }: TestAccount, csv: string): Promise<ApiAnswer> =>
+  api.post(PATH, csv, { 'content-type': 'text/csv' });
+
+async function storedOf({ id }: TestAccount): Promise<unknown[]> {
+  return [
+    ...(await database()`
+      select c.msisdn, c.first_name, c.last_name, c.email, c.fields,
+             array(select g.name from group_members m
+                     join contact_groups g on g.account_id = m.account_id and g.id = m.group_id
+                    where m.account_id = c.account_id and m.contact_id = c.id order by g.name) as groups
+        from contacts c where c.account_id = ${id} order by c.msisdn`),
+  ];
+}
+
+const AWKWARD = [
+  '=1+2',
+  "'=1+2",
+  "''+x",
+  '+48 500',
+  '-5',
+  '-a',
+  '@SUM(A1)',
+  '\tx',
+  '\rx',
+  "'zwykły",
+  "'",
+  'a,b;c',
+  'cudzy "sys\\tem"',
+  'dwie\nlinie',
+  'dwie\r\nlinie',
+  'koniec\r',
+  ' spacje ',
+  '|',
+  'ż🙂',
+];
+
+describe('GET /v1/contacts as text/csv', () => {
+  it('is a table with a header: RFC 4180, UTF-8, to be saved as a file', async () => {
+    const account = await newAccount();
+    await account.api.post(PATH, [
+      {
+        msisdn: number(1),
+        first_name: 'Żaneta',
+        email: 'z@example.com',
+        groups: ['B', 'A'],
+        fields: { miasto: 'Łódź' },
+      },
+      { msisdn: number(2), last_name: 'Nowak "Nowy"', fields: { Kod: '1,5' } },
+    ]);
+    const answer = await account.api.get(PATH, { accept: 'text/csv' });
+    expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    expect(answer.headers.get('content-disposition')).toContain('contacts.csv');
+    expect(answer.text).toBe(
+      'msisdn,first_name,last_name,email,groups,Kod,miasto\r\n' +
+        '+48500100001,Żaneta,,z@example.com,A|B,,Łódź\r\n' +
+        '+48500100002,,"Nowak ""Nowy""",,,"1,5",\r\n',
+    );
+  });
+
+  it('an empty book is a header', async () => {
+    expect(await table(await newAccount())).toBe('msisdn,first_name,last_name,email,groups\r\n');
+  });
+
+  it('holds the whole list over many pages; filters, limit and cursor apply', async () => {
+    const account = await newAccount();
+    await database()`
+      insert into contacts (account_id, id, msisdn, last_name)
+      select ${account.id}, 'ct_' || lpad(i::text, 26, '0'), '+48600' || (100000 + i), case when i % 2 = 0 then 'Nowak' end
+        from generate_series(1, 2500) i`;
+    const group = (await account.api.post('/v1/groups', { name: 'G' })).body.id;
+    await account.api.post(`/v1/groups/${group}/contacts`, { msisdns: ['600100001', '600100002'] });
+    const all = rowsOf(await table(account)).slice(1);
+    expect(all.map(([msisdn]) => msisdn)).toEqual(
+      Array.from({ length: 2500 }, (_, i) => `+48600${100_001 + i}`),
+    );
+    expect(rowsOf(await table(account, '?q=nowak'))).toHaveLength(1251);
+    expect(rowsOf(await table(account, `?group_id=${group}`))).toHaveLength(3);
+    expect(rowsOf(await table(account, `?group_id=${group}&q=nowak`))).toHaveLength(2);
+    expect(rowsOf(await table(account, '?limit=7'))).toHaveLength(8);
+    const rest = rowsOf(await table(account, `?cursor=ct_${'2400'.padStart(26, '0')}`));
+    expect(rest).toHaveLength(101);
+    expect((await account.api.get(`${PATH}?limit=0`, { accept: 'text/csv' })).status).toBe(400);
+  });
+
+  it('keys that differ by case share a column; one called like a column of its own is told apart', async () => {
+    const account = await newAccount();
+    await account.api.post(PATH, [
+      { msisdn: number(1), fields: { Miasto: 'a', groups: 'g' } },
+      { msisdn: number(2), fields: { MIASTO: 'b', Email2: 'e' } },
+    ]);
+    const [header, first, second] = rowsOf(await table(account));
+    expect(header).toEqual([
+      'msisdn',
+      'first_name',
+      'last_name',
+      'email',
+      'groups',
+      'Email2',
+      'Miasto',
+      'fields.groups',
+    ]);
+    expect(first!.slice(5)).toEqual(['', 'a', 'g']);
+    expect(second!.slice(5)).toEqual(['e', 'b', '']);
+  });
+
+  it('no cell begins like a formula, unless it is a number', async () => {
+    const account = await newAccount();
+    const contacts = AWKWARD.map((value, i) => ({ msisdn: number(i), fields: { wartość: value } }));
+    await account.api.post(PATH, [...contacts, { msisdn: number(900), first_name: '=A', groups: ['=G'] }]);
+    for (const row of rowsOf(await table(account)).slice(1)) {
+      for (const cell of row.slice(1)) expect(cell).toMatch(/^(?![=+\-@\t\r])|^-5$/);
+    }
+  });
+
+  it('refuses a table of more than 1000 different custom fields', async () => {
+    const account = await newAccount();
+    await database()`
+      insert into contacts (account_id, id, msisdn, fields)
+      select ${account.id}, 'ct_' || lpad(i::text, 26, '0'), '+48600' || (100000 + i), jsonb_build_object('f' || i, 'x')
+        from generate_series(1, 1001) i`;
+    expect((await account.api.get(PATH, { accept: 'text/csv' })).status).toBe(400);
+    expect(rowsOf(await table(account, '?q=600100001'))).toHaveLength(2);
+  });
+
+  it('is chosen by Accept alone', async () => {
+    const { api } = await newAccount();
+    for (const accept of ['*/*', 'application/json', 'application/json, text/csv']) {
+      expect((await api.get(PATH, { accept })).body.data).toEqual([]);
+    }
+  });
+});
+
+describe('POST /v1/contacts as text/csv', () => {
+  it('answers like the array', async () => {
+    const account = await newAccount();
+    const { status, body } = await take(
+      account,
+      'msisdn,first_name,last_name,email,groups,miasto\r\n' +
+        '500100001,Żaneta,,z@example.com,A|B,Łódź\r\n' +
+        '12,,,,,\r\n' +
+        '\r\n' +
+        '500100001,,Nowak,,B,\r\n',
+    );
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      created: 1,
+      updated: 1,
+      invalid: [{ index: 1, message: 'Pole „msisdn” ma nieprawidłową wartość.' }],
+    });
+    expect(await storedOf(account)).toEqual([
+      { msisdn: number(1), first_name: null, last_name: 'Nowak', email: null, fields: {}, groups: ['B'] },
+    ]);
+  });
+
+  it('semicolons, a byte order mark, line feeds, any order and case of columns; what has no column stays', async () => {
+    const account = await newAccount();
+    await account.api.post(PATH, { msisdn: number(1), first_name: 'Jan', groups: ['A'], fields: { a: '1' } });
+    const { body } = await take(
+      account,
+      '\uFEFFMiasto;MSISDN ; Last_Name\n"Łódź, Bałuty";+48500100001;Nowak\n',
+    );
+    expect(body).toEqual({ created: 0, updated: 1, invalid: [] });
+    expect(await storedOf(account)).toEqual([
+      {
+        msisdn: number(1),
+        first_name: 'Jan',
+        last_name: 'Nowak',
+        email: null,
+        fields: { a: '1', Miasto: 'Łódź, Bałuty' },
+        groups: ['A'],
+      },
+    ]);
+  });
+
+  it('rows that are too short leave the rest as it is, rows that are too long are invalid', async () => {
+    const account = await newAccount();
+    await account.api.post(PATH, { msisdn: number(1), first_name: 'Jan', last_name: 'Nowak' });
+    const { body } = await take(
+      account,
+      'msisdn,first_name,last_name\n500100001,Ewa\n500100002,a,b,c\n500100003,a,b,\n',
+    );
+    expect(body).toMatchObject({ created: 1, updated: 1, invalid: [{ index: 1 }] });
+    expect(await storedOf(account)).toMatchObject([
+      { first_name: 'Ewa', last_name: 'Nowak' },
+      { first_name: 'a' },
+    ]);
+  });
+
+  it.each([
+    ['no column msisdn', 'first_name\nJan\n', 'msisdn'],
+    ['a column twice', 'msisdn,miasto,Miasto\n500100001,a,b\n', undefined],
+    ['a column that cannot be a field', 'msisdn,data urodzenia\n500100001,x\n', 'fields'],
+    ['a column without a name', 'msisdn,\n500100001,x\n', 'fields'],
+    ['an open quote', 'msisdn,a\n500100001,"x\n', undefined],
+    ['no header', '\n\n', 'msisdn'],
+  ])('%s: 400, nothing is written', async (_, csv, param) => {
+    const account = await newAccount();
+    const { status, body } = await take(account, csv);
+    expect(status).toBe(400);
+    expect(body.error.param).toBe(param);
+    expect(await storedOf(account)).toEqual([]);
+  });
+
+  it('takes 500 rows, not one more; a header alone imports nothing', async () => {
+    const account = await newAccount();
+    const rows = Array.from({ length: 501 }, (_, i) => number(i));
+    expect((await take(account, ['msisdn', ...rows].join('\n'))).status).toBe(400);
+    expect((await take(account, ['msisdn', ...rows.slice(1)].join('\n'))).body).toMatchObject({
+      created: 500,
+    });
+    expect((await take(account, 'msisdn\n')).body).toEqual({ created: 0, updated: 0, invalid: [] });
+  });
+
+  it('takes back what was exported, in this account and in another one', async () => {
+    const account = await newAccount();
+    const contacts = AWKWARD.map((value, i) => ({
+      msisdn: number(i),
+      first_name: value.replace(/[\t\r\n]/g, ' '),
+      fields: { wartość: value, groups: value, liczba: i - 3 },
+      groups: [`g ${value.replace(/[\t\r\n]/g, ' ')}`, 'a\\|b', '=x', 'msisdn'],
+    }));
+    const imported = await account.api.post(PATH, contacts);
+    expect(imported.body).toEqual({ created: AWKWARD.length, updated: 0, invalid: [] });
+    const before = await storedOf(account);
+    const csv = await table(account);
+    expect((await take(account, csv)).body).toEqual({ created: 0, updated: AWKWARD.length, invalid: [] });
+    expect(await storedOf(account)).toEqual(before);
+    const other = await newAccount();
+    expect((await take(other, csv)).body).toEqual({ created: AWKWARD.length, updated: 0, invalid: [] });
+    expect(await storedOf(other)).toEqual(before);
+    expect(await table(other)).toBe(csv);
+  });
+
+  it('other types are refused', async () => {
+    const { key } = await newAccount();
+    const answer = await fetch(`${inject('service').apiUrl}${PATH}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'text/plain' },
+      body: 'msisdn\n500100200\n',
+    });
+    expect(answer.status).toBe(415);
+  });
+});
