@@ -1,0 +1,139 @@
+import { z } from 'zod';
+import { addToBlacklist, type BlacklistRow, readBlacklist, removeFromBlacklist } from '../db/blacklist.ts';
+import { formatInstant } from '../domain/instants.ts';
+import { parseMsisdn } from '../domain/msisdn.ts';
+import { endpoint } from './endpoint.ts';
+import { invalidRequest, notFound } from './errors.ts';
+import { instant, issue, pageLimit, PHONE_NUMBER, plainText } from './fields.ts';
+import { blacklistEntrySchema } from './schemas.ts';
+
+const NUMBERS_MAX = 1000;
+const PAGE_MAX = 200;
+const PAGE_STANDARD = 50;
+const REASON_MAX = 200;
+const LATEST = Date.UTC(9999, 11, 31);
+const LISTED = /^\+[0-9]{8,15}$/;
+
+// A number as lists show it: what was listed once stays a cursor, whatever becomes of its country's numbering.
+const cursor = z
+  .string()
+  .transform((value, context) => {
+    if (LISTED.test(value)) return value;
+    const meant = value.startsWith(' ') && LISTED.test(`+${value.slice(1)}`);
+    context.addIssue({
+      code: 'custom',
+      ...issue({ reason: meant ? 'plus_not_encoded' : 'cursor_malformed' }),
+    });
+    return z.NEVER;
+  })
+  .meta({ pattern: LISTED.source });
+
+// No pattern: what is malformed does not stop the request.
+const number = z.string().meta({ format: 'phone-number' });
+
+const addition = z
+  .strictObject({
+    msisdn: number.optional(),
+    msisdns: z.array(number).min(1).max(NUMBERS_MAX).optional(),
+    reason: plainText.min(1).max(REASON_MAX).default('manual'),
+    expires_at: instant
+      .refine((value) => value <= LATEST, issue({ reason: 'instant_malformed' }))
+      .nullable()
+      .default(null),
+  })
+  .superRefine(({ msisdn, msisdns }, context) => {
+    if (msisdn === undefined && msisdns === undefined) {
+      context.addIssue({ code: 'custom', path: ['msisdn'], ...issue({ reason: 'field_missing' }) });
+    }
+    if (msisdn !== undefined && msisdns !== undefined) {
+      const problem = { reason: 'field_exclusive', field: 'msisdns', other: 'msisdn' } as const;
+      context.addIssue({ code: 'custom', path: ['msisdns'], ...issue(problem) });
+    }
+  })
+  .meta({ oneOf: [{ required: ['msisdn'] }, { required: ['msisdns'] }] });
+
+/** GET /v1/blacklist (v2.3.0, Blacklist and opt-out): entries in force, sorted by number. */
+export const listBlacklist = endpoint({
+  method: 'GET',
+  path: '/v1/blacklist',
+  scope: 'read',
+  summary: 'Lists the blacklisted numbers, sorted by number.',
+  query: z.strictObject({ limit: pageLimit(PAGE_MAX, PAGE_STANDARD), cursor: cursor.optional() }),
+  responses: {
+    200: z.strictObject({ data: z.array(blacklistEntrySchema), next_cursor: z.string().nullable() }),
+  },
+  async handle({ services, caller, query }) {
+    // One more than the page tells whether another page follows.
+    const found = await readBlacklist(services.sql, caller.accountId, query.cursor ?? null, query.limit + 1);
+    const page = found.slice(0, query.limit);
+    const last = found.length > query.limit ? page.at(-1) : undefined;
+    return { status: 200, body: { data: page.map(shown), next_cursor: last?.msisdn ?? null } };
+  },
+});
+
+/** POST /v1/blacklist: one number or up to 1000; `added` counts the distinct numbers that are listed now. */
+export const extendBlacklist = endpoint({
+  method: 'POST',
+  path: '/v1/blacklist',
+  scope: 'manage',
+  summary: 'Puts numbers on the blacklist; entries that are there get the new reason and end.',
+  body: addition,
+  responses: {
+    201: z.strictObject({
+      added: z.int().nonnegative(),
+      invalid: z.array(z.string()),
+      expires_at: blacklistEntrySchema.shape.expires_at,
+    }),
+  },
+  async handle({ services, caller, body, receivedAt }) {
+    const { msisdn, msisdns, reason, expires_at: expiresAt } = body;
+    if (expiresAt !== null && expiresAt <= receivedAt) {
+      throw invalidRequest({ reason: 'instant_past', field: 'expires_at' }, 'expires_at');
+    }
+    const { numbers, invalid } = sorted(msisdns ?? [msisdn!]);
+    await addToBlacklist(services.sql, caller.accountId, numbers, reason, expiresAt);
+    return {
+      status: 201,
+      body: {
+        added: numbers.length,
+        invalid,
+        expires_at: expiresAt === null ? null : formatInstant(expiresAt),
+      },
+    };
+  },
+});
+
+/** DELETE /v1/blacklist/{msisdn}: the number in any of the three formats. */
+export const shortenBlacklist = endpoint({
+  method: 'DELETE',
+  path: '/v1/blacklist/:msisdn',
+  scope: 'manage',
+  summary: 'Takes a number off the blacklist.',
+  params: z.strictObject({ msisdn: z.string().meta(PHONE_NUMBER) }),
+  responses: { 200: z.strictObject({ removed: z.string() }) },
+  async handle({ services, caller, params }) {
+    const number = parseMsisdn(params.msisdn);
+    if (number === null) throw invalidRequest({ reason: 'field_malformed', field: 'msisdn' }, 'msisdn');
+    const removed = await removeFromBlacklist(services.sql, caller.accountId, number);
+    if (!removed) throw notFound({ reason: 'number_not_listed' });
+    return { status: 200, body: { removed: number } };
+  },
+});
+
+/** What can be listed, each number once, and what cannot, as given. */
+function sorted(given: readonly string[]): { numbers: string[]; invalid: string[] } {
+  const parsed = given.map(parseMsisdn);
+  return {
+    numbers: [...new Set(parsed.filter((number) => number !== null))],
+    invalid: given.filter((_, i) => parsed[i] === null),
+  };
+}
+
+function shown({ msisdn, reason, created_at, expires_at }: BlacklistRow) {
+  return {
+    msisdn,
+    reason,
+    created_at: created_at.toISOString(),
+    expires_at: expires_at?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,34 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Services } from './services.ts';
+
+/** A visit to a public page. */
+export interface Visit {
+  method: string;
+  params: Record<string, string>;
+  headers: IncomingHttpHeaders;
+  /** The visitor's address; the proxy's word for it where `TRUST_PROXY` says so. */
+  address: string;
+  /** When the visit came, epoch milliseconds of this process. */
+  receivedAt: number;
+  /** `req_…`, as in `X-Request-Id`. */
+  requestId: string;
+  services: Services;
+}
+
+/** What a page answers; its headers replace the API's own where they have the same name. */
+export interface PageAnswer {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** A public address that people open, not programs: no key, no JSON, no limit on requests. */
+export interface Page {
+  /** GET stands for HEAD as well; the visit tells which it was. */
+  methods: readonly ('GET' | 'POST')[];
+  /** Pattern with `:name` parameters. */
+  path: string;
+  handle(visit: Visit): Promise<PageAnswer>;
+  /** What the visitor sees when something behind the page does not work. */
+  failed(status: 500 | 502 | 504, visit: Visit): PageAnswer;
+}

@@ -1,0 +1,8 @@
+import { endpoints } from './endpoints.ts';
+import type { Page } from './page.ts';
+import { docsPage } from './pages/docs.ts';
+import { redirect } from './pages/redirect.ts';
+import { optOutPage } from './pages/optOut.ts';
+
+/** Every public page. */
+export const pages: readonly Page[] = [optOutPage, redirect, docsPage(() => endpoints)];

@@ -1,0 +1,82 @@
+import { blacklistForOptOut } from '../../db/blacklist.ts';
+import { findOptOutLink, OPT_OUT_TOKEN_LENGTH, type OptOutLink } from '../../db/optOut.ts';
+import { isToken } from '../../db/tokens.ts';
+import { maskMsisdn } from '../../domain/msisdn.ts';
+import type { Page, PageAnswer } from '../page.ts';
+import { isAutomatic } from './automatic.ts';
+import { type Html, html, htmlAnswer } from './html.ts';
+
+/**
+ * /o/{token} (v2.3.0, Blacklist and opt-out): a visit puts the recipient's number on the account's blacklist and
+ * confirms it; again and again it is the same. Programs that open links by themselves are shown a button instead, and
+ * change nothing; the button (POST) opts out whoever presses it.
+ */
+export const optOutPage: Page = {
+  methods: ['GET', 'POST'],
+  path: '/o/:token',
+  async handle(visit) {
+    const { sql } = visit.services;
+    const token = visit.params['token'] ?? '';
+    const link = isToken(token, OPT_OUT_TOKEN_LENGTH) ? await findOptOutLink(sql, token) : null;
+    if (link === null) return inactive();
+    if (visit.method !== 'POST' && isAutomatic(visit)) return question(link);
+    await blacklistForOptOut(sql, link.account_id, link.msisdn);
+    return confirmation(link);
+  },
+  failed: (status, { requestId }) => failure(status, requestId),
+};
+
+function confirmation({ msisdn, sender }: OptOutLink): PageAnswer {
+  return page(
+    200,
+    'Rezygnacja przyjęta',
+    html`<p>
+        Na numer <strong>${maskMsisdn(msisdn)}</strong> nie będziemy już wysyłać wiadomości od nadawcy
+        <strong>${sender}</strong>.
+      </p>
+      <p>Jeśli to pomyłka, skontaktuj się z nadawcą.</p>`,
+  );
+}
+
+function question({ msisdn, sender }: OptOutLink): PageAnswer {
+  return page(
+    200,
+    'Rezygnacja z\u00a0wiadomości SMS',
+    html`<p>
+        Czy numer <strong>${maskMsisdn(msisdn)}</strong> ma już nie otrzymywać wiadomości od nadawcy
+        <strong>${sender}</strong>?
+      </p>
+      <form method="post">
+        <button type="submit">Tak, rezygnuję</button>
+      </form>`,
+  );
+}
+
+function inactive(): PageAnswer {
+  return page(
+    404,
+    'Link jest nieaktywny',
+    html`<p>
+        Ten link do rezygnacji z wiadomości nie działa. Sprawdź, czy adres jest taki sam jak w otrzymanej
+        wiadomości.
+      </p>
+      <p>Jeśli nadal nie działa, zgłoś rezygnację nadawcy wiadomości.</p>`,
+  );
+}
+
+function failure(status: 500 | 502 | 504, requestId: string): PageAnswer {
+  return page(
+    status,
+    'Nie udało się potwierdzić rezygnacji',
+    html`<p>Usługa jest chwilowo niedostępna. Otwórz ten link jeszcze raz za kilka minut.</p>
+      <p>Identyfikator zdarzenia: ${requestId}</p>`,
+  );
+}
+
+function page(status: number, heading: string, text: Html): PageAnswer {
+  const body = html`<main>
+    <h1>${heading}</h1>
+    ${text}
+  </main>`;
+  return htmlAnswer(status, { lang: 'pl', title: heading, body });
+}

@@ -1,0 +1,270 @@
+import pino from 'pino';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { type RunningApi, startApi } from '../../api/server.ts';
+import { html, htmlAnswer } from '../../api/pages/html.ts';
+import { optOutTokens } from '../../db/optOut.ts';
+import { call } from '../support/client.ts';
+import { eventually } from '../support/eventually.ts';
+import { database, newAccount, type TestAccount } from '../support/factories.ts';
+import { optOutPath, type PageVisit, unknownOptOutPath, visit } from '../support/pages.ts';
+import { type Proxy, startProxy } from '../support/proxy.ts';
+
+const NUMBER = '+48500400200';
+const PREVIEW = 'facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)';
+const base = () => inject('service').apiUrl;
+
+const entries = async ({ api }: TestAccount) => (await api.get('/v1/blacklist')).body.data;
+
+const words = ({ text }: PageVisit) =>
+  text
+    .replace(/<style>.*<\/style>/s, '')
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ');
+
+describe('GET /o/{token}', () => {
+  it('blacklists the number for the account that sent the link, and says so', async () => {
+    const [account, other] = [await newAccount(), await newAccount()];
+    const page = await visit(base() + (await optOutPath(account, NUMBER)));
+    expect(page.status).toBe(200);
+    expect(words(page)).toContain(
+      'Na numer +48*****200 nie będziemy już wysyłać wiadomości od nadawcy SKLEP .',
+    );
+    expect(await entries(account)).toMatchObject([{ msisdn: NUMBER, reason: 'opt_out', expires_at: null }]);
+    expect(await entries(other)).toEqual([]);
+  });
+
+  it('again and again, also at once, it is the same', async () => {
+    const account = await newAccount();
+    const path = await optOutPath(account, NUMBER);
+    const first = await visit(base() + path);
+    const before = await entries(account);
+    const pages = await Promise.all(Array.from({ length: 10 }, () => visit(base() + path)));
+    expect(pages.map(({ status, text }) => [status, text])).toEqual(pages.map(() => [200, first.text]));
+    expect(await entries(account)).toEqual(before);
+  });
+
+  it('overwrites an entry with an end', async () => {
+    const account = await newAccount();
+    const expires = new Date(Date.now() + 60_000).toISOString();
+    await account.api.post('/v1/blacklist', { msisdn: NUMBER, reason: 'urlop', expires_at: expires });
+    await visit(base() + (await optOutPath(account, NUMBER)));
+    expect(await entries(account)).toMatchObject([{ reason: 'opt_out', expires_at: null }]);
+  });
+
+  it('works for a number that was taken off the list after an earlier visit', async () => {
+    const account = await newAccount();
+    const path = await optOutPath(account, NUMBER);
+    await visit(base() + path);
+    await account.api.delete(`/v1/blacklist/${NUMBER}`);
+    await visit(base() + path);
+    expect(await entries(account)).toHaveLength(1);
+  });
+
+  it('escapes what it shows', async () => {
+    const account = await newAccount();
+    const page = await visit(base() + (await optOutPath(account, NUMBER, `<b>"A&'`)));
+    expect(page.text).toContain('&lt;b&gt;&quot;A&amp;&#39;');
+    expect(page.text).not.toContain('<b>');
+  });
+
+  it.each([
+    '/o/x',
+    '/o/0000000000',
+    '/o/000000000%00',
+    '/o/0000000000000',
+    "/o/'or'1'='1'",
+    '/o/%E0%A4%A',
+    '/o/ąęćłóżźśńó',
+    '/o/__proto__',
+  ])('%s: 404 with a page that says it is inactive', async (path) => {
+    const page = await visit(base() + path);
+    expect(page.status).toBe(404);
+    expect(words(page)).toContain('Link jest nieaktywny');
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+  });
+
+  it('a very long token: 404', async () => {
+    expect((await visit(`${base()}/o/${'x'.repeat(4000)}`)).status).toBe(404);
+  });
+
+  it('the token of one link in other letters is none', async () => {
+    const account = await newAccount();
+    const path = await optOutPath(account, NUMBER);
+    const swapped = path.replace(/[a-z]/gi, (letter) =>
+      letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
+    );
+    if (swapped !== path) expect((await visit(base() + `/o/${swapped.slice(3)}`)).status).toBe(404);
+    expect((await visit(base() + path.slice(0, -1))).status).toBe(404);
+    expect(await entries(account)).toEqual([]);
+  });
+
+  it('needs no key, gives no cookie, loads and runs nothing, and is not kept', async () => {
+    const account = await newAccount();
+    for (const path of [await optOutPath(account, NUMBER), unknownOptOutPath()]) {
+      const { headers, text } = await visit(base() + path);
+      expect(headers.get('set-cookie')).toBeNull();
+      expect(headers.get('x-request-id')).toMatch(/^req_[0-9a-z]{26}$/);
+      expect(headers.get('cache-control')).toBe('no-store');
+      expect(headers.get('referrer-policy')).toBe('no-referrer');
+      expect(headers.get('x-robots-tag')).toBe('noindex, nofollow');
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('content-security-policy')).toMatch(
+        /^default-src 'none'; style-src 'sha256-[\w+/]{43}='; form-action 'self'; base-uri 'none'; frame-ancestors 'none'$/,
+      );
+      expect(text).toMatch(/^<!doctype html>\s*<html lang="pl">/);
+      expect(text.match(/<h1>/g)).toHaveLength(1);
+      expect(text).not.toMatch(/<script|<img|<link|<iframe|\bsrc=|\bhref=|https?:|url\(|@import|\bon\w+=/);
+      expect(text).not.toContain('500400200');
+    }
+  });
+});
+
+describe('programs that open links by themselves', () => {
+  const automatic: [string, { method?: string; headers?: Record<string, string> }][] = [
+    ['a messenger that makes a preview', { headers: { 'user-agent': PREVIEW } }],
+    ['HEAD', { method: 'HEAD' }],
+    ['Sec-Purpose', { headers: { 'sec-purpose': 'prefetch;prerender' } }],
+    ['Purpose', { headers: { purpose: 'prefetch' } }],
+    ['X-Purpose', { headers: { 'x-purpose': 'preview' } }],
+    ['X-Moz', { headers: { 'x-moz': 'prefetch' } }],
+  ];
+
+  it.each(automatic)('%s: changes nothing', async (_, init) => {
+    const account = await newAccount();
+    const { status } = await visit(base() + (await optOutPath(account, NUMBER)), init);
+    expect(status).toBe(200);
+    expect(await entries(account)).toEqual([]);
+  });
+
+  it('are shown a button; pressing it opts out, whoever presses', async () => {
+    const account = await newAccount();
+    const url = base() + (await optOutPath(account, NUMBER));
+    const headers = { 'user-agent': PREVIEW };
+    const page = await visit(url, { headers });
+    expect(words(page)).toContain(
+      'Czy numer +48*****200 ma już nie otrzymywać wiadomości od nadawcy SKLEP ? Tak, rezygnuję',
+    );
+    expect(page.text).toMatch(/<form method="post">\s*<button type="submit">/);
+    expect(await entries(account)).toEqual([]);
+    const pressed = await visit(url, { method: 'POST', headers });
+    expect([pressed.status, words(pressed)]).toEqual([
+      200,
+      expect.stringContaining('nie będziemy już wysyłać'),
+    ]);
+    expect(await entries(account)).toMatchObject([{ msisdn: NUMBER, reason: 'opt_out' }]);
+  });
+
+  it('tools that somebody runs on purpose are visitors, and so is one without a user agent', async () => {
+    for (const userAgent of ['curl/8.5.0', 'node', '']) {
+      const account = await newAccount();
+      await visit(base() + (await optOutPath(account, NUMBER)), { headers: { 'user-agent': userAgent } });
+      expect(await entries(account)).toHaveLength(1);
+    }
+  });
+
+  it('get 404 for an unknown token; so does the button', async () => {
+    for (const method of ['HEAD', 'POST']) {
+      expect((await visit(base() + unknownOptOutPath(), { method })).status).toBe(404);
+    }
+  });
+});
+
+it('other methods are refused', async () => {
+  const answer = await call(base() + unknownOptOutPath(), { method: 'DELETE' });
+  expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS, POST']);
+});
+
+describe('when the database does not answer', () => {
+  let proxy: Proxy;
+  let api: RunningApi;
+  let path: string;
+  beforeAll(async () => {
+    const { databaseUrl, temporalAddress, secretsKey } = inject('service');
+    const url = new URL(databaseUrl);
+    proxy = await startProxy(Number(url.port));
+    url.port = String(proxy.port);
+    api = await startApi({
+      databaseUrl: url.href,
+      databasePool: 2,
+      temporal: { address: temporalAddress, namespace: 'default' },
+      config: { DEFAULT_SENDER: 'INFO', WEBHOOK_ALLOW_PRIVATE: true, TRUST_PROXY: false },
+      secretsKey: Buffer.from(secretsKey, 'base64'),
+      log: pino({ level: 'silent' }),
+      port: 0,
+      host: '127.0.0.1',
+    });
+    path = await optOutPath(await newAccount(), NUMBER);
+  });
+  afterAll(async () => {
+    await api.stop();
+    await proxy.close();
+  });
+
+  it.each(['cut', 'freeze'] as const)(
+    '%s: a page that tells to come again, and then it works',
+    async (fault) => {
+      proxy[fault]();
+      const page = await visit(api.url + path);
+      proxy.restore();
+      expect([502, 504]).toContain(page.status);
+      expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+      expect(words(page)).toContain('Otwórz ten link jeszcze raz za kilka minut');
+      expect(words(page)).toContain(page.headers.get('x-request-id')!);
+      await eventually(
+        () => visit(api.url + path),
+        (again) => again.status === 200,
+      );
+    },
+  );
+});
+
+describe('optOutTokens', () => {
+  const numbers = Array.from({ length: 500 }, (_, i) => `+48500${String(400_000 + i)}`);
+
+  it('one link for each number and sender of an account; the same every time', async () => {
+    const account = await newAccount();
+    const first = await optOutTokens(database(), account.id, 'A', numbers);
+    expect([...first.keys()].sort()).toEqual(numbers);
+    expect(new Set(first.values()).size).toBe(500);
+    for (const token of first.values()) expect(token).toMatch(/^[0-9A-Za-z]{10}$/);
+    const twice = [...numbers, numbers[0]!];
+    expect(await optOutTokens(database(), account.id, 'A', twice)).toEqual(first);
+    const bySender = await optOutTokens(database(), account.id, 'B', numbers.slice(0, 1));
+    expect(bySender.get(numbers[0]!)).not.toBe(first.get(numbers[0]!));
+    const stranger = await optOutTokens(database(), (await newAccount()).id, 'A', numbers.slice(0, 1));
+    expect(stranger.get(numbers[0]!)).not.toBe(first.get(numbers[0]!));
+    expect(await optOutTokens(database(), account.id, 'A', [])).toEqual(new Map());
+  });
+
+  it('requests at the same time, in any order, get the same links', async () => {
+    const account = await newAccount();
+    const found = await Promise.all(
+      Array.from({ length: 8 }, (_, i) =>
+        optOutTokens(database(), account.id, 'A', i % 2 === 0 ? numbers : [...numbers].reverse()),
+      ),
+    );
+    for (const links of found) expect(new Map([...links].sort())).toEqual(new Map([...found[0]!].sort()));
+  });
+});
+
+describe('html', () => {
+  it('escapes text and keeps markup, lists, numbers and nothing', () => {
+    const items = ['<', '"'].map((text) => html`<li title="${text}">${text}</li>`);
+    const { markup } = html`<ol start="${5}">
+      ${items}${null}
+    </ol>`;
+    expect(markup.replace(/\s*\n\s*/g, '')).toBe(
+      '<ol start="5"><li title="&lt;">&lt;</li><li title="&quot;">&quot;</li></ol>',
+    );
+  });
+
+  it('an answer allows its own style sheet', () => {
+    const answer = (style: string) =>
+      htmlAnswer(200, { lang: 'pl', title: '<t>', body: html`<p>x</p>`, style });
+    expect(answer('a{}').headers['Content-Security-Policy']).not.toBe(
+      answer('b{}').headers['Content-Security-Policy'],
+    );
+    expect(answer('a{}').body).toContain('<style>a{}</style>');
+    expect(answer('a{}').body).toContain('<title>&lt;t&gt;</title>');
+  });
+});

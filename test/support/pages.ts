@@ -1,0 +1,38 @@
+import { randomToken } from '../../db/tokens.ts';
+import { OPT_OUT_TOKEN_LENGTH, optOutTokens } from '../../db/optOut.ts';
+import { database, type TestAccount } from './factories.ts';
+
+/** A visit's answer. */
+export interface PageVisit {
+  status: number;
+  headers: Headers;
+  text: string;
+}
+
+/** What a person's telephone calls itself. */
+export const TELEPHONE =
+  'Mozilla/5.0 (Linux; Android 14; SM-S911B) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Mobile Safari/537.36';
+
+/** Opens a public page; as a person's telephone unless the headers say something else. */
+export async function visit(
+  url: string,
+  { method = 'GET', headers = {} }: { method?: string; headers?: Record<string, string> } = {},
+): Promise<PageVisit> {
+  const response = await fetch(url, {
+    method,
+    headers: { 'user-agent': TELEPHONE, ...headers },
+    redirect: 'manual',
+  });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+/** The path of an opt-out link for a number in E.164 with plus. */
+export async function optOutPath({ id }: TestAccount, msisdn: string, sender = 'SKLEP'): Promise<string> {
+  const tokens = await optOutTokens(database(), id, sender, [msisdn]);
+  return `/o/${tokens.get(msisdn)!}`;
+}
+
+/** The path of an opt-out link that nobody was sent. */
+export function unknownOptOutPath(): string {
+  return `/o/${randomToken(OPT_OUT_TOKEN_LENGTH)}`;
+}
