@@ -1,0 +1,21 @@
+import type { UncountedClick } from '../../db/clicks.ts';
+import { clickStart } from '../../workflows/startOptions.ts';
+import type { Services } from '../services.ts';
+
+// What comes beyond this is left to the workers, who look for uncounted clicks: a burst must not hold our memory.
+const UNDER_WAY_MAX = 16;
+const START_MS = 5_000;
+
+const underWay = new WeakMap<Services, number>();
+
+/** Starts the workflow of a stored click. Nobody waits for it, and nothing is lost when it fails: the click is stored. */
+export function startClick(services: Services, click: UncountedClick): void {
+  const { temporal, log } = services;
+  const starts = underWay.get(services) ?? 0;
+  if (starts >= UNDER_WAY_MAX) return;
+  underWay.set(services, starts + 1);
+  temporal.connection
+    .withDeadline(Date.now() + START_MS, () => temporal.workflow.start('click', clickStart(click)))
+    .catch((error: unknown) => log.warn({ err: error, clickId: click.id }, 'a click is counted later'))
+    .finally(() => underWay.set(services, underWay.get(services)! - 1));
+}

@@ -1,0 +1,47 @@
+/** What is stored of a tracked link and shown of it; names as the columns. */
+export interface TrackedLinkRow {
+  token: string;
+  url: string;
+  /** The message that is asked about, otherwise the last one that carries the link. */
+  message_id: string | null;
+  /** MSISDN in E.164 with plus. */
+  recipient: string;
+  clicks: number;
+  first_click_at: Date | null;
+  last_click_at: Date | null;
+  created_at: Date;
+}
+
+/** A tracked link as the interface shows it: in answers and in webhooks (v2.3.0, TrackedLink). */
+export interface TrackedLinkRecord {
+  token: string;
+  short_url: string;
+  url: string;
+  message_id: string | null;
+  to: string | null;
+  clicks: number;
+  first_click_at: string | null;
+  last_click_at: string | null;
+  created_at: string;
+}
+
+/** Letters and digits of a link's token (v2.3.0, TrackedLink). */
+export const LINK_TOKEN_LENGTH = 8;
+
+/**
+ * Presents a stored link (v2.3.0, TrackedLink), instants as ISO 8601 in UTC.
+ * @param shortUrl where short links lead, with scheme, without a slash at the end
+ */
+export function linkRecord(row: TrackedLinkRow, shortUrl: string): TrackedLinkRecord {
+  return {
+    token: row.token,
+    short_url: `${shortUrl}/l/${row.token}`,
+    url: row.url,
+    message_id: row.message_id,
+    to: row.recipient,
+    clicks: row.clicks,
+    first_click_at: row.first_click_at?.toISOString() ?? null,
+    last_click_at: row.last_click_at?.toISOString() ?? null,
+    created_at: row.created_at.toISOString(),
+  };
+}

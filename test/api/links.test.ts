@@ -1,0 +1,246 @@
+import { describe, expect, inject, it } from 'vitest';
+import { openDatabase } from '../../db/connection.ts';
+import { newId } from '../../db/ids.ts';
+import { linksOfMessage, linkTokens } from '../../db/links.ts';
+import { database, newAccount } from '../support/factories.ts';
+import { addresses, carry, counted, sendLink, sendLinks, visit } from '../support/links.ts';
+import { SHORT_URL } from '../support/service.ts';
+
+describe('one link per recipient and target address', () => {
+  it('is found again by later messages, whoever else asks for it gets another', async () => {
+    const account = await newAccount();
+    const other = await newAccount();
+    const pairs = [
+      { recipient: '+48500100200', url: 'https://example.com/a' },
+      { recipient: '+48500100200', url: 'https://example.com/A' },
+      { recipient: '+48500100201', url: 'https://example.com/a' },
+    ];
+    const first = await linkTokens(database(), account.id, [...pairs, pairs[0]!]);
+    expect([...first.keys()].sort()).toEqual(
+      pairs.map(({ recipient, url }) => `${recipient}\n${url}`).sort(),
+    );
+    expect(new Set(first.values()).size).toBe(3);
+    for (const token of first.values()) expect(token).toMatch(/^[0-9A-Za-z]{8}$/);
+    expect(await linkTokens(database(), account.id, pairs)).toEqual(first);
+    const others = await linkTokens(database(), other.id, pairs);
+    expect([...others.values()].filter((token) => [...first.values()].includes(token))).toEqual([]);
+    expect(await linkTokens(database(), account.id, [])).toEqual(new Map());
+  });
+
+  it('also when many sends want the same 500 at once, in any order', async () => {
+    const account = await newAccount();
+    const wanted = Array.from({ length: 500 }, (_, i) => ({
+      recipient: `+48500${String(300_000 + i)}`,
+      url: 'https://example.com/jesień',
+    }));
+    const pool = openDatabase(inject('service').databaseUrl, 8);
+    try {
+      const shuffles = [wanted, wanted.toReversed(), wanted.slice(250).concat(wanted.slice(0, 250))];
+      const all = await Promise.all(
+        Array.from({ length: 9 }, (_, i) => linkTokens(pool, account.id, shuffles[i % 3]!)),
+      );
+      const sorted = all.map((map) => [...map].sort());
+      expect(sorted.every((one) => JSON.stringify(one) === JSON.stringify(sorted[0]))).toBe(true);
+      expect(sorted[0]).toHaveLength(500);
+    } finally {
+      await pool.end();
+    }
+  });
+
+  it('a message shows its own links, named after itself', async () => {
+    const account = await newAccount();
+    const [first, second] = await sendLinks(account, addresses(2));
+    const again = await sendLink(account, first!.url);
+    expect(again.token).toBe(first!.token);
+    const of = async (message: string) =>
+      (await linksOfMessage(database(), account.id, message)).map((row) => [row.token, row.message_id]);
+    expect(await of(first!.message)).toEqual([
+      [first!.token, first!.message],
+      [second!.token, first!.message],
+    ]);
+    expect(await of(again.message)).toEqual([[first!.token, again.message]]);
+    expect(await linksOfMessage(database(), (await newAccount()).id, first!.message)).toEqual([]);
+  });
+});
+
+describe('a text with {{link:<url>}}', () => {
+  it('holds each recipient’s own short address; the message shows the link and its clicks', async () => {
+    const account = await newAccount();
+    const text = 'Zobacz {{link:https://example.com/oferta}}';
+    const { status, body } = await account.api.send({ to: ['500100200', '500100201'], text });
+    expect(status).toBe(201);
+    const tokens = body.messages.map((message) => /^Zobacz s\.example\/l\/(\w{8})$/.exec(message.text)![1]!);
+    expect(new Set(tokens).size).toBe(2);
+    const [first] = body.messages;
+    const shown = async () => (await account.api.get(`/v1/messages/${first!.id}`)).body.links;
+    expect(await shown()).toEqual([
+      expect.objectContaining({
+        token: tokens[0],
+        short_url: `${SHORT_URL}/l/${tokens[0]}`,
+        url: 'https://example.com/oferta',
+        message_id: first!.id,
+        to: first!.to,
+        clicks: 0,
+      }),
+    ]);
+    expect((await visit(tokens[0]!)).headers.get('location')).toBe('https://example.com/oferta');
+    await counted(account, tokens[0]!, 1);
+    expect(await shown()).toEqual([expect.objectContaining({ token: tokens[0], clicks: 1 })]);
+  });
+});
+
+describe('GET /v1/links', () => {
+  it('shows each link with the fields of the interface', async () => {
+    const account = await newAccount();
+    const { token, message } = await sendLink(account, 'https://example.com/ą?b=1#c');
+    const { body } = await account.api.get('/v1/links');
+    expect(body).toEqual({
+      data: [
+        {
+          token,
+          short_url: `${SHORT_URL}/l/${token}`,
+          url: 'https://example.com/ą?b=1#c',
+          message_id: message,
+          to: '+48500100200',
+          clicks: 0,
+          first_click_at: null,
+          last_click_at: null,
+          created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/) as string,
+        },
+      ],
+      next_cursor: null,
+      totals: { links: 1, clicked: 0, clicks: 0 },
+    });
+  });
+
+  it('is empty for a new account', async () => {
+    const { status, body } = await (await newAccount()).api.get('/v1/links');
+    expect([status, body.data, body.totals]).toEqual([200, [], { links: 0, clicked: 0, clicks: 0 }]);
+  });
+
+  it('filters by message and by clicks; totals are those of the page', async () => {
+    const account = await newAccount();
+    const [a, b, c] = await sendLinks(account, addresses(3));
+    const other = await sendLink(account, a!.url);
+    for (const token of [a!.token, a!.token, c!.token]) expect((await visit(token)).status).toBe(302);
+    await counted(account, a!.token, 2);
+    await counted(account, c!.token, 1);
+    const page = async (query: string) => (await account.api.get(`/v1/links?${query}`)).body;
+    const tokens = async (query: string) => (await page(query)).data.map(({ token }) => token);
+
+    expect(await tokens('')).toEqual([c!.token, b!.token, a!.token]);
+    expect((await page('')).totals).toEqual({ links: 3, clicked: 2, clicks: 3 });
+    expect((await page('limit=2')).totals).toEqual({ links: 2, clicked: 1, clicks: 1 });
+    expect(await tokens('clicked=true')).toEqual([c!.token, a!.token]);
+    expect(await tokens('clicked=false')).toEqual([c!.token, b!.token, a!.token]);
+    expect(await tokens(`message_id=${a!.message}`)).toEqual([c!.token, b!.token, a!.token]);
+    expect(await tokens(`message_id=${other.message}`)).toEqual([a!.token]);
+    expect(await tokens(`message_id=${other.message}&clicked=true`)).toEqual([a!.token]);
+    // Carried by two messages: the one asked about, else the last one.
+    expect((await page(`message_id=${a!.message}`)).data.at(-1)!.message_id).toBe(a!.message);
+    expect((await page('')).data.at(-1)!.message_id).toBe(other.message);
+  });
+
+  it('a message that is not there, is not one, or is somebody else’s carries nothing', async () => {
+    const account = await newAccount();
+    await sendLink(account);
+    const { message } = await sendLink(await newAccount());
+    for (const id of [message, newId('msg'), 'msg_1', 'x', '', '%00', 'msg_%ED%A0%80', "'"]) {
+      const { status, body } = await account.api.get(`/v1/links?message_id=${id}`);
+      expect([status, body.data]).toEqual([200, []]);
+    }
+  });
+
+  it('links of messages that were never accepted are not there', async () => {
+    const account = await newAccount();
+    const { token, message } = await sendLink(account);
+    await database()`delete from message_links where message_id = ${message}`;
+    for (const status of ['draft', 'refused']) {
+      const id = newId('msg');
+      await database()`
+        insert into messages (id, account_id, request_id, status, accepted_as, recipient, sender, text, parts,
+                              cost_grosze, give_up_at, carrier)
+        values (${id}, ${account.id}, ${newId('req')}, ${status}, 'queued', '+48500100200', 'TEST', 'x', 1, 1,
+                now(), 'simulator')`;
+      await database()`insert into message_links (message_id, token) values (${id}, ${token})`;
+    }
+    expect((await account.api.get('/v1/links')).body.data).toEqual([]);
+    expect((await account.api.get(`/v1/links/${token}`)).status).toBe(404);
+  });
+
+  it('pages newest first, 50 unless told, at most 200; none is skipped or repeated while links are added', async () => {
+    const account = await newAccount();
+    const sent = await sendLinks(account, addresses(60));
+    const { message } = sent[0]!;
+    const seen: string[] = [];
+    const sizes: number[] = [];
+    let added = 0;
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const { body } = await account.api.get(`/v1/links${cursor === '' ? '' : `?limit=4&cursor=${cursor}`}`);
+      seen.push(...body.data.map(({ token }) => token));
+      sizes.push(body.data.length);
+      cursor = body.next_cursor;
+      await carry(account.id, message, '+48500100200', [`https://example.com/added/${(added += 1)}`]);
+    }
+    expect(sizes).toEqual([50, 4, 4, 2]);
+    expect(seen).toEqual(sent.map(({ token }) => token).reverse());
+    expect((await account.api.get('/v1/links?limit=200')).body.data).toHaveLength(60 + added);
+  });
+
+  it.each([
+    ['limit=0', 'limit'],
+    ['limit=201', 'limit'],
+    ['limit=x', 'limit'],
+    ['clicked=1', 'clicked'],
+    ['clicked=', 'clicked'],
+    ['clicked=TRUE', 'clicked'],
+    ['cursor=x', 'cursor'],
+    ['cursor=', 'cursor'],
+    ['cursor=aaaaaa%00a', 'cursor'],
+    ['clicked=true&clicked=true', 'clicked'],
+    ['to=500100200', 'to'],
+  ])('%s is refused, naming %s', async (query, param) => {
+    const { status, body } = await (await newAccount()).api.get(`/v1/links?${query}`);
+    expect([status, body.error.code, body.error.param]).toEqual([400, 'invalid_request', param]);
+  });
+
+  it('a cursor of another account leads nowhere', async () => {
+    const account = await newAccount();
+    await sendLink(account);
+    const { token } = await sendLink(await newAccount());
+    expect((await account.api.get(`/v1/links?cursor=${token}`)).body.data).toEqual([]);
+  });
+});
+
+describe('GET /v1/links/{token}', () => {
+  it('shows the link and its latest 50 clicks, newest first, without addresses', async () => {
+    const account = await newAccount();
+    const { token } = await sendLink(account);
+    for (let i = 0; i < 52; i += 1)
+      await visit(token, { headers: { 'user-agent': `Mozilla/5.0 visit ${i}` } });
+    const link = await counted(account, token, 52);
+    expect(link).toMatchObject({ token, clicks: 52, to: '+48500100200' });
+    expect(link.click_log.map(({ user_agent }) => user_agent)).toEqual(
+      Array.from({ length: 50 }, (_, i) => `Mozilla/5.0 visit ${51 - i}`),
+    );
+    expect(Object.keys(link.click_log[0]!).sort()).toEqual(['clicked_at', 'robot', 'user_agent']);
+    expect(link.last_click_at).toBe(link.click_log[0]!.clicked_at);
+    expect(link.first_click_at! < link.click_log[49]!.clicked_at).toBe(true);
+  });
+
+  it.each(['aaaaaaaa', 'x', 'aaaaaaa%00', '%2e%2e%2fabc', 'ąąąąąąąą', 'a'.repeat(300)])(
+    '%s is not there',
+    async (token) => {
+      const { status, body } = await (await newAccount()).api.get(`/v1/links/${token}`);
+      expect([status, body.error.code]).toEqual([404, 'not_found']);
+    },
+  );
+
+  it('nor is one of another account, and an unknown query is refused', async () => {
+    const account = await newAccount();
+    const { token } = await sendLink(account);
+    expect((await (await newAccount()).api.get(`/v1/links/${token}`)).status).toBe(404);
+    const { status, body } = await account.api.get(`/v1/links/${token}?limit=1`);
+    expect([status, body.error.param]).toEqual([400, 'limit']);
+  });
+});

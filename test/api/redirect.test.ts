@@ -1,0 +1,315 @@
+import pino from 'pino';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { type RunningApi, startApi } from '../../api/server.ts';
+import { eventually } from '../support/eventually.ts';
+import { database, newAccount, type TestAccount } from '../support/factories.ts';
+import { addresses, BROWSER, counted, sendLink, sendLinks, visit } from '../support/links.ts';
+import { type Proxy, startProxy } from '../support/proxy.ts';
+import { type ServiceProcess, SHORT_URL, spawnProcess } from '../support/service.ts';
+import { startReceiver, type WebhookReceiver } from '../support/webhookReceiver.ts';
+
+async function eventsOf(account: TestAccount) {
+  return await database()<{ state: string; type: string }[]>`
+    select state, type from webhook_events where account_id = ${account.id}`;
+}
+
+describe('GET /l/{token}', () => {
+  it('answers 302 to the target, keeps nothing and tells the target nothing', async () => {
+    const account = await newAccount();
+    const { token } = await sendLink(account, 'https://example.com/oferta?kod=A%2B1#s');
+    const response = await visit(token);
+    expect(response.status).toBe(302);
+    expect(await response.text()).toBe('');
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      location: 'https://example.com/oferta?kod=A%2B1#s',
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'x-robots-tag': 'noindex, nofollow',
+      'x-request-id': expect.stringMatching(/^req_[0-9a-z]{26}$/) as string,
+    });
+    expect(response.headers.getSetCookie()).toEqual([]);
+  });
+
+  it.each([
+    ['https://example.com/zażółć?q=gęś', 'https://example.com/za%C5%BC%C3%B3%C5%82%C4%87?q=g%C4%99%C5%9B'],
+    ['https://żółw.pl/a', 'https://xn--w-uga1v8h.pl/a'],
+    ['HTTP://Example.com', 'HTTP://Example.com'],
+  ])('%s travels as %s', async (url, location) => {
+    const { token } = await sendLink(await newAccount(), url);
+    expect((await visit(token)).headers.get('location')).toBe(location);
+  });
+
+  it('counts every hit: time, user agent, a hash of the shortened address', async () => {
+    const account = await newAccount();
+    const { token } = await sendLink(account);
+    const before = Date.now();
+    await visit(token);
+    await visit(token);
+    const link = await counted(account, token, 2);
+    expect(Date.parse(link.first_click_at!)).toBeGreaterThanOrEqual(before - 1000);
+    expect(link.last_click_at! > link.first_click_at!).toBe(true);
+    expect(link.click_log.map(({ user_agent, robot }) => [user_agent, robot])).toEqual([
+      [BROWSER, false],
+      [BROWSER, false],
+    ]);
+    const stored = await database()<{ hash: string; id: string }[]>`
+      select id, encode(ip_hash, 'hex') as hash from link_clicks where token = ${token}`;
+    expect(stored.map(({ hash }) => hash)).toEqual(Array(2).fill(expect.stringMatching(/^[0-9a-f]{16}$/)));
+    expect(stored[0]!.hash).toBe(stored[1]!.hash);
+    expect(stored[0]!.id).toMatch(/^clk_[0-9a-z]{26}$/);
+  });
+
+  it('marks robots, previews and HEAD, and counts them like everybody', async () => {
+    const account = await newAccount();
+    const { token } = await sendLink(account);
+    const hits: [RequestInit, boolean][] = [
+      [{}, false],
+      [{ method: 'HEAD' }, true],
+      [{ headers: { 'user-agent': 'facebookexternalhit/1.1' } }, true],
+      [{ headers: { 'user-agent': BROWSER, 'sec-purpose': 'prefetch;prerender' } }, true],
+      [{ headers: { 'user-agent': 'curl/8.5.0' } }, false],
+    ];
+    for (const [init] of hits) expect((await visit(token, init)).status).toBe(302);
+    const link = await counted(account, token, hits.length);
+    expect(link.clicks).toBe(hits.length);
+    expect(link.click_log.map(({ robot }) => robot).reverse()).toEqual(hits.map(([, robot]) => robot));
+  });
+
+  it('stores what a visitor says of itself as far as it can be shown', async () => {
+    const account = await newAccount();
+    const { token } = await sendLink(account);
+    const said = [
+      'Mozilla/5.0 ' + 'x'.repeat(2000),
+      Buffer.from('Przeglądarka/1.0', 'utf8').toString('latin1'),
+      'tab\there',
+      '\xff\xfe',
+      '',
+    ];
+    for (const agent of said) await visit(token, { headers: { 'user-agent': agent } });
+    const link = await counted(account, token, said.length);
+    const shown = link.click_log.map(({ user_agent }) => user_agent).reverse();
+    expect(shown[0]).toHaveLength(500);
+    expect(shown.slice(1)).toEqual(['Przeglądarka/1.0', 'tab here', '\ufffd\ufffd', null]);
+  });
+
+  it.each(['aaaaaaaa', 'x', 'aaaaaaa%00', 'aaaaaaa%0d', '%ff', 'ąąąąąąąą', 'aaaaaaaaa', 'a'.repeat(300)])(
+    '%s: a page that says the link is not active',
+    async (token) => {
+      const response = await visit(token);
+      expect(response.status).toBe(404);
+      expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+      expect(response.headers.get('x-request-id')).toMatch(/^req_/);
+      const text = await response.text();
+      expect(text).toContain('Link jest nieaktywny');
+      expect(text).toContain('lang="pl"');
+      expect(text).not.toContain('aaa');
+    },
+  );
+
+  it('knows no other method, and needs and takes no key', async () => {
+    const account = await newAccount();
+    const { token } = await sendLink(account);
+    const refused = await visit(token, { method: 'POST' });
+    expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
+    const authorization = 'Bearer pk_live_nonsense';
+    expect((await visit(token, { headers: { authorization, 'user-agent': BROWSER } })).status).toBe(302);
+    await database()`update accounts set status = 'closed' where id = ${account.id}`;
+    expect((await visit(token)).status).toBe(302);
+  });
+});
+
+describe('link.clicked', () => {
+  let receiver: WebhookReceiver;
+  beforeAll(async () => void (receiver = await startReceiver()));
+  afterAll(() => receiver.close());
+
+  async function listening(): Promise<TestAccount> {
+    const account = await newAccount();
+    const { body } = await account.api.put('/v1/account/webhook', { url: receiver.url });
+    receiver.useSecret(body.webhook_secret);
+    return account;
+  }
+  const callsFor = (token: string) =>
+    receiver.calls.filter(({ event }) => JSON.stringify(event).includes(token));
+
+  it('tells of the first click of each link, signed, and of no other', async () => {
+    const account = await listening();
+    const [a, b] = await sendLinks(account, addresses(2));
+    await visit(a!.token, { headers: { 'user-agent': 'facebookexternalhit/1.1' } });
+    await counted(account, a!.token, 1);
+    await visit(a!.token);
+    await visit(b!.token);
+    const first = await counted(account, a!.token, 2);
+    await receiver.until(() => callsFor(a!.token).length === 1 && callsFor(b!.token).length === 1);
+    const [call] = callsFor(a!.token);
+    expect(call!.verified).toBe(true);
+    expect(call!.event).toEqual({
+      id: expect.stringMatching(/^evt_[0-9a-z]{26}$/) as string,
+      type: 'link.clicked',
+      created_at: expect.any(String) as string,
+      data: {
+        link: {
+          token: a!.token,
+          short_url: `${SHORT_URL}/l/${a!.token}`,
+          url: a!.url,
+          message_id: a!.message,
+          to: '+48500100200',
+          clicks: 1,
+          first_click_at: first.first_click_at,
+          last_click_at: first.first_click_at,
+          created_at: first.created_at,
+        },
+        clicked_at: first.first_click_at,
+        robot: true,
+      },
+    });
+    await eventually(
+      () => eventsOf(account),
+      (events) => events.length === 2 && events.every(({ state }) => state === 'delivered'),
+    );
+    expect([callsFor(a!.token).length, callsFor(b!.token).length]).toEqual([1, 1]);
+  });
+
+  it('is not made up for when the webhook was set after the first click', async () => {
+    const account = await newAccount();
+    const { token } = await sendLink(account);
+    await visit(token);
+    await counted(account, token, 1);
+    await account.api.put('/v1/account/webhook', { url: receiver.url });
+    await visit(token);
+    await counted(account, token, 2);
+    expect(await eventsOf(account)).toEqual([]);
+  });
+
+  it('twenty first clicks at once, at two processes: twenty are counted, one event is sent', async () => {
+    const second = await spawnProcess('api', inject('service'));
+    try {
+      const account = await listening();
+      const { token } = await sendLink(account);
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, i) =>
+          visit(token, {}, i % 2 === 0 ? inject('service').apiUrl : second.url),
+        ),
+      );
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([302]));
+      const link = await counted(account, token, 20);
+      expect(link.clicks).toBe(20);
+      const times = link.click_log.map(({ clicked_at }) => clicked_at);
+      expect([link.first_click_at, link.last_click_at]).toEqual([times.at(-1), times[0]]);
+      await receiver.until(() => callsFor(token).length > 0);
+      const events = await eventually(
+        () => eventsOf(account),
+        (found) => found.every(({ state }) => state === 'delivered'),
+      );
+      expect([events.length, callsFor(token).length]).toEqual([1, 1]);
+    } finally {
+      await second.stop();
+    }
+  });
+});
+
+describe('when something is away', () => {
+  let databaseProxy: Proxy;
+  let temporalProxy: Proxy;
+  let api: RunningApi;
+
+  beforeAll(async () => {
+    const { databaseUrl, temporalAddress, secretsKey } = inject('service');
+    const url = new URL(databaseUrl);
+    databaseProxy = await startProxy(Number(url.port));
+    temporalProxy = await startProxy(Number(temporalAddress.split(':')[1]));
+    url.port = String(databaseProxy.port);
+    api = await startApi({
+      databaseUrl: url.href,
+      databasePool: 4,
+      temporal: { address: `127.0.0.1:${temporalProxy.port}`, namespace: 'default' },
+      config: { DEFAULT_SENDER: 'INFO', WEBHOOK_ALLOW_PRIVATE: true, TRUST_PROXY: true },
+      secretsKey: Buffer.from(secretsKey, 'base64'),
+      log: pino({ level: 'silent' }),
+      port: 0,
+      host: '127.0.0.1',
+    });
+  });
+  afterAll(async () => {
+    await api.stop();
+    await Promise.all([databaseProxy.close(), temporalProxy.close()]);
+  });
+
+  it.each(['cut', 'freeze'] as const)(
+    'Temporal (%s): the visitor notices nothing, and each click is counted later, also beyond what is started at once',
+    async (how) => {
+      const account = await newAccount();
+      const { token } = await sendLink(account);
+      temporalProxy[how]();
+      try {
+        const started = Date.now();
+        expect((await visit(token, {}, api.url)).status).toBe(302);
+        // A start of a workflow is given up after five seconds: nobody has waited for it.
+        expect(Date.now() - started).toBeLessThan(4_500);
+        const answers = await Promise.all(Array.from({ length: 99 }, () => visit(token, {}, api.url)));
+        expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([302]));
+        // The workers reach Temporal themselves.
+        expect((await counted(account, token, 100)).clicks).toBe(100);
+      } finally {
+        temporalProxy.restore();
+      }
+    },
+    60_000,
+  );
+
+  it('the database: a page that asks to come back', async () => {
+    const { token } = await sendLink(await newAccount());
+    databaseProxy.cut();
+    try {
+      const response = await visit(token, {}, api.url);
+      expect([502, 504]).toContain(response.status);
+      expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+      expect(await response.text()).toContain('Nie udało się otworzyć linku');
+    } finally {
+      databaseProxy.restore();
+    }
+    await eventually(
+      () => visit(token, {}, api.url),
+      ({ status }) => status === 302,
+    );
+  });
+
+  it('the API, killed right after the 302: the click is counted', async () => {
+    const account = await newAccount();
+    const { token } = await sendLink(account);
+    temporalProxy.freeze();
+    let doomed: ServiceProcess | undefined;
+    try {
+      doomed = await spawnProcess('api', {
+        ...inject('service'),
+        temporalAddress: `127.0.0.1:${temporalProxy.port}`,
+      });
+      expect((await visit(token, {}, doomed.url)).status).toBe(302);
+      doomed.child.kill('SIGKILL');
+      const [stored] = await database()`select counted_at from link_clicks where token = ${token}`;
+      expect(stored).toEqual({ counted_at: null });
+    } finally {
+      temporalProxy.restore();
+      doomed?.child.kill('SIGKILL');
+    }
+    expect((await counted(account, token, 1)).clicks).toBe(1);
+  });
+
+  it('behind a trusted proxy the visitors’ networks are told apart, and visitors of one network are not', async () => {
+    const account = await newAccount();
+    const { token } = await sendLink(account);
+    for (const from of [
+      '203.0.113.5',
+      '203.0.113.77',
+      '198.51.100.5',
+      '2001:db8:1:2::3',
+      '2001:db8:1:ff::4',
+    ]) {
+      await visit(token, { headers: { 'user-agent': BROWSER, 'x-forwarded-for': from } }, api.url);
+    }
+    const rows = await database()<{ hash: string }[]>`
+      select encode(ip_hash, 'hex') as hash from link_clicks where token = ${token} order by id`;
+    const [a, b, c, d, e] = rows.map(({ hash }) => hash);
+    expect([a === b, d === e, new Set([a, c, d]).size]).toEqual([true, true, 3]);
+  });
+});
