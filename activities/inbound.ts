@@ -1,0 +1,128 @@
+import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import type { Carrier } from '../carriers/carrier.ts';
+import { blacklistForOptOut } from '../db/blacklist.ts';
+import type { Database, Sql } from '../db/connection.ts';
+import {
+  accountOfKeyword,
+  lastMessageOf,
+  lastMessageTo,
+  lockReply,
+  pendingEventsOf,
+  type ReceivedReply,
+  type ReplyMatch,
+  settleReply,
+  storeReplies,
+  unprocessedAfter,
+  writeReceivedEvent,
+} from '../db/inbound.ts';
+import { transaction } from '../db/transaction.ts';
+import { type CarrierReply, storable } from '../domain/inbound.ts';
+import { splitKeyword } from '../domain/keywords.ts';
+import { parseMsisdn } from '../domain/msisdn.ts';
+import { isOptOut } from '../domain/optOutWords.ts';
+import type { SettledReply } from '../workflows/contracts.ts';
+import { inboundStart } from '../workflows/startOptions.ts';
+
+const AT_ONCE = 20;
+// A Temporal server that does not answer must not keep the carrier waiting for what is stored already.
+const START_MS = 5_000;
+
+/** What happens to replies: stored first, then each is handed to its workflow. */
+export interface Replies {
+  /** Stores replies; everything after that survives a crash by `catchUp`. */
+  receive(carrier: Carrier['name'], replies: CarrierReply[]): Promise<void>;
+  /** Starts the workflows of replies that are stored and were not processed. */
+  catchUp(): Promise<void>;
+}
+
+/** @param onError is told of failures after the replies were stored; they are made up for by the next `catchUp` */
+export function createReplies(sql: Database, client: Client, onError: (error: unknown) => void): Replies {
+  return {
+    async receive(carrier, replies) {
+      const ids = await storeReplies(sql, carrier, replies.map(asStored));
+      await startAll(client, ids).catch(onError);
+    },
+    async catchUp() {
+      for (let after = ''; ;) {
+        const ids = await unprocessedAfter(sql, after, AT_ONCE);
+        const last = ids.at(-1);
+        if (last === undefined) return;
+        await startAll(client, ids);
+        after = last;
+      }
+    },
+  };
+}
+
+/** Deciding whose a reply is; run as a local activity. */
+export function inboundActivities(sql: Database) {
+  return {
+    /**
+     * Matches a reply to an account and does all that follows from it, in one transaction: takes the keyword off, opts
+     * the sender out, writes the event. Repeated, it changes nothing and answers the same.
+     */
+    settleReply: (id: string): Promise<SettledReply> => transaction(sql, (tx) => settle(tx, id)),
+  };
+}
+
+async function settle(tx: Sql, id: string): Promise<SettledReply> {
+  const reply = await lockReply(tx, id);
+  if (reply.state !== 'received') {
+    return { accountId: reply.accountId, events: await pendingEventsOf(tx, id) };
+  }
+  const match = await matchOf(tx, reply);
+  await settleReply(tx, id, match);
+  if (match === null) return { accountId: null, events: [] };
+  if (match.optOut) await blacklistForOptOut(tx, match.accountId, reply.sender);
+  await writeReceivedEvent(tx, id);
+  return { accountId: match.accountId, events: await pendingEventsOf(tx, id) };
+}
+
+/** The matching rules of v2.3.0, Inbound replies: the keyword first, else who wrote last. */
+async function matchOf(tx: Sql, reply: ReceivedReply): Promise<ReplyMatch | null> {
+  // An operator's notice or a short code is no phone that anybody could answer or unsubscribe.
+  if (parseMsisdn(reply.sender) === null) return null;
+  const split = splitKeyword(reply.text);
+  const owner = split === null ? null : await accountOfKeyword(tx, split.keyword, reply.receiver);
+  if (split !== null && owner !== null) {
+    return {
+      accountId: owner,
+      text: split.rest,
+      matchedBy: 'prefix',
+      replyTo: await lastMessageOf(tx, owner, reply),
+      optOut: isOptOut(split.rest),
+    };
+  }
+  const message = await lastMessageTo(tx, reply);
+  if (message === null) return null;
+  return {
+    accountId: message.accountId,
+    text: reply.text,
+    matchedBy: 'last_message',
+    replyTo: message.id,
+    optOut: isOptOut(reply.text),
+  };
+}
+
+// Carriers write numbers as they like; an address that is no number stays as it came, for the operator's eyes.
+function asStored({ carrierReference, from, to, text }: CarrierReply): CarrierReply {
+  const number = (address: string) => parseMsisdn(address) ?? storable(address);
+  return { carrierReference, from: number(from), to: to === null ? null : number(to), text: storable(text) };
+}
+
+async function startAll(client: Client, ids: string[]): Promise<void> {
+  await client.withDeadline(Date.now() + START_MS, async () => {
+    for (let i = 0; i < ids.length; i += AT_ONCE) {
+      await Promise.all(ids.slice(i, i + AT_ONCE).map((id) => startOnce(client, id)));
+    }
+  });
+}
+
+async function startOnce(client: Client, id: string): Promise<void> {
+  try {
+    await client.workflow.start('inbound', inboundStart(id));
+  } catch (error) {
+    // Somebody was faster, and it has ended.
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
+}

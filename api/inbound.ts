@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { readAccount } from '../db/accounts.ts';
+import { readAndMark, readInbound, readReply } from '../db/replies.ts';
+import { inboundRecord } from '../domain/inbound.ts';
+import { endpoint } from './endpoint.ts';
+import { forbidden, notFound } from './errors.ts';
+import { instant, issue, pageLimit, queryBoolean, queryMsisdn } from './fields.ts';
+import { inboundSchema } from './schemas.ts';
+
+const PAGE_MAX = 200;
+const PAGE_STANDARD = 50;
+const INBOUND_ID = /^in_[0-9a-z]{26}$/;
+
+const cursor = z
+  .string()
+  .transform((value, context) => {
+    const id = Buffer.from(value, 'base64url').toString('latin1');
+    if (INBOUND_ID.test(id) && cursorAfter(id) === value) return id;
+    context.addIssue({ code: 'custom', ...issue({ reason: 'cursor_malformed' }) });
+    return z.NEVER;
+  })
+  .meta({ format: 'inbound-cursor' });
+
+/** GET /v1/inbound (v2.3.0, Inbound replies): newest first; none as long as the account receives no replies. */
+export const listInbound = endpoint({
+  method: 'GET',
+  path: '/v1/inbound',
+  scope: 'read',
+  summary: 'Lists replies from phones, newest first, and on request marks them as read.',
+  query: z.strictObject({
+    from: queryMsisdn.optional(),
+    since: instant.optional(),
+    unread: queryBoolean.optional(),
+    mark_read: queryBoolean.optional(),
+    limit: pageLimit(PAGE_MAX, PAGE_STANDARD),
+    cursor: cursor.optional(),
+  }),
+  responses: {
+    200: z.strictObject({
+      data: z.array(inboundSchema),
+      next_cursor: z.string().nullable(),
+      inbound_number: z.string().nullable(),
+      prefix: z.string().nullable(),
+    }),
+  },
+  async handle({ services: { sql }, caller: { accountId }, query }) {
+    const account = await readAccount(sql, accountId);
+    if (account === null) throw forbidden({ reason: 'account_closed' });
+    const { inbound_number, inbound_prefix: prefix } = account;
+    if (inbound_number === null) {
+      return { status: 200, body: { data: [], next_cursor: null, inbound_number, prefix } };
+    }
+    const filter = {
+      sender: query.from ?? null,
+      since: query.since ?? null,
+      unread: query.unread ?? false,
+      before: query.cursor ?? null,
+    };
+    // One more than the page tells whether another page follows; that one is not marked.
+    const found =
+      query.mark_read === true
+        ? await readAndMark(sql, accountId, filter, query.limit + 1, query.limit)
+        : await readInbound(sql, accountId, filter, query.limit + 1);
+    const page = found.slice(0, query.limit);
+    const last = found.length > query.limit ? page.at(-1) : undefined;
+    const next_cursor = last === undefined ? null : cursorAfter(last.id);
+    return { status: 200, body: { data: page.map(inboundRecord), next_cursor, inbound_number, prefix } };
+  },
+});
+
+/** GET /v1/inbound/{id}. */
+export const getInbound = endpoint({
+  method: 'GET',
+  path: '/v1/inbound/:id',
+  scope: 'read',
+  summary: 'Shows one reply from a phone.',
+  params: z.strictObject({ id: z.string().regex(INBOUND_ID) }),
+  responses: { 200: inboundSchema },
+  async handle({ services, caller, params }) {
+    const reply = await readReply(services.sql, caller.accountId, params.id);
+    if (reply === null) throw notFound({ reason: 'inbound_unknown' });
+    return { status: 200, body: inboundRecord(reply) };
+  },
+});
+
+function cursorAfter(id: string): string {
+  return Buffer.from(id, 'latin1').toString('base64url');
+}

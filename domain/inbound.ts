@@ -1,0 +1,55 @@
+/** A reply as a carrier hands it over. */
+export interface CarrierReply {
+  /** The carrier's own id of it: handed over twice, it is the same. */
+  carrierReference: string;
+  /** The phone that sent it, as the carrier writes numbers. */
+  from: string;
+  /** The number it was sent to; null when the carrier does not tell. */
+  to: string | null;
+  text: string;
+}
+
+/** What is stored of a reply that was matched to an account, and shown of it; names as the columns. */
+export interface InboundRow {
+  id: string;
+  /** MSISDN in E.164 with plus. */
+  sender: string;
+  receiver: string | null;
+  /** Without the keyword. */
+  text: string;
+  reply_to: string | null;
+  matched_by: 'prefix' | 'last_message';
+  received_at: Date;
+  read_at: Date | null;
+}
+
+/** A reply as the interface shows it: in answers and in webhooks (v2.3.0, InboundMessage). */
+export interface InboundRecord {
+  id: string;
+  from: string;
+  to: string | null;
+  text: string;
+  reply_to: string | null;
+  matched_by: 'prefix' | 'last_message';
+  received_at: string;
+  read_at: string | null;
+}
+
+/** Presents a stored reply (v2.3.0, InboundMessage): the table's fields in its order, instants as ISO 8601 in UTC. */
+export function inboundRecord(row: InboundRow): InboundRecord {
+  return {
+    id: row.id,
+    from: row.sender,
+    to: row.receiver,
+    text: row.text,
+    reply_to: row.reply_to,
+    matched_by: row.matched_by,
+    received_at: row.received_at.toISOString(),
+    read_at: row.read_at === null ? null : row.read_at.toISOString(),
+  };
+}
+
+/** Third-party text as it can be stored: what PostgreSQL and JSON cannot hold (NUL, lone surrogates) becomes U+FFFD. */
+export function storable(text: string): string {
+  return text.replace(/[\0\p{Surrogate}]/gu, '\uFFFD');
+}

@@ -1,0 +1,64 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { isReservedKeyword, splitKeyword } from '../../domain/keywords.ts';
+
+describe('the first word is the keyword, and goes', () => {
+  test.each([
+    ['SKLEP', 'SKLEP', ''],
+    ['sklep tak', 'SKLEP', 'tak'],
+    ['Sklep: tak', 'SKLEP', 'tak'],
+    ['sklep, tak, jutro', 'SKLEP', 'tak, jutro'],
+    ['SKLEP-tak', 'SKLEP', 'tak'],
+    ['SKLEP - tak', 'SKLEP', 'tak'],
+    ['SKLEP -5', 'SKLEP', '-5'],
+    ['SKLEP.tak', 'SKLEP', 'tak'],
+    ['sklep... może', 'SKLEP', 'może'],
+    ['  sklep\n\ntak\n', 'SKLEP', 'tak\n'],
+    ['"sklep" tak', 'SKLEP', 'tak'],
+    ['#sklep tak', 'SKLEP', 'tak'],
+    ['🛒 sklep 😀', 'SKLEP', '😀'],
+    ['sklep (tak)', 'SKLEP', '(tak)'],
+    ['ＳＫＬＥＰ tak', 'SKLEP', 'tak'],
+    ['24h tak', '24H', 'tak'],
+    ['sklep\u00a0tak', 'SKLEP', 'tak'],
+    ['sklep sklep', 'SKLEP', 'sklep'],
+    ['sklep_tak', 'SKLEP', '_tak'],
+  ])('%j', (text, keyword, rest) => {
+    expect(splitKeyword(text)).toEqual({ keyword, rest });
+  });
+
+  test.each([
+    '',
+    '  ',
+    '?!',
+    'a tak',
+    'ABCDEFGHIJK tak',
+    'żółw tak',
+    'sklepż',
+    'skle\u0301p tak',
+    'dzıal tak',
+  ])('not in %j', (text) => {
+    const split = splitKeyword(text);
+    expect(split?.keyword ?? null).not.toBe('SKLEP');
+    expect(split?.keyword ?? 'AB').toMatch(/^[A-Z0-9]{2,10}$/);
+  });
+
+  test('whatever the text, the rest is its end', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
+        const split = splitKeyword(text);
+        return split === null || (text.endsWith(split.rest) && /^[A-Z0-9]{2,10}$/.test(split.keyword));
+      }),
+      { numRuns: 3_000 },
+    );
+    const started = performance.now();
+    for (const unit of [' ', '- ', '!', '"', 'a', 'a\u0301\u0323']) splitKeyword(unit.repeat(20_000) + 'x');
+    for (const unit of [' ', '- ', '-', '!']) splitKeyword('sklep' + unit.repeat(20_000) + 'x');
+    expect(performance.now() - started).toBeLessThan(500);
+  });
+});
+
+test('the words that unsubscribe are nobody’s keyword', () => {
+  for (const word of ['STOP', 'stop', 'Wypisz', 'NIE', 'nie']) expect(isReservedKeyword(word)).toBe(true);
+  for (const word of ['STOPY', 'NIEMA', 'SKLEP']) expect(isReservedKeyword(word)).toBe(false);
+});

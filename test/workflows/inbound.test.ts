@@ -1,0 +1,455 @@
+import { randomBytes } from 'node:crypto';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createReplies, inboundActivities } from '../../activities/inbound.ts';
+import { newId } from '../../db/ids.ts';
+import { addSimulatedReply } from '../../db/simulator.ts';
+import type { InboundRecord } from '../../domain/inbound.ts';
+import { startReceiver } from '../support/webhookReceiver.ts';
+import { inboundStart } from '../../workflows/startOptions.ts';
+import { type Pipeline, startPipeline, until, WEBHOOK_SECRET } from './pipeline.ts';
+
+let pipeline: Pipeline;
+beforeAll(async () => {
+  pipeline = await startPipeline();
+}, 120_000);
+afterAll(() => pipeline?.close(), 60_000);
+
+interface Stored {
+  id: string;
+  state: string;
+  account_id: string | null;
+  text: string | null;
+  matched_by: string | null;
+  reply_to: string | null;
+  opt_out: boolean;
+}
+
+let phones = 0;
+const newPhone = () => `+48600${String((phones += 1)).padStart(6, '0')}`;
+const SHARED = '+48500600700';
+
+/** An account that receives replies on `number`, with or without a keyword. */
+async function receiving(
+  options: { number?: string | null; prefix?: string; webhookUrl?: string } = {},
+): Promise<string> {
+  const id = await pipeline.account(
+    options.webhookUrl === undefined ? {} : { webhookUrl: options.webhookUrl },
+  );
+  const { number = SHARED, prefix = null } = options;
+  await pipeline.sql`update accounts set inbound_number = ${number}, inbound_prefix = ${prefix} where id = ${id}`;
+  return id;
+}
+
+/** A message of an account to a phone, `age` before now; where `status` needs it, with a time of sending. */
+async function wrote(
+  account: string,
+  phone: string,
+  age = '1 minute',
+  more: { status?: string; sendAt?: string; submission?: string } = {},
+): Promise<string> {
+  const id = newId('msg');
+  await pipeline.sql`
+    insert into messages (id, account_id, request_id, status, submission, accepted_as, recipient, sender, text, parts,
+                          cost_grosze, send_at, give_up_at, carrier, created_at)
+    values (${id}, ${account}, ${newId('req')}, ${more.status ?? 'delivered'}, ${more.submission ?? 'answered'},
+            'queued', ${phone}, 'TEST', 'Dzień dobry', 1, 10, now() - ${more.sendAt ?? null}::interval, now(),
+            'simulator', now() - ${age}::interval)`;
+  return id;
+}
+
+/** A phone replies; resolves with what became of it. */
+async function reply(from: string, text: string, to: string | null = SHARED): Promise<Stored> {
+  await addSimulatedReply(pipeline.sql, { from, to, text });
+  return settled(from, text);
+}
+
+async function settled(from: string, text: string): Promise<Stored> {
+  const find = () => pipeline.sql<Stored[]>`
+    select id, state, account_id, text, matched_by, reply_to, opt_out from inbound_messages
+     where sender = ${from} and received_text = ${text} and state <> 'received'`;
+  await until(`the reply ${text} is settled`, async () => (await find()).length > 0);
+  const rows = await find();
+  expect(rows).toHaveLength(1);
+  return rows[0]!;
+}
+
+async function blacklist(phone: string) {
+  return [
+    ...(await pipeline.sql`select account_id, reason, expires_at from blacklist where msisdn = ${phone}`),
+  ];
+}
+
+async function closed(id: string): Promise<string> {
+  const handle = pipeline.client.workflow.getHandle(id);
+  await until(`${id} closes`, async () => (await handle.describe()).status.name !== 'RUNNING');
+  return (await handle.describe()).status.name;
+}
+
+describe('by keyword', () => {
+  test('a reply that begins with an account’s keyword is that account’s, without the keyword', async () => {
+    const account = await receiving({ prefix: 'SKLEP' });
+    const other = await receiving({ prefix: 'SKLEPY' });
+    const phone = newPhone();
+    await wrote(other, phone);
+    expect(await reply(phone, 'Sklep: tak, jutro o 10')).toMatchObject({
+      ...{ state: 'matched', account_id: account, text: 'tak, jutro o 10', matched_by: 'prefix' },
+      ...{ reply_to: null, opt_out: false },
+    });
+  });
+
+  test('reply_to is the account’s own latest message to the phone, if it wrote within 30 days', async () => {
+    const account = await receiving({ prefix: 'OWN' });
+    const other = await receiving();
+    const phone = newPhone();
+    await wrote(account, phone, '29 days');
+    const last = await wrote(account, phone, '2 days');
+    await wrote(other, phone, '1 day');
+    expect(await reply(phone, 'own tak')).toMatchObject({ account_id: account, reply_to: last });
+  });
+
+  test('a keyword is no other word’s beginning, and nobody’s where inbound is off or the account closed', async () => {
+    await receiving({ prefix: 'KWIATY' });
+    const off = await receiving({ prefix: 'OFF', number: null });
+    const gone = await receiving({ prefix: 'GONE' });
+    await pipeline.sql`update accounts set status = 'closed' where id = ${gone}`;
+    const held = await receiving({ prefix: 'HELD' });
+    await pipeline.sql`update accounts set status = 'suspended' where id = ${held}`;
+    for (const text of ['kwiatysą', 'KWIATYX tak', 'tak kwiaty', 'off tak', 'gone tak']) {
+      expect(await reply(newPhone(), text)).toMatchObject({
+        state: 'unmatched',
+        account_id: null,
+        text: null,
+      });
+    }
+    expect(await reply(newPhone(), 'held tak')).toMatchObject({ account_id: held });
+    const phone = newPhone();
+    await wrote(off, phone);
+    expect(await reply(phone, 'off tak')).toMatchObject({ state: 'unmatched' });
+  });
+
+  test('a word that is somebody’s keyword stays with the owner of a dedicated number', async () => {
+    const account = await receiving({ prefix: 'INFO' });
+    const dedicated = await receiving({ number: '+48500600701' });
+    const phone = newPhone();
+    const message = await wrote(dedicated, phone);
+    expect(await reply(phone, 'info proszę', '+48500600701')).toMatchObject({
+      ...{ account_id: dedicated, text: 'info proszę', matched_by: 'last_message', reply_to: message },
+    });
+    expect(await reply(newPhone(), 'info o', '+48500600709')).toMatchObject({
+      account_id: account,
+      text: 'o',
+    });
+    expect(await reply(newPhone(), 'info n', null)).toMatchObject({ account_id: account, text: 'n' });
+  });
+});
+
+describe('by the last message', () => {
+  test('a reply is the account’s that wrote last to the phone', async () => {
+    const [one, two] = [await receiving(), await receiving()];
+    const phone = newPhone();
+    await wrote(two, phone, '3 days');
+    const last = await wrote(one, phone, '2 days');
+    await wrote(two, newPhone(), '1 day');
+    expect(await reply(phone, 'Nie, dziękuję')).toMatchObject({
+      ...{ state: 'matched', account_id: one, text: 'Nie, dziękuję', matched_by: 'last_message' },
+      ...{ reply_to: last, opt_out: false },
+    });
+    const later = await wrote(two, phone, '1 day');
+    expect(await reply(phone, 'A teraz?')).toMatchObject({ account_id: two, reply_to: later });
+  });
+
+  test('the time of sending counts, not that of planning', async () => {
+    const [one, two] = [await receiving(), await receiving()];
+    const phone = newPhone();
+    const planned = await wrote(one, phone, '60 days', { sendAt: '1 hour' });
+    await wrote(two, phone, '1 day');
+    expect(await reply(phone, 'ok')).toMatchObject({ account_id: one, reply_to: planned });
+  });
+
+  test.each(['queued', 'sent', 'delivered', 'undelivered', 'expired'])(
+    'a message %s can be answered',
+    async (status) => {
+      const account = await receiving();
+      const phone = newPhone();
+      const message = await wrote(account, phone, '1 hour', { status });
+      expect(await reply(phone, 'ok')).toMatchObject({ account_id: account, reply_to: message });
+    },
+  );
+
+  test('what was never given to the network cannot', async () => {
+    const account = await receiving();
+    const phone = newPhone();
+    for (const status of ['draft', 'refused', 'rejected', 'failed', 'cancelled', 'scheduled']) {
+      await wrote(account, phone, '1 hour', { status, submission: 'waiting' });
+    }
+    await wrote(account, phone, '1 hour', { status: 'expired', submission: 'waiting' });
+    await wrote(account, phone, '1 hour', { status: 'scheduled', sendAt: '-1 hour' });
+    expect(await reply(phone, 'ok')).toMatchObject({ state: 'unmatched' });
+  });
+
+  test('within 30 days, to the second', async () => {
+    const [young, old] = [newPhone(), newPhone()];
+    const account = await receiving();
+    const message = await wrote(account, young, '29 days 23:59:00');
+    await wrote(account, old, '30 days 00:00:01');
+    expect(await reply(young, 'ok')).toMatchObject({ reply_to: message });
+    expect(await reply(old, 'ok')).toMatchObject({ state: 'unmatched' });
+    // Counted from when the reply came, not from when it is looked at.
+    const id = newId('in');
+    await pipeline.sql`
+      insert into inbound_messages (id, carrier, carrier_reference, sender, receiver, received_text, received_at)
+      values (${id}, 'late', ${id}, ${old}, ${SHARED}, 'dawno', now() - interval '2 seconds')`;
+    await inboundActivities(pipeline.sql).settleReply(id);
+    expect(await settled(old, 'dawno')).toMatchObject({ state: 'matched', account_id: account });
+  });
+
+  test('only accounts that receive on the number it was sent to; all, where the carrier does not tell', async () => {
+    const [shared, own] = [await receiving(), await receiving({ number: '+48500600702' })];
+    const phone = newPhone();
+    const first = await wrote(own, phone, '2 days');
+    const last = await wrote(shared, phone, '1 day');
+    expect(await reply(phone, 'a', '+48500600702')).toMatchObject({ account_id: own, reply_to: first });
+    expect(await reply(phone, 'b', '48500600702')).toMatchObject({ account_id: own });
+    expect(await reply(phone, 'c', '500600702')).toMatchObject({ account_id: own });
+    expect(await reply(phone, 'd')).toMatchObject({ account_id: shared });
+    expect(await reply(phone, 'e', null)).toMatchObject({ account_id: shared, reply_to: last });
+    expect(await reply(phone, 'f', '+48500600799')).toMatchObject({ state: 'unmatched' });
+  });
+
+  test('not where inbound is off or the account closed', async () => {
+    const phone = newPhone();
+    const off = await receiving({ number: null });
+    const gone = await receiving();
+    await pipeline.sql`update accounts set status = 'closed' where id = ${gone}`;
+    await wrote(off, phone);
+    await wrote(gone, phone);
+    expect(await reply(phone, 'a')).toMatchObject({ state: 'unmatched' });
+    expect(await reply(phone, 'b', null)).toMatchObject({ state: 'unmatched' });
+    const held = await receiving();
+    await pipeline.sql`update accounts set status = 'suspended' where id = ${held}`;
+    await wrote(held, phone, '20 days');
+    expect(await reply(phone, 'c')).toMatchObject({ account_id: held });
+  });
+});
+
+describe('opting out', () => {
+  test.each(['STOP', 'wypisz mnie', 'Nie.'])(
+    '%j puts the number on the blacklist of the account, for good',
+    async (text) => {
+      const [account, other] = [await receiving(), await receiving()];
+      const phone = newPhone();
+      await wrote(other, phone, '2 days');
+      await wrote(account, phone, '1 day');
+      await pipeline.sql`
+      insert into blacklist (account_id, msisdn, reason, expires_at)
+      values (${account}, ${phone}, 'manual', now() + interval '1 hour')`;
+      expect(await reply(phone, text)).toMatchObject({ account_id: account, text, opt_out: true });
+      expect(await blacklist(phone)).toEqual([{ account_id: account, reason: 'opt_out', expires_at: null }]);
+    },
+  );
+
+  test('after a keyword the rest counts', async () => {
+    const account = await receiving({ prefix: 'KINO' });
+    const phone = newPhone();
+    expect(await reply(phone, 'KINO stop')).toMatchObject({
+      text: 'stop',
+      opt_out: true,
+      matched_by: 'prefix',
+    });
+    expect(await blacklist(phone)).toMatchObject([{ account_id: account }]);
+    const asking = newPhone();
+    expect(await reply(asking, 'kino nie przyjdę')).toMatchObject({ account_id: account, opt_out: false });
+    expect(await blacklist(asking)).toEqual([]);
+  });
+
+  test('an answer within a sentence does not, nor anything from a phone nobody wrote to', async () => {
+    const account = await receiving();
+    const phone = newPhone();
+    await wrote(account, phone);
+    for (const text of ['Nie, dziękuję', 'stop przy sklepie', 'niestety', 'STOPKA']) {
+      expect(await reply(phone, text)).toMatchObject({ account_id: account, opt_out: false });
+    }
+    expect(await blacklist(phone)).toEqual([]);
+    const stranger = newPhone();
+    expect(await reply(stranger, 'STOP')).toMatchObject({ state: 'unmatched', opt_out: false });
+    expect(await blacklist(stranger)).toEqual([]);
+  });
+});
+
+describe('message.received', () => {
+  test('tells the webhook once, signed, with the reply as it came', async () => {
+    const receiver = await startReceiver();
+    receiver.useSecret(WEBHOOK_SECRET);
+    try {
+      const account = await receiving({ webhookUrl: receiver.url });
+      const phone = newPhone();
+      const message = await wrote(account, phone);
+      const { id } = await reply(phone, 'Stop!');
+      const [call] = await receiver.until((calls) => calls.length > 0);
+      expect(call!.verified).toBe(true);
+      const {
+        type,
+        data,
+        id: eventId,
+      } = call!.event as unknown as {
+        id: string;
+        type: string;
+        data: { inbound: InboundRecord; opt_out: boolean };
+      };
+      expect([type, data.opt_out]).toEqual(['message.received', true]);
+      expect(eventId).toMatch(/^evt_[0-9a-z]{26}$/);
+      expect(data.inbound).toEqual({
+        ...{ id, from: phone, to: SHARED, text: 'Stop!', reply_to: message, matched_by: 'last_message' },
+        ...{ received_at: expect.stringMatching(/Z$/) as string, read_at: null },
+      });
+      expect(await closed(id)).toBe('COMPLETED');
+      expect(receiver.calls).toHaveLength(1);
+      expect(await inboundActivities(pipeline.sql).settleReply(id)).toEqual({
+        accountId: account,
+        events: [],
+      });
+    } finally {
+      await receiver.close();
+    }
+  });
+
+  test('is tried three times with one body', async () => {
+    const receiver = await startReceiver(() => 500);
+    try {
+      const account = await receiving({ webhookUrl: receiver.url });
+      const phone = newPhone();
+      await wrote(account, phone);
+      const { id } = await reply(phone, 'tak');
+      await receiver.until((calls) => calls.length === 1);
+      await pipeline.sql`update inbound_messages set read_at = now() where id = ${id}`;
+      await until('the attempts are over', async () => {
+        await pipeline.sleep(10_000);
+        const [event] = await pipeline.sql`select state from webhook_events where inbound_id = ${id}`;
+        return event?.['state'] === 'exhausted';
+      });
+      expect(receiver.calls).toHaveLength(3);
+      expect(new Set(receiver.calls.map(({ event }) => JSON.stringify(event))).size).toBe(1);
+      expect(await closed(id)).toBe('COMPLETED');
+    } finally {
+      await receiver.close();
+    }
+  });
+
+  test('is not written for an account without a webhook, nor for an unmatched reply', async () => {
+    const account = await receiving();
+    const phone = newPhone();
+    await wrote(account, phone);
+    const matched = await reply(phone, 'tak');
+    const unmatched = await reply(newPhone(), 'tak');
+    expect(await closed(matched.id)).toBe('COMPLETED');
+    expect(await pipeline.client.workflow.getHandle(matched.id).result()).toEqual({ matched: true });
+    expect(await pipeline.client.workflow.getHandle(unmatched.id).result()).toEqual({ matched: false });
+    expect(
+      await pipeline.sql`select from webhook_events where inbound_id in (${matched.id}, ${unmatched.id})`,
+    ).toHaveLength(0);
+  });
+
+  test('is one event, however often and at once a reply is settled', async () => {
+    // Nobody listens there: what counts here is the event.
+    const account = await receiving({ webhookUrl: 'http://127.0.0.1:9/' });
+    const phone = newPhone();
+    await wrote(account, phone);
+    const id = newId('in');
+    await pipeline.sql`
+      insert into inbound_messages (id, carrier, carrier_reference, sender, receiver, received_text)
+      values (${id}, 'simulator', ${id}, ${phone}, ${SHARED}, 'STOP')`;
+    const { settleReply } = inboundActivities(pipeline.sql);
+    const answers = await Promise.all(Array.from({ length: 8 }, () => settleReply(id)));
+    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+    expect(answers[0]!.events).toHaveLength(1);
+    expect(await pipeline.sql`select from webhook_events where inbound_id = ${id}`).toHaveLength(1);
+    expect(await blacklist(phone)).toHaveLength(1);
+  });
+});
+
+describe('nothing is lost or doubled', () => {
+  const errors: unknown[] = [];
+  const replies = () => createReplies(pipeline.sql, pipeline.client, (error) => errors.push(error));
+
+  test('a reply handed over twice, also at once and to two workers, is one', async () => {
+    const account = await receiving();
+    const phone = newPhone();
+    await wrote(account, phone);
+    const given = { carrierReference: randomBytes(8).toString('hex'), from: phone, to: SHARED, text: 'raz' };
+    await Promise.all(Array.from({ length: 10 }, () => replies().receive('smsc', [given])));
+    await replies().receive('smsc', [given, { ...given, text: 'inny tekst' }]);
+    expect(await settled(phone, 'raz')).toMatchObject({ account_id: account });
+    expect(await pipeline.sql`select from inbound_messages where sender = ${phone}`).toHaveLength(1);
+    // Another carrier's reference is another reply.
+    await replies().receive('other', [{ ...given, text: 'dwa' }]);
+    expect(await settled(phone, 'dwa')).toMatchObject({ account_id: account });
+    expect(errors).toEqual([]);
+  });
+
+  test('what cannot be stored is replaced; numbers are read as carriers write them', async () => {
+    const account = await receiving({ prefix: 'DZIWNE' });
+    const phone = newPhone();
+    const text = 'dziwne \0a\ud800b\udc00 😀 \u202e';
+    await replies().receive('smsc', [
+      { carrierReference: 'x\u0001', from: phone.slice(1), to: SHARED.slice(3), text },
+      { carrierReference: 'y', from: 'PLAY\0', to: '7\u000055', text: 'dziwne DOLADOWANIE' },
+      { carrierReference: 'z', from: phone, to: '', text: 'dziwne' },
+    ]);
+    expect(await settled(phone, 'dziwne \ufffda\ufffdb\ufffd 😀 \u202e')).toMatchObject({
+      ...{ account_id: account, text: '\ufffda\ufffdb\ufffd 😀 \u202e' },
+    });
+    expect(await settled('PLAY\ufffd', 'dziwne DOLADOWANIE')).toMatchObject({ state: 'unmatched' });
+    expect(await settled(phone, 'dziwne')).toMatchObject({ account_id: account, text: '' });
+  });
+
+  test('stored and never processed: the worker makes up for it, also after its workflow was terminated', async () => {
+    const account = await receiving();
+    const phone = newPhone();
+    await wrote(account, phone);
+    const stored = (id: string, text: string) => pipeline.sql`
+      insert into inbound_messages (id, carrier, carrier_reference, sender, receiver, received_text, received_at)
+      values (${id}, 'simulator', ${id}, ${phone}, ${SHARED}, ${text}, now() - interval '30 seconds')`;
+    const [forgotten, terminated] = [newId('in'), newId('in')];
+    await stored(forgotten, 'zapomniana');
+    expect(await settled(phone, 'zapomniana')).toMatchObject({ id: forgotten, account_id: account });
+
+    // On a queue that nobody serves, so that it has certainly done nothing.
+    await pipeline.client.workflow.start('inbound', { ...inboundStart(terminated), taskQueue: 'nobody' });
+    await pipeline.client.workflow.getHandle(terminated).terminate();
+    await stored(terminated, 'przerwana');
+    expect(await settled(phone, 'przerwana')).toMatchObject({ id: terminated, account_id: account });
+    expect(await closed(terminated)).toBe('COMPLETED');
+    await replies().catchUp();
+    expect(errors).toEqual([]);
+  });
+
+  test('a cancel in Temporal changes nothing', async () => {
+    const account = await receiving({ webhookUrl: 'http://127.0.0.1:9/' });
+    const phone = newPhone();
+    await wrote(account, phone);
+    const { id } = await reply(phone, 'tak');
+    await pipeline.client.workflow.getHandle(id).cancel();
+    await until('the attempts are over', async () => {
+      await pipeline.sleep(10_000);
+      const [event] = await pipeline.sql`select state from webhook_events where inbound_id = ${id}`;
+      return event?.['state'] === 'exhausted';
+    });
+    expect(await closed(id)).toBe('COMPLETED');
+  });
+
+  test('the history holds neither number nor text', async () => {
+    const account = await receiving({ prefix: 'TAJNE' });
+    const phone = newPhone();
+    const { id } = await reply(phone, 'tajne slowo');
+    await closed(id);
+    const text = historyToJSON(await pipeline.client.workflow.getHandle(id).fetchHistory());
+    const payloads = [...text.matchAll(/"data":\s*"([A-Za-z0-9+/=]+)"/g)].map((match) =>
+      Buffer.from(match[1]!, 'base64').toString('utf8'),
+    );
+    const history = [text, ...payloads].join('\n');
+    expect(history).toContain(account);
+    for (const personal of [phone.slice(1), SHARED.slice(1), 'slowo', 'TAJNE'])
+      expect(history).not.toContain(personal);
+  });
+});
