@@ -1,0 +1,39 @@
+import { log } from '@temporalio/activity';
+import type { Carrier } from '../carriers/carrier.ts';
+import type { Database } from '../db/connection.ts';
+import { chargeLookup, failLookup, finishLookup, openLookup } from '../db/lookups.ts';
+import type { LookupAnswer, LookupState } from '../domain/lookups.ts';
+
+/** Single-transaction steps of a look-up; run as local activities, safe to repeat. */
+export function lookupBillingActivities(sql: Database) {
+  return {
+    /** Charges a look-up, or refuses it. */
+    chargeLookup: (lookupId: string): Promise<LookupState> => chargeLookup(sql, lookupId),
+
+    /** Ends and pays back a look-up whose asking got lost; returns how it has ended if it was faster. */
+    failLookup: (lookupId: string): Promise<LookupState> => failLookup(sql, lookupId, 'timed_out'),
+  };
+}
+
+/** Asking one carrier about a number; run on that carrier's task queue. */
+export function lookupActivities(sql: Database, carrier: Carrier) {
+  return {
+    /** Asks once and stores what came of it: a result, or a failure that is paid back. */
+    async lookUp(lookupId: string): Promise<LookupState> {
+      const msisdn = await openLookup(sql, lookupId);
+      const answer: LookupAnswer = msisdn === null ? { kind: 'timed_out' } : await ask(carrier, msisdn);
+      return answer.kind === 'found'
+        ? await finishLookup(sql, lookupId, answer)
+        : await failLookup(sql, lookupId, answer.kind);
+    },
+  };
+}
+
+async function ask(carrier: Carrier, msisdn: string): Promise<LookupAnswer> {
+  try {
+    return await carrier.lookup(msisdn);
+  } catch (error) {
+    log.error('the carrier broke in the middle of a look-up', { error });
+    return { kind: 'failed' };
+  }
+}

@@ -1,0 +1,147 @@
+import { WithStartWorkflowOperation } from '@temporalio/client';
+import { z } from 'zod';
+import { newId } from '../db/ids.ts';
+import {
+  claimLookup,
+  type ClaimedLookup,
+  type LookupResult,
+  type LookupRow,
+  readKnownResult,
+  readLookupTerms,
+  settleLookup,
+} from '../db/lookups.ts';
+import { parseMsisdn } from '../domain/msisdn.ts';
+import { lookUpUpdate } from '../workflows/contracts.ts';
+import { lookupStart } from '../workflows/startOptions.ts';
+import { endpoint } from './endpoint.ts';
+import { ApiError, forbidden, invalidRequest, paymentRequired, providerError } from './errors.ts';
+import { PHONE_NUMBER } from './fields.ts';
+import { outageStatus, within } from './outages.ts';
+import { lookupSchema } from './schemas.ts';
+import type { Services } from './services.ts';
+
+const CARRIER = 'simulator';
+// A caller gets its answer, whatever it is, within ten seconds: this long for the look-up, the rest for giving up.
+const ANSWER_MS = 8000;
+const GIVE_UP_MS = 9800;
+// A look-up that was joined may end uncharged, its own caller having given up; then this request begins another.
+const TRIES = 3;
+
+/** One request for a number's look-up. */
+interface Asking {
+  services: Services;
+  accountId: string;
+  msisdn: string;
+  costGrosze: number;
+  receivedAt: number;
+}
+
+/** GET /v1/numbers/{msisdn}/lookup (v2.3.0, Number lookup): from the last 24 hours, or from the network for a price. */
+export const lookUpNumber = endpoint({
+  method: 'GET',
+  path: '/v1/numbers/:msisdn/lookup',
+  scope: 'send',
+  summary: 'Looks a number up in its network (HLR) without sending a message.',
+  params: z.strictObject({ msisdn: z.string().meta(PHONE_NUMBER) }),
+  paid: true,
+  responses: { 200: lookupSchema },
+  async handle({ services, caller: { accountId }, params, receivedAt }) {
+    const msisdn = parseMsisdn(params.msisdn);
+    if (msisdn === null) throw invalidRequest({ reason: 'field_malformed', field: 'msisdn' }, 'msisdn');
+    const terms = await readLookupTerms(services.sql, accountId, msisdn);
+    if (terms === null) throw forbidden({ reason: 'account_closed' });
+    const test = terms.mode === 'test';
+    if (test && !terms.verified) throw forbidden({ reason: 'lookup_unverified' }, 'msisdn');
+
+    const known = await readKnownResult(services.sql, accountId, msisdn);
+    if (known !== null) return answerOf(known, true);
+    if (terms.overdue) throw paymentRequired('statement_overdue');
+    const costGrosze = test ? 0 : terms.price_per_hlr_grosze;
+    return await lookUp({ services, accountId, msisdn, costGrosze, receivedAt });
+  },
+});
+
+async function lookUp(asking: Asking) {
+  const { services, accountId, msisdn } = asking;
+  for (let attempt = 1; ; attempt += 1) {
+    const claim = await claimLookup(services.sql, { ...asking, id: newId('hlr') });
+    if (claim !== null) {
+      const { row, status } = await outcomeOf(asking, claim);
+      if (row.result !== null) return answerOf(row.result, !claim.own);
+      const othersEnd = !claim.own && isUnclaimed(row) && attempt < TRIES;
+      if (!othersEnd && !isKnown(row)) throw problemOf(row, status);
+    }
+    // Another request's look-up has just ended, perhaps with what is asked for.
+    const known = await readKnownResult(services.sql, accountId, msisdn);
+    if (known !== null) return answerOf(known, true);
+    if (attempt >= TRIES) throw providerError(504, 'timed_out');
+  }
+}
+
+/**
+ * Starts the workflow of the look-up, or joins it, and waits for its outcome. When that fails or takes too long, what
+ * has not been charged by then is ended in the database, so that it never will be.
+ * @returns where the look-up stands then; `status` is for the case that it has no result
+ */
+async function outcomeOf(
+  { services, accountId, receivedAt }: Asking,
+  { id }: ClaimedLookup,
+): Promise<{ row: LookupRow; status: 502 | 504 }> {
+  let status: 502 | 504 = 504;
+  try {
+    const until = receivedAt + ANSWER_MS;
+    await within(until, askWorkflow(services, id, accountId, until));
+  } catch (error) {
+    status = outageStatus(error) ?? 502;
+    services.log.error({ err: error, lookupId: id }, 'a look-up was not answered in time');
+  }
+  try {
+    return { row: await within(receivedAt + GIVE_UP_MS, settleLookup(services.sql, id)), status };
+  } catch (error) {
+    services.log.error({ err: error, lookupId: id }, 'a look-up could not be resolved');
+    throw providerError(status, 'lookup_unresolved', error);
+  }
+}
+
+// The update's id is the look-up's: whoever joins gets the one answer. The SDK's own deadline ends each attempt to call
+// the server, not the waiting for an answer.
+async function askWorkflow({ temporal }: Services, id: string, accountId: string, until: number) {
+  const startWorkflowOperation = new WithStartWorkflowOperation(
+    'lookup',
+    lookupStart({ id, accountId, carrier: CARRIER }),
+  );
+  return await temporal.connection.withDeadline(until, () =>
+    temporal.workflow.executeUpdateWithStart(lookUpUpdate, { startWorkflowOperation, updateId: id }),
+  );
+}
+
+function answerOf(result: LookupResult, cached: boolean) {
+  const { msisdn, status, network, mcc, mnc, ported, cost_grosze: cost, checked_at: checkedAt } = result;
+  return {
+    status: 200 as const,
+    body: {
+      ...{ msisdn, status, network, mcc, mnc, ported },
+      ...{ cost_grosze: cached ? 0 : cost, cached, checked_at: checkedAt.toISOString() },
+    },
+  };
+}
+
+function isUnclaimed({ now }: LookupRow): boolean {
+  return now.state === 'refused' && (now.reason === 'abandoned' || now.reason === 'too_late');
+}
+
+function isKnown({ now }: LookupRow): boolean {
+  return now.state === 'refused' && now.reason === 'known';
+}
+
+function problemOf({ now }: LookupRow, status: 502 | 504): ApiError {
+  if (now.state === 'charged') return providerError(status, 'lookup_unresolved');
+  if (now.state === 'failed') {
+    return now.reason === 'failed'
+      ? providerError(502, 'lookup_failed')
+      : providerError(504, 'lookup_timed_out');
+  }
+  return now.reason === 'insufficient_funds'
+    ? new ApiError(402, 'insufficient_funds', { reason: 'lookup_unpaid' })
+    : providerError(status, 'lookup_abandoned');
+}

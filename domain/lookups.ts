@@ -1,0 +1,32 @@
+/** What a network says of a number (v2.3.0, HlrResult). */
+export const LOOKUP_STATUSES = ['active', 'inactive', 'invalid', 'unknown'] as const;
+export type LookupStatus = (typeof LOOKUP_STATUSES)[number];
+
+/** What a carrier found out about a number; null where it does not say. */
+export interface LookupFinding {
+  status: LookupStatus;
+  network: string | null;
+  /** Mobile country code, three digits. */
+  mcc: string | null;
+  /** Mobile network code, two or three digits. */
+  mnc: string | null;
+  ported: boolean | null;
+}
+
+/** How a carrier answers a look-up: with a finding, with an error of its own, or not in time. */
+export type LookupAnswer = ({ kind: 'found' } & LookupFinding) | { kind: 'failed' } | { kind: 'timed_out' };
+
+/** Why the account is paid back. */
+export type LookupFailure = 'failed' | 'timed_out';
+
+/**
+ * Why a look-up was never charged: too little balance; another one found the number just before (`known`); its caller
+ * was told of a failure first (`abandoned`); nobody waits for this answer any more (`too_late`).
+ */
+export type LookupRefusal = 'insufficient_funds' | 'known' | 'abandoned' | 'too_late';
+
+/** Where a look-up stands; says nothing of the number, so it may stand in a workflow's history. */
+export type LookupState =
+  | { state: 'open' | 'charged' | 'done'; reason: null }
+  | { state: 'failed'; reason: LookupFailure }
+  | { state: 'refused'; reason: LookupRefusal };

@@ -1,0 +1,459 @@
+import pino from 'pino';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { type RunningApi, startApi } from '../../api/server.ts';
+import { newId } from '../../db/ids.ts';
+import { chargeLookup, failLookup, finishLookup, openLookup, settleLookup } from '../../db/lookups.ts';
+import { type ApiAnswer, apiClient } from '../support/client.ts';
+import { eventually } from '../support/eventually.ts';
+import { books, database, newAccount, newKey, type TestAccount } from '../support/factories.ts';
+import { type Proxy, startProxy } from '../support/proxy.ts';
+import { type ServiceProcess, spawnProcess } from '../support/service.ts';
+
+const PRICE = 5;
+const pathOf = (msisdn: string) => `/v1/numbers/${msisdn}/lookup`;
+const ACTIVE = { status: 'active', network: 'Orange', mcc: '260', mnc: '03', ported: false };
+
+interface StoredLookup {
+  id: string;
+  state: string;
+  reason: string | null;
+}
+
+async function lookupsOf({ id }: TestAccount): Promise<StoredLookup[]> {
+  return await database()<StoredLookup[]>`
+    select id, state, reason from number_lookups where account_id = ${id} order by created_at, id`;
+}
+
+async function entriesOf({ id }: TestAccount): Promise<[string, number][]> {
+  const entries = await database()<{ kind: string; amount_grosze: number }[]>`
+    select kind, amount_grosze from ledger_entries
+     where account_id = ${id} and kind in ('charge', 'refund') order by id`;
+  return entries.map(({ kind, amount_grosze: amount }) => [kind, amount]);
+}
+
+/** Puts a look-up where another process left it. */
+async function leave(
+  { id: account }: TestAccount,
+  row: { state: string; ageSeconds: number; msisdn?: string; charged?: boolean },
+): Promise<string> {
+  const id = newId('hlr');
+  await database()`
+    insert into number_lookups (id, account_id, msisdn, state, cost_grosze, created_at)
+    values (${id}, ${account}, ${row.msisdn ?? '+48500100200'}, ${row.state}, ${PRICE},
+            now() - make_interval(secs => ${row.ageSeconds}))`;
+  if (row.charged) {
+    await database()`
+      insert into ledger_entries (account_id, kind, amount_grosze, lookup_id)
+      values (${account}, 'charge', ${-PRICE}, ${id})`;
+  }
+  return id;
+}
+
+function expectProviderError(answer: ApiAnswer, status: number): void {
+  expect(answer).toMatchObject({ status, body: { error: { code: 'provider_error' } } });
+}
+
+describe('GET /v1/numbers/{msisdn}/lookup', () => {
+  it('answers the whole result, and takes its price from the balance', async () => {
+    const account = await newAccount({ balance: 100, scopes: ['send'] });
+    const started = Date.now();
+    const { status, body } = await account.api.get(pathOf('500100200'));
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      msisdn: '+48500100200',
+      ...ACTIVE,
+      cost_grosze: PRICE,
+      cached: false,
+      checked_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string,
+    });
+    const checked = Date.parse((body as unknown as { checked_at: string }).checked_at);
+    expect(Math.abs(checked - started)).toBeLessThan(10_000);
+    expect(await books(account.id)).toMatchObject({ balance: 95, ledger: 95 });
+    expect(await entriesOf(account)).toEqual([['charge', -PRICE]]);
+  });
+
+  it.each([
+    ['500100911', { status: 'inactive', network: 'Orange', mcc: '260', mnc: '03', ported: false }],
+    ['500100912', { status: 'invalid', network: null, mcc: null, mnc: null, ported: null }],
+    ['500100913', { status: 'unknown', network: null, mcc: null, mnc: null, ported: null }],
+    ['500100914', { status: 'active', network: 'Play', mcc: '260', mnc: '06', ported: true }],
+    ['+4915112345678', { status: 'active', network: null, mcc: null, mnc: null, ported: false }],
+    ['221234567', { status: 'active', network: null, mcc: null, mnc: null, ported: false }],
+  ])('every status and ported: %s', async (number, expected) => {
+    const account = await newAccount();
+    const answer = await account.api.get(pathOf(number));
+    expect(answer).toMatchObject({ status: 200, body: { ...expected, cost_grosze: PRICE, cached: false } });
+    expect((await account.api.get(pathOf(number))).body).toMatchObject({ ...expected, cached: true });
+  });
+
+  it('takes all formats of a number for the same one', async () => {
+    const account = await newAccount();
+    for (const [index, number] of ['%2B48500100200', '+48500100200', '48500100200', '500100200'].entries()) {
+      const { status, body } = await account.api.get(pathOf(number));
+      expect([status, body]).toMatchObject([200, { msisdn: '+48500100200', cached: index > 0 }]);
+    }
+    expect(await entriesOf(account)).toHaveLength(1);
+  });
+
+  it.each([
+    'abc',
+    '12345678',
+    '+',
+    '%2B',
+    '%00',
+    '500%20100%20200',
+    '500100200%00',
+    '+48%C5%82',
+    '++48500100200',
+  ])('the malformed number %s gives 400', async (number) => {
+    const account = await newAccount();
+    const answer = await account.api.get(pathOf(number));
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { error: { code: 'invalid_request', param: 'msisdn' } },
+    });
+    expect(await lookupsOf(account)).toEqual([]);
+  });
+
+  it('a very long one too, and unknown parameters', async () => {
+    const { api } = await newAccount();
+    expect((await api.get(pathOf('5'.repeat(4_000)))).body.error.param).toBe('msisdn');
+    expect(await api.get(`${pathOf('500100200')}?fresh=true`)).toMatchObject({
+      status: 400,
+      body: { error: { param: 'fresh' } },
+    });
+  });
+
+  it('needs the scope send', async () => {
+    const { api } = await newAccount({ scopes: ['read', 'manage'] });
+    const answer = await api.get(pathOf('500100200'));
+    expect(answer).toMatchObject({ status: 403, body: { error: { code: 'forbidden' } } });
+    expect(answer.body.error.message).toContain('send');
+  });
+
+  it('costs what the account pays; a price of nothing leaves no entry', async () => {
+    const account = await newAccount({ balance: 0 });
+    await database()`update accounts set price_per_hlr_grosze = 0 where id = ${account.id}`;
+    expect((await account.api.get(pathOf('500100200'))).body).toMatchObject({
+      cost_grosze: 0,
+      cached: false,
+    });
+    expect(await entriesOf(account)).toEqual([]);
+  });
+});
+
+describe('the cache of 24 hours', () => {
+  it('answers a repeat at no cost, with the time of the first', async () => {
+    const account = await newAccount();
+    const { body } = await account.api.get(pathOf('500100200'));
+    expect((await account.api.get(pathOf('500100200'))).body).toEqual({
+      ...body,
+      cost_grosze: 0,
+      cached: true,
+    });
+    expect(await entriesOf(account)).toHaveLength(1);
+    expect(await lookupsOf(account)).toHaveLength(1);
+  });
+
+  it('ends after 24 hours', async () => {
+    const account = await newAccount();
+    const age = (hours: string) => database()`
+      update number_lookups set checked_at = now() - ${hours}::interval where account_id = ${account.id}`;
+    await account.api.get(pathOf('500100200'));
+    await age('23 hours 59 minutes 50 seconds');
+    expect((await account.api.get(pathOf('500100200'))).body).toMatchObject({ cached: true });
+    await age('24 hours 1 second');
+    expect((await account.api.get(pathOf('500100200'))).body).toMatchObject({
+      cached: false,
+      cost_grosze: PRICE,
+    });
+    expect(await entriesOf(account)).toHaveLength(2);
+    expect((await account.api.get(pathOf('500100200'))).body).toMatchObject({ cached: true });
+  });
+
+  it('is each account’s own', async () => {
+    const [one, other] = await Promise.all([newAccount(), newAccount()]);
+    await one.api.get(pathOf('500100200'));
+    expect((await other.api.get(pathOf('500100200'))).body).toMatchObject({
+      cached: false,
+      cost_grosze: PRICE,
+    });
+  });
+
+  it('serves an account without money, and one with an overdue statement', async () => {
+    const account = await newAccount({ balance: PRICE });
+    await account.api.get(pathOf('500100200'));
+    expect((await account.api.get(pathOf('500100201'))).status).toBe(402);
+    await overdue(account);
+    expect((await account.api.get(pathOf('500100200'))).body).toMatchObject({ cached: true, cost_grosze: 0 });
+  });
+});
+
+async function overdue({ id }: TestAccount): Promise<void> {
+  await database()`update accounts set billing_mode = 'postpaid', credit_limit_grosze = 1000 where id = ${id}`;
+  await database()`
+    insert into statements (id, account_id, month, amount_grosze, due_at)
+    values (${newId('st')}, ${id}, '2026-01-01', 100, now() - interval '1 day')`;
+}
+
+describe('who may not pay', () => {
+  it('too little balance gives 402 and charges nothing; with money it works at once', async () => {
+    const account = await newAccount({ balance: PRICE - 1 });
+    const answer = await account.api.get(pathOf('500100200'));
+    expect(answer).toMatchObject({ status: 402, body: { error: { code: 'insufficient_funds' } } });
+    expect(await books(account.id)).toMatchObject({ balance: PRICE - 1, ledger: PRICE - 1 });
+    expect(await entriesOf(account)).toEqual([]);
+    expect(await lookupsOf(account)).toMatchObject([{ state: 'refused', reason: 'insufficient_funds' }]);
+    await database()`
+      insert into ledger_entries (account_id, kind, amount_grosze) values (${account.id}, 'topup', 1)`;
+    expect((await account.api.get(pathOf('500100200'))).status).toBe(200);
+    expect(await books(account.id)).toMatchObject({ balance: 0, ledger: 0 });
+  });
+
+  it('a postpaid account pays down to its credit limit', async () => {
+    const account = await newAccount({ balance: 0, billing: 'postpaid', creditLimit: PRICE });
+    expect((await account.api.get(pathOf('500100200'))).status).toBe(200);
+    expect((await account.api.get(pathOf('500100201'))).status).toBe(402);
+    expect(await books(account.id)).toMatchObject({ balance: -PRICE, ledger: -PRICE });
+  });
+
+  it('an overdue statement gives 402 until it is paid', async () => {
+    const account = await newAccount();
+    await overdue(account);
+    const answer = await account.api.get(pathOf('500100200'));
+    expect(answer).toMatchObject({ status: 402, body: { error: { code: 'insufficient_funds' } } });
+    expect(await lookupsOf(account)).toEqual([]);
+    await database()`update statements set paid_at = now() where account_id = ${account.id}`;
+    expect((await account.api.get(pathOf('500100200'))).status).toBe(200);
+  });
+
+  it('a test key on a live account gives 403', async () => {
+    const account = await newAccount();
+    const { key } = await newKey(account.id, 'test');
+    const answer = await apiClient(inject('service').apiUrl, key).get(pathOf('500100200'));
+    expect(answer).toMatchObject({ status: 403, body: { error: { code: 'forbidden' } } });
+    expect(await lookupsOf(account)).toEqual([]);
+  });
+
+  it('a test account looks up its verified numbers for nothing, others not at all', async () => {
+    const account = await newAccount({
+      mode: 'test',
+      balance: 0,
+      testCredits: 3,
+      verified: ['+48500100200'],
+    });
+    const answer = await account.api.get(pathOf('500100200'));
+    expect(answer).toMatchObject({ status: 200, body: { ...ACTIVE, cost_grosze: 0, cached: false } });
+    expect((await account.api.get(pathOf('500100200'))).body).toMatchObject({ cost_grosze: 0, cached: true });
+    const other = await account.api.get(pathOf('500100201'));
+    expect(other).toMatchObject({ status: 403, body: { error: { code: 'forbidden', param: 'msisdn' } } });
+    expect(await entriesOf(account)).toEqual([]);
+    expect(await books(account.id)).toMatchObject({ balance: 0, credits: 3 });
+  });
+});
+
+describe('a provider that fails', () => {
+  it.each([
+    ['915', 502, 'failed'],
+    ['916', 504, 'timed_out'],
+  ])('ending %s gives %i, and the price comes back once', async (ending, status, reason) => {
+    const account = await newAccount({ balance: 100 });
+    expectProviderError(await account.api.get(pathOf(`500100${ending}`)), status);
+    expect(await lookupsOf(account)).toMatchObject([{ state: 'failed', reason }]);
+    expect(await entriesOf(account)).toEqual([
+      ['charge', -PRICE],
+      ['refund', PRICE],
+    ]);
+    expect(await books(account.id)).toMatchObject({ balance: 100, ledger: 100 });
+  });
+
+  it('is asked again next time: a failure is no result', async () => {
+    const account = await newAccount({ balance: 100 });
+    expectProviderError(await account.api.get(pathOf('500100915')), 502);
+    expectProviderError(await account.api.get(pathOf('500100915')), 502);
+    expect(await lookupsOf(account)).toHaveLength(2);
+    expect(await books(account.id)).toMatchObject({ balance: 100, ledger: 100 });
+  });
+
+  it('may take its time', async () => {
+    const { api } = await newAccount();
+    expect(await api.get(pathOf('500100917'))).toMatchObject({ status: 200, body: ACTIVE });
+  });
+});
+
+describe('several at once', () => {
+  let second: ServiceProcess;
+  beforeAll(async () => {
+    second = await spawnProcess('api', inject('service'));
+  });
+  afterAll(() => second.stop());
+
+  function together(account: TestAccount, number: string, times = 20): Promise<ApiAnswer[]> {
+    const apis = [account.api, apiClient(second.url, account.key)];
+    return Promise.all(Array.from({ length: times }, (_, i) => apis[i % 2]!.get(pathOf(number))));
+  }
+
+  it.each(['500100200', '500100917'])('of one number (%s), in two processes, cost once', async (number) => {
+    const account = await newAccount({ balance: 100 });
+    const answers = await together(account, number);
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    const fresh = answers.filter(({ body }) => !(body as unknown as { cached: boolean }).cached);
+    expect(fresh).toHaveLength(1);
+    expect(fresh[0]!.body.cost_grosze).toBe(PRICE);
+    expect(answers.reduce((sum, { body }) => sum + body.cost_grosze, 0)).toBe(PRICE);
+    expect(await entriesOf(account)).toEqual([['charge', -PRICE]]);
+    expect(await books(account.id)).toMatchObject({ balance: 95, ledger: 95 });
+  });
+
+  it('that time out are all told so, one charge, one refund', async () => {
+    const account = await newAccount({ balance: 100 });
+    for (const answer of await together(account, '500100916')) expectProviderError(answer, 504);
+    expect(await entriesOf(account)).toEqual([
+      ['charge', -PRICE],
+      ['refund', PRICE],
+    ]);
+  });
+
+  it('without money are all refused', async () => {
+    const account = await newAccount({ balance: 4 });
+    const answers = await together(account, '500100200');
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 402));
+    expect(await entriesOf(account)).toEqual([]);
+  });
+
+  it('of many numbers never spend more than there is', async () => {
+    const account = await newAccount({ balance: 3 * PRICE + 4 });
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, i) => account.api.get(pathOf(String(500_100_300 + i)))),
+    );
+    const counts = [200, 402].map((wanted) => answers.filter(({ status }) => status === wanted).length);
+    expect(counts).toEqual([3, 9]);
+    expect(await books(account.id)).toMatchObject({ balance: 4, ledger: 4 });
+  });
+
+  it('the charge itself refuses a number that was found a moment before', async () => {
+    const account = await newAccount();
+    await account.api.get(pathOf('500100200'));
+    const id = await leave(account, { state: 'open', ageSeconds: 0 });
+    expect(await chargeLookup(database(), id)).toEqual({ state: 'refused', reason: 'known' });
+    expect(await chargeLookup(database(), id)).toEqual({ state: 'refused', reason: 'known' });
+    expect(await entriesOf(account)).toHaveLength(1);
+  });
+});
+
+describe('what a process left behind', () => {
+  it('a look-up that was written but not begun is taken up', async () => {
+    const account = await newAccount();
+    const id = await leave(account, { state: 'open', ageSeconds: 1 });
+    expect(await account.api.get(pathOf('500100200'))).toMatchObject({ status: 200, body: ACTIVE });
+    expect(await lookupsOf(account)).toMatchObject([{ id, state: 'done' }]);
+    expect(await entriesOf(account)).toEqual([['charge', -PRICE]]);
+  });
+
+  it('an older one is ended first, and never charged', async () => {
+    const account = await newAccount();
+    const id = await leave(account, { state: 'open', ageSeconds: 11 });
+    const { body } = await account.api.get(pathOf('500100200'));
+    expect(body).toMatchObject({ ...ACTIVE, cached: false, cost_grosze: PRICE });
+    expect(await lookupsOf(account)).toMatchObject([{ id, state: 'refused' }, { state: 'done' }]);
+    expect(await chargeLookup(database(), id)).toEqual({ state: 'refused', reason: 'abandoned' });
+    expect(await entriesOf(account)).toEqual([['charge', -PRICE]]);
+  });
+
+  it('nothing is charged later than 30 s after it was asked for, and no provider asked', async () => {
+    const account = await newAccount();
+    const open = await leave(account, { state: 'open', ageSeconds: 31 });
+    expect(await chargeLookup(database(), open)).toEqual({ state: 'refused', reason: 'too_late' });
+    const charged = await leave(account, { state: 'charged', ageSeconds: 31, charged: true });
+    expect(await openLookup(database(), charged)).toBeNull();
+  });
+
+  it('one that was charged and whose workflow is gone is paid back', async () => {
+    const account = await newAccount({ balance: 100 });
+    const id = await leave(account, { state: 'charged', ageSeconds: 121, charged: true });
+    const { body } = await account.api.get(pathOf('500100200'));
+    expect(body).toMatchObject({ cached: false, cost_grosze: PRICE });
+    expect(await lookupsOf(account)).toMatchObject([{ id, state: 'failed' }, { state: 'done' }]);
+    expect(await books(account.id)).toMatchObject({ balance: 95, ledger: 95 });
+    const finding = { status: 'active', network: null, mcc: null, mnc: null, ported: null } as const;
+    expect(await finishLookup(database(), id, finding)).toEqual({ state: 'failed', reason: 'timed_out' });
+    expect(await failLookup(database(), id, 'failed')).toEqual({ state: 'failed', reason: 'timed_out' });
+    expect(await books(account.id)).toMatchObject({ balance: 95, ledger: 95 });
+  });
+
+  it('an API killed after the charge: the workflow ends by itself, its result is there at no further cost', async () => {
+    const account = await newAccount({ balance: 100 });
+    const doomed = await spawnProcess('api', inject('service'));
+    const asking = fetch(doomed.url + pathOf('500100917'), {
+      headers: { authorization: `Bearer ${account.key}` },
+    }).catch(() => null);
+    await eventually(
+      () => lookupsOf(account),
+      ([row]) => row?.state === 'charged',
+    );
+    doomed.child.kill('SIGKILL');
+    expect(await asking).toBeNull();
+    await eventually(
+      () => lookupsOf(account),
+      ([row]) => row?.state === 'done',
+    );
+    expect((await account.api.get(pathOf('500100917'))).body).toMatchObject({ cached: true, cost_grosze: 0 });
+    expect(await entriesOf(account)).toEqual([['charge', -PRICE]]);
+  });
+});
+
+describe('without Temporal', () => {
+  let temporal: Proxy;
+  let api: RunningApi;
+  beforeAll(async () => {
+    const { databaseUrl, temporalAddress, secretsKey } = inject('service');
+    temporal = await startProxy(Number(temporalAddress.split(':')[1]));
+    api = await startApi({
+      databaseUrl,
+      databasePool: 4,
+      temporal: { address: `127.0.0.1:${temporal.port}`, namespace: 'default' },
+      config: { DEFAULT_SENDER: 'INFO', WEBHOOK_ALLOW_PRIVATE: true, TRUST_PROXY: false },
+      secretsKey: Buffer.from(secretsKey, 'base64'),
+      log: pino({ level: 'silent' }),
+      port: 0,
+      host: '127.0.0.1',
+    });
+  });
+  afterAll(async () => {
+    await api.stop();
+    await temporal.close();
+  });
+
+  it.each(['cut', 'freeze'] as const)(
+    '%s: ends within ten seconds, certainly not charged; afterwards it works',
+    async (how) => {
+      const account = await newAccount({ balance: 100 });
+      const client = apiClient(api.url, account.key);
+      temporal[how]();
+      const started = Date.now();
+      const answers = await Promise.all([
+        client.get(pathOf('500100200')),
+        client.get(pathOf('500100200')),
+        client.get(pathOf('500100201')),
+      ]);
+      expect(Date.now() - started).toBeLessThan(11_000);
+      for (const answer of answers) {
+        expect([502, 504]).toContain(answer.status);
+        expect(answer.body.error.code).toBe('provider_error');
+      }
+      const left = await lookupsOf(account);
+      expect(new Set(left.map(({ state }) => state))).toEqual(new Set(['refused']));
+      temporal.restore();
+      await eventually(
+        () => client.get('/v1/health'),
+        ({ status }) => status === 200,
+      );
+      for (const { id } of left) {
+        expect(await chargeLookup(database(), id)).toMatchObject({ state: 'refused' });
+        expect(await settleLookup(database(), id)).toMatchObject({ now: { state: 'refused' }, result: null });
+      }
+      expect((await client.get(pathOf('500100200'))).body).toMatchObject({ cached: false });
+      expect(await books(account.id)).toMatchObject({ balance: 95, ledger: 95 });
+    },
+  );
+});

@@ -1,0 +1,62 @@
+import {
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  log,
+  proxyActivities,
+  proxyLocalActivities,
+  setCurrentDetails,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { lookupActivities, lookupBillingActivities } from '../activities/lookup.ts';
+import type { LookupState } from '../domain/lookups.ts';
+import { carrierQueue, type LookupInput, lookUpUpdate } from './contracts.ts';
+
+// One database transaction each, keyed by the look-up: repeated until the database answers.
+const local = proxyLocalActivities<ReturnType<typeof lookupBillingActivities>>({
+  startToCloseTimeout: '10s',
+  retry: { initialInterval: '100ms', maximumInterval: '5s' },
+});
+
+/**
+ * One number look-up: charge, ask the carrier, store the result or pay back. Its id is the look-up's. The number and
+ * the result stand in the database alone.
+ */
+export async function lookup(input: LookupInput): Promise<LookupState> {
+  const id = workflowInfo().workflowId;
+  let running: Promise<LookupState> | undefined;
+  const run = (): Promise<LookupState> =>
+    // It lasts seconds and moves money: a cancel in the Temporal UI does not interrupt it.
+    (running ??= CancellationScope.nonCancellable(async () => {
+      const charged = await local.chargeLookup(id);
+      return charged.state === 'charged' ? await ask(id, input.carrier) : charged;
+    }));
+  setHandler(lookUpUpdate, run, { description: 'Charges and makes the look-up; answered to its caller.' });
+
+  // The update may have been lost with the server that took it: then nobody asks, and nobody would end this.
+  const outcome = await run();
+  await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
+  setCurrentDetails(
+    `Ended: ${outcome.state}${outcome.reason === null ? '' : `, ${outcome.reason}`}${outcome.state === 'failed' ? '; paid back' : ''}.`,
+  );
+  return outcome;
+}
+
+async function ask(id: string, carrier: string): Promise<LookupState> {
+  setCurrentDetails(`Charged: waits for the carrier ${carrier} to answer.`);
+  // Asked once: carriers bill every question. The caller waits 8 s in all; an answer after that would help nobody.
+  const { lookUp } = proxyActivities<ReturnType<typeof lookupActivities>>({
+    taskQueue: carrierQueue(carrier),
+    startToCloseTimeout: '5s',
+    scheduleToCloseTimeout: '6s',
+    retry: { maximumAttempts: 1 },
+    summary: `asks ${carrier}`,
+  });
+  try {
+    return await lookUp(id);
+  } catch (error) {
+    log.warn('a look-up ended without an answer', { error });
+    return await local.failLookup(id);
+  }
+}
