@@ -1,0 +1,152 @@
+import { z } from 'zod';
+import * as stored from '../db/templates.ts';
+import { newId } from '../db/ids.ts';
+import { malformedLink, parsePlaceholders, placeholderNames } from '../domain/placeholders.ts';
+import {
+  changedTemplate,
+  TEMPLATE_BODY_MAX,
+  TEMPLATE_TYPES,
+  type TemplateContent,
+} from '../domain/templates.ts';
+import { endpoint } from './endpoint.ts';
+import { invalidRequest, notFound } from './errors.ts';
+import { plainText } from './fields.ts';
+import { templateSchema } from './schemas.ts';
+
+const NAME_MAX = 80;
+const SUBJECT_MAX = 80;
+const TEMPLATE_ID = /^tpl_[0-9a-z]{26}$/;
+// A body of the greatest length with every character written as an escape.
+const REQUEST_LIMIT = 1024 * 1024;
+
+const name = plainText.trim().min(1).max(NAME_MAX);
+const body = plainText.min(1).max(TEMPLATE_BODY_MAX.mms);
+const type = z.enum(TEMPLATE_TYPES);
+const subject = plainText
+  .trim()
+  .max(SUBJECT_MAX)
+  .nullable()
+  .transform((given) => (given === '' ? null : given));
+const byId = z.strictObject({ id: z.string().regex(TEMPLATE_ID) });
+
+/** GET /v1/templates (v2.3.0, Templates): all of them, by name in the order of the Polish alphabet. */
+export const listTemplates = endpoint({
+  method: 'GET',
+  path: '/v1/templates',
+  scope: 'read',
+  summary: 'Lists the message templates by name.',
+  responses: { 200: z.strictObject({ data: z.array(templateSchema) }) },
+  async handle({ services, caller }) {
+    const templates = await stored.listTemplates(services.sql, caller.accountId);
+    return { status: 200, body: { data: templates.map(templateRecord) } };
+  },
+});
+
+/** POST /v1/templates. */
+export const createTemplate = endpoint({
+  method: 'POST',
+  path: '/v1/templates',
+  scope: 'manage',
+  summary: 'Creates a message template.',
+  body: z.strictObject({ name, body, type: type.default('sms'), subject: subject.default(null) }),
+  bodyLimit: REQUEST_LIMIT,
+  responses: { 201: templateSchema },
+  async handle({ services: { sql }, caller: { accountId }, body: content }) {
+    checkContent(content);
+    const template = await withinLimits(stored.insertTemplate(sql, accountId, newId('tpl'), content));
+    return { status: 201, body: templateRecord(template) };
+  },
+});
+
+/** GET /v1/templates/{id}. */
+export const getTemplate = endpoint({
+  method: 'GET',
+  path: '/v1/templates/:id',
+  scope: 'read',
+  summary: 'Shows one message template.',
+  params: byId,
+  responses: { 200: templateSchema },
+  async handle({ services, caller, params }) {
+    const template = await stored.readTemplate(services.sql, caller.accountId, params.id);
+    if (template === null) throw notFound({ reason: 'template_unknown' });
+    return { status: 200, body: templateRecord(template) };
+  },
+});
+
+/** PATCH /v1/templates/{id}: what is not given stays; a type other than `mms` takes the subject away. */
+export const changeTemplate = endpoint({
+  method: 'PATCH',
+  path: '/v1/templates/:id',
+  scope: 'manage',
+  summary: 'Changes a message template.',
+  params: byId,
+  body: z.strictObject({
+    name: name.optional(),
+    body: body.optional(),
+    type: type.optional(),
+    subject: subject.optional(),
+  }),
+  bodyLimit: REQUEST_LIMIT,
+  responses: { 200: templateSchema },
+  async handle({ services: { sql }, caller: { accountId }, params, body: patch }) {
+    if (Object.keys(patch).length === 0) throw invalidRequest({ reason: 'template_empty' });
+    const changing = stored.changeTemplate(sql, accountId, params.id, (before) => {
+      const content = changedTemplate(before, patch);
+      checkContent(content);
+      return content;
+    });
+    const template = await withinLimits(changing);
+    if (template === null) throw notFound({ reason: 'template_unknown' });
+    return { status: 200, body: templateRecord(template) };
+  },
+});
+
+/** DELETE /v1/templates/{id}: messages already sent with it remain. */
+export const deleteTemplate = endpoint({
+  method: 'DELETE',
+  path: '/v1/templates/:id',
+  scope: 'manage',
+  summary: 'Deletes a message template; messages sent with it remain.',
+  params: byId,
+  responses: { 200: z.strictObject({ deleted: z.string() }) },
+  async handle({ services, caller, params: { id } }) {
+    const deleted = await stored.deleteTemplate(services.sql, caller.accountId, id);
+    if (!deleted) throw notFound({ reason: 'template_unknown' });
+    return { status: 200, body: { deleted: id } };
+  },
+});
+
+/** What the fields have to be to each other. @throws ApiError 400 */
+function checkContent({ type: kind, body: text, subject: title }: TemplateContent): void {
+  const limit = TEMPLATE_BODY_MAX[kind];
+  if (text.length > limit) {
+    throw invalidRequest({ reason: 'field_too_long', field: 'body', limit, unit: 'characters' }, 'body');
+  }
+  if (malformedLink(parsePlaceholders(text)) !== null)
+    throw invalidRequest({ reason: 'template_link' }, 'body');
+  if (kind !== 'mms' && title !== null) throw invalidRequest({ reason: 'template_subject' }, 'subject');
+}
+
+async function withinLimits<T>(writing: Promise<T>): Promise<T> {
+  try {
+    return await writing;
+  } catch (error) {
+    if (!(error instanceof stored.TemplateLimitError)) throw error;
+    throw error.limit === 'count'
+      ? invalidRequest({ reason: 'templates_too_many', limit: stored.TEMPLATES_MAX })
+      : invalidRequest({ reason: 'templates_too_large', limitBytes: stored.TEMPLATES_MAX_BYTES }, 'body');
+  }
+}
+
+function templateRecord({ id, name: title, type: kind, body: text, ...row }: stored.TemplateRow) {
+  return {
+    id,
+    name: title,
+    type: kind,
+    body: text,
+    subject: row.subject,
+    placeholders: placeholderNames(text),
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  };
+}

@@ -1,0 +1,29 @@
+export const TEMPLATE_TYPES = ['sms', 'mms', 'vms'] as const;
+export type TemplateType = (typeof TEMPLATE_TYPES)[number];
+
+/** What an account writes of a template (v2.3.0, Template). */
+export interface TemplateContent {
+  name: string;
+  type: TemplateType;
+  /** Text with `{{key}}` placeholders; a SMIL document for `mms`. */
+  body: string;
+  /** Null unless the type is `mms`. */
+  subject: string | null;
+}
+
+/** Longest body in UTF-16 units. A text message ends at 20 parts long before; a SMIL document is mostly markup. */
+export const TEMPLATE_BODY_MAX: Readonly<Record<TemplateType, number>> = {
+  sms: 10_000,
+  mms: 100_000,
+  vms: 10_000,
+};
+
+/** The content with the given fields changed; one that is no longer an MMS loses its subject, unless one is given. */
+export function changedTemplate(
+  stored: TemplateContent,
+  patch: { readonly [Field in keyof TemplateContent]?: TemplateContent[Field] | undefined },
+): TemplateContent {
+  const { name = stored.name, type = stored.type, body = stored.body } = patch;
+  const kept = type === 'mms' ? stored.subject : null;
+  return { name, type, body, subject: patch.subject === undefined ? kept : patch.subject };
+}
