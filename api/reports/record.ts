@@ -1,0 +1,49 @@
+import type { ReportGroup } from '../../db/reports.ts';
+import type { CalendarSpan } from '../../domain/calendar.ts';
+import { type LookupSums, NOTHING_SENT, type ReportDivision, reportFigures } from '../../domain/reports.ts';
+import type { Period } from './query.ts';
+import type { Report } from './schema.ts';
+
+/** What was asked for. */
+export interface Asked {
+  period: Period;
+  by: ReportDivision;
+  /** The units of the calendar; null when divided by a field. */
+  spans: CalendarSpan[] | null;
+  testMode: boolean;
+  /** The report is about some messages only. */
+  filtered: boolean;
+}
+
+/** Presents a report: by time one row for each unit, messages or not. */
+export function presentReport(
+  { period, by, spans, testMode, filtered }: Asked,
+  { groups, lookups }: { groups: ReportGroup[]; lookups: LookupSums },
+): Report {
+  const totals = groups.find(({ total }) => total) ?? NOTHING_SENT;
+  const rest = groups.find(({ key }) => key === 0);
+  const listed = groups.filter(({ key }) => key !== null && key > 0);
+  return {
+    ...period,
+    group_by: by,
+    timezone: 'Europe/Warsaw',
+    ...(testMode ? { test_mode: true } : {}),
+    data:
+      spans === null
+        ? listed.map((group) => ({ key: group.value, ...reportFigures(group) }))
+        : calendarRows(spans, listed),
+    rest: rest === undefined ? null : reportFigures(rest),
+    totals: reportFigures(totals),
+    lookups: filtered ? null : lookups,
+  };
+}
+
+function calendarRows(spans: CalendarSpan[], groups: ReportGroup[]): Report['data'] {
+  const byKey = new Map(groups.map((group) => [group.key, group]));
+  return spans.map(({ key, from, to }, index) => ({
+    key,
+    from,
+    to,
+    ...reportFigures(byKey.get(index + 1) ?? NOTHING_SENT),
+  }));
+}

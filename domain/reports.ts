@@ -1,0 +1,112 @@
+import type { CalendarUnit } from './calendar.ts';
+import { MESSAGE_STATUSES, type MessageStatus } from './statuses.ts';
+
+/** What a report can be divided by. */
+export const REPORT_FIELDS = ['sender', 'country', 'reference', 'status'] as const;
+export type ReportField = (typeof REPORT_FIELDS)[number];
+export type ReportDivision = CalendarUnit | ReportField;
+
+/** Which messages a report is about; null means any. */
+export interface ReportFilter {
+  sender: string | null;
+  /** ISO 3166-1 alpha-2. */
+  country: string | null;
+  reference: string | null;
+  status: MessageStatus | null;
+  type: 'sms' | 'mms' | 'vms' | null;
+}
+
+/** Sums over some messages as they are read; money in grosze net. */
+export interface ReportSums extends Record<MessageStatus, number> {
+  messages: number;
+  parts: number;
+  cost: number;
+  refunded: number;
+  /** Tenths of a second from send time to delivery; null when nothing was delivered. */
+  median: number | null;
+  p95: number | null;
+  clicks: number;
+  robot_clicks: number;
+  clicked: number;
+  replies: number;
+  opt_outs: number;
+}
+
+/** Number look-ups of a period, less those paid back. */
+export interface LookupSums {
+  count: number;
+  /** Grosze net. */
+  cost_grosze: number;
+}
+
+/** What a report says of some messages: the same for a group, the rest and the totals. */
+export interface ReportFigures extends Record<MessageStatus, number> {
+  messages: number;
+  accepted: number;
+  parts: number;
+  cost_grosze: number;
+  refunded_grosze: number;
+  net_grosze: number;
+  /** 0 to 1, four decimals. */
+  delivery_rate: number | null;
+  /** Seconds, to the tenth. */
+  delivery_seconds: { median: number | null; p95: number | null };
+  clicks: number;
+  robot_clicks: number;
+  clicked_messages: number;
+  replies: number;
+  opt_outs: number;
+}
+
+const RATE_DIGITS = 4;
+
+/**
+ * Presents sums. `accepted` leaves out what was rejected. The delivery rate is what was delivered of all that ended after
+ * an attempt: delivered, undelivered, failed or expired; cancelled and rejected messages were never tried.
+ */
+export function reportFigures(sums: ReportSums): ReportFigures {
+  const ended = sums.delivered + sums.undelivered + sums.failed + sums.expired;
+  return {
+    messages: sums.messages,
+    accepted: sums.messages - sums.rejected,
+    parts: sums.parts,
+    cost_grosze: sums.cost,
+    refunded_grosze: sums.refunded,
+    net_grosze: sums.cost - sums.refunded,
+    ...statusCounts(sums),
+    delivery_rate: ended === 0 ? null : Number((sums.delivered / ended).toFixed(RATE_DIGITS)),
+    delivery_seconds: { median: seconds(sums.median), p95: seconds(sums.p95) },
+    clicks: sums.clicks,
+    robot_clicks: sums.robot_clicks,
+    clicked_messages: sums.clicked,
+    replies: sums.replies,
+    opt_outs: sums.opt_outs,
+  };
+}
+
+/** The sums over no messages. */
+export const NOTHING_SENT: ReportSums = {
+  messages: 0,
+  parts: 0,
+  cost: 0,
+  refunded: 0,
+  median: null,
+  p95: null,
+  clicks: 0,
+  robot_clicks: 0,
+  clicked: 0,
+  replies: 0,
+  opt_outs: 0,
+  ...statusCounts(null),
+};
+
+function statusCounts(sums: ReportSums | null): Record<MessageStatus, number> {
+  return Object.fromEntries(MESSAGE_STATUSES.map((status) => [status, sums?.[status] ?? 0])) as Record<
+    MessageStatus,
+    number
+  >;
+}
+
+function seconds(tenths: number | null): number | null {
+  return tenths === null ? null : tenths / 10;
+}

@@ -1,0 +1,562 @@
+import { parse } from 'csv-parse/sync';
+import fc from 'fast-check';
+import { describe, expect, inject, it } from 'vitest';
+import type { Report } from '../../api/reports/schema.ts';
+import { blacklistForOptOut } from '../../db/blacklist.ts';
+import { countClick, storeClick } from '../../db/clicks.ts';
+import { newId } from '../../db/ids.ts';
+import { linkTokens } from '../../db/links.ts';
+import { readReport } from '../../db/reports.ts';
+import { transaction } from '../../db/transaction.ts';
+import { addDays, polishDay } from '../../domain/calendar.ts';
+import { MESSAGE_STATUSES } from '../../domain/statuses.ts';
+import { database, newAccount, newKey, type TestAccount } from '../support/factories.ts';
+import { type PastMessage, writePast } from '../support/reportMessages.ts';
+
+const HOUR = 3_600_000;
+const at = (text: string) => Date.parse(text);
+const NOON = at('2026-11-10T12:00:00Z');
+const NOVEMBER = 'from=2026-11-01&to=2026-11-30';
+
+async function report({ api }: TestAccount, query = NOVEMBER): Promise<Report> {
+  const answer = await api.get(`/v1/reports?${query}`);
+  expect(answer.status, answer.text).toBe(200);
+  return answer.body as unknown as Report;
+}
+
+const keys = ({ data }: Report) => data.map(({ key }) => key);
+const counts = ({ data }: Report) =>
+  data.filter((row) => row.messages > 0).map((row) => [row.key, row.messages]);
+
+async function csvOf({ key }: TestAccount, query: string): Promise<{ response: Response; text: string }> {
+  const headers = { authorization: `Bearer ${key}`, accept: 'text/csv' };
+  const response = await fetch(`${inject('service').apiUrl}/v1/reports?${query}`, { headers });
+  return { response, text: await response.text() };
+}
+
+describe('GET /v1/reports: the period', () => {
+  it('is the last 30 days by day, today included, unless told', async () => {
+    const account = await newAccount();
+    await writePast(account, [{ at: Date.now() }, { at: Date.now() - 40 * 24 * HOUR }]);
+    const found = await report(account, '');
+    const today = polishDay(Date.now());
+    expect(found).toMatchObject({
+      from: addDays(today, -29),
+      to: today,
+      group_by: 'day',
+      timezone: 'Europe/Warsaw',
+    });
+    expect(found.data).toHaveLength(30);
+    expect(found.data.at(-1)).toMatchObject({ key: today, from: today, to: today, messages: 1 });
+    expect(found.totals.messages).toBe(1);
+  });
+
+  it('begins and ends with Polish days, also where the clocks change', async () => {
+    const account = await newAccount();
+    const days = [
+      '2026-03-28T22:59:59.999Z',
+      '2026-03-28T23:00:00Z',
+      '2026-03-28T23:30:00Z',
+      '2026-03-29T21:59:59.999Z',
+      '2026-03-29T22:00:00Z',
+      '2026-10-24T22:00:00Z',
+      '2026-10-25T22:59:59.999Z',
+      '2026-10-25T23:00:00Z',
+    ];
+    await writePast(
+      account,
+      days.map((day) => ({ at: at(day) })),
+    );
+    expect(counts(await report(account, 'from=2026-03-01&to=2026-10-31'))).toEqual([
+      ['2026-03-28', 1],
+      ['2026-03-29', 3],
+      ['2026-03-30', 1],
+      ['2026-10-25', 2],
+      ['2026-10-26', 1],
+    ]);
+    expect((await report(account, 'from=2026-03-29&to=2026-03-29')).totals.messages).toBe(3);
+    expect((await report(account, 'from=2026-10-25&to=2026-10-25')).totals.messages).toBe(2);
+  });
+
+  it('counts a message by when it was accepted, not when it was sent', async () => {
+    const account = await newAccount();
+    await writePast(account, [{ at: NOON, sendAfter: 30 * 24 * HOUR }]);
+    expect(counts(await report(account))).toEqual([['2026-11-10', 1]]);
+  });
+
+  it.each([
+    ['from=2026-11-02&to=2026-11-01', 'from'],
+    ['from=2025-11-01&to=2026-11-02', 'from'],
+    ['from=2026-02-29', 'from'],
+    ['from=1999-12-31', 'from'],
+    ['to=2026-11-01T00:00:00Z', 'to'],
+    ['to=', 'to'],
+    ['group_by=hour', 'group_by'],
+    ['group_by=', 'group_by'],
+    ['limit=0', 'limit'],
+    ['limit=1001', 'limit'],
+    ['limit=1.5', 'limit'],
+    ['status=draft', 'status'],
+    ['type=fax', 'type'],
+    ['country=pl', 'country'],
+    ['country=POL', 'country'],
+    ['reference=', 'reference'],
+    ['reference=%00', 'reference'],
+    ['sender=%3Cx%3E', 'sender'],
+    ['day=2026-11-01', 'day'],
+    ['from=2026-11-01&from=2026-11-02', 'from'],
+  ])('refuses %s', async (query, param) => {
+    const { api } = await newAccount();
+    expect(await api.get(`/v1/reports?${query}`)).toMatchObject({
+      status: 400,
+      body: { error: { code: 'invalid_request', param } },
+    });
+  });
+
+  it('takes 366 days, and days to come', async () => {
+    const account = await newAccount();
+    expect((await report(account, 'from=2025-11-01&to=2026-11-01')).data).toHaveLength(366);
+    expect((await report(account, 'from=2030-01-01&to=2030-01-02')).totals.messages).toBe(0);
+  });
+});
+
+describe('GET /v1/reports: the groups', () => {
+  const some: PastMessage[] = [
+    { at: at('2026-11-01T12:00:00Z'), sender: 'A', country: 'PL', reference: 'x', cost: 10 },
+    { at: at('2026-11-02T12:00:00Z'), sender: 'A', country: 'DE', reference: 'x', cost: 20 },
+    {
+      at: at('2026-11-08T12:00:00Z'),
+      sender: 'B',
+      country: null,
+      reference: null,
+      status: 'failed',
+      cost: 30,
+    },
+    {
+      at: at('2026-11-09T12:00:00Z'),
+      sender: null,
+      country: 'PL',
+      reference: 'y',
+      status: 'rejected',
+      cost: 0,
+    },
+  ];
+
+  it('weeks begin on Monday; rows without messages are there with zeros', async () => {
+    const account = await newAccount();
+    await writePast(account, some);
+    const { data } = await report(account, 'from=2026-10-28&to=2026-11-18&group_by=week');
+    expect(data.map(({ key, from, to, messages }) => [key, from, to, messages])).toEqual([
+      ['2026-W44', '2026-10-28', '2026-11-01', 1],
+      ['2026-W45', '2026-11-02', '2026-11-08', 2],
+      ['2026-W46', '2026-11-09', '2026-11-15', 1],
+      ['2026-W47', '2026-11-16', '2026-11-18', 0],
+    ]);
+    expect(data.at(-1)).toMatchObject({
+      cost_grosze: 0,
+      delivery_rate: null,
+      delivery_seconds: { median: null, p95: null },
+    });
+    expect(keys(await report(account, 'from=2026-10-28&to=2026-12-01&group_by=month'))).toEqual([
+      '2026-10',
+      '2026-11',
+      '2026-12',
+    ]);
+  });
+
+  it('by field, the most messages first, then by name; null where there is none', async () => {
+    const account = await newAccount();
+    await writePast(account, some);
+    const by = async (field: string) => counts(await report(account, `${NOVEMBER}&group_by=${field}`));
+    expect(await by('sender')).toEqual([
+      ['A', 2],
+      [null, 1],
+      ['B', 1],
+    ]);
+    expect(await by('country')).toEqual([
+      ['PL', 2],
+      [null, 1],
+      ['DE', 1],
+    ]);
+    expect(await by('reference')).toEqual([
+      ['x', 2],
+      [null, 1],
+      ['y', 1],
+    ]);
+    expect(await by('status')).toEqual([
+      ['delivered', 2],
+      ['failed', 1],
+      ['rejected', 1],
+    ]);
+  });
+
+  it('beyond the limit, the others are added up in rest', async () => {
+    const account = await newAccount();
+    await writePast(account, some);
+    const found = await report(account, `${NOVEMBER}&group_by=reference&limit=1`);
+    expect(counts(found)).toEqual([['x', 2]]);
+    expect(found.rest).toMatchObject({ messages: 2, cost_grosze: 30, failed: 1, rejected: 1 });
+    expect(found.totals).toMatchObject({ messages: 4, accepted: 3, cost_grosze: 60 });
+    expect((await report(account, `${NOVEMBER}&group_by=reference&limit=3`)).rest).toBeNull();
+    expect((await report(account, `${NOVEMBER}&group_by=day&limit=1`)).data).toHaveLength(30);
+  });
+
+  it('filters, together and with any grouping', async () => {
+    const account = await newAccount();
+    await writePast(account, some);
+    const total = async (query: string) => (await report(account, `${NOVEMBER}&${query}`)).totals.messages;
+    expect(await total('sender=A')).toBe(2);
+    expect(await total('country=PL&group_by=sender')).toBe(2);
+    expect(await total('reference=x&group_by=reference')).toBe(2);
+    expect(await total('reference=X')).toBe(0);
+    expect(await total('status=failed&group_by=status')).toBe(1);
+    expect(await total('type=sms')).toBe(4);
+    expect(await total('type=mms')).toBe(0);
+    expect(await total('sender=A&country=DE&reference=x&status=delivered')).toBe(1);
+  });
+
+  it('shows neither drafts nor refused sends', async () => {
+    const account = await newAccount();
+    await writePast(account, [
+      { at: NOON, status: 'draft' },
+      { at: NOON, status: 'refused' },
+    ]);
+    expect((await report(account)).totals).toMatchObject({ messages: 0, cost_grosze: 0 });
+  });
+});
+
+describe('GET /v1/reports: money', () => {
+  it('agrees with the ledger, message by message', async () => {
+    const account = await newAccount({ balance: 100_000 });
+    await writePast(account, [
+      { at: NOON, cost: 10, parts: 1 },
+      { at: NOON, cost: 45, parts: 3, status: 'cancelled', refunded: true },
+      { at: NOON, cost: 20, parts: 2, status: 'failed', refunded: true },
+      { at: NOON, cost: 20, parts: 2, status: 'failed' },
+      { at: NOON, cost: 0, status: 'rejected' },
+    ]);
+    expect((await report(account)).totals).toMatchObject({
+      messages: 5,
+      accepted: 4,
+      parts: 9,
+      cost_grosze: 95,
+      refunded_grosze: 65,
+      net_grosze: 30,
+    });
+  });
+
+  it('of messages sent and cancelled for real, the totals are what the ledger holds', async () => {
+    const account = await newAccount({ balance: 1000, price: 10 });
+    const later = new Date(Date.now() + 24 * HOUR).toISOString();
+    const { body } = await account.api.send({ to: ['500100200', '500100201'], text: 'x', send_at: later });
+    await account.api.delete(`/v1/messages/${body.messages[0]!.id}`);
+    const [booked] = await database()<{ net: number }[]>`
+      select -sum(amount_grosze)::bigint as net from ledger_entries
+       where account_id = ${account.id} and message_id is not null`;
+    const { totals } = await report(account, '');
+    expect(totals).toMatchObject({
+      messages: 2,
+      scheduled: 1,
+      cancelled: 1,
+      cost_grosze: 20,
+      refunded_grosze: 10,
+    });
+    expect(totals.net_grosze).toBe(booked!.net);
+  });
+
+  it('a refund counts with its message, however late it came', async () => {
+    const account = await newAccount();
+    const [id] = await writePast(account, [{ at: at('2026-10-31T12:00:00Z'), status: 'cancelled' }]);
+    await database()`
+      insert into ledger_entries (account_id, kind, amount_grosze, message_id, created_at)
+      values (${account.id}, 'refund', 10, ${id!}, '2026-11-15')`;
+    expect((await report(account, 'from=2026-10-01&to=2026-10-31')).totals.refunded_grosze).toBe(10);
+    expect((await report(account)).totals.refunded_grosze).toBe(0);
+  });
+
+  it('a test account sees what it would cost; once live, test messages cost nothing', async () => {
+    const account = await newAccount({ mode: 'test', balance: 0 });
+    await writePast(account, [
+      { at: NOON, cost: 20, testCredits: 1 },
+      { at: NOON, cost: 30, testCredits: 1, status: 'cancelled', refunded: true },
+    ]);
+    const money = { cost_grosze: 50, refunded_grosze: 30, net_grosze: 20 };
+    expect(await report(account)).toMatchObject({ test_mode: true, totals: money });
+    await database()`update accounts set mode = 'live' where id = ${account.id}`;
+    const { key } = await newKey(account.id, 'live');
+    const { text } = await csvOf({ ...account, key }, `${NOVEMBER}&group_by=status`);
+    const rows = parse<Record<string, string>>(text, { columns: true });
+    expect(rows.map((row) => [row['messages'], row['cost_grosze'], row['refunded_grosze']])).toEqual([
+      ['1', '0', '0'],
+      ['1', '0', '0'],
+    ]);
+  });
+
+  it('look-ups are a figure of their own, those paid back left out', async () => {
+    const account = await newAccount();
+    const sql = database();
+    for (const refunded of [false, false, true]) {
+      const id = newId('hlr');
+      await sql`
+        insert into number_lookups (id, account_id, msisdn, state, cost_grosze)
+        values (${id}, ${account.id}, '+48500100200', 'failed', 5)`;
+      await sql`
+        insert into ledger_entries (account_id, kind, amount_grosze, lookup_id, created_at)
+        values (${account.id}, 'charge', -5, ${id}, ${new Date(NOON)})`;
+      if (refunded) {
+        await sql`
+          insert into ledger_entries (account_id, kind, amount_grosze, lookup_id, created_at)
+          values (${account.id}, 'refund', 5, ${id}, ${new Date(NOON + 40 * 24 * HOUR)})`;
+      }
+    }
+    const found = await report(account);
+    expect(found.lookups).toEqual({ count: 2, cost_grosze: 10 });
+    expect(found.totals.cost_grosze).toBe(0);
+    expect((await report(account, 'from=2026-10-01&to=2026-10-31')).lookups).toEqual({
+      count: 0,
+      cost_grosze: 0,
+    });
+    expect((await report(account, `${NOVEMBER}&sender=A`)).lookups).toBeNull();
+  });
+});
+
+describe('GET /v1/reports: delivery', () => {
+  it('the rate is of messages that ended after an attempt', async () => {
+    const account = await newAccount();
+    const statuses = [...MESSAGE_STATUSES, 'delivered', 'delivered'] as const;
+    await writePast(
+      account,
+      statuses.map((status) => ({ at: NOON, status })),
+    );
+    const { totals } = await report(account);
+    expect(totals).toMatchObject(
+      Object.fromEntries(MESSAGE_STATUSES.map((s) => [s, s === 'delivered' ? 3 : 1])),
+    );
+    expect(totals.delivery_rate).toBe(0.5);
+  });
+
+  it('nothing delivered: no times, whatever else was sent', async () => {
+    const account = await newAccount();
+    await writePast(account, [{ at: NOON, status: 'sent' }]);
+    expect((await report(account)).totals.delivery_seconds).toEqual({ median: null, p95: null });
+  });
+
+  it('is measured from the send time; percentiles by nearest rank', async () => {
+    const account = await newAccount();
+    const times = Array.from({ length: 20 }, (_, i) => (i + 1) * 1500);
+    await writePast(
+      account,
+      times.map((took, i) => ({ at: NOON, took, sendAfter: i % 2 ? HOUR : null, sender: i < 2 ? 'A' : 'B' })),
+    );
+    const { totals, data } = await report(account, `${NOVEMBER}&group_by=sender`);
+    expect(totals.delivery_seconds).toEqual({ median: 15, p95: 28.5 });
+    expect(data.map(({ key, delivery_seconds }) => [key, delivery_seconds])).toEqual([
+      ['B', { median: 16.5, p95: 30 }],
+      ['A', { median: 1.5, p95: 3 }],
+    ]);
+  });
+});
+
+describe('GET /v1/reports: what came of messages', () => {
+  it('a click belongs to the last message sent with the link, and counts once it is counted', async () => {
+    const account = await newAccount();
+    const sql = database();
+    const [first, second, waiting] = await writePast(account, [
+      { at: NOON, reference: 'first' },
+      { at: NOON + HOUR, reference: 'second' },
+      { at: NOON + 2 * HOUR, reference: 'waiting', status: 'scheduled', sendAfter: 80 * 24 * HOUR },
+    ]);
+    const pair = { recipient: '+48500100200', url: 'https://example.com/' };
+    const [token] = [...(await linkTokens(sql, account.id, [pair])).values()];
+    for (const id of [first!, second!, waiting!]) {
+      await sql`insert into message_links (message_id, token) values (${id}, ${token!})`;
+    }
+    const click = async (when: number, robot: boolean) => {
+      const id = newId('clk');
+      await storeClick(sql, { id, token: token!, userAgent: null, ipHash: null, robot });
+      await sql`update link_clicks set clicked_at = ${new Date(when)} where id = ${id}`;
+      return id;
+    };
+    await countClick(sql, await click(NOON + HOUR / 2, true));
+    for (const offset of [3, 4]) await countClick(sql, await click(NOON + offset * HOUR, false));
+    await click(NOON + 5 * HOUR, false);
+    const { data, totals } = await report(account, `${NOVEMBER}&group_by=reference`);
+    const shown = data.map((row) => [row.key, row.clicks, row.robot_clicks, row.clicked_messages]);
+    expect(shown.sort()).toEqual([
+      ['first', 1, 1, 0],
+      ['second', 2, 0, 1],
+      ['waiting', 0, 0, 0],
+    ]);
+    expect(totals).toMatchObject({ clicks: 3, robot_clicks: 1, clicked_messages: 1 });
+  });
+
+  it('replies and opt-outs count with their message; a STOP and its blacklist entry are one', async () => {
+    const account = await newAccount();
+    const sql = database();
+    const phones = ['+48500100301', '+48500100302', '+48500100303'];
+    const ids = await writePast(
+      account,
+      phones.map((recipient, i) => ({ at: NOON, recipient, reference: `r${i}` })),
+    );
+    const reply = async (i: number, optOut: boolean) => {
+      await sql`
+        insert into inbound_messages (id, carrier, carrier_reference, sender, received_text, state, account_id, text,
+                                      matched_by, reply_to, opt_out, received_at)
+        values (${newId('in')}, 'simulator', ${newId('in')}, ${phones[i]!}, 'x', 'matched', ${account.id}, 'x',
+                'last_message', ${ids[i]!}, ${optOut}, ${new Date(NOON + 40 * 24 * HOUR)})`;
+    };
+    await reply(0, false);
+    await reply(0, false);
+    await reply(1, true);
+    await blacklistForOptOut(sql, account.id, phones[1]!);
+    await blacklistForOptOut(sql, account.id, phones[2]!);
+    await account.api.post('/v1/blacklist', { msisdn: phones[0]! });
+    const { data, totals } = await report(account, `${NOVEMBER}&group_by=reference`);
+    expect(data.map((row) => [row.key, row.replies, row.opt_outs])).toEqual([
+      ['r0', 2, 0],
+      ['r1', 1, 1],
+      ['r2', 0, 1],
+    ]);
+    expect(totals).toMatchObject({ replies: 3, opt_outs: 2 });
+  });
+});
+
+describe('GET /v1/reports: properties', () => {
+  // The oracle reads the clock of Intl and adds up in plain loops.
+  const intl = new Intl.DateTimeFormat('en-CA', { timeZone: 'Europe/Warsaw', dateStyle: 'short' });
+  const message = fc.record({
+    at: fc.integer({ min: at('2026-10-23T00:00:00Z'), max: at('2026-10-28T00:00:00Z') }),
+    status: fc.constantFrom(...MESSAGE_STATUSES),
+    sender: fc.constantFrom('A', 'B', null),
+    country: fc.constantFrom('PL', 'DE', null),
+    reference: fc.constantFrom('x', 'ż', '=1+1', null),
+    cost: fc.integer({ min: 0, max: 50 }),
+    refunded: fc.boolean(),
+    took: fc.integer({ min: 0, max: 100_000 }).map((tenths) => tenths * 100),
+  });
+  type Sample = PastMessage & { took: number; cost: number };
+  const PERIOD = 'from=2026-10-24&to=2026-10-26';
+  const KEYS: Record<string, (one: Sample) => string | null> = {
+    day: (one) => intl.format(one.at),
+    sender: (one) => one.sender ?? null,
+    country: (one) => one.country ?? null,
+    reference: (one) => one.reference ?? null,
+    status: (one) => one.status ?? null,
+  };
+
+  function figures(messages: Sample[]) {
+    const refunded = messages.filter((one) => one.refunded).reduce((sum, one) => sum + one.cost, 0);
+    const cost = messages.reduce((sum, one) => sum + one.cost, 0);
+    const times = messages.filter(({ status }) => status === 'delivered').map(({ took }) => took / 1000);
+    const sorted = times.toSorted((a, b) => a - b);
+    const rank = (share: number) => sorted[Math.ceil(sorted.length * share) - 1] ?? null;
+    return {
+      messages: messages.length,
+      cost_grosze: cost,
+      refunded_grosze: refunded,
+      net_grosze: cost - refunded,
+      ...Object.fromEntries(
+        MESSAGE_STATUSES.map((s) => [s, messages.filter(({ status }) => status === s).length]),
+      ),
+      delivery_seconds: { median: rank(0.5), p95: rank(0.95) },
+    };
+  }
+
+  it('every grouping says what a plain count over the messages says, and adds up to the ledger', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(message, { maxLength: 120 }), async (messages) => {
+        const account = await newAccount({ balance: 1_000_000 });
+        const other = await newAccount({ balance: 1_000_000 });
+        await writePast(account, messages);
+        await writePast(other, messages.slice(0, 5));
+        const inside = messages.filter((one) => {
+          const day = intl.format(one.at);
+          return '2026-10-24' <= day && day <= '2026-10-26';
+        });
+        for (const [field, keyOf] of Object.entries(KEYS)) {
+          const found = await report(account, `${PERIOD}&group_by=${field}`);
+          expect(found.totals).toMatchObject(figures(inside));
+          const groups = new Map<string | null, Sample[]>();
+          for (const one of inside) groups.set(keyOf(one), [...(groups.get(keyOf(one)) ?? []), one]);
+          expect(new Set(keys(found).filter((key) => field !== 'day' || groups.has(key)))).toEqual(
+            new Set(groups.keys()),
+          );
+          for (const row of found.data) expect(row).toMatchObject(figures(groups.get(row.key) ?? []));
+        }
+        const [booked] = await database()<{ net: number }[]>`
+          select coalesce(-sum(e.amount_grosze), 0)::bigint as net
+            from ledger_entries e join messages m on m.id = e.message_id
+           where e.account_id = ${account.id} and (m.created_at at time zone 'Europe/Warsaw')::date
+                 between '2026-10-24' and '2026-10-26'`;
+        expect((await report(account, PERIOD)).totals.net_grosze).toBe(booked!.net);
+      }),
+      { numRuns: 8 },
+    );
+  });
+});
+
+describe('GET /v1/reports as CSV', () => {
+  it('has the same rows, one for the rest, no totals; formulas are defused', async () => {
+    const account = await newAccount();
+    await writePast(account, [
+      ...Array.from({ length: 3 }, () => ({ at: NOON, reference: '=cmd|"x",1' })),
+      { at: NOON, reference: 'a\r\nb', took: 2500 },
+      { at: NOON, reference: 'a\r\nb', took: 2500 },
+      { at: NOON, status: 'failed' as const },
+    ]);
+    const query = `${NOVEMBER}&group_by=reference&limit=2`;
+    const { response, text } = await csvOf(account, query);
+    expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    expect(response.headers.get('content-disposition')).toContain(
+      'report_2026-11-01_2026-11-30_reference.csv',
+    );
+    const rows = parse<Record<string, string>>(text, { columns: true });
+    expect(rows.map((row) => [row['row'], row['key'], row['messages'], row['delivery_rate']])).toEqual([
+      ['group', `'=cmd|"x",1`, '3', '1'],
+      ['group', 'a\r\nb', '2', '1'],
+      ['rest', '', '1', '0'],
+    ]);
+    expect(rows[1]).toMatchObject({
+      delivery_seconds_median: '2.5',
+      cost_grosze: '20',
+      from: '',
+      delivered: '2',
+    });
+    expect(text.split('\r\n')[0]).toMatch(/^row,key,from,to,messages,accepted,parts,cost_grosze,/);
+  });
+
+  it('of a period without messages, its days', async () => {
+    const account = await newAccount();
+    const { text } = await csvOf(account, 'from=2026-11-01&to=2026-11-02');
+    const rows = parse<Record<string, string>>(text, { columns: true });
+    expect(
+      rows.map((row) => [row['key'], row['from'], row['messages'], row['delivery_seconds_p95']]),
+    ).toEqual([
+      ['2026-11-01', '2026-11-01', '0', ''],
+      ['2026-11-02', '2026-11-02', '0', ''],
+    ]);
+  });
+});
+
+describe('a report that takes too long', () => {
+  const period = { from: NOON, until: NOON + HOUR, grouping: { by: 'time', startsAt: [NOON] } } as const;
+  const filter = { sender: null, country: null, reference: null, status: null, type: null };
+
+  it('is given up by the database, answered with 504, and holds nobody else up', async () => {
+    const account = await newAccount();
+    const answer = await transaction(database(), async (tx) => {
+      await tx`lock table link_clicks in access exclusive mode`;
+      const waiting = account.api.get('/v1/reports');
+      expect((await account.api.get('/v1/messages')).status).toBe(200);
+      await expect(
+        readReport(database(), { accountId: account.id, ...period, filter, testMode: false }, 50),
+      ).rejects.toMatchObject({ code: '57014' });
+      return await waiting;
+    });
+    expect(answer).toMatchObject({ status: 504, body: { error: { code: 'provider_error' } } });
+    const running = await database()`
+      select from pg_stat_activity where state <> 'idle' and query like '%cells as materialized%' and pid <> pg_backend_pid()`;
+    expect(running).toHaveLength(0);
+    expect((await report(account)).totals.messages).toBe(0);
+  });
+});
