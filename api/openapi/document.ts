@@ -1,0 +1,180 @@
+import type { z } from 'zod';
+import type { Endpoint } from '../endpoint.ts';
+import { INTERFACE_VERSION } from '../health.ts';
+import { ERROR_SCHEMA, errorResponses, errorsOf } from './errors.ts';
+import { fieldText } from './fieldTexts.ts';
+import { schemaWriter } from './jsonSchema.ts';
+import { operationTexts, type OperationText } from './operations.ts';
+import { ABOUT, TAGS, tagOf } from './overview.ts';
+import type { Header, JsonSchema, OpenApi, Operation, Parameter, PathItem, Response } from './types.ts';
+import { webhookItems } from './webhooks.ts';
+
+const JSON_TYPE = 'application/json';
+const CSV_TYPE = 'text/csv';
+const PATH_PARAMETER = /:(\w+)/g;
+
+type Writer = ReturnType<typeof schemaWriter>;
+
+/**
+ * Describes endpoints in OpenAPI 3.1, from the schemas that validate their requests and answers.
+ * @throws Error for an endpoint without a text, a schema that cannot be expressed, an operation id used twice
+ */
+export function describeInterface(endpoints: readonly Endpoint[]): OpenApi {
+  const schemas: Record<string, JsonSchema> = { Error: ERROR_SCHEMA };
+  const write = schemaWriter(schemas);
+  const paths: Record<string, PathItem> = {};
+  const ids = new Set<string>();
+  for (const endpoint of endpoints) {
+    const operation = describe(endpoint, write);
+    if (ids.has(operation.operationId)) throw new Error(`two operations are called ${operation.operationId}`);
+    ids.add(operation.operationId);
+    const path = endpoint.path.replace(PATH_PARAMETER, '{$1}');
+    paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: operation };
+  }
+  const webhooks = webhookItems(write);
+  return {
+    openapi: '3.1.1',
+    info: { title: 'goniec', version: INTERFACE_VERSION, ...ABOUT },
+    servers: [{ url: '/', description: 'This installation.' }],
+    tags: TAGS,
+    security: [{ apiKey: [] }],
+    paths,
+    webhooks,
+    components: {
+      schemas: Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1))),
+      responses: errorResponses(),
+      headers: HEADERS,
+      securitySchemes: {
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description:
+            'A key of the account, `pk_live_…` or `pk_test_…`. It has scopes: `send`, `read`, `manage`; each operation names the one it needs.',
+        },
+      },
+    },
+  };
+}
+
+const HEADERS: Record<string, Header> = {
+  'X-Request-Id': {
+    description: 'The id of the request, to be quoted in support requests.',
+    required: true,
+    schema: { type: 'string', pattern: '^req_[0-9a-z]{26}$' },
+  },
+  RateLimit: {
+    description: 'Requests left (`r`) and seconds until the count starts anew (`t`); with a valid key only.',
+    schema: { type: 'string', pattern: '^"account";r=[0-9]+;t=[0-9]+$' },
+  },
+  'RateLimit-Policy': {
+    description: 'Requests allowed (`q`) in so many seconds (`w`); with a valid key only.',
+    schema: { type: 'string', pattern: '^"account";q=[0-9]+;w=[0-9]+$' },
+  },
+  'Retry-After': {
+    description: 'Seconds until requests are taken again.',
+    required: true,
+    schema: { type: 'string', pattern: '^[0-9]+$' },
+  },
+  'Idempotent-Replayed': {
+    description: '`true` on a repeated answer: nothing was sent or charged again.',
+    schema: { type: 'string', enum: ['true'] },
+  },
+  'WWW-Authenticate': {
+    description: 'The scheme to authenticate with.',
+    schema: { type: 'string', enum: ['Bearer'] },
+  },
+};
+
+function describe(endpoint: Endpoint, write: Writer): Operation {
+  const text = operationTexts[`${endpoint.method} ${endpoint.path}`];
+  if (text === undefined) throw new Error(`${endpoint.method} ${endpoint.path} has no text`);
+  const parameters = [
+    ...parametersOf(endpoint.params, 'path', text.id, write),
+    ...parametersOf(endpoint.query, 'query', text.id, write),
+    ...(endpoint.idempotent ? [IDEMPOTENCY_KEY] : []),
+  ];
+  return {
+    operationId: text.id,
+    summary: endpoint.summary,
+    description: text.description,
+    tags: [tagOf(endpoint.path)],
+    security: endpoint.scope === null ? [] : [{ apiKey: [endpoint.scope] }],
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...bodyOf(endpoint, text, write),
+    responses: { ...answersOf(endpoint, text.id, write), ...errorsOf(endpoint, text.errors ?? {}) },
+  };
+}
+
+const IDEMPOTENCY_KEY: Parameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'Any text of your own that stands for this one request. Within 24 hours the same key and content get the same answer again, without a new send or charge.',
+  schema: { type: 'string', minLength: 1, maxLength: 128, examples: ['order-1042'] },
+};
+
+function parametersOf(
+  schema: z.ZodType | undefined,
+  place: 'path' | 'query',
+  owner: string,
+  write: Writer,
+): Parameter[] {
+  if (schema === undefined) return [];
+  const { properties = {}, required = [] } = write(schema, 'input', owner);
+  return Object.entries(properties).map(([name, { description, ...field }]) => ({
+    name,
+    in: place,
+    required: place === 'path' || required.includes(name),
+    ...(description === undefined ? {} : { description }),
+    schema: field,
+  }));
+}
+
+function bodyOf(
+  { body, parseCsv }: Endpoint,
+  { id, example }: OperationText,
+  write: Writer,
+): Pick<Operation, 'requestBody'> {
+  if (body === undefined) return {};
+  const schema = write(body, 'input', id);
+  return {
+    requestBody: {
+      required: true,
+      content: {
+        [JSON_TYPE]: { schema, ...(example === undefined ? {} : { example }) },
+        ...(parseCsv === undefined ? {} : { [CSV_TYPE]: { schema: { ...CSV, minLength: 1 } } }),
+      },
+    },
+  };
+}
+
+function answersOf(
+  { scope, responses, csv, idempotent }: Endpoint,
+  owner: string,
+  write: Writer,
+): Record<string, Response> {
+  const headers: Record<string, Header> = {};
+  for (const name of [
+    'X-Request-Id',
+    ...(scope === null ? [] : ['RateLimit', 'RateLimit-Policy']),
+    ...(idempotent ? ['Idempotent-Replayed'] : []),
+  ])
+    headers[name] = { $ref: `#/components/headers/${name}` };
+  const described = Object.entries(responses).map(([status, schema]): [string, Response] => [
+    status,
+    {
+      description: fieldText(owner, status).description ?? STATUS_TEXTS[status] ?? 'Done.',
+      headers,
+      content: {
+        [JSON_TYPE]: { schema: write(schema, 'output', owner) },
+        ...(csv && status === '200' ? { [CSV_TYPE]: { schema: CSV } } : {}),
+      },
+    },
+  ]);
+  return Object.fromEntries(described);
+}
+
+const STATUS_TEXTS: Readonly<Record<string, string>> = { 200: 'Done.', 201: 'Accepted or created.' };
+
+const CSV: JsonSchema = { type: 'string', format: 'csv', description: 'UTF-8, RFC 4180, with a header row.' };

@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { type Endpoint, endpoint } from '../endpoint.ts';
+import { describeInterface } from './document.ts';
+import type { OpenApi } from './types.ts';
+
+const CACHE = { 'Cache-Control': 'public, max-age=300' };
+
+/**
+ * GET /v1/openapi.json: this interface as an OpenAPI 3.1 document, without a key.
+ * @param endpoints all endpoints, this one too; asked for at the first request
+ */
+export function openApiEndpoint(endpoints: () => readonly Endpoint[]): Endpoint {
+  return endpoint({
+    method: 'GET',
+    path: '/v1/openapi.json',
+    scope: null,
+    summary: 'Describes this interface in OpenAPI 3.1.',
+    responses: { 200: z.record(z.string(), z.unknown()) },
+    handle: () => Promise.resolve({ status: 200, body: { ...describedOnce(endpoints()) }, headers: CACHE }),
+  });
+}
+
+const described = new WeakMap<readonly Endpoint[], OpenApi>();
+
+/** The document of the endpoints; made once in the life of a process. */
+export function describedOnce(endpoints: readonly Endpoint[]): OpenApi {
+  const known = described.get(endpoints) ?? describeInterface(endpoints);
+  described.set(endpoints, known);
+  return known;
+}

@@ -1,0 +1,200 @@
+import type { Endpoint } from '../endpoint.ts';
+import type { ErrorCode, Problem } from '../errors.ts';
+import { problemText } from '../texts.ts';
+import type { Header, JsonSchema, Response } from './types.ts';
+
+interface ErrorKind {
+  name: string;
+  codes: readonly ErrorCode[];
+  description: string;
+  example: { problem: Problem; param?: string };
+  headers?: Record<string, Header>;
+}
+
+const header = (name: string): Header => ({ $ref: `#/components/headers/${name}` });
+const RATE_HEADERS = { RateLimit: header('RateLimit'), 'RateLimit-Policy': header('RateLimit-Policy') };
+const REQUEST_ID_EXAMPLE = 'req_01kaj4c9v7n3w8t5q2x6y0z1ab';
+
+/** The errors of the interface by status (v2.3.0, Errors), and ours beyond them. */
+const KINDS: Readonly<Record<number, ErrorKind>> = {
+  400: {
+    name: 'BadRequest',
+    codes: ['invalid_request'],
+    description: 'Something in the request is wrong; `param` names the field, parameter or header.',
+    example: { problem: { reason: 'recipient_malformed', index: null }, param: 'to' },
+  },
+  401: {
+    name: 'Unauthorized',
+    codes: ['unauthorized'],
+    description: 'The key is missing, invalid or revoked.',
+    example: { problem: { reason: 'key_invalid' } },
+    headers: { 'WWW-Authenticate': header('WWW-Authenticate') },
+  },
+  402: {
+    name: 'PaymentRequired',
+    codes: ['insufficient_funds'],
+    description: 'The balance is too low, or a monthly statement is overdue. Nothing was sent or charged.',
+    example: { problem: { reason: 'insufficient_funds' } },
+  },
+  403: {
+    name: 'Forbidden',
+    codes: ['forbidden'],
+    description:
+      'The key lacks the scope, the account is suspended or closed, or the request is closed to a test account or test key.',
+    example: { problem: { reason: 'scope_missing', scope: 'send' } },
+  },
+  404: {
+    name: 'NotFound',
+    codes: ['not_found'],
+    description: 'There is no such thing, or it belongs to another account.',
+    example: { problem: { reason: 'resource_unknown' } },
+  },
+  409: {
+    name: 'Conflict',
+    codes: ['invalid_request', 'idempotency_conflict'],
+    description: 'The request contradicts what is there.',
+    example: { problem: { reason: 'idempotency_other_content' } },
+  },
+  413: {
+    name: 'ContentTooLarge',
+    codes: ['payload_too_large'],
+    description: 'The body is larger than this endpoint takes.',
+    example: { problem: { reason: 'too_large', limitBytes: 65_536 } },
+  },
+  415: {
+    name: 'UnsupportedMediaType',
+    codes: ['unsupported_media_type'],
+    description: 'The body has a type, character set or compression that is not taken.',
+    example: { problem: { reason: 'content_type_unsupported' } },
+  },
+  422: {
+    name: 'UnprocessableContent',
+    codes: ['invalid_request'],
+    description: 'The sender is not active on the account.',
+    example: { problem: { reason: 'sender_inactive', sender: 'SKLEP' }, param: 'from' },
+  },
+  429: {
+    name: 'TooManyRequests',
+    codes: ['rate_limited'],
+    description: "The account's requests of this minute are used up.",
+    example: { problem: { reason: 'rate_limited', seconds: 17 } },
+    headers: { 'Retry-After': header('Retry-After') },
+  },
+  500: {
+    name: 'InternalServerError',
+    codes: ['internal_error'],
+    description: 'A fault of the service. Quote `request_id` when you report it.',
+    example: { problem: { reason: 'internal' } },
+  },
+  502: {
+    name: 'BadGateway',
+    codes: ['provider_error'],
+    description: 'Something behind the API does not work at the moment.',
+    example: { problem: { reason: 'unavailable' } },
+  },
+  504: {
+    name: 'GatewayTimeout',
+    codes: ['provider_error'],
+    description: 'Something behind the API did not answer in time.',
+    example: { problem: { reason: 'timed_out' } },
+  },
+};
+
+/** The envelope of every error (v2.3.0, Errors). */
+export const ERROR_SCHEMA: JsonSchema = {
+  type: 'object',
+  description: 'The envelope of every error.',
+  properties: {
+    error: {
+      type: 'object',
+      description: 'What went wrong.',
+      properties: {
+        code: {
+          type: 'string',
+          description: 'For programs.',
+          enum: [...new Set(Object.values(KINDS).flatMap(({ codes }) => codes)), 'method_not_allowed'],
+        },
+        message: { type: 'string', description: 'For people, in Polish.' },
+        param: { type: 'string', description: 'The field, parameter or header that is to blame.' },
+      },
+      required: ['code', 'message'],
+      additionalProperties: false,
+    },
+    request_id: {
+      type: 'string',
+      description:
+        'The id of the request, as in the header `X-Request-Id`; to be quoted in support requests.',
+      pattern: '^req_[0-9a-z]{26}$',
+    },
+  },
+  required: ['error', 'request_id'],
+  additionalProperties: false,
+};
+
+/** The errors as components, by name. */
+export function errorResponses(): Record<string, Response> {
+  return Object.fromEntries(
+    Object.entries(KINDS).map(([status, kind]) => [kind.name, errorResponse(Number(status), kind)]),
+  );
+}
+
+/**
+ * The errors that an endpoint can answer, as its declaration tells.
+ * @param own texts of errors by status which only the endpoint itself knows about, or which it words better
+ */
+export function errorsOf(
+  endpoint: Endpoint,
+  own: Readonly<Record<number, string>>,
+): Record<string, Response> {
+  const statuses = new Set([...impliedErrors(endpoint), ...Object.keys(own).map(Number)]);
+  const references = [...statuses]
+    .sort((a, b) => a - b)
+    .map((status) => {
+      const kind = KINDS[status];
+      if (kind === undefined) throw new Error(`an error with status ${status} is not described`);
+      const $ref = `#/components/responses/${kind.name}`;
+      return [status, { $ref, ...(own[status] === undefined ? {} : { description: own[status] }) }];
+    });
+  return Object.fromEntries(references) as Record<string, Response>;
+}
+
+function impliedErrors({ scope, params, body, paid, idempotent }: Endpoint): number[] {
+  return [
+    ...[400, 500, 504],
+    ...(scope === null ? [] : [401, 403, 429, 502]),
+    ...(params === undefined ? [] : [404]),
+    ...(body === undefined ? [] : [413, 415]),
+    ...(paid ? [402] : []),
+    ...(idempotent ? [409] : []),
+  ];
+}
+
+function errorResponse(status: number, { codes, description, example, headers }: ErrorKind): Response {
+  const code = codes.length === 1 ? { const: codes[0] } : { enum: [...codes] };
+  return {
+    description,
+    headers: {
+      'X-Request-Id': header('X-Request-Id'),
+      ...(status === 401 ? {} : RATE_HEADERS),
+      ...headers,
+    },
+    content: {
+      'application/json': {
+        schema: {
+          allOf: [
+            { $ref: '#/components/schemas/Error' },
+            { type: 'object', properties: { error: { type: 'object', properties: { code } } } },
+          ],
+        },
+        example: {
+          error: {
+            code: codes.at(-1),
+            message: problemText(example.problem),
+            ...(example.param === undefined ? {} : { param: example.param }),
+          },
+          request_id: REQUEST_ID_EXAMPLE,
+        },
+      },
+    },
+  };
+}

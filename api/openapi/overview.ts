@@ -1,0 +1,59 @@
+/** What stands at the head of the interface's description. */
+export const ABOUT = {
+  summary: 'Sends SMS in Poland and abroad, and tells what became of them.',
+  description: `A REST interface in JSON.
+
+**Keys.** Every request carries \`Authorization: Bearer <key>\`. A key has scopes: \`send\`, \`read\`, \`manage\`.
+
+**Formats.** Instants are ISO 8601, in answers always UTC with milliseconds. Money is whole grosze (1 PLN = 100 grosze), net of VAT. Numbers are answered in E.164 with plus; taken are also E.164 without plus and nine digits, which are Polish. Unknown fields and query parameters are refused.
+
+**Errors.** Every error has the envelope \`{"error": {"code", "message", "param"}, "request_id"}\`: \`code\` is for programs, \`message\` a Polish sentence for people, \`param\` names the field to blame. Every answer carries \`X-Request-Id\`. Beside the errors that the operations list, any path can answer 405 to a method it does not have, and 408, 417 or 431 to a request that breaks the rules of HTTP.
+
+**Limits.** Requests are counted per account and minute (120 unless agreed otherwise); the headers \`RateLimit\` and \`RateLimit-Policy\` tell where you stand, and 429 carries \`Retry-After\`.
+
+**Pages.** Lists are cut into pages: \`next_cursor\` of one page is the \`cursor\` of the next, and null on the last. Nothing is skipped or shown twice while things are added.
+
+**Webhooks.** Events are posted to the address set by \`PUT /v1/account/webhook\`, signed in \`X-Service-Signature: t=<unix seconds>,v1=<hex>\`, where \`v1\` is the HMAC-SHA256 of \`<t>.<raw body>\` with your secret. Refuse a call whose signature differs or whose \`t\` is more than 300 seconds off. Any 2xx answer will do; otherwise it is tried again after 2 and after 10 seconds.`,
+};
+
+/** The resources, in the order in which they are shown. */
+export const TAGS = [
+  { name: 'Messages', description: 'Sending, history, cancelling.' },
+  { name: 'Templates', description: 'Texts with placeholders, kept for sending.' },
+  { name: 'Contacts', description: 'The contact book, for personal texts.' },
+  { name: 'Groups', description: 'Groups of contacts, which can be sent to.' },
+  { name: 'Blacklist', description: 'Numbers that get nothing from the account.' },
+  { name: 'Replies', description: 'What phones wrote to the account.' },
+  { name: 'Links', description: 'Tracked short links and their clicks.' },
+  { name: 'Numbers', description: 'Looking a number up without sending to it.' },
+  { name: 'Reports', description: 'What was sent, what it cost and what came of it.' },
+  { name: 'Account', description: 'Balance, prices, settings, senders, the webhook.' },
+  { name: 'Service', description: 'About this installation.' },
+  { name: 'Webhooks', description: 'Calls that the service makes to your address.' },
+];
+
+const TAG_BY_SEGMENT: Readonly<Record<string, string>> = {
+  messages: 'Messages',
+  templates: 'Templates',
+  contacts: 'Contacts',
+  groups: 'Groups',
+  blacklist: 'Blacklist',
+  inbound: 'Replies',
+  links: 'Links',
+  numbers: 'Numbers',
+  reports: 'Reports',
+  account: 'Account',
+  senders: 'Account',
+  health: 'Service',
+  'openapi.json': 'Service',
+};
+
+/**
+ * The resource that a path belongs to.
+ * @throws Error for a path of no known resource
+ */
+export function tagOf(path: string): string {
+  const tag = TAG_BY_SEGMENT[path.split('/')[2] ?? ''];
+  if (tag === undefined) throw new Error(`${path} belongs to no resource that is described`);
+  return tag;
+}

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { inboundSchema, messageSchema, trackedLinkSchema } from '../schemas.ts';
+import type { schemaWriter } from './jsonSchema.ts';
+import type { PathItem } from './types.ts';
+
+const timestamp = z.iso.datetime({ precision: 3 });
+const EVENT_ID = /^evt_[0-9a-z]{26}$/;
+
+const aboutMessage = z.strictObject({ message: messageSchema });
+const EVENTS = {
+  'message.sent': { summary: 'A message was handed to the network.', data: aboutMessage },
+  'message.delivered': { summary: 'A message was delivered.', data: aboutMessage },
+  'message.undelivered': { summary: 'A message was not delivered.', data: aboutMessage },
+  'message.failed': { summary: 'A message was refused by the network.', data: aboutMessage },
+  'message.expired': { summary: "A message's time was over before it was delivered.", data: aboutMessage },
+  'message.received': {
+    summary: 'A reply was matched to the account.',
+    data: z.strictObject({ inbound: inboundSchema, opt_out: z.boolean() }),
+  },
+  'link.clicked': {
+    summary: 'A tracked link was followed for the first time.',
+    data: z.strictObject({ link: trackedLinkSchema, clicked_at: timestamp, robot: z.boolean() }),
+  },
+};
+
+/**
+ * The webhooks of the interface (v2.3.0, Events), for OpenAPI.
+ * @param write as of the document's other schemas
+ */
+export function webhookItems(write: ReturnType<typeof schemaWriter>): Record<string, PathItem> {
+  return Object.fromEntries(
+    Object.entries(EVENTS).map(([type, { summary, data }]) => {
+      const envelope = z.strictObject({
+        id: z.string().regex(EVENT_ID),
+        type: z.literal(type),
+        created_at: timestamp,
+        data,
+      });
+      return [type, item(type, summary, write(envelope, 'output', 'WebhookEvent'))];
+    }),
+  );
+}
+
+function item(type: string, summary: string, schema: ReturnType<ReturnType<typeof schemaWriter>>): PathItem {
+  return {
+    post: {
+      operationId: type.replace('.', '_'),
+      summary,
+      tags: ['Webhooks'],
+      security: [],
+      parameters: [
+        {
+          name: 'X-Service-Signature',
+          in: 'header',
+          required: true,
+          description:
+            '`t=<unix seconds>,v1=<hex>`: `v1` is the HMAC-SHA256 of `<t>.<raw body>` with the secret of the webhook.',
+          schema: { type: 'string', pattern: '^t=[0-9]+,v1=[0-9a-f]{64}$' },
+        },
+      ],
+      requestBody: { required: true, content: { 'application/json': { schema } } },
+      responses: {
+        '2XX': {
+          description: 'Taken. Any other answer, or none, is tried again after 2 and after 10 seconds.',
+        },
+      },
+    },
+  };
+}

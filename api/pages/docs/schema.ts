@@ -1,0 +1,91 @@
+import type { JsonSchema, OpenApi } from '../../openapi/types.ts';
+import { html, type Html } from '../html.ts';
+
+// Says that a text has no NUL: true of every text here, and no help to a reader.
+const ANY_TEXT = '^[^\\u0000]*$';
+
+/** The id of an object's heading on the page. */
+export function objectId(name: string): string {
+  return `object-${name}`;
+}
+
+/** The type of a schema in words, objects by their names. */
+export function typeText(schema: JsonSchema): Html {
+  const { $ref, type, items, anyOf = schema.oneOf } = schema;
+  if ($ref !== undefined) {
+    const name = $ref.split('/').at(-1)!;
+    return html`<a href="#${objectId(name)}">${name}</a>`;
+  }
+  if (anyOf !== undefined && type === undefined) {
+    return html`${anyOf.map((one, i) => html`${i === 0 ? '' : ' or '}${typeText(one)}`)}`;
+  }
+  if (schema.const !== undefined) return html`<code>${JSON.stringify(schema.const)}</code>`;
+  const listed = (one: string): Html =>
+    one === 'array' && items !== undefined ? html`array of ${typeText(items)}` : html`${one}`;
+  return html`${[type ?? 'anything'].flat().map((one, i) => html`${i === 0 ? '' : ' or '}${listed(one)}`)}`;
+}
+
+/** What else a value has to be like; empty when nothing. */
+export function rulesText(schema: JsonSchema): string {
+  const {
+    enum: members,
+    format,
+    pattern,
+    minLength,
+    maxLength,
+    minimum,
+    maximum,
+    minItems,
+    maxItems,
+  } = schema;
+  return [
+    members === undefined ? '' : `One of: ${members.map((one) => String(one)).join(', ')}.`,
+    schema.default === undefined ? '' : `Default: ${JSON.stringify(schema.default)}.`,
+    between('characters', minLength, maxLength),
+    between('items', minItems, maxItems),
+    minimum === undefined && maximum === undefined ? '' : between('', minimum, maximum),
+    format === undefined ? '' : `Format: ${format}.`,
+    pattern === undefined || pattern === ANY_TEXT ? '' : `Pattern: ${pattern}`,
+  ]
+    .filter((rule) => rule !== '')
+    .join(' ');
+}
+
+/** A value of the schema as indented JSON, made of the examples in it. */
+export function sampleText(document: OpenApi, schema: JsonSchema): string {
+  return JSON.stringify(sample(document, schema), null, 2);
+}
+
+/** What a reference leads to; other schemas as they are. */
+export function resolved({ components }: OpenApi, schema: JsonSchema): JsonSchema {
+  return schema.$ref === undefined ? schema : components.schemas[schema.$ref.split('/').at(-1)!]!;
+}
+
+function sample(document: OpenApi, given: JsonSchema): unknown {
+  const schema = resolved(document, given);
+  if (schema.examples !== undefined) return schema.examples[0];
+  if (schema.const !== undefined) return schema.const;
+  const first = schema.type === undefined ? (schema.anyOf ?? schema.oneOf)?.[0] : undefined;
+  if (first !== undefined) return sample(document, first);
+  if (schema.enum !== undefined) return schema.enum[0];
+  return sampleOfType(document, schema);
+}
+
+function sampleOfType(document: OpenApi, schema: JsonSchema): unknown {
+  const [type] = [schema.type].flat();
+  if (type === 'object') {
+    const fields = Object.entries(schema.properties ?? {});
+    return Object.fromEntries(fields.map(([name, field]) => [name, sample(document, field)]));
+  }
+  if (type === 'array') return schema.items === undefined ? [] : [sample(document, schema.items)];
+  if (type === 'integer' || type === 'number') return schema.minimum ?? 0;
+  if (type === 'boolean') return true;
+  return schema.format === 'date-time' ? '2026-11-21T10:00:00.000Z' : 'text';
+}
+
+function between(unit: string, least: number | undefined, most: number | undefined): string {
+  const named = unit === '' ? '' : ` ${unit}`;
+  if (least !== undefined && most !== undefined) return `${least} to ${most}${named}.`;
+  if (least !== undefined) return `At least ${least}${named}.`;
+  return most === undefined ? '' : `At most ${most}${named}.`;
+}

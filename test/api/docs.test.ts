@@ -1,0 +1,65 @@
+import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { endpoints } from '../../api/endpoints.ts';
+import { describeInterface } from '../../api/openapi/document.ts';
+import type { Operation } from '../../api/openapi/types.ts';
+import { type PageVisit, visit } from '../support/pages.ts';
+
+const document = describeInterface(endpoints);
+const operations = [...Object.entries(document.paths), ...Object.entries(document.webhooks)].flatMap(
+  ([path, item]) => Object.values(item).map((operation: Operation) => [path, operation] as const),
+);
+let page: PageVisit;
+beforeAll(async () => {
+  page = await visit(`${inject('service').apiUrl}/docs`);
+});
+
+describe('/docs', () => {
+  it('is an English page that may be kept for a while', () => {
+    expect(page.status).toBe(200);
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(page.headers.get('cache-control')).toBe('public, max-age=300');
+    expect(page.headers.get('x-request-id')).toMatch(/^req_/);
+    expect(page.text).toContain('<html lang="en">');
+  });
+
+  it('has no script and loads nothing, and its policy would not let it', () => {
+    expect(page.headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; style-src 'sha256-[^']+'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'$/,
+    );
+    expect(page.text).not.toMatch(/<(script|img|link|iframe|object|embed|form)\b|\son\w+=|\ssrc=|url\(/i);
+    const targets = [...page.text.matchAll(/href="([^"]*)"/g)].map((match) => match[1]!);
+    expect(targets.filter((target) => !target.startsWith('#'))).toEqual(['/v1/openapi.json']);
+  });
+
+  it('has every heading once, and every link inside it leads somewhere', () => {
+    const ids = [...page.text.matchAll(/\sid="([^"]*)"/g)].map((match) => match[1]!);
+    expect(new Set(ids).size).toBe(ids.length);
+    const targets = [...page.text.matchAll(/href="#([^"]*)"/g)].map((match) => match[1]!);
+    expect(targets.filter((target) => !ids.includes(target))).toEqual([]);
+    for (const [, { operationId }] of operations) expect(targets).toContain(operationId);
+    for (const name of Object.keys(document.components.schemas)) expect(targets).toContain(`object-${name}`);
+  });
+
+  it.each(operations.map(([path, operation]) => [operation.operationId, path, operation] as const))(
+    'shows all of %s',
+    (id, path, operation) => {
+      const from = page.text.indexOf(`<h3 id="${id}"`);
+      const section = page.text.slice(from, page.text.indexOf('</section>', from)).replace(/>\s+</g, '><');
+      expect(section).toContain(`<code>${path}</code>`);
+      const names = [
+        ...(operation.parameters ?? []).map(({ name }) => name),
+        ...Object.keys(operation.requestBody?.content['application/json']?.schema.properties ?? {}),
+        ...(path.startsWith('/') ? Object.keys(operation.responses) : []),
+      ];
+      for (const name of names) expect(section).toContain(`<dt><code>${name}</code>`);
+      if (path.startsWith('/')) expect(section).toContain('curl -sS');
+      expect(section).not.toMatch(/undefined|\[object Object\]|NaN/);
+    },
+  );
+
+  it('stands at no other address', async () => {
+    for (const path of ['/docs/', '/Docs', '/docs/x']) {
+      expect((await visit(inject('service').apiUrl + path)).status).toBe(404);
+    }
+  });
+});

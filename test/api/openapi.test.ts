@@ -1,0 +1,197 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { describe, expect, inject, it } from 'vitest';
+import { endpoints } from '../../api/endpoints.ts';
+import { describeInterface } from '../../api/openapi/document.ts';
+import { operationTexts } from '../../api/openapi/operations.ts';
+import type { JsonSchema, OpenApi } from '../../api/openapi/types.ts';
+import { ApiError } from '../../api/errors.ts';
+import { validate } from '../../api/validation.ts';
+import { contractBreach, webhookBreach } from '../support/contract.ts';
+import { call } from '../support/client.ts';
+
+const document = describeInterface(endpoints);
+const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+  Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
+);
+const named = operations.map((one) => [`${one.method.toUpperCase()} ${one.path}`, one] as const);
+
+describe('the document', () => {
+  it('is valid OpenAPI 3.1, as an independent validator sees it', async () => {
+    const validator = new Validator();
+    expect(await validator.validate({ ...structuredClone(document) })).toEqual({ valid: true });
+    expect(validator.version).toBe('3.1');
+  });
+
+  it('has only valid JSON Schemas in it, and references that lead somewhere', () => {
+    const ajv = new Ajv2020({
+      strict: true,
+      strictTypes: false,
+      strictRequired: false,
+      allowUnionTypes: true,
+    });
+    addFormats.default(ajv);
+    ajv.addFormat('phone-number', true);
+    ajv.addVocabulary(['components', 'paths', 'webhooks', 'info', 'openapi', 'servers', 'security', 'tags']);
+    ajv.addSchema({ ...document, $id: 'openapi' });
+    for (const name of Object.keys(document.components.schemas))
+      expect(() => ajv.compile({ $ref: `openapi#/components/schemas/${name}` })).not.toThrow();
+    for (const reference of references(document)) expect(at(document, reference)).toBeDefined();
+  });
+
+  it('is answered as it is generated, without a key, and may be kept for a while', async () => {
+    const answer = await call(`${inject('service').apiUrl}/v1/openapi.json`);
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual(JSON.parse(JSON.stringify(document)));
+    expect(answer.headers.get('cache-control')).toBe('public, max-age=300');
+  });
+
+  it('has every endpoint, and every text belongs to one', () => {
+    const declared = endpoints.map(({ method, path }) => `${method} ${path}`);
+    expect(Object.keys(operationTexts).sort()).toEqual(declared.sort());
+    expect(operations).toHaveLength(endpoints.length);
+  });
+
+  it('names every operation differently, and every tag', () => {
+    const ids = operations.map(({ operation }) => operation.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    const tags = new Set(document.tags.map(({ name }) => name));
+    for (const { operation } of operations) expect(tags).toContain(operation.tags[0]);
+    expect(new Set([...operations.map(({ operation }) => operation.tags[0]), 'Webhooks'])).toEqual(tags);
+  });
+});
+
+describe.each(named)('%s', (_, { path, operation }) => {
+  it('is explained: summary, description, every parameter and field', () => {
+    expect(operation.summary).toMatch(/^[A-Z].*\.$/);
+    expect(operation.description).toMatch(/\S\.$/);
+    const silent = [
+      ...(operation.parameters ?? []).filter(({ description }) => !description).map(({ name }) => name),
+      ...Object.values(operation.requestBody?.content ?? {}).flatMap(({ schema }) => unexplained(schema)),
+      ...Object.values(operation.responses)
+        .flatMap(({ content = {} }) => Object.values(content))
+        .flatMap(({ schema }) => unexplained(schema)),
+    ];
+    expect(silent).toEqual([]);
+  });
+
+  it('declares its path parameters, and a body with every field closed', () => {
+    const inPath = (operation.parameters ?? []).filter((parameter) => parameter.in === 'path');
+    expect(inPath.map(({ name }) => name)).toEqual([...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]));
+    for (const { schema } of Object.values(operation.requestBody?.content ?? {})) {
+      for (const object of objects(schema)) expect(object.additionalProperties).toBeDefined();
+    }
+  });
+
+  it('has the errors that follow from its declaration', () => {
+    const statuses = Object.keys(operation.responses).map(Number);
+    expect(statuses).toEqual(expect.arrayContaining([400, 500]));
+    if (operation.security!.length > 0)
+      expect(statuses).toEqual(expect.arrayContaining([401, 403, 429, 502]));
+    if (path.includes('{')) expect(statuses).toContain(404);
+    if (operation.requestBody !== undefined) expect(statuses).toEqual(expect.arrayContaining([413, 415]));
+  });
+
+  it('has an example of its body that is taken', () => {
+    const content = operation.requestBody?.content['application/json'];
+    if (content === undefined) return;
+    const declared = endpoints.find(({ method, path: pattern }) => {
+      const shown = pattern.replace(/:(\w+)/g, '{$1}');
+      return shown === path && document.paths[path]![method.toLowerCase() as 'post'] === operation;
+    });
+    expect(content.example).toBeDefined();
+    expect(() => validate(declared!.body!, content.example)).not.toThrow(ApiError);
+  });
+});
+
+describe('the components', () => {
+  it.each(Object.entries(document.components.schemas))('%s is explained', (_, schema) => {
+    expect(schema.description).toMatch(/\S\.$/);
+    expect(unexplained(schema)).toEqual([]);
+  });
+});
+
+describe('the check of answers', () => {
+  const headers = new Headers({
+    'content-type': 'application/json; charset=utf-8',
+    'x-request-id': `req_${'0'.repeat(26)}`,
+  });
+  const health = { method: 'GET', path: '/v1/health', status: 200, headers };
+  const good = '{"status":"ok","service":"goniec","version":"2.3.0"}';
+
+  it('takes what is declared', () => {
+    expect(contractBreach({ ...health, text: good })).toBeNull();
+  });
+
+  it.each([
+    ['a status', { ...health, status: 418, text: good }],
+    ['a body', { ...health, text: '{"status":"ok"}' }],
+    ['a field more', { ...health, text: good.replace('}', ',"more":1}') }],
+    [
+      'a content type',
+      {
+        ...health,
+        headers: new Headers({ ...Object.fromEntries(headers), 'content-type': 'text/html' }),
+        text: good,
+      },
+    ],
+    [
+      'no request id',
+      { ...health, headers: new Headers({ 'content-type': 'application/json' }), text: good },
+    ],
+    ['a path', { ...health, path: '/v1/nothing', text: good }],
+    ['an error without envelope', { ...health, status: 500, text: '{"error":"x"}' }],
+  ])('refuses %s that is not', (_, answer) => {
+    expect(contractBreach(answer)).not.toBeNull();
+  });
+
+  it('refuses webhooks that are not described', () => {
+    expect(webhookBreach('message.lost', '{}')).not.toBeNull();
+    expect(webhookBreach('message.sent', '{}')).not.toBeNull();
+  });
+});
+
+function unexplained(schema: JsonSchema, where = ''): string[] {
+  return [
+    ...Object.entries(schema.properties ?? {}).flatMap(([name, field]) => [
+      ...(field.description === undefined ? [`${where}.${name}`] : []),
+      ...unexplained(field, `${where}.${name}`),
+    ]),
+    ...children(schema).flatMap((child) => unexplained(child, where)),
+  ];
+}
+
+function objects(schema: JsonSchema): JsonSchema[] {
+  return [
+    ...(schema.properties === undefined ? [] : [schema]),
+    ...Object.values(schema.properties ?? {}).flatMap(objects),
+    ...children(schema).flatMap(objects),
+  ];
+}
+
+function children({
+  items,
+  additionalProperties,
+  anyOf = [],
+  allOf = [],
+  oneOf = [],
+}: JsonSchema): JsonSchema[] {
+  return [items, additionalProperties, ...anyOf, ...allOf, ...oneOf].filter(
+    (child) => typeof child === 'object',
+  );
+}
+
+function references(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) =>
+    key === '$ref' && typeof inner === 'string' ? [inner] : references(inner),
+  );
+}
+
+function at(root: OpenApi, reference: string): unknown {
+  return reference
+    .slice(2)
+    .split('/')
+    .reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], root);
+}

@@ -1,0 +1,29 @@
+import { openAccount } from '../../bin/admin/accounts.ts';
+import { issueKey } from '../../bin/admin/keys.ts';
+import { ALL_SCOPES } from '../../bin/admin/values.ts';
+import { openDatabase } from '../../db/connection.ts';
+import { newId } from '../../db/ids.ts';
+import { activateSender, updateAccount } from '../../db/operators.ts';
+
+// As much as the run can spend; the limit on requests is tested elsewhere and would only end it early.
+const BALANCE_GROSZE = 100_000_000;
+const REQUESTS_PER_MINUTE = 1_000_000;
+const SENDER = 'SKLEP';
+
+/**
+ * Makes a live account that can do everything, as an operator would.
+ * @returns its key
+ */
+export async function openFuzzedAccount(databaseUrl: string, name: string): Promise<string> {
+  const sql = openDatabase(databaseUrl, 1);
+  try {
+    const id = newId('cl');
+    const settings = { name, mode: 'live', rate_limit_per_minute: REQUESTS_PER_MINUTE } as const;
+    await openAccount(sql, { id, settings, balance: BALANCE_GROSZE });
+    await activateSender(sql, id, SENDER);
+    await updateAccount(sql, id, { sender_name: SENDER });
+    return (await issueKey(sql, id, 'live', ALL_SCOPES)).key;
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
+}
