@@ -14,6 +14,7 @@ import {
   leavePartUnanswered,
   markUnanswered,
   openSubmission,
+  rejectBlacklisted,
   releaseScheduled,
   type StatusChange,
   type SubmittableMessage,
@@ -69,6 +70,10 @@ async function submitMessage(
   if (!message) throw ApplicationFailure.nonRetryable(`no accepted message ${messageId}`);
   // An earlier attempt came this far and its result was lost: the workflow has still to tell of its events.
   if (message.status !== 'queued') return asOutcome(message);
+  if (message.blacklisted) {
+    const status = await rejectBlacklisted(sql, messageId);
+    if (status !== 'queued') return asOutcome({ status, events: message.events });
+  }
   if (message.giveUpAt.getTime() <= Date.now()) return asOutcome(await expireMessage(sql, messageId));
 
   const { encoding, parts } = splitIntoParts(message.text);

@@ -1,7 +1,8 @@
 import type { MessageRow } from '../domain/records.ts';
 import type { CountryRates } from '../domain/price.ts';
 import type { Refusal } from '../domain/acceptance.ts';
-import type { Sql } from './connection.ts';
+import { activeEntry } from './blacklist.ts';
+import type { Fragment, Sql } from './connection.ts';
 
 /** What an account's sends are measured by; money in grosze net. */
 export interface SendTerms {
@@ -10,6 +11,9 @@ export interface SendTerms {
   mode: 'test' | 'live';
   price_per_part_grosze: number;
   country_rates: CountryRates;
+  /** What may be spent: the balance, of a postpaid account with its credit limit. */
+  available_grosze: number;
+  test_credits: number;
   send_window: string | null;
   /** The sender asked for, else the account's default; null when that one is not active or there is none. */
   sender: string | null;
@@ -17,6 +21,8 @@ export interface SendTerms {
   overdue: boolean;
   /** Of the recipients handed over: those a test account has not verified. */
   unverified: string[];
+  /** Of the recipients handed over: those on the account's blacklist. */
+  blacklisted: string[];
 }
 
 /** A message before its charge: invisible to every read, and never sent unless the charge accepts it. */
@@ -26,7 +32,11 @@ export interface Draft extends MessageRow {
   /** One of several recipients of its request. */
   batched: boolean;
   /** The status it gets if the charge accepts it. */
-  accepted_as: 'scheduled' | 'queued';
+  accepted_as: 'scheduled' | 'queued' | 'rejected';
+  /** ISO 3166-1 alpha-2; null where the number belongs to none. */
+  country: string | null;
+  /** Tokens of the tracked links in its text. */
+  links: string[];
   /** Test credits it takes: 1 on a test account, else 0. */
   test_credits: number;
   /** When the wait for a delivery report ends. */
@@ -50,7 +60,7 @@ export type Resolution = 'charged' | Refusal;
 /**
  * Everything of the account that a send depends on, in one statement.
  * @param sender the sender asked for; null means the account's default
- * @param recipients MSISDNs in E.164 with plus, to be checked against the account's verified numbers
+ * @param recipients MSISDNs in E.164 with plus, to be checked against verified numbers and blacklist
  */
 export async function readSendTerms(
   sql: Sql,
@@ -60,7 +70,9 @@ export async function readSendTerms(
 ): Promise<SendTerms | null> {
   const [terms] = await sql<SendTerms[]>`
     select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now,
-           a.mode, a.price_per_part_grosze, a.country_rates, a.send_window,
+           a.mode, a.price_per_part_grosze, a.country_rates, a.send_window, a.test_credits,
+           a.balance_grosze + case when a.billing_mode = 'postpaid' then a.credit_limit_grosze else 0 end
+             as available_grosze,
            (select s.name from senders s
              where s.account_id = a.id and s.active and s.name = coalesce(${sender}, a.sender_name)) as sender,
            a.billing_mode = 'postpaid' and exists (
@@ -68,15 +80,20 @@ export async function readSendTerms(
            ) as overdue,
            array(
              select r from unnest(${recipients as string[]}::text[]) as r
-              where not exists (select from verified_numbers v where v.account_id = a.id and v.msisdn = r)
-           ) as unverified
+              where a.mode = 'test'
+                and not exists (select from verified_numbers v where v.account_id = a.id and v.msisdn = r)
+           ) as unverified,
+           array(
+             select r from unnest(${recipients as string[]}::text[]) as r
+              where exists (${activeEntry(sql, sql`a.id`, sql`r`)})
+           ) as blacklisted
       from accounts a where a.id = ${accountId}`;
   return terms ?? null;
 }
 
-/** Writes the drafts of one request (one statement, all or none). */
+/** Writes the drafts of one request with their tracked links (one statement, all or none). */
 export async function writeDrafts(sql: Sql, drafts: readonly Draft[]): Promise<void> {
-  await insertDrafts(sql, drafts);
+  await sql`with ${draftsOf(sql, drafts, sql``)} select from drafted`;
 }
 
 /**
@@ -103,9 +120,8 @@ export async function writeDraftsWithKey(
              lease_until = excluded.lease_until, created_at = now()
        where k.created_at <= now() - interval '24 hours'
       returning request_id
-    )
-    ${insertDrafts(sql, drafts)} where exists (select from claimed)
-    returning id`;
+    ), ${draftsOf(sql, drafts, sql`where exists (select from claimed)`)}
+    select id from drafted limit 1`;
   return written.length > 0;
 }
 
@@ -133,13 +149,27 @@ export async function abandonRequest(sql: Sql, requestId: string): Promise<Resol
 }
 
 // Rows travel as one JSON parameter: one prepared statement whatever their number.
-function insertDrafts(sql: Sql, drafts: readonly Draft[]) {
+function draftsOf(sql: Sql, drafts: readonly Draft[], condition: Fragment) {
+  const rows = JSON.stringify(drafts);
+  const linked = drafts.some(({ links }) => links.length > 0);
   return sql`
-    insert into messages (id, account_id, request_id, batched, type, status, accepted_as, recipient, sender, text,
-                          parts, cost_grosze, test_credits, priority, reference, send_at, expires_at, give_up_at,
-                          carrier, created_at, updated_at)
-    select id, account_id, request_id, batched, type, 'draft', accepted_as, recipient, sender, text,
-           parts, cost_grosze, test_credits, priority, reference, send_at, expires_at, give_up_at,
-           carrier, created_at, created_at
-      from jsonb_populate_recordset(null::messages, ${JSON.stringify(drafts)}::text::jsonb)`;
+    drafted as (
+      insert into messages (id, account_id, request_id, batched, type, status, accepted_as, recipient, country, sender,
+                            text, parts, cost_grosze, test_credits, priority, reference, send_at, expires_at,
+                            give_up_at, carrier, error_code, created_at, updated_at)
+      select id, account_id, request_id, batched, type, 'draft', accepted_as, recipient, country, sender,
+             text, parts, cost_grosze, test_credits, priority, reference, send_at, expires_at,
+             give_up_at, carrier, error_code, created_at, created_at
+        from jsonb_populate_recordset(null::messages, ${rows}::text::jsonb) ${condition}
+      returning id
+    )${
+      linked
+        ? sql`, linked as (
+      insert into message_links (message_id, token)
+      select d.id, token
+        from jsonb_to_recordset(${rows}::text::jsonb) as d(id text, links text[])
+        join drafted using (id) cross join unnest(d.links) as token
+    )`
+        : sql``
+    }`;
 }

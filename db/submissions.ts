@@ -1,5 +1,6 @@
 import { newId } from './ids.ts';
 import { refundOf } from './billing.ts';
+import { activeEntry } from './blacklist.ts';
 import type { Fragment, Sql } from './connection.ts';
 
 /** What a submission needs of its message. */
@@ -14,6 +15,8 @@ export interface SubmittableMessage {
   priority: boolean;
   carrier: string;
   giveUpAt: Date;
+  /** Its recipient is on the account's blacklist by now. */
+  blacklisted: boolean;
   /** Webhook events that an attempt whose result was lost has left, oldest first. */
   events: string[];
 }
@@ -45,7 +48,8 @@ export async function releaseScheduled(sql: Sql, messageId: string): Promise<str
 export async function openSubmission(sql: Sql, messageId: string): Promise<SubmittableMessage | null> {
   const [message] = await sql<SubmittableMessage[]>`
     select id, account_id as "accountId", status, recipient, sender, text, parts, priority, carrier,
-           give_up_at as "giveUpAt", ${pendingEvents(sql, messageId)} as events
+           give_up_at as "giveUpAt", ${pendingEvents(sql, messageId)} as events,
+           exists (${activeEntry(sql, sql`messages.account_id`, sql`messages.recipient`)}) as blacklisted
       from messages
      where id = ${messageId} and status not in ('draft', 'refused')`;
   return message ?? null;
@@ -212,6 +216,25 @@ export async function expireMessage(sql: Sql, messageId: string): Promise<Status
            ${pendingEvents(sql, messageId)} || array(select id from event) as events`;
   if (!row) throw new Error(`message ${messageId} vanished`);
   return row;
+}
+
+/**
+ * Rejects a message whose recipient opted out after it was accepted (v2.3.0, States: rejected, cost 0): its cost is given
+ * back, once. Nothing changes when the carrier was given some of it, or the number is not on the blacklist any more.
+ * @returns the status the message has now
+ */
+export async function rejectBlacklisted(sql: Sql, messageId: string): Promise<string> {
+  const [row] = await sql<{ status: string }[]>`
+    with rejected as (
+      update messages m
+         set status = 'rejected', error_code = 'blacklisted', cost_grosze = 0, test_credits = 0, updated_at = now()
+       where m.id = ${messageId} and m.status = 'queued' and m.submission = 'waiting'
+         and exists (${activeEntry(sql, sql`m.account_id`, sql`m.recipient`)})
+      returning m.id, m.account_id, m.status
+    ), refunded as (${refundOf(sql, sql`rejected`)})
+    select coalesce((select status from rejected), (select status from messages where id = ${messageId})) as status`;
+  if (!row) throw new Error(`message ${messageId} vanished`);
+  return row.status;
 }
 
 /** Shows again that a submit was left open, after further parts were submitted. */

@@ -34,7 +34,7 @@ export type MessageStatus = (typeof MESSAGE_STATUSES)[number];
 /** Where a message can go from each status; nothing leads out of an empty list. */
 const MOVES: Readonly<Record<MessageStatus, readonly MessageStatus[]>> = {
   scheduled: ['queued', 'cancelled'],
-  queued: ['sent', 'failed', 'expired'],
+  queued: ['sent', 'failed', 'rejected', 'expired'],
   sent: ['delivered', 'undelivered', 'failed', 'expired'],
   delivered: [],
   undelivered: [],

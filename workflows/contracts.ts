@@ -1,4 +1,5 @@
 import type { Acceptance } from '../domain/acceptance.ts';
+import type { LookupState } from '../domain/lookups.ts';
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 
@@ -32,7 +33,8 @@ export interface BatchInput {
 
 /** What became of a submission; `events` are the webhook events it caused, oldest first. */
 export interface SubmissionOutcome {
-  status: 'sent' | 'failed' | 'expired' | 'delivered' | 'undelivered' | 'cancelled' | 'unanswered';
+  status:
+    'sent' | 'failed' | 'rejected' | 'expired' | 'delivered' | 'undelivered' | 'cancelled' | 'unanswered';
   events: string[];
 }
 
@@ -42,15 +44,39 @@ export interface OutcomeSignal {
   events: string[];
 }
 
+/** Input of the `lookup` workflow; its id is the look-up's (`hlr_…`). */
+export interface LookupInput {
+  carrier: string;
+}
+
 /** Final word of a `message` workflow, shown as its result in the Temporal UI. */
 export interface MessageResult {
   status: string;
+}
+
+/** Final word of a `click` workflow. */
+export interface ClickResult {
+  /** Whether it was the first click of its link and the account's webhook was to be told. */
+  event: boolean;
+}
+
+/** Whose a reply turned out to be (null: nobody's), with the webhook events that are still to be delivered. */
+export interface SettledReply {
+  accountId: string | null;
+  events: string[];
+}
+
+/** Final word of an `inbound` workflow. */
+export interface InboundResult {
+  matched: boolean;
 }
 
 /** Charges all recipients of the request together; also accepted by `batch`. Update id: the request's id. */
 export const acceptUpdate = defineUpdate<Acceptance>('accept');
 /** Cancels a scheduled message (v2.3.0: at least 30 s before its send time). Fails with `FAILURE.notCancellable`. */
 export const cancelUpdate = defineUpdate<void>('cancel');
+/** Charges and makes a number look-up. Update id: the look-up's id, so that whoever asks twice gets one answer. */
+export const lookUpUpdate = defineUpdate<LookupState>('lookUp');
 /** For operators: cancels as long as the message is scheduled, to the last second; without effect afterwards. */
 export const cancelSignal = defineSignal('cancelMessage');
 /** What the delivery reports of all parts come to. */

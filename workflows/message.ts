@@ -51,7 +51,7 @@ const { deliverWebhook } = proxyActivities<ReturnType<typeof webhookActivities>>
   retry: { initialInterval: '2s', backoffCoefficient: 4, maximumInterval: '8s' },
 });
 
-type Final = 'delivered' | 'undelivered' | 'failed' | 'expired' | 'cancelled' | 'refused';
+type Final = 'delivered' | 'undelivered' | 'failed' | 'rejected' | 'expired' | 'cancelled' | 'refused';
 
 /**
  * One message from its charge to its end: charge, wait for the send time, submit, wait for the delivery report, tell

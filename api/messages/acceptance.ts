@@ -1,5 +1,7 @@
 import { WithStartWorkflowOperation } from '@temporalio/client';
+import { chargeRequest } from '../../db/billing.ts';
 import { abandonRequest, type Draft, type Resolution } from '../../db/drafts.ts';
+import type { Acceptance } from '../../domain/acceptance.ts';
 import { acceptUpdate } from '../../workflows/contracts.ts';
 import { batchStart, messageStart } from '../../workflows/startOptions.ts';
 import { providerError } from '../errors.ts';
@@ -23,18 +25,28 @@ export async function acceptDrafts(
   receivedAt: number,
 ): Promise<Extract<Resolution, 'charged' | 'insufficient_funds'>> {
   try {
+    // Where everybody is on the blacklist nothing has to happen any more, so there is no workflow to do it.
+    if (drafts.every(isRejected)) return decided(await chargeRequest(services.sql, drafts[0]!.request_id));
     const answer = await within(
       receivedAt + GIVE_UP_MS,
       askWorkflow(services, drafts, receivedAt + ACCEPT_MS),
     );
-    if (answer.accepted) return 'charged';
-    if (answer.reason === 'insufficient_funds') return answer.reason;
-    throw providerError(504, 'send_abandoned');
+    return decided(answer);
   } catch (error) {
     const status = outageStatus(error) ?? 502;
     services.log.error({ err: error, requestId: drafts[0]!.request_id }, 'a send was not accepted in time');
     return await giveUp(services, drafts[0]!.request_id, status, receivedAt + GIVE_UP_MS);
   }
+}
+
+function isRejected({ status }: Draft): boolean {
+  return status === 'rejected';
+}
+
+function decided(answer: Acceptance): Extract<Resolution, 'charged' | 'insufficient_funds'> {
+  if (answer.accepted) return 'charged';
+  if (answer.reason === 'insufficient_funds') return answer.reason;
+  throw providerError(504, 'send_abandoned');
 }
 
 // The SDK's own deadline ends each attempt to call the server, not the waiting for an answer.
@@ -50,9 +62,10 @@ function startOperation(drafts: readonly Draft[]) {
   const first = drafts[0]!;
   if (first.batched) {
     const { account_id: accountId, request_id: requestId, priority } = first;
+    const recipients = drafts.filter((draft) => !isRejected(draft)).length;
     return new WithStartWorkflowOperation(
       'batch',
-      batchStart({ accountId, requestId, recipients: drafts.length, priority }),
+      batchStart({ accountId, requestId, recipients, priority }),
     );
   }
   return new WithStartWorkflowOperation('message', messageStart(startable(first), false));

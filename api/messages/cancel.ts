@@ -31,7 +31,7 @@ export const cancelMessage = endpoint({
   path: '/v1/messages/:id',
   scope: 'send',
   summary: 'Cancels a scheduled message.',
-  params: z.strictObject({ id: z.string() }),
+  params: z.strictObject({ id: z.string().meta({ pattern: '^msg_[0-9a-z]{26}$' }) }),
   responses: { 200: messageSchema },
   async handle({ services, caller, params, requestId, receivedAt }) {
     const read = () =>

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { readHistory, readMessage } from '../../db/history.ts';
+import { linksOfMessage } from '../../db/links.ts';
+import { linkRecord } from '../../domain/links.ts';
 import { messageRecord } from '../../domain/records.ts';
 import { MESSAGE_STATUSES } from '../../domain/statuses.ts';
 import { endpoint } from '../endpoint.ts';
@@ -11,12 +13,15 @@ const PAGE_MAX = 200;
 const PAGE_STANDARD = 50;
 const MESSAGE_ID = /^msg_[0-9a-z]{26}$/;
 
-const cursor = z.string().transform((value, context) => {
-  const id = Buffer.from(value, 'base64url').toString('latin1');
-  if (MESSAGE_ID.test(id) && cursorAfter(id) === value) return id;
-  context.addIssue({ code: 'custom', ...issue({ reason: 'cursor_malformed' }) });
-  return z.NEVER;
-});
+const cursor = z
+  .string()
+  .transform((value, context) => {
+    const id = Buffer.from(value, 'base64url').toString('latin1');
+    if (MESSAGE_ID.test(id) && cursorAfter(id) === value) return id;
+    context.addIssue({ code: 'custom', ...issue({ reason: 'cursor_malformed' }) });
+    return z.NEVER;
+  })
+  .meta({ format: 'message-cursor' });
 
 /** GET /v1/messages (v2.3.0, History and status): newest first. */
 export const listMessages = endpoint({
@@ -58,14 +63,18 @@ export const getMessage = endpoint({
   path: '/v1/messages/:id',
   scope: 'read',
   summary: 'Shows one message.',
-  params: z.strictObject({ id: z.string() }),
+  params: z.strictObject({ id: z.string().meta({ pattern: MESSAGE_ID.source }) }),
   responses: { 200: messageWithLinksSchema },
   async handle({ services, caller, params }) {
     const message = isMessageId(params.id)
       ? await readMessage(services.sql, caller.accountId, params.id)
       : null;
     if (message === null) throw notFound({ reason: 'message_unknown' });
-    return { status: 200, body: { ...messageRecord(message), links: [] } };
+    const links = await linksOfMessage(services.sql, caller.accountId, message.id);
+    return {
+      status: 200,
+      body: { ...messageRecord(message), links: links.map((link) => linkRecord(link, services.shortUrl)) },
+    };
   },
 });
 

@@ -1,3 +1,5 @@
+import type { Sql } from '../../db/connection.ts';
+import { expandGroups } from '../../db/groups.ts';
 import { parseMsisdn } from '../../domain/msisdn.ts';
 import { type ApiError, invalidRequest, notFound } from '../errors.ts';
 
@@ -5,39 +7,82 @@ const GROUP = 'group:';
 const RECIPIENTS_MAX = 500;
 // Before duplicates are removed; far more than anybody means.
 const NAMED_MAX = 10_000;
+const GROUPS_MAX = 100;
 
-/** A recipient, E.164 with plus, and where the caller named it first; null when `to` was a single number. */
+/** A recipient, E.164 with plus, and where the caller named it or its group first; null when `to` was one text. */
 export interface Recipient {
   msisdn: string;
   index: number | null;
 }
 
+type Named = ({ msisdn: string } | { group: string }) & { index: number | null };
+
+/** `to` as it was read; numbers are checked, groups not yet looked for. */
+export interface ReadRecipients {
+  /** A number, or the name or id of a group; each once, in the order they were named. */
+  named: Named[];
+  /** Answered with a BatchResult: `to` was an array or a group (v2.3.0, Send, Responses). */
+  batched: boolean;
+}
+
 /**
- * Reads `to` (v2.3.0, Send): every number in one of the three formats, duplicates removed, at most 500 left.
- * @throws ApiError 400 for a malformed number, none at all or too many; 404 for a group
+ * Reads `to` (v2.3.0, Send): numbers in one of the three formats, and groups as `group:<id or name>`.
+ * @throws ApiError 400 for a malformed number, none at all or too many
  */
-export function readRecipients(to: string | readonly string[]): Recipient[] {
-  if (typeof to === 'string') return [{ msisdn: readNumber(to, null), index: null }];
+export function readRecipients(to: string | readonly string[]): ReadRecipients {
+  if (typeof to === 'string') return { named: [readOne(to, null)], batched: to.startsWith(GROUP) };
   if (to.length === 0) throw invalidRequest({ reason: 'recipients_empty' }, 'to');
   if (to.length > NAMED_MAX) throw tooMany();
+  const seen = new Set<string>();
+  const named: Named[] = [];
+  for (const [index, input] of to.entries()) {
+    // The same text is the same number: reading one costs much more than comparing two.
+    if (!seen.has(input)) named.push(readOne(input, index));
+    seen.add(input);
+  }
+  const numbers = new Set(named.flatMap((one) => ('msisdn' in one ? [one.msisdn] : [])));
+  if (numbers.size > RECIPIENTS_MAX) throw tooMany();
+  return { named, batched: true };
+}
+
+/**
+ * The recipients, groups expanded and duplicates removed, at most 500.
+ * @throws ApiError 404 for an unknown group, 400 for an empty one or too many recipients
+ */
+export async function expandRecipients(
+  sql: Sql,
+  accountId: string,
+  { named }: ReadRecipients,
+): Promise<Recipient[]> {
+  const members = await membersOf(sql, accountId, named);
   const unique = new Map<string, Recipient>();
-  // The same text is the same number: reading one costs much more than comparing two.
-  for (const input of new Set(to)) {
-    const index = to.indexOf(input);
-    const msisdn = readNumber(input, index);
-    if (!unique.has(msisdn)) unique.set(msisdn, { msisdn, index });
-    if (unique.size > RECIPIENTS_MAX) throw tooMany();
+  for (const one of named) {
+    const msisdns = 'msisdn' in one ? [one.msisdn] : members.get(one.group)!;
+    for (const msisdn of msisdns) {
+      if (!unique.has(msisdn)) unique.set(msisdn, { msisdn, index: one.index });
+      if (unique.size > RECIPIENTS_MAX) throw tooMany();
+    }
   }
   return [...unique.values()];
 }
 
-function readNumber(input: string, index: number | null): string {
-  if (input.startsWith(GROUP)) {
-    throw notFound({ reason: 'group_unknown', group: input.slice(GROUP.length) }, 'groups');
+async function membersOf(sql: Sql, accountId: string, named: ReadRecipients['named']) {
+  const groups = named.flatMap((one) => ('group' in one ? [one.group] : []));
+  if (groups.length > GROUPS_MAX)
+    throw invalidRequest({ reason: 'groups_too_many', limit: GROUPS_MAX }, 'to');
+  const found = groups.length === 0 ? [] : await expandGroups(sql, accountId, groups, RECIPIENTS_MAX + 1);
+  for (const { name, id, msisdns } of found) {
+    if (id === null) throw notFound({ reason: 'group_unknown', group: name }, 'groups');
+    if (msisdns.length === 0) throw invalidRequest({ reason: 'group_empty', group: name }, 'groups');
   }
+  return new Map(found.map(({ name, msisdns }) => [name, msisdns]));
+}
+
+function readOne(input: string, index: number | null): Named {
+  if (input.startsWith(GROUP)) return { group: input.slice(GROUP.length).trim(), index };
   const msisdn = parseMsisdn(input);
   if (msisdn === null) throw invalidRequest({ reason: 'recipient_malformed', index }, 'to');
-  return msisdn;
+  return { msisdn, index };
 }
 
 function tooMany(): ApiError {

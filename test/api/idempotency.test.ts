@@ -175,7 +175,7 @@ describe('a process that died in the middle', () => {
         expires_at: null,
       },
       ...{ give_up_at: new Date(sendAt.getTime() + 1000), carrier: 'simulator', delivered_at: null },
-      ...{ error_code: null, created_at: now, updated_at: now },
+      ...{ error_code: null, country: 'PL', links: [], created_at: now, updated_at: now },
     };
     const fingerprint = fingerprintOf('POST', '/v1/messages', { ...body, send_at: Date.parse(later) });
     // Written by another account's request, so that the stored answer is one the API has made.

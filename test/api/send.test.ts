@@ -161,7 +161,6 @@ describe('fields', () => {
     [{ to: '500100200', text: 'x', from: 'SKLEP ' }, 'from'],
     [{ to: '500100200', text: 'x', from: 'DwanascieZna' }, 'from'],
     [{ to: '500100200', text: 'x', sendAt: '2027-01-01T10:00:00Z' }, 'sendAt'],
-    [{ to: '500100200', text: 'x', template_id: 'tpl_1' }, 'template_id'],
   ])('%j gives 400 with param %s', async (body, param) => {
     const { id, api } = await newAccount();
     expect(await api.send(body)).toMatchObject({

@@ -1,0 +1,61 @@
+import type { z } from 'zod';
+import { reasonText } from '../../domain/reasons.ts';
+import { endpoint } from '../endpoint.ts';
+import { estimateSchema } from '../schemas.ts';
+import { type Plan, planMessages, type PlannedMessage } from './plan.ts';
+import { SEND_BODY_LIMIT, sendRequest } from './request.ts';
+
+type Estimate = z.output<typeof estimateSchema>;
+
+/**
+ * POST /v1/messages/estimate, an addition to v2.3.0: what the same body would come to as a send. Nothing is sent, charged
+ * or kept; tracked and opt-out links are samples as long as the real ones.
+ */
+export const estimateMessages = endpoint({
+  method: 'POST',
+  path: '/v1/messages/estimate',
+  scope: 'send',
+  summary: 'Tells what a send would cost: for each recipient the final text, its parts, cost and send time.',
+  body: sendRequest,
+  bodyLimit: SEND_BODY_LIMIT,
+  responses: { 200: estimateSchema },
+  async handle(call) {
+    const plan = await planMessages(call);
+    return { status: 200, body: estimateOf(plan) };
+  },
+});
+
+function estimateOf(plan: Plan): Estimate {
+  const { messages, terms } = plan;
+  const accepted = messages.filter(({ rejected }) => !rejected);
+  const total = messages.reduce((sum, { costGrosze }) => sum + costGrosze, 0);
+  return {
+    count: messages.length,
+    accepted: accepted.length,
+    total_parts: accepted.reduce((sum, { parts }) => sum + parts, 0),
+    total_cost_grosze: total,
+    ...(terms.mode === 'test' ? { test_mode: true as const } : {}),
+    sufficient_funds:
+      !terms.overdue &&
+      (terms.mode === 'test' ? terms.test_credits >= accepted.length : terms.available_grosze >= total),
+    messages: messages.map((message) => estimateOfOne(plan, message)),
+  };
+}
+
+function estimateOfOne({ sender, priority, timing }: Plan, message: PlannedMessage): Estimate['messages'][0] {
+  const { rejected } = message;
+  return {
+    to: message.recipient.msisdn,
+    from: sender,
+    status: rejected ? 'rejected' : timing.acceptedAs,
+    text: message.text,
+    encoding: message.encoding,
+    parts: message.parts,
+    price_per_part_grosze: message.perPartGrosze,
+    cost_grosze: message.costGrosze,
+    priority,
+    send_at: rejected ? null : (timing.sendAt?.toISOString() ?? null),
+    expires_at: timing.expiresAt?.toISOString() ?? null,
+    error: rejected ? reasonText('blacklisted') : null,
+  };
+}

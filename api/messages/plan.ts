@@ -1,0 +1,91 @@
+import { readSendTerms, type SendTerms } from '../../db/drafts.ts';
+import { messageCost, pricePerPart } from '../../domain/price.ts';
+import type { Call, Caller } from '../endpoint.ts';
+import { ApiError, forbidden } from '../errors.ts';
+import { sampleLinks } from './personalLinks.ts';
+import { expandRecipients, readRecipients, type Recipient } from './recipients.ts';
+import type { SendRequest } from './request.ts';
+import { findTiming, type Timing } from './timing.ts';
+import { contactValues, findWording, personalText, type PersonalText, type Wording } from './wording.ts';
+
+/** What a request comes to: whom it would send what, when and for how much. Nothing is written, charged or sent. */
+export interface Plan {
+  /** Answered with a list: `to` was an array or a group. */
+  batched: boolean;
+  terms: SendTerms;
+  sender: string;
+  timing: Timing;
+  priority: boolean;
+  wording: Wording;
+  messages: PlannedMessage[];
+}
+
+/** One recipient's message; its links are samples as long as the real ones. */
+export interface PlannedMessage extends PersonalText {
+  recipient: Recipient;
+  values: ReadonlyMap<string, string>;
+  /** On the account's blacklist: rejected, and free. */
+  rejected: boolean;
+  perPartGrosze: number;
+  costGrosze: number;
+}
+
+/**
+ * Reads a request through: recipients, sender, texts, prices, times (v2.3.0, Send). Whatever can be refused is refused
+ * here, before anything is written.
+ * @throws ApiError 400, 403, 404, 422
+ */
+export async function planMessages(call: Call<unknown, unknown, SendRequest, Caller>): Promise<Plan> {
+  const { body, caller, services } = call;
+  const { sql } = services;
+  const read = readRecipients(body.to);
+  const wording = await findWording(sql, caller.accountId, body);
+  const recipients = await expandRecipients(sql, caller.accountId, read);
+  const msisdns = recipients.map(({ msisdn }) => msisdn);
+  const terms = await readSendTerms(sql, caller.accountId, body.from ?? null, msisdns);
+  if (terms === null) throw forbidden({ reason: 'account_closed' });
+
+  const sender = senderOf(body.from, terms, services.settings.DEFAULT_SENDER);
+  refuseUnverified(recipients, terms);
+  const timing = timingOf(body, terms);
+  const priority = body.priority ?? false;
+  const valuesOf = await contactValues(sql, caller.accountId, wording, recipients);
+  const links = sampleLinks(services.shortUrl);
+  const blacklisted = new Set(terms.blacklisted);
+  const messages = recipients.map((recipient): PlannedMessage => {
+    const values = valuesOf(recipient.msisdn);
+    const text = personalText(wording, recipient, values, links);
+    const rejected = blacklisted.has(recipient.msisdn);
+    const perPartGrosze = perPart(recipient.msisdn, priority, terms);
+    const costGrosze = rejected ? 0 : messageCost(text.parts, perPartGrosze);
+    return { recipient, values, ...text, rejected, perPartGrosze, costGrosze };
+  });
+  return { batched: read.batched, terms, sender, timing, priority, wording, messages };
+}
+
+function timingOf(body: SendRequest, terms: SendTerms): Timing {
+  const asked = {
+    sendAt: body.send_at ?? null,
+    window: body.send_window ?? terms.send_window,
+    expiresAt: body.expires_at ?? null,
+  };
+  return findTiming(asked, terms.now);
+}
+
+function perPart(msisdn: string, priority: boolean, terms: SendTerms): number {
+  const { price_per_part_grosze: domesticGrosze, country_rates: countryRates } = terms;
+  return pricePerPart({ msisdn, priority, domesticGrosze, countryRates });
+}
+
+// The operator's default sender is everybody's; any other has to be active on the account's own list.
+function senderOf(asked: string | undefined, terms: SendTerms, operatorDefault: string): string {
+  if (terms.sender !== null) return terms.sender;
+  if (asked === undefined || asked === operatorDefault) return operatorDefault;
+  throw new ApiError(422, 'invalid_request', { reason: 'sender_inactive', sender: asked }, { param: 'from' });
+}
+
+function refuseUnverified(recipients: readonly Recipient[], { unverified }: SendTerms): void {
+  if (unverified.length === 0) return;
+  const first = recipients.find(({ msisdn }) => unverified.includes(msisdn));
+  throw forbidden({ reason: 'recipient_unverified', index: first?.index ?? null }, 'to');
+}

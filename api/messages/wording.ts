@@ -1,0 +1,134 @@
+import { contactsOf, type ContactValues } from '../../db/contacts.ts';
+import type { Sql } from '../../db/connection.ts';
+import { readTemplate } from '../../db/templates.ts';
+import { MAX_PARTS, splitIntoParts, type Encoding } from '../../domain/parts.ts';
+import {
+  fillIn,
+  LINK_ADDRESSES_MAX,
+  linkAddresses,
+  malformedLink,
+  parsePlaceholders,
+  type Piece,
+  placeholderCount,
+  placeholderKey,
+  PLACEHOLDERS_MAX,
+  render,
+} from '../../domain/placeholders.ts';
+import { invalidRequest, notFound } from '../errors.ts';
+import type { Recipient } from './recipients.ts';
+import type { SendRequest } from './request.ts';
+
+/** What a request says, before it is said to anybody in particular. */
+export interface Wording {
+  pieces: Piece[];
+  /** The field of the request that the text comes from; what is wrong with the text is wrong with it. */
+  field: 'text' | 'template_id';
+}
+
+/** What stands in a text for links that each recipient gets of its own. */
+export interface PersonalLinks {
+  optOut: string;
+  link: (url: string) => string;
+}
+
+/** One recipient's text. */
+export interface PersonalText {
+  text: string;
+  encoding: Encoding;
+  parts: number;
+}
+
+/**
+ * Finds the text of a request, its own or a template's with the request's params filled in, and checks its placeholders
+ * (v2.3.0, Send, fields `text`, `template_id`, `params`; rule 5).
+ * @throws ApiError 400 naming `text`, `template_id` or `params`; 404 for an unknown template
+ */
+export async function findWording(sql: Sql, accountId: string, request: SendRequest): Promise<Wording> {
+  const wording = await writtenOrTemplate(sql, accountId, request);
+  const { pieces, field } = wording;
+  const malformed = malformedLink(pieces);
+  if (malformed !== null) throw invalidRequest({ reason: 'link_malformed', source: malformed }, field);
+  if (linkAddresses(pieces).length > LINK_ADDRESSES_MAX)
+    throw invalidRequest({ reason: 'links_too_many', limit: LINK_ADDRESSES_MAX }, field);
+  if (placeholderCount(pieces) > PLACEHOLDERS_MAX)
+    throw invalidRequest({ reason: 'placeholders_too_many', limit: PLACEHOLDERS_MAX }, field);
+  // What is too long without its placeholders need not be written out for each recipient.
+  const bare = pieces.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('');
+  measure(bare, field, null);
+  return wording;
+}
+
+async function writtenOrTemplate(sql: Sql, accountId: string, request: SendRequest): Promise<Wording> {
+  const { text, template_id: templateId, params } = request;
+  if (templateId === undefined) {
+    if (params !== undefined) throw invalidRequest({ reason: 'params_without_template' }, 'params');
+    if (text === undefined) throw invalidRequest({ reason: 'field_missing', field: 'text' }, 'text');
+    return { pieces: parsePlaceholders(text), field: 'text' };
+  }
+  const values = paramsByKey(params ?? {});
+  const template = await readTemplate(sql, accountId, templateId);
+  if (template === null) throw notFound({ reason: 'template_unknown' }, 'template_id');
+  if (template.type !== 'sms') throw invalidRequest({ reason: 'template_not_sms' }, 'template_id');
+  return { pieces: fillIn(parsePlaceholders(template.body), values), field: 'template_id' };
+}
+
+function paramsByKey(params: Record<string, string>): Map<string, string> {
+  const values = new Map<string, string>();
+  for (const [name, value] of Object.entries(params)) {
+    const key = placeholderKey(name);
+    if (values.has(key)) throw invalidRequest({ reason: 'params_repeated', key }, 'params');
+    values.set(key, value);
+  }
+  return values;
+}
+
+/**
+ * The values that contacts have for the placeholders of a text, by number; a number that is not in the book has none.
+ * Asks nothing where the text has no such placeholder.
+ */
+export async function contactValues(
+  sql: Sql,
+  accountId: string,
+  { pieces }: Wording,
+  recipients: readonly Recipient[],
+): Promise<(msisdn: string) => ReadonlyMap<string, string>> {
+  if (!pieces.some(({ kind }) => kind === 'value')) return () => new Map();
+  const contacts = await contactsOf(
+    sql,
+    accountId,
+    recipients.map(({ msisdn }) => msisdn),
+  );
+  const values = new Map([...contacts].map(([msisdn, contact]) => [msisdn, valuesOf(contact)]));
+  return (msisdn) => values.get(msisdn) ?? new Map<string, string>();
+}
+
+function valuesOf({ first_name, last_name, email, fields }: ContactValues): Map<string, string> {
+  return new Map([
+    ...Object.entries(fields).map(([name, value]): [string, string] => [placeholderKey(name), value]),
+    ['imie', first_name ?? ''],
+    ['nazwisko', last_name ?? ''],
+    ['email', email ?? ''],
+  ]);
+}
+
+/**
+ * Writes the text out for one recipient and measures it.
+ * @throws ApiError 400 when it is empty or too long then
+ */
+export function personalText(
+  { pieces, field }: Wording,
+  recipient: Recipient,
+  values: ReadonlyMap<string, string>,
+  links: PersonalLinks,
+): PersonalText {
+  const text = render(pieces, { values, ...links });
+  if (text === '') throw invalidRequest({ reason: 'text_empty', index: recipient.index }, field);
+  return { text, ...measure(text, field, recipient.index) };
+}
+
+function measure(text: string, field: string, index: number | null): { encoding: Encoding; parts: number } {
+  const { encoding, parts } = splitIntoParts(text);
+  if (parts.length > MAX_PARTS)
+    throw invalidRequest({ reason: 'text_too_long', parts: parts.length, limit: MAX_PARTS, index }, field);
+  return { encoding, parts: parts.length };
+}
