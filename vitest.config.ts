@@ -11,7 +11,11 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'parts', include: ['test/**/*.test.ts'], exclude: [...SERVICE_TESTS, 'test/crash/**'] },
+        test: {
+          name: 'parts',
+          include: ['test/**/*.test.ts'],
+          exclude: [...SERVICE_TESTS, 'test/crash/**', 'test/browser/**'],
+        },
       },
       {
         extends: true,

@@ -1,16 +1,21 @@
 import { createHmac } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
+import type { ClickSnapshot } from '../db/clicks.ts';
 import type { Database } from '../db/connection.ts';
 import { decrypt } from '../db/encryption.ts';
 import {
+  eventLink,
   eventMessage,
+  eventReply,
   exhaustEvent,
   loadEvent,
   logAttempt,
   type StatusSnapshot,
   type WebhookEvent,
 } from '../db/webhooks.ts';
+import { inboundRecord } from '../domain/inbound.ts';
+import { linkRecord } from '../domain/links.ts';
 import { type MessageRow, messageRecord } from '../domain/records.ts';
 import { FAILURE } from '../workflows/contracts.ts';
 import type { Outgoing } from './outgoing.ts';
@@ -20,8 +25,11 @@ const ATTEMPTS = 3;
 // After the first and after the second failed attempt: at 0 s, 2 s and 10 s in all (v2.3.0, Events).
 const NEXT_ATTEMPT_MS = [2_000, 8_000];
 
-/** Telling customers; run on the webhooks' task queue. */
-export function webhookActivities(sql: Database, outgoing: Outgoing, secretsKey: Buffer) {
+/**
+ * Telling customers; run on the webhooks' task queue.
+ * @param shortUrl where short links lead, for events that name a link
+ */
+export function webhookActivities(sql: Database, outgoing: Outgoing, secretsKey: Buffer, shortUrl: string) {
   return {
     /**
      * Makes one delivery attempt and logs it.
@@ -33,7 +41,7 @@ export function webhookActivities(sql: Database, outgoing: Outgoing, secretsKey:
       if (!event || event.state !== 'pending') return;
       if (!event.url || !event.secret || event.attempts >= ATTEMPTS) return exhaustEvent(sql, eventId);
 
-      const body = JSON.stringify(await envelopeOf(sql, event));
+      const body = JSON.stringify(await envelopeOf(sql, event, shortUrl));
       const secret = decrypt(secretsKey, event.accountId, event.secret);
       const result = await outgoing.post(
         event.url,
@@ -69,15 +77,35 @@ export function sign(body: string, secret: string, t: number): string {
   return `t=${t},v1=${createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')}`;
 }
 
-async function envelopeOf(sql: Database, event: WebhookEvent): Promise<object> {
-  if (!event.messageId) throw ApplicationFailure.nonRetryable(`event ${event.id} has no subject`);
-  const message = await eventMessage(sql, event.messageId);
+async function envelopeOf(sql: Database, event: WebhookEvent, shortUrl: string): Promise<object> {
   return {
     id: event.id,
     type: event.type,
     created_at: event.createdAt.toISOString(),
-    data: { message: messageRecord({ ...message, ...asItWas(event.snapshot) }) },
+    data: await dataOf(sql, event, shortUrl),
   };
+}
+
+/** What an event is about, by its subject (v2.3.0, Events). */
+async function dataOf(sql: Database, event: WebhookEvent, shortUrl: string): Promise<object> {
+  if (event.messageId !== null) {
+    const message = await eventMessage(sql, event.messageId);
+    return { message: messageRecord({ ...message, ...asItWas(event.snapshot as StatusSnapshot) }) };
+  }
+  if (event.linkToken !== null) {
+    const click = event.snapshot as ClickSnapshot;
+    const link = await eventLink(sql, event.linkToken, click);
+    return {
+      link: linkRecord(link, shortUrl),
+      clicked_at: new Date(click.clicked_at).toISOString(),
+      robot: click.robot,
+    };
+  }
+  if (event.inboundId !== null) {
+    const reply = await eventReply(sql, event.inboundId);
+    return { inbound: inboundRecord(reply), opt_out: reply.opt_out };
+  }
+  throw ApplicationFailure.nonRetryable(`event ${event.id} has no subject`);
 }
 
 function asItWas(snapshot: StatusSnapshot): Partial<MessageRow> {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { changeSettings, PrefixTakenError, readAccount } from '../db/accounts.ts';
 import { isActiveSender } from '../db/senders.ts';
+import { isReservedKeyword } from '../domain/keywords.ts';
 import { defaultForeignPrice } from '../domain/price.ts';
 import { endpoint } from './endpoint.ts';
 import { ApiError, forbidden, invalidRequest } from './errors.ts';
@@ -15,7 +16,9 @@ const settings = {
   inbound_prefix: z
     .string()
     .refine((value) => INBOUND_PREFIX.test(value), issue({ reason: 'prefix_malformed' }))
+    .refine((value) => !isReservedKeyword(value), issue({ reason: 'prefix_reserved' }))
     .transform((value) => value.toUpperCase())
+    .meta({ pattern: INBOUND_PREFIX.source })
     .nullable()
     .optional(),
 };
@@ -48,7 +51,7 @@ export const changeAccount = endpoint({
   path: '/v1/account',
   scope: 'manage',
   summary: 'Changes the default sender, the sending hours or the inbound keyword.',
-  body: z.strictObject(settings),
+  body: z.strictObject(settings).meta({ minProperties: 1 }),
   responses: {
     200: z.strictObject({
       id: z.string(),

@@ -3,14 +3,19 @@ import Koa from 'koa';
 import helmet from 'koa-helmet';
 import { endpoints } from './endpoints.ts';
 import { ApiError, notFound } from './errors.ts';
+import { pages } from './pages.ts';
 import { accessLog, errorEnvelope, httpRules, requestId } from './middleware.ts';
 import { type Context, serve, type State } from './serve.ts';
+import { servePage } from './servePage.ts';
 import type { Services } from './services.ts';
 
 /** The whole API as a Koa application. */
 export function createApp(services: Services): Koa<State> {
   const app = new Koa<State>();
   app.silent = true;
+  // What stands last was added by the proxy next to us; what stands before it, anybody may have written.
+  app.proxy = services.settings.TRUST_PROXY;
+  app.maxIpsCount = 1;
   app.on('error', (error: unknown) => services.log.error({ err: error }, 'response failed'));
   const router = createRouter(services);
   app.use(requestId());
@@ -26,11 +31,21 @@ export function createApp(services: Services): Koa<State> {
 function createRouter(services: Services): Router<State> {
   const router = new Router<State>({ sensitive: true, strict: true });
   for (const endpoint of endpoints) {
-    router.register(endpoint.path, [endpoint.method], (context) =>
-      serve(endpoint, services, context, context.params),
+    router.register(endpoint.path, [endpoint.method], (context, next) =>
+      isOfAnother(endpoint.path, context.path) ? next() : serve(endpoint, services, context, context.params),
     );
   }
+  for (const page of pages) {
+    router.register(page.path, [...page.methods], (context) => servePage(page, services, context));
+  }
   return router;
+}
+
+const declaredPaths = new Set(endpoints.map(({ path }) => path));
+
+/** Whether a path that fits a pattern with parameters is declared itself: `/v1/messages/estimate` is no message. */
+function isOfAnother(pattern: string, path: string): boolean {
+  return pattern !== path && declaredPaths.has(path);
 }
 
 // Answers are JSON for programs: a browser is to do nothing with them, and nobody is to keep them.
@@ -51,7 +66,9 @@ function securityHeaders(): Koa.Middleware<State> {
 
 /** No endpoint took the request: another method of the path would (405, or 204 to OPTIONS), or nothing is there (404). */
 function refuseUnrouted(router: Router<State>, context: Context): void {
-  const layers = router.match(context.path, context.method).path;
+  const layers = router
+    .match(context.path, context.method)
+    .path.filter(({ path }) => !isOfAnother(String(path), context.path));
   const allowed = [...new Set([...layers.flatMap(({ methods }) => methods), 'OPTIONS'])].sort();
   if (layers.length === 0) throw notFound({ reason: 'route_unknown' });
   context.state.route = String(layers[0]!.path);

@@ -2,17 +2,24 @@ import type { IncomingMessage } from 'node:http';
 import { ApiError, invalidRequest } from './errors.ts';
 
 const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
+const CSV_TYPE = /^text\/csv\s*(?:;|$)/i;
 const CHARSET = /;\s*charset\s*=\s*"?([^";\s]+)"?/i;
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Reads a JSON body. Compressed bodies are refused: a limit on what arrives would say nothing about what it becomes.
+ * Reads a body: JSON, or CSV where the endpoint takes it. Compressed bodies are refused: a limit on what arrives would say nothing about what it becomes.
  *
  * @param limitBytes greatest size in bytes
+ * @param parseCsv turns CSV text into what JSON would have been
  * @throws ApiError 415 (type, charset, encoding), 413 (size), 400 (missing, cut off, not UTF-8, not JSON)
  */
-export async function readJson(request: IncomingMessage, limitBytes: number): Promise<unknown> {
-  refuseUnreadable(request);
+export async function readBody(
+  request: IncomingMessage,
+  limitBytes: number,
+  parseCsv?: (text: string) => unknown,
+): Promise<unknown> {
+  const isCsv = parseCsv !== undefined && CSV_TYPE.test(request.headers['content-type'] ?? '');
+  refuseUnreadable(request, isCsv);
   const bytes = await readBytes(request, limitBytes);
   if (bytes.length === 0) throw invalidRequest({ reason: 'body_missing' });
   let text: string;
@@ -21,6 +28,7 @@ export async function readJson(request: IncomingMessage, limitBytes: number): Pr
   } catch {
     throw invalidRequest({ reason: 'body_not_utf8' });
   }
+  if (isCsv) return parseCsv(text);
   try {
     return JSON.parse(text);
   } catch {
@@ -28,7 +36,7 @@ export async function readJson(request: IncomingMessage, limitBytes: number): Pr
   }
 }
 
-function refuseUnreadable({ headers }: IncomingMessage): void {
+function refuseUnreadable({ headers }: IncomingMessage, isCsv: boolean): void {
   const unsupported = (
     reason: 'content_type_unsupported' | 'charset_unsupported' | 'content_encoding_unsupported',
   ) => new ApiError(415, 'unsupported_media_type', { reason });
@@ -37,7 +45,7 @@ function refuseUnreadable({ headers }: IncomingMessage): void {
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
   if (!hasBody) throw invalidRequest({ reason: 'body_missing' });
   const type = headers['content-type'] ?? '';
-  if (!JSON_TYPE.test(type)) throw unsupported('content_type_unsupported');
+  if (!isCsv && !JSON_TYPE.test(type)) throw unsupported('content_type_unsupported');
   const charset = CHARSET.exec(type)?.[1]?.toLowerCase() ?? 'utf-8';
   if (charset !== 'utf-8' && charset !== 'utf8') throw unsupported('charset_unsupported');
 }

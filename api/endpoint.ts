@@ -20,6 +20,8 @@ export interface Call<Params, Query, Body, Who> {
   caller: Who;
   /** `req_…`, as in `X-Request-Id`. */
   requestId: string;
+  /** Whether the caller wants `text/csv`; only of an endpoint that offers it. */
+  csv: boolean;
   /** The header's value; null when absent, or when the endpoint is not idempotent. */
   idempotencyKey: string | null;
   /** When the request came, epoch milliseconds of this process. */
@@ -28,13 +30,23 @@ export interface Call<Params, Query, Body, Who> {
 }
 
 type Responses = Readonly<Record<number, z.ZodType>>;
-type AnswerOf<R extends Responses> = {
-  [Status in keyof R & number]: {
-    status: Status;
-    body: z.input<R[Status]>;
-    headers?: Record<string, string>;
-  };
-}[keyof R & number];
+type AnswerOf<R extends Responses> =
+  | {
+      [Status in keyof R & number]: {
+        status: Status;
+        body: z.input<R[Status]>;
+        headers?: Record<string, string>;
+      };
+    }[keyof R & number]
+  | CsvAnswer;
+
+/** An answer as `text/csv`, written piece by piece; for endpoints that declare `csv`. */
+export interface CsvAnswer {
+  status: 200;
+  /** Name of the file that a browser would save, without path. */
+  filename: string;
+  csv: AsyncIterable<string> | Iterable<string>;
+}
 
 interface Declaration<
   P extends z.ZodType,
@@ -55,6 +67,13 @@ interface Declaration<
   body?: B;
   /** Greatest size of the body in bytes; 64 kB unless told. */
   bodyLimit?: number;
+  /** Offers its 200 as `text/csv` too (`Accept`). */
+  csv?: boolean;
+  /**
+   * Takes `text/csv` beside JSON: turns the text into what `body` validates.
+   * @throws ApiError 400
+   */
+  parseCsv?: (text: string) => unknown;
   /** Takes the header `Idempotency-Key`. */
   idempotent?: boolean;
   /** Starts paid sends: closed to a test key on a live account. */
@@ -83,10 +102,12 @@ export interface Endpoint {
   query?: z.ZodType;
   body?: z.ZodType;
   bodyLimit?: number;
+  csv?: boolean;
+  parseCsv?: (text: string) => unknown;
   idempotent?: boolean;
   paid?: boolean;
   responses: Responses;
-  handle(call: Call<unknown, unknown, unknown, Caller | null>): Promise<Answer>;
+  handle(call: Call<unknown, unknown, unknown, Caller | null>): Promise<Answer | CsvAnswer>;
 }
 
 /**

@@ -1,15 +1,29 @@
 import { changeAccount, getAccount } from './account.ts';
+import { extendBlacklist, listBlacklist, shortenBlacklist } from './blacklist.ts';
+import { listContacts } from './contacts/list.ts';
+import { saveContacts } from './contacts/save.ts';
+import { changeContact, deleteContact, getContact } from './contacts/single.ts';
 import type { Endpoint } from './endpoint.ts';
+import { createGroup, deleteGroup, getGroup, listGroups, renameGroup } from './groups/crud.ts';
+import { addGroupContacts, removeGroupContact } from './groups/members.ts';
 import { getHealth } from './health.ts';
+import { getInbound, listInbound } from './inbound.ts';
+import { getLink, listLinks } from './links.ts';
+import { lookUpNumber } from './lookup.ts';
 import { cancelMessage } from './messages/cancel.ts';
+import { estimateMessages } from './messages/estimate.ts';
 import { getMessage, listMessages } from './messages/history.ts';
 import { sendMessages } from './messages/send.ts';
+import { openApiEndpoint } from './openapi/endpoint.ts';
+import { getReport } from './reports.ts';
 import { listSenders } from './senders.ts';
+import { changeTemplate, createTemplate, deleteTemplate, getTemplate, listTemplates } from './templates.ts';
 import { changeWebhook } from './webhook.ts';
 
 /** The whole interface. */
 export const endpoints: readonly Endpoint[] = [
   sendMessages,
+  estimateMessages,
   listMessages,
   getMessage,
   cancelMessage,
@@ -17,5 +31,32 @@ export const endpoints: readonly Endpoint[] = [
   changeAccount,
   listSenders,
   changeWebhook,
+  listBlacklist,
+  extendBlacklist,
+  shortenBlacklist,
+  listTemplates,
+  createTemplate,
+  getTemplate,
+  changeTemplate,
+  deleteTemplate,
+  lookUpNumber,
+  listInbound,
+  getInbound,
+  listLinks,
+  getLink,
+  getReport,
+  listContacts,
+  saveContacts,
+  getContact,
+  changeContact,
+  deleteContact,
+  listGroups,
+  createGroup,
+  getGroup,
+  renameGroup,
+  deleteGroup,
+  addGroupContacts,
+  removeGroupContact,
   getHealth,
+  openApiEndpoint(() => endpoints),
 ];

@@ -7,7 +7,8 @@ export type Problem =
   | { reason: 'scope_missing'; scope: string }
   | { reason: 'rate_limited'; seconds: number }
   | { reason: 'route_unknown' | 'resource_unknown' | 'message_unknown' }
-  | { reason: 'group_unknown'; group: string }
+  | { reason: 'group_unknown' | 'group_empty'; group: string }
+  | { reason: 'groups_too_many'; limit: number }
   | { reason: 'method_not_allowed'; method: string; allowed: readonly string[] }
   | { reason: 'too_large'; limitBytes: number }
   | { reason: 'content_type_unsupported' | 'charset_unsupported' | 'content_encoding_unsupported' }
@@ -34,7 +35,12 @@ export type Problem =
   | { reason: 'recipients_too_many'; limit: number }
   | { reason: 'recipient_unverified'; index: number | null }
   | { reason: 'sender_inactive'; sender: string }
-  | { reason: 'text_too_long'; parts: number; limit: number }
+  | { reason: 'text_too_long'; parts: number; limit: number; index: number | null }
+  | { reason: 'text_empty'; index: number | null }
+  | { reason: 'link_malformed'; source: string }
+  | { reason: 'links_too_many' | 'placeholders_too_many'; limit: number }
+  | { reason: 'template_unknown' | 'template_not_sms' | 'params_without_template' }
+  | { reason: 'params_repeated'; key: string }
   | { reason: 'instant_malformed' | 'window_malformed'; field: string }
   | {
       reason:
@@ -42,11 +48,42 @@ export type Problem =
         | 'expires_at_out_of_range'
         | 'settings_empty'
         | 'prefix_malformed'
+        | 'prefix_reserved'
         | 'prefix_taken';
     }
   | { reason: 'insufficient_funds' | 'statement_overdue' }
+  | {
+      reason:
+        | 'lookup_unverified'
+        | 'lookup_unpaid'
+        | 'lookup_failed'
+        | 'lookup_timed_out'
+        | 'lookup_abandoned'
+        | 'lookup_unresolved';
+    }
   | { reason: 'not_cancellable' }
+  | { reason: 'contact_unknown' | 'contact_not_in_group' | 'contact_number_taken' | 'contact_not_object' }
+  | { reason: 'contacts_too_many' | 'members_too_many' | 'fields_too_many' | 'groups_full'; limit: number }
+  | { reason: 'members_missing' }
+  | { reason: 'field_key_malformed' | 'field_key_reserved' | 'field_key_repeated'; key: string }
+  | { reason: 'field_value_malformed'; key: string; limit: number }
+  | { reason: 'group_exists'; group: string }
+  | { reason: 'group_name_like_id' }
+  | { reason: 'csv_malformed'; line: number | null }
+  | { reason: 'csv_column_repeated'; column: string }
+  | { reason: 'csv_columns_too_many'; limit: number }
   | { reason: 'cursor_malformed' }
+  | { reason: 'day_malformed'; field: string }
+  | { reason: 'period_reversed' }
+  | { reason: 'period_too_long'; limit: number }
+  | { reason: 'field_exclusive'; field: string; other: string }
+  | { reason: 'instant_past'; field: string }
+  | { reason: 'number_not_listed' }
+  | { reason: 'link_unknown' }
+  | { reason: 'inbound_unknown' }
+  | { reason: 'template_subject' | 'template_empty' | 'template_link' }
+  | { reason: 'templates_too_many'; limit: number }
+  | { reason: 'templates_too_large'; limitBytes: number }
   | { reason: 'url_malformed' | 'url_scheme' | 'url_credentials' | 'url_private' }
   | { reason: 'unavailable' | 'timed_out' | 'send_abandoned' | 'send_unresolved' | 'internal' };
 
@@ -112,7 +149,15 @@ export function paymentRequired(reason: 'insufficient_funds' | 'statement_overdu
 /** 502, or 504 when time ran out: something behind the API does not answer. */
 export function providerError(
   status: 502 | 504,
-  reason: 'unavailable' | 'timed_out' | 'send_abandoned' | 'send_unresolved',
+  reason:
+    | 'unavailable'
+    | 'timed_out'
+    | 'send_abandoned'
+    | 'send_unresolved'
+    | 'lookup_failed'
+    | 'lookup_timed_out'
+    | 'lookup_abandoned'
+    | 'lookup_unresolved',
   cause?: unknown,
 ): ApiError {
   return new ApiError(status, 'provider_error', { reason }, { cause });

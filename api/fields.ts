@@ -10,6 +10,14 @@ const SENDER_MAX = 15;
 const DIGITS = /^[0-9]{1,9}$/;
 // A lone surrogate is no character, and PostgreSQL stores no NUL.
 const UNSTORABLE = /[\0\p{Surrogate}]/u;
+const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u;
+
+/** How a phone number may be written, for descriptions of the interface; which ones exist no pattern can tell. */
+export const PHONE_NUMBER = {
+  format: 'phone-number',
+  pattern: '^(?:\\+[0-9]{8,15}|[0-9]{9,15})$',
+  examples: ['+48500100200'],
+};
 
 /** Hands a problem of ours through zod's issue to the error envelope; the field's name is filled in there. */
 export function issue(problem: Problem | { reason: Problem['reason'] }): { params: { problem: object } } {
@@ -19,7 +27,13 @@ export function issue(problem: Problem | { reason: Problem['reason'] }): { param
 /** Text as it can be stored and shown: no NUL, no lone surrogates. */
 export const plainText = z
   .string()
-  .refine((value) => !UNSTORABLE.test(value), issue({ reason: 'characters_forbidden' }));
+  .refine((value) => !UNSTORABLE.test(value), issue({ reason: 'characters_forbidden' }))
+  .meta({ pattern: '^[^\\u0000]*$' });
+
+/** Text on one line: no control characters either. */
+export const lineText = plainText
+  .refine((value) => !CONTROL.test(value), issue({ reason: 'characters_forbidden' }))
+  .meta({ pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$' });
 
 /** The caller's own identifier: 1 to 255 characters. */
 export const reference = plainText.min(1).max(REFERENCE_MAX);
@@ -28,51 +42,73 @@ export const reference = plainText.min(1).max(REFERENCE_MAX);
 export const senderName = plainText
   .min(1)
   .max(SENDER_MAX)
-  .refine(isSenderName, issue({ reason: 'sender_malformed' }));
+  .refine(isSenderName, issue({ reason: 'sender_malformed' }))
+  .meta({
+    pattern: '^(?:(?=.*[A-Za-z])[A-Za-z0-9](?:[A-Za-z0-9 .&_-]{0,9}[A-Za-z0-9.&_-])?|[0-9]{3,15})$',
+    examples: ['SKLEP'],
+  });
 
 /** ISO 8601 with `Z` or an offset → epoch milliseconds. */
-export const instant = z.string().transform((value, context) => {
-  const parsed = parseInstant(value);
-  if (parsed !== null) return parsed;
-  context.addIssue({ code: 'custom', ...issue({ reason: 'instant_malformed' }) });
-  return z.NEVER;
-});
+export const instant = z
+  .string()
+  .transform((value, context) => {
+    const parsed = parseInstant(value);
+    if (parsed !== null) return parsed;
+    context.addIssue({ code: 'custom', ...issue({ reason: 'instant_malformed' }) });
+    return z.NEVER;
+  })
+  .meta({ format: 'date-time' });
 
 /** `HH:MM-HH:MM`, at least 15 minutes; stays text. */
 export const sendWindow = z
   .string()
-  .refine((value) => parseSendWindow(value) !== null, issue({ reason: 'window_malformed' }));
+  .refine((value) => parseSendWindow(value) !== null, issue({ reason: 'window_malformed' }))
+  .meta({ pattern: '^(?:[01][0-9]|2[0-3]):[0-5][0-9]-(?:[01][0-9]|2[0-3]):[0-5][0-9]$' });
 
 /** A phone number in one of the three formats → MSISDN in E.164 with plus. */
-export const msisdn = z.string().transform((value, context) => {
-  const parsed = parseMsisdn(value);
-  if (parsed !== null) return parsed;
-  context.addIssue({ code: 'custom', ...issue({ reason: 'field_malformed' }) });
-  return z.NEVER;
-});
+export const msisdn = z
+  .string()
+  .transform((value, context) => {
+    const parsed = parseMsisdn(value);
+    if (parsed !== null) return parsed;
+    context.addIssue({ code: 'custom', ...issue({ reason: 'field_malformed' }) });
+    return z.NEVER;
+  })
+  .meta(PHONE_NUMBER);
 
 /** `msisdn` in a query, where a plus that is not encoded has become a space. */
-export const queryMsisdn = z.string().transform((value, context) => {
-  const parsed = parseMsisdn(value);
-  if (parsed !== null) return parsed;
-  const meant = value.startsWith(' ') ? parseMsisdn(`+${value.slice(1)}`) : null;
-  context.addIssue({
-    code: 'custom',
-    ...issue({ reason: meant === null ? 'field_malformed' : 'plus_not_encoded' }),
-  });
-  return z.NEVER;
-});
+export const queryMsisdn = z
+  .string()
+  .transform((value, context) => {
+    const parsed = parseMsisdn(value);
+    if (parsed !== null) return parsed;
+    const meant = value.startsWith(' ') ? parseMsisdn(`+${value.slice(1)}`) : null;
+    context.addIssue({
+      code: 'custom',
+      ...issue({ reason: meant === null ? 'field_malformed' : 'plus_not_encoded' }),
+    });
+    return z.NEVER;
+  })
+  .meta(PHONE_NUMBER);
 
 /** A page size in a query: a whole number from 1 to `max`. */
 export function pageLimit(max: number, standard: number) {
   return z
     .string()
-    .default(String(standard))
+    .optional()
     .transform((value, context) => {
+      if (value === undefined) return standard;
       const limit = DIGITS.test(value) ? Number(value) : 0;
       if (limit >= 1 && limit <= max) return limit;
       const problem: Problem = { reason: 'number_out_of_range', field: 'limit', min: 1, max };
       context.addIssue({ code: 'custom', ...issue(problem) });
       return z.NEVER;
-    });
+    })
+    .meta({ type: 'integer', minimum: 1, maximum: max, default: standard });
 }
+
+/** A yes or no in a query: `true` or `false`. */
+export const queryBoolean = z
+  .enum(['true', 'false'])
+  .transform((value) => value === 'true')
+  .meta({ type: 'boolean', enum: undefined });

@@ -1,7 +1,8 @@
 import type { ParameterizedContext } from 'koa';
 import { authenticate, authorise } from './authentication.ts';
-import { readJson } from './body.ts';
-import type { Answer, Caller, Endpoint } from './endpoint.ts';
+import { readBody } from './body.ts';
+import { Readable } from 'node:stream';
+import type { Answer, Caller, CsvAnswer, Endpoint } from './endpoint.ts';
 import { ApiError, invalidRequest, notFound, providerError } from './errors.ts';
 import { DeadlineError, within } from './outages.ts';
 import type { Services } from './services.ts';
@@ -37,14 +38,17 @@ export async function serve(
   context.state.route = endpoint.path;
   const caller = endpoint.scope === null ? null : await identify(endpoint, services, context, receivedAt);
   const spentMs = Date.now() - receivedAt;
-  const json =
-    endpoint.body === undefined ? undefined : await readJson(context.req, endpoint.bodyLimit ?? BODY_LIMIT);
+  const body =
+    endpoint.body === undefined
+      ? undefined
+      : await readBody(context.req, endpoint.bodyLimit ?? BODY_LIMIT, endpoint.parseCsv);
   const call = {
     params: readParams(endpoint, params),
     query: validate(endpoint.query ?? NOTHING, readQuery(context.querystring), 'parameter_unknown'),
-    body: endpoint.body === undefined ? undefined : validate(endpoint.body, json),
+    body: endpoint.body === undefined ? undefined : validate(endpoint.body, body),
     caller,
     requestId: context.state.requestId,
+    csv: endpoint.csv === true && context.accepts('json', 'csv') === 'csv',
     idempotencyKey: endpoint.idempotent ? readIdempotencyKey(context) : null,
     // How long the caller takes for its body is not our time.
     receivedAt: Date.now() - spentMs,
@@ -106,7 +110,9 @@ function headerText(value: string): string {
 }
 
 /** Writes the answer, which has to be what the endpoint declares: anything else is a fault of ours. */
-function write(context: Context, endpoint: Endpoint, answer: Answer): void {
+function write(context: Context, endpoint: Endpoint, answer: Answer | CsvAnswer): void {
+  if (endpoint.csv === true) context.vary('Accept');
+  if ('csv' in answer) return writeCsv(context, answer);
   const schema = endpoint.responses[answer.status];
   const checked = schema?.safeParse(answer.body);
   if (checked?.success !== true) {
@@ -115,4 +121,11 @@ function write(context: Context, endpoint: Endpoint, answer: Answer): void {
   if (answer.headers !== undefined) context.set(answer.headers);
   context.status = answer.status;
   context.body = checked.data;
+}
+
+function writeCsv(context: Context, { status, filename, csv }: CsvAnswer): void {
+  context.status = status;
+  context.attachment(filename);
+  context.type = 'text/csv; charset=utf-8';
+  context.body = Readable.from(csv);
 }

@@ -36,6 +36,8 @@ export interface ApiOptions {
   host?: string | undefined;
   /** The address that people outside see; the local one unless given. */
   publicUrl?: string | undefined;
+  /** Where short links lead; the public address unless given. */
+  shortUrl?: string | undefined;
 }
 
 /** A running API. */
@@ -66,7 +68,14 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const { namespace, ...temporalServer } = options.temporal;
   const connection = Connection.lazy(temporalServer);
   const temporal = new Client({ connection, namespace });
-  const services: Services = { sql, temporal, settings: config, secretsKey, log };
+  const services: Services = {
+    sql,
+    temporal,
+    settings: config,
+    secretsKey,
+    log,
+    shortUrl: options.shortUrl ?? options.publicUrl ?? '',
+  };
 
   const app = createApp(services);
   const handler = app.callback();
@@ -90,9 +99,12 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     throw error;
   }
   const { port } = server.address() as AddressInfo;
+  const url = options.publicUrl ?? `http://${localHost(options.host)}:${port}`;
+  // With a free port nobody knows the address before now, and no request is read before this.
+  services.shortUrl ||= url;
   return {
     port,
-    url: options.publicUrl ?? `http://${localHost(options.host)}:${port}`,
+    url,
     async stop() {
       await drain(server);
       await closeClients();

@@ -6,6 +6,7 @@ import type { Database } from '../db/connection.ts';
 export interface ApiSettings {
   DEFAULT_SENDER: string;
   WEBHOOK_ALLOW_PRIVATE: boolean;
+  TRUST_PROXY: boolean;
 }
 
 /** What stands behind the handlers. */
@@ -15,5 +16,7 @@ export interface Services {
   settings: ApiSettings;
   /** The installation's secrets key, 32 bytes. */
   secretsKey: Buffer;
+  /** Where `/l/…` and `/o/…` are found from outside: with scheme, without a slash at the end. */
+  shortUrl: string;
   log: Logger;
 }

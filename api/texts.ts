@@ -117,8 +117,28 @@ export function problemText(problem: Problem): string {
         `Pole „${problem.field}” musi być nazwą nadawcy (od 1 do 11 znaków: litery bez polskich znaków, cyfry, ` +
         'spacja, kropka, &, _ lub -) albo numerem od 3 do 15 cyfr.'
       );
+    case 'group_empty':
+      return `Grupa ${quoted(problem.group)} jest pusta.`;
+    case 'groups_too_many':
+      return `Za dużo grup w jednym żądaniu (najwyżej ${problem.limit}).`;
     case 'text_too_long':
-      return `Treść wiadomości jest za długa: części ${problem.parts}, najwyżej ${problem.limit}.`;
+      return `Treść wiadomości jest za długa${position(problem.index)}: części ${problem.parts}, najwyżej ${problem.limit}.`;
+    case 'text_empty':
+      return `Treść wiadomości jest pusta po podstawieniu danych${position(problem.index)}.`;
+    case 'link_malformed':
+      return `Nieprawidłowy link śledzony ${quoted(problem.source)}. Podaj pełny adres http albo https.`;
+    case 'links_too_many':
+      return `Wiadomość może zawierać najwyżej ${problem.limit} różne adresy śledzone.`;
+    case 'placeholders_too_many':
+      return `Wiadomość może zawierać łącznie najwyżej ${problem.limit} pola z kontaktów, linki śledzone i link rezygnacji.`;
+    case 'template_unknown':
+      return 'Nie znaleziono szablonu o podanym identyfikatorze.';
+    case 'template_not_sms':
+      return 'Szablon nie jest typu „sms”.';
+    case 'params_without_template':
+      return 'Pole „params” można podać tylko razem z „template_id”.';
+    case 'params_repeated':
+      return `Klucz ${quoted(problem.key)} w polu „params” jest podany więcej niż raz (wielkość liter nie ma znaczenia).`;
     case 'instant_malformed':
       return `Pole „${problem.field}” musi być datą i godziną ISO 8601 ze strefą, np. 2026-11-21T10:00:00Z.`;
     case 'window_malformed':
@@ -131,6 +151,8 @@ export function problemText(problem: Problem): string {
       return 'Podaj co najmniej jedno ustawienie do zmiany.';
     case 'prefix_malformed':
       return 'Słowo kluczowe musi mieć od 2 do 10 liter (bez polskich znaków) lub cyfr.';
+    case 'prefix_reserved':
+      return 'Słowa STOP, WYPISZ i NIE służą do rezygnacji z wiadomości i nie mogą być słowem kluczowym.';
     case 'prefix_taken':
       return 'To słowo kluczowe jest już zajęte.';
     case 'insufficient_funds':
@@ -139,8 +161,85 @@ export function problemText(problem: Problem): string {
       return 'Rozliczenie miesięczne jest po terminie płatności. Wysyłki są wstrzymane do zaksięgowania wpłaty.';
     case 'not_cancellable':
       return 'Anulować można tylko zaplanowaną wiadomość, najpóźniej 30 sekund przed wysyłką.';
+    case 'inbound_unknown':
+      return 'Nie znaleziono odpowiedzi o podanym identyfikatorze.';
+    case 'link_unknown':
+      return 'Nie znaleziono linku o podanym tokenie.';
+    case 'field_exclusive':
+      return `Podaj jedno z pól „${problem.other}” i „${problem.field}”, nie oba.`;
+    case 'instant_past':
+      return `Pole „${problem.field}” musi być chwilą w przyszłości.`;
+    case 'number_not_listed':
+      return 'Tego numeru nie ma na czarnej liście.';
+    case 'day_malformed':
+      return `Pole „${problem.field}” musi być dniem w postaci RRRR-MM-DD, np. 2026-11-21.`;
+    case 'period_reversed':
+      return 'Pierwszy dzień raportu nie może być późniejszy niż ostatni.';
+    case 'period_too_long':
+      return `Raport może obejmować najwyżej tyle dni: ${problem.limit}.`;
+    case 'contact_unknown':
+      return 'Nie znaleziono kontaktu o podanym identyfikatorze.';
+    case 'contact_not_in_group':
+      return 'Tego kontaktu nie ma w tej grupie.';
+    case 'contact_number_taken':
+      return 'Ten numer należy do innego kontaktu.';
+    case 'contact_not_object':
+      return 'Kontakt musi być obiektem.';
+    case 'contacts_too_many':
+      return `Za dużo kontaktów w jednym żądaniu (najwyżej ${problem.limit}).`;
+    case 'members_too_many':
+      return `Do grupy można dodać w jednym żądaniu najwyżej tyle kontaktów: ${problem.limit}.`;
+    case 'members_missing':
+      return 'Podaj kontakty w polu „contact_ids” albo „msisdns”.';
+    case 'fields_too_many':
+      return `Kontakt może mieć najwyżej tyle pól własnych: ${problem.limit}.`;
+    case 'groups_full':
+      return `Konto może mieć najwyżej tyle grup: ${problem.limit}. Usuń niepotrzebne.`;
+    case 'field_key_malformed':
+      return (
+        `Nazwa pola własnego ${quoted(problem.key)} jest nieprawidłowa: najpierw litera albo podkreślenie, ` +
+        'potem najwyżej 30 liter, cyfr lub podkreśleń.'
+      );
+    case 'field_key_reserved':
+      return `Nazwa ${quoted(problem.key)} jest zastrzeżona i nie może być nazwą pola własnego.`;
+    case 'field_key_repeated':
+      return `Pole własne ${quoted(problem.key)} podano więcej niż raz (wielkość liter nie ma znaczenia).`;
+    case 'field_value_malformed':
+      return `Wartość pola własnego ${quoted(problem.key)} musi być tekstem (najwyżej ${problem.limit} znaków) albo liczbą.`;
+    case 'group_exists':
+      return `Grupa o nazwie ${quoted(problem.group)} już istnieje.`;
+    case 'group_name_like_id':
+      return 'Nazwa grupy nie może zaczynać się jak identyfikator („gr_”).';
+    case 'csv_malformed':
+      return `Treść żądania nie jest poprawnym plikiem CSV${problem.line === null ? '' : ` (wiersz ${problem.line})`}.`;
+    case 'csv_column_repeated':
+      return `Kolumna ${quoted(problem.column)} występuje w pliku CSV więcej niż raz.`;
+    case 'csv_columns_too_many':
+      return `Kontakty mają razem za dużo różnych pól własnych na jeden plik CSV (najwyżej ${problem.limit}). Zawęź listę.`;
     case 'cursor_malformed':
       return 'Nieprawidłowy kursor. Podaj wartość next_cursor z poprzedniej strony.';
+    case 'lookup_unverified':
+      return 'Konto testowe sprawdza tylko zweryfikowane numery; ten numer nie jest zweryfikowany.';
+    case 'lookup_unpaid':
+      return 'Za mało środków na koncie. Numer nie został sprawdzony.';
+    case 'lookup_failed':
+      return 'Operator nie sprawdził numeru. Opłata nie została pobrana; spróbuj ponownie za chwilę.';
+    case 'lookup_timed_out':
+      return 'Operator nie odpowiedział na czas. Opłata nie została pobrana; spróbuj ponownie za chwilę.';
+    case 'lookup_abandoned':
+      return 'Nie udało się sprawdzić numeru. Opłata nie została pobrana; spróbuj ponownie.';
+    case 'lookup_unresolved':
+      return 'Wynik nie nadszedł na czas. Ponów zapytanie: jeśli wynik już jest, nie zostanie naliczony drugi raz.';
+    case 'template_subject':
+      return 'Temat może mieć tylko szablon typu mms.';
+    case 'template_link':
+      return 'Adres w {{link:…}} musi zaczynać się od http:// lub https:// i nie może zawierać spacji.';
+    case 'template_empty':
+      return 'Podaj co najmniej jedno pole szablonu do zmiany.';
+    case 'templates_too_many':
+      return `Konto może mieć najwyżej tyle szablonów: ${problem.limit}. Usuń niepotrzebne.`;
+    case 'templates_too_large':
+      return `Treści wszystkich szablonów konta mogą zajmować łącznie najwyżej ${problem.limitBytes / 1_000_000} MB.`;
     case 'url_malformed':
       return 'Pole „url” nie jest poprawnym adresem.';
     case 'url_scheme':

@@ -20,7 +20,7 @@ export const changeWebhook = endpoint({
   scope: 'manage',
   summary: "Sets the webhook's address and shows its secret.",
   body: z.strictObject({
-    url: plainText.min(1).max(URL_MAX).nullable(),
+    url: plainText.min(1).max(URL_MAX).meta({ format: 'uri' }).nullable(),
     rotate_secret: z.boolean().optional(),
   }),
   responses: {

@@ -10,6 +10,7 @@ await runProcess(async () => {
     port: config.PORT,
     host: config.HOST,
     publicUrl: config.PUBLIC_URL,
+    shortUrl: config.SHORT_URL,
   });
   log.info({ url: api.url }, 'the API listens');
   return api;

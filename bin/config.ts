@@ -5,7 +5,8 @@ import { isSenderName } from '../domain/senders.ts';
 const flag = z.enum(['true', 'false', '1', '0']).transform((value) => value === 'true' || value === '1');
 const count = (min: number, max: number) =>
   z.string().regex(/^\d+$/, 'must be a whole number').transform(Number).pipe(z.number().min(min).max(max));
-const httpUrl = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''));
+// A host with letters beyond ASCII is written as DNS has it: in an SMS they would cost a part more than half its length.
+const httpUrl = z.url({ protocol: /^https?$/ }).transform((url) => new URL(url).href.replace(/\/+$/, ''));
 
 const environment = z.object({
   PORT: count(0, 65535).default(3000),
@@ -16,6 +17,8 @@ const environment = z.object({
     .default('.data')
     .transform((path) => resolve(path)),
   PUBLIC_URL: httpUrl.optional(),
+  SHORT_URL: httpUrl.optional(),
+  TRUST_PROXY: flag.default(false),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   WEBHOOK_ALLOW_PRIVATE: flag.default(false),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
@@ -54,7 +57,7 @@ export class ConfigError extends Error {
 }
 
 // A misspelt setting of these families would silently do nothing; other variables are none of our business.
-const OWN_FAMILIES = /^(WEBHOOK|DATABASE|TEMPORAL|SECRETS)_/;
+const OWN_FAMILIES = /^(WEBHOOK|DATABASE|TEMPORAL|SECRETS|SHORT)_/;
 
 /**
  * Reads the settings. An empty variable counts as absent.
@@ -76,4 +79,12 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   ];
   if (!parsed.success || problems.length > 0) throw new ConfigError(problems.join('; '));
   return parsed.data;
+}
+
+/**
+ * Where short links lead: `SHORT_URL`, else `PUBLIC_URL`, else this machine.
+ * @param port where the API listens
+ */
+export function shortUrlOf(config: Config, port = config.PORT): string {
+  return config.SHORT_URL ?? config.PUBLIC_URL ?? `http://localhost:${port}`;
 }

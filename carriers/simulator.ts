@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { CarrierReply } from '../domain/inbound.ts';
 import type { DeliveryReport, SubmitAnswer, SubmitPart } from '../domain/submission.ts';
 import type { Carrier } from './carrier.ts';
+import { simulatedLookup } from './simulatedLookup.ts';
 
 /** A report the simulated SMSC will send. */
 export interface PlannedReport {
@@ -17,6 +19,8 @@ export interface SimulatorStore {
   countThrottle(reference: string, upTo: number): Promise<boolean>;
   /** Hands over reports that are due and forgets them once handed over; returns how many there were. */
   handOverDue(limit: number, deliver: (reports: DeliveryReport[]) => Promise<void>): Promise<number>;
+  /** Hands over replies from phones and forgets them once handed over; returns how many there were. */
+  handOverReplies(limit: number, deliver: (replies: CarrierReply[]) => Promise<void>): Promise<number>;
   /** Whether reports of this part are still to come. */
   hasReports(carrierMessageId: string): Promise<boolean>;
 }
@@ -38,7 +42,7 @@ const SLOW_DELIVERY_MS = 30_000;
 const ANSWER_TIMEOUT_MS = 3_000;
 const THROTTLED_TRIES = 3;
 const THROTTLE_DELAY_MS = 1_000;
-const REPORTS_AT_ONCE = 200;
+const AT_ONCE = 200;
 const POLL_MS = 100;
 
 const ON_TIME: PlannedReport[] = [{ state: 'delivered', afterMs: DELIVERY_MS }];
@@ -63,18 +67,22 @@ const REPORTS_BY_ENDING: Record<string, PlannedReport[]> = {
  */
 export function createSimulator(store: SimulatorStore, onError: (error: unknown) => void): Carrier {
   const stopping = new AbortController();
-  let loop: Promise<void> = Promise.resolve();
+  let loops: Promise<unknown> = Promise.resolve();
 
   return {
     name: 'simulator',
     submit: (part) => submitTo(store, part),
-    start(onReports) {
-      loop = reportUntil(stopping.signal, store, onReports, onError);
+    lookup: simulatedLookup,
+    start(onReports, onReplies) {
+      loops = Promise.all([
+        repeatUntil(stopping.signal, () => store.handOverDue(AT_ONCE, onReports), onError),
+        repeatUntil(stopping.signal, () => store.handOverReplies(AT_ONCE, onReplies), onError),
+      ]);
       return Promise.resolve();
     },
     async stop() {
       stopping.abort();
-      await loop;
+      await loops;
     },
   };
 }
@@ -100,17 +108,16 @@ async function untilReported(store: SimulatorStore, carrierMessageId: string): P
   while (Date.now() < deadline && (await store.hasReports(carrierMessageId))) await delay(POLL_MS);
 }
 
-async function reportUntil(
+async function repeatUntil(
   signal: AbortSignal,
-  store: SimulatorStore,
-  deliver: (reports: DeliveryReport[]) => Promise<void>,
+  handOver: () => Promise<number>,
   onError: (error: unknown) => void,
 ): Promise<void> {
   while (!signal.aborted) {
-    const handed = await store.handOverDue(REPORTS_AT_ONCE, deliver).catch((error: unknown) => {
+    const handed = await handOver().catch((error: unknown) => {
       onError(error);
       return 0;
     });
-    if (handed < REPORTS_AT_ONCE) await delay(POLL_MS, undefined, { signal }).catch(() => undefined);
+    if (handed < AT_ONCE) await delay(POLL_MS, undefined, { signal }).catch(() => undefined);
   }
 }

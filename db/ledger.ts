@@ -1,6 +1,6 @@
 import type { Sql } from './connection.ts';
 
-/** What an operator books. Charges and refunds belong to messages and are written by the pipeline alone. */
+/** What an operator books. Charges and refunds belong to messages and look-ups and are written by the pipeline alone. */
 export type BookingKind = 'opening' | 'topup' | 'adjustment' | 'payment';
 
 /** One booking; the database moves the account's balance with it, in the same statement. */
@@ -20,6 +20,7 @@ export interface LedgerRow {
   amount_grosze: number;
   test_credits: number;
   message_id: string | null;
+  lookup_id: string | null;
   note: string | null;
   created_at: Date;
 }
@@ -44,7 +45,7 @@ export async function book(sql: Sql, booking: Booking): Promise<void> {
 export async function listLedger(sql: Sql, account: string, limit: number): Promise<LedgerRow[]> {
   return [
     ...(await sql<LedgerRow[]>`
-      select id, kind, amount_grosze, test_credits, message_id, note, created_at from ledger_entries
+      select id, kind, amount_grosze, test_credits, message_id, lookup_id, note, created_at from ledger_entries
        where account_id = ${account} order by id desc limit ${limit}`),
   ];
 }

@@ -1,5 +1,6 @@
+import type { CarrierReply } from '../domain/inbound.ts';
 import type { DeliveryReport, SubmitPart } from '../domain/submission.ts';
-import type { Database } from './connection.ts';
+import type { Database, Sql } from './connection.ts';
 import { transaction } from './transaction.ts';
 
 /** Keeps the simulated SMSC's memory in PostgreSQL, so that it survives a restart and several workers share it. */
@@ -43,10 +44,35 @@ export function simulatorStore(sql: Database) {
       });
     },
 
+    async handOverReplies(
+      limit: number,
+      deliver: (replies: CarrierReply[]) => Promise<void>,
+    ): Promise<number> {
+      return await transaction(sql, async (tx) => {
+        const waiting = await tx<(CarrierReply & { id: number })[]>`
+          select id, id::text as "carrierReference", source as "from", destination as "to", content as text
+            from simulator_replies order by id limit ${limit} for update skip locked`;
+        if (waiting.length === 0) return 0;
+        await deliver(waiting);
+        await tx`delete from simulator_replies where id = any(${waiting.map((reply) => reply.id)})`;
+        return waiting.length;
+      });
+    },
+
     async hasReports(carrierMessageId: string): Promise<boolean> {
       const [row] =
         await sql`select from simulator_reports where carrier_message_id = ${carrierMessageId} limit 1`;
       return row !== undefined;
     },
   };
+}
+
+/** A phone sends an SMS in the simulated network: `to` is the number it goes to, null when the SMSC does not tell. */
+export async function addSimulatedReply(
+  sql: Sql,
+  reply: { from: string; to: string | null; text: string },
+): Promise<void> {
+  await sql`
+    insert into simulator_replies (source, destination, content)
+    values (${reply.from}, ${reply.to}, ${reply.text})`;
 }

@@ -5,7 +5,7 @@ export interface StatementRow {
   account_id: string;
   /** `YYYY-MM`, a calendar month in Poland. */
   month: string;
-  /** Grosze net owed for that month: charges less refunds. */
+  /** Grosze net owed for that month: charges less refunds, of messages and look-ups. */
   amount_grosze: number;
   issued_at: Date;
   due_at: Date;

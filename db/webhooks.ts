@@ -1,4 +1,7 @@
+import type { InboundRow } from '../domain/inbound.ts';
 import type { MessageRow } from '../domain/records.ts';
+import type { TrackedLinkRow } from '../domain/links.ts';
+import type { ClickSnapshot } from './clicks.ts';
 import type { Sql } from './connection.ts';
 
 /** What was true of a message at its event and has changed since; written by `statusSnapshot`. */
@@ -14,8 +17,11 @@ export interface WebhookEvent {
   id: string;
   accountId: string;
   messageId: string | null;
+  linkToken: string | null;
+  inboundId: string | null;
   type: string;
-  snapshot: StatusSnapshot;
+  /** A `StatusSnapshot` of a message, a `ClickSnapshot` of a link. */
+  snapshot: object;
   state: 'pending' | 'delivered' | 'exhausted';
   createdAt: Date;
   /** Attempts logged so far. */
@@ -28,8 +34,8 @@ export interface WebhookEvent {
 /** Reads an event, its account's present address and secret, and how often it was tried. */
 export async function loadEvent(sql: Sql, eventId: string): Promise<WebhookEvent | null> {
   const [event] = await sql<WebhookEvent[]>`
-    select e.id, e.account_id as "accountId", e.message_id as "messageId", e.type, e.snapshot, e.state,
-           e.created_at as "createdAt", a.webhook_url as url, a.webhook_secret as secret,
+    select e.id, e.account_id as "accountId", e.message_id as "messageId", e.link_token as "linkToken",
+           e.inbound_id as "inboundId", e.type, e.snapshot, e.state, e.created_at as "createdAt", a.webhook_url as url, a.webhook_secret as secret,
            (select count(*)::int from webhook_attempts t where t.event_id = e.id) as attempts
       from webhook_events e join accounts a on a.id = e.account_id
      where e.id = ${eventId}`;
@@ -44,6 +50,29 @@ export async function eventMessage(sql: Sql, messageId: string): Promise<Message
       from messages where id = ${messageId}`;
   if (!message) throw new Error(`message ${messageId} vanished`);
   return message;
+}
+
+/** The link that an event speaks of, as it was at its first click. */
+export async function eventLink(sql: Sql, token: string, snapshot: ClickSnapshot): Promise<TrackedLinkRow> {
+  const [link] = await sql<Pick<TrackedLinkRow, 'token' | 'url' | 'recipient' | 'created_at'>[]>`
+    select token, url, recipient, created_at from tracked_links where token = ${token}`;
+  if (!link) throw new Error(`link ${token} vanished`);
+  return {
+    ...link,
+    message_id: snapshot.message_id,
+    clicks: snapshot.clicks,
+    first_click_at: new Date(snapshot.first_click_at),
+    last_click_at: new Date(snapshot.last_click_at),
+  };
+}
+
+/** The reply that an event speaks of, as it was at the event: nobody had read it yet. */
+export async function eventReply(sql: Sql, inboundId: string): Promise<InboundRow & { opt_out: boolean }> {
+  const [reply] = await sql<(InboundRow & { opt_out: boolean })[]>`
+    select id, sender, receiver, text, reply_to, matched_by, received_at, null as read_at, opt_out
+      from inbound_messages where id = ${inboundId}`;
+  if (!reply) throw new Error(`reply ${inboundId} vanished`);
+  return reply;
 }
 
 /** One delivery attempt as it went. */

@@ -3,6 +3,9 @@ import { NativeConnection, type TLSConfig, Worker } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { batchActivities } from '../activities/batch.ts';
 import { billingActivities } from '../activities/billing.ts';
+import { createReplies, inboundActivities } from '../activities/inbound.ts';
+import { linkActivities, startForgottenClicks } from '../activities/links.ts';
+import { lookupActivities, lookupBillingActivities } from '../activities/lookup.ts';
 import { createOutgoing } from '../activities/outgoing.ts';
 import { createReceipts } from '../activities/receipts.ts';
 import { timeActivities, submissionActivities } from '../activities/submission.ts';
@@ -22,6 +25,8 @@ export interface WorkerOptions {
   temporal: { address: string; namespace: string; tls?: TLSConfig | boolean; apiKey?: string };
   config: { WEBHOOK_ALLOW_PRIVATE: boolean };
   secretsKey: Buffer;
+  /** Where `/l/…` is found from outside, for events that name a link. */
+  shortUrl: string;
   log: Logger;
 }
 
@@ -76,22 +81,39 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         ...timeActivities(sql),
         ...webhookClosingActivities(sql),
         ...batchActivities(sql, client),
+        ...lookupBillingActivities(sql),
+        ...linkActivities(sql),
+        ...inboundActivities(sql),
       },
     }),
     Worker.create({
       ...shared,
       taskQueue: WEBHOOKS_QUEUE,
-      activities: webhookActivities(sql, outgoing, options.secretsKey),
+      activities: webhookActivities(sql, outgoing, options.secretsKey, options.shortUrl),
     }),
     Worker.create({
       ...shared,
       taskQueue: carrierQueue(simulator.name),
-      activities: submissionActivities(sql, simulator, () => receipts.catchUp().catch(onError)),
+      activities: {
+        ...submissionActivities(sql, simulator, () => receipts.catchUp().catch(onError)),
+        ...lookupActivities(sql, simulator),
+      },
     }),
   ]);
 
-  await simulator.start((reports) => receipts.receive(simulator.name, reports));
+  const onReplyError = (error: unknown): void => log.error({ err: error }, 'replies: will be tried again');
+  const replies = createReplies(sql, client, onReplyError);
+  await simulator.start(
+    (reports) => receipts.receive(simulator.name, reports),
+    (found) => replies.receive(simulator.name, found),
+  );
   const catchUp = repeat(CATCH_UP_MS, () => receipts.catchUp(), onError);
+  const forgottenReplies = repeat(CATCH_UP_MS, () => replies.catchUp(), onReplyError);
+  const clicks = repeat(
+    CATCH_UP_MS,
+    () => startForgottenClicks(sql, client),
+    (error) => log.error({ err: error }, 'clicks: will be tried again'),
+  );
   const runs = Promise.all(workers.map((worker) => worker.run()));
 
   return {
@@ -101,6 +123,8 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       await runs.catch(() => undefined);
       await simulator.stop();
       await catchUp.stop();
+      await clicks.stop();
+      await forgottenReplies.stop();
       await outgoing.close();
       await client.connection.close();
       await connection.close();

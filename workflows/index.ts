@@ -1,3 +1,6 @@
 /** Every workflow the workers run. */
 export { batch } from './batch.ts';
+export { click } from './click.ts';
+export { inbound } from './inbound.ts';
+export { lookup } from './lookup.ts';
 export { message } from './message.ts';

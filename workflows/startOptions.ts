@@ -1,6 +1,6 @@
 import { TypedSearchAttributes } from '@temporalio/common';
 import type { StartableMessage } from '../domain/startable.ts';
-import type { BatchInput, MessageInput } from './contracts.ts';
+import type { BatchInput, LookupInput, MessageInput } from './contracts.ts';
 import { MESSAGES_QUEUE, SEARCH_ATTRIBUTES } from './contracts.ts';
 
 /**
@@ -60,5 +60,58 @@ export function batchStart(batch: BatchInput & { priority: boolean }) {
     ]),
     staticSummary: `${priority ? 'Priority batch' : 'Batch'} of ${recipients} SMS`,
     priority: taskPriority({ accountId, priority, batched: false }),
+  };
+}
+
+/**
+ * How the `click` workflow is started; its id is the click's (`clk_…`). Nobody waits for it, so everything else goes before
+ * it. One that was ended by hand may be started again: counting is safe to repeat.
+ */
+export function clickStart({ id, accountId }: { id: string; accountId: string }) {
+  return {
+    ...ONCE,
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY' as const,
+    workflowId: id,
+    taskQueue: MESSAGES_QUEUE,
+    args: [] as [],
+    typedSearchAttributes: new TypedSearchAttributes([{ key: SEARCH_ATTRIBUTES.account, value: accountId }]),
+    staticSummary: 'Click on a tracked link',
+    priority: { priorityKey: 5, fairnessKey: accountId },
+  };
+}
+
+/**
+ * How the `inbound` workflow of a stored reply is started; its id is the reply's (`in_…`). Whose it is, the workflow finds
+ * out. One that was ended by hand may be started again: matching is safe to repeat.
+ */
+export function inboundStart(id: string) {
+  return {
+    ...ONCE,
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY' as const,
+    workflowId: id,
+    taskQueue: MESSAGES_QUEUE,
+    args: [] as [],
+    staticSummary: 'Reply from a phone',
+    priority: { priorityKey: 3, fairnessKey: 'inbound' },
+  };
+}
+
+/**
+ * How the `lookup` workflow is started; its id is the look-up's (`hlr_…`). It goes before all else: its caller waits for
+ * the carrier's answer, and is paid back when that comes too late.
+ */
+export function lookupStart({ id, accountId, carrier }: { id: string; accountId: string; carrier: string }) {
+  const input: LookupInput = { carrier };
+  return {
+    ...ONCE,
+    workflowId: id,
+    taskQueue: MESSAGES_QUEUE,
+    args: [input] as [LookupInput],
+    typedSearchAttributes: new TypedSearchAttributes([
+      { key: SEARCH_ATTRIBUTES.account, value: accountId },
+      { key: SEARCH_ATTRIBUTES.carrier, value: carrier },
+    ]),
+    staticSummary: `Number look-up by ${carrier}`,
+    priority: taskPriority({ accountId, priority: true, batched: false }),
   };
 }

@@ -1,10 +1,12 @@
 import { accountCommands } from './accounts.ts';
 import { auditCommands } from './auditLog.ts';
 import type { AnyCommand } from './command.ts';
+import { inboundCommands } from './inbound.ts';
 import { keyCommands } from './keys.ts';
 import { moneyCommands } from './money.ts';
 import { numberCommands } from './numbers.ts';
 import { senderCommands } from './senders.ts';
+import { simulatorCommands } from './simulator.ts';
 import { statementCommands } from './statements.ts';
 
 /** Every command, in the order of the help. A new one is declared in its file and appears here. */
@@ -15,5 +17,7 @@ export const ALL_COMMANDS: readonly AnyCommand[] = [
   ...numberCommands,
   ...moneyCommands,
   ...statementCommands,
+  ...inboundCommands,
+  ...simulatorCommands,
   ...auditCommands,
 ];

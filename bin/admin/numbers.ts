@@ -1,7 +1,8 @@
 import { deleteVerifiedNumber, insertVerifiedNumber, listVerifiedNumbers } from '../../db/operators.ts';
 import { command, required, type Outcome } from './command.ts';
 import { findAccount, holdAccount } from './lookup.ts';
-import { invalidArgument, notFound, refused } from './problems.ts';
+import { readNumber } from './msisdn.ts';
+import { notFound, refused } from './problems.ts';
 import { accountId, text } from './values.ts';
 
 /** Numbers that a test account may send to (v2.3.0, Authentication, 8). */
@@ -15,7 +16,7 @@ const verify = command({
   about: 'Notes a number as verified: a test account sends to these only, at most 2.',
   options: { account, msisdn },
   async run(sql, values): Promise<Outcome> {
-    const { number, masked } = await readNumber(values.msisdn);
+    const { number, masked } = await readNumber('--msisdn', values.msisdn);
     const { id } = await holdAccount(sql, values.account);
     const verified = await listVerifiedNumbers(sql, id);
     const known = verified.some((row) => row.msisdn === number);
@@ -32,7 +33,7 @@ const remove = command({
   about: 'Forgets a verified number.',
   options: { account, msisdn },
   async run(sql, values): Promise<Outcome> {
-    const { number, masked } = await readNumber(values.msisdn);
+    const { number, masked } = await readNumber('--msisdn', values.msisdn);
     const { id } = await holdAccount(sql, values.account);
     if (!(await deleteVerifiedNumber(sql, id, number))) {
       throw notFound(`This number is not verified for the account ${id}.`);
@@ -52,12 +53,3 @@ const list = command({
 });
 
 export const numberCommands = [verify, remove, list];
-
-async function readNumber(input: string): Promise<{ number: string; masked: string }> {
-  // The tables of phone numbers are the slowest import of all; only these commands need them.
-  const { maskMsisdn, parseMsisdn } = await import('../../domain/msisdn.ts');
-  const number = parseMsisdn(input);
-  if (number === null)
-    throw invalidArgument('--msisdn', 'a number such as +48600100200 or 600100200 is needed');
-  return { number, masked: maskMsisdn(number) };
-}

@@ -54,6 +54,8 @@ const GROUPS: Record<string, string> = {
   keys: 'API keys.',
   senders: 'Names and numbers that messages are sent from.',
   numbers: 'Numbers that a test account may send to.',
+  inbound: 'Replies from phones.',
+  simulator: 'The simulated network.',
   statements: 'Monthly statements of postpaid accounts.',
 };
 

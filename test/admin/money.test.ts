@@ -32,6 +32,23 @@ async function messageEntry(
     values (${id}, ${kind}, ${grosze}, ${message}, ${at}::timestamptz)`;
 }
 
+/** Books a charge or refund of a number look-up, as its workflow does. */
+async function lookupEntry(
+  id: string,
+  kind: 'charge' | 'refund',
+  grosze: number,
+  at: string,
+): Promise<string> {
+  const lookup = newId('hlr');
+  await sql()`
+    insert into number_lookups (id, account_id, msisdn, state, cost_grosze)
+    values (${lookup}, ${id}, '+48600100200', 'refused', ${Math.abs(grosze)})`;
+  await sql()`
+    insert into ledger_entries (account_id, kind, amount_grosze, lookup_id, created_at)
+    values (${id}, ${kind}, ${grosze}, ${lookup}, ${at}::timestamptz)`;
+  return lookup;
+}
+
 describe('top-ups', () => {
   test.each([
     ['50', 5000, 15],
@@ -99,6 +116,19 @@ describe('the ledger', () => {
     ]);
   });
 
+  test('tells look-ups from messages', async () => {
+    const id = await account('--mode', 'live', '--balance', '100');
+    const lookup = await lookupEntry(id, 'charge', -5, '2026-03-10T12:00:00Z');
+    const ledger = await ok('ledger', '--account', id);
+    expect(ledger).toMatchObject({ balance_grosze: 95, sum_grosze: 95, agrees: true });
+    expect(listIn(ledger, 'entries')[0]).toMatchObject({
+      kind: 'charge',
+      amount_grosze: -5,
+      message_id: null,
+      lookup_id: lookup,
+    });
+  });
+
   test('is append-only, and the balance moves by it alone', async () => {
     const id = await account('--balance', '100');
     await expect(sql()`update ledger_entries set amount_grosze = 1`).rejects.toThrow('append-only');
@@ -153,6 +183,18 @@ describe('statements', () => {
     });
     const months = listIn(await ok('statements', 'list', '--account', id)).map(({ month }) => month);
     expect(months).toEqual(['2026-04', '2026-03', '2026-02']);
+  });
+
+  test('bill number look-ups with the messages, less those that were paid back', async () => {
+    const id = await account(...postpaid);
+    await messageEntry(id, 'charge', -100, '2026-03-10T12:00:00Z');
+    await lookupEntry(id, 'charge', -5, '2026-03-31T21:59:59.999Z');
+    await lookupEntry(id, 'charge', -7, '2026-03-10T12:00:00Z');
+    await lookupEntry(id, 'refund', 7, '2026-03-10T12:00:01Z');
+    await lookupEntry(id, 'charge', -5, '2026-03-31T22:00:00Z');
+    expect(await ok('statements', 'issue', '--account', id, '--month', '2026-03')).toMatchObject({
+      amount_grosze: 105,
+    });
   });
 
   test('are paid once, however many try', async () => {

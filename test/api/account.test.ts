@@ -216,7 +216,7 @@ describe('PUT /v1/account/webhook', () => {
           secretsKey: randomBytes(32),
         },
         ...{ log: pino({ level: 'silent' }), port: 0, host: '127.0.0.1' },
-        config: { DEFAULT_SENDER: 'INFO', WEBHOOK_ALLOW_PRIVATE: false },
+        config: { DEFAULT_SENDER: 'INFO', WEBHOOK_ALLOW_PRIVATE: false, TRUST_PROXY: false },
       });
     });
     afterAll(() => strict.stop());

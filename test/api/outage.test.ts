@@ -25,7 +25,7 @@ beforeAll(async () => {
     databaseUrl: url.href,
     databasePool: 4,
     temporal: { address: `127.0.0.1:${temporal.port}`, namespace: 'default' },
-    config: { DEFAULT_SENDER: 'INFO', WEBHOOK_ALLOW_PRIVATE: true },
+    config: { DEFAULT_SENDER: 'INFO', WEBHOOK_ALLOW_PRIVATE: true, TRUST_PROXY: false },
     secretsKey: Buffer.from(secretsKey, 'base64'),
     log: pino({ level: 'silent' }),
     port: 0,

@@ -63,6 +63,8 @@ describe('routing', () => {
   it.each([
     ['PUT', '/v1/messages', 'GET, HEAD, OPTIONS, POST'],
     ['POST', '/v1/messages/msg_1', 'DELETE, GET, HEAD, OPTIONS'],
+    ['GET', '/v1/messages/estimate', 'OPTIONS, POST'],
+    ['DELETE', '/v1/messages/estimate', 'OPTIONS, POST'],
     ['GET', '/v1/account/webhook', 'OPTIONS, PUT'],
     ['HEAD', '/v1/account/webhook', 'OPTIONS, PUT'],
     ['PROPFIND', '/v1/account', 'GET, HEAD, OPTIONS, PATCH'],

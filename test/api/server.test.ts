@@ -13,7 +13,7 @@ function start(port = 0, write: (line: string) => void = () => undefined): Promi
     databaseUrl,
     databasePool: 2,
     temporal: { address, namespace: 'default' },
-    config: { DEFAULT_SENDER: 'INFO', WEBHOOK_ALLOW_PRIVATE: true },
+    config: { DEFAULT_SENDER: 'INFO', WEBHOOK_ALLOW_PRIVATE: true, TRUST_PROXY: false },
     secretsKey: Buffer.from(secretsKey, 'base64'),
     log: pino({ level: 'info' }, { write }),
     port,

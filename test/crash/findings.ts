@@ -185,7 +185,10 @@ async function checkBooks({ sql, accounts }: Scene, messages: StoredMessage[]): 
     );
     const sum = (amounts: number[]): number => amounts.reduce((total, amount) => total + amount, 0);
     const credits = sum(paid.map((message) => message.credits));
-    const grosze = sum(paid.map(({ cost, credits: taken }) => (taken > 0 ? 0 : cost)));
+    const [lookups] = await sql<{ grosze: number }[]>`
+      select coalesce(sum(cost_grosze), 0)::bigint as grosze from number_lookups
+       where account_id = ${account.id} and state in ('charged', 'done')`;
+    const grosze = sum(paid.map(({ cost, credits: taken }) => (taken > 0 ? 0 : cost))) + lookups!.grosze;
     const [books] = await sql<{ balance: number; credits: number; sum: number; sum_credits: number }[]>`
       select a.balance_grosze as balance, a.test_credits as credits,
              coalesce(sum(l.amount_grosze), 0)::bigint as sum, coalesce(sum(l.test_credits), 0)::bigint as sum_credits

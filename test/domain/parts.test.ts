@@ -142,3 +142,52 @@ test('lone surrogates neither break the cut nor get lost', () => {
     RUNS,
   );
 });
+
+describe('against the independent calculator, exhaustively', () => {
+  test('every character of the basic plane has the same encoding', () => {
+    const different: string[] = [];
+    for (let code = 0; code <= 0xffff; code += 1) {
+      if (code >= 0xd800 && code < 0xe000) continue;
+      const char = String.fromCharCode(code);
+      const gsm7 = new SegmentedMessage(char, 'auto', false).encodingName === 'GSM-7';
+      if (gsm7 !== isGsm7(char)) different.push(code.toString(16));
+    }
+    expect(different).toEqual([]);
+  });
+
+  test('every GSM-7 character is cut alike at the ends of one and of two parts', () => {
+    const chars = Array.from({ length: 0xffff }, (_, code) => String.fromCharCode(code)).filter(isGsm7);
+    expect(chars).toHaveLength(137);
+    for (const char of chars) {
+      for (const letters of [152, 153, 159, 160]) {
+        const text = `${'a'.repeat(letters)}${char}b`;
+        expect(countParts(text), JSON.stringify(text)).toBe(oracleParts(text));
+      }
+    }
+  });
+
+  test.each(['€', 'ż', '😀', '€ż', '[€]', 'a😀'])(
+    'letters to the end of one to three parts before %s',
+    (end) => {
+      for (const capacity of [67, 70, 134, 153, 160, 201, 306, 459]) {
+        for (let length = capacity - 6; length <= capacity + 2; length += 1) {
+          const text = 'a'.repeat(length) + end;
+          expect(countParts(text), `${length} letters`).toBe(oracleParts(text));
+        }
+      }
+    },
+  );
+
+  test.each(['grapheme', 'grapheme-composite', 'binary'] as const)('any text of %s units', (unit) => {
+    fc.assert(
+      fc.property(fc.string({ unit, maxLength: 400, size: 'max' }), (text) => {
+        expect(countParts(text)).toBe(text === '' ? 1 : oracleParts(text));
+      }),
+      { ...RUNS, numRuns: 100 },
+    );
+  });
+
+  function oracleParts(text: string): number {
+    return new SegmentedMessage(text, 'auto', false).segments.length;
+  }
+});

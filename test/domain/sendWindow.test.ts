@@ -177,3 +177,66 @@ describe('against a minute-by-minute walk on an independent clock', () => {
     },
   );
 });
+
+describe('on every day of 2024 to 2037, by quarters of an hour', () => {
+  const QUARTER = 15 * MINUTE;
+  // The clock changes on the hour, so a window that begins and ends on a quarter opens on one.
+  const WINDOWS = [
+    ...[
+      '08:00-20:00',
+      '22:00-06:00',
+      '00:00-00:15',
+      '23:45-00:00',
+      '09:00-08:45',
+      '01:00-02:30',
+      '02:15-02:45',
+    ],
+    ...[
+      '02:00-02:15',
+      '02:45-03:00',
+      '02:30-05:00',
+      '02:00-03:00',
+      '03:00-03:15',
+      '01:45-02:00',
+      '03:00-02:00',
+    ],
+  ];
+  const from = at('2023-12-31T23:00:00Z');
+  const days = Math.round((at('2037-12-31T23:00:00Z') - from) / DAY);
+  // Two days more: what a window of the last day opens to.
+  const clock = Int16Array.from({ length: (days + 2) * 96 }, (_, i) => {
+    const [hour = '', minute = ''] = CLOCK.format(from + i * QUARTER).split(':');
+    return Number(hour) * 60 + Number(minute);
+  });
+
+  test('the years hold 28 changes of the clock', () => {
+    const hours = Array.from(clock).filter((minute, i) => i > 0 && modDay(minute - clock[i - 1]!) !== 15);
+    expect(hours).toHaveLength(28);
+  });
+
+  test.each(WINDOWS)('%s', (text) => {
+    const window = parseSendWindow(text)!;
+    const inside = insideMinutes(window);
+    // From the end backwards: for each quarter the first one, from it on, that is inside.
+    const opening = new Int32Array(clock.length).fill(-1);
+    for (let i = clock.length - 1; i >= 0; i -= 1)
+      opening[i] = inside[clock[i]!] ? i : (opening[i + 1] ?? -1);
+    for (let i = 0; i < days * 96; i += changesNear(i) ? 1 : 61) {
+      const expected = from + opening[i]! * QUARTER;
+      if (firstMomentInside(from + i * QUARTER, window) !== expected) {
+        expect.unreachable(`${new Date(from + i * QUARTER).toISOString()} in ${text}`);
+      }
+    }
+  });
+
+  function modDay(minutes: number): number {
+    return (minutes + 1440) % 1440;
+  }
+
+  /** Within a day before a change of the clock or half a day after it: there every quarter is looked at, else one in 61. */
+  function changesNear(i: number): boolean {
+    const before = clock[i - 48];
+    const after = clock[i + 96];
+    return before !== undefined && after !== undefined && modDay(after - before) !== (144 * 15) % 1440;
+  }
+});

@@ -13,6 +13,8 @@ test('exactly the moves of the specification are allowed', () => {
       'scheduled → cancelled',
       'queued → sent',
       'queued → failed',
+      // Opted out since it was accepted.
+      'queued → rejected',
       'queued → expired',
       'sent → delivered',
       'sent → undelivered',

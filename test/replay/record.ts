@@ -1,17 +1,25 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import packageJson from '../../package.json' with { type: 'json' };
+import { storeClick } from '../../db/clicks.ts';
+import { newId } from '../../db/ids.ts';
+import { linkTokens } from '../../db/links.ts';
 import { cancelSignal, cancelUpdate } from '../../workflows/contracts.ts';
+import { clickStart } from '../../workflows/startOptions.ts';
+import { lookUp, writtenLookup } from '../workflows/lookups.ts';
 import { HOUR, type Pipeline, startPipeline, until } from '../workflows/pipeline.ts';
+import { receiveReplies, startReply } from '../workflows/replies.ts';
 
 /**
  * Records the histories that later versions of the workflows must still replay, into `histories/<version>/`. Run it
- * before a release (`npm run record-histories`); what an earlier release recorded is never recorded again.
+ * before a release (`npm run record-histories`, or `… -- click` for the names that begin so); what was recorded once is
+ * never recorded again.
  */
 const FOLDER = new URL(`./histories/${packageJson.version}/`, import.meta.url);
+const [prefix = ''] = process.argv.slice(2);
 
 const receiver = createServer((request, response) => {
   request.resume().on('end', () => response.writeHead(request.url === '/refuse' ? 500 : 200).end());
@@ -22,7 +30,9 @@ const address = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
 const pipeline = await startPipeline('real');
 try {
   await mkdir(FOLDER, { recursive: true });
+  const recorded = await readdir(FOLDER);
   for (const [name, run] of Object.entries(scenarios(pipeline))) {
+    if (!name.startsWith(prefix) || recorded.includes(`${name}.json`)) continue;
     await save(name, await run());
     console.log(`recorded ${name}`);
   }
@@ -55,6 +65,37 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     return message.id;
   };
   const handle = (id: string) => at.client.workflow.getHandle(id);
+  const clicked = async (account: string, earlierClicks = 0) => {
+    const [token] = (
+      await linkTokens(at.sql, account, [{ recipient: '+48500100200', url: 'https://example.com/' }])
+    ).values();
+    for (let i = 0; ; i += 1) {
+      const id = newId('clk');
+      await storeClick(at.sql, { id, token: token!, userAgent: null, ipHash: null, robot: false });
+      await at.client.workflow.start('click', clickStart({ id, accountId: account }));
+      await closed(id);
+      if (i === earlierClicks) return id;
+    }
+  };
+
+  const lookedUp = async (ending: string, balance = 100, carrier = 'simulator') => {
+    const account = await at.account({ balance });
+    const id = await writtenLookup(at, account, ending);
+    await lookUp(at, account, id, carrier);
+    await closed(id);
+    return id;
+  };
+
+  const replied = async (webhook?: string) => {
+    const account = await at.account(webhook === undefined ? {} : { webhookUrl: address + webhook });
+    const keyword = account.slice(-8).toUpperCase();
+    await receiveReplies(at, account, keyword);
+    return await settled(await startReply(at, '+48500100200', `${keyword} stop`));
+  };
+  const settled = async (id: string) => {
+    await closed(id);
+    return id;
+  };
 
   return {
     'message-delivered': sendUntil('delivered', {}),
@@ -71,6 +112,14 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     'message-sent-after-its-time': async () => {
       const message = await at.draft(await at.account(), { sendAt: Date.now() + 2_000 });
       await at.accept(message);
+      await closed(message.id);
+      return message.id;
+    },
+    'message-opted-out': async () => {
+      const account = await at.account();
+      const message = await at.draft(account, { sendAt: Date.now() + 2_000 });
+      await at.accept(message);
+      await at.sql`insert into blacklist (account_id, msisdn) select account_id, recipient from messages where id = ${message.id}`;
       await closed(message.id);
       return message.id;
     },
@@ -93,6 +142,19 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
       await closed(id);
       return id;
     },
+    'click-first': async () => clicked(await at.account({ webhookUrl: `${address}/take` })),
+    'click-first-webhook-refused': async () => clicked(await at.account({ webhookUrl: `${address}/refuse` })),
+    'click-second': async () => clicked(await at.account({ webhookUrl: `${address}/take` }), 1),
+    'lookup-found': () => lookedUp('000'),
+    'lookup-slow': () => lookedUp('917'),
+    'lookup-failed': () => lookedUp('915'),
+    'lookup-timed-out': () => lookedUp('916'),
+    'lookup-carrier-away': () => lookedUp('000', 100, 'nobody'),
+    'lookup-insufficient-funds': () => lookedUp('000', 4),
+    'inbound-matched': () => replied(),
+    'inbound-matched-with-webhook': () => replied('/take'),
+    'inbound-matched-webhook-refused': () => replied('/refuse'),
+    'inbound-unmatched': async () => settled(await startReply(at, '+48500100299', 'Dzień dobry')),
     'batch-accepted': async () => {
       const account = await at.account();
       const first = await at.draft(account);
@@ -124,5 +186,6 @@ async function save(name: string, workflowId: string): Promise<void> {
     withoutPaths(
       JSON.stringify({ workflowId, history: JSON.parse(historyToJSON(history)) as unknown }, null, 1),
     ) + '\n',
+    { flag: 'wx' },
   );
 }

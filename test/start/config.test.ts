@@ -9,6 +9,7 @@ describe('readConfig', () => {
       PORT: 3000,
       DATA_DIR: resolve('.data'),
       LOG_LEVEL: 'info',
+      TRUST_PROXY: false,
       WEBHOOK_ALLOW_PRIVATE: false,
       TEMPORAL_NAMESPACE: 'default',
     });

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { contractBreach } from './contract.ts';
 
 /** An answer of the API. */
 export interface ApiAnswer {
@@ -12,6 +13,7 @@ export interface ApiAnswer {
 /** Every field that some answer has: a test that looks at one which is not there fails. */
 export interface AnswerBody {
   id: string;
+  name: string;
   status: string;
   to: string;
   from: string | null;
@@ -23,13 +25,43 @@ export interface AnswerBody {
   created_at: string;
   updated_at: string;
   count: number;
+  accepted: number;
+  total_cost_grosze: number;
   messages: AnswerBody[];
   data: AnswerBody[];
   next_cursor: string | null;
+  msisdn: string;
+  first_name: string | null;
+  last_name: string | null;
+  email: string | null;
+  fields: Record<string, string>;
+  groups: { id: string; name: string }[];
+  created: number;
+  updated: number;
+  members: number;
+  added: number;
+  invalid: unknown[];
+  removed: string;
+  reason: string | null;
   error: { code: string; message: string; param?: string };
   request_id: string;
   webhook_url: string | null;
   webhook_secret: string;
+  reply_to: string | null;
+  matched_by: string;
+  received_at: string;
+  read_at: string | null;
+  inbound_number: string | null;
+  prefix: string | null;
+  token: string;
+  short_url: string;
+  message_id: string | null;
+  clicks: number;
+  first_click_at: string | null;
+  last_click_at: string | null;
+  links: AnswerBody[];
+  totals: { links: number; clicked: number; clicks: number };
+  click_log: { clicked_at: string; user_agent: string | null; robot: boolean }[];
 }
 
 /** A caller of the API with one key. */
@@ -43,15 +75,19 @@ export interface ApiClient {
 }
 
 /**
- * Calls a URL and checks what holds for every answer of the API: a request id in the header, JSON, and for errors
- * the envelope with the same id and a Polish sentence.
+ * Calls a URL and checks what holds for every answer of the API: it is what the OpenAPI document declares for it, with
+ * a request id in the header, and errors have the envelope with the same id and a Polish sentence.
  */
 export async function call(url: string, init: RequestInit = {}): Promise<ApiAnswer> {
   const response = await fetch(url, { redirect: 'manual', ...init });
   const text = await response.text();
   const id = response.headers.get('x-request-id');
   expect(id).toMatch(/^req_[0-9a-z]{26}$/);
-  const body = (text === '' ? {} : JSON.parse(text)) as AnswerBody;
+  const { status, headers } = response;
+  const { pathname: path } = new URL(url);
+  expect(contractBreach({ method: init.method ?? 'GET', path, status, headers, text })).toBeNull();
+  const isJson = headers.get('content-type')?.startsWith('application/json') === true;
+  const body = (isJson && text !== '' ? JSON.parse(text) : {}) as AnswerBody;
   if (response.status >= 400 && response.status !== 503 && text !== '') {
     expect(body).toEqual({
       error: {

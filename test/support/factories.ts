@@ -21,6 +21,8 @@ export interface AccountWish {
   defaultSender?: string;
   verified?: string[];
   scopes?: Scope[];
+  /** The number on which it receives replies, E.164. */
+  inboundNumber?: string;
 }
 
 /** A fresh account with a key. */
@@ -46,10 +48,11 @@ export async function newAccount(wish: AccountWish = {}): Promise<TestAccount> {
   const id = newId('cl');
   await sql`
     insert into accounts (id, name, mode, billing_mode, credit_limit_grosze, price_per_part_grosze, country_rates,
-                          rate_limit_per_minute, sender_name, send_window)
+                          rate_limit_per_minute, sender_name, send_window, inbound_number)
     values (${id}, 'Test', ${mode}, ${wish.billing ?? 'prepaid'}, ${wish.creditLimit ?? 0}, ${wish.price ?? 10},
             ${JSON.stringify(wish.countryRates ?? {})}::text::jsonb, ${wish.rateLimit ?? 100_000},
-            ${wish.defaultSender ?? null}, ${wish.sendWindow ?? null})`;
+            ${wish.defaultSender ?? null}, ${wish.sendWindow ?? null},
+            ${wish.inboundNumber ?? null})`;
   if (balance !== 0 || testCredits !== 0) {
     await sql`
       insert into ledger_entries (account_id, kind, amount_grosze, test_credits)

@@ -31,6 +31,9 @@ export interface ServiceProcess {
   stop(): Promise<void>;
 }
 
+/** Where short links lead, for API and workers under test; nothing listens there. */
+export const SHORT_URL = 'https://s.example';
+
 const START_PATIENCE_MS = 60_000;
 const ready = z.object({ msg: z.string(), url: z.string().optional() });
 
@@ -88,6 +91,7 @@ export async function spawnProcess(
       HOST: '127.0.0.1',
       PORT: '0',
       WEBHOOK_ALLOW_PRIVATE: 'true',
+      SHORT_URL,
       ...settings,
     },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { MessageRecord } from '../../domain/records.ts';
+import { webhookBreach } from './contract.ts';
 
 const TOLERANCE_SECONDS = 300;
 
@@ -20,6 +21,8 @@ export interface ReceivedCall {
   /** Whether the signature is right for the secret and fresh (v2.3.0, Events). */
   verified: boolean;
   event: WebhookEvent;
+  /** How the body differs from what the OpenAPI document says of such an event; null when it does not. */
+  breach: string | null;
   headers: Record<string, string | string[] | undefined>;
 }
 
@@ -27,7 +30,10 @@ export interface ReceivedCall {
 export interface WebhookReceiver {
   url: string;
   calls: ReceivedCall[];
-  /** Resolves with all calls as soon as the condition holds; rejects when it does not in time. */
+  /**
+   * Resolves with all calls as soon as the condition holds; rejects when it does not in time, or when a call was not what
+   * the OpenAPI document says.
+   */
   until(holds: (calls: ReceivedCall[]) => boolean, patienceMs?: number): Promise<ReceivedCall[]>;
   /** What `PUT /v1/account/webhook` answered; nothing is verified before it is told. */
   useSecret(secret: string): void;
@@ -48,10 +54,13 @@ export async function startReceiver(answer: (call: number) => number = () => 200
     request.on('end', () => {
       const raw = Buffer.concat(chunks);
       const header = request.headers['x-service-signature'];
+      const text = raw.toString('utf8');
+      const event = JSON.parse(text) as WebhookEvent;
       calls.push({
         at: Date.now(),
         verified: typeof header === 'string' && isSigned(header, raw, secret),
-        event: JSON.parse(raw.toString('utf8')) as WebhookEvent,
+        event,
+        breach: webhookBreach(event.type, text),
         headers: request.headers,
       });
       response.writeHead(answer(calls.length)).end();
@@ -66,10 +75,12 @@ export async function startReceiver(answer: (call: number) => number = () => 200
     until(holds, patienceMs = 20_000) {
       return new Promise((resolve, reject) => {
         const check = () => {
-          if (!holds(calls)) return;
+          const breach = calls.find((one) => one.breach !== null)?.breach;
+          if (breach === undefined && !holds(calls)) return;
           clearTimeout(patience);
           waiting.delete(check);
-          resolve(calls);
+          if (breach === undefined) resolve(calls);
+          else reject(new Error(String(breach)));
         };
         const patience = setTimeout(() => {
           waiting.delete(check);

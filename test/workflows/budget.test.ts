@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cancelUpdate } from '../../workflows/contracts.ts';
+import { lookUp, writtenLookup } from './lookups.ts';
 import { HOUR, type Pipeline, startPipeline, until } from './pipeline.ts';
+import { receiveReplies, startReply } from './replies.ts';
 
 // The number of history events is what a message costs at any scale. Whoever raises a budget says why in its commit.
 const BUDGET = {
@@ -12,6 +14,9 @@ const BUDGET = {
   scheduled: 29,
   cancelled: 22,
   batch: 30,
+  lookup: 14,
+  reply: 7,
+  replyWithWebhook: 13,
 };
 
 let pipeline: Pipeline;
@@ -79,6 +84,25 @@ test('a scheduled message that is cancelled', async () => {
   const id = await send(await pipeline.account(), Date.now() + HOUR);
   await pipeline.client.workflow.getHandle(id).executeUpdate(cancelUpdate);
   expectWithin(await eventsOf(id), BUDGET.cancelled);
+});
+
+test('a number look-up', async () => {
+  const account = await pipeline.account();
+  const id = await writtenLookup(pipeline, account);
+  expect(await lookUp(pipeline, account, id)).toEqual({ state: 'done', reason: null });
+  expectWithin(await eventsOf(id), BUDGET.lookup);
+});
+
+test('a reply, without and with the webhook message.received', async () => {
+  const [quiet, told] = [await pipeline.account(), await pipeline.account({ webhookUrl })];
+  await receiveReplies(pipeline, quiet, 'CICHO');
+  await receiveReplies(pipeline, told, 'GLOSNO');
+  expectWithin(await eventsOf(await startReply(pipeline, '+48500100200', 'cicho stop')), BUDGET.reply);
+  const id = await startReply(pipeline, '+48500100200', 'glosno tak');
+  expectWithin(await eventsOf(id), BUDGET.replyWithWebhook);
+  expect(await pipeline.sql`select state from webhook_events where inbound_id = ${id}`).toEqual([
+    { state: 'delivered' },
+  ]);
 });
 
 test('a request of 500 recipients costs its batch no more than one of two', async () => {

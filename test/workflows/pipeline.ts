@@ -132,6 +132,7 @@ export async function startPipeline(server: 'time-skipping' | 'real' = 'time-ski
     temporal: { address: temporal.address, namespace: 'default' },
     config: { WEBHOOK_ALLOW_PRIVATE: true },
     secretsKey,
+    shortUrl: 'https://s.example',
     log,
   });
 

@@ -144,6 +144,24 @@ describe('the events of a message', () => {
     expect(events[0]!.attempts[0]).toMatchObject({ statusCode: 200, answer: 'what the receiver says' });
   });
 
+  test('end with message.expired when no report came in time', async () => {
+    const receiver = await receive(status(200));
+    const account = await pipeline.account({ webhookUrl: receiver.url });
+    const giveUpAt = (await pipeline.now()) + 5_000;
+    const message = await pipeline.draft(account, { ending: '903', giveUpAt });
+    expect(await pipeline.accept(message)).toEqual({ accepted: true });
+    await untilClosed(message.id);
+    const last = (await untilState(message.id, 'delivered')).at(-1)!;
+    expect(last.type).toBe('message.expired');
+    const { event, raw, signature } = receiver.calls.at(-1)!;
+    expect(event).toMatchObject({
+      id: last.id,
+      type: 'message.expired',
+      data: { message: { status: 'expired', delivered_at: null } },
+    });
+    expect(isSigned(signature, raw, WEBHOOK_SECRET)).toBe(true);
+  }, 60_000);
+
   test('keep their order while the first one is refused at first', async () => {
     const receiver = await receive((call, response) => void response.writeHead(call === 1 ? 503 : 200).end());
     const id = await send(receiver.url, '000');
@@ -233,7 +251,7 @@ describe('what changes between two attempts', () => {
   afterAll(() => outgoing.close());
 
   const deliver = (eventId: string): Promise<void> =>
-    webhookActivities(pipeline.sql, outgoing, secretsKey).deliverWebhook(eventId);
+    webhookActivities(pipeline.sql, outgoing, secretsKey, 'https://s.example').deliverWebhook(eventId);
 
   const useSecret = (account: string, secret: string) =>
     pipeline.sql`

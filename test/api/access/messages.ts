@@ -1,0 +1,20 @@
+import type { AccessCases } from './cases.ts';
+
+const later = new Date(Date.now() + 86_400_000).toISOString();
+
+export const messageCases: AccessCases = {
+  async prepare({ api }) {
+    const message = { to: '500100777', text: 'tajne', send_at: later, reference: 'tajne' };
+    return { message: (await api.send(message)).body.id };
+  },
+  tables: ['messages', 'ledger_entries'],
+  cases: {
+    'POST /v1/messages': { call: ({ api }) => api.send({ to: '500100200', text: 'x', send_at: later }) },
+    'POST /v1/messages/estimate': {
+      call: ({ api }) => api.post('/v1/messages/estimate', { to: '500100200', text: 'x' }),
+    },
+    'GET /v1/messages': { call: ({ api }) => api.get('/v1/messages') },
+    'GET /v1/messages/:id': { call: ({ api }, of) => api.get(`/v1/messages/${of['message']}`) },
+    'DELETE /v1/messages/:id': { call: ({ api }, of) => api.delete(`/v1/messages/${of['message']}`) },
+  },
+};

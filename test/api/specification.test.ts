@@ -1,0 +1,478 @@
+import { Client, Connection } from '@temporalio/client';
+import { getExampleNumber } from 'libphonenumber-js/max';
+import examples from 'libphonenumber-js/mobile/examples';
+import { afterEach, describe, expect, inject, it } from 'vitest';
+import { endpoints } from '../../api/endpoints.ts';
+import { MESSAGE_STATUSES } from '../../domain/statuses.ts';
+import { type AnswerBody, apiClient, call } from '../support/client.ts';
+import { eventually } from '../support/eventually.ts';
+import {
+  books,
+  database,
+  newAccount,
+  newKey,
+  storedMessages,
+  type TestAccount,
+} from '../support/factories.ts';
+import { startReceiver, type WebhookReceiver } from '../support/webhookReceiver.ts';
+
+// What somebody would check who has the interface description and an HTTP client, and no other test does.
+
+const DAY = 86_400_000;
+const base = () => inject('service').apiUrl;
+const later = new Date(Date.now() + DAY).toISOString();
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const EU = [
+  ...(['AT', 'BE', 'BG', 'HR', 'CY', 'CZ', 'DK', 'EE', 'FI'] as const),
+  ...(['FR', 'DE', 'GR', 'HU', 'IE', 'IT', 'LV', 'LT', 'LU'] as const),
+  ...(['MT', 'NL', 'PL', 'PT', 'RO', 'SK', 'SI', 'ES', 'SE'] as const),
+];
+const MESSAGE_FIELDS = [
+  ...['id', 'type', 'status', 'to', 'from', 'text', 'subject', 'parts', 'cost_grosze', 'priority'],
+  ...['reference', 'send_at', 'expires_at', 'delivered_at', 'error', 'created_at', 'updated_at'],
+];
+
+// As the endpoints' tables say; GET /v1/senders and GET /v1/reports by the table of scopes.
+const SCOPES = {
+  'POST /v1/messages': 'send',
+  'DELETE /v1/messages/:id': 'send',
+  'GET /v1/messages': 'read',
+  'GET /v1/messages/:id': 'read',
+  'GET /v1/templates': 'read',
+  'POST /v1/templates': 'manage',
+  'GET /v1/templates/:id': 'read',
+  'PATCH /v1/templates/:id': 'manage',
+  'DELETE /v1/templates/:id': 'manage',
+  'GET /v1/numbers/:msisdn/lookup': 'send',
+  'GET /v1/account': 'read',
+  'PATCH /v1/account': 'manage',
+  'GET /v1/senders': 'read',
+  'PUT /v1/account/webhook': 'manage',
+  'GET /v1/blacklist': 'read',
+  'POST /v1/blacklist': 'manage',
+  'DELETE /v1/blacklist/:msisdn': 'manage',
+  'GET /v1/inbound': 'read',
+  'GET /v1/inbound/:id': 'read',
+  'GET /v1/links': 'read',
+  'GET /v1/links/:token': 'read',
+  'GET /v1/contacts': 'read',
+  'POST /v1/contacts': 'manage',
+  'GET /v1/contacts/:id': 'read',
+  'PATCH /v1/contacts/:id': 'manage',
+  'DELETE /v1/contacts/:id': 'manage',
+  'GET /v1/groups': 'read',
+  'POST /v1/groups': 'manage',
+  'GET /v1/groups/:id': 'read',
+  'PATCH /v1/groups/:id': 'manage',
+  'DELETE /v1/groups/:id': 'manage',
+  'POST /v1/groups/:id/contacts': 'manage',
+  'DELETE /v1/groups/:id/contacts/:contactId': 'manage',
+  'GET /v1/health': null,
+  'GET /v1/reports': 'read',
+};
+
+const untilStatus = ({ api }: TestAccount, id: string, status: string) =>
+  eventually(
+    async () => (await api.get(`/v1/messages/${id}`)).body as AnswerBody & Record<string, unknown>,
+    (message) => message.status === status,
+    40_000,
+  );
+
+const openReceivers: WebhookReceiver[] = [];
+afterEach(async () => {
+  for (const receiver of openReceivers.splice(0)) await receiver.close();
+});
+
+async function listening({ api }: TestAccount, answer?: (call: number) => number): Promise<WebhookReceiver> {
+  const receiver = await startReceiver(answer);
+  openReceivers.push(receiver);
+  receiver.useSecret((await api.put('/v1/account/webhook', { url: receiver.url })).body.webhook_secret);
+  return receiver;
+}
+
+describe('every answer', () => {
+  it('has a request id of its own, pages and refusals too', async () => {
+    const requests: [string, string][] = [
+      ['GET', '/v1/health'],
+      ['HEAD', '/v1/health'],
+      ['GET', '/v1/account'],
+      ['GET', '/nothing'],
+      ['GET', '/v1/messages/%00'],
+      ['POST', '/v1/account'],
+      ['OPTIONS', '/v1/messages'],
+      ['GET', '/v1/openapi.json'],
+      ['GET', '/o/nothing'],
+      ['GET', '/l/nothing'],
+    ];
+    const answers = await Promise.all(
+      requests.map(([method, path]) => fetch(base() + path, { method, redirect: 'manual' })),
+    );
+    const ids = answers.map(({ headers }) => headers.get('x-request-id'));
+    for (const id of ids) expect(id).toMatch(/^req_[0-9a-z]{26}$/);
+    expect(new Set(ids).size).toBe(requests.length);
+  });
+
+  it('has one where it leads elsewhere, too', async () => {
+    const { api } = await newAccount();
+    const { body } = await api.send({
+      to: '500100200',
+      text: '{{link:https://example.com/}}',
+      send_at: later,
+    });
+    const response = await fetch(`${base()}/l/${body.text.split('/').at(-1)}`, { redirect: 'manual' });
+    expect([response.status, response.headers.get('x-request-id')]).toEqual([
+      302,
+      expect.stringMatching(/^req_[0-9a-z]{26}$/) as string,
+    ]);
+  });
+
+  it('comes from a path that begins with the version', () => {
+    expect(endpoints.filter(({ path }) => !path.startsWith('/v1/'))).toEqual([]);
+  });
+
+  it('names things by ids with their prefixes', async () => {
+    const { api } = await newAccount();
+    const ids = {
+      cl_: (await api.get('/v1/account')).body.id,
+      msg_: (await api.send({ to: '500100200', text: 'x', send_at: later })).body.id,
+      tpl_: (await api.post('/v1/templates', { name: 'a', body: 'b' })).body.id,
+      ct_: (await api.post('/v1/contacts', { msisdn: '500100200' })).body.id,
+      gr_: (await api.post('/v1/groups', { name: 'a' })).body.id,
+    };
+    for (const [prefix, id] of Object.entries(ids)) expect(id).toMatch(new RegExp(`^${prefix}[0-9a-z]{26}$`));
+  });
+});
+
+describe('a Message', () => {
+  it('tells its times in ISO 8601 and its money in whole grosze; updated_at follows its status', async () => {
+    const account = await newAccount({ price: 7 });
+    const { body } = await account.api.send({ to: '500100200', text: 'x' });
+    const done = await untilStatus(account, body.id, 'delivered');
+    for (const field of ['created_at', 'updated_at', 'delivered_at']) expect(done[field]).toMatch(INSTANT);
+    expect(Date.parse(done.updated_at)).toBeGreaterThan(Date.parse(done.created_at));
+    expect([done.created_at, done.cost_grosze]).toEqual([body.created_at, 7]);
+    const planned = await account.api.send({
+      ...{ to: '500100200', text: 'x', send_at: later },
+      expires_at: new Date(Date.parse(later) + DAY).toISOString(),
+    });
+    for (const field of [planned.body.send_at, planned.body.expires_at]) expect(field).toMatch(INSTANT);
+  });
+
+  it('in a list has the fields of a Message; `links` only when fetched by its id', async () => {
+    const { api } = await newAccount();
+    const sent = await api.send({ to: ['500100200'], text: 'x', send_at: later });
+    const [listed] = (await api.get('/v1/messages')).body.data;
+    const read = (await api.get(`/v1/messages/${listed!.id}`)).body;
+    expect(Object.keys(sent.body.messages[0]!)).toEqual(MESSAGE_FIELDS);
+    expect(Object.keys(listed!)).toEqual(MESSAGE_FIELDS);
+    expect(Object.keys(read)).toEqual([...MESSAGE_FIELDS, 'links']);
+    expect(read).toMatchObject({ links: [] });
+  });
+
+  it('tells an error only when it is failed or rejected; a number on the blacklist is said to have opted out', async () => {
+    const account = await newAccount();
+    await account.api.post('/v1/blacklist', { msisdn: '500100204' });
+    const send = async (to: string) => (await account.api.send({ to, text: 'x' })).body.id;
+    const undelivered = await untilStatus(account, await send('500100901'), 'undelivered');
+    expect(undelivered['error']).toBeNull();
+    const failed = await untilStatus(account, await send('500100902'), 'failed');
+    expect(failed['error']).toMatch(/odrzucona przez operatora/);
+    const rejected = await untilStatus(account, await send('500100204'), 'rejected');
+    expect(rejected['error']).toMatch(/czarnej liście.*zrezygnował/);
+    expect(rejected).toMatchObject({ cost_grosze: 0, delivered_at: null });
+  });
+
+  it('goes to every country of the European Union', async () => {
+    const { api } = await newAccount({ price: 10 });
+    const to = EU.map((country) => getExampleNumber(country, examples)!.number);
+    const { status, body } = await api.send({ to, text: 'x', send_at: later });
+    expect([status, body.count, body.accepted]).toEqual([201, 27, 27]);
+    expect(body.messages.map(({ cost_grosze }) => cost_grosze)).toEqual(
+      EU.map((country) => (country === 'PL' ? 10 : 20)),
+    );
+  });
+
+  it('says what its template says, whatever `text` stands beside it', async () => {
+    const { api } = await newAccount();
+    const template_id = (await api.post('/v1/templates', { name: 'a', body: 'Z szablonu' })).body.id;
+    const { body } = await api.send({ to: '500100200', text: 'x', template_id, send_at: later });
+    expect(body.text).toBe('Z szablonu');
+  });
+
+  it('with priority goes before those without', async () => {
+    const { api } = await newAccount();
+    const connection = await Connection.connect({ address: inject('service').temporalAddress });
+    const keyOf = async (priority: boolean) => {
+      const { body } = await api.send({ to: '500100200', text: 'x', send_at: later, priority });
+      expect(body).toMatchObject({ priority });
+      const handle = new Client({ connection }).workflow.getHandle(body.id);
+      return (await handle.describe()).priority?.priorityKey;
+    };
+    expect(await keyOf(true)).toBeLessThan((await keyOf(false))!);
+    await connection.close();
+  });
+
+  it('can be asked for by every status of the interface', async () => {
+    const { api } = await newAccount();
+    const statuses = MESSAGE_STATUSES.map((status) => api.get(`/v1/messages?status=${status}`));
+    for (const { status, body } of await Promise.all(statuses))
+      expect([status, body]).toEqual([200, { data: [], next_cursor: null }]);
+    expect([...MESSAGE_STATUSES].sort()).toEqual(
+      [
+        ...['scheduled', 'queued', 'sent', 'delivered', 'undelivered'],
+        ...['failed', 'expired', 'rejected', 'cancelled'],
+      ].sort(),
+    );
+  });
+
+  it('of another account is on no page, whatever cursor is handed over', async () => {
+    const [one, other] = await Promise.all([newAccount(), newAccount()]);
+    const send = async ({ api }: TestAccount) =>
+      (await api.send({ to: ['500100201', '500100202', '500100203'], text: 'x', send_at: later })).body
+        .messages;
+    const [first] = await send(one);
+    const foreign = await send(other);
+    const { next_cursor: cursor } = (await other.api.get('/v1/messages?limit=1')).body;
+    const page = (await one.api.get(`/v1/messages?cursor=${cursor}`)).body.data.map(({ id }) => id);
+    expect(page).toContain(first!.id);
+    for (const { id } of foreign) expect(page).not.toContain(id);
+  });
+
+  it.each(['send_at', 'send_window', 'expires_at', 'from', 'reference', 'template_id', 'params'])(
+    'is not sent with %s null: 400 with that param',
+    async (param) => {
+      const { id, api } = await newAccount();
+      expect(await api.send({ to: '500100200', text: 'x', [param]: null })).toMatchObject({
+        status: 400,
+        body: { error: { code: 'invalid_request', param } },
+      });
+      expect(await storedMessages(id)).toEqual([]);
+    },
+  );
+});
+
+describe('the account', () => {
+  it('in test mode tells how many free messages are left', async () => {
+    const account = await newAccount({
+      mode: 'test',
+      balance: 0,
+      testCredits: 25,
+      verified: ['+48500100200'],
+    });
+    const shown = async () => (await account.api.get('/v1/account')).body;
+    expect(await shown()).toMatchObject({ mode: 'test', test_credits: 25, balance_grosze: 0 });
+    await account.api.send({ to: '500100200', text: 'x', send_at: later });
+    expect(await shown()).toMatchObject({ test_credits: 24, balance_grosze: 0 });
+    const live = await newAccount({ testCredits: 3 });
+    expect((await live.api.get('/v1/account')).body).toMatchObject({ mode: 'live', test_credits: 0 });
+  });
+
+  it('on postpaid shows a balance below zero, and its limit', async () => {
+    const { api } = await newAccount({ balance: 0, price: 10, billing: 'postpaid', creditLimit: 15 });
+    expect((await api.send({ to: '500100200', text: 'x', send_at: later })).status).toBe(201);
+    expect((await api.get('/v1/account')).body).toMatchObject({
+      ...{ billing_mode: 'postpaid', balance_grosze: -10, credit_limit_grosze: 15 },
+    });
+    expect((await api.send({ to: '500100200', text: 'x', send_at: later })).status).toBe(402);
+  });
+
+  it('shows the scopes of the key that asks', async () => {
+    const { id, api } = await newAccount();
+    const scopesOf = async (client: typeof api) =>
+      ((await client.get('/v1/account')).body as unknown as { scopes: string[] }).scopes;
+    expect(await scopesOf(api)).toEqual(['send', 'read', 'manage']);
+    const { key } = await newKey(id, 'live', ['read']);
+    expect(await scopesOf(apiClient(base(), key))).toEqual(['read']);
+  });
+
+  it('null gives the operator’s sender back, and turns the window off', async () => {
+    const { api } = await newAccount({
+      senders: ['SKLEP'],
+      defaultSender: 'SKLEP',
+      sendWindow: awayWindow(),
+    });
+    const send = async () => (await api.send({ to: '500100200', text: 'x' })).body;
+    expect(await send()).toMatchObject({ from: 'SKLEP', status: 'scheduled' });
+    expect((await api.patch('/v1/account', { sender_name: null, send_window: null })).status).toBe(200);
+    expect(await send()).toMatchObject({ from: 'INFO', status: 'queued', send_at: null });
+  });
+
+  it.each([
+    ['08:00-08:15', 200],
+    ['23:50-00:05', 200],
+    ['08:00-08:14', 400],
+    ['23:50-00:04', 400],
+    ['08:00–08:30', 400],
+  ])('window %s: %i', async (window, status) => {
+    const { api } = await newAccount();
+    const answer = await api.patch('/v1/account', { send_window: window });
+    expect(answer.status).toBe(status);
+    if (status === 400) expect(answer.body.error.param).toBe('send_window');
+  });
+
+  it('of a change that is refused, keeps everything as it was', async () => {
+    const [owner, other] = await Promise.all([newAccount(), newAccount({ senders: ['SKLEP'] })]);
+    const inbound_prefix = `Q${owner.id.slice(-7)}`.toUpperCase();
+    expect((await owner.api.patch('/v1/account', { inbound_prefix })).status).toBe(200);
+    const change = { sender_name: 'SKLEP', send_window: '08:00-20:00', inbound_prefix };
+    expect((await other.api.patch('/v1/account', change)).status).toBe(409);
+    expect((await other.api.get('/v1/account')).body).toMatchObject({
+      ...{ sender_name: null, send_window: null, inbound_prefix: null },
+    });
+  });
+
+  it('one of several that want a keyword at once gets it; removed, it is free again', async () => {
+    const accounts = await Promise.all(Array.from({ length: 5 }, () => newAccount()));
+    const inbound_prefix = `R${accounts[0]!.id.slice(-7)}`.toUpperCase();
+    const claim = ({ api }: TestAccount) => api.patch('/v1/account', { inbound_prefix });
+    const answers = await Promise.all(accounts.map(claim));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409]);
+    const winner = answers.findIndex(({ status }) => status === 200);
+    await accounts[winner]!.api.patch('/v1/account', { inbound_prefix: null });
+    expect((await claim(accounts[(winner + 1) % 5]!)).status).toBe(200);
+  });
+});
+
+describe('limits', () => {
+  it('a request for 500 numbers counts as one', async () => {
+    const { api } = await newAccount({ rateLimit: 10, balance: 0 });
+    const to = Array.from({ length: 500 }, (_, i) => `+48500${String(100_000 + i)}`);
+    const answer = await api.send({ to, text: 'x' });
+    expect([answer.status, answer.headers.get('ratelimit')]).toEqual([
+      402,
+      expect.stringContaining('r=9;') as string,
+    ]);
+  });
+
+  it('120 requests a minute unless agreed otherwise', async () => {
+    const account = await newAccount();
+    await database()`update accounts set rate_limit_per_minute = default where id = ${account.id}`;
+    const { headers, body } = await account.api.get('/v1/account');
+    expect(body).toMatchObject({ rate_limit_per_minute: 120 });
+    expect(headers.get('ratelimit-policy')).toBe('"account";q=120;w=60');
+  });
+});
+
+describe('authentication', () => {
+  it.each(Object.entries(SCOPES))('%s has the scope of the specification', (route, scope) => {
+    const declared = endpoints.find(({ method, path }) => `${method} ${path}` === route);
+    expect(declared).toMatchObject({ scope });
+  });
+
+  it('is asked for by every endpoint with a scope: 401', async () => {
+    for (const { method, path } of endpoints.filter(({ scope }) => scope !== null)) {
+      const answer = await call(base() + path.replaceAll(/:\w+/g, 'x'), { method });
+      expect(answer, `${method} ${path}`).toMatchObject({
+        status: 401,
+        body: { error: { code: 'unauthorized' } },
+      });
+    }
+  });
+
+  it('is not asked for by GET /v1/health, and a wrong key does no harm there', async () => {
+    for (const headers of [{}, { authorization: 'Bearer nonsense' }]) {
+      expect((await call(`${base()}/v1/health`, { headers })).body).toEqual({
+        ...{ status: 'ok', service: 'goniec', version: '2.3.0' },
+      });
+    }
+  });
+
+  it('takes a key whatever address it comes from, and the scheme in any case', async () => {
+    const { key } = await newAccount();
+    for (const headers of [
+      { authorization: `bearer ${key}` },
+      { authorization: `Bearer ${key}`, 'x-forwarded-for': '203.0.113.7' },
+    ])
+      expect((await call(`${base()}/v1/account`, { headers })).status).toBe(200);
+  });
+
+  it('tells test keys from live ones by their prefix', async () => {
+    const { key: test } = await newAccount({ mode: 'test' });
+    const { key: live } = await newAccount();
+    expect([test.slice(0, 8), live.slice(0, 8)]).toEqual(['pk_test_', 'pk_live_']);
+  });
+});
+
+describe('webhooks', () => {
+  it('tell of sent, undelivered and failed; of scheduled, cancelled and rejected messages nothing', async () => {
+    const account = await newAccount();
+    const receiver = await listening(account);
+    await account.api.post('/v1/blacklist', { msisdn: '500100204' });
+    const send = async (to: string, more = {}) =>
+      (await account.api.send({ to, text: 'x', reference: 'r', ...more })).body.id;
+    const cancelled = await send('500100200', { send_at: later });
+    expect((await account.api.delete(`/v1/messages/${cancelled}`)).status).toBe(200);
+    await send('500100204');
+    const undelivered = await send('500100901');
+    const failed = await send('500100902');
+    const calls = await receiver.until((all) => all.length >= 3, 40_000);
+    const told = calls.map(({ event }) => `${event.type} ${event.data.message.id}`);
+    expect(told.sort()).toEqual(
+      [
+        `message.sent ${undelivered}`,
+        `message.undelivered ${undelivered}`,
+        `message.failed ${failed}`,
+      ].sort(),
+    );
+    for (const { event, headers, verified } of calls) {
+      expect(verified).toBe(true);
+      expect(headers['content-type']).toMatch(/^application\/json/);
+      expect(Object.keys(event)).toEqual(['id', 'type', 'created_at', 'data']);
+      expect([event.id, event.created_at]).toEqual([
+        expect.stringMatching(/^evt_[0-9a-z]{26}$/) as string,
+        expect.stringMatching(INSTANT) as string,
+      ]);
+      expect(Object.keys(event.data)).toEqual(['message']);
+      expect(Object.keys(event.data.message)).toEqual(MESSAGE_FIELDS);
+      expect(event.data.message.reference).toBe('r');
+    }
+  });
+
+  it('that nobody takes do not keep the message from its status', async () => {
+    const account = await newAccount();
+    const receiver = await listening(account, () => 500);
+    const { body } = await account.api.send({ to: '500100200', text: 'x' });
+    const done = await untilStatus(account, body.id, 'delivered');
+    expect(receiver.calls.filter(({ event }) => event.type === 'message.delivered').length).toBeLessThan(3);
+    expect(done).toMatchObject({ delivered_at: expect.stringMatching(INSTANT) as string });
+  });
+});
+
+describe('cancelling', () => {
+  it('shows in the history, and the cost stays what it was while the balance has it back', async () => {
+    const account = await newAccount({ balance: 100, price: 10 });
+    const { body } = await account.api.send({ to: '500100200', text: 'x', send_at: later });
+    const cancelled = (await account.api.delete(`/v1/messages/${body.id}`)).body;
+    expect(cancelled).toMatchObject({ cost_grosze: 10, error: null, status: 'cancelled' });
+    expect((await account.api.get('/v1/messages?status=cancelled')).body.data).toEqual([cancelled]);
+    expect((await account.api.get('/v1/account')).body).toMatchObject({ balance_grosze: 100 });
+    expect(await books(account.id)).toMatchObject({ balance: 100, ledger: 100 });
+  });
+
+  it('of a delivered and of a failed message is refused, and changes nothing', async () => {
+    const account = await newAccount();
+    for (const [to, status] of [
+      ['500100200', 'delivered'],
+      ['500100902', 'failed'],
+    ] as const) {
+      const { body } = await account.api.send({ to, text: 'x' });
+      const before = await untilStatus(account, body.id, status);
+      expect(await account.api.delete(`/v1/messages/${body.id}`)).toMatchObject({
+        status: 409,
+        body: { error: { code: 'invalid_request' } },
+      });
+      expect((await account.api.get(`/v1/messages/${body.id}`)).body).toEqual(before);
+    }
+  });
+});
+
+/** A window of an hour that begins two hours from now, so that now is outside. */
+function awayWindow(): string {
+  const clock = (hours: number) =>
+    new Intl.DateTimeFormat('en-GB', {
+      timeZone: 'Europe/Warsaw',
+      hour: '2-digit',
+      minute: '2-digit',
+    }).format(new Date(Date.now() + hours * 3_600_000));
+  return `${clock(2)}-${clock(3)}`;
+}

@@ -1,0 +1,88 @@
+import { describe, expect, inject, it } from 'vitest';
+import { addSimulatedReply } from '../../db/simulator.ts';
+import { eventually } from '../support/eventually.ts';
+import { books, database, newAccount } from '../support/factories.ts';
+import { visit } from '../support/pages.ts';
+
+// As specification.test.ts, for the resources around the messages: what the description says and no other test asks.
+
+const later = new Date(Date.now() + 86_400_000).toISOString();
+
+describe('PATCH /v1/contacts/{id}', () => {
+  it.each([
+    [{ msisdn: '12' }, 400, 'msisdn'],
+    [{ msisdn: '' }, 400, 'msisdn'],
+    [{ first_name: 'x'.repeat(101) }, 400, 'first_name'],
+    [{ last_name: 7 }, 400, 'last_name'],
+    [{ email: 'nikt' }, 400, 'email'],
+    [{ fields: { '1a': 'x' } }, 400, 'fields'],
+    [{ fields: { a: 'x'.repeat(201) } }, 400, 'fields'],
+    [{ groups: 'VIP' }, 400, 'groups'],
+    [{ groups: ['gr_00000000000000000000000000'] }, 404, 'groups'],
+    [{ nick: 'x' }, 400, 'nick'],
+  ])('%j gives %i with param %s and changes nothing', async (patch, status, param) => {
+    const { api } = await newAccount();
+    const { body: contact } = await api.post('/v1/contacts', { msisdn: '500100200', first_name: 'Jan' });
+    const answer = await api.patch(`/v1/contacts/${contact.id}`, patch);
+    expect([answer.status, answer.body.error.param]).toEqual([status, param]);
+    expect((await api.get(`/v1/contacts/${contact.id}`)).body).toEqual(contact);
+  });
+});
+
+describe('PATCH /v1/groups/{id}', () => {
+  it('needs a name, and knows nothing else', async () => {
+    const { api } = await newAccount();
+    const { id } = (await api.post('/v1/groups', { name: 'A' })).body;
+    const patch = (body: object) => api.patch(`/v1/groups/${id}`, body);
+    expect(await patch({})).toMatchObject({ status: 400, body: { error: { param: 'name' } } });
+    expect(await patch({ name: 'B', members: 3 })).toMatchObject({
+      status: 400,
+      body: { error: { param: 'members' } },
+    });
+    expect((await api.get(`/v1/groups/${id}`)).body.name).toBe('A');
+  });
+});
+
+describe('a template', () => {
+  it.each(['mms', 'vms'])('of the type %s is not sent as an SMS', async (type) => {
+    const { api } = await newAccount();
+    const { id } = (await api.post('/v1/templates', { name: 'a', body: 'b', type })).body;
+    const answer = await api.send({ to: '500100200', template_id: id, send_at: later });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { error: { code: 'invalid_request', param: 'template_id' } },
+    });
+  });
+});
+
+describe('the opt-out link of a message', () => {
+  it('names the sender of that message and hides most of the number', async () => {
+    const account = await newAccount();
+    const { body } = await account.api.send({ to: '500100345', text: 'a {{wypisz}}', send_at: later });
+    const token = body.text.split('/').at(-1)!;
+    const page = await visit(`${inject('service').apiUrl}/o/${token}`);
+    expect(page.status).toBe(200);
+    expect(page.text).toContain(body.from);
+    expect(page.text).toContain('+48*****345');
+    expect(`${page.text}${token}`).not.toContain('500100345');
+    expect((await account.api.get('/v1/blacklist')).body.data).toMatchObject([
+      { msisdn: '+48500100345', reason: 'opt_out', expires_at: null },
+    ]);
+  });
+});
+
+describe('a reply', () => {
+  it('costs nothing, and has no receiving number where the carrier tells none', async () => {
+    const account = await newAccount({ inboundNumber: '+48669900100' });
+    const prefix = account.id.slice(-9).toUpperCase();
+    await account.api.patch('/v1/account', { inbound_prefix: prefix });
+    const before = await books(account.id);
+    await addSimulatedReply(database(), { from: '+48669900101', to: null, text: `${prefix} tak` });
+    const { data } = await eventually(
+      async () => (await account.api.get('/v1/inbound')).body,
+      (page) => page.data.length === 1,
+    );
+    expect(data[0]).toMatchObject({ to: null, text: 'tak', matched_by: 'prefix', reply_to: null });
+    expect(await books(account.id)).toEqual(before);
+  });
+});
