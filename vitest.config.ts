@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-const SERVICE_TESTS = ['test/api/**/*.test.ts', 'test/e2e/**/*.test.ts'];
+const SERVICE_TESTS = ['test/api/**/*.test.ts'];
 
 export default defineConfig({
   test: {

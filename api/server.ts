@@ -44,6 +44,8 @@ export interface ApiOptions {
 export interface RunningApi {
   port: number;
   url: string;
+  /** Where the short links of its messages lead, with scheme. */
+  shortUrl: string;
   /** Stops accepting, lets requests finish for up to ten seconds, closes all connections. */
   stop(): Promise<void>;
 }
@@ -105,6 +107,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   return {
     port,
     url,
+    shortUrl: services.shortUrl,
     async stop() {
       await drain(server);
       await closeClients();

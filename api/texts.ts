@@ -8,6 +8,7 @@ const TYPES: Readonly<Record<string, string>> = {
   array: 'tablicą',
   object: 'obiektem',
   'string or array': 'tekstem albo tablicą tekstów',
+  'string or number': 'tekstem albo liczbą',
   'string or null': 'tekstem albo wartością null',
 };
 

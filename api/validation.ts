@@ -54,7 +54,7 @@ function problemOf(issue: z.core.$ZodIssue, field: string, value: unknown): Prob
     case 'invalid_type':
       return { reason: 'field_type', field, expected: issue.expected };
     case 'invalid_union':
-      return { reason: 'field_type', field, expected: 'string or array' };
+      return { reason: 'field_type', field, expected: typesOf(issue) };
     case 'too_small':
       return { reason: 'field_too_short', field, limit: Number(issue.minimum), unit: unitOf(issue.origin) };
     case 'too_big':
@@ -74,6 +74,14 @@ function problemOf(issue: z.core.$ZodIssue, field: string, value: unknown): Prob
 function customProblem(issue: z.core.$ZodIssueCustom, field: string): Problem {
   const attached = issue.params?.['problem'] as Problem | undefined;
   return attached === undefined ? { reason: 'field_malformed', field } : ({ field, ...attached } as Problem);
+}
+
+// A union of an array says about a wrong element only where it stands.
+function typesOf({ errors }: z.core.$ZodIssueInvalidUnion): string {
+  const types = errors.map(([first]) =>
+    first?.code === 'invalid_type' && first.path.length === 0 ? first.expected : 'array',
+  );
+  return [...new Set(types)].join(' or ');
 }
 
 function unitOf(origin: string): 'items' | 'characters' {

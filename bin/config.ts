@@ -82,9 +82,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
 }
 
 /**
- * Where short links lead: `SHORT_URL`, else `PUBLIC_URL`, else this machine.
- * @param port where the API listens
+ * Where short links lead, for a process that runs without the API: `SHORT_URL`, else `PUBLIC_URL`, else this machine.
  */
-export function shortUrlOf(config: Config, port = config.PORT): string {
-  return config.SHORT_URL ?? config.PUBLIC_URL ?? `http://localhost:${port}`;
+export function shortUrlOf(config: Config): string {
+  return config.SHORT_URL ?? config.PUBLIC_URL ?? `http://localhost:${config.PORT}`;
 }

@@ -6,7 +6,7 @@ import { migrate } from '../db/migrate.ts';
 import { startWorker } from '../worker/worker.ts';
 import { SEARCH_ATTRIBUTES } from '../workflows/contracts.ts';
 import { ensureDemoAccount, type DemoAccount } from './admin/demo.ts';
-import { readConfig, shortUrlOf, type Config } from './config.ts';
+import { readConfig, type Config } from './config.ts';
 import {
   awaitDatabase,
   awaitTemporal,
@@ -78,13 +78,13 @@ async function startAll(started: Started, stopping: AbortSignal): Promise<Runnin
   stopping.throwIfAborted();
 
   const shared = { databaseUrl, databasePool: config.DATABASE_POOL, temporal, config, secretsKey, log };
-  // The port may be free to choose, and the worker has to know where links lead.
   const addresses = { publicUrl: config.PUBLIC_URL, shortUrl: config.SHORT_URL };
   const api = await startApi({ ...shared, port: config.PORT, host, ...addresses });
   started.push({ name: 'API', stop: () => api.stop() });
   const apiUrl = localUrl(host, api.port);
   stopping.throwIfAborted();
-  const worker = await startWorker({ ...shared, shortUrl: shortUrlOf(config, api.port) });
+  // Webhooks name links as the API wrote them into the texts, whatever the host and the port it found free.
+  const worker = await startWorker({ ...shared, shortUrl: api.shortUrl });
   // Stopped after the API, whose last requests still want their charge.
   started.splice(-1, 0, { name: 'worker', stop: () => worker.stop() });
   writeRunFile(config.DATA_DIR, { ...known, apiUrl });

@@ -4,6 +4,8 @@ import { idFloor } from './ids.ts';
 
 // Ids bear the time of the worker that stored them, `received_at` the database's: their clocks never differ by this much.
 const CLOCKS_MS = 86_400_000;
+// ISO 8601 has instants that PostgreSQL does not read; no reply is of before 1970 or after 9998.
+const LATEST = Date.UTC(9999, 0);
 
 /** Which replies of an account a page shows; null means any. */
 export interface InboundFilter {
@@ -79,7 +81,12 @@ export async function listUnmatched(sql: Sql, limit: number): Promise<UnmatchedR
   ];
 }
 
-function shownBy(sql: Sql, accountId: string, { sender, since, unread, before }: InboundFilter): Fragment {
+function shownBy(
+  sql: Sql,
+  accountId: string,
+  { sender, unread, before, ...filter }: InboundFilter,
+): Fragment {
+  const since = filter.since === null ? null : Math.min(Math.max(filter.since, 0), LATEST);
   return sql`account_id = ${accountId}
     ${sender === null ? sql`` : sql`and sender = ${sender}`}
     ${since === null ? sql`` : sql`and received_at >= ${new Date(since)} and id >= ${idFloor('in', since - CLOCKS_MS)}`}

@@ -75,9 +75,15 @@ export function delay(sql: Sql): Fragment {
          then (greatest(date_part('epoch', m.delivered_at - coalesce(m.send_at, m.created_at)), 0) * 10)::int end`;
 }
 
-/** As SQL: what a message cost, grosze net. */
-export function paid(sql: Sql, { testMode }: ReportQuery): Fragment {
-  return testMode ? sql`m.cost_grosze::int` : sql`case when m.test_credits = 0 then m.cost_grosze::int end`;
+/**
+ * As SQL: what a message was charged, grosze net. One that is rejected at its submit costs 0 since then, and was charged
+ * what came back.
+ */
+export function paid(sql: Sql, query: ReportQuery): Fragment {
+  const cost = query.testMode
+    ? sql`m.cost_grosze::int`
+    : sql`case when m.test_credits = 0 then m.cost_grosze::int end`;
+  return sql`greatest(${cost}, ${refunded(sql, query)})`;
 }
 
 /** As SQL: what of it came back, by the ledger. A test message moves test credits only: all of its cost, or nothing. */
@@ -102,8 +108,9 @@ export function countsByStatus(sql: Sql): Fragment {
  * As SQL: what came of messages, one row each: refund, counted clicks, replies, an opt-out. It all happened after the
  * message was accepted, so nothing before the period's begin is looked at.
  *
- * An opt-out belongs to the message that a STOP answered, else (on the page) to the last message to the number whose
- * send time had come. A STOP is on the blacklist too: `union` lets both be one.
+ * An opt-out belongs to the message that a STOP answered, else (on the page) to the last message to the number by its
+ * send time, as with replies: what never came made nobody opt out. A STOP is on the blacklist
+ * too: `union` lets both be one.
  */
 export function whatCame(sql: Sql, { accountId, from }: ReportQuery): Fragment {
   const begin = new Date(from);
@@ -133,8 +140,10 @@ export function whatCame(sql: Sql, { accountId, from }: ReportQuery): Fragment {
              cross join lateral (
                select m.id from messages m
                 where m.account_id = b.account_id and m.recipient = b.msisdn and m.status not in ('draft', 'refused')
+                  and m.status in ('queued', 'sent', 'delivered', 'undelivered', 'expired')
+                  and not (m.status = 'expired' and m.submission = 'waiting')
                   and coalesce(m.send_at, m.created_at) <= b.created_at
-                order by m.id desc limit 1) o
+                order by coalesce(m.send_at, m.created_at) desc, m.id desc limit 1) o
              where b.account_id = ${accountId} and b.reason = 'opt_out' and b.created_at >= ${begin}
           ) opted_out
       ) happened

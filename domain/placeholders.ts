@@ -1,3 +1,5 @@
+import { composed } from './composed.ts';
+
 /** A text taken apart: what is sent as written, and what each recipient gets in its place. */
 export type Piece =
   | { kind: 'text'; text: string }
@@ -6,7 +8,7 @@ export type Piece =
   /** `{{opt_out}}` or `{{wypisz}}`, whichever the key says. */
   | { kind: 'opt-out'; key: string }
   | { kind: 'link'; url: string }
-  /** `{{link:…}}` whose address cannot be one: refused wherever texts are taken. */
+  /** Text with a `{{link:…}}` whose address cannot be one, or that does not end: refused wherever texts are taken. */
   | { kind: 'bad-link'; source: string };
 
 /** Most placeholders per message for opt-out link, tracked links and contact fields together (v2.3.0, Limits). */
@@ -14,11 +16,13 @@ export const PLACEHOLDERS_MAX = 4;
 /** Most different tracked addresses per message (v2.3.0, Limits). */
 export const LINK_ADDRESSES_MAX = 2;
 /** Keys that stand for something of the service's own; a contact's custom field cannot have them. */
-export const RESERVED_KEYS: readonly string[] = ['imie', 'nazwisko', 'email', 'opt_out', 'wypisz', 'link'];
+export const RESERVED_KEYS: readonly string[] = ['imie', 'nazwisko', 'email', 'opt_out', 'wypisz'];
 
 const OPT_OUT_KEYS: readonly string[] = ['opt_out', 'wypisz'];
 const KEY = /^[\p{L}\p{M}0-9_]+$/u;
-const LINK = /^link\s*(?::([^]*))?$/i;
+const LINK = /^link\s*:([^]*)$/i;
+// Never closed, or around another placeholder: nobody means its braces to be read by the recipient.
+const OPEN_LINK = /\{\{\s*link\s*:/i;
 // In UTF-8: what the database can index together with account and number.
 const URL_MAX_BYTES = 2000;
 // What no address has unencoded; a lone surrogate would become another character on its way.
@@ -26,8 +30,8 @@ const NOT_IN_URL = /[\s\p{Cc}\p{Surrogate}{}"<>\\]/u;
 
 /**
  * Takes a text apart at its placeholders (v2.3.0, Send, field `text`; Templates): `{{key}}` of letters, digits and
- * underscore, in any case, with or without spaces inside; `{{opt_out}}` and `{{wypisz}}`; `{{link:<url>}}`. Braces
- * around anything else are text. Linear in the length of the text.
+ * underscore, in any case, with or without spaces inside; `{{opt_out}}` and `{{wypisz}}`; `{{link:<url>}}`, whose
+ * address holds no other placeholder. Braces around anything else are text. Linear in the length of the text.
  */
 export function parsePlaceholders(text: string): Piece[] {
   const pieces: Piece[] = [];
@@ -39,20 +43,20 @@ export function parsePlaceholders(text: string): Piece[] {
     if (open < 0 || !text.startsWith('}}', at)) continue;
     const piece = pieceOf(text.slice(open + 2, at));
     if (piece !== null) {
-      if (open > from) pieces.push({ kind: 'text', text: text.slice(from, open) });
+      if (open > from) pieces.push(written(text.slice(from, open)));
       pieces.push(piece);
       from = at + 2;
       at += 1;
     }
     open = -1;
   }
-  if (from < text.length) pieces.push({ kind: 'text', text: text.slice(from) });
+  if (from < text.length) pieces.push(written(text.slice(from)));
   return pieces;
 }
 
 /** A placeholder's key as it is compared: in lower case, composed. */
 export function placeholderKey(name: string): string {
-  return name.normalize('NFC').toLowerCase();
+  return composed(name).toLowerCase();
 }
 
 /** The names found in a template's body, lower-case, each once, in order (v2.3.0, Template, `placeholders`). */
@@ -129,11 +133,15 @@ export function isTrackable(url: string): boolean {
   }
 }
 
+function written(text: string): Piece {
+  return OPEN_LINK.test(text) ? { kind: 'bad-link', source: text } : { kind: 'text', text };
+}
+
 function pieceOf(content: string): Piece | null {
   const inside = content.trim();
   const link = LINK.exec(inside);
   if (link !== null) {
-    const url = (link[1] ?? '').trim();
+    const url = link[1]!.trim();
     return isTrackable(url) ? { kind: 'link', url } : { kind: 'bad-link', source: `{{${content}}}` };
   }
   if (!KEY.test(inside)) return null;

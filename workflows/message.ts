@@ -15,7 +15,6 @@ import {
 } from '@temporalio/workflow';
 import type { billingActivities } from '../activities/billing.ts';
 import type { submissionActivities, timeActivities } from '../activities/submission.ts';
-import type { webhookActivities, webhookClosingActivities } from '../activities/webhooks.ts';
 import type { Acceptance } from '../domain/acceptance.ts';
 import { CANCEL_LEAD_MS } from '../domain/statuses.ts';
 import {
@@ -30,25 +29,13 @@ import {
   outcomeSignal,
   SEARCH_ATTRIBUTES,
   type SubmissionOutcome,
-  WEBHOOKS_QUEUE,
 } from './contracts.ts';
+import { deliverEvents } from './webhooks.ts';
 
 // One database transaction each, keyed by the message: repeated until the database answers.
-const local = proxyLocalActivities<
-  ReturnType<typeof billingActivities> &
-    ReturnType<typeof timeActivities> &
-    ReturnType<typeof webhookClosingActivities>
->({
+const local = proxyLocalActivities<ReturnType<typeof billingActivities> & ReturnType<typeof timeActivities>>({
   startToCloseTimeout: '10s',
   retry: { initialInterval: '100ms', maximumInterval: '5s' },
-});
-
-// Tried three times, at 0 s, 2 s and 10 s. The activity counts the attempts it made, so an attempt lost with its
-// worker is made again instead of being taken from the receiver.
-const { deliverWebhook } = proxyActivities<ReturnType<typeof webhookActivities>>({
-  taskQueue: WEBHOOKS_QUEUE,
-  startToCloseTimeout: '20s',
-  retry: { initialInterval: '2s', backoffCoefficient: 4, maximumInterval: '8s' },
 });
 
 type Final = 'delivered' | 'undelivered' | 'failed' | 'rejected' | 'expired' | 'cancelled' | 'refused';
@@ -199,10 +186,9 @@ export async function message(input: MessageInput): Promise<MessageResult> {
   }
 
   async function tell(events: string[], told: Set<string>): Promise<void> {
-    for (const event of events.filter((candidate) => !told.has(candidate))) {
-      told.add(event);
-      await deliverWebhook(event).catch(() => local.closeWebhook(event));
-    }
+    const untold = events.filter((event) => !told.has(event));
+    for (const event of untold) told.add(event);
+    await deliverEvents(untold);
   }
 
   function finish(status: Final, details: string): Final {

@@ -1,7 +1,14 @@
 import { CsvError, parse } from 'csv-parse/sync';
-import { CUSTOM_KEY, repeatedKey } from '../../domain/contactFields.ts';
+import { composed } from '../../domain/composed.ts';
+import { customKeyProblem, repeatedKey } from '../../domain/contactFields.ts';
 import { invalidRequest } from '../errors.ts';
 import { customKeyOf, isContactColumn, splitNames, unprotectedCell } from '../../domain/contactTable.ts';
+
+// The header, the most that one request may hold, and one more to tell that it holds too many: what comes behind is not
+// worth the time of reading it.
+const ROWS_READ = 1 + 500 + 1;
+// As many columns as an export writes, each with the longest value.
+const ROW_MAX = 1_000_000;
 
 type Cells = readonly string[];
 
@@ -24,6 +31,8 @@ function readTable(text: string): string[][] {
       bom: true,
       delimiter: separatorOf(text),
       skip_empty_lines: true,
+      to: ROWS_READ,
+      max_record_size: ROW_MAX,
       // A row that is too long or too short is that row's problem.
       relax_column_count: true,
     });
@@ -42,18 +51,17 @@ function separatorOf(text: string): ',' | ';' {
 
 function readHeader(header: Cells): string[] {
   const columns = header.map((cell) => {
-    const name = unprotectedCell(cell).trim().normalize('NFC');
+    const name = composed(unprotectedCell(cell).trim());
     return isContactColumn(name.toLowerCase()) ? name.toLowerCase() : name;
   });
   if (!columns.includes('msisdn'))
     throw invalidRequest({ reason: 'field_missing', field: 'msisdn' }, 'msisdn');
   const repeated = repeatedKey(columns);
   if (repeated !== null) throw invalidRequest({ reason: 'csv_column_repeated', column: repeated });
-  const impossible = columns.find(
-    (column) => !isContactColumn(column) && !CUSTOM_KEY.test(customKeyOf(column)),
-  );
-  if (impossible !== undefined)
-    throw invalidRequest({ reason: 'field_key_malformed', key: impossible }, 'fields');
+  for (const column of columns.filter((name) => !isContactColumn(name))) {
+    const fault = customKeyProblem(customKeyOf(column));
+    if (fault !== null) throw invalidRequest({ reason: `field_key_${fault}`, key: column }, 'fields');
+  }
   return columns;
 }
 

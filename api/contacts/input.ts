@@ -7,6 +7,7 @@ import {
   customKeyProblem,
   repeatedKey,
 } from '../../domain/contactFields.ts';
+import { composed } from '../../domain/composed.ts';
 import type { Problem } from '../errors.ts';
 import { issue, lineText, msisdn, plainText } from '../fields.ts';
 import { groupReference } from '../groups/input.ts';
@@ -16,7 +17,6 @@ const EMAIL_MAX = 254;
 const GROUPS_MAX = 100;
 
 const email = z.email();
-const composed = (value: string): string => value.normalize('NFC');
 const orNull = (value: string | null): string | null => (value === '' ? null : value);
 
 const personName = lineText

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type ContactFilter, readContacts } from '../../db/contacts.ts';
 import { hasGroup } from '../../db/groups.ts';
+import { composed } from '../../domain/composed.ts';
 import { endpoint } from '../endpoint.ts';
 import { notFound, type Problem } from '../errors.ts';
 import { issue, lineText } from '../fields.ts';
@@ -67,6 +68,6 @@ export const listContacts = endpoint({
 
 /** Spaces around are nobody's fragment, and an empty search box searches for nothing. */
 function fragmentOf(q = ''): string | null {
-  const fragment = q.normalize('NFC').trim();
+  const fragment = composed(q).trim();
   return fragment === '' ? null : fragment;
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { composed } from '../../domain/composed.ts';
 import { isMeantAsGroupId } from '../../domain/contacts.ts';
 import { issue, lineText } from '../fields.ts';
 
@@ -18,7 +19,7 @@ export function isGroupId(text: string): boolean {
 
 /** What names a group: its name, or its id (v2.3.0, Contacts, `groups`). */
 export const groupReference = lineText
-  .transform((value) => value.normalize('NFC'))
+  .transform(composed)
   .pipe(z.string().trim().min(1).max(GROUP_NAME_MAX))
   .meta({ minLength: 1, maxLength: GROUP_NAME_MAX, pattern: SOMETHING_ON_ONE_LINE });
 

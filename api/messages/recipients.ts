@@ -1,5 +1,6 @@
 import type { Sql } from '../../db/connection.ts';
 import { expandGroups } from '../../db/groups.ts';
+import { composed } from '../../domain/composed.ts';
 import { parseMsisdn } from '../../domain/msisdn.ts';
 import { type ApiError, invalidRequest, notFound } from '../errors.ts';
 
@@ -79,7 +80,7 @@ async function membersOf(sql: Sql, accountId: string, named: ReadRecipients['nam
 }
 
 function readOne(input: string, index: number | null): Named {
-  if (input.startsWith(GROUP)) return { group: input.slice(GROUP.length).trim(), index };
+  if (input.startsWith(GROUP)) return { group: composed(input.slice(GROUP.length)).trim(), index };
   const msisdn = parseMsisdn(input);
   if (msisdn === null) throw invalidRequest({ reason: 'recipient_malformed', index }, 'to');
   return { msisdn, index };

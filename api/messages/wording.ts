@@ -113,7 +113,7 @@ function valuesOf({ first_name, last_name, email, fields }: ContactValues): Map<
 
 /**
  * Writes the text out for one recipient and measures it.
- * @throws ApiError 400 when it is empty or too long then
+ * @throws ApiError 400 when nothing but blanks is left, or too much
  */
 export function personalText(
   { pieces, field }: Wording,
@@ -122,7 +122,7 @@ export function personalText(
   links: PersonalLinks,
 ): PersonalText {
   const text = render(pieces, { values, ...links });
-  if (text === '') throw invalidRequest({ reason: 'text_empty', index: recipient.index }, field);
+  if (text.trim() === '') throw invalidRequest({ reason: 'text_empty', index: recipient.index }, field);
   return { text, ...measure(text, field, recipient.index) };
 }
 

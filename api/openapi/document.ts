@@ -3,6 +3,7 @@ import type { Endpoint } from '../endpoint.ts';
 import { INTERFACE_VERSION } from '../health.ts';
 import { ERROR_SCHEMA, errorResponses, errorsOf } from './errors.ts';
 import { fieldText } from './fieldTexts.ts';
+import { HEADERS, IDEMPOTENCY_KEY } from './headers.ts';
 import { schemaWriter } from './jsonSchema.ts';
 import { operationTexts, type OperationText } from './operations.ts';
 import { ABOUT, TAGS, tagOf } from './overview.ts';
@@ -56,35 +57,6 @@ export function describeInterface(endpoints: readonly Endpoint[]): OpenApi {
   };
 }
 
-const HEADERS: Record<string, Header> = {
-  'X-Request-Id': {
-    description: 'The id of the request, to be quoted in support requests.',
-    required: true,
-    schema: { type: 'string', pattern: '^req_[0-9a-z]{26}$' },
-  },
-  RateLimit: {
-    description: 'Requests left (`r`) and seconds until the count starts anew (`t`); with a valid key only.',
-    schema: { type: 'string', pattern: '^"account";r=[0-9]+;t=[0-9]+$' },
-  },
-  'RateLimit-Policy': {
-    description: 'Requests allowed (`q`) in so many seconds (`w`); with a valid key only.',
-    schema: { type: 'string', pattern: '^"account";q=[0-9]+;w=[0-9]+$' },
-  },
-  'Retry-After': {
-    description: 'Seconds until requests are taken again.',
-    required: true,
-    schema: { type: 'string', pattern: '^[0-9]+$' },
-  },
-  'Idempotent-Replayed': {
-    description: '`true` on a repeated answer: nothing was sent or charged again.',
-    schema: { type: 'string', enum: ['true'] },
-  },
-  'WWW-Authenticate': {
-    description: 'The scheme to authenticate with.',
-    schema: { type: 'string', enum: ['Bearer'] },
-  },
-};
-
 function describe(endpoint: Endpoint, write: Writer): Operation {
   const text = operationTexts[`${endpoint.method} ${endpoint.path}`];
   if (text === undefined) throw new Error(`${endpoint.method} ${endpoint.path} has no text`);
@@ -104,15 +76,6 @@ function describe(endpoint: Endpoint, write: Writer): Operation {
     responses: { ...answersOf(endpoint, text.id, write), ...errorsOf(endpoint, text.errors ?? {}) },
   };
 }
-
-const IDEMPOTENCY_KEY: Parameter = {
-  name: 'Idempotency-Key',
-  in: 'header',
-  required: false,
-  description:
-    'Any text of your own that stands for this one request. Within 24 hours the same key and content get the same answer again, without a new send or charge.',
-  schema: { type: 'string', minLength: 1, maxLength: 128, examples: ['order-1042'] },
-};
 
 function parametersOf(
   schema: z.ZodType | undefined,

@@ -18,6 +18,7 @@ export interface JsonSchema {
   items?: JsonSchema;
   properties?: Record<string, JsonSchema>;
   required?: string[];
+  dependentRequired?: Record<string, string[]>;
   additionalProperties?: boolean | JsonSchema;
   propertyNames?: JsonSchema;
   minProperties?: number;

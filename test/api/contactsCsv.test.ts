@@ -204,6 +204,8 @@ describe('POST /v1/contacts as text/csv', () => {
     ['no column msisdn', 'first_name\nJan\n', 'msisdn'],
     ['a column twice', 'msisdn,miasto,Miasto\n500100001,a,b\n', undefined],
     ['a column that cannot be a field', 'msisdn,data urodzenia\n500100001,x\n', 'fields'],
+    ['a column called like a placeholder of the service', 'msisdn,Imie\n500100001,Jan\n', 'fields'],
+    ['a column that no object can have', 'msisdn,__proto__\n500100001,x\n', 'fields'],
     ['a column without a name', 'msisdn,\n500100001,x\n', 'fields'],
     ['an open quote', 'msisdn,a\n500100001,"x\n', undefined],
     ['no header', '\n\n', 'msisdn'],
@@ -223,6 +225,16 @@ describe('POST /v1/contacts as text/csv', () => {
       created: 500,
     });
     expect((await take(account, 'msisdn\n')).body).toEqual({ created: 0, updated: 0, invalid: [] });
+  });
+
+  it.each([
+    ['rows', `msisdn\n${'1\n'.repeat(3_500_000)}`],
+    ['columns', `msisdn${',a'.repeat(3_500_000)}\n`],
+  ])('millions of %s are refused at once', async (_, csv) => {
+    const account = await newAccount();
+    const begin = performance.now();
+    expect((await take(account, csv)).status).toBe(400);
+    expect(performance.now() - begin).toBeLessThan(2500);
   });
 
   it('takes back what was exported, in this account and in another one', async () => {

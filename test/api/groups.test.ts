@@ -30,6 +30,18 @@ describe('POST /v1/groups', () => {
     });
   });
 
+  it('a composed and a decomposed spelling are one name, also in a send', async () => {
+    const account = await newAccount();
+    const id = await created(account, 'Łódź'.normalize('NFD'));
+    await contact(account, '500100201', [id]);
+    for (const form of ['NFC', 'NFD']) {
+      const name = 'ŁÓDŹ'.normalize(form);
+      expect((await account.api.post(PATH, { name })).status).toBe(409);
+      const answer = await account.api.post('/v1/messages/estimate', { to: `group:${name}`, text: 'x' });
+      expect(answer.status, answer.text).toBe(200);
+    }
+  });
+
   it('takes 80 characters', async () => {
     const account = await newAccount();
     await created(account, 'ż'.repeat(80));

@@ -117,6 +117,16 @@ describe('GET /v1/inbound', () => {
     expect(idsOf(await list(account, '?since=2026-03-01T10:00:00.501Z'))).toEqual([]);
   });
 
+  it.each([
+    ['0000-01-01T00:00:00Z', 1],
+    ['0000-01-01T00:00:00%2B18:00', 1],
+    ['9999-12-31T23:59:59-18:00', 0],
+  ])('since the year %s, which no database knows', async (since, count) => {
+    const account = await receiving();
+    await stored(account, ['a']);
+    expect((await list(account, `?since=${since}`)).data).toHaveLength(count);
+  });
+
   it('mark_read marks exactly what it returns, and shows it so', async () => {
     const account = await receiving();
     const ids = await stored(account, ['1', '2', '3', '4', '5']);

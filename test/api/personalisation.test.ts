@@ -29,6 +29,8 @@ async function withContacts(wish = {}): Promise<TestAccount> {
   return account;
 }
 
+const many = (count: number) => Array.from({ length: count }, (_, i): [string, string] => [`k${i}`, 'x']);
+
 const textTo = async ({ api }: TestAccount, to: string, text: string) =>
   (await api.send({ to, text, send_at: later })).body.text;
 
@@ -79,7 +81,10 @@ describe('placeholders in a text', () => {
     ['{{link:https://a.pl}}{{link:https://b.pl}}{{link:https://c.pl}}', 400],
     ['{{link:ftp://a.pl}}', 400],
     ['{{link:javascript:alert(1)}}', 400],
-    ['{{link}}', 400],
+    ['{{link:}}', 400],
+    ['{{link:https://a.pl/?k={{kod}}}}', 400],
+    ['{{link:https://a.pl}', 400],
+    ['a{{link}}', 201],
     ['{{nie ma}}', 201],
   ])('%s gives %i', async (text, status) => {
     const account = await withContacts();
@@ -93,7 +98,7 @@ describe('placeholders in a text', () => {
 
   it('that leave nothing, or too much, are refused before anything is written', async () => {
     const account = await withContacts();
-    for (const text of ['{{brak}}', `{{imie}}${'a'.repeat(3058)}`]) {
+    for (const text of ['{{brak}}', ' {{imie}}\n{{nazwisko}} ', ' ', `{{imie}}${'a'.repeat(3058)}`]) {
       const answer = await account.api.send({ to: ['500100299', '500100201'], text });
       expect(answer).toMatchObject({
         status: 400,
@@ -229,15 +234,23 @@ describe('templates', () => {
       [{ to, text: 'x', params: { b: 'y' } }, 400, 'params'],
       [{ to, template_id: sms, params: { b: 'x', B: 'y' } }, 400, 'params'],
       [{ to, template_id: sms, params: { b: ['x'] } }, 400, 'params'],
+      [{ to, template_id: sms, params: { b: 2 ** 53 } }, 400, 'params'],
       [{ to, template_id: sms, params: { b: 'a\0' } }, 400, 'params'],
       [{ to, template_id: sms, params: { b: 'a'.repeat(1001) } }, 400, 'params'],
       [{ to, template_id: sms, params: 'b' }, 400, 'params'],
+      [{ to, template_id: sms, params: Object.fromEntries(many(101)) }, 400, 'params'],
     ];
     for (const [body, status, param] of cases) {
       const answer = await account.api.send(body);
       expect([answer.status, answer.body.error.param], JSON.stringify(body)).toEqual([status, param]);
     }
     expect(await storedMessages(account.id)).toEqual([]);
+  });
+
+  it('say of a param of a wrong type which types it may have', async () => {
+    const { api } = await newAccount();
+    const { body } = await api.send({ to: '500100201', template_id: 'tpl_x', params: { b: true } });
+    expect(body.error.message).toBe('Pole „params.b” musi być tekstem albo liczbą.');
   });
 
   it('leave sent messages as they are when they change', async () => {
@@ -290,6 +303,18 @@ describe('groups', () => {
       status: 400,
       body: { error: { code: 'invalid_request', param: 'groups' } },
     });
+    expect(await storedMessages(account.id)).toEqual([]);
+  });
+
+  it('cannot have a name that no text can hold', async () => {
+    const account = await withContacts();
+    for (const to of ['group:\0', ['500100201', 'group:VIP\0'], 'group:\ud800']) {
+      const answer = await account.api.send({ to, text: 'x' });
+      expect(answer).toMatchObject({
+        status: 400,
+        body: { error: { code: 'invalid_request', param: 'to' } },
+      });
+    }
     expect(await storedMessages(account.id)).toEqual([]);
   });
 

@@ -10,7 +10,8 @@ import { readReport } from '../../db/reports.ts';
 import { transaction } from '../../db/transaction.ts';
 import { addDays, polishDay } from '../../domain/calendar.ts';
 import { MESSAGE_STATUSES } from '../../domain/statuses.ts';
-import { database, newAccount, newKey, type TestAccount } from '../support/factories.ts';
+import { eventually } from '../support/eventually.ts';
+import { books, database, newAccount, newKey, type TestAccount } from '../support/factories.ts';
 import { type PastMessage, writePast } from '../support/reportMessages.ts';
 
 const HOUR = 3_600_000;
@@ -264,6 +265,21 @@ describe('GET /v1/reports: money', () => {
     expect(totals.net_grosze).toBe(booked!.net);
   });
 
+  it('a message rejected at its submit was charged what came back: nothing remains', async () => {
+    const account = await newAccount({ balance: 1000, price: 10 });
+    const sendAt = new Date(Date.now() + 2000).toISOString();
+    const { body } = await account.api.send({ to: '500100207', text: 'x', send_at: sendAt });
+    await account.api.post('/v1/blacklist', { msisdn: '500100207' });
+    const { body: rejected } = await eventually(
+      () => account.api.get(`/v1/messages/${body.id}`),
+      (answer) => answer.body.status === 'rejected',
+    );
+    expect(rejected.cost_grosze).toBe(0);
+    const { totals } = await report(account, '');
+    expect(totals).toMatchObject({ rejected: 1, cost_grosze: 10, refunded_grosze: 10, net_grosze: 0 });
+    expect(await books(account.id)).toMatchObject({ balance: 1000, ledger: 1000 });
+  });
+
   it('a refund counts with its message, however late it came', async () => {
     const account = await newAccount();
     const [id] = await writePast(account, [{ at: at('2026-10-31T12:00:00Z'), status: 'cancelled' }]);
@@ -388,6 +404,30 @@ describe('GET /v1/reports: what came of messages', () => {
       ['waiting', 0, 0, 0],
     ]);
     expect(totals).toMatchObject({ clicks: 3, robot_clicks: 1, clicked_messages: 1 });
+  });
+
+  it('no click and no opt-out belongs to a message that never came; the send time says which was last', async () => {
+    const account = await newAccount();
+    const sql = database();
+    const recipient = '+48500100208';
+    const ids = await writePast(account, [
+      { at: NOON, reference: 'planned', recipient, sendAfter: 3 * HOUR },
+      { at: NOON + HOUR, reference: 'at once', recipient },
+      ...(['cancelled', 'rejected', 'failed', 'scheduled'] as const).map((status, i) => ({
+        ...{ at: NOON + HOUR, reference: status, recipient, status, sendAfter: (4 + i) * HOUR },
+      })),
+    ]);
+    const pair = { recipient, url: 'https://example.com/' };
+    const [token] = [...(await linkTokens(sql, account.id, [pair])).values()];
+    for (const id of ids) await sql`insert into message_links (message_id, token) values (${id}, ${token!})`;
+    const click = newId('clk');
+    await storeClick(sql, { id: click, token: token!, userAgent: null, ipHash: null, robot: false });
+    await sql`update link_clicks set clicked_at = ${new Date(NOON + 9 * HOUR)} where id = ${click}`;
+    await countClick(sql, click);
+    await blacklistForOptOut(sql, account.id, recipient);
+    const { data, totals } = await report(account, `${NOVEMBER}&group_by=reference`);
+    expect(data.find(({ key }) => key === 'planned')).toMatchObject({ clicks: 1, opt_outs: 1 });
+    expect(totals).toMatchObject({ clicks: 1, opt_outs: 1 });
   });
 
   it('replies and opt-outs count with their message; a STOP and its blacklist entry are one', async () => {

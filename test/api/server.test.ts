@@ -56,6 +56,7 @@ describe('an API process', () => {
     await client.get(`/v1/messages/${body.id}`);
     await client.get('/v1/messages?to=500100211&reference=sekret');
     await client.get('/v1/numbers/500100211/lookup');
+    await client.get('/v1/numbers/500100211/sekret');
     await client.send({ to: '500100211', text: 'poufne', sekret: 1 });
     await api.stop();
     const log = lines.join('');
@@ -66,6 +67,7 @@ describe('an API process', () => {
       ['POST', '/v1/messages', 201],
       ['GET', '/v1/messages/:id', 200],
       ['GET', '/v1/messages', 200],
+      ['GET', '/v1/numbers/:msisdn/lookup', 200],
       ['GET', null, 404],
       ['POST', '/v1/messages', 400],
     ]);

@@ -53,6 +53,68 @@ describe('a template', () => {
       body: { error: { code: 'invalid_request', param: 'template_id' } },
     });
   });
+
+  it('holds opt-out and tracked links and what contacts say, as a text does', async () => {
+    const { api } = await newAccount();
+    await api.post('/v1/contacts', { msisdn: '500100200', first_name: 'Ala', last_name: null });
+    const content = '{{Imie}}|{{nazwisko}}|{{x}}|{{link:https://sklep.pl/a}} {{wypisz}}';
+    const { id } = (await api.post('/v1/templates', { name: 'a', body: content })).body;
+    const { body } = await api.send({ to: '500100200', template_id: id, params: { X: 1 }, send_at: later });
+    expect(body.text).toMatch(/^Ala\|\|1\|s\.example\/l\/\w{8} s\.example\/o\/\w{10}$/);
+    expect((await api.get(`/v1/messages/${body.id}`)).body.links).toMatchObject([
+      { url: 'https://sklep.pl/a', message_id: body.id, to: '+48500100200' },
+    ]);
+  });
+
+  it.each([
+    '{{link:https://a.pl}}{{link:https://b.pl}}{{link:https://c.pl}}',
+    '{{imie}}{{nazwisko}}{{email}}{{wypisz}}{{link:https://a.pl}}',
+  ])('is held to the limits of a text: %s', async (content) => {
+    const { api } = await newAccount();
+    const { id } = (await api.post('/v1/templates', { name: 'a', body: content })).body;
+    const answer = await api.send({ to: '500100200', template_id: id, send_at: later });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { error: { code: 'invalid_request', param: 'template_id' } },
+    });
+  });
+});
+
+describe('one by its id', () => {
+  it('is shown as in the list: a group, and a link with its clicks', async () => {
+    const { api } = await newAccount();
+    const { id } = (await api.post('/v1/groups', { name: 'A' })).body;
+    await api.post('/v1/contacts', { msisdn: '500100200', groups: [id] });
+    await api.send({ to: `group:${id}`, text: '{{link:https://sklep.pl/a}}', send_at: later });
+    const [group] = (await api.get('/v1/groups')).body.data;
+    expect((await api.get(`/v1/groups/${id}`)).body).toEqual(group);
+    const [link] = (await api.get('/v1/links')).body.data;
+    expect((await api.get(`/v1/links/${link!.token}`)).body).toEqual({ ...link, click_log: [] });
+  });
+});
+
+describe('what the recipients get', () => {
+  it('is the text that their messages show, in all its parts', async () => {
+    const { api } = await newAccount();
+    await api.post('/v1/contacts', [
+      { msisdn: '500100200', first_name: 'Żaneta', groups: ['VIP'] },
+      { msisdn: '500100201', first_name: '{{opt_out}}', groups: ['VIP'] },
+    ]);
+    const text = `{{imie}}, ${'oferta '.repeat(25)}{{link:https://sklep.pl/a}} {{opt_out}}`;
+    const { messages } = (await api.send({ to: 'group:VIP', text })).body;
+    expect(messages.map(({ parts }) => parts)).toEqual([4, 2]);
+    for (const { id, text: shown, to } of messages) {
+      await eventually(
+        async () => (await api.get(`/v1/messages/${id}`)).body.status,
+        (status) => status === 'delivered',
+        40_000,
+      );
+      const submits = await database()<{ content: string; destination: string }[]>`
+        select content, destination from simulator_submits where reference like ${`${id}/%`} order by part`;
+      expect(submits.map(({ content }) => content).join('')).toBe(shown);
+      expect(new Set(submits.map(({ destination }) => destination))).toEqual(new Set([to]));
+    }
+  });
 });
 
 describe('the opt-out link of a message', () => {

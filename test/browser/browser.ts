@@ -45,7 +45,7 @@ export async function startBrowser(): Promise<Browser> {
 
 /**
  * Opens an address in a context of its own: no cookies, nothing cached.
- * @param userAgent what the browser calls itself; Chromium without a window calls itself a robot
+ * @param userAgent what the browser calls itself
  */
 export async function open(
   browser: Browser,

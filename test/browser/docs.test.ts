@@ -25,6 +25,7 @@ describe('the documentation page', () => {
         200,
         'en',
       ]);
+      await page.evaluate('for (const one of document.querySelectorAll("details")) one.open = true');
       expect(await violations(page)).toEqual([]);
       expect(await overflows(page)).toBe(false);
       expect([opened.strangers, opened.complaints]).toEqual([[], []]);
@@ -48,6 +49,20 @@ describe('the documentation page', () => {
       })()`);
       expect(at).toMatchObject({ index: i, shown: true });
     }
+    await opened.close();
+  });
+
+  it('begins with a way past the contents, and opens the errors of an operation by Enter', async () => {
+    const opened = await open(browser, docs(), VIEWS[2]!, TELEPHONE);
+    const { page } = opened;
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate<string>('document.activeElement.innerText')).toBe('Skip to content');
+    await page.keyboard.press('Enter');
+    expect(new URL(page.url()).hash).toBe('#content');
+    const errors = page.locator('section:has(> #sendMessages) details');
+    await errors.locator('summary').focus();
+    await page.keyboard.press('Enter');
+    expect(await errors.getAttribute('open')).not.toBeNull();
     await opened.close();
   });
 

@@ -64,7 +64,6 @@ describe('placeholders', () => {
 
   it.each([
     '{{link:}}',
-    '{{link}}',
     '{{link:ftp://x.pl}}',
     '{{link:javascript:alert(1)}}',
     '{{link:x.pl}}',
@@ -72,6 +71,22 @@ describe('placeholders', () => {
   ])('finds the malformed link in %s', (text) =>
     expect(malformedLink(parsePlaceholders(`a ${text}`))).toBe(text),
   );
+
+  it.each([
+    '{{link:https://x.pl/?k={{kod}}}}',
+    '{{imie}} {{ Link : https://x.pl',
+    '{{link:https://x.pl} {{opt_out}}',
+    '{{link:{{link:https://x.pl}}}}',
+  ])('finds the link that does not end in %s', (text) =>
+    expect(malformedLink(parsePlaceholders(text))).not.toBeNull(),
+  );
+
+  it('`{{link}}` without an address is a name like any other', () => {
+    expect(personalise('{{LINK}} {{link }}|{{linki: x}}', { link: 'x' })).toBe('x x|{{linki: x}}');
+    expect(placeholderNames('{{Link}}')).toEqual(['link']);
+    const filled = fillIn(parsePlaceholders('{{link}}'), new Map([['link', '{{link:https://x.pl']]));
+    expect(malformedLink(filled)).toBeNull();
+  });
 
   it.each([
     ['https://x.pl', true],

@@ -34,6 +34,7 @@ TABLES = st.lists(NUMBERS, min_size=1, max_size=3).map(
 
 for name, strategy in {
     "phone-number": NUMBERS,
+    "recipient": NUMBERS,
     "date-time": INSTANTS,
     "date": DAYS,
     "email": EMAILS,

@@ -68,7 +68,12 @@ test(
     const ask = async (service: Service, path: string, init: RequestInit = {}) => {
       const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
       const response = await fetch(service.api + path, { ...init, headers });
-      return (await response.json()) as { id: string; status: string; webhook_secret: string };
+      return (await response.json()) as {
+        id: string;
+        status: string;
+        text: string;
+        webhook_secret: string;
+      };
     };
     const { webhook_secret: secret } = await ask(first, '/v1/account/webhook', {
       method: 'PUT',
@@ -87,6 +92,15 @@ test(
     expect((await fetch(first.temporalUi)).status).toBe(200);
     const shown = await shell(/^\s*(curl .*limit=1.*)$/m.exec(first.output)![1]!);
     expect(shown).toContain(id);
+
+    const { text } = await ask(first, '/v1/messages', {
+      method: 'POST',
+      body: JSON.stringify({ to: '500100200', text: '{{link:https://example.pl}}' }),
+    });
+    expect((await fetch(`http://${text}`, { redirect: 'manual' })).status).toBe(302);
+    const told = await receiver.until((all) => all.some(({ event }) => event.type === 'link.clicked'));
+    const clicked = told.find(({ event }) => event.type === 'link.clicked')!;
+    expect(clicked.event.data).toMatchObject({ link: { short_url: `http://${text}` } });
 
     const servers = ['postgres', 'temporal'].map((name) => {
       const { pid } = JSON.parse(readFileSync(join(dataDir, `${name}.pid`), 'utf8')) as { pid: number };

@@ -1,8 +1,11 @@
 import type { JsonSchema, OpenApi } from '../../openapi/types.ts';
 import { html, type Html } from '../html.ts';
 
-// Says that a text has no NUL: true of every text here, and no help to a reader.
-const ANY_TEXT = '^[^\\u0000]*$';
+// Patterns that only keep out what nobody types, in words.
+const PATTERN_TEXTS: Readonly<Record<string, string>> = {
+  '^[^\\u0000]*$': '',
+  '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$': 'On one line.',
+};
 
 /** The id of an object's heading on the page. */
 export function objectId(name: string): string {
@@ -45,7 +48,7 @@ export function rulesText(schema: JsonSchema): string {
     between('items', minItems, maxItems),
     minimum === undefined && maximum === undefined ? '' : between('', minimum, maximum),
     format === undefined ? '' : `Format: ${format}.`,
-    pattern === undefined || pattern === ANY_TEXT ? '' : `Pattern: ${pattern}`,
+    pattern === undefined ? '' : (PATTERN_TEXTS[pattern] ?? `Pattern: ${pattern}`),
   ]
     .filter((rule) => rule !== '')
     .join(' ');

@@ -1,0 +1,37 @@
+import { CREATED, text, ULID, type FieldTexts } from './text.ts';
+
+/** Fields that mean the same wherever they stand. */
+export const commonTexts: FieldTexts = {
+  id: text('The id.'),
+  msisdn: text('A phone number.', '+48500100200'),
+  created_at: text('When it came to be.', CREATED),
+  updated_at: text('When it last changed.', CREATED),
+  expires_at: text('When it ends.', '2026-11-22T10:00:00.000Z'),
+  limit: text('How many at most.'),
+  cursor: text('`next_cursor` of the page before.'),
+  next_cursor: text('The `cursor` of the next page; null on the last one.', null),
+  data: text('The page.'),
+  name: text('The name.', 'Klienci'),
+  reference: text('Your own identifier; comes back in answers and webhooks.', 'order-1042'),
+  send_window: text(
+    'Daily sending hours, `HH:MM-HH:MM` in Polish time, at least 15 minutes wide; the end is exclusive.',
+    '08:00-20:00',
+  ),
+  sender_name: text('The default sender.', 'SKLEP'),
+  inbound_prefix: text('The keyword that replies to the account begin with.', 'SKLEP'),
+  inbound_number: text('The number that receives replies; null until receiving is enabled.', null),
+  webhook_url: text('Where events are posted to; null when webhooks are off.', 'https://example.com/sms'),
+  deleted: text('The id of what was removed.'),
+  token: text('The token of the short link.', 'k3Xr9QzA'),
+  parts: text('Parts that the text takes: SMS are billed by part.', 1),
+  cost_grosze: text('What it costs, in grosze net.', 15),
+  priority: text('Sent before others, at twice the price.', false),
+  first_name: text('Fills `{{imie}}`.', 'Anna'),
+  last_name: text('Fills `{{nazwisko}}`.', 'Nowak'),
+  email: text('Fills `{{email}}`.', 'anna@example.com'),
+  message_id: text('The id of a message.', `msg_${ULID}`),
+  group_id: text('The id of a group.', `gr_${ULID}`),
+  template_id: text('A template instead of `text`.', `tpl_${ULID}`),
+  version: text('The version of the interface.', '2.3.0'),
+  service: text('The name of the service.', 'goniec'),
+};
