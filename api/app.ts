@@ -31,9 +31,11 @@ export function createApp(services: Services): Koa<State> {
 function createRouter(services: Services): Router<State> {
   const router = new Router<State>({ sensitive: true, strict: true });
   for (const endpoint of endpoints) {
-    router.register(endpoint.path, [endpoint.method], (context, next) =>
+    const layer = router.register(endpoint.path, [endpoint.method], (context, next) =>
       isOfAnother(endpoint.path, context.path) ? next() : serve(endpoint, services, context, context.params),
     );
+    // The router takes HEAD for every GET.
+    if (endpoint.changes === true) layer.methods = layer.methods.filter((method) => method !== 'HEAD');
   }
   for (const page of pages) {
     router.register(page.path, [...page.methods], (context) => servePage(page, services, context));

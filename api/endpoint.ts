@@ -78,6 +78,8 @@ interface Declaration<
   idempotent?: boolean;
   /** Starts paid sends: closed to a test key on a live account. */
   paid?: boolean;
+  /** A GET that changes something: whoever asks by HEAD does not expect that, and is refused. */
+  changes?: boolean;
   /** Schemas of the successful answers by status. */
   responses: R;
   handle(
@@ -106,6 +108,7 @@ export interface Endpoint {
   parseCsv?: (text: string) => unknown;
   idempotent?: boolean;
   paid?: boolean;
+  changes?: boolean;
   responses: Responses;
   handle(call: Call<unknown, unknown, unknown, Caller | null>): Promise<Answer | CsvAnswer>;
 }

@@ -112,3 +112,8 @@ export const queryBoolean = z
   .enum(['true', 'false'])
   .transform((value) => value === 'true')
   .meta({ type: 'boolean', enum: undefined });
+
+/** A number that is to become text: of a greater whole one other digits than the caller's would be left. */
+export const exactNumber = z
+  .number()
+  .refine((value) => Math.abs(value) <= Number.MAX_SAFE_INTEGER, issue({ reason: 'field_malformed' }));

@@ -26,6 +26,7 @@ export const listInbound = endpoint({
   method: 'GET',
   path: '/v1/inbound',
   scope: 'read',
+  changes: true,
   summary: 'Lists replies from phones, newest first, and on request marks them as read.',
   query: z.strictObject({
     from: queryMsisdn.optional(),

@@ -44,6 +44,7 @@ export const lookUpNumber = endpoint({
   summary: 'Looks a number up in its network (HLR) without sending a message.',
   params: z.strictObject({ msisdn: z.string().meta(PHONE_NUMBER) }),
   paid: true,
+  changes: true,
   responses: { 200: lookupSchema },
   async handle({ services, caller: { accountId }, params, receivedAt }) {
     const msisdn = parseMsisdn(params.msisdn);

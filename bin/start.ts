@@ -20,7 +20,7 @@ import { startPostgres } from './embedded/postgres.ts';
 import { StartProblem } from './embedded/problem.ts';
 import { readPorts, removeRunFile, writePorts, writeRunFile, type RunFile } from './embedded/runfile.ts';
 import { keepRunning } from './embedded/supervise.ts';
-import { findTemporal, startTemporal } from './embedded/temporal.ts';
+import { findTemporal, startTemporal, temporalWorks } from './embedded/temporal.ts';
 import { startLog } from './log.ts';
 import { portTaken, runProcess, type Running } from './process.ts';
 import { addSearchAttributes, searchAttributesOf } from './searchAttributes.ts';
@@ -157,6 +157,7 @@ async function startOrchestration(
     name: 'Temporal',
     say,
     restart: (fallen) => begin({ grpc: fallen.port, ui: fallen.uiPort }),
+    works: ({ address }) => temporalWorks(address, namespace),
   });
   started.push({ name: 'Temporal', stop });
   writePorts(dataDir, { ...readPorts(dataDir), temporal: server.port, temporalUi: server.uiPort });

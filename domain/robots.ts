@@ -2,9 +2,11 @@ import { isbot } from 'isbot';
 
 // Programs that somebody starts on purpose, and browsers for terminals: whoever runs them means the visit.
 const TOOL = new RegExp(
-  '^(?:curl|wget|httpie|xh|lynx|e?links|w3m|postmanruntime|insomnia|bruno|powershell|node|node-fetch|undici|got|axios|' +
-    'deno|bun|python|python-requests|python-urllib|python-httpx|aiohttp|okhttp|ktor-client|java|java-http-client|' +
-    'apache-httpclient|go-http-client|guzzlehttp|php|ruby|faraday|libwww-perl|reqwest|hyper|dart)\\b(?!-)',
+  '^(?:curl|wget|httpie|xh|lynx|e?links|w3m|postmanruntime|insomnia|bruno|rest-client|powershell|node|node-fetch|' +
+    'node-superagent|superagent|supertest|undici|got|axios|deno|bun|playwright|puppeteer|python|python-requests|' +
+    'python-urllib|python-httpx|httpx|testclient|aiohttp|schemathesis|okhttp|ktor-client|java|java-http-client|' +
+    'apache-httpclient|go-http-client|k6|autocannon|apachebench|guzzlehttp|php|ruby|faraday|libwww-perl|reqwest|hyper|' +
+    'dart)\\b(?!-)',
   'i',
 );
 // A robot that is built on such a tool says so behind the tool's name.

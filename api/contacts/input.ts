@@ -9,7 +9,7 @@ import {
 } from '../../domain/contactFields.ts';
 import { composed } from '../../domain/composed.ts';
 import type { Problem } from '../errors.ts';
-import { issue, lineText, msisdn, plainText } from '../fields.ts';
+import { issue, lineText, msisdn, plainText, exactNumber } from '../fields.ts';
 import { groupReference } from '../groups/input.ts';
 
 const NAME_MAX = 100;
@@ -37,7 +37,7 @@ const emailAddress = plainText
   .optional();
 
 const customValue = z
-  .union([z.number().transform(String), plainText.transform(composed)])
+  .union([exactNumber.transform(String), plainText.transform(composed)])
   .pipe(z.string().max(CUSTOM_VALUE_MAX));
 
 // Read by hand: the key is named in the problem, and a value that is no text may be a number.

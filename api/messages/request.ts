@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { instant, issue, plainText, reference, sendWindow, senderName } from '../fields.ts';
+import { exactNumber, instant, issue, plainText, reference, sendWindow, senderName } from '../fields.ts';
 
 const PARAM_MAX = 1000;
 const PARAMS_MAX = 100;
@@ -10,11 +10,6 @@ const TOO_MANY_PARAMS = {
   limit: PARAMS_MAX,
   unit: 'items',
 } as const;
-
-// Of a greater whole number other digits than the caller's would be left.
-const exactNumber = z
-  .number()
-  .refine((value) => Math.abs(value) <= Number.MAX_SAFE_INTEGER, issue({ reason: 'field_malformed' }));
 
 const param = z
   .union([plainText.max(PARAM_MAX), exactNumber])

@@ -93,3 +93,22 @@ function markupOf(value: HtmlValue): string {
   }
   return 'markup' in value ? value.markup : value.map(({ markup }) => markup).join('');
 }
+
+/** A short page in Polish: a heading and what there is to say. */
+export function shortPage(status: number, heading: string, text: Html): PageAnswer {
+  const body = html`<main>
+    <h1>${heading}</h1>
+    ${text}
+  </main>`;
+  return htmlAnswer(status, { lang: 'pl', title: heading, body });
+}
+
+/** What a person sees of a public link when something behind it does not work. */
+export function failurePage(status: 500 | 502 | 504, heading: string, requestId: string): PageAnswer {
+  return shortPage(
+    status,
+    heading,
+    html`<p>Usługa jest chwilowo niedostępna. Otwórz ten link jeszcze raz za kilka minut.</p>
+      <p>Identyfikator zdarzenia: ${requestId}</p>`,
+  );
+}

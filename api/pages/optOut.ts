@@ -4,7 +4,7 @@ import { isToken } from '../../db/tokens.ts';
 import { maskMsisdn } from '../../domain/msisdn.ts';
 import type { Page, PageAnswer } from '../page.ts';
 import { isAutomatic } from './automatic.ts';
-import { type Html, html, htmlAnswer } from './html.ts';
+import { failurePage, html, shortPage } from './html.ts';
 
 /**
  * /o/{token} (v2.3.0, Blacklist and opt-out): a visit puts the recipient's number on the account's blacklist and
@@ -23,11 +23,11 @@ export const optOutPage: Page = {
     await blacklistForOptOut(sql, link.account_id, link.msisdn);
     return confirmation(link);
   },
-  failed: (status, { requestId }) => failure(status, requestId),
+  failed: (status, { requestId }) => failurePage(status, 'Nie udało się potwierdzić rezygnacji', requestId),
 };
 
 function confirmation({ msisdn, sender }: OptOutLink): PageAnswer {
-  return page(
+  return shortPage(
     200,
     'Rezygnacja przyjęta',
     html`<p>
@@ -39,7 +39,7 @@ function confirmation({ msisdn, sender }: OptOutLink): PageAnswer {
 }
 
 function question({ msisdn, sender }: OptOutLink): PageAnswer {
-  return page(
+  return shortPage(
     200,
     'Rezygnacja z\u00a0wiadomości SMS',
     html`<p>
@@ -53,7 +53,7 @@ function question({ msisdn, sender }: OptOutLink): PageAnswer {
 }
 
 function inactive(): PageAnswer {
-  return page(
+  return shortPage(
     404,
     'Link jest nieaktywny',
     html`<p>
@@ -62,21 +62,4 @@ function inactive(): PageAnswer {
       </p>
       <p>Jeśli nadal nie działa, zgłoś rezygnację nadawcy wiadomości.</p>`,
   );
-}
-
-function failure(status: 500 | 502 | 504, requestId: string): PageAnswer {
-  return page(
-    status,
-    'Nie udało się potwierdzić rezygnacji',
-    html`<p>Usługa jest chwilowo niedostępna. Otwórz ten link jeszcze raz za kilka minut.</p>
-      <p>Identyfikator zdarzenia: ${requestId}</p>`,
-  );
-}
-
-function page(status: number, heading: string, text: Html): PageAnswer {
-  const body = html`<main>
-    <h1>${heading}</h1>
-    ${text}
-  </main>`;
-  return htmlAnswer(status, { lang: 'pl', title: heading, body });
 }

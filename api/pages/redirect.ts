@@ -7,7 +7,7 @@ import { shortenedAddress } from '../../domain/shortenedAddress.ts';
 import type { Page, PageAnswer, Visit } from '../page.ts';
 import { isAutomatic } from './automatic.ts';
 import { startClick } from './clickStarts.ts';
-import { type Html, html, htmlAnswer } from './html.ts';
+import { failurePage, html, shortPage } from './html.ts';
 
 const USER_AGENT_MAX = 500;
 const IP_HASH_BYTES = 8;
@@ -45,7 +45,7 @@ export const redirect: Page = {
       body: '',
     };
   },
-  failed: (status, { requestId }) => failure(status, requestId),
+  failed: (status, { requestId }) => failurePage(status, 'Nie udało się otworzyć linku', requestId),
 };
 
 /** The target as it was given, where a header can carry it. */
@@ -69,26 +69,9 @@ function addressHash(secretsKey: Buffer, address: string): Buffer | null {
 }
 
 function unknownLink(): PageAnswer {
-  return page(
+  return shortPage(
     404,
     'Link jest nieaktywny',
     html`<p>Ten link nie działa. Sprawdź, czy adres jest taki sam jak w otrzymanej wiadomości.</p>`,
   );
-}
-
-function failure(status: 500 | 502 | 504, requestId: string): PageAnswer {
-  return page(
-    status,
-    'Nie udało się otworzyć linku',
-    html`<p>Usługa jest chwilowo niedostępna. Otwórz ten link jeszcze raz za kilka minut.</p>
-      <p>Identyfikator zdarzenia: ${requestId}</p>`,
-  );
-}
-
-function page(status: number, heading: string, text: Html): PageAnswer {
-  const body = html`<main>
-    <h1>${heading}</h1>
-    ${text}
-  </main>`;
-  return htmlAnswer(status, { lang: 'pl', title: heading, body });
 }

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Connection } from '@temporalio/client';
+import { Connection, isGrpcServiceError } from '@temporalio/client';
 import { endLeftover, startChild, type Child, type EmbeddedServer } from './children.ts';
 import { prepareDataDir } from './dataDir.ts';
 import { freePort } from './ports.ts';
@@ -69,6 +69,40 @@ export async function startTemporal(options: TemporalOptions): Promise<EmbeddedT
       );
     }
   }
+}
+
+const GRPC = { cancelled: 1, deadlineExceeded: 4, notFound: 5, resourceExhausted: 8 } as const;
+const BUSY: readonly number[] = [GRPC.cancelled, GRPC.deadlineExceeded, GRPC.resourceExhausted];
+
+/**
+ * Whether a Temporal server does its work: knows its namespace and looks workflows up. After an overload its
+ * development server was seen to live on for minutes with every access to its file interrupted. One that does not
+ * answer in time is busy, not broken.
+ */
+export async function temporalWorks(
+  address: string,
+  namespace: string,
+  patienceMs = STOP_PATIENCE_MS,
+): Promise<boolean> {
+  // Without interceptors: the usual ones repeat a refused call until its time is over, as if nothing had been said.
+  const connection = Connection.lazy({ address, interceptors: [] });
+  const { workflowService } = connection;
+  const nobody = { namespace, execution: { workflowId: 'nobody' } };
+  try {
+    return await connection.withDeadline(Date.now() + patienceMs, async () => {
+      await workflowService.describeNamespace({ namespace });
+      const code = await workflowService.describeWorkflowExecution(nobody).then(() => GRPC.notFound, codeOf);
+      return code === GRPC.notFound || BUSY.includes(code);
+    });
+  } catch (error) {
+    return BUSY.includes(codeOf(error));
+  } finally {
+    await connection.close();
+  }
+}
+
+function codeOf(error: unknown): number {
+  return isGrpcServiceError(error) ? error.code : -1;
 }
 
 function closeToOthers(file: string): void {

@@ -15,8 +15,9 @@ create index inbound_messages_replies on inbound_messages (account_id, received_
   where reply_to is not null;
 create index blacklist_opt_outs on blacklist (account_id, created_at) include (msisdn) where reason = 'opt_out';
 
--- A link may be carried by many messages. A click belongs to the last of them whose send time had come; that is found
--- when the click is counted, once, as finding it for each click of a year takes a report seconds.
+-- A link may be carried by many messages. A click belongs to the last of them by its send time, of those that the
+-- network was given: one that was cancelled, rejected, failed or expired before its submit has brought nobody to its
+-- link. That is found when the click is counted, once, as finding it for each click of a year takes a report seconds.
 alter table link_clicks
   add account_id text collate "C" references accounts,
   add message_id text collate "C" references messages;
@@ -27,9 +28,10 @@ create function attribute_click() returns trigger language plpgsql as $$
 begin
   select m.account_id, m.id into new.account_id, new.message_id
     from message_links l join messages m on m.id = l.message_id
-   where l.token = new.token and m.status not in ('draft', 'refused')
+   where l.token = new.token and m.status in ('queued', 'sent', 'delivered', 'undelivered', 'expired')
+     and not (m.status = 'expired' and m.submission = 'waiting')
      and coalesce(m.send_at, m.created_at) <= new.clicked_at
-   order by l.message_id desc limit 1;
+   order by coalesce(m.send_at, m.created_at) desc, m.id desc limit 1;
   return new;
 end $$;
 create trigger link_clicks_attribution before update of counted_at on link_clicks

@@ -144,6 +144,7 @@ describe('POST /v1/contacts with one object', () => {
     ['fields', { msisdn: '500100200', fields: { '': 'x' } }],
     ['fields', { msisdn: '500100200', fields: { [`a${'b'.repeat(31)}`]: 'x' } }],
     ['fields', { msisdn: '500100200', fields: { a: true } }],
+    ['fields', { msisdn: '500100200', fields: { a: 2 ** 53 } }],
     ['fields', { msisdn: '500100200', fields: { a: { b: 'c' } } }],
     ['fields', { msisdn: '500100200', fields: { a: 'x'.repeat(201) } }],
     ['fields', { msisdn: '500100200', fields: { a: '\u0000' } }],

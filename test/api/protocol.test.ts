@@ -67,6 +67,9 @@ describe('routing', () => {
     ['DELETE', '/v1/messages/estimate', 'OPTIONS, POST'],
     ['GET', '/v1/account/webhook', 'OPTIONS, PUT'],
     ['HEAD', '/v1/account/webhook', 'OPTIONS, PUT'],
+    // These GETs charge and mark: nobody expects that of a HEAD.
+    ['HEAD', '/v1/numbers/500100200/lookup', 'GET, OPTIONS'],
+    ['HEAD', '/v1/inbound', 'GET, OPTIONS'],
     ['PROPFIND', '/v1/account', 'GET, HEAD, OPTIONS, PATCH'],
   ])('%s %s gives 405 with Allow: %s', async (method, path, allow) => {
     const answer = await call(base() + path, { method });

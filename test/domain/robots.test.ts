@@ -52,6 +52,9 @@ describe('isRobot', () => {
     'Apache-HttpClient/4.5.13 (Java/17.0.1)',
     'Go-http-client/2.0',
     'PostmanRuntime/7.36.0',
+    'node-superagent/8.0.0',
+    'k6/0.45 (https://k6.io/)',
+    'testclient',
   ])('%s: no', (userAgent) => {
     expect(isRobot(userAgent)).toBe(false);
   });

@@ -90,6 +90,27 @@ describe('the embedded PostgreSQL', { timeout: 60_000 }, () => {
     expect(await isPortFree(server.port, '127.0.0.1')).toBe(true);
   });
 
+  it('is ended and started again when it runs but does not work', async () => {
+    const dataDir = dataFolder();
+    const server = await startPostgres({ dataDir, log: quiet });
+    await write(server.url);
+    const said: string[] = [];
+    const asked: number[] = [];
+    const kept = keepRunning(server, {
+      name: 'PostgreSQL',
+      say: (line) => said.push(line),
+      restart: (fallen) => startPostgres({ dataDir, port: fallen.port, log: quiet }),
+      works: ({ pid }) => Promise.resolve(asked.push(pid) === 3 || pid !== server.pid),
+      askEveryMs: 50,
+    });
+    onTestFinished(() => kept.stop());
+    await expect.poll(() => said.at(-1), { timeout: 30_000 }).toBe('PostgreSQL is back.');
+    expect(said[0]).toBe('PostgreSQL runs but does not work any more; ending it …');
+    // Twice no, then yes: from then on five times no in a row.
+    expect(asked.filter((pid) => pid === server.pid)).toHaveLength(8);
+    expect(await read(server.url)).toEqual(WRITTEN);
+  });
+
   it('ends when the process that started it is killed, and starts again from what is left', async () => {
     const dataDir = dataFolder();
     const parent = run(PROGRAM, {}, [dataDir]);
