@@ -38,6 +38,8 @@ export function contractBreach({ method, path, status, headers, text }: Answered
     if (!BEFORE_OPERATIONS.includes(status)) return `${where}: there is no such operation`;
     return text === '' ? null : invalid('#/components/schemas/Error', text, where);
   }
+  // A GET that changes something is closed to HEAD, as any method is that a path does not have.
+  if (method === 'HEAD' && status === 405) return text === '' ? null : `${where}: a body`;
   const { operation, pointer } = found;
   const declared = operation.responses[status];
   if (declared === undefined) return `${where}: ${operation.operationId} does not declare this status`;
