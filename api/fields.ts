@@ -113,7 +113,11 @@ export const queryBoolean = z
   .transform((value) => value === 'true')
   .meta({ type: 'boolean', enum: undefined });
 
-/** A number that is to become text: of a greater whole one other digits than the caller's would be left. */
+/** The greatest number that may become text: of 15 digits, which JSON keeps as they were written. */
+export const EXACT_MAX = 999_999_999_999_999;
+
+/** A number that is to become text: of a greater one other digits than the caller's would be left. */
 export const exactNumber = z
   .number()
-  .refine((value) => Math.abs(value) <= Number.MAX_SAFE_INTEGER, issue({ reason: 'field_malformed' }));
+  .refine((value) => Math.abs(value) <= EXACT_MAX, issue({ reason: 'field_malformed' }))
+  .meta({ minimum: -EXACT_MAX, maximum: EXACT_MAX });

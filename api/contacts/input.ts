@@ -9,7 +9,7 @@ import {
 } from '../../domain/contactFields.ts';
 import { composed } from '../../domain/composed.ts';
 import type { Problem } from '../errors.ts';
-import { issue, lineText, msisdn, plainText, exactNumber } from '../fields.ts';
+import { issue, lineText, msisdn, plainText, EXACT_MAX, exactNumber } from '../fields.ts';
 import { groupReference } from '../groups/input.ts';
 
 const NAME_MAX = 100;
@@ -46,7 +46,12 @@ const customFields = z
   .meta({
     type: ['object', 'null'],
     propertyNames: { type: 'string', pattern: CUSTOM_KEY.source },
-    additionalProperties: { type: ['string', 'number', 'null'], maxLength: CUSTOM_VALUE_MAX },
+    additionalProperties: {
+      type: ['string', 'number', 'null'],
+      maxLength: CUSTOM_VALUE_MAX,
+      minimum: -EXACT_MAX,
+      maximum: EXACT_MAX,
+    },
   })
   .transform((value, context): CustomFieldChanges | null => {
     if (value === null) return null;
