@@ -4,12 +4,11 @@ import { formatInstant } from '../domain/instants.ts';
 import { parseMsisdn } from '../domain/msisdn.ts';
 import { endpoint } from './endpoint.ts';
 import { invalidRequest, notFound } from './errors.ts';
-import { instant, issue, pageLimit, PHONE_NUMBER, plainText } from './fields.ts';
+import { instant, issue, PHONE_NUMBER, plainText } from './fields.ts';
+import { pageOf, pageSize } from './paging.ts';
 import { blacklistEntrySchema } from './schemas.ts';
 
 const NUMBERS_MAX = 1000;
-const PAGE_MAX = 200;
-const PAGE_STANDARD = 50;
 const REASON_MAX = 200;
 const LATEST = Date.UTC(9999, 11, 31);
 const LISTED = /^\+[0-9]{8,15}$/;
@@ -58,15 +57,13 @@ export const listBlacklist = endpoint({
   path: '/v1/blacklist',
   scope: 'read',
   summary: 'Lists the blacklisted numbers, sorted by number.',
-  query: z.strictObject({ limit: pageLimit(PAGE_MAX, PAGE_STANDARD), cursor: cursor.optional() }),
+  query: z.strictObject({ limit: pageSize, cursor: cursor.optional() }),
   responses: {
     200: z.strictObject({ data: z.array(blacklistEntrySchema), next_cursor: z.string().nullable() }),
   },
   async handle({ services, caller, query }) {
-    // One more than the page tells whether another page follows.
     const found = await readBlacklist(services.sql, caller.accountId, query.cursor ?? null, query.limit + 1);
-    const page = found.slice(0, query.limit);
-    const last = found.length > query.limit ? page.at(-1) : undefined;
+    const { page, last } = pageOf(found, query.limit);
     return { status: 200, body: { data: page.map(shown), next_cursor: last?.msisdn ?? null } };
   },
 });

@@ -4,22 +4,11 @@ import { readAndMark, readInbound, readReply } from '../db/replies.ts';
 import { inboundRecord } from '../domain/inbound.ts';
 import { endpoint } from './endpoint.ts';
 import { forbidden, notFound } from './errors.ts';
-import { instant, issue, pageLimit, queryBoolean, queryMsisdn } from './fields.ts';
+import { instant, queryBoolean, queryMsisdn } from './fields.ts';
+import { cursorAfter, idCursor, pageOf, pageSize } from './paging.ts';
 import { inboundSchema } from './schemas.ts';
 
-const PAGE_MAX = 200;
-const PAGE_STANDARD = 50;
 const INBOUND_ID = /^in_[0-9a-z]{26}$/;
-
-const cursor = z
-  .string()
-  .transform((value, context) => {
-    const id = Buffer.from(value, 'base64url').toString('latin1');
-    if (INBOUND_ID.test(id) && cursorAfter(id) === value) return id;
-    context.addIssue({ code: 'custom', ...issue({ reason: 'cursor_malformed' }) });
-    return z.NEVER;
-  })
-  .meta({ format: 'inbound-cursor' });
 
 /** GET /v1/inbound (v2.3.0, Inbound replies): newest first; none as long as the account receives no replies. */
 export const listInbound = endpoint({
@@ -33,8 +22,8 @@ export const listInbound = endpoint({
     since: instant.optional(),
     unread: queryBoolean.optional(),
     mark_read: queryBoolean.optional(),
-    limit: pageLimit(PAGE_MAX, PAGE_STANDARD),
-    cursor: cursor.optional(),
+    limit: pageSize,
+    cursor: idCursor(INBOUND_ID, 'inbound-cursor').optional(),
   }),
   responses: {
     200: z.strictObject({
@@ -57,13 +46,12 @@ export const listInbound = endpoint({
       unread: query.unread ?? false,
       before: query.cursor ?? null,
     };
-    // One more than the page tells whether another page follows; that one is not marked.
+    // The one that is asked for beyond the page is not marked.
     const found =
       query.mark_read === true
         ? await readAndMark(sql, accountId, filter, query.limit + 1, query.limit)
         : await readInbound(sql, accountId, filter, query.limit + 1);
-    const page = found.slice(0, query.limit);
-    const last = found.length > query.limit ? page.at(-1) : undefined;
+    const { page, last } = pageOf(found, query.limit);
     const next_cursor = last === undefined ? null : cursorAfter(last.id);
     return { status: 200, body: { data: page.map(inboundRecord), next_cursor, inbound_number, prefix } };
   },
@@ -83,7 +71,3 @@ export const getInbound = endpoint({
     return { status: 200, body: inboundRecord(reply) };
   },
 });
-
-function cursorAfter(id: string): string {
-  return Buffer.from(id, 'latin1').toString('base64url');
-}

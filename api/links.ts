@@ -5,12 +5,11 @@ import { isToken } from '../db/tokens.ts';
 import { LINK_TOKEN_LENGTH, linkRecord } from '../domain/links.ts';
 import { endpoint } from './endpoint.ts';
 import { notFound } from './errors.ts';
-import { issue, pageLimit, queryBoolean } from './fields.ts';
+import { issue, queryBoolean } from './fields.ts';
+import { pageOf, pageSize } from './paging.ts';
 import { isMessageId } from './messages/history.ts';
 import { clickSchema, trackedLinkSchema } from './schemas.ts';
 
-const PAGE_MAX = 200;
-const PAGE_STANDARD = 50;
 const CLICK_LOG_MAX = 50;
 const TOKEN_PATTERN = `^[0-9A-Za-z]{${LINK_TOKEN_LENGTH}}$`;
 
@@ -25,7 +24,7 @@ export const listLinks = endpoint({
   query: z.strictObject({
     message_id: z.string().optional(),
     clicked: queryBoolean.optional(),
-    limit: pageLimit(PAGE_MAX, PAGE_STANDARD),
+    limit: pageSize,
     cursor: z
       .string()
       .refine(isLinkToken, issue({ reason: 'cursor_malformed' }))
@@ -50,12 +49,12 @@ export const listLinks = endpoint({
       messageId === null || isMessageId(messageId)
         ? await readLinks(services.sql, caller.accountId, { messageId, clicked, before }, limit + 1)
         : [];
-    const page = found.slice(0, limit);
+    const { page, last } = pageOf(found, limit);
     return {
       status: 200,
       body: {
         data: page.map((row) => linkRecord(row, services.shortUrl)),
-        next_cursor: found.length > limit ? page.at(-1)!.token : null,
+        next_cursor: last?.token ?? null,
         totals: {
           links: page.length,
           clicked: page.filter(({ clicks }) => clicks > 0).length,

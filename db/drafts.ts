@@ -3,6 +3,7 @@ import type { CountryRates } from '../domain/price.ts';
 import type { Refusal } from '../domain/acceptance.ts';
 import { activeEntry } from './blacklist.ts';
 import type { Fragment, Sql } from './connection.ts';
+import { isOverdue } from './statements.ts';
 
 /** What an account's sends are measured by; money in grosze net. */
 export interface SendTerms {
@@ -75,9 +76,7 @@ export async function readSendTerms(
              as available_grosze,
            (select s.name from senders s
              where s.account_id = a.id and s.active and s.name = coalesce(${sender}, a.sender_name)) as sender,
-           a.billing_mode = 'postpaid' and exists (
-             select from statements s where s.account_id = a.id and s.paid_at is null and s.due_at < now()
-           ) as overdue,
+           ${isOverdue(sql, sql`a`)} as overdue,
            array(
              select r from unnest(${recipients as string[]}::text[]) as r
               where a.mode = 'test'

@@ -151,18 +151,27 @@ function receives(sql: Sql, account: Fragment): Fragment {
   return sql`${account}.inbound_number is not null and ${account}.status <> 'closed'`;
 }
 
-// Messages that a reply may answer: given to the network, or about to be, in its last 30 days. Its time is compared in
+// Messages that a reply may answer: those of its last 30 days. Its time is compared in
 // the database, where it is finer than a `Date`.
 function answeredBy(sql: Sql, { id, sender }: ReceivedReply): Fragment {
   const receivedAt = sql`(select received_at from inbound_messages where id = ${id})`;
   return sql`m.recipient = ${sender}
-    and m.status not in ('draft', 'refused')
-    and m.status in ('queued', 'sent', 'delivered', 'undelivered', 'expired')
-    and not (m.status = 'expired' and m.submission = 'waiting')
+    and ${isAnswerable(sql)}
     and ${sentAt(sql)} between ${receivedAt} - ${MATCH_WITHIN}::interval and ${receivedAt}`;
 }
 
-// Not by the order of making: a message planned long ago and sent yesterday is the later one.
-function sentAt(sql: Sql): Fragment {
+/**
+ * As SQL, a condition on messages `m`: given to the network, or about to be, so that somebody may answer it. (Clicks are
+ * attributed by the same rule, in the database's own function `attribute_click`.)
+ */
+export function isAnswerable(sql: Sql): Fragment {
+  // The first condition says nothing new, but is the indexes' own.
+  return sql`m.status not in ('draft', 'refused')
+    and m.status in ('queued', 'sent', 'delivered', 'undelivered', 'expired')
+    and not (m.status = 'expired' and m.submission = 'waiting')`;
+}
+
+/** As SQL, when a message `m` went out. Not by the order of making: one planned long ago and sent yesterday is the later one. */
+export function sentAt(sql: Sql): Fragment {
   return sql`coalesce(m.send_at, m.created_at)`;
 }

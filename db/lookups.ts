@@ -1,5 +1,6 @@
 import type { LookupFailure, LookupFinding, LookupRefusal, LookupState } from '../domain/lookups.ts';
 import { hasSqlState, type Fragment, type Sql, SQLSTATE } from './connection.ts';
+import { isOverdue } from './statements.ts';
 
 // A caller waits a few seconds for its answer: what begins much later (workers were down, say) would be paid by
 // someone who was told of a failure long ago. Nobody waits for a row that was not taken up within ten.
@@ -45,9 +46,7 @@ export async function readLookupTerms(
 ): Promise<LookupTerms | null> {
   const [terms] = await sql<LookupTerms[]>`
     select a.mode, a.price_per_hlr_grosze,
-           a.billing_mode = 'postpaid' and exists (
-             select from statements s where s.account_id = a.id and s.paid_at is null and s.due_at < now()
-           ) as overdue,
+           ${isOverdue(sql, sql`a`)} as overdue,
            exists (
              select from verified_numbers v where v.account_id = a.id and v.msisdn = ${msisdn}
            ) as verified

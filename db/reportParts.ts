@@ -1,5 +1,6 @@
 import type { ReportField, ReportFilter } from '../domain/reports.ts';
 import type { Fragment, Sql } from './connection.ts';
+import { isAnswerable, sentAt } from './inbound.ts';
 
 /** How the messages of a report are divided. */
 export type Grouping =
@@ -72,7 +73,7 @@ export function delay(sql: Sql): Fragment {
   // `greatest` passes over null, so it cannot stand outside.
   return sql`
     case when m.delivered_at is not null
-         then (greatest(date_part('epoch', m.delivered_at - coalesce(m.send_at, m.created_at)), 0) * 10)::int end`;
+         then (greatest(date_part('epoch', m.delivered_at - ${sentAt(sql)}), 0) * 10)::int end`;
 }
 
 /**
@@ -139,11 +140,9 @@ export function whatCame(sql: Sql, { accountId, from }: ReportQuery): Fragment {
             select o.id from blacklist b
              cross join lateral (
                select m.id from messages m
-                where m.account_id = b.account_id and m.recipient = b.msisdn and m.status not in ('draft', 'refused')
-                  and m.status in ('queued', 'sent', 'delivered', 'undelivered', 'expired')
-                  and not (m.status = 'expired' and m.submission = 'waiting')
-                  and coalesce(m.send_at, m.created_at) <= b.created_at
-                order by coalesce(m.send_at, m.created_at) desc, m.id desc limit 1) o
+                where m.account_id = b.account_id and m.recipient = b.msisdn and ${isAnswerable(sql)}
+                  and ${sentAt(sql)} <= b.created_at
+                order by ${sentAt(sql)} desc, m.id desc limit 1) o
              where b.account_id = ${accountId} and b.reason = 'opt_out' and b.created_at >= ${begin}
           ) opted_out
       ) happened

@@ -1,4 +1,4 @@
-import type { Sql } from './connection.ts';
+import type { Fragment, Sql } from './connection.ts';
 
 export interface StatementRow {
   id: string;
@@ -75,4 +75,13 @@ export async function listStatements(sql: Sql, account: string, unpaidOnly = fal
 
 function columns(sql: Sql) {
   return sql`id, account_id, to_char(statements.month, 'YYYY-MM') as month, amount_grosze, issued_at, due_at, paid_at`;
+}
+
+/**
+ * As SQL: whether a postpaid account has a statement past its due time, which suspends all that costs.
+ * @param account a row of `accounts`
+ */
+export function isOverdue(sql: Sql, account: Fragment): Fragment {
+  return sql`${account}.billing_mode = 'postpaid' and exists (
+    select from statements s where s.account_id = ${account}.id and s.paid_at is null and s.due_at < now())`;
 }

@@ -19,6 +19,9 @@ const ONCE = {
   workflowTaskTimeout: '4s',
 } as const;
 
+// One that was ended by hand before it was done may be started again: all it does is safe to repeat.
+const UNTIL_DONE = { ...ONCE, workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY' } as const;
+
 /**
  * How the `message` workflow is started, whoever starts it: the send, the batch, or a cancel that comes first.
  * The workflow's id is the message's. Nothing in here is personal data.
@@ -65,12 +68,11 @@ export function batchStart(batch: BatchInput & { priority: boolean }) {
 
 /**
  * How the `click` workflow is started; its id is the click's (`clk_…`). Nobody waits for it, so everything else goes before
- * it. One that was ended by hand may be started again: counting is safe to repeat.
+ * it.
  */
 export function clickStart({ id, accountId }: { id: string; accountId: string }) {
   return {
-    ...ONCE,
-    workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY' as const,
+    ...UNTIL_DONE,
     workflowId: id,
     taskQueue: MESSAGES_QUEUE,
     args: [] as [],
@@ -82,12 +84,11 @@ export function clickStart({ id, accountId }: { id: string; accountId: string })
 
 /**
  * How the `inbound` workflow of a stored reply is started; its id is the reply's (`in_…`). Whose it is, the workflow finds
- * out. One that was ended by hand may be started again: matching is safe to repeat.
+ * out.
  */
 export function inboundStart(id: string) {
   return {
-    ...ONCE,
-    workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY' as const,
+    ...UNTIL_DONE,
     workflowId: id,
     taskQueue: MESSAGES_QUEUE,
     args: [] as [],

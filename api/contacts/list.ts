@@ -6,12 +6,11 @@ import { endpoint } from '../endpoint.ts';
 import { notFound, type Problem } from '../errors.ts';
 import { issue, lineText } from '../fields.ts';
 import { isGroupId } from '../groups/input.ts';
+import { PAGE_MAX, PAGE_STANDARD, pageOf } from '../paging.ts';
 import { contactSchema } from '../schemas.ts';
 import { exportContacts } from './export.ts';
 import { contactRecord, isContactId } from './record.ts';
 
-const PAGE_MAX = 200;
-const PAGE_STANDARD = 50;
 const FRAGMENT_MAX = 254;
 const LIMIT = /^[0-9]{1,3}$/;
 
@@ -58,11 +57,9 @@ export const listContacts = endpoint({
       return { status: 200, filename: 'contacts.csv', csv: table };
     }
     const pageSize = query.limit ?? PAGE_STANDARD;
-    // One more than the page tells whether another page follows.
     const found = await readContacts(sql, accountId, filter, pageSize + 1);
-    const page = found.slice(0, pageSize);
-    const next = found.length > pageSize ? page.at(-1)!.id : null;
-    return { status: 200, body: { data: page.map(contactRecord), next_cursor: next } };
+    const { page, last } = pageOf(found, pageSize);
+    return { status: 200, body: { data: page.map(contactRecord), next_cursor: last?.id ?? null } };
   },
 });
 

@@ -6,22 +6,11 @@ import { messageRecord } from '../../domain/records.ts';
 import { MESSAGE_STATUSES } from '../../domain/statuses.ts';
 import { endpoint } from '../endpoint.ts';
 import { notFound } from '../errors.ts';
-import { issue, pageLimit, queryMsisdn, reference } from '../fields.ts';
+import { queryMsisdn, reference } from '../fields.ts';
+import { cursorAfter, idCursor, pageOf, pageSize } from '../paging.ts';
 import { messageSchema, messageWithLinksSchema } from '../schemas.ts';
 
-const PAGE_MAX = 200;
-const PAGE_STANDARD = 50;
 const MESSAGE_ID = /^msg_[0-9a-z]{26}$/;
-
-const cursor = z
-  .string()
-  .transform((value, context) => {
-    const id = Buffer.from(value, 'base64url').toString('latin1');
-    if (MESSAGE_ID.test(id) && cursorAfter(id) === value) return id;
-    context.addIssue({ code: 'custom', ...issue({ reason: 'cursor_malformed' }) });
-    return z.NEVER;
-  })
-  .meta({ format: 'message-cursor' });
 
 /** GET /v1/messages (v2.3.0, History and status): newest first. */
 export const listMessages = endpoint({
@@ -30,11 +19,11 @@ export const listMessages = endpoint({
   scope: 'read',
   summary: 'Lists messages, newest first.',
   query: z.strictObject({
-    limit: pageLimit(PAGE_MAX, PAGE_STANDARD),
+    limit: pageSize,
     status: z.enum(MESSAGE_STATUSES).optional(),
     reference: reference.optional(),
     to: queryMsisdn.optional(),
-    cursor: cursor.optional(),
+    cursor: idCursor(MESSAGE_ID, 'message-cursor').optional(),
   }),
   responses: {
     200: z.strictObject({ data: z.array(messageSchema), next_cursor: z.string().nullable() }),
@@ -46,10 +35,8 @@ export const listMessages = endpoint({
       recipient: query.to ?? null,
       before: query.cursor ?? null,
     };
-    // One more than the page tells whether another page follows.
     const found = await readHistory(services.sql, caller.accountId, filter, query.limit + 1);
-    const page = found.slice(0, query.limit);
-    const last = found.length > query.limit ? page.at(-1) : undefined;
+    const { page, last } = pageOf(found, query.limit);
     return {
       status: 200,
       body: { data: page.map(messageRecord), next_cursor: last === undefined ? null : cursorAfter(last.id) },
@@ -81,8 +68,4 @@ export const getMessage = endpoint({
 /** Whether the text has the form of a message's id; what has not need not be looked for. */
 export function isMessageId(text: string): boolean {
   return MESSAGE_ID.test(text);
-}
-
-function cursorAfter(id: string): string {
-  return Buffer.from(id, 'latin1').toString('base64url');
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type Draft, writeDrafts, writeDraftsWithKey } from '../../db/drafts.ts';
 import { newId } from '../../db/ids.ts';
 import { countryOf } from '../../domain/msisdn.ts';
+import { render } from '../../domain/placeholders.ts';
 import { messageRecord } from '../../domain/records.ts';
 import { type Call, type Caller, endpoint } from '../endpoint.ts';
 import { paymentRequired } from '../errors.ts';
@@ -11,7 +12,6 @@ import { conflict, findReplay, fingerprintOf, REPLAYED } from './idempotency.ts'
 import { ownLinks } from './personalLinks.ts';
 import { type Plan, planMessages } from './plan.ts';
 import { SEND_BODY_LIMIT, sendRequest, type SendRequest } from './request.ts';
-import { personalText } from './wording.ts';
 
 const PATH = '/v1/messages';
 const CARRIER = 'simulator';
@@ -69,9 +69,9 @@ async function draftMessages({ services, caller, body, requestId }: SendCall, pl
   const { sql, shortUrl } = services;
   const linksOf = await ownLinks(sql, caller.accountId, sender, wording, shortUrl, msisdns);
   const now = new Date(terms.now);
-  return plan.messages.map(({ recipient, values, rejected, costGrosze }) => {
+  return plan.messages.map(({ recipient, values, parts, rejected, costGrosze }) => {
+    // As long as the samples that the plan measured.
     const links = linksOf(recipient.msisdn);
-    const { text, parts } = personalText(wording, recipient, values, links);
     const acceptedAs = rejected ? 'rejected' : timing.acceptedAs;
     return {
       id: newId('msg'),
@@ -84,7 +84,7 @@ async function draftMessages({ services, caller, body, requestId }: SendCall, pl
       recipient: recipient.msisdn,
       country: countryOf(recipient.msisdn),
       sender,
-      text,
+      text: render(wording.pieces, { values, ...links }),
       parts,
       links: links.tokens,
       cost_grosze: costGrosze,

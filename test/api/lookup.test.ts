@@ -1,12 +1,12 @@
-import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { type RunningApi, startApi } from '../../api/server.ts';
+import type { RunningApi } from '../../api/server.ts';
 import { newId } from '../../db/ids.ts';
 import { chargeLookup, failLookup, finishLookup, openLookup, settleLookup } from '../../db/lookups.ts';
 import { type ApiAnswer, apiClient } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { books, database, newAccount, newKey, type TestAccount } from '../support/factories.ts';
-import { type Proxy, startProxy } from '../support/proxy.ts';
+import { startCutOffApi } from '../support/cutOffApi.ts';
+import type { Proxy } from '../support/proxy.ts';
 import { type ServiceProcess, spawnProcess } from '../support/service.ts';
 
 const PRICE = 5;
@@ -405,24 +405,11 @@ describe('what a process left behind', () => {
 describe('without Temporal', () => {
   let temporal: Proxy;
   let api: RunningApi;
+  let stop: () => Promise<void>;
   beforeAll(async () => {
-    const { databaseUrl, temporalAddress, secretsKey } = inject('service');
-    temporal = await startProxy(Number(temporalAddress.split(':')[1]));
-    api = await startApi({
-      databaseUrl,
-      databasePool: 4,
-      temporal: { address: `127.0.0.1:${temporal.port}`, namespace: 'default' },
-      config: { DEFAULT_SENDER: 'INFO', WEBHOOK_ALLOW_PRIVATE: true, TRUST_PROXY: false },
-      secretsKey: Buffer.from(secretsKey, 'base64'),
-      log: pino({ level: 'silent' }),
-      port: 0,
-      host: '127.0.0.1',
-    });
+    ({ api, temporal, stop } = await startCutOffApi());
   });
-  afterAll(async () => {
-    await api.stop();
-    await temporal.close();
-  });
+  afterAll(() => stop());
 
   it.each(['cut', 'freeze'] as const)(
     '%s: ends within ten seconds, certainly not charged; afterwards it works',

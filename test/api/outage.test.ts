@@ -1,10 +1,10 @@
-import pino from 'pino';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { type RunningApi, startApi } from '../../api/server.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RunningApi } from '../../api/server.ts';
 import { type ApiClient, apiClient, call } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { books, newAccount, storedMessages, type TestAccount } from '../support/factories.ts';
-import { type Proxy, startProxy } from '../support/proxy.ts';
+import { startCutOffApi } from '../support/cutOffApi.ts';
+import type { Proxy } from '../support/proxy.ts';
 
 const later = new Date(Date.now() + 86_400_000).toISOString();
 const body = { to: '500100200', text: 'x', send_at: later };
@@ -15,27 +15,11 @@ let temporal: Proxy;
 let api: RunningApi;
 const through = ({ key }: TestAccount): ApiClient => apiClient(api.url, key);
 
+let stop: () => Promise<void>;
 beforeAll(async () => {
-  const { databaseUrl, temporalAddress, secretsKey } = inject('service');
-  const url = new URL(databaseUrl);
-  database = await startProxy(Number(url.port));
-  temporal = await startProxy(Number(temporalAddress.split(':')[1]));
-  url.port = String(database.port);
-  api = await startApi({
-    databaseUrl: url.href,
-    databasePool: 4,
-    temporal: { address: `127.0.0.1:${temporal.port}`, namespace: 'default' },
-    config: { DEFAULT_SENDER: 'INFO', WEBHOOK_ALLOW_PRIVATE: true, TRUST_PROXY: false },
-    secretsKey: Buffer.from(secretsKey, 'base64'),
-    log: pino({ level: 'silent' }),
-    port: 0,
-    host: '127.0.0.1',
-  });
+  ({ api, database, temporal, stop } = await startCutOffApi());
 });
-afterAll(async () => {
-  await api.stop();
-  await Promise.all([database.close(), temporal.close()]);
-});
+afterAll(() => stop());
 
 async function healthy(): Promise<void> {
   await eventually(

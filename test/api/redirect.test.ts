@@ -1,10 +1,10 @@
-import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { type RunningApi, startApi } from '../../api/server.ts';
+import type { RunningApi } from '../../api/server.ts';
 import { eventually } from '../support/eventually.ts';
 import { database, newAccount, type TestAccount } from '../support/factories.ts';
 import { addresses, BROWSER, counted, sendLink, sendLinks, visit } from '../support/links.ts';
-import { type Proxy, startProxy } from '../support/proxy.ts';
+import { startCutOffApi } from '../support/cutOffApi.ts';
+import type { Proxy } from '../support/proxy.ts';
 import { type ServiceProcess, SHORT_URL, spawnProcess } from '../support/service.ts';
 import { startReceiver, type WebhookReceiver } from '../support/webhookReceiver.ts';
 
@@ -213,27 +213,12 @@ describe('when something is away', () => {
   let temporalProxy: Proxy;
   let api: RunningApi;
 
+  let stop: () => Promise<void>;
   beforeAll(async () => {
-    const { databaseUrl, temporalAddress, secretsKey } = inject('service');
-    const url = new URL(databaseUrl);
-    databaseProxy = await startProxy(Number(url.port));
-    temporalProxy = await startProxy(Number(temporalAddress.split(':')[1]));
-    url.port = String(databaseProxy.port);
-    api = await startApi({
-      databaseUrl: url.href,
-      databasePool: 4,
-      temporal: { address: `127.0.0.1:${temporalProxy.port}`, namespace: 'default' },
-      config: { DEFAULT_SENDER: 'INFO', WEBHOOK_ALLOW_PRIVATE: true, TRUST_PROXY: true },
-      secretsKey: Buffer.from(secretsKey, 'base64'),
-      log: pino({ level: 'silent' }),
-      port: 0,
-      host: '127.0.0.1',
-    });
+    const cutOff = await startCutOffApi({ trustProxy: true });
+    ({ api, database: databaseProxy, temporal: temporalProxy, stop } = cutOff);
   });
-  afterAll(async () => {
-    await api.stop();
-    await Promise.all([databaseProxy.close(), temporalProxy.close()]);
-  });
+  afterAll(() => stop());
 
   it.each(['cut', 'freeze'] as const)(
     'Temporal (%s): the visitor notices nothing, and each click is counted later, also beyond what is started at once',

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { issue, pageLimit } from './fields.ts';
+
+/** Greatest size of a page (v2.3.0, Limits, for the history; ours for the other lists). */
+export const PAGE_MAX = 200;
+/** Size of a page unless asked. */
+export const PAGE_STANDARD = 50;
+
+/** The parameter `limit` of a list. */
+export const pageSize = pageLimit(PAGE_MAX, PAGE_STANDARD);
+
+/** An opaque cursor that stands for the id of the last row; only as `cursorAfter` writes it. */
+export function idCursor(id: RegExp, format: string) {
+  return z
+    .string()
+    .transform((value, context) => {
+      const after = Buffer.from(value, 'base64url').toString('latin1');
+      if (id.test(after) && cursorAfter(after) === value) return after;
+      context.addIssue({ code: 'custom', ...issue({ reason: 'cursor_malformed' }) });
+      return z.NEVER;
+    })
+    .meta({ format });
+}
+
+/** The cursor of the page that begins behind a row. */
+export function cursorAfter(id: string): string {
+  return Buffer.from(id, 'latin1').toString('base64url');
+}
+
+/**
+ * A page of what was found, where one more than its size was asked for: that one tells whether another page follows.
+ * @returns `last`: the row behind which the next page begins; undefined when there is none
+ */
+export function pageOf<Row>(found: readonly Row[], size: number): { page: Row[]; last: Row | undefined } {
+  const page = found.slice(0, size);
+  return { page, last: found.length > size ? page.at(-1) : undefined };
+}

@@ -1,0 +1,40 @@
+import pino from 'pino';
+import { inject } from 'vitest';
+import { type RunningApi, startApi } from '../../api/server.ts';
+import { type Proxy, startProxy } from './proxy.ts';
+
+/** An API of a test's own whose ways to the database and to Temporal the test can cut or freeze. */
+export interface CutOffApi {
+  api: RunningApi;
+  database: Proxy;
+  temporal: Proxy;
+  stop: () => Promise<void>;
+}
+
+/** Starts an API on the servers of the service under test, both reached through a proxy. */
+export async function startCutOffApi({ trustProxy = false } = {}): Promise<CutOffApi> {
+  const { databaseUrl, temporalAddress, secretsKey } = inject('service');
+  const url = new URL(databaseUrl);
+  const database = await startProxy(Number(url.port));
+  const temporal = await startProxy(Number(temporalAddress.split(':')[1]));
+  url.port = String(database.port);
+  const api = await startApi({
+    databaseUrl: url.href,
+    databasePool: 4,
+    temporal: { address: `127.0.0.1:${temporal.port}`, namespace: 'default' },
+    config: { DEFAULT_SENDER: 'INFO', WEBHOOK_ALLOW_PRIVATE: true, TRUST_PROXY: trustProxy },
+    secretsKey: Buffer.from(secretsKey, 'base64'),
+    log: pino({ level: 'silent' }),
+    port: 0,
+    host: '127.0.0.1',
+  });
+  return {
+    api,
+    database,
+    temporal,
+    async stop() {
+      await api.stop();
+      await Promise.all([database.close(), temporal.close()]);
+    },
+  };
+}
