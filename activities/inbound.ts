@@ -31,16 +31,19 @@ const START_MS = 5_000;
 export interface Replies {
   /** Stores replies; everything after that survives a crash by `catchUp`. */
   receive(carrier: Carrier['name'], replies: CarrierReply[]): Promise<void>;
+  /** Starts the workflows of replies that `keepReplies` stored. Never rejects. */
+  begin(ids: string[]): Promise<void>;
   /** Starts the workflows of replies that are stored and were not processed. */
   catchUp(): Promise<void>;
 }
 
 /** @param onError is told of failures after the replies were stored; they are made up for by the next `catchUp` */
 export function createReplies(sql: Database, client: Client, onError: (error: unknown) => void): Replies {
+  const begin = (ids: string[]) => startAll(client, ids).catch(onError);
   return {
+    begin,
     async receive(carrier, replies) {
-      const ids = await storeReplies(sql, carrier, replies.map(asStored));
-      await startAll(client, ids).catch(onError);
+      await begin(await keepReplies(sql, carrier, replies));
     },
     async catchUp() {
       for (let after = ''; ;) {
@@ -52,6 +55,11 @@ export function createReplies(sql: Database, client: Client, onError: (error: un
       }
     },
   };
+}
+
+/** Stores replies, for those who have more to do in the same transaction; returns the ids of those that are new. */
+export function keepReplies(sql: Sql, carrier: Carrier['name'], replies: CarrierReply[]): Promise<string[]> {
+  return storeReplies(sql, carrier, replies.map(asStored));
 }
 
 /** Deciding whose a reply is; run as a local activity. */

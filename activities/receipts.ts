@@ -1,6 +1,6 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { Carrier } from '../carriers/carrier.ts';
-import type { DeliveryReport } from '../domain/submission.ts';
+import type { DeliveryReport, SubmitAnswer } from '../domain/submission.ts';
 import type { Database, Sql } from '../db/connection.ts';
 import {
   dropSignals,
@@ -9,14 +9,18 @@ import {
   type MessageMove,
   moveMessages,
   noteOutcomes,
+  parseReference,
   type PartChange,
+  partNumbers,
   type PendingSignal,
   recordPartStates,
   type ReportedMessage,
   storeReports,
   takeMatchedReports,
   takeSignals,
+  WHOLE,
 } from '../db/receipts.ts';
+import { acceptParts, holdUnanswered } from '../db/submissions.ts';
 import { transaction } from '../db/transaction.ts';
 import { mergeReport, outcomeOfParts, type ReportState } from '../domain/receipts.ts';
 import { outcomeSignal } from '../workflows/contracts.ts';
@@ -27,9 +31,13 @@ const AT_ONCE = 200;
 export interface Receipts {
   /** Stores reports; everything after that survives a crash by `catchUp`. */
   receive(carrier: Carrier['name'], reports: DeliveryReport[]): Promise<void>;
+  /** Stores what an SMSC said of a submit after that had been given up as unanswered, and tells the workflow. */
+  receiveLateAnswer(reference: string, answer: LateAnswer): Promise<void>;
   /** Applies stored reports that have met their part, and tells the workflows. */
   catchUp(): Promise<void>;
 }
+
+type LateAnswer = Exclude<SubmitAnswer, { kind: 'unanswered' }>;
 
 /** @param onError is told of failures after the reports were stored; they are made up for by the next `catchUp` */
 export function createReceipts(sql: Database, client: Client, onError: (error: unknown) => void): Receipts {
@@ -43,7 +51,21 @@ export function createReceipts(sql: Database, client: Client, onError: (error: u
       await storeReports(sql, carrier, reports);
       await catchUp().catch(onError);
     },
+    async receiveLateAnswer(reference, answer) {
+      await storeLateAnswer(sql, reference, answer);
+      await catchUp().catch(onError);
+    },
   };
+}
+
+// Whatever the reason for not taking it: the message is submitted again, and gets that answer in time.
+async function storeLateAnswer(sql: Database, reference: string, answer: LateAnswer): Promise<void> {
+  const submitted = parseReference(reference);
+  if (submitted === null) return;
+  const { messageId, part } = submitted;
+  const parts = part === WHOLE ? await partNumbers(sql, messageId) : [part];
+  if (answer.kind === 'accepted') await acceptParts(sql, { messageId, parts }, answer.carrierMessageId);
+  else await holdUnanswered(sql, { messageId, parts }, answer.code ?? null);
 }
 
 /** One transaction: takes stored reports, moves parts and messages, notes whom to tell. Returns how many it took. */

@@ -1,45 +1,72 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApplicationFailure, Context, log } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
-import type { Carrier } from '../carriers/carrier.ts';
-import type { SubmitAnswer } from '../domain/submission.ts';
+import type { Carrier, Withheld } from '../carriers/carrier.ts';
 import type { Database } from '../db/connection.ts';
-import { partReference } from '../db/receipts.ts';
+import { partReference, WHOLE } from '../db/receipts.ts';
 import {
-  acceptPart,
-  claimPart,
+  acceptParts,
+  claimParts,
   expireMessage,
   failSubmission,
-  holdPart,
-  leavePartUnanswered,
+  holdParts,
+  leavePartsUnanswered,
   markUnanswered,
+  moveToRoute,
   openSubmission,
+  type PartClaim,
   rejectBlacklisted,
-  releaseScheduled,
   type StatusChange,
   type SubmittableMessage,
 } from '../db/submissions.ts';
-import { type Encoding, splitIntoParts } from '../domain/parts.ts';
-import { FAILURE, type SubmissionOutcome } from '../workflows/contracts.ts';
+import { splitIntoParts } from '../domain/parts.ts';
+import { orderRoutes, type Routing } from '../domain/routing.ts';
+import { NO_SESSION, type SubmitAnswer, type SubmitPart } from '../domain/submission.ts';
+import {
+  FAILURE,
+  type MovedOn,
+  type SubmissionOutcome,
+  type SubmissionRound,
+} from '../workflows/contracts.ts';
+import type { Pacer } from './pacing.ts';
 
 const HEARTBEAT_MS = 5_000;
-const UNAVAILABLE_RETRY_MS = 2_000;
 const STORE_WITHIN_MS = 120_000;
 const STORE_AGAIN_MS = 500;
+// A throttled part keeps its place: it is tried again here, and goes behind the others only after this long.
+const THROTTLED_PATIENCE_MS = 60_000;
+// A message that moved before stays on a broken route for a while, longer each time: two broken ones do not play ball.
+const MOVE_AGAIN_MS = 10_000;
+const MOVE_AGAIN_MAX_MS = 3_600_000;
 
-/** Handing messages to one carrier; run on that carrier's task queue. */
-export function submissionActivities(sql: Database, carrier: Carrier, applyReports: () => Promise<void>) {
+/** What submitting on one route needs. */
+export interface Submitting {
+  sql: Database;
+  carrier: Carrier;
+  pacer: Pacer;
+  routing: () => Promise<Routing>;
+  /** Applies stored reports; called when one came before its answer. */
+  applyReports: () => Promise<void>;
+  /** Told how every submit was answered. */
+  onAnswer: (kind: SubmitAnswer['kind']) => void;
+}
+
+/** Handing messages to one route; run on that route's task queue. */
+export function submissionActivities(submitting: Submitting) {
   return {
     /**
      * Submits all parts of a message that were not submitted before. A part whose earlier submit has no stored
      * answer is never submitted again: the message is `unanswered` then.
-     * @throws ApplicationFailure `Throttled` or `CarrierUnavailable` with the delay after which to try again
+     * @throws ApplicationFailure `Throttled` or `CarrierUnavailable`, to be tried again
      */
-    async submit(messageId: string): Promise<SubmissionOutcome> {
+    async submit(
+      messageId: string,
+      round: SubmissionRound = { moves: 0 },
+    ): Promise<SubmissionOutcome | MovedOn> {
       const context = Context.current();
       const heartbeat = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
       try {
-        return await submitMessage(sql, carrier, messageId, applyReports);
+        return await submitMessage(submitting, messageId, round);
       } finally {
         clearInterval(heartbeat);
       }
@@ -47,65 +74,169 @@ export function submissionActivities(sql: Database, carrier: Carrier, applyRepor
   };
 }
 
-/** What the workflow's timers bring about: the send time, and the end of delivery attempts. */
-export function timeActivities(sql: Database) {
-  return {
-    /** `scheduled` becomes `queued`; returns what the message is now. */
-    release: (messageId: string): Promise<string> => releaseScheduled(sql, messageId),
-
-    /** `queued` or `sent` becomes `expired`; returns what the message is now. */
-    async expire(messageId: string): Promise<SubmissionOutcome> {
-      return asOutcome(await expireMessage(sql, messageId));
-    },
-  };
+/** What leaves in one submit. */
+interface Piece {
+  /** All of them where the carrier takes messages whole. */
+  parts: number[];
+  submit: SubmitPart;
 }
 
 async function submitMessage(
-  sql: Database,
-  carrier: Carrier,
+  submitting: Submitting,
   messageId: string,
-  applyReports: () => Promise<void>,
-): Promise<SubmissionOutcome> {
+  round: SubmissionRound,
+): Promise<SubmissionOutcome | MovedOn> {
+  const { sql, carrier, applyReports } = submitting;
   const message = await openSubmission(sql, messageId);
   if (!message) throw ApplicationFailure.nonRetryable(`no accepted message ${messageId}`);
   // An earlier attempt came this far and its result was lost: the workflow has still to tell of its events.
   if (message.status !== 'queued') return asOutcome(message);
+  if (message.carrier !== carrier.name) return { status: 'moved', carrier: message.carrier };
   if (message.blacklisted) {
     const status = await rejectBlacklisted(sql, messageId);
     if (status !== 'queued') return asOutcome({ status, events: message.events });
   }
   if (message.giveUpAt.getTime() <= Date.now()) return asOutcome(await expireMessage(sql, messageId));
 
-  const { encoding, parts } = splitIntoParts(message.text);
   let now: StatusChange = message;
   let unanswered = false;
-  for (const [index, text] of parts.entries()) {
-    const part = index + 1;
-    const claim = await claimPart(sql, messageId, part, carrier.name);
-    if (claim === 'closed') return submitMessage(sql, carrier, messageId, applyReports);
+  for (const piece of piecesOf(message, carrier)) {
+    const { claim, answer } = await submitPiece(submitting, message, piece);
+    if (claim === 'closed') return submitMessage(submitting, messageId, round);
     if (claim === 'unanswered') unanswered = true;
-    if (claim !== 'claimed') continue;
+    if (answer === null) continue;
 
-    const answer = await submitPart(carrier, message, { encoding, text, part, parts: parts.length });
-    if (answer.kind === 'refused') {
-      return asOutcome(await untilStored(() => failSubmission(sql, messageId, part, answer.code)));
+    const some = { messageId, parts: piece.parts };
+    const code = 'code' in answer ? (answer.code ?? null) : null;
+    switch (answer.kind) {
+      case 'accepted': {
+        const stored = await untilStored(() => acceptParts(sql, some, answer.carrierMessageId));
+        if (stored.reported) await applyReports();
+        now = stored;
+        break;
+      }
+      case 'refused':
+        return asOutcome(await untilStored(() => failSubmission(sql, some, answer.reason, code)));
+      case 'unanswered':
+        await leavePartsUnanswered(sql, some, code);
+        unanswered = true;
+        break;
+      case 'broken':
+        if (claim !== null) await untilStored(() => holdParts(sql, some, code));
+        return await moveOn(submitting, message, answer.code, round);
+      case 'throttled':
+      case 'later':
+        await untilStored(() => holdParts(sql, some, code));
+        throw tryLater(answer);
     }
-    if (answer.kind === 'throttled' || answer.kind === 'unavailable') {
-      await untilStored(() => holdPart(sql, messageId, part));
-      throw tryLater(answer);
-    }
-    if (answer.kind === 'unanswered') {
-      await leavePartUnanswered(sql, messageId, part);
-      unanswered = true;
-      continue;
-    }
-    const stored = await untilStored(() => acceptPart(sql, messageId, part, answer.carrierMessageId));
-    if (stored.reported) await applyReports();
-    now = stored;
   }
   if (!unanswered) return asOutcome(now);
   await markUnanswered(sql, messageId);
   return { status: 'unanswered', events: now.events };
+}
+
+function piecesOf(message: SubmittableMessage, carrier: Carrier): Piece[] {
+  const { encoding, parts } = splitIntoParts(message.text);
+  const common = {
+    destination: message.recipient,
+    sender: message.sender,
+    encoding,
+    parts: parts.length,
+    concatReference: message.concatReference,
+    priority: message.priority,
+    expiresAt: message.giveUpAt,
+  };
+  const numbers = parts.map((_, index) => index + 1);
+  if (carrier.takesWhole) {
+    const reference = partReference(message.id, WHOLE);
+    return [{ parts: numbers, submit: { ...common, reference, text: message.text, part: 1 } }];
+  }
+  return parts.map((text, index) => ({
+    parts: [index + 1],
+    submit: { ...common, reference: partReference(message.id, index + 1), text, part: index + 1 },
+  }));
+}
+
+/**
+ * Submits one piece, again while the SMSC throttles.
+ * @returns how its parts were found (null: the carrier never came so far), and the answer, where it was submitted
+ */
+async function submitPiece(
+  { sql, carrier, pacer, onAnswer }: Submitting,
+  message: SubmittableMessage,
+  piece: Piece,
+): Promise<{ claim: PartClaim | null; answer: SubmitAnswer | null }> {
+  const of = { messageId: message.id, parts: piece.parts, carrier: carrier.name };
+  const patience = Math.min(Date.now() + THROTTLED_PATIENCE_MS, message.giveUpAt.getTime());
+  for (;;) {
+    let claim: PartClaim | null = null;
+    const leave = async (): Promise<boolean> => {
+      await pacer.turn(piece.parts.length);
+      claim = await claimParts(sql, of);
+      return claim === 'claimed';
+    };
+    const answer = await handOver(carrier, piece.submit, leave, () => claim !== null);
+    if (answer.kind === 'withheld') return { claim, answer: null };
+    onAnswer(answer.kind);
+    if (answer.kind !== 'throttled') return { claim, answer };
+    await pacer.pause(answer.retryAfterMs);
+    if (Date.now() + answer.retryAfterMs > patience) return { claim, answer };
+    const { code = null } = answer;
+    await untilStored(() => holdParts(sql, of, code));
+    await delay(answer.retryAfterMs);
+  }
+}
+
+async function handOver(
+  carrier: Carrier,
+  part: SubmitPart,
+  leave: () => Promise<boolean>,
+  claimed: () => boolean,
+): Promise<SubmitAnswer | Withheld> {
+  try {
+    return await carrier.submit(part, leave);
+  } catch (error) {
+    // What was not even claimed has not left.
+    if (!claimed()) throw error;
+    log.error('the carrier broke in the middle of a submit', { error });
+    // A carrier that breaks in the middle may have sent the part: only an answer proves that it did not.
+    return { kind: 'unanswered' };
+  }
+}
+
+/** The route does not work: the next one gets the message, unless none works or this one has some of it already. */
+async function moveOn(
+  { sql, carrier, routing }: Submitting,
+  message: SubmittableMessage,
+  code: string,
+  { moves }: SubmissionRound,
+): Promise<MovedOn> {
+  const now = await routing();
+  const self = now.routes.find(({ name }) => name === carrier.name);
+  // Without a session for a moment only: it will be back before another route is worth it.
+  const blip = code === NO_SESSION && self?.working === true && self.state !== 'disabled';
+  if (!blip && hasRested(moves)) {
+    const next = orderRoutes(now, {
+      ...{ key: message.id, msisdn: message.recipient, accountId: message.accountId },
+      ...{ type: 'sms', priority: message.priority },
+    }).find(
+      (name) => name !== carrier.name && now.routes.some((route) => route.name === name && route.working),
+    );
+    if (next !== undefined && (await moveToRoute(sql, message.id, carrier.name, next))) {
+      return { status: 'moved', carrier: next };
+    }
+  }
+  throw ApplicationFailure.create({
+    type: FAILURE.carrierUnavailable,
+    message: `the route ${carrier.name} does not work: ${code}`,
+    category: ApplicationFailureCategory.BENIGN,
+  });
+}
+
+function hasRested(moves: number): boolean {
+  if (moves === 0) return true;
+  const here = Date.now() - Context.current().info.scheduledTimestampMs;
+  return here >= Math.min(MOVE_AGAIN_MS * 2 ** (moves - 1), MOVE_AGAIN_MAX_MS);
 }
 
 /**
@@ -125,40 +256,17 @@ async function untilStored<T>(store: () => Promise<T>): Promise<T> {
   }
 }
 
-async function submitPart(
-  carrier: Carrier,
-  message: SubmittableMessage,
-  cut: { encoding: Encoding; text: string; part: number; parts: number },
-): Promise<SubmitAnswer> {
-  try {
-    return await carrier.submit({
-      ...cut,
-      reference: partReference(message.id, cut.part),
-      destination: message.recipient,
-      sender: message.sender,
-      priority: message.priority,
-      expiresAt: message.giveUpAt,
-    });
-  } catch (error) {
-    log.error('the carrier broke in the middle of a submit', { error });
-    // A carrier that breaks in the middle may have sent the part: only an answer proves that it did not.
-    return { kind: 'unanswered' };
-  }
-}
-
-function tryLater(answer: SubmitAnswer & { kind: 'throttled' | 'unavailable' }): ApplicationFailure {
-  return answer.kind === 'throttled'
-    ? ApplicationFailure.create({
-        type: FAILURE.throttled,
-        message: 'the carrier throttles',
-        category: ApplicationFailureCategory.BENIGN,
-        nextRetryDelay: answer.retryAfterMs,
-      })
-    : ApplicationFailure.create({
-        type: FAILURE.carrierUnavailable,
-        message: `the carrier cannot be reached: ${answer.reason}`,
-        nextRetryDelay: UNAVAILABLE_RETRY_MS,
-      });
+function tryLater({
+  kind,
+  retryAfterMs,
+  code,
+}: SubmitAnswer & { kind: 'throttled' | 'later' }): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: FAILURE.throttled,
+    message: `${kind === 'throttled' ? 'the SMSC throttles' : 'the SMSC asks to try later'}${code === undefined ? '' : ` (${code})`}`,
+    category: ApplicationFailureCategory.BENIGN,
+    nextRetryDelay: retryAfterMs,
+  });
 }
 
 function asOutcome({ status, events }: StatusChange): SubmissionOutcome {

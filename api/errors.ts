@@ -34,6 +34,7 @@ export type Problem =
   | { reason: 'recipients_empty' }
   | { reason: 'recipients_too_many'; limit: number }
   | { reason: 'recipient_unverified'; index: number | null }
+  | { reason: 'no_route'; index: number | null }
   | { reason: 'sender_inactive'; sender: string }
   | { reason: 'text_too_long'; parts: number; limit: number; index: number | null }
   | { reason: 'text_empty'; index: number | null }
@@ -57,6 +58,7 @@ export type Problem =
         | 'lookup_unverified'
         | 'lookup_unpaid'
         | 'lookup_failed'
+        | 'lookup_no_route'
         | 'lookup_timed_out'
         | 'lookup_abandoned'
         | 'lookup_unresolved';
@@ -155,6 +157,7 @@ export function providerError(
     | 'send_abandoned'
     | 'send_unresolved'
     | 'lookup_failed'
+    | 'lookup_no_route'
     | 'lookup_timed_out'
     | 'lookup_abandoned'
     | 'lookup_unresolved',

@@ -11,6 +11,7 @@ import {
   settleLookup,
 } from '../db/lookups.ts';
 import { parseMsisdn } from '../domain/msisdn.ts';
+import { orderRoutes } from '../domain/routing.ts';
 import { lookUpUpdate } from '../workflows/contracts.ts';
 import { lookupStart } from '../workflows/startOptions.ts';
 import { endpoint } from './endpoint.ts';
@@ -20,7 +21,6 @@ import { outageStatus, within } from './outages.ts';
 import { lookupSchema } from './schemas.ts';
 import type { Services } from './services.ts';
 
-const CARRIER = 'simulator';
 // A caller gets its answer, whatever it is, within ten seconds: this long for the look-up, the rest for giving up.
 const ANSWER_MS = 8000;
 const GIVE_UP_MS = 9800;
@@ -33,6 +33,8 @@ interface Asking {
   accountId: string;
   msisdn: string;
   costGrosze: number;
+  /** The route it takes. */
+  carrier: string;
   receivedAt: number;
 }
 
@@ -58,7 +60,10 @@ export const lookUpNumber = endpoint({
     if (known !== null) return answerOf(known, true);
     if (terms.overdue) throw paymentRequired('statement_overdue');
     const costGrosze = test ? 0 : terms.price_per_hlr_grosze;
-    return await lookUp({ services, accountId, msisdn, costGrosze, receivedAt });
+    const traffic = { key: msisdn, msisdn, accountId, type: 'hlr', priority: true } as const;
+    const [carrier] = orderRoutes(await services.routing(), traffic);
+    if (carrier === undefined) throw providerError(502, 'lookup_no_route');
+    return await lookUp({ services, accountId, msisdn, costGrosze, carrier, receivedAt });
   },
 });
 
@@ -85,13 +90,14 @@ async function lookUp(asking: Asking) {
  * @returns where the look-up stands then; `status` is for the case that it has no result
  */
 async function outcomeOf(
-  { services, accountId, receivedAt }: Asking,
+  asking: Asking,
   { id }: ClaimedLookup,
 ): Promise<{ row: LookupRow; status: 502 | 504 }> {
+  const { services, receivedAt } = asking;
   let status: 502 | 504 = 504;
   try {
     const until = receivedAt + ANSWER_MS;
-    await within(until, askWorkflow(services, id, accountId, until));
+    await within(until, askWorkflow(asking, id, until));
   } catch (error) {
     status = outageStatus(error) ?? 502;
     services.log.error({ err: error, lookupId: id }, 'a look-up was not answered in time');
@@ -106,10 +112,14 @@ async function outcomeOf(
 
 // The update's id is the look-up's: whoever joins gets the one answer. The SDK's own deadline ends each attempt to call
 // the server, not the waiting for an answer.
-async function askWorkflow({ temporal }: Services, id: string, accountId: string, until: number) {
+async function askWorkflow(
+  { services: { temporal }, accountId, carrier }: Asking,
+  id: string,
+  until: number,
+) {
   const startWorkflowOperation = new WithStartWorkflowOperation(
     'lookup',
-    lookupStart({ id, accountId, carrier: CARRIER }),
+    lookupStart({ id, accountId, carrier }),
   );
   return await temporal.connection.withDeadline(until, () =>
     temporal.workflow.executeUpdateWithStart(lookUpUpdate, { startWorkflowOperation, updateId: id }),

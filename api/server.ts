@@ -10,6 +10,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { openDatabase } from '../db/connection.ts';
 import { newId } from '../db/ids.ts';
+import { cachedRouting } from '../db/routingCache.ts';
 import { createApp } from './app.ts';
 import { endpoints } from './endpoints.ts';
 import { ApiError } from './errors.ts';
@@ -73,6 +74,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const services: Services = {
     sql,
     temporal,
+    routing: cachedRouting(sql),
     settings: config,
     secretsKey,
     log,

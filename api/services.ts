@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { Database } from '../db/connection.ts';
+import type { Routing } from '../domain/routing.ts';
 
 /** Settings that handlers depend on; names as in the environment. */
 export interface ApiSettings {
@@ -13,6 +14,8 @@ export interface ApiSettings {
 export interface Services {
   sql: Database;
   temporal: Client;
+  /** The routes to the operators, as known within the last second. */
+  routing: () => Promise<Routing>;
   settings: ApiSettings;
   /** The installation's secrets key, 32 bytes. */
   secretsKey: Buffer;

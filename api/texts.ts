@@ -111,6 +111,8 @@ export function problemText(problem: Problem): string {
       return `Za dużo odbiorców w jednym żądaniu (najwyżej ${problem.limit}).`;
     case 'recipient_unverified':
       return `Konto testowe wysyła tylko na zweryfikowane numery; ten numer nie jest zweryfikowany${position(problem.index)}.`;
+    case 'no_route':
+      return `Wysyłka na ten numer nie jest dostępna${position(problem.index)}.`;
     case 'sender_inactive':
       return `Nadawca ${quoted(problem.sender)} nie jest aktywny na liście nadawców konta.`;
     case 'sender_malformed':
@@ -225,6 +227,8 @@ export function problemText(problem: Problem): string {
       return 'Za mało środków na koncie. Numer nie został sprawdzony.';
     case 'lookup_failed':
       return 'Operator nie sprawdził numeru. Opłata nie została pobrana; spróbuj ponownie za chwilę.';
+    case 'lookup_no_route':
+      return 'Sprawdzanie tego numeru nie jest dostępne. Opłata nie została pobrana.';
     case 'lookup_timed_out':
       return 'Operator nie odpowiedział na czas. Opłata nie została pobrana; spróbuj ponownie za chwilę.';
     case 'lookup_abandoned':

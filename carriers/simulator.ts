@@ -42,6 +42,7 @@ const SLOW_DELIVERY_MS = 30_000;
 const ANSWER_TIMEOUT_MS = 3_000;
 const THROTTLED_TRIES = 3;
 const THROTTLE_DELAY_MS = 1_000;
+const WINDOW = 100;
 const AT_ONCE = 200;
 const POLL_MS = 100;
 
@@ -65,18 +66,43 @@ const REPORTS_BY_ENDING: Record<string, PlannedReport[]> = {
  * whatever it is given, the same thing twice included, and keeps what it took; delivery takes about a second. The
  * last three digits of the destination choose what goes wrong (`SIMULATED_ENDINGS`).
  */
-export function createSimulator(store: SimulatorStore, onError: (error: unknown) => void): Carrier {
+export function createSimulator(
+  name: string,
+  store: SimulatorStore,
+  onError: (error: unknown) => void,
+): Carrier {
   const stopping = new AbortController();
   let loops: Promise<unknown> = Promise.resolve();
+  let inFlight = 0;
 
   return {
-    name: 'simulator',
-    submit: (part) => submitTo(store, part),
+    name,
+    takesWhole: false,
+    async submit(part, leave) {
+      inFlight += 1;
+      try {
+        return (await leave()) ? await submitTo(store, part) : { kind: 'withheld' };
+      } finally {
+        inFlight -= 1;
+      }
+    },
     lookup: simulatedLookup,
-    start(onReports, onReplies) {
+    state: () => ({
+      ...{ sessions: 1, sessionsWanted: 1, window: WINDOW, inFlight },
+      ...{ failures: 0, lastError: null, lastErrorAt: null },
+    }),
+    start(handlers) {
       loops = Promise.all([
-        repeatUntil(stopping.signal, () => store.handOverDue(AT_ONCE, onReports), onError),
-        repeatUntil(stopping.signal, () => store.handOverReplies(AT_ONCE, onReplies), onError),
+        repeatUntil(
+          stopping.signal,
+          () => store.handOverDue(AT_ONCE, (reports) => handlers.onReports(reports)),
+          onError,
+        ),
+        repeatUntil(
+          stopping.signal,
+          () => store.handOverReplies(AT_ONCE, (replies) => handlers.onReplies(replies)),
+          onError,
+        ),
       ]);
       return Promise.resolve();
     },
@@ -89,7 +115,7 @@ export function createSimulator(store: SimulatorStore, onError: (error: unknown)
 
 async function submitTo(store: SimulatorStore, part: SubmitPart): Promise<SubmitAnswer> {
   const ending = part.destination.slice(-3);
-  if (ending === '902') return { kind: 'refused', code: 'carrier_refused' };
+  if (ending === '902') return { kind: 'refused', reason: 'carrier_refused' };
   if (ending === '904' && (await store.countThrottle(part.reference, THROTTLED_TRIES))) {
     return { kind: 'throttled', retryAfterMs: THROTTLE_DELAY_MS };
   }

@@ -12,6 +12,9 @@ const MATCH_WITHIN = '30 days';
  */
 export async function storeReplies(sql: Sql, carrier: string, replies: CarrierReply[]): Promise<string[]> {
   const stored = await sql<{ id: string }[]>`
+    with seen as (
+      update route_states set replied_at = now() where route = ${carrier}
+    )
     insert into inbound_messages (id, carrier, carrier_reference, sender, receiver, received_text)
     select r.id, ${carrier}, r.reference, r.sender, r.receiver, r.content
       from unnest(${replies.map(() => newId('in'))}::text[],
@@ -161,8 +164,9 @@ function answeredBy(sql: Sql, { id, sender }: ReceivedReply): Fragment {
 }
 
 /**
- * As SQL, a condition on messages `m`: given to the network, or about to be, so that somebody may answer it. (Clicks are
- * attributed by the same rule, in the database's own function `attribute_click`.)
+ * As SQL, a condition on messages `m`: given to the network, or about to be, so that somebody may answer it. (Clicks
+ * and opt-outs on the page are attributed by the same rule, in the database's own functions `attribute_click` and
+ * `message_before`.)
  */
 export function isAnswerable(sql: Sql): Fragment {
   // The first condition says nothing new, but is the indexes' own.

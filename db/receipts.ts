@@ -1,31 +1,51 @@
 import type { DeliveryReport } from '../domain/submission.ts';
 import type { Outcome, ReportState } from '../domain/receipts.ts';
-import type { Sql } from './connection.ts';
+import type { Fragment, Sql } from './connection.ts';
 import { newId } from './ids.ts';
 import { statusSnapshot } from './submissions.ts';
 
 // After this long an unknown report is left to the operator.
-const MATCH_WITHIN = '7 days';
+const MATCH_WITHIN = '1 day';
+// An answer under way is stored by then: a report that is still unknown belongs to no answered submit.
+const ANSWERS_STORED_WITHIN = '10 seconds';
 
 /** Keeps reports as they came, before anything is concluded from them. */
 export async function storeReports(sql: Sql, carrier: string, reports: DeliveryReport[]): Promise<void> {
   const references = reports.map((report) => parseReference(report.reference));
   await sql`
-    insert into delivery_reports (carrier, carrier_message_id, message_id, part, state, error_code)
-    select ${carrier}, r.*
-      from unnest(${reports.map((r) => r.carrierMessageId)}::text[],
-                  ${references.map((r) => r?.messageId ?? null)}::text[],
-                  ${references.map((r) => r?.part ?? null)}::smallint[],
-                  ${reports.map((r) => r.state)}::text[],
-                  ${reports.map((r) => r.errorCode)}::text[]) as r`;
+    with stored as (
+      insert into delivery_reports (carrier, carrier_message_id, alternative_id, message_id, part, phone, state,
+                                    error_code, details)
+      select ${carrier}, r.*
+        from unnest(${reports.map((r) => r.carrierMessageId)}::text[],
+                    ${reports.map((r) => r.alternativeId ?? null)}::text[],
+                    ${references.map((r) => r?.messageId ?? null)}::text[],
+                    ${references.map((r) => r?.part ?? null)}::smallint[],
+                    ${reports.map((r) => r.phone ?? null)}::text[],
+                    ${reports.map((r) => r.state)}::text[],
+                    ${reports.map((r) => r.errorCode)}::text[],
+                    ${reports.map((r) => r.details ?? null)}::text[]) as r
+    )
+    update route_states set reported_at = now() where route = ${carrier}`;
 }
 
-/** The reference of a part, as carriers are given it. */
+/** Stands for all parts of a message in the reference of one that was submitted whole. */
+export const WHOLE = 0;
+
+/** The reference of a part, or of a {@link WHOLE} message, as carriers are given it. */
 export const partReference = (messageId: string, part: number): string => `${messageId}/${part}`;
 
-function parseReference(reference: string | null): { messageId: string; part: number } | null {
+/** The message and part that {@link partReference} names; null for anything else. */
+export function parseReference(reference: string | null): { messageId: string; part: number } | null {
   const match = /^(msg_[0-9a-z]{26})\/(\d{1,3})$/.exec(reference ?? '');
   return match?.[1] && match[2] ? { messageId: match[1], part: Number(match[2]) } : null;
+}
+
+/** The numbers of a message's parts that were ever given to a carrier. */
+export async function partNumbers(sql: Sql, messageId: string): Promise<number[]> {
+  const rows = await sql<{ part: number }[]>`
+    select part from message_parts where message_id = ${messageId} order by part`;
+  return rows.map(({ part }) => part);
 }
 
 /** A stored report together with the part it speaks of. */
@@ -33,31 +53,69 @@ export interface MatchedReport {
   reportId: number;
   messageId: string;
   part: number;
-  carrierMessageId: string;
+  /** Null where the report names none. */
+  carrierMessageId: string | null;
   state: ReportState;
 }
 
 /**
- * Takes reports that have met their part, oldest first, and locks them until the transaction ends. A report that
- * carries our reference also meets a part whose submit was left unanswered; while the answer is still awaited, the
- * report waits for the answer.
+ * Takes reports that have met their part, oldest first, and locks them until the transaction ends. A report meets parts by
+ * its id, else by the id read in the route's other way. Where an SMSC gave one id twice, the phone it speaks of decides,
+ * then which message was not reported yet. A part whose submit was left unanswered has no id: it is met by a report that
+ * carries our reference, or that names its phone when no other part on this route can be meant. While an answer is still
+ * awaited, a report waits for it.
  */
 export async function takeMatchedReports(sql: Sql, limit: number): Promise<MatchedReport[]> {
   return await sql<MatchedReport[]>`
     select r.id as "reportId", p.message_id as "messageId", p.part,
-           r.carrier_message_id as "carrierMessageId", r.state
+           nullif(r.carrier_message_id, '') as "carrierMessageId", r.state
       from delivery_reports r
       join lateral (
-        select message_id, part from message_parts
-         where carrier = r.carrier and carrier_message_id = r.carrier_message_id
-        union
-        select message_id, part from message_parts
-         where message_id = r.message_id and part = r.part and carrier = r.carrier and state = 'unanswered'
-      ) p on true
+        select message_id, part, choice, min(choice) over () as best from (
+          ${partsWithId(sql, sql`r.carrier_message_id`, 1)}
+          union all
+          ${partsWithId(sql, sql`r.alternative_id`, 2)}
+          union all
+          select message_id, part, 3 from message_parts
+           where message_id = r.message_id and r.part in (part, ${WHOLE}) and carrier = r.carrier
+             and state = 'unanswered'
+          union all
+          (${unansweredPartTo(sql)})
+        ) met
+      ) p on p.choice = p.best
      where r.applied_at is null and r.received_at > now() - ${MATCH_WITHIN}::interval
      order by r.id
      limit ${limit}
        for update of r skip locked`;
+}
+
+// As SQL, for a report `r`: the parts of the one message that has this id on its route.
+function partsWithId(sql: Sql, id: Fragment, choice: number): Fragment {
+  return sql`
+    select message_id, part, ${choice}::int as choice from message_parts
+     where carrier = r.carrier and carrier_message_id = ${id} and ${id} <> ''
+       and message_id = (
+         select c.message_id from message_parts c join messages m on m.id = c.message_id
+          where c.carrier = r.carrier and c.carrier_message_id = ${id}
+          order by (m.recipient = r.phone) desc nulls last, c.reported_at is null desc, c.submitted_at desc
+          limit 1)`;
+}
+
+// As SQL, for a report `r` that no id explains: an unanswered part to its phone, where all of those are one message's.
+// Several reports take its parts in turn.
+function unansweredPartTo(sql: Sql): Fragment {
+  const open = sql`
+    message_parts u join messages m on m.id = u.message_id
+     where u.carrier = r.carrier and u.state = 'unanswered' and m.recipient = r.phone
+       and u.submitted_at <= r.received_at`;
+  return sql`
+    select u.message_id, u.part, 4 from ${open}
+       and r.received_at < now() - ${ANSWERS_STORED_WITHIN}::interval
+       and (select count(distinct u.message_id) from ${open}) = 1
+     order by u.part
+    offset (select count(*) from delivery_reports o
+             where o.carrier = r.carrier and o.phone = r.phone and o.applied_at is null and o.id < r.id)
+     limit 1`;
 }
 
 /** A message under report, with all its parts. */
@@ -85,7 +143,7 @@ export interface PartChange {
   messageId: string;
   part: number;
   reportState: ReportState;
-  carrierMessageId: string;
+  carrierMessageId: string | null;
 }
 
 /** Writes the states that parts have by their reports; a reported part was accepted, answer or not. */
@@ -129,10 +187,11 @@ export async function moveMessages(sql: Sql, moves: MessageMove[]): Promise<Map<
   return new Map(events.map((event) => [event.messageId, event.id]));
 }
 
-/** What reports came to for a message, with the webhook events it caused, oldest first. */
+/** What a workflow is to be told, with the webhook events it caused, oldest first. */
 export interface ReportedOutcome {
   messageId: string;
-  status: MessageMove['to'];
+  /** `held`: the SMSC has not taken what was left unanswered; it is to be submitted again. */
+  status: MessageMove['to'] | 'held';
   events: string[];
 }
 

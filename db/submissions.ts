@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../domain/reasons.ts';
 import { newId } from './ids.ts';
 import { refundOf } from './billing.ts';
 import { activeEntry } from './blacklist.ts';
@@ -13,7 +14,10 @@ export interface SubmittableMessage {
   text: string;
   parts: number;
   priority: boolean;
+  /** The route it is to take now. */
   carrier: string;
+  /** Joins the parts of a long message: 0 to 65,535, another one for the next long message to this recipient. */
+  concatReference: number;
   giveUpAt: Date;
   /** Its recipient is on the account's blacklist by now. */
   blacklisted: boolean;
@@ -21,58 +25,93 @@ export interface SubmittableMessage {
   events: string[];
 }
 
+/** Some parts of a message that leave together: one, or all of them where the carrier takes messages whole. */
+export interface PartsOf {
+  messageId: string;
+  parts: readonly number[];
+  /** The route. */
+  carrier: string;
+}
+
 /**
- * Where a part stands: `claimed` means this call marked it as under way and the caller is the one to submit it;
- * `unanswered`: an earlier attempt marked it and never stored an answer; `closed`: the message is no longer queued.
+ * Where parts stand: `claimed` means this call marked them as under way and the caller is the one to submit them;
+ * `unanswered`: an earlier attempt marked them and never stored an answer; `closed`: the message is no longer queued on
+ * this route.
  */
 export type PartClaim = 'claimed' | 'accepted' | 'refused' | 'unanswered' | 'closed';
 
-/**
- * The send time has come: `scheduled` becomes `queued`.
- * @returns the status the message has now
- */
-export async function releaseScheduled(sql: Sql, messageId: string): Promise<string> {
-  const [message] = await sql<{ status: string }[]>`
+/** A message whose send time has come. */
+export interface ReleasedMessage {
+  accountId: string;
+  recipient: string;
+  priority: boolean;
+  /** The route it was meant for when it was accepted. */
+  carrier: string;
+}
+
+/** The send time has come: `scheduled` becomes `queued`. Null when there is no such accepted message. */
+export async function releaseScheduled(sql: Sql, messageId: string): Promise<ReleasedMessage | null> {
+  const [message] = await sql<ReleasedMessage[]>`
     with released as (
       update messages set status = 'queued', updated_at = now()
        where id = ${messageId} and status = 'scheduled'
-      returning status
     )
-    select status from released
-    union all
-    select status from messages where id = ${messageId} and not exists (select from released)`;
-  return message?.status ?? 'refused';
-}
-
-/** Reads a message for its submission. Null when there is no such accepted message. */
-export async function openSubmission(sql: Sql, messageId: string): Promise<SubmittableMessage | null> {
-  const [message] = await sql<SubmittableMessage[]>`
-    select id, account_id as "accountId", status, recipient, sender, text, parts, priority, carrier,
-           give_up_at as "giveUpAt", ${pendingEvents(sql, messageId)} as events,
-           exists (${activeEntry(sql, sql`messages.account_id`, sql`messages.recipient`)}) as blacklisted
-      from messages
+    select account_id as "accountId", recipient, priority, carrier from messages
      where id = ${messageId} and status not in ('draft', 'refused')`;
   return message ?? null;
 }
 
+/** Reads a message for its submission. Null when there is no such accepted message. */
+export async function openSubmission(sql: Sql, messageId: string): Promise<SubmittableMessage | null> {
+  const [message] = await sql<(SubmittableMessage & { concatReference: number | null })[]>`
+    select id, account_id as "accountId", status, recipient, sender, text, parts, priority, carrier,
+           concat_reference as "concatReference", give_up_at as "giveUpAt",
+           ${pendingEvents(sql, messageId)} as events,
+           exists (${activeEntry(sql, sql`messages.account_id`, sql`messages.recipient`)}) as blacklisted
+      from messages
+     where id = ${messageId} and status not in ('draft', 'refused')`;
+  if (!message) return null;
+  const concatReference =
+    message.concatReference ?? (message.parts === 1 ? 0 : await takeConcatReference(sql, messageId));
+  return { ...message, concatReference };
+}
+
 /**
- * Marks a part as under way before it leaves, so that a crash from here on is known to leave its fate open.
- * A part found under way belongs to an attempt that ended without an answer: it becomes `unanswered`.
+ * Takes the next number for a long message to its recipient. Phones join parts by it, so the long messages that a phone
+ * gets count on, and each message keeps its own for all tries.
  */
-export async function claimPart(
-  sql: Sql,
-  messageId: string,
-  part: number,
-  carrier: string,
-): Promise<PartClaim> {
+async function takeConcatReference(sql: Sql, messageId: string): Promise<number> {
+  const [taken] = await sql<{ reference: number }[]>`
+    with open as (
+      select id, recipient from messages where id = ${messageId} and concat_reference is null for update
+    ), counted as (
+      insert into concat_references as c (recipient, last)
+      select recipient, floor(random() * 65536)::int from open
+      on conflict (recipient) do update set last = (c.last + 1) % 65536
+      returning last
+    )
+    update messages m set concat_reference = counted.last from open, counted where m.id = open.id
+    returning m.concat_reference as reference`;
+  if (taken) return taken.reference;
+  const [kept] = await sql<{ reference: number }[]>`
+    select concat_reference as reference from messages where id = ${messageId}`;
+  return kept?.reference ?? 0;
+}
+
+/**
+ * Marks parts as under way before they leave, so that a crash from here on is known to leave their fate open.
+ * Parts found under way belong to an attempt that ended without an answer: they become `unanswered`.
+ */
+export async function claimParts(sql: Sql, { messageId, parts, carrier }: PartsOf): Promise<PartClaim> {
   const [claimed] = await sql`
     with open as (
-      select id from messages where id = ${messageId} and status = 'queued' for update
+      select id from messages where id = ${messageId} and status = 'queued' and carrier = ${carrier} for update
     ), claimed as (
       insert into message_parts (message_id, part, state, carrier)
-      select id, ${part}::smallint, 'under way', ${carrier} from open
+      select id, part, 'under way', ${carrier} from open, ${partsAs(sql, parts)}
       on conflict (message_id, part) do update
-         set state = 'under way', tries = message_parts.tries + 1, submitted_at = now()
+         set state = 'under way', tries = message_parts.tries + 1, submitted_at = now(), carrier = excluded.carrier,
+             answer_code = null
        where message_parts.state = 'held'
       returning message_id
     )
@@ -81,7 +120,7 @@ export async function claimPart(
   const [found] = await sql<{ state: PartClaim }[]>`
     with found as (
       update message_parts set state = case when state = 'under way' then 'unanswered' else state end
-       where message_id = ${messageId} and part = ${part} and state <> 'held'
+       where message_id = ${messageId} and part = any(${parts as number[]}) and state <> 'held'
       returning message_id, state
     ), shown as (
       update messages m set submission = 'unanswered', updated_at = now()
@@ -92,33 +131,53 @@ export async function claimPart(
 }
 
 /**
- * Puts a part back that the SMSC certainly did not take, to be submitted again. A message of which it took nothing yet
+ * Puts parts back that the SMSC certainly did not take, to be submitted again. A message of which it took nothing yet
  * waits as before its first try.
+ * @param code what the SMSC said
  */
-export async function holdPart(sql: Sql, messageId: string, part: number): Promise<void> {
+export async function holdParts(
+  sql: Sql,
+  { messageId, parts }: Pick<PartsOf, 'messageId' | 'parts'>,
+  code: string | null,
+): Promise<void> {
   await sql`
     with held as (
-      update message_parts set state = 'held', answered_at = now()
-       where message_id = ${messageId} and part = ${part} and state = 'under way'
+      update message_parts set state = 'held', answered_at = now(), answer_code = ${code}
+       where message_id = ${messageId} and part = any(${parts as number[]}) and state = 'under way'
       returning message_id, part
     )
     update messages m set submission = 'waiting'
-      from held h
-     where m.id = h.message_id and m.submission = 'under way'
+     where m.id = ${messageId} and m.submission = 'under way' and exists (select from held)
        and not exists (select from message_parts p
-                        where p.message_id = h.message_id and p.part <> h.part and p.state <> 'held')`;
+                        where p.message_id = m.id and p.state <> 'held' and p.part not in (select part from held))`;
 }
 
-/** Notes that a submit got no answer in time, and shows it on the message. */
-export async function leavePartUnanswered(sql: Sql, messageId: string, part: number): Promise<void> {
+/** Notes that a submit got no answer in time, or one that does not tell, and shows it on the message. */
+export async function leavePartsUnanswered(
+  sql: Sql,
+  { messageId, parts }: Pick<PartsOf, 'messageId' | 'parts'>,
+  code: string | null,
+): Promise<void> {
   await sql`
     with left_open as (
-      update message_parts set state = 'unanswered'
-       where message_id = ${messageId} and part = ${part} and state = 'under way'
+      update message_parts set state = 'unanswered', answer_code = ${code}
+       where message_id = ${messageId} and part = any(${parts as number[]}) and state = 'under way'
       returning message_id
     )
     update messages m set submission = 'unanswered', updated_at = now()
-      from left_open l where m.id = l.message_id and m.status = 'queued'`;
+     where m.id = ${messageId} and m.status = 'queued' and exists (select from left_open)`;
+}
+
+/**
+ * Gives a message to another route, as long as no SMSC has, or may have, any of it.
+ * @returns false when it stays where it is
+ */
+export async function moveToRoute(sql: Sql, messageId: string, from: string, to: string): Promise<boolean> {
+  const moved = await sql`
+    update messages m set carrier = ${to}, updated_at = now()
+     where m.id = ${messageId} and m.carrier = ${from} and m.status = 'queued'
+       and not exists (select from message_parts p where p.message_id = m.id and p.state <> 'held')`;
+  return moved.count > 0;
 }
 
 /** What storing the SMSC's answer came to. */
@@ -132,31 +191,31 @@ export interface StoredAnswer {
 }
 
 /**
- * Stores that the SMSC took a part. With the last part the message becomes `sent`, and its event is written.
+ * Stores that the SMSC took parts. With the last one the message becomes `sent`, and its event is written.
  * A message already given up as unanswered has a workflow that waits for a signal: it is written as well.
- * @param carrierMessageId the SMSC's id of the part
+ * @param carrierMessageId the SMSC's id of what was submitted
  */
-export async function acceptPart(
+export async function acceptParts(
   sql: Sql,
-  messageId: string,
-  part: number,
+  { messageId, parts }: Pick<PartsOf, 'messageId' | 'parts'>,
   carrierMessageId: string,
 ): Promise<StoredAnswer> {
   const [stored] = await sql<StoredAnswer[]>`
     with before as (
       select m.id, m.submission, m.parts,
              (select count(*) from message_parts p
-               where p.message_id = m.id and p.part <> ${part} and p.state = 'accepted') as others
+               where p.message_id = m.id and p.part <> all(${parts as number[]}) and p.state = 'accepted') as others
         from messages m where m.id = ${messageId} for update
     ), answered as (
       update message_parts
-         set state = 'accepted', carrier_message_id = ${carrierMessageId}, answered_at = now()
-       where message_id = ${messageId} and part = ${part} and state in ('under way', 'unanswered')
+         set state = 'accepted', carrier_message_id = ${carrierMessageId}, answered_at = now(), answer_code = null
+       where message_id = ${messageId} and part = any(${parts as number[]}) and state in ('under way', 'unanswered')
       returning carrier
     ), sent as (
       update messages m set status = 'sent', submission = 'answered', updated_at = now()
-        from before b, answered
-       where m.id = b.id and m.status = 'queued' and b.others + 1 = b.parts
+        from before b
+       where m.id = b.id and m.status = 'queued' and exists (select from answered)
+         and b.others + ${parts.length} = b.parts
       returning m.id, m.account_id, m.status, m.delivered_at, m.error_code, m.updated_at
     ), event as (${eventOf(sql, sql`sent`)}), told as (
       insert into outcome_signals (message_id, status, event_ids)
@@ -166,7 +225,8 @@ export async function acceptPart(
     select coalesce((select status from sent), (select status from messages where id = ${messageId})) as status,
            ${pendingEvents(sql, messageId)} || array(select id from event) as events,
            exists (select from delivery_reports r join answered a on a.carrier = r.carrier
-                    where r.carrier_message_id = ${carrierMessageId} and r.applied_at is null) as reported`;
+                    where ${carrierMessageId} in (r.carrier_message_id, r.alternative_id)
+                      and r.applied_at is null) as reported`;
   if (!stored) throw new Error(`message ${messageId} vanished`);
   return stored;
 }
@@ -177,26 +237,81 @@ export interface StatusChange {
   events: string[];
 }
 
-/** The SMSC refused a part for good: the message has failed and its cost is given back, once. */
+/** The SMSC refused parts for good: the message has failed and its cost is given back, once. */
 export async function failSubmission(
   sql: Sql,
-  messageId: string,
-  part: number,
-  errorCode: string,
+  { messageId, parts }: Pick<PartsOf, 'messageId' | 'parts'>,
+  reason: ErrorCode,
+  code: string | null,
 ): Promise<StatusChange> {
   const [row] = await sql<StatusChange[]>`
     with refused as (
-      update message_parts set state = 'refused', answered_at = now()
-       where message_id = ${messageId} and part = ${part}
-    ), failed as (
-      update messages set status = 'failed', submission = 'answered', error_code = ${errorCode}, updated_at = now()
-       where id = ${messageId} and status = 'queued'
-      returning id, account_id, status, delivered_at, error_code, updated_at
+      update message_parts set state = 'refused', answered_at = now(), answer_code = ${code}
+       where message_id = ${messageId} and part = any(${parts as number[]})
+    ), failed as (${failedOf(sql, messageId, reason)}
     ), refunded as (${refundOf(sql, sql`failed`)}), event as (${eventOf(sql, sql`failed`)})
     select coalesce((select status from failed), (select status from messages where id = ${messageId})) as status,
            ${pendingEvents(sql, messageId)} || array(select id from event) as events`;
   if (!row) throw new Error(`message ${messageId} vanished`);
   return row;
+}
+
+/**
+ * The operator gives up a message whose submit was left unanswered: it has failed and its cost is given back, once.
+ * Anything else stays as it is. @returns what the message is now
+ */
+export async function giveUpUnanswered(sql: Sql, messageId: string): Promise<StatusChange> {
+  const [row] = await sql<StatusChange[]>`
+    with failed as (${failedOf(sql, messageId, 'given_up', sql`and submission = 'unanswered'`)}
+    ), refunded as (${refundOf(sql, sql`failed`)}), event as (${eventOf(sql, sql`failed`)})
+    select coalesce((select status from failed), (select status from messages where id = ${messageId})) as status,
+           ${pendingEvents(sql, messageId)} || array(select id from event) as events`;
+  if (!row) throw new Error(`message ${messageId} vanished`);
+  return row;
+}
+
+/**
+ * The operator has the unanswered parts of a message submitted again, knowing that the SMSC may have them.
+ * @returns false when the message has none, or is no longer queued
+ */
+export async function reopenUnanswered(sql: Sql, messageId: string): Promise<boolean> {
+  const [reopened] = await sql`
+    with open as (
+      select id from messages where id = ${messageId} and status = 'queued' and submission = 'unanswered' for update
+    ), held as (
+      update message_parts p set state = 'held' from open o where p.message_id = o.id and p.state = 'unanswered'
+      returning p.message_id
+    )
+    update messages m set submission = ${stillUnderWay(sql)}, updated_at = now()
+     where m.id = ${messageId} and exists (select from held) returning m.id`;
+  return reopened !== undefined;
+}
+
+/**
+ * The SMSC said late that it has not taken parts which count as unanswered: they may be submitted again, and the
+ * message's workflow has to be told so.
+ */
+export async function holdUnanswered(
+  sql: Sql,
+  { messageId, parts }: Pick<PartsOf, 'messageId' | 'parts'>,
+  code: string | null,
+): Promise<void> {
+  await sql`
+    with open as (
+      select id, submission from messages where id = ${messageId} and status = 'queued' for update
+    ), held as (
+      update message_parts p set state = 'held', answered_at = now(), answer_code = ${code}
+        from open o
+       where p.message_id = o.id and p.part = any(${parts as number[]}) and p.state = 'unanswered'
+      returning p.message_id
+    ), told as (
+      insert into outcome_signals (message_id, status, event_ids)
+      select id, 'held', '{}' from open where exists (select from held)
+    )
+    update messages m set submission = ${stillUnderWay(sql)}, updated_at = now()
+     where m.id = ${messageId} and exists (select from held)
+       and not exists (select from message_parts p where p.message_id = m.id and p.state = 'unanswered'
+                          and p.part <> all(${parts as number[]}))`;
 }
 
 /**
@@ -242,6 +357,25 @@ export async function markUnanswered(sql: Sql, messageId: string): Promise<void>
   await sql`
     update messages set submission = 'unanswered', updated_at = now()
      where id = ${messageId} and status = 'queued'`;
+}
+
+// As SQL, a set of part numbers.
+function partsAs(sql: Sql, parts: readonly number[]): Fragment {
+  return sql`unnest(${parts as number[]}::smallint[]) as part`;
+}
+
+/** As SQL, without its statement's `with`: a queued message becomes `failed`. */
+function failedOf(sql: Sql, messageId: string, reason: ErrorCode, only: Fragment = sql``): Fragment {
+  return sql`
+    update messages set status = 'failed', submission = 'answered', error_code = ${reason}, updated_at = now()
+     where id = ${messageId} and status = 'queued' ${only}
+    returning id, account_id, status, delivered_at, error_code, updated_at`;
+}
+
+// As SQL, what a message `m` shows once its unanswered parts were put back: nothing left, unless the SMSC has some of it.
+function stillUnderWay(sql: Sql): Fragment {
+  return sql`case when exists (select from message_parts p where p.message_id = m.id and p.state = 'accepted')
+                  then 'under way' else 'waiting' end`;
 }
 
 // As an array in SQL. What the statement itself writes is not seen by it.

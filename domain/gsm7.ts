@@ -60,3 +60,27 @@ export function encodeGsm7(text: string): Uint8Array {
   }
   return Uint8Array.from(septets);
 }
+
+const FROM_BASIC = new Map([...BASIC].map(([char, septet]) => [septet, char] as const));
+const FROM_EXTENSION = new Map([...EXTENSION].map(([char, septet]) => [septet, char] as const));
+const UNREADABLE = '\uFFFD';
+
+/**
+ * Reads GSM-7, unpacked: one septet per byte. Takes any bytes: one above 0x7F becomes U+FFFD. As a phone would (3GPP TS
+ * 23.038, 6.2.1.1), an escape before a septet that the extension table lacks is dropped, and an escape before another one
+ * or at the end is a space.
+ */
+export function decodeGsm7(bytes: Uint8Array): string {
+  let text = '';
+  for (let i = 0; i < bytes.length; i += 1) {
+    const septet = bytes[i] ?? ESCAPE;
+    const next = bytes[i + 1];
+    if (septet !== ESCAPE) text += FROM_BASIC.get(septet) ?? UNREADABLE;
+    else if (next === undefined) text += ' ';
+    else {
+      text += next === ESCAPE ? ' ' : (FROM_EXTENSION.get(next) ?? FROM_BASIC.get(next) ?? UNREADABLE);
+      i += 1;
+    }
+  }
+  return text;
+}

@@ -9,6 +9,22 @@ export interface CarrierReply {
   text: string;
 }
 
+/** How the bytes of an SMS are to be read: GSM-7 one septet per byte, UCS-2 big-endian, ISO 8859-1. */
+export type ByteEncoding = 'gsm7' | 'ucs2' | 'latin1';
+
+/** One segment of a reply that comes in several, in any order. Bytes, because a character may lie across two of them. */
+export interface ReplySegment {
+  /** As the SMSC numbers what belongs together: unique per sender, receiver and total for some minutes. */
+  reference: string;
+  /** From 1 to `total`. */
+  number: number;
+  total: number;
+  from: string;
+  to: string | null;
+  encoding: ByteEncoding;
+  content: Uint8Array;
+}
+
 /** What is stored of a reply that was matched to an account, and shown of it; names as the columns. */
 export interface InboundRow {
   id: string;

@@ -1,11 +1,27 @@
 /** Why a message failed or was rejected; stored with the message, turned into words only when it is shown. */
-export const ERROR_CODES = ['carrier_refused', 'rejected_on_report', 'blacklisted'] as const;
+export const ERROR_CODES = [
+  'carrier_refused',
+  'invalid_destination',
+  'invalid_sender',
+  'invalid_content',
+  'not_permitted',
+  'rejected_on_report',
+  'blacklisted',
+  'given_up',
+] as const;
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
 const REASONS: Readonly<Record<ErrorCode, string>> = {
   carrier_refused: 'Wiadomość odrzucona przez operatora przy nadaniu.',
+  invalid_destination: 'Wiadomość odrzucona przez operatora przy nadaniu: numer odbiorcy jest nieprawidłowy.',
+  invalid_sender: 'Wiadomość odrzucona przez operatora przy nadaniu: nadawca nie jest dozwolony.',
+  invalid_content:
+    'Wiadomość odrzucona przez operatora przy nadaniu: treść jest za długa lub ma niedozwolone znaki.',
+  not_permitted:
+    'Wiadomość odrzucona przez operatora przy nadaniu: wysyłka do tego odbiorcy nie jest dozwolona.',
   rejected_on_report: 'Wiadomość odrzucona przez operatora w raporcie doręczenia.',
   blacklisted: 'Numer jest na czarnej liście (odbiorca zrezygnował z wiadomości).',
+  given_up: 'Wiadomość nie została wysłana: operator serwisu zrezygnował z nadania.',
 };
 const UNKNOWN_REASON = 'Wiadomość odrzucona.';
 

@@ -1,38 +1,59 @@
 import type { Encoding } from './parts.ts';
 import type { ReportState } from './receipts.ts';
 
-/** One part of a message on its way to the SMSC. */
+/** One part of a message on its way to the SMSC, or a whole message where the carrier cuts it itself. */
 export interface SubmitPart {
-  /** Ours, unique per part: `msg_…/1`. Carriers that can carry it return it in their delivery reports. */
+  /** Ours, unique per submit: `msg_…/1`. Carriers that can carry it return it in their delivery reports. */
   reference: string;
   /** MSISDN in E.164 with plus. */
   destination: string;
   sender: string | null;
   encoding: Encoding;
   text: string;
+  /** From 1; 1 for a whole message. */
   part: number;
+  /** Of the message. */
   parts: number;
+  /** The same for all parts of a message, another one for the next message to the number: 0 to 65,535. */
+  concatReference: number;
   priority: boolean;
   /** The end of delivery attempts. */
   expiresAt: Date;
 }
 
 /**
- * The SMSC's answer to a submit. `throttled` and `unavailable`: certainly not taken, to be tried again;
- * `refused`: certainly not taken, final; `unanswered`: nobody knows, so it is never repeated by itself.
+ * The SMSC's answer to a submit. `throttled`, `later` and `broken`: certainly not taken, to be tried again, `broken` on
+ * another route if there is one; `refused`: certainly not taken, final; `unanswered`: nobody knows, so it is never
+ * repeated by itself. `code` is the SMSC's own, for the operator; `reason` is stored with the message.
  */
 export type SubmitAnswer =
   | { kind: 'accepted'; carrierMessageId: string }
-  | { kind: 'throttled'; retryAfterMs: number }
-  | { kind: 'unavailable'; reason: string }
-  | { kind: 'refused'; code: string }
-  | { kind: 'unanswered' };
+  | { kind: 'throttled'; retryAfterMs: number; code?: string }
+  | { kind: 'later'; retryAfterMs: number; code?: string }
+  | { kind: 'broken'; code: string }
+  | { kind: 'refused'; reason: RefusalReason; code?: string }
+  | { kind: 'unanswered'; code?: string };
+
+/** The code of a `broken` answer when there was no open session to submit on. */
+export const NO_SESSION = 'no_session';
+
+/** Why an SMSC refuses a message for good. */
+export type RefusalReason =
+  'carrier_refused' | 'invalid_destination' | 'invalid_sender' | 'invalid_content' | 'not_permitted';
 
 /** A delivery report as the carrier gave it. */
 export interface DeliveryReport {
+  /** As the submit's answer had it, after the route's rule; '' where the report names none. */
   carrierMessageId: string;
+  /** The id read in the other way that the route's rule allows, tried where the first meets no part. */
+  alternativeId?: string | null;
   /** Our reference, where the carrier returns it. */
   reference: string | null;
+  /** Whom the report speaks of, E.164 with plus. */
+  phone?: string | null;
   state: ReportState;
+  /** The network's own. */
   errorCode: string | null;
+  /** The report as it came, without the message's text; at most 300 characters. */
+  details?: string | null;
 }

@@ -5,18 +5,21 @@ import { batchActivities } from '../activities/batch.ts';
 import { billingActivities } from '../activities/billing.ts';
 import { createReplies, inboundActivities } from '../activities/inbound.ts';
 import { linkActivities, startForgottenClicks } from '../activities/links.ts';
-import { lookupActivities, lookupBillingActivities } from '../activities/lookup.ts';
+import { lookupBillingActivities } from '../activities/lookup.ts';
+import { messageActivities } from '../activities/messages.ts';
 import { createOutgoing } from '../activities/outgoing.ts';
 import { createReceipts } from '../activities/receipts.ts';
-import { timeActivities, submissionActivities } from '../activities/submission.ts';
+import { createReplySegments } from '../activities/replySegments.ts';
 import { webhookActivities, webhookClosingActivities } from '../activities/webhooks.ts';
-import { createSimulator } from '../carriers/simulator.ts';
 import { openDatabase } from '../db/connection.ts';
+import { findLookupAnswer } from '../db/lookupAnswers.ts';
+import { cachedRouting } from '../db/routingCache.ts';
 import { simulatorStore } from '../db/simulator.ts';
-import { carrierQueue, MESSAGES_QUEUE, WEBHOOKS_QUEUE } from '../workflows/contracts.ts';
+import { MESSAGES_QUEUE, WEBHOOKS_QUEUE } from '../workflows/contracts.ts';
 import { workflowBundle } from './bundle.ts';
 import { installRuntime } from './runtime.ts';
 import { repeat } from './repeat.ts';
+import { runRoutes } from './routes.ts';
 
 /** What a worker process needs to run. */
 export interface WorkerOptions {
@@ -41,6 +44,8 @@ export interface RunningWorker {
 const SHUTDOWN_GRACE = '15s';
 // What a crash left between storing and signalling is made up for this often.
 const CATCH_UP_MS = 2_000;
+// Segments of a reply are waited for some minutes.
+const LATE_SEGMENTS_MS = 10_000;
 // A sleeping workflow needs no cache; one in motion is in it for about a second per message.
 const CACHED_WORKFLOWS = 500;
 
@@ -48,7 +53,7 @@ const CACHED_WORKFLOWS = 500;
 // a busy machine: 99th percentile 545 and 577 ms with the default, 320 and 315 ms with this; the rate stayed the same.
 const AUTOSCALED = { type: 'autoscaling' } as const;
 
-/** Starts all task queues of this process: workflows, webhooks, and the submits of the simulated carrier. */
+/** Starts all task queues of this process: workflows, webhooks, and the submits of every route. */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
   const { log } = options;
   installRuntime(log);
@@ -60,7 +65,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const onError = (error: unknown): void =>
     log.error({ err: error }, 'delivery reports: will be tried again');
   const receipts = createReceipts(sql, client, onError);
-  const simulator = createSimulator(simulatorStore(sql), onError);
+  const routing = cachedRouting(sql);
   const outgoing = createOutgoing(options.config.WEBHOOK_ALLOW_PRIVATE);
 
   const shared = {
@@ -78,7 +83,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       maxCachedWorkflows: CACHED_WORKFLOWS,
       activities: {
         ...billingActivities(sql),
-        ...timeActivities(sql),
+        ...messageActivities(sql, routing),
         ...webhookClosingActivities(sql),
         ...batchActivities(sql, client),
         ...lookupBillingActivities(sql),
@@ -91,24 +96,35 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       taskQueue: WEBHOOKS_QUEUE,
       activities: webhookActivities(sql, outgoing, options.secretsKey, options.shortUrl),
     }),
-    Worker.create({
-      ...shared,
-      taskQueue: carrierQueue(simulator.name),
-      activities: {
-        ...submissionActivities(sql, simulator, () => receipts.catchUp().catch(onError)),
-        ...lookupActivities(sql, simulator),
-      },
-    }),
   ]);
 
   const onReplyError = (error: unknown): void => log.error({ err: error }, 'replies: will be tried again');
   const replies = createReplies(sql, client, onReplyError);
-  await simulator.start(
-    (reports) => receipts.receive(simulator.name, reports),
-    (found) => replies.receive(simulator.name, found),
-  );
+  const segments = createReplySegments(sql, replies);
+  let breakDown: (error: unknown) => void = () => undefined;
+  const broken = new Promise<never>((_, reject) => (breakDown = reject));
+  const routes = await runRoutes({
+    sql,
+    secretsKey: options.secretsKey,
+    stores: {
+      simulator: simulatorStore(sql),
+      lookups: { find: (carrier, id) => findLookupAnswer(sql, carrier, id) },
+    },
+    handlersOf: (route) => ({
+      onReports: (reports) => receipts.receive(route, reports),
+      onReplies: (found) => replies.receive(route, found),
+      onSegment: (segment) => segments.receive(route, segment),
+      onLateAnswer: (reference, answer) => receipts.receiveLateAnswer(reference, answer),
+    }),
+    routing,
+    applyReports: () => receipts.catchUp().catch(onError),
+    worker: shared,
+    log,
+    onBroken: breakDown,
+  });
   const catchUp = repeat(CATCH_UP_MS, () => receipts.catchUp(), onError);
   const forgottenReplies = repeat(CATCH_UP_MS, () => replies.catchUp(), onReplyError);
+  const lateSegments = repeat(LATE_SEGMENTS_MS, () => segments.flush(), onReplyError);
   const clicks = repeat(
     CATCH_UP_MS,
     () => startForgottenClicks(sql, client),
@@ -117,14 +133,15 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const runs = Promise.all(workers.map((worker) => worker.run()));
 
   return {
-    finished: runs.then(() => undefined),
+    finished: Promise.race([runs.then(() => undefined), broken]),
     async stop() {
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+      await routes.stop();
       await runs.catch(() => undefined);
-      await simulator.stop();
       await catchUp.stop();
       await clicks.stop();
       await forgottenReplies.stop();
+      await lateSegments.stop();
       await outgoing.close();
       await client.connection.close();
       await connection.close();

@@ -38,9 +38,25 @@ export interface SubmissionOutcome {
   events: string[];
 }
 
-/** An outcome found by delivery reports. `sent` comes this way only for a submit that was unanswered before. */
+/** A submission that its route cannot make: another one has the message now. */
+export interface MovedOn {
+  status: 'moved';
+  /** The route that has it. */
+  carrier: string;
+}
+
+/** What a submission is given beside its message. */
+export interface SubmissionRound {
+  /** How often the message has moved to another route so far. */
+  moves: number;
+}
+
+/**
+ * An outcome found by delivery reports or late answers. `sent` comes this way only for a submit that was unanswered before;
+ * `held` says that the SMSC has not taken it, so that it is to be submitted again.
+ */
 export interface OutcomeSignal {
-  status: 'sent' | 'delivered' | 'undelivered' | 'failed' | 'expired';
+  status: 'sent' | 'delivered' | 'undelivered' | 'failed' | 'expired' | 'held';
   events: string[];
 }
 
@@ -77,6 +93,13 @@ export const acceptUpdate = defineUpdate<Acceptance>('accept');
 export const cancelUpdate = defineUpdate<void>('cancel');
 /** Charges and makes a number look-up. Update id: the look-up's id, so that whoever asks twice gets one answer. */
 export const lookUpUpdate = defineUpdate<LookupState>('lookUp');
+/**
+ * For operators: submits a message again whose submit was left unanswered, although the SMSC may have it. Fails with
+ * `FAILURE.notUnanswered`.
+ */
+export const resubmitUpdate = defineUpdate<void>('resubmit');
+/** For operators: gives such a message up: it has failed and is paid back. Fails with `FAILURE.notUnanswered`. */
+export const giveUpUpdate = defineUpdate<void>('giveUp');
 /** For operators: cancels as long as the message is scheduled, to the last second; without effect afterwards. */
 export const cancelSignal = defineSignal('cancelMessage');
 /** What the delivery reports of all parts come to. */
@@ -85,6 +108,7 @@ export const outcomeSignal = defineSignal<[OutcomeSignal]>('outcome');
 /** Types of failures that callers and retry policies tell apart. */
 export const FAILURE = {
   notCancellable: 'NotCancellable',
+  notUnanswered: 'NotUnanswered',
   throttled: 'Throttled',
   carrierUnavailable: 'CarrierUnavailable',
   webhookExhausted: 'WebhookExhausted',

@@ -14,7 +14,8 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { billingActivities } from '../activities/billing.ts';
-import type { submissionActivities, timeActivities } from '../activities/submission.ts';
+import type { messageActivities } from '../activities/messages.ts';
+import type { submissionActivities } from '../activities/submission.ts';
 import type { Acceptance } from '../domain/acceptance.ts';
 import { CANCEL_LEAD_MS } from '../domain/statuses.ts';
 import {
@@ -23,17 +24,22 @@ import {
   cancelUpdate,
   carrierQueue,
   FAILURE,
+  giveUpUpdate,
   type MessageInput,
   type MessageResult,
+  type MovedOn,
   type OutcomeSignal,
   outcomeSignal,
+  resubmitUpdate,
   SEARCH_ATTRIBUTES,
   type SubmissionOutcome,
 } from './contracts.ts';
 import { deliverEvents } from './webhooks.ts';
 
 // One database transaction each, keyed by the message: repeated until the database answers.
-const local = proxyLocalActivities<ReturnType<typeof billingActivities> & ReturnType<typeof timeActivities>>({
+const local = proxyLocalActivities<
+  ReturnType<typeof billingActivities> & ReturnType<typeof messageActivities>
+>({
   startToCloseTimeout: '10s',
   retry: { initialInterval: '100ms', maximumInterval: '5s' },
 });
@@ -51,6 +57,9 @@ export async function message(input: MessageInput): Promise<MessageResult> {
   let submitting = false;
   let cancelRequested = false;
   let cancelStatus: string | undefined;
+  let carrier = input.carrier;
+  let moves = 0;
+  let unanswered = false;
   const outcomes: OutcomeSignal[] = [];
 
   setHandler(acceptUpdate, async () => acceptance ?? (await charge()), {
@@ -78,6 +87,30 @@ export async function message(input: MessageInput): Promise<MessageResult> {
     description: 'What the delivery reports of all parts come to.',
   });
 
+  setHandler(
+    resubmitUpdate,
+    async () => {
+      if (!(await CancellationScope.nonCancellable(() => local.reopen(id)))) throw notUnanswered();
+      outcomes.push({ status: 'held', events: [] });
+    },
+    {
+      description: 'Submits an unanswered message again, although the SMSC may have it.',
+      validator: refuseUnlessUnanswered,
+    },
+  );
+  setHandler(
+    giveUpUpdate,
+    async () => {
+      const { status, events } = await CancellationScope.nonCancellable(() => local.giveUp(id));
+      if (status !== 'failed') throw notUnanswered();
+      outcomes.push({ status, events });
+    },
+    {
+      description: 'Gives an unanswered message up: failed and refunded.',
+      validator: refuseUnlessUnanswered,
+    },
+  );
+
   // Temporal's own cancel means the same as the signal; nothing that moves money or a message is ever interrupted.
   const root = CancellationScope.current();
   root.cancelRequested.catch(() => (cancelRequested = true));
@@ -96,6 +129,10 @@ export async function message(input: MessageInput): Promise<MessageResult> {
   if (root.consideredCancelled && status === 'cancelled')
     throw new CancelledFailure('cancelled and refunded');
   return { status };
+
+  function refuseUnlessUnanswered(): void {
+    if (!unanswered || outcomes.length > 0) throw notUnanswered();
+  }
 
   function charge(): Promise<Acceptance> {
     charging ??= CancellationScope.nonCancellable(async () => {
@@ -118,27 +155,38 @@ export async function message(input: MessageInput): Promise<MessageResult> {
     }
     submitting = true;
     if (input.sendAt !== null) {
-      await local.release(id);
+      // A worker of the release before this one names no route.
+      const released = (await local.release(id)) as { carrier: string | null } | string;
+      if (typeof released !== 'string') takeRoute(released.carrier ?? carrier);
       upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.status, value: 'queued' }]);
     }
     return await followUp(await submit());
   }
 
   async function submit(): Promise<SubmissionOutcome> {
+    for (;;) {
+      const outcome = await submitOnRoute();
+      if (outcome.status !== 'moved') return outcome;
+      moves += 1;
+      takeRoute(outcome.carrier);
+    }
+  }
+
+  async function submitOnRoute(): Promise<SubmissionOutcome | MovedOn> {
     if (Date.now() >= input.giveUpAt) return await local.expire(id);
-    setCurrentDetails(`Queued: waits for the carrier ${input.carrier} to take it.`);
+    setCurrentDetails(`Queued: waits for the carrier ${carrier} to take it.`);
     // Retried for as long as the message may be delivered: a repeated attempt submits only what certainly was not
     // taken. The heartbeat finds a lost worker sooner than the time-out would.
     const { submit: submitTo } = proxyActivities<ReturnType<typeof submissionActivities>>({
-      taskQueue: carrierQueue(input.carrier),
+      taskQueue: carrierQueue(carrier),
       startToCloseTimeout: '10m',
       heartbeatTimeout: '15s',
       scheduleToCloseTimeout: input.giveUpAt - Date.now(),
       retry: { initialInterval: '1s', maximumInterval: '60s' },
-      summary: `submits to ${input.carrier}`,
+      summary: `submits to ${carrier}`,
     });
     try {
-      return await submitTo(id);
+      return await submitTo(id, { moves });
     } catch (error) {
       if (isCancellation(error)) throw error;
       log.warn('submission ended without a result', { error });
@@ -146,21 +194,31 @@ export async function message(input: MessageInput): Promise<MessageResult> {
     }
   }
 
+  function takeRoute(route: string): void {
+    if (route === carrier) return;
+    carrier = route;
+    upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.carrier, value: carrier }]);
+  }
+
   async function followUp(submission: SubmissionOutcome): Promise<Final> {
     const told = new Set<string>();
     let current = submission.status;
     let events = submission.events;
     for (;;) {
+      unanswered = current === 'unanswered';
       if (current === 'sent' || current === 'unanswered') show(current);
       await tell(events, told);
       if (current === 'cancelled') return finish('cancelled', 'Cancelled.');
       if (current !== 'sent' && current !== 'unanswered') return finish(current, `Ended: ${current}.`);
-      ({ status: current, events } = await nextOutcome());
+      const next = await nextOutcome();
+      unanswered = false;
+      ({ status: current, events } =
+        next.status === 'held' ? await submit() : { ...next, status: next.status });
     }
   }
 
   /** The next thing the delivery reports say; at the end of the wait, that the message has expired. */
-  async function nextOutcome(): Promise<SubmissionOutcome> {
+  async function nextOutcome(): Promise<SubmissionOutcome | OutcomeSignal> {
     const wait = Math.max(input.giveUpAt - Date.now(), 1);
     if (
       outcomes.length === 0 &&
@@ -178,8 +236,8 @@ export async function message(input: MessageInput): Promise<MessageResult> {
     const until = new Date(input.giveUpAt).toISOString();
     setCurrentDetails(
       current === 'sent'
-        ? `Sent: the carrier ${input.carrier} has it; waits for the delivery report until ${until}.`
-        : `Unanswered: nobody knows whether the carrier ${input.carrier} has it, so it is not sent again; ` +
+        ? `Sent: the carrier ${carrier} has it; waits for the delivery report until ${until}.`
+        : `Unanswered: nobody knows whether the carrier ${carrier} has it, so it is not sent again; ` +
             `waits for a delivery report until ${until}.`,
     );
     upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.status, value: current }]);
@@ -196,6 +254,10 @@ export async function message(input: MessageInput): Promise<MessageResult> {
     upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.status, value: status }]);
     return status;
   }
+}
+
+function notUnanswered(): ApplicationFailure {
+  return ApplicationFailure.nonRetryable('no submit of it is unanswered', FAILURE.notUnanswered);
 }
 
 function notCancellable(): ApplicationFailure {

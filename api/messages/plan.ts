@@ -1,5 +1,7 @@
 import { readSendTerms, type SendTerms } from '../../db/drafts.ts';
+import { newId } from '../../db/ids.ts';
 import { messageCost, pricePerPart } from '../../domain/price.ts';
+import { orderRoutes, type Routing, type Traffic } from '../../domain/routing.ts';
 import type { Call, Caller } from '../endpoint.ts';
 import { ApiError, forbidden } from '../errors.ts';
 import { sampleLinks } from './personalLinks.ts';
@@ -28,6 +30,10 @@ export interface PlannedMessage extends PersonalText {
   rejected: boolean;
   perPartGrosze: number;
   costGrosze: number;
+  /** The id it gets if it is sent. */
+  id: string;
+  /** The route it takes as things are now. */
+  carrier: string;
 }
 
 /**
@@ -52,15 +58,33 @@ export async function planMessages(call: Call<unknown, unknown, SendRequest, Cal
   const valuesOf = await contactValues(sql, caller.accountId, wording, recipients);
   const links = sampleLinks(services.shortUrl);
   const blacklisted = new Set(terms.blacklisted);
+  const routing = await services.routing();
   const messages = recipients.map((recipient): PlannedMessage => {
     const values = valuesOf(recipient.msisdn);
     const text = personalText(wording, recipient, values, links);
     const rejected = blacklisted.has(recipient.msisdn);
     const perPartGrosze = perPart(recipient.msisdn, priority, terms);
     const costGrosze = rejected ? 0 : messageCost(text.parts, perPartGrosze);
-    return { recipient, values, ...text, rejected, perPartGrosze, costGrosze };
+    const id = newId('msg');
+    const carrier = routeOf(routing, {
+      key: id,
+      msisdn: recipient.msisdn,
+      accountId: caller.accountId,
+      priority,
+    });
+    if (carrier === null) throw noRoute(recipient);
+    return { recipient, values, ...text, rejected, perPartGrosze, costGrosze, id, carrier };
   });
   return { batched: read.batched, terms, sender, timing, priority, wording, messages };
+}
+
+function routeOf(routing: Routing, traffic: Omit<Traffic, 'type'>): string | null {
+  return orderRoutes(routing, { ...traffic, type: 'sms' })[0] ?? null;
+}
+
+// Destinations outside the EU need availability confirmation (v2.3.0, Send, rule 4): available is where a route leads.
+function noRoute({ index }: Recipient): ApiError {
+  return new ApiError(422, 'invalid_request', { reason: 'no_route', index }, { param: 'to' });
 }
 
 function timingOf(body: SendRequest, terms: SendTerms): Timing {

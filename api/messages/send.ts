@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { type Draft, writeDrafts, writeDraftsWithKey } from '../../db/drafts.ts';
-import { newId } from '../../db/ids.ts';
 import { countryOf } from '../../domain/msisdn.ts';
 import { render } from '../../domain/placeholders.ts';
 import { messageRecord } from '../../domain/records.ts';
@@ -14,7 +13,6 @@ import { type Plan, planMessages } from './plan.ts';
 import { SEND_BODY_LIMIT, sendRequest, type SendRequest } from './request.ts';
 
 const PATH = '/v1/messages';
-const CARRIER = 'simulator';
 
 type SendCall = Call<unknown, unknown, SendRequest, Caller>;
 type Accepted = z.output<typeof messageSchema> | z.output<typeof batchResultSchema>;
@@ -69,12 +67,12 @@ async function draftMessages({ services, caller, body, requestId }: SendCall, pl
   const { sql, shortUrl } = services;
   const linksOf = await ownLinks(sql, caller.accountId, sender, wording, shortUrl, msisdns);
   const now = new Date(terms.now);
-  return plan.messages.map(({ recipient, values, parts, rejected, costGrosze }) => {
+  return plan.messages.map(({ id, carrier, recipient, values, parts, rejected, costGrosze }) => {
     // As long as the samples that the plan measured.
     const links = linksOf(recipient.msisdn);
     const acceptedAs = rejected ? 'rejected' : timing.acceptedAs;
     return {
-      id: newId('msg'),
+      id,
       account_id: caller.accountId,
       request_id: requestId,
       batched: plan.batched,
@@ -94,7 +92,7 @@ async function draftMessages({ services, caller, body, requestId }: SendCall, pl
       send_at: rejected ? null : timing.sendAt,
       expires_at: timing.expiresAt,
       give_up_at: timing.giveUpAt,
-      carrier: CARRIER,
+      carrier,
       delivered_at: null,
       error_code: rejected ? 'blacklisted' : null,
       created_at: now,

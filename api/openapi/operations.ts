@@ -21,7 +21,7 @@ const SEND_ERRORS = {
   402: 'The balance is too low for the whole request, or a monthly statement is overdue. Nothing was sent.',
   403: 'The key lacks the scope, the account is suspended or closed, a test account writes to a number that is not verified, or a test key is used on a live account.',
   404: 'A group in `to` (`param: groups`) or the template is unknown.',
-  422: '`from` is not an active sender of the account.',
+  422: '`from` is not an active sender of the account, or no route leads to a number in `to`.',
 };
 
 /** By method and path as declared. */

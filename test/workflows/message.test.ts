@@ -303,10 +303,11 @@ describe('a message whose time is over before its submission', () => {
 
   test('which no worker of its carrier takes, expires too', async () => {
     const account = await pipeline.account();
-    const sendAt = (await pipeline.now()) + 1_000;
-    const message = await pipeline.draft(account, { sendAt, giveUpAt: sendAt + 3_000 });
-    await pipeline.accept({ ...message, carrier: 'nobody' });
-    await pipeline.untilStatus(message.id, 'queued');
+    const message = await pipeline.draft(account, {
+      carrier: 'nobody',
+      giveUpAt: (await pipeline.now()) + 3_000,
+    });
+    await pipeline.accept(message);
     await pipeline.untilStatus(message.id, 'expired');
     expect(await untilClosed(message.id)).toBe('COMPLETED');
     expect(await balance(account)).toBe(1000);

@@ -51,6 +51,8 @@ export interface DraftOptions {
   cost?: number;
   requestId?: string;
   testCredits?: number;
+  /** The route it is given to; `simulator` unless said. */
+  carrier?: string;
 }
 
 /** Waits for a condition in real time; fails with `what` after `patience` milliseconds. */
@@ -156,13 +158,14 @@ export async function startPipeline(server: 'time-skipping' | 'real' = 'time-ski
 
     async draft(account, options = {}) {
       const { ending = '000', sendAt = null, text = 'Dzień dobry', cost = 15, testCredits = 0 } = options;
+      const { carrier = 'simulator' } = options;
       const giveUpAt = options.giveUpAt ?? (sendAt ?? (await temporal.now())) + 3 * DAY;
       const message: StartableMessage = {
         id: newId('msg'),
         accountId: account,
         requestId: options.requestId ?? newId('req'),
         batched: options.requestId !== undefined,
-        carrier: 'simulator',
+        carrier,
         sendAt,
         giveUpAt,
         priority: false,
@@ -172,7 +175,7 @@ export async function startPipeline(server: 'time-skipping' | 'real' = 'time-ski
                               test_credits, send_at, give_up_at, carrier)
         values (${message.id}, ${account}, ${message.requestId}, ${sendAt === null ? 'queued' : 'scheduled'},
                 ${'+48500100' + ending}, 'TEST', ${text}, ${countParts(text)}, ${cost}, ${testCredits},
-                ${sendAt === null ? null : new Date(sendAt)}, ${new Date(giveUpAt)}, 'simulator')`;
+                ${sendAt === null ? null : new Date(sendAt)}, ${new Date(giveUpAt)}, ${carrier})`;
       return message;
     },
 

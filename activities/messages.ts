@@ -1,0 +1,42 @@
+import {
+  expireMessage,
+  giveUpUnanswered,
+  moveToRoute,
+  releaseScheduled,
+  reopenUnanswered,
+} from '../db/submissions.ts';
+import type { Database } from '../db/connection.ts';
+import { orderRoutes, type Routing } from '../domain/routing.ts';
+import type { SubmissionOutcome } from '../workflows/contracts.ts';
+
+/** What happens to a message apart from its submission, by its workflow's timers or by the operator's word. */
+export function messageActivities(sql: Database, routing: () => Promise<Routing>) {
+  return {
+    /** `scheduled` becomes `queued`, on the route that is the best one now. Returns that route. */
+    async release(messageId: string): Promise<{ carrier: string | null }> {
+      const message = await releaseScheduled(sql, messageId);
+      if (message === null) return { carrier: null };
+      const { recipient: msisdn, carrier, accountId, priority } = message;
+      const traffic = { key: messageId, msisdn, accountId, priority, type: 'sms' } as const;
+      // Without any route the message waits on the one it was accepted for.
+      const best = orderRoutes(await routing(), traffic)[0] ?? carrier;
+      if (best === carrier || !(await moveToRoute(sql, messageId, carrier, best))) return { carrier };
+      return { carrier: best };
+    },
+
+    /** `queued` or `sent` becomes `expired`; returns what the message is now. */
+    async expire(messageId: string): Promise<SubmissionOutcome> {
+      const { status, events } = await expireMessage(sql, messageId);
+      return { status: status as SubmissionOutcome['status'], events };
+    },
+
+    /** Lets unanswered parts be submitted again; false when the message has none or has ended. */
+    reopen: (messageId: string): Promise<boolean> => reopenUnanswered(sql, messageId),
+
+    /** A message with an unanswered submit becomes `failed` and is paid back; returns what it is now. */
+    async giveUp(messageId: string): Promise<SubmissionOutcome> {
+      const { status, events } = await giveUpUnanswered(sql, messageId);
+      return { status: status as SubmissionOutcome['status'], events };
+    },
+  };
+}

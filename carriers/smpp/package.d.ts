@@ -1,0 +1,31 @@
+/** What is used of the package `smpp`: its tables of commands, TLVs and errors, and how each type is read and written. */
+declare module 'smpp' {
+  export interface FieldType {
+    read(buffer: Buffer, offset: number, length?: number): unknown;
+    write(value: unknown, buffer: Buffer, offset: number): void;
+    size(value: unknown): number;
+  }
+  export interface Command {
+    id: number;
+    command: string;
+    params?: Record<string, { type: FieldType; default?: unknown }>;
+  }
+  export interface Tlv {
+    id: number;
+    tag: string;
+    type: FieldType;
+  }
+
+  const smpp: {
+    commands: Record<string, Command>;
+    commandsById: Record<number, Command>;
+    tlvs: Record<string, Tlv>;
+    tlvsById: Record<number, Tlv>;
+    types: Record<'int8' | 'int16' | 'int32' | 'cstring' | 'buffer', FieldType> & {
+      tlv: Record<'cstring' | 'string' | 'buffer', FieldType>;
+    };
+    /** Names of command_status values (5.1.3) to the values. */
+    errors: Record<string, number>;
+  };
+  export default smpp;
+}

@@ -1,0 +1,110 @@
+import { encodePdu, type Fields, type Pdu } from './codec.ts';
+
+const LAST_SEQUENCE = 0x7fff_ffff;
+/** Submits without an answer that are remembered per connection, for an answer after the time-out. */
+const MAX_LATE = 100_000;
+const STILL_PAUSED_MS = 250;
+
+/**
+ * What became of a request: `answered` in time; `late`: not in time; `lost`: the connection ended before; `unwritten`:
+ * certainly never sent.
+ */
+export type Outcome =
+  { kind: 'answered'; answer: Pdu } | { kind: 'late' } | { kind: 'lost' } | { kind: 'unwritten' };
+
+/** Requests of one connection, each settled exactly once. */
+export interface Requests {
+  /**
+   * @param reference ours; with it, an answer after the time-out is told to `onLate`
+   * @throws RangeError for fields that cannot be written
+   */
+  send: (command: string, fields: Fields, timeoutMs: number, reference?: string) => Promise<Outcome>;
+  /** Takes an answer; false where it belongs to no request. */
+  answer(pdu: Pdu): boolean;
+  /** The connection is over: all that is open is `lost`. */
+  loseAll(): void;
+}
+
+interface Open {
+  command: string;
+  reference: string | undefined;
+  settle(outcome: Outcome): void;
+}
+
+/**
+ * @param write false where nothing was written
+ * @param isPaused whether answers are not read at the moment, by our own choice: no request runs out of time then
+ */
+export function createRequests(options: {
+  write(pdu: Buffer): boolean;
+  isPaused(): boolean;
+  onLate(reference: string, answer: Pdu): void;
+}): Requests {
+  const open = new Map<number, Open>();
+  const late = new Map<number, { command: string; reference: string }>();
+  let last = 0;
+
+  const nextSequence = (): number => {
+    do last = last === LAST_SEQUENCE ? 1 : last + 1;
+    while (open.has(last) || late.has(last));
+    return last;
+  };
+
+  const runOut = (sequence: number): void => {
+    const request = open.get(sequence);
+    if (!request) return;
+    if (request.reference !== undefined) {
+      late.set(sequence, { command: request.command, reference: request.reference });
+      const [oldest] = late.keys();
+      if (late.size > MAX_LATE && oldest !== undefined) late.delete(oldest);
+    }
+    request.settle({ kind: 'late' });
+  };
+
+  const send: Requests['send'] = (command, fields, timeoutMs, reference) => {
+    const sequence = nextSequence();
+    const pdu = encodePdu(command, sequence, fields);
+    if (!options.write(pdu)) return Promise.resolve({ kind: 'unwritten' });
+    return new Promise((resolve) => {
+      const check = () => {
+        if (options.isPaused()) timer = setTimeout(check, STILL_PAUSED_MS);
+        // What already waits in the socket is read first: it may be late only because we were.
+        else setImmediate(runOut, sequence);
+      };
+      let timer = setTimeout(check, timeoutMs);
+      open.set(sequence, {
+        command,
+        reference,
+        settle(outcome) {
+          clearTimeout(timer);
+          open.delete(sequence);
+          resolve(outcome);
+        },
+      });
+    });
+  };
+
+  return {
+    send,
+    answer(pdu) {
+      const request = open.get(pdu.sequence);
+      if (request && answers(pdu, request.command)) {
+        request.settle({ kind: 'answered', answer: pdu });
+        return true;
+      }
+      const missed = late.get(pdu.sequence);
+      if (!missed || !answers(pdu, missed.command)) return false;
+      late.delete(pdu.sequence);
+      options.onLate(missed.reference, pdu);
+      return true;
+    },
+    loseAll() {
+      late.clear();
+      for (const request of [...open.values()]) request.settle({ kind: 'lost' });
+    },
+  };
+}
+
+function answers(pdu: Pdu, command: string): boolean {
+  return pdu.command === `${command}_resp` || pdu.command === 'generic_nack';
+}

@@ -1,0 +1,110 @@
+import net from 'node:net';
+import tls from 'node:tls';
+import { decodePdu, type Pdu } from './codec.ts';
+import type { SmppSettings } from './settings.ts';
+
+const HEADER = 16;
+/** No PDU of SMPP 3.4 needs more: a message_payload has at most 65,535 octets, what we send and expect has far less. */
+const MAX_PDU = 65_536;
+/** An SMSC that reads nothing of what it is sent is gone. */
+const MAX_UNREAD = 1_048_576;
+const KEEP_ALIVE_MS = 30_000;
+
+/**
+ * Connects to the SMSC, by TLS where the route says so: its certificate is checked against `tlsCa`, or the system's
+ * authorities, and against `tlsServerName`, or `host`.
+ * @param signal gives it up
+ * @throws Error where no connection comes about
+ */
+export function connect(settings: SmppSettings, signal: AbortSignal): Promise<net.Socket> {
+  return new Promise((resolve, reject) => {
+    const { host, port } = settings;
+    const socket = settings.tls
+      ? tls.connect({
+          host,
+          port,
+          minVersion: 'TLSv1.2',
+          rejectUnauthorized: !settings.tlsInsecure,
+          ...(settings.tlsCa === undefined ? {} : { ca: settings.tlsCa }),
+          ...(serverName(settings) === undefined ? {} : { servername: serverName(settings) }),
+        })
+      : net.connect({ host, port });
+    // Its last words may come after everybody stopped listening; unheard they would end the process.
+    socket.on('error', () => undefined);
+    const fail = (error: Error) => {
+      signal.removeEventListener('abort', giveUp);
+      socket.destroy();
+      reject(new Error(wordsOf(error), { cause: error }));
+    };
+    const giveUp = () => fail(signal.reason as Error);
+    const closed = () => fail(new Error('the SMSC closed the connection'));
+    socket.once('error', fail);
+    socket.once('close', closed);
+    socket.once(settings.tls ? 'secureConnect' : 'connect', () => {
+      signal.removeEventListener('abort', giveUp);
+      socket.off('error', fail);
+      socket.off('close', closed);
+      socket.setNoDelay(true);
+      socket.setKeepAlive(true, KEEP_ALIVE_MS);
+      resolve(socket);
+    });
+    signal.addEventListener('abort', giveUp, { once: true });
+    if (signal.aborted) giveUp();
+  });
+}
+
+// Of a name with several addresses, each error stands by itself, and the whole says nothing.
+function wordsOf(error: Error): string {
+  const last = error instanceof AggregateError ? (error.errors.at(-1) as Error) : error;
+  return last.message;
+}
+
+function serverName({ host, tlsServerName }: SmppSettings): string | undefined {
+  return tlsServerName ?? (net.isIP(host) === 0 ? host : undefined);
+}
+
+/**
+ * Cuts what comes from a socket into PDUs. After a length that no PDU has nothing can be told apart any more: `onGarbage`
+ * is called, once, and the rest is not looked at. It stops as well once the socket is destroyed.
+ */
+export function readPdus(socket: net.Socket, onPdu: (pdu: Pdu) => void, onGarbage: () => void): void {
+  let chunks: Buffer[] = [];
+  let size = 0;
+  // Joined only when a whole PDU is here: one that comes octet by octet is not copied each time.
+  let wanted = 4;
+
+  const onData = (chunk: Buffer) => {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size < wanted) return;
+    const bytes = chunks.length === 1 ? chunk : Buffer.concat(chunks, size);
+    let offset = 0;
+    for (;;) {
+      const rest = bytes.length - offset;
+      wanted = rest < 4 ? 4 : bytes.readUInt32BE(offset);
+      if (rest >= 4 && (wanted < HEADER || wanted > MAX_PDU)) {
+        socket.off('data', onData);
+        onGarbage();
+        return;
+      }
+      if (rest < wanted) break;
+      onPdu(decodePdu(bytes.subarray(offset, offset + wanted)));
+      if (socket.destroyed) return;
+      offset += wanted;
+    }
+    chunks = [bytes.subarray(offset)];
+    size = bytes.length - offset;
+  };
+  socket.on('data', onData);
+}
+
+/** Writes one PDU; false where the connection is over, or the SMSC has long read nothing: it is over then, too. */
+export function writePdu(socket: net.Socket, pdu: Buffer): boolean {
+  if (socket.destroyed || !socket.writable) return false;
+  if (socket.writableLength > MAX_UNREAD) {
+    socket.destroy(new Error('the SMSC reads nothing'));
+    return false;
+  }
+  socket.write(pdu);
+  return true;
+}

@@ -1,0 +1,90 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+// After so many failures in a row, nothing more is handed over until the provider answers a probe.
+const FAILURES_IN_ROW = 3;
+const PROBE_FIRST_MS = 1_000;
+const PROBE_LONGEST_MS = 30_000;
+
+/** Whether the provider works, as far as its answers tell. */
+export interface Health {
+  works(): boolean;
+  failures(): number;
+  lastError(): { text: string; at: Date } | null;
+  /** The provider did its part: took a message, or judged it. */
+  succeeded(): void;
+  /** It did not, or there was no answer. */
+  failed(text: string): void;
+  /** Begins to probe, whenever the provider does not work, until stopped; the first probe at once. */
+  start(): void;
+  stop(): Promise<void>;
+}
+
+/**
+ * Nothing is handed over before the first probe succeeded. The pause between probes doubles from a second to half a
+ * minute.
+ *
+ * @param probe asks the provider whether it would work; null when it would, else what is the matter. `lastError` is what
+ *   failed before. Must not throw.
+ */
+export function createHealth(
+  probe: (signal: AbortSignal, lastError: string | null) => Promise<string | null>,
+): Health {
+  const stopping = new AbortController();
+  let probing: Promise<void> | null = null;
+  let started = false;
+  let works = false;
+  let inRow = 0;
+  let failures = 0;
+  let last: { text: string; at: Date } | null = null;
+
+  const note = (text: string) => {
+    failures += 1;
+    last = { text, at: new Date() };
+  };
+  const untilWorking = async () => {
+    for (let pause = PROBE_FIRST_MS; !stopping.signal.aborted;) {
+      const problem = await probe(stopping.signal, last?.text ?? null);
+      if (stopping.signal.aborted) return;
+      if (problem === null) {
+        works = true;
+        // One more failure is enough to stop again: a probe proves less than a message.
+        inRow = Math.min(inRow, FAILURES_IN_ROW - 1);
+        return;
+      }
+      note(problem);
+      await delay(pause, undefined, { signal: stopping.signal }).catch(() => undefined);
+      pause = Math.min(pause * 2, PROBE_LONGEST_MS);
+    }
+  };
+  const beginProbing = () => {
+    if (!started || probing !== null || stopping.signal.aborted) return;
+    probing = untilWorking().finally(() => {
+      probing = null;
+    });
+  };
+
+  return {
+    works: () => works,
+    failures: () => failures,
+    lastError: () => last,
+    succeeded() {
+      inRow = 0;
+    },
+    failed(text) {
+      note(text);
+      inRow += 1;
+      if (inRow < FAILURES_IN_ROW) return;
+      works = false;
+      beginProbing();
+    },
+    start() {
+      started = true;
+      beginProbing();
+    },
+    async stop() {
+      stopping.abort();
+      works = false;
+      await probing;
+    },
+  };
+}

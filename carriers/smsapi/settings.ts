@@ -1,0 +1,111 @@
+import { z } from 'zod';
+
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
+const MAX_VALIDITY_MINUTES = 72 * 60;
+
+// Keys and texts go over it: never in clear, except to a provider on this very machine (tests).
+const providerUrl = z
+  .url({ protocol: /^https?$/ })
+  .refine((url) => isPlain(new URL(url)), 'must have no user, query or fragment')
+  .refine(
+    (url) => new URL(url).protocol === 'https:' || LOOPBACK.has(new URL(url).hostname),
+    'must begin with https://',
+  )
+  .transform(withoutSlash);
+
+const publicUrl = z
+  .url({ protocol: /^https?$/ })
+  .refine((url) => isPlain(new URL(url)), 'must have no user, query or fragment')
+  .transform(withoutSlash);
+
+/** How an error code of the provider is to be read, instead of the usual way: `later:30` means after 30 s. */
+const reading = z
+  .string()
+  .regex(
+    /^((throttled|later)(:[1-9][0-9]{0,3})?|refused|broken|unknown)$/,
+    'must be throttled, later (both with seconds if wanted, "later:30"), refused, broken or unknown',
+  );
+
+/**
+ * What there is to set about a route of the kind `smsapi`; nothing secret. Only `callbackUrl` has no default: without it
+ * delivery reports come only where the provider's panel names our addresses.
+ */
+export const smsapiSettings = z
+  .strictObject({
+    /** Base address of the provider's interface. */
+    url: providerUrl.default('https://api.smsapi.pl'),
+    /** Tried where no connection to `url` comes about; SMSAPI.pl has `https://api2.smsapi.pl`. */
+    backupUrl: providerUrl.optional(),
+    /** Base address of our API as the provider sees it. */
+    callbackUrl: publicUrl.optional(),
+    /** Addresses that callbacks may come from; none: from anywhere, as the secret in their path is theirs alone. */
+    callbackAddresses: z
+      .array(z.union([z.ipv4(), z.ipv6()]))
+      .max(100)
+      .default([]),
+    /** Named as the sender in place of the message's own, `2way` for instance. */
+    sender: z.string().min(1).max(15).optional(),
+    /** Priority messages are sent with `fast=1`, which the provider charges more for. */
+    fastPriority: z.boolean().default(false),
+    /** Requests that may be open at once per worker process. */
+    window: z.int().min(1).max(100).default(20),
+    /** Within this time a submit is answered, or it counts as unanswered. */
+    responseSeconds: z.int().min(1).max(60).default(10),
+    /** The shortest and the longest validity that the provider takes; others are moved to the nearer one. */
+    validityMinMinutes: z.int().min(1).max(MAX_VALIDITY_MINUTES).default(60),
+    validityMaxMinutes: z
+      .int()
+      .min(1)
+      .max(MAX_VALIDITY_MINUTES)
+      .default(MAX_VALIDITY_MINUTES - 10),
+    /** `callback`: asked by `hlr.do`, answered by a callback; `sync`: asked by `hlrsync.do`, which answers at once. */
+    lookups: z.enum(['callback', 'sync']).default('callback'),
+    /** How single error codes are to be read. */
+    errors: z.record(z.string().regex(/^[0-9]{1,5}$/), reading).default({}),
+  })
+  .refine(
+    ({ validityMinMinutes, validityMaxMinutes }) => validityMinMinutes <= validityMaxMinutes,
+    'validityMinMinutes must not be above validityMaxMinutes',
+  );
+
+export type SmsapiSettings = z.infer<typeof smsapiSettings>;
+
+/** Characters that a callback's secret is made of, and how many at least. */
+export const CALLBACK_SECRET = /^[A-Za-z0-9_-]{32,128}$/;
+
+/** What is secret about a route of the kind `smsapi`. */
+export const smsapiCredentials = z.strictObject({
+  /** OAuth token of the provider's panel, with the rights `sms`, `hlr` and `profile`. */
+  token: z.string().regex(/^[\x21-\x7e]{8,512}$/, 'must be 8 to 512 visible ASCII characters'),
+  /** Part of the addresses that the provider calls. */
+  callbackSecret: z.string().regex(CALLBACK_SECRET, 'must be 32 to 128 letters, digits, "_" or "-"'),
+});
+
+export type SmsapiCredentials = z.infer<typeof smsapiCredentials>;
+
+/** What the provider may call, by the last part of the address. */
+export const CALLBACK_KINDS = ['reports', 'replies', 'lookups'] as const;
+export type CallbackKind = (typeof CALLBACK_KINDS)[number];
+
+/**
+ * An address that the provider is to call. Whoever knows it may report anything about the route's messages: it holds a
+ * secret.
+ *
+ * @param callbackUrl base address of our API, without a slash at the end
+ */
+export function callbackAddress(
+  callbackUrl: string,
+  route: string,
+  { callbackSecret }: SmsapiCredentials,
+  kind: CallbackKind,
+): string {
+  return `${callbackUrl}/callbacks/${route}/${callbackSecret}/${kind}`;
+}
+
+function isPlain({ username, password, search, hash }: URL): boolean {
+  return username === '' && password === '' && search === '' && hash === '';
+}
+
+function withoutSlash(url: string): string {
+  return new URL(url).href.replace(/\/+$/, '');
+}

@@ -1,0 +1,108 @@
+/** What a route carries: messages by type, and number look-ups. */
+export type RouteTraffic = 'sms' | 'mms' | 'vms' | 'hlr';
+
+/** What a route is used for; null, and '' for the prefix, admit everything. */
+export interface RouteRule {
+  route: string;
+  /** Digits of the number in E.164, without plus. */
+  prefix: string;
+  accountId: string | null;
+  type: RouteTraffic | null;
+  priority: boolean | null;
+  /** The share among rules that are equally specific. */
+  weight: number;
+}
+
+/** A route as far as choosing needs it. */
+export interface RouteOption {
+  name: string;
+  kind: RouteKind;
+  state: 'active' | 'draining' | 'disabled';
+  /** It has an open session, or had one just now. */
+  working: boolean;
+}
+
+export type RouteKind = 'simulator' | 'smpp' | 'smsapi';
+
+/** All routes and their rules at one moment. */
+export interface Routing {
+  routes: RouteOption[];
+  rules: RouteRule[];
+}
+
+/** What is to be carried. */
+export interface Traffic {
+  /** Chooses among equals, always the same way for the same key: the id of the message or look-up. */
+  key: string;
+  /** MSISDN in E.164 with plus. */
+  msisdn: string;
+  accountId: string;
+  type: RouteTraffic;
+  priority: boolean;
+}
+
+const CARRIED: Readonly<Record<RouteKind, readonly RouteTraffic[]>> = {
+  simulator: ['sms', 'hlr'],
+  smpp: ['sms'],
+  smsapi: ['sms', 'hlr'],
+};
+
+/**
+ * The routes that may take this, the best first: those with a rule of the account's own, then with the longest prefix,
+ * then with a rule for just this priority or type; among equals by weight, each key by its own lot. Routes that do not
+ * work come after all that do. Only active routes are named. The simulated network is nobody's reserve: it stands back
+ * where a real route has a matching rule, unless a rule gives it to the account.
+ */
+export function orderRoutes({ routes, rules }: Routing, traffic: Traffic): string[] {
+  const byName = new Map(routes.map((route) => [route.name, route]));
+  const matching = rules.filter((rule) => {
+    const route = byName.get(rule.route);
+    return route !== undefined && CARRIED[route.kind].includes(traffic.type) && admits(rule, traffic);
+  });
+  const isSimulated = (rule: RouteRule): boolean => byName.get(rule.route)?.kind === 'simulator';
+  const real = matching.some((rule) => !isSimulated(rule));
+  const candidates = matching
+    .filter((rule) => byName.get(rule.route)?.state === 'active')
+    .filter((rule) => !real || !isSimulated(rule) || rule.accountId !== null)
+    .map((rule) => ({ rule, lot: lotOf(traffic.key, rule) }))
+    .sort((a, b) => compareSpecificity(a.rule, b.rule) || a.lot - b.lot);
+  const names = [...new Set(candidates.map(({ rule }) => rule.route))];
+  const works = (name: string): boolean => byName.get(name)?.working === true;
+  return [...names.filter(works), ...names.filter((name) => !works(name))];
+}
+
+function admits(rule: RouteRule, traffic: Traffic): boolean {
+  return (
+    traffic.msisdn.startsWith(`+${rule.prefix}`) &&
+    (rule.accountId === null || rule.accountId === traffic.accountId) &&
+    (rule.type === null || rule.type === traffic.type) &&
+    (rule.priority === null || rule.priority === traffic.priority)
+  );
+}
+
+function compareSpecificity(a: RouteRule, b: RouteRule): number {
+  return (
+    Number(b.accountId !== null) - Number(a.accountId !== null) ||
+    b.prefix.length - a.prefix.length ||
+    Number(b.priority !== null) - Number(a.priority !== null) ||
+    Number(b.type !== null) - Number(a.type !== null)
+  );
+}
+
+/**
+ * Weighted rendezvous hashing: the smallest lot wins, in proportion to the weights; when a route goes, only its own keys
+ * move.
+ */
+function lotOf(key: string, { route, weight }: RouteRule): number {
+  return -Math.log(unitHash(`${key}\n${route}`)) / weight;
+}
+
+// FNV-1a with a final mixing, into (0, 1]. No cryptography: it only spreads.
+function unitHash(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  hash ^= hash >>> 16;
+  return ((hash >>> 0) + 1) / 0x1_0000_0000;
+}

@@ -1,0 +1,130 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  orderRoutes,
+  type RouteOption,
+  type RouteRule,
+  type Routing,
+  type Traffic,
+} from '../../domain/routing.ts';
+
+const SMS: Traffic = {
+  key: 'msg_1',
+  msisdn: '+48500100200',
+  accountId: 'cl_a',
+  type: 'sms',
+  priority: false,
+};
+
+function option(name: string, rest: Partial<RouteOption> = {}): RouteOption {
+  return { name, kind: 'smpp', state: 'active', working: true, ...rest };
+}
+
+function rule(route: string, rest: Partial<RouteRule> = {}): RouteRule {
+  return { route, prefix: '', accountId: null, type: null, priority: null, weight: 100, ...rest };
+}
+
+const SIMULATOR = option('simulator', { kind: 'simulator' });
+
+describe('the order of routes', () => {
+  test('without a rule that admits the message, there is none', () => {
+    const routing = { routes: [option('a')], rules: [rule('a', { prefix: '49' })] };
+    expect(orderRoutes(routing, SMS)).toEqual([]);
+    expect(orderRoutes({ routes: [], rules: [] }, SMS)).toEqual([]);
+  });
+
+  test('the account’s own rule comes before a longer prefix, that before priority, that before type', () => {
+    const rules = [
+      rule('all'),
+      rule('type', { type: 'sms' }),
+      rule('normal', { priority: false }),
+      rule('poland', { prefix: '48' }),
+      rule('mobile', { prefix: '4850' }),
+      rule('own', { accountId: 'cl_a' }),
+    ];
+    const routes = ['all', 'type', 'normal', 'poland', 'mobile', 'own'].map((name) => option(name));
+    expect(orderRoutes({ routes, rules }, SMS)).toEqual(['own', 'mobile', 'poland', 'normal', 'type', 'all']);
+  });
+
+  test('rules for another account, number, type or priority do not count', () => {
+    const rules = [
+      rule('a', { accountId: 'cl_b' }),
+      rule('b', { prefix: '48600' }),
+      rule('c', { type: 'mms' }),
+      rule('d', { priority: true }),
+      rule('e'),
+    ];
+    const routes = ['a', 'b', 'c', 'd', 'e'].map((name) => option(name));
+    expect(orderRoutes({ routes, rules }, SMS)).toEqual(['e']);
+    expect(orderRoutes({ routes, rules }, { ...SMS, priority: true })).toEqual(['d', 'e']);
+  });
+
+  test('what does not work comes last, what is drained or disabled not at all', () => {
+    const rules = [
+      rule('broken', { prefix: '48' }),
+      rule('drained', { prefix: '485' }),
+      rule('off', { prefix: '4850' }),
+      rule('works'),
+    ];
+    const routes = [
+      option('broken', { working: false }),
+      option('drained', { state: 'draining' }),
+      option('off', { state: 'disabled' }),
+      option('works'),
+    ];
+    expect(orderRoutes({ routes, rules }, SMS)).toEqual(['works', 'broken']);
+  });
+
+  test('the simulated network stands back for a real route, even a broken or disabled one', () => {
+    const rules = [rule('simulator'), rule('real', { prefix: '48' })];
+    const only = (real: RouteOption) => orderRoutes({ routes: [SIMULATOR, real], rules }, SMS);
+    expect(only(option('real'))).toEqual(['real']);
+    expect(only(option('real', { working: false }))).toEqual(['real']);
+    expect(only(option('real', { state: 'disabled' }))).toEqual([]);
+    const abroad = { ...SMS, msisdn: '+4915112345678' };
+    expect(orderRoutes({ routes: [SIMULATOR, option('real')], rules }, abroad)).toEqual(['simulator']);
+  });
+
+  test('an account may be given the simulated network', () => {
+    const rules = [rule('simulator', { accountId: 'cl_a' }), rule('real')];
+    const routing = { routes: [SIMULATOR, option('real')], rules };
+    expect(orderRoutes(routing, SMS)[0]).toBe('simulator');
+    expect(orderRoutes(routing, { ...SMS, accountId: 'cl_b' })).toEqual(['real']);
+  });
+
+  test('look-ups go only where there are look-ups', () => {
+    const routing = {
+      routes: [option('smsc'), option('provider', { kind: 'smsapi' })],
+      rules: [rule('smsc'), rule('provider')],
+    };
+    expect(orderRoutes(routing, { ...SMS, type: 'hlr' })).toEqual(['provider']);
+    expect(orderRoutes(routing, SMS).sort()).toEqual(['provider', 'smsc']);
+  });
+
+  test('equals share by weight', () => {
+    const routing: Routing = {
+      routes: [option('a'), option('b'), option('c')],
+      rules: [rule('a', { weight: 70 }), rule('b', { weight: 20 }), rule('c', { weight: 10 })],
+    };
+    const firsts: Record<string, number> = { a: 0, b: 0, c: 0 };
+    for (let i = 0; i < 20_000; i += 1) firsts[orderRoutes(routing, { ...SMS, key: `msg_${i}` })[0]!]! += 1;
+    expect(firsts['a']! / 20_000).toBeCloseTo(0.7, 1);
+    expect(firsts['b']! / 20_000).toBeCloseTo(0.2, 1);
+    expect(firsts['c']! / 20_000).toBeCloseTo(0.1, 1);
+  });
+
+  test('each key has one order; when a route goes, only its own keys move', () => {
+    const names = ['a', 'b', 'c', 'd'];
+    const routing = { routes: names.map((name) => option(name)), rules: names.map((name) => rule(name)) };
+    fc.assert(
+      fc.property(fc.string(), fc.constantFrom(...names), (key, gone) => {
+        const traffic = { ...SMS, key };
+        const all = orderRoutes(routing, traffic);
+        expect(orderRoutes(routing, traffic)).toEqual(all);
+        expect([...all].sort()).toEqual(names);
+        const rest = { ...routing, rules: routing.rules.filter(({ route }) => route !== gone) };
+        expect(orderRoutes(rest, traffic)).toEqual(all.filter((name) => name !== gone));
+      }),
+    );
+  });
+});

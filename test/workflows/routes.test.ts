@@ -1,0 +1,228 @@
+import { WorkflowUpdateFailedError } from '@temporalio/client';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createReceipts } from '../../activities/receipts.ts';
+import { storeReports } from '../../db/receipts.ts';
+import type { StartableMessage } from '../../domain/startable.ts';
+import { FAILURE, giveUpUpdate, resubmitUpdate } from '../../workflows/contracts.ts';
+import { HOUR, type Pipeline, startPipeline, until } from './pipeline.ts';
+
+let pipeline: Pipeline;
+beforeAll(async () => {
+  pipeline = await startPipeline();
+});
+afterAll(() => pipeline.close());
+
+interface MessageNow {
+  status: string;
+  submission: string;
+  carrier: string;
+  error_code: string | null;
+}
+
+async function now(id: string): Promise<MessageNow> {
+  const [row] = await pipeline.sql<MessageNow[]>`
+    select status, submission, carrier, error_code from messages where id = ${id}`;
+  return row!;
+}
+
+async function submits(id: string): Promise<number> {
+  const rows = await pipeline.sql`select from simulator_submits where reference like ${id + '/%'}`;
+  return rows.length;
+}
+
+async function balance(account: string): Promise<number> {
+  const [row] = await pipeline.sql<{ balance: number }[]>`
+    select balance_grosze as balance from accounts where id = ${account}`;
+  return row!.balance;
+}
+
+async function accepted(options: Parameters<Pipeline['draft']>[1] = {}, account?: string) {
+  const owner = account ?? (await pipeline.account());
+  const message = await pipeline.draft(owner, options);
+  expect(await pipeline.accept(message)).toEqual({ accepted: true });
+  return { message, account: owner };
+}
+
+async function unanswered(options = {}, parts = 1): Promise<{ message: StartableMessage; account: string }> {
+  const made = await accepted({ ending: '905', ...options });
+  await untilUnanswered(made.message.id, 1, parts);
+  return made;
+}
+
+async function untilUnanswered(id: string, times: number, parts = 1): Promise<void> {
+  await until('unanswered', async () => {
+    return (await submits(id)) === times * parts && (await now(id)).submission === 'unanswered';
+  });
+  // The workflow knows it a moment after the database.
+  await until('known to the workflow', async () => {
+    const { events } = await pipeline.client.workflow.getHandle(id).fetchHistory();
+    return (
+      events!.filter((event) => event.activityTaskCompletedEventAttributes).length === times &&
+      events!.at(-1)?.timerStartedEventAttributes != null
+    );
+  });
+}
+
+const update = (id: string, definition: typeof resubmitUpdate) =>
+  pipeline.client.workflow.getHandle(id).executeUpdate(definition);
+
+async function failureOf(promise: Promise<unknown>): Promise<string | null | undefined> {
+  const error: unknown = await promise.catch((failure: unknown) => failure);
+  if (!(error instanceof WorkflowUpdateFailedError)) throw error;
+  return (error.cause as { type?: string | null } | undefined)?.type;
+}
+
+describe('an unanswered submit', () => {
+  test('is submitted again when the operator says so, and once more, and can be given up with refund', async () => {
+    const { message, account } = await unanswered();
+    await update(message.id, resubmitUpdate);
+    await untilUnanswered(message.id, 2);
+    expect(await balance(account)).toBe(985);
+    await update(message.id, giveUpUpdate);
+    await pipeline.untilStatus(message.id, 'failed');
+    expect((await now(message.id)).error_code).toBe('given_up');
+    expect(await pipeline.client.workflow.getHandle(message.id).result()).toEqual({ status: 'failed' });
+    expect(await balance(account)).toBe(1000);
+    expect(await submits(message.id)).toBe(2);
+  });
+
+  test('that was answered is neither submitted again nor given up', async () => {
+    const { message, account } = await accepted({ ending: '903' });
+    await pipeline.untilStatus(message.id, 'sent');
+    expect(await failureOf(update(message.id, resubmitUpdate))).toBe(FAILURE.notUnanswered);
+    expect(await failureOf(update(message.id, giveUpUpdate))).toBe(FAILURE.notUnanswered);
+    expect(await submits(message.id)).toBe(1);
+    expect(await balance(account)).toBe(985);
+  });
+
+  test('ten operators at once give up once', async () => {
+    const { message, account } = await unanswered();
+    const results = await Promise.allSettled(
+      Array.from({ length: 10 }, () => update(message.id, giveUpUpdate)),
+    );
+    expect(results.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThan(0);
+    await pipeline.untilStatus(message.id, 'failed');
+    expect(await balance(account)).toBe(1000);
+  });
+
+  test('a late answer that it was taken makes it sent, and its report delivered', async () => {
+    const { message, account } = await unanswered();
+    const receipts = createReceipts(pipeline.sql, pipeline.client, (error) => console.error(error));
+    await receipts.receiveLateAnswer(`${message.id}/1`, { kind: 'accepted', carrierMessageId: 'late-1' });
+    await pipeline.untilStatus(message.id, 'sent');
+    await receipts.receive('simulator', [
+      {
+        carrierMessageId: 'LATE',
+        alternativeId: 'late-1',
+        reference: null,
+        state: 'delivered',
+        errorCode: null,
+      },
+    ]);
+    await pipeline.untilStatus(message.id, 'delivered');
+    expect(await pipeline.client.workflow.getHandle(message.id).result()).toEqual({ status: 'delivered' });
+    expect(await submits(message.id)).toBe(1);
+    expect(await balance(account)).toBe(985);
+  });
+
+  test('a late answer that it was not taken has it submitted again', async () => {
+    const { message } = await unanswered();
+    const receipts = createReceipts(pipeline.sql, pipeline.client, (error) => console.error(error));
+    await receipts.receiveLateAnswer(`${message.id}/1`, {
+      kind: 'throttled',
+      retryAfterMs: 1000,
+      code: 'ESME_RTHROTTLED',
+    });
+    await untilUnanswered(message.id, 2);
+    await receipts.receiveLateAnswer('msg_nonsense/1', { kind: 'broken', code: 'x' });
+    await receipts.receiveLateAnswer(`${message.id}/7`, { kind: 'broken', code: 'x' });
+    expect((await now(message.id)).submission).toBe('unanswered');
+  });
+
+  test('is met by a report that names only its phone, once no answer can be under way', async () => {
+    const { message } = await unanswered({ text: 'ą'.repeat(150) }, 3);
+    const [{ recipient } = { recipient: '' }] = await pipeline.sql<{ recipient: string }[]>`
+      select recipient from messages where id = ${message.id}`;
+    const report = { reference: null, phone: recipient, state: 'delivered', errorCode: null } as const;
+    await storeReports(
+      pipeline.sql,
+      'simulator',
+      ['u-1', 'u-2', 'u-3'].map((carrierMessageId) => ({ ...report, carrierMessageId })),
+    );
+    // Others to the same number, on the same route, whose answers are known.
+    expect((await now(message.id)).status).toBe('queued');
+    await pipeline.sql`
+      update message_parts set submitted_at = submitted_at - interval '1 minute' where message_id = ${message.id}`;
+    await pipeline.sql`
+      update delivery_reports set received_at = received_at - interval '20 seconds' where phone = ${recipient}`;
+    await pipeline.untilStatus(message.id, 'delivered');
+    const parts = await pipeline.sql<{ id: string }[]>`
+      select carrier_message_id as id from message_parts where message_id = ${message.id} order by part`;
+    expect(parts.map(({ id }) => id)).toEqual(['u-1', 'u-2', 'u-3']);
+  });
+});
+
+describe('reports', () => {
+  test('for an id that the SMSC gave twice go to the phone they name', async () => {
+    const first = (await accepted({ ending: '903' })).message.id;
+    const other = (await accepted({ ending: '9903' })).message.id;
+    await pipeline.untilStatus(first, 'sent');
+    await pipeline.untilStatus(other, 'sent');
+    await pipeline.sql`
+      update message_parts set carrier_message_id = 'twice' where message_id in ${pipeline.sql([first, other])}`;
+    const report = {
+      carrierMessageId: 'twice',
+      reference: null,
+      state: 'delivered',
+      errorCode: null,
+    } as const;
+    await storeReports(pipeline.sql, 'simulator', [{ ...report, phone: '+48500100903' }]);
+    await pipeline.untilStatus(first, 'delivered');
+    expect((await now(other)).status).toBe('sent');
+    await storeReports(pipeline.sql, 'simulator', [report]);
+    await pipeline.untilStatus(other, 'delivered');
+  });
+});
+
+describe('routes', () => {
+  async function reserveOf(account: string): Promise<void> {
+    await pipeline.sql`
+      insert into routes (name, kind) values ('gone', 'smpp'), ('reserve', 'simulator') on conflict do nothing`;
+    await pipeline.sql`
+      insert into route_rules (route, account_id) values ('gone', ${account}), ('reserve', ${account})`;
+  }
+
+  test('a message on a route that does not work moves to one that does, and is sent there once', async () => {
+    const account = await pipeline.account();
+    await reserveOf(account);
+    const { message } = await accepted({ carrier: 'gone' }, account);
+    await pipeline.untilStatus(message.id, 'delivered');
+    expect((await now(message.id)).carrier).toBe('reserve');
+    expect(await submits(message.id)).toBe(1);
+    expect(await balance(account)).toBe(985);
+  });
+
+  test('without another route it waits, is not failed, and goes on when the route works', async () => {
+    const { message, account } = await accepted({ carrier: 'later' });
+    await pipeline.untilStatus(message.id, 'queued');
+    expect(await submits(message.id)).toBe(0);
+    await pipeline.sql`insert into routes (name, kind, state) values ('later', 'simulator', 'disabled')`;
+    expect((await now(message.id)).status).toBe('queued');
+    await pipeline.sql`update routes set state = 'active' where name = 'later'`;
+    await pipeline.untilStatus(message.id, 'delivered');
+    expect((await now(message.id)).carrier).toBe('later');
+    expect(await balance(account)).toBe(985);
+  });
+
+  test('a scheduled message takes the route that is best at its send time', async () => {
+    const account = await pipeline.account();
+    const { message } = await accepted({ sendAt: (await pipeline.now()) + HOUR }, account);
+    await pipeline.untilStatus(message.id, 'scheduled');
+    await reserveOf(account);
+    // Everybody knows the rules within a second.
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    await pipeline.sleep(HOUR + 1_000);
+    await pipeline.untilStatus(message.id, 'delivered');
+    expect((await now(message.id)).carrier).toBe('reserve');
+  });
+});
