@@ -1,8 +1,8 @@
-import type { Database } from '../db/connection.ts';
+import type { Database, Sql } from '../db/connection.ts';
 import { newId } from '../db/ids.ts';
 import { REPORTED } from './reportData.ts';
 
-/** What a message costs the database in the writes of its life. */
+/** What something costs the database in writes, each time. */
 export interface WriteCost {
   ms: number;
   walBytes: number;
@@ -22,30 +22,52 @@ const STEPS = [
  * @returns the cost of one message
  */
 export async function liveThrough(sql: Database, count: number): Promise<WriteCost> {
+  const ids = Array.from({ length: count }, () => newId('msg'));
+  return await costOfEach(sql, ids, async (connection, id) => {
+    await connection`
+      insert into messages (id, account_id, request_id, status, accepted_as, recipient, sender, text, parts,
+                            cost_grosze, reference, give_up_at, carrier, country)
+      values (${id}, ${REPORTED}, ${id}, 'draft', 'queued', '+48500100200', 'SHOP1', ${'x'.repeat(120)}, 1, 10,
+              ${id}, now(), 'simulator', 'PL')`;
+    for (const { status, submission, delivered } of STEPS) {
+      await connection`
+        update messages set status = ${status}, submission = ${submission}, updated_at = now(),
+                            delivered_at = case when ${delivered} then now() end
+         where id = ${id}`;
+    }
+  });
+}
+
+/**
+ * Stores and counts clicks on links that messages carry.
+ * @returns the cost of one click
+ */
+export async function click(sql: Database, count: number): Promise<WriteCost> {
+  const links = await sql<{ token: string }[]>`
+    select token from tracked_links where account_id = ${REPORTED} order by random() limit ${count}`;
+  return await costOfEach(sql, links, async (connection, { token }) => {
+    const id = newId('clk');
+    await connection`insert into link_clicks (id, token, robot) values (${id}, ${token}, false)`;
+    await connection`update link_clicks set counted_at = now() where id = ${id}`;
+  });
+}
+
+async function costOfEach<T>(
+  sql: Database,
+  items: readonly T[],
+  write: (connection: Sql, item: T) => Promise<void>,
+): Promise<WriteCost> {
   const connection = await sql.reserve();
   try {
     await connection`set synchronous_commit = off`;
     await connection`checkpoint`;
-    const ids = Array.from({ length: count }, () => newId('msg'));
     const [before] = await connection<{ lsn: string }[]>`select pg_current_wal_insert_lsn()::text as lsn`;
     const start = performance.now();
-    for (const id of ids) {
-      await connection`
-        insert into messages (id, account_id, request_id, status, accepted_as, recipient, sender, text, parts,
-                              cost_grosze, reference, give_up_at, carrier, country)
-        values (${id}, ${REPORTED}, ${id}, 'draft', 'queued', '+48500100200', 'SHOP1', ${'x'.repeat(120)}, 1, 10,
-                ${id}, now(), 'simulator', 'PL')`;
-      for (const { status, submission, delivered } of STEPS) {
-        await connection`
-          update messages set status = ${status}, submission = ${submission}, updated_at = now(),
-                              delivered_at = case when ${delivered} then now() end
-           where id = ${id}`;
-      }
-    }
+    for (const item of items) await write(connection, item);
     const ms = performance.now() - start;
     const [wal] = await connection<{ bytes: number }[]>`
       select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), ${before!.lsn}::pg_lsn)::bigint as bytes`;
-    return { ms: ms / count, walBytes: wal!.bytes / count };
+    return { ms: ms / items.length, walBytes: wal!.bytes / items.length };
   } finally {
     connection.release();
   }

@@ -10,16 +10,16 @@ import { type Grouping, readReport } from '../db/reports.ts';
 import { addDays, divide, polishDay, startOfDay } from '../domain/calendar.ts';
 import type { ReportDivision } from '../domain/reports.ts';
 import { fillWithMessages, REPORTED } from './reportData.ts';
-import { liveThrough } from './reportWrites.ts';
+import { click, liveThrough, type WriteCost } from './reportWrites.ts';
 
 /**
  * Measures reports (`npx tsx bench/reports.ts`) on a PostgreSQL of its own, over an account with many messages beside
  * another one with as many: each grouping, warm and cold (the server restarted, its files dropped from the system's
- * cache). Then what the index of the reports costs each message.
+ * cache). Then what the index of the reports costs each message, and what counting beside its message costs each click.
  *
  * --messages <n>  messages of each of the two accounts (1000000)
  * --runs <n>      warm runs of each report; their median counts (5)
- * --lives <n>     messages that are sent and delivered with and without the index (4000)
+ * --lives <n>     messages that are sent and delivered with and without the index, and clicks (4000)
  */
 const { values } = parseArgs({
   options: {
@@ -116,15 +116,27 @@ async function restartCold(): Promise<void> {
 
 async function measureWrites(): Promise<void> {
   const lives = Number(values.lives);
+  await click(sql, lives);
+  const counted = await click(sql, lives);
+  await sql`alter table link_clicks disable trigger link_clicks_effects`;
+  const uncounted = await click(sql, lives);
   const size = await sizeOf(sql, 'messages_reports');
   await liveThrough(sql, lives);
   const withIndex = await liveThrough(sql, lives);
   await sql`drop index messages_reports`;
   const without = await liveThrough(sql, lives);
-  console.log(`\nThe index has ${(size / 2 ** 20).toFixed(0)} MB. A message from its draft to its delivery:`);
-  console.log('\n| | ms | bytes of log |\n| --- | ---: | ---: |');
-  console.log(`| with the index | ${withIndex.ms.toFixed(3)} | ${withIndex.walBytes.toFixed(0)} |`);
-  console.log(`| without | ${without.ms.toFixed(3)} | ${without.walBytes.toFixed(0)} |`);
+  console.log(
+    `\nThe index has ${(size / 2 ** 20).toFixed(0)} MB.\n\n| | ms | bytes of log |\n| --- | ---: | ---: |`,
+  );
+  const rows: [string, WriteCost][] = [
+    ['a message from its draft to its delivery', withIndex],
+    ['the same without the index', without],
+    ['a click', counted],
+    ['the same without its trigger', uncounted],
+  ];
+  for (const [what, { ms, walBytes }] of rows) {
+    console.log(`| ${what} | ${ms.toFixed(3)} | ${walBytes.toFixed(0)} |`);
+  }
 }
 
 async function sizeOf(database: Database, index: string): Promise<number> {

@@ -1,16 +1,14 @@
 import type { LookupSums, ReportSums } from '../domain/reports.ts';
 import type { Database, Sql } from './connection.ts';
+import { divideMessages } from './reportGroups.ts';
 import {
   countsByStatus,
   delay,
-  groupKey,
-  joinListed,
-  listedValues,
+  joinEffects,
   paid,
   type ReportQuery,
   refunded,
   shown,
-  whatCame,
 } from './reportParts.ts';
 import { transaction } from './transaction.ts';
 
@@ -41,6 +39,9 @@ const SETTINGS = {
   plan_cache_mode: 'force_custom_plan',
 };
 
+// Stands for the null of the totals where keys are compared; no group has this number.
+const TOTALS = -1;
+
 /**
  * Adds up the account's messages that were accepted in a period, with all that came of them since. Drafts and refused
  * ones are not there. One snapshot, read only. The totals are always there, groups without messages never.
@@ -59,26 +60,30 @@ export async function readReport(
     await tx`
       select set_config(name, value, true)
         from unnest(${Object.keys(settings)}::text[], ${Object.values(settings)}::text[]) as s(name, value)`;
-    return { groups: await addUp(tx, query), lookups: await addUpLookups(tx, query) };
+    const lookups = await addUpLookups(tx, query);
+    // A nested loop over messages that the planner takes for few would go on for hours when they are a million.
+    await tx`set local enable_nestloop = off`;
+    return { groups: await addUp(tx, query), lookups };
   });
 }
 
 // Messages are first put together in cells of the same group, status and delivery time. All else, percentiles
 // included, is counted from the cells: they are fewer, and nothing has to be sorted message by message.
+// Several cells may share a group and a delivery time: which of them comes first changes no percentile.
 async function addUp(sql: Sql, query: ReportQuery): Promise<ReportGroup[]> {
+  const { before, join, divisor, after } = divideMessages(sql, query);
   return await sql<ReportGroup[]>`
-    with listed as materialized (${listedValues(sql, query)}), came as materialized (${whatCame(sql, query)}),
-    cells as materialized (
-      select ${groupKey(sql, query.grouping)} as key, m.status, ${delay(sql)} as took, count(*) as messages,
+    with ${before} counted as materialized (
+      select ${divisor} as divisor, m.status, ${delay(sql)} as took, count(*)::int as messages,
              sum(m.parts) as parts, sum(${paid(sql, query)}) as cost, sum(${refunded(sql, query)}) as refunded,
-             sum(c.clicks) as clicks, sum(c.robot_clicks) as robot_clicks,
-             count(*) filter (where c.clicks > c.robot_clicks) as clicked, sum(c.replies) as replies,
-             sum(c.opt_outs) as opt_outs
-        from messages m left join came c on c.message_id = m.id ${joinListed(sql, query)}
+             sum(e.clicks) as clicks, sum(e.robot_clicks) as robot_clicks,
+             count(*) filter (where e.clicks > e.robot_clicks) as clicked, sum(e.replies) as replies,
+             count(*) filter (where e.stops > 0 or e.page_opt_outs > 0) as opt_outs
+        from messages m ${joinEffects(sql, query)} ${join}
        where ${shown(sql, query)}
        group by 1, 2, 3
-    ), sums as (
-      select grouping(key) = 1 as total, key, ${countsByStatus(sql)},
+    ), ${after}, sums as (
+      select key, ${countsByStatus(sql)},
              coalesce(sum(messages), 0)::bigint as messages, coalesce(sum(parts), 0)::bigint as parts,
              coalesce(sum(cost), 0)::bigint as cost, coalesce(sum(refunded), 0)::bigint as refunded,
              coalesce(sum(clicks), 0)::bigint as clicks, coalesce(sum(robot_clicks), 0)::bigint as robot_clicks,
@@ -86,22 +91,23 @@ async function addUp(sql: Sql, query: ReportQuery): Promise<ReportGroup[]> {
              coalesce(sum(opt_outs), 0)::bigint as opt_outs
         from cells group by grouping sets ((key), ())
     ), delays as (
-      select grouping(key) = 1 as total, key, took, sum(messages) as messages
-        from cells where took is not null group by grouping sets ((key, took), (took))
+      select key, took, messages from cells where took is not null
+      union all
+      select null, took, sum(messages)::int from counted where took is not null group by took
     ), ranked as (
-      select total, key, took, sum(messages) over (partition by total, key order by took) as up_to,
-             sum(messages) over (partition by total, key) as messages
+      select key, took, sum(messages) over (partition by key order by took rows unbounded preceding) as up_to,
+             sum(messages) over (partition by key) as messages
         from delays
     ), percentiles as (
-      select total, key, min(took) filter (where up_to * 2 >= messages) as median,
+      select key, min(took) filter (where up_to * 2 >= messages) as median,
              min(took) filter (where up_to * 100 >= messages * 95) as p95
-        from ranked group by total, key
+        from ranked group by key
     )
-    select s.*, p.median, p.p95, nullif(l.value, '') as value
+    select s.key is null as total, s.*, p.median, p.p95, nullif(l.value, '') as value
       from sums s
-      left join percentiles p on p.total = s.total and p.key is not distinct from s.key
+      left join percentiles p on coalesce(p.key, ${TOTALS}) = coalesce(s.key, ${TOTALS})
       left join listed l on l.key = s.key
-     order by s.total, s.key`;
+     order by s.key`;
 }
 
 /** Look-ups charged in the period; one that was paid back later is none. */

@@ -1,39 +1,18 @@
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Report } from '../../api/reports/schema.ts';
-import { blacklistForOptOut } from '../../db/blacklist.ts';
-import { countClick, storeClick } from '../../db/clicks.ts';
-import { newId } from '../../db/ids.ts';
-import { linkTokens } from '../../db/links.ts';
 import { readReport } from '../../db/reports.ts';
 import { transaction } from '../../db/transaction.ts';
 import { addDays, polishDay } from '../../domain/calendar.ts';
 import { MESSAGE_STATUSES } from '../../domain/statuses.ts';
-import { eventually } from '../support/eventually.ts';
-import { books, database, newAccount, newKey, type TestAccount } from '../support/factories.ts';
+import { database, newAccount } from '../support/factories.ts';
 import { type PastMessage, writePast } from '../support/reportMessages.ts';
-
-const HOUR = 3_600_000;
-const at = (text: string) => Date.parse(text);
-const NOON = at('2026-11-10T12:00:00Z');
-const NOVEMBER = 'from=2026-11-01&to=2026-11-30';
-
-async function report({ api }: TestAccount, query = NOVEMBER): Promise<Report> {
-  const answer = await api.get(`/v1/reports?${query}`);
-  expect(answer.status, answer.text).toBe(200);
-  return answer.body as unknown as Report;
-}
+import { at, csvOf, HOUR, NOON, NOVEMBER, report } from '../support/reports.ts';
 
 const keys = ({ data }: Report) => data.map(({ key }) => key);
 const counts = ({ data }: Report) =>
   data.filter((row) => row.messages > 0).map((row) => [row.key, row.messages]);
-
-async function csvOf({ key }: TestAccount, query: string): Promise<{ response: Response; text: string }> {
-  const headers = { authorization: `Bearer ${key}`, accept: 'text/csv' };
-  const response = await fetch(`${inject('service').apiUrl}/v1/reports?${query}`, { headers });
-  return { response, text: await response.text() };
-}
 
 describe('GET /v1/reports: the period', () => {
   it('is the last 30 days by day, today included, unless told', async () => {
@@ -226,241 +205,6 @@ describe('GET /v1/reports: the groups', () => {
   });
 });
 
-describe('GET /v1/reports: money', () => {
-  it('agrees with the ledger, message by message', async () => {
-    const account = await newAccount({ balance: 100_000 });
-    await writePast(account, [
-      { at: NOON, cost: 10, parts: 1 },
-      { at: NOON, cost: 45, parts: 3, status: 'cancelled', refunded: true },
-      { at: NOON, cost: 20, parts: 2, status: 'failed', refunded: true },
-      { at: NOON, cost: 20, parts: 2, status: 'failed' },
-      { at: NOON, cost: 0, status: 'rejected' },
-    ]);
-    expect((await report(account)).totals).toMatchObject({
-      messages: 5,
-      accepted: 4,
-      parts: 9,
-      cost_grosze: 95,
-      refunded_grosze: 65,
-      net_grosze: 30,
-    });
-  });
-
-  it('of messages sent and cancelled for real, the totals are what the ledger holds', async () => {
-    const account = await newAccount({ balance: 1000, price: 10 });
-    const later = new Date(Date.now() + 24 * HOUR).toISOString();
-    const { body } = await account.api.send({ to: ['500100200', '500100201'], text: 'x', send_at: later });
-    await account.api.delete(`/v1/messages/${body.messages[0]!.id}`);
-    const [booked] = await database()<{ net: number }[]>`
-      select -sum(amount_grosze)::bigint as net from ledger_entries
-       where account_id = ${account.id} and message_id is not null`;
-    const { totals } = await report(account, '');
-    expect(totals).toMatchObject({
-      messages: 2,
-      scheduled: 1,
-      cancelled: 1,
-      cost_grosze: 20,
-      refunded_grosze: 10,
-    });
-    expect(totals.net_grosze).toBe(booked!.net);
-  });
-
-  it('a message rejected at its submit was charged what came back: nothing remains', async () => {
-    const account = await newAccount({ balance: 1000, price: 10 });
-    const sendAt = new Date(Date.now() + 2000).toISOString();
-    const { body } = await account.api.send({ to: '500100207', text: 'x', send_at: sendAt });
-    await account.api.post('/v1/blacklist', { msisdn: '500100207' });
-    const { body: rejected } = await eventually(
-      () => account.api.get(`/v1/messages/${body.id}`),
-      (answer) => answer.body.status === 'rejected',
-    );
-    expect(rejected.cost_grosze).toBe(0);
-    const { totals } = await report(account, '');
-    expect(totals).toMatchObject({ rejected: 1, cost_grosze: 10, refunded_grosze: 10, net_grosze: 0 });
-    expect(await books(account.id)).toMatchObject({ balance: 1000, ledger: 1000 });
-  });
-
-  it('a refund counts with its message, however late it came', async () => {
-    const account = await newAccount();
-    const [id] = await writePast(account, [{ at: at('2026-10-31T12:00:00Z'), status: 'cancelled' }]);
-    await database()`
-      insert into ledger_entries (account_id, kind, amount_grosze, message_id, created_at)
-      values (${account.id}, 'refund', 10, ${id!}, '2026-11-15')`;
-    expect((await report(account, 'from=2026-10-01&to=2026-10-31')).totals.refunded_grosze).toBe(10);
-    expect((await report(account)).totals.refunded_grosze).toBe(0);
-  });
-
-  it('a test account sees what it would cost; once live, test messages cost nothing', async () => {
-    const account = await newAccount({ mode: 'test', balance: 0 });
-    await writePast(account, [
-      { at: NOON, cost: 20, testCredits: 1 },
-      { at: NOON, cost: 30, testCredits: 1, status: 'cancelled', refunded: true },
-    ]);
-    const money = { cost_grosze: 50, refunded_grosze: 30, net_grosze: 20 };
-    expect(await report(account)).toMatchObject({ test_mode: true, totals: money });
-    await database()`update accounts set mode = 'live' where id = ${account.id}`;
-    const { key } = await newKey(account.id, 'live');
-    const { text } = await csvOf({ ...account, key }, `${NOVEMBER}&group_by=status`);
-    const rows = parse<Record<string, string>>(text, { columns: true });
-    expect(rows.map((row) => [row['messages'], row['cost_grosze'], row['refunded_grosze']])).toEqual([
-      ['1', '0', '0'],
-      ['1', '0', '0'],
-    ]);
-  });
-
-  it('look-ups are a figure of their own, those paid back left out', async () => {
-    const account = await newAccount();
-    const sql = database();
-    for (const refunded of [false, false, true]) {
-      const id = newId('hlr');
-      await sql`
-        insert into number_lookups (id, account_id, msisdn, state, cost_grosze)
-        values (${id}, ${account.id}, '+48500100200', 'failed', 5)`;
-      await sql`
-        insert into ledger_entries (account_id, kind, amount_grosze, lookup_id, created_at)
-        values (${account.id}, 'charge', -5, ${id}, ${new Date(NOON)})`;
-      if (refunded) {
-        await sql`
-          insert into ledger_entries (account_id, kind, amount_grosze, lookup_id, created_at)
-          values (${account.id}, 'refund', 5, ${id}, ${new Date(NOON + 40 * 24 * HOUR)})`;
-      }
-    }
-    const found = await report(account);
-    expect(found.lookups).toEqual({ count: 2, cost_grosze: 10 });
-    expect(found.totals.cost_grosze).toBe(0);
-    expect((await report(account, 'from=2026-10-01&to=2026-10-31')).lookups).toEqual({
-      count: 0,
-      cost_grosze: 0,
-    });
-    expect((await report(account, `${NOVEMBER}&sender=A`)).lookups).toBeNull();
-  });
-});
-
-describe('GET /v1/reports: delivery', () => {
-  it('the rate is of messages that ended after an attempt', async () => {
-    const account = await newAccount();
-    const statuses = [...MESSAGE_STATUSES, 'delivered', 'delivered'] as const;
-    await writePast(
-      account,
-      statuses.map((status) => ({ at: NOON, status })),
-    );
-    const { totals } = await report(account);
-    expect(totals).toMatchObject(
-      Object.fromEntries(MESSAGE_STATUSES.map((s) => [s, s === 'delivered' ? 3 : 1])),
-    );
-    expect(totals.delivery_rate).toBe(0.5);
-  });
-
-  it('nothing delivered: no times, whatever else was sent', async () => {
-    const account = await newAccount();
-    await writePast(account, [{ at: NOON, status: 'sent' }]);
-    expect((await report(account)).totals.delivery_seconds).toEqual({ median: null, p95: null });
-  });
-
-  it('is measured from the send time; percentiles by nearest rank', async () => {
-    const account = await newAccount();
-    const times = Array.from({ length: 20 }, (_, i) => (i + 1) * 1500);
-    await writePast(
-      account,
-      times.map((took, i) => ({ at: NOON, took, sendAfter: i % 2 ? HOUR : null, sender: i < 2 ? 'A' : 'B' })),
-    );
-    const { totals, data } = await report(account, `${NOVEMBER}&group_by=sender`);
-    expect(totals.delivery_seconds).toEqual({ median: 15, p95: 28.5 });
-    expect(data.map(({ key, delivery_seconds }) => [key, delivery_seconds])).toEqual([
-      ['B', { median: 16.5, p95: 30 }],
-      ['A', { median: 1.5, p95: 3 }],
-    ]);
-  });
-});
-
-describe('GET /v1/reports: what came of messages', () => {
-  it('a click belongs to the last message sent with the link, and counts once it is counted', async () => {
-    const account = await newAccount();
-    const sql = database();
-    const [first, second, waiting] = await writePast(account, [
-      { at: NOON, reference: 'first' },
-      { at: NOON + HOUR, reference: 'second' },
-      { at: NOON + 2 * HOUR, reference: 'waiting', status: 'scheduled', sendAfter: 80 * 24 * HOUR },
-    ]);
-    const pair = { recipient: '+48500100200', url: 'https://example.com/' };
-    const [token] = [...(await linkTokens(sql, account.id, [pair])).values()];
-    for (const id of [first!, second!, waiting!]) {
-      await sql`insert into message_links (message_id, token) values (${id}, ${token!})`;
-    }
-    const click = async (when: number, robot: boolean) => {
-      const id = newId('clk');
-      await storeClick(sql, { id, token: token!, userAgent: null, ipHash: null, robot });
-      await sql`update link_clicks set clicked_at = ${new Date(when)} where id = ${id}`;
-      return id;
-    };
-    await countClick(sql, await click(NOON + HOUR / 2, true));
-    for (const offset of [3, 4]) await countClick(sql, await click(NOON + offset * HOUR, false));
-    await click(NOON + 5 * HOUR, false);
-    const { data, totals } = await report(account, `${NOVEMBER}&group_by=reference`);
-    const shown = data.map((row) => [row.key, row.clicks, row.robot_clicks, row.clicked_messages]);
-    expect(shown.sort()).toEqual([
-      ['first', 1, 1, 0],
-      ['second', 2, 0, 1],
-      ['waiting', 0, 0, 0],
-    ]);
-    expect(totals).toMatchObject({ clicks: 3, robot_clicks: 1, clicked_messages: 1 });
-  });
-
-  it('no click and no opt-out belongs to a message that never came; the send time says which was last', async () => {
-    const account = await newAccount();
-    const sql = database();
-    const recipient = '+48500100208';
-    const ids = await writePast(account, [
-      { at: NOON, reference: 'planned', recipient, sendAfter: 3 * HOUR },
-      { at: NOON + HOUR, reference: 'at once', recipient },
-      ...(['cancelled', 'rejected', 'failed', 'scheduled'] as const).map((status, i) => ({
-        ...{ at: NOON + HOUR, reference: status, recipient, status, sendAfter: (4 + i) * HOUR },
-      })),
-    ]);
-    const pair = { recipient, url: 'https://example.com/' };
-    const [token] = [...(await linkTokens(sql, account.id, [pair])).values()];
-    for (const id of ids) await sql`insert into message_links (message_id, token) values (${id}, ${token!})`;
-    const click = newId('clk');
-    await storeClick(sql, { id: click, token: token!, userAgent: null, ipHash: null, robot: false });
-    await sql`update link_clicks set clicked_at = ${new Date(NOON + 9 * HOUR)} where id = ${click}`;
-    await countClick(sql, click);
-    await blacklistForOptOut(sql, account.id, recipient);
-    const { data, totals } = await report(account, `${NOVEMBER}&group_by=reference`);
-    expect(data.find(({ key }) => key === 'planned')).toMatchObject({ clicks: 1, opt_outs: 1 });
-    expect(totals).toMatchObject({ clicks: 1, opt_outs: 1 });
-  });
-
-  it('replies and opt-outs count with their message; a STOP and its blacklist entry are one', async () => {
-    const account = await newAccount();
-    const sql = database();
-    const phones = ['+48500100301', '+48500100302', '+48500100303'];
-    const ids = await writePast(
-      account,
-      phones.map((recipient, i) => ({ at: NOON, recipient, reference: `r${i}` })),
-    );
-    const reply = async (i: number, optOut: boolean) => {
-      await sql`
-        insert into inbound_messages (id, carrier, carrier_reference, sender, received_text, state, account_id, text,
-                                      matched_by, reply_to, opt_out, received_at)
-        values (${newId('in')}, 'simulator', ${newId('in')}, ${phones[i]!}, 'x', 'matched', ${account.id}, 'x',
-                'last_message', ${ids[i]!}, ${optOut}, ${new Date(NOON + 40 * 24 * HOUR)})`;
-    };
-    await reply(0, false);
-    await reply(0, false);
-    await reply(1, true);
-    await blacklistForOptOut(sql, account.id, phones[1]!);
-    await blacklistForOptOut(sql, account.id, phones[2]!);
-    await account.api.post('/v1/blacklist', { msisdn: phones[0]! });
-    const { data, totals } = await report(account, `${NOVEMBER}&group_by=reference`);
-    expect(data.map((row) => [row.key, row.replies, row.opt_outs])).toEqual([
-      ['r0', 2, 0],
-      ['r1', 1, 1],
-      ['r2', 0, 1],
-    ]);
-    expect(totals).toMatchObject({ replies: 3, opt_outs: 2 });
-  });
-});
-
 describe('GET /v1/reports: properties', () => {
   // The oracle reads the clock of Intl and adds up in plain loops.
   const intl = new Intl.DateTimeFormat('en-CA', { timeZone: 'Europe/Warsaw', dateStyle: 'short' });
@@ -585,7 +329,7 @@ describe('a report that takes too long', () => {
   it('is given up by the database, answered with 504, and holds nobody else up', async () => {
     const account = await newAccount();
     const answer = await transaction(database(), async (tx) => {
-      await tx`lock table link_clicks in access exclusive mode`;
+      await tx`lock table message_effects in access exclusive mode`;
       const waiting = account.api.get('/v1/reports');
       expect((await account.api.get('/v1/messages')).status).toBe(200);
       await expect(
@@ -595,7 +339,7 @@ describe('a report that takes too long', () => {
     });
     expect(answer).toMatchObject({ status: 504, body: { error: { code: 'provider_error' } } });
     const running = await database()`
-      select from pg_stat_activity where state <> 'idle' and query like '%cells as materialized%' and pid <> pg_backend_pid()`;
+      select from pg_stat_activity where state <> 'idle' and query like '%counted as materialized%' and pid <> pg_backend_pid()`;
     expect(running).toHaveLength(0);
     expect((await report(account)).totals.messages).toBe(0);
   });

@@ -1,0 +1,209 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { removeDataDir } from '../../bin/embedded/dataDir.ts';
+import { startPostgres } from '../../bin/embedded/postgres.ts';
+import { cancelScheduled } from '../../db/billing.ts';
+import { addToBlacklist, blacklistForOptOut, removeFromBlacklist } from '../../db/blacklist.ts';
+import { countClick, storeClick } from '../../db/clicks.ts';
+import { type Database, openDatabase, type Sql } from '../../db/connection.ts';
+import { newId } from '../../db/ids.ts';
+import { settleReply } from '../../db/inbound.ts';
+import { migrate } from '../../db/migrate.ts';
+import { transaction } from '../../db/transaction.ts';
+
+/** The last migration before what comes of messages is counted beside them. */
+const BEFORE = '008';
+const PHONES = ['+48500100201', '+48500100202', '+48500100203'];
+const MESSAGES = 9;
+
+let sql: Database;
+let url: string;
+let stop: () => Promise<void>;
+
+beforeAll(async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'goniec-effects-'));
+  const server = await startPostgres({ dataDir, log: () => undefined });
+  url = server.url;
+  sql = openDatabase(url);
+  await migrate(url, BEFORE);
+  stop = async () => {
+    await sql.end();
+    await server.stop();
+    removeDataDir(dataDir);
+    await rm(dataDir, { recursive: true, force: true });
+  };
+}, 60_000);
+afterAll(() => stop());
+
+interface Sent {
+  account: string;
+  messages: string[];
+  tokens: string[];
+}
+
+/** An account that has planned one message and sent two to each phone, each with the phone's link. */
+async function newSent(): Promise<Sent> {
+  const account = newId('cl');
+  await sql`insert into accounts (id, name, mode) values (${account}, 'Effects', 'live')`;
+  await sql`insert into ledger_entries (account_id, kind, amount_grosze) values (${account}, 'opening', 1000)`;
+  const tokens = PHONES.map((_, i) => `${account}-${i}`);
+  const messages: string[] = [];
+  for (let i = 0; i < MESSAGES; i += 1) {
+    const [id, phone] = [newId('msg'), i % PHONES.length];
+    const planned = i < PHONES.length;
+    messages.push(id);
+    await sql`
+      insert into messages (id, account_id, request_id, status, accepted_as, recipient, text, parts, cost_grosze, give_up_at,
+                            carrier, country, send_at, created_at)
+      values (${id}, ${account}, ${id}, ${planned ? 'scheduled' : 'delivered'}, 'queued', ${PHONES[phone]!}, 'x', 1, 10, now(),
+              'simulator', 'PL', ${planned ? new Date(Date.now() + 3_600_000) : null}, now() - interval '1 hour')`;
+    await sql`
+      insert into ledger_entries (account_id, kind, amount_grosze, message_id) values (${account}, 'charge', -10, ${id})`;
+    await sql`
+      insert into tracked_links (token, account_id, recipient, url)
+      values (${tokens[phone]!}, ${account}, ${PHONES[phone]!}, 'https://example.com/') on conflict do nothing`;
+    await sql`insert into message_links (message_id, token) values (${id}, ${tokens[phone]!})`;
+  }
+  return { account, messages, tokens };
+}
+
+type Happening = (on: Sql, sent: Sent) => Promise<unknown>;
+const phone = fc.nat({ max: PHONES.length - 1 });
+const message = fc.nat({ max: MESSAGES - 1 });
+const happening: fc.Arbitrary<Happening> = fc.oneof(
+  fc.tuple(phone, fc.boolean()).map(([i, robot]): Happening => async (on, { tokens }) => {
+    const id = newId('clk');
+    await storeClick(on, { id, token: tokens[i]!, userAgent: null, ipHash: null, robot });
+    await countClick(on, id);
+  }),
+  fc
+    .tuple(fc.option(message, { freq: 5 }), fc.boolean())
+    .map(([i, optOut]): Happening => async (on, { account, messages }) => {
+      const [id, replyTo] = [newId('in'), i === null ? null : messages[i]!];
+      await on`
+        insert into inbound_messages (id, carrier, carrier_reference, sender, received_text)
+        values (${id}, 'simulator', ${id}, ${PHONES[0]!}, 'x')`;
+      const matchedBy = replyTo === null ? 'prefix' : 'last_message';
+      await settleReply(on, id, { accountId: account, text: 'x', matchedBy, replyTo, optOut });
+    }),
+  phone.map(
+    (i): Happening =>
+      (on, { account }) =>
+        blacklistForOptOut(on, account, PHONES[i]!),
+  ),
+  fc.tuple(phone, fc.constantFrom('opt_out', 'complaint')).map(
+    ([i, reason]): Happening =>
+      (on, { account }) =>
+        addToBlacklist(on, account, [PHONES[i]!], reason, null),
+  ),
+  phone.map(
+    (i): Happening =>
+      (on, { account }) =>
+        removeFromBlacklist(on, account, PHONES[i]!),
+  ),
+  phone.map(
+    (i): Happening =>
+      (on, { messages }) =>
+        cancelScheduled(on, messages[i]!),
+  ),
+);
+
+/** What is counted beside each message, and what a count over everything that happened says. */
+async function bothCounts(account: string): Promise<{ counted: unknown[]; expected: unknown[] }> {
+  const counted = await sql`
+    select m.id, e.refunded_grosze, coalesce(e.clicks, 0) as clicks, coalesce(e.robot_clicks, 0) as robot_clicks,
+           coalesce(e.replies, 0) as replies, coalesce(e.stops, 0) as stops,
+           coalesce(e.page_opt_outs, 0) as page_opt_outs
+      from messages m left join message_effects e
+        on (e.account_id, e.created_at, e.message_id) = (m.account_id, m.created_at, m.id)
+     where m.account_id = ${account} order by m.id`;
+  const expected = await sql`
+    select m.id,
+           (select amount_grosze::int from ledger_entries where message_id = m.id and kind = 'refund') as refunded_grosze,
+           (select count(*)::int from link_clicks c where c.message_id = m.id) as clicks,
+           (select count(*)::int from link_clicks c where c.message_id = m.id and robot) as robot_clicks,
+           (select count(*)::int from inbound_messages where reply_to = m.id) as replies,
+           (select count(*)::int from inbound_messages where reply_to = m.id and opt_out) as stops,
+           (select count(*)::int from blacklist b where b.message_id = m.id and reason = 'opt_out') as page_opt_outs
+      from messages m where m.account_id = ${account} order by m.id`;
+  return { counted: [...counted], expected: [...expected] };
+}
+
+async function expectExact({ account }: Sent): Promise<void> {
+  const { counted, expected } = await bothCounts(account);
+  expect(counted).toEqual(expected);
+}
+
+describe('what came of messages is counted beside them', () => {
+  // First: it is about the schema before.
+  test('what had happened before the migration', async () => {
+    const sent = await newSent();
+    const all = fc.sample(happening, { numRuns: 60, seed: 7 });
+    for (const one of all) await one(sql, sent);
+    await blacklistForOptOut(sql, sent.account, PHONES[0]!);
+    await migrate(url);
+    await expectExact(sent);
+    const [sums] = await sql`
+      select sum(refunded_grosze)::int > 0 as refunded, sum(robot_clicks)::int > 0 as robots, sum(stops)::int > 0 as stops,
+             sum(page_opt_outs)::int > 0 as opt_outs
+        from message_effects where account_id = ${sent.account}`;
+    expect(sums).toEqual({ refunded: true, robots: true, stops: true, opt_outs: true });
+  });
+
+  test('whatever happens, at once or undone', async () => {
+    const step = fc.record({ does: happening, undone: fc.boolean() });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
+        const sent = await newSent();
+        await Promise.all(steps.map(async ({ does, undone }) => await attempt(sent, does, undone)));
+        await expectExact(sent);
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  test('a click that is taken away, or turns out to be a robot’s', async () => {
+    const sent = await newSent();
+    for (let i = 0; i < 3; i += 1) {
+      const id = newId('clk');
+      await storeClick(sql, { id, token: sent.tokens[0]!, userAgent: null, ipHash: null, robot: false });
+      await countClick(sql, id);
+      if (i === 1) await sql`update link_clicks set robot = true where id = ${id}`;
+      if (i === 2) await sql`delete from link_clicks where id = ${id}`;
+    }
+    await expectExact(sent);
+  });
+
+  test('an opt-out that is listed again belongs to the message before it, once', async () => {
+    const sent = await newSent();
+    const listed = async () => {
+      const [row] = await sql<{ message_id: string }[]>`
+        select message_id from blacklist where account_id = ${sent.account}`;
+      return row!.message_id;
+    };
+    await blacklistForOptOut(sql, sent.account, PHONES[0]!);
+    expect(await listed()).toBe(sent.messages[6]);
+    await sql`update messages set send_at = now() - interval '1 minute' where id = ${sent.messages[3]!}`;
+    await blacklistForOptOut(sql, sent.account, PHONES[0]!);
+    expect(await listed()).toBe(sent.messages[6]);
+    await addToBlacklist(sql, sent.account, [PHONES[0]!], 'complaint', null);
+    expect(await listed()).toBeNull();
+    await blacklistForOptOut(sql, sent.account, PHONES[0]!);
+    expect(await listed()).toBe(sent.messages[3]);
+    await expectExact(sent);
+  });
+});
+
+/** In a transaction of its own, that is rolled back if it is to be undone. */
+async function attempt(sent: Sent, does: Happening, undone: boolean): Promise<void> {
+  const regret = new Error('undone');
+  await transaction(sql, async (tx) => {
+    await does(tx, sent);
+    if (undone) throw regret;
+  }).catch((error: unknown) => {
+    if (error !== regret) throw error;
+  });
+}
