@@ -4,8 +4,8 @@ import { pauseRoute, takeSlots } from '../db/routeRates.ts';
 
 /** Keeps one route's rate, together with every other process that submits on it. */
 export interface Pacer {
-  /** Resolves when so many parts may leave, which they have to do at once. */
-  turn(parts: number): Promise<void>;
+  /** Resolves when so many parts may leave, which they have to do at once; rejects when the wait is broken off. */
+  turn(parts: number, signal: AbortSignal): Promise<void>;
   /** Holds everything back for a while: the SMSC asked for it. */
   pause(ms: number): Promise<void>;
 }
@@ -20,12 +20,12 @@ export function createPacer(sql: Database, route: string, ratePerSecond: number 
   const reserve = ratePerSecond === null ? null : places(sql, route, (1000 + TOLERANCE_MS) / ratePerSecond);
 
   return {
-    async turn(parts) {
+    async turn(parts, signal) {
       for (;;) {
-        await sleepUntil(pausedUntil);
+        await sleepUntil(pausedUntil, signal);
         if (reserve === null) return;
         const at = await reserve(parts);
-        await sleepUntil(at);
+        await sleepUntil(at, signal);
         const now = performance.now();
         if (now - at <= TOLERANCE_MS && now >= pausedUntil) return;
       }
@@ -96,7 +96,7 @@ function clockOf(): (theirNow: number, asked: number) => (theirs: number) => num
   };
 }
 
-async function sleepUntil(at: number): Promise<void> {
+async function sleepUntil(at: number, signal: AbortSignal): Promise<void> {
   const wait = at - performance.now();
-  if (wait > 0) await delay(wait);
+  if (wait > 0) await delay(wait, undefined, { signal });
 }

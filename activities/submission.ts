@@ -85,8 +85,9 @@ async function submitMessage(
   submitting: Submitting,
   messageId: string,
   round: SubmissionRound,
+  patience = Date.now() + THROTTLED_PATIENCE_MS,
 ): Promise<SubmissionOutcome | MovedOn> {
-  const { sql, carrier, applyReports } = submitting;
+  const { sql, carrier, pacer, applyReports } = submitting;
   const message = await openSubmission(sql, messageId);
   if (!message) throw ApplicationFailure.nonRetryable(`no accepted message ${messageId}`);
   // An earlier attempt came this far and its result was lost: the workflow has still to tell of its events.
@@ -102,7 +103,7 @@ async function submitMessage(
   let unanswered = false;
   for (const piece of piecesOf(message, carrier)) {
     const { claim, answer } = await submitPiece(submitting, message, piece);
-    if (claim === 'closed') return submitMessage(submitting, messageId, round);
+    if (claim === 'closed') return submitMessage(submitting, messageId, round, patience);
     if (claim === 'unanswered') unanswered = true;
     if (answer === null) continue;
 
@@ -125,6 +126,12 @@ async function submitMessage(
         if (claim !== null) await untilStored(() => holdParts(sql, some, code));
         return await moveOn(submitting, message, answer.code, round);
       case 'throttled':
+        await pacer.pause(answer.retryAfterMs);
+        await untilStored(() => holdParts(sql, some, code));
+        if (Date.now() + answer.retryAfterMs > patience) throw tryLater(answer);
+        // Read anew afterwards: its recipient may have opted out, its time may be over.
+        await delay(answer.retryAfterMs, undefined, { signal: Context.current().cancellationSignal });
+        return submitMessage(submitting, messageId, round, patience);
       case 'later':
         await untilStored(() => holdParts(sql, some, code));
         throw tryLater(answer);
@@ -158,7 +165,7 @@ function piecesOf(message: SubmittableMessage, carrier: Carrier): Piece[] {
 }
 
 /**
- * Submits one piece, again while the SMSC throttles.
+ * Submits one piece.
  * @returns how its parts were found (null: the carrier never came so far), and the answer, where it was submitted
  */
 async function submitPiece(
@@ -166,25 +173,17 @@ async function submitPiece(
   message: SubmittableMessage,
   piece: Piece,
 ): Promise<{ claim: PartClaim | null; answer: SubmitAnswer | null }> {
-  const of = { messageId: message.id, parts: piece.parts, carrier: carrier.name };
-  const patience = Math.min(Date.now() + THROTTLED_PATIENCE_MS, message.giveUpAt.getTime());
-  for (;;) {
-    let claim: PartClaim | null = null;
-    const leave = async (): Promise<boolean> => {
-      await pacer.turn(piece.parts.length);
-      claim = await claimParts(sql, of);
-      return claim === 'claimed';
-    };
-    const answer = await handOver(carrier, piece.submit, leave, () => claim !== null);
-    if (answer.kind === 'withheld') return { claim, answer: null };
-    onAnswer(answer.kind);
-    if (answer.kind !== 'throttled') return { claim, answer };
-    await pacer.pause(answer.retryAfterMs);
-    if (Date.now() + answer.retryAfterMs > patience) return { claim, answer };
-    const { code = null } = answer;
-    await untilStored(() => holdParts(sql, of, code));
-    await delay(answer.retryAfterMs);
-  }
+  const signal = Context.current().cancellationSignal;
+  let claim: PartClaim | null = null;
+  const leave = async (): Promise<boolean> => {
+    await pacer.turn(piece.parts.length, signal);
+    claim = await claimParts(sql, { messageId: message.id, parts: piece.parts, carrier: carrier.name });
+    return claim === 'claimed';
+  };
+  const answer = await handOver(carrier, piece.submit, leave, () => claim !== null);
+  if (answer.kind === 'withheld') return { claim, answer: null };
+  onAnswer(answer.kind);
+  return { claim, answer };
 }
 
 async function handOver(

@@ -50,7 +50,11 @@ function refuseUnreadable({ headers }: IncomingMessage, isCsv: boolean): void {
   if (charset !== 'utf-8' && charset !== 'utf8') throw unsupported('charset_unsupported');
 }
 
-function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+/**
+ * Reads a body as it comes.
+ * @throws ApiError 413 (size), 400 (cut off)
+ */
+export function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
   const tooLarge = () =>
     new ApiError(
       413,

@@ -1,11 +1,15 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Services } from './services.ts';
 
 /** A visit to a public page. */
 export interface Visit {
   method: string;
   params: Record<string, string>;
+  /** As it came, without the question mark. */
+  query: string;
   headers: IncomingHttpHeaders;
+  /** For pages that read a body; it is not read yet. */
+  request: IncomingMessage;
   /** The visitor's address; the proxy's word for it where `TRUST_PROXY` says so. */
   address: string;
   /** When the visit came, epoch milliseconds of this process. */

@@ -1,3 +1,4 @@
+import { callbacks } from './callbacks/pages.ts';
 import { endpoints } from './endpoints.ts';
 import type { Page } from './page.ts';
 import { docsPage } from './pages/docs.ts';
@@ -5,4 +6,4 @@ import { redirect } from './pages/redirect.ts';
 import { optOutPage } from './pages/optOut.ts';
 
 /** Every public page. */
-export const pages: readonly Page[] = [optOutPage, redirect, docsPage(() => endpoints)];
+export const pages: readonly Page[] = [optOutPage, redirect, docsPage(() => endpoints), ...callbacks];

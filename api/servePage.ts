@@ -12,7 +12,9 @@ export async function servePage(page: Page, services: Services, context: Context
   const visit: Visit = {
     method: context.method,
     params: context.params as Record<string, string>,
+    query: context.querystring,
     headers: context.headers,
+    request: context.req,
     address: context.ip,
     receivedAt: Date.now(),
     requestId: context.state.requestId,

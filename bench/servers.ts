@@ -19,6 +19,8 @@ export interface Servers {
   temporalAddress: string;
   /** The file in which Temporal keeps all it knows. */
   temporalFile: string;
+  /** With which the service encrypts. */
+  secretsKey: Buffer;
   /** Process ids by name; `postgres` stands for the postmaster and its children. */
   pids: Record<string, number>;
   stop(): Promise<void>;
@@ -57,10 +59,11 @@ export async function startServers(options: ServerOptions): Promise<Servers> {
     await migrate(postgres.url);
     await countStatements(postgres.url);
 
+    const secretsKey = randomBytes(32);
     const common = {
       TEMPORAL_ADDRESS: temporal.address,
       DATA_DIR: dataDir,
-      SECRETS_KEY: randomBytes(32).toString('base64'),
+      SECRETS_KEY: secretsKey.toString('base64'),
     };
     const pids: Record<string, number> = { temporal: temporal.pid, postgres: postgres.pid };
     let apiUrl = '';
@@ -76,6 +79,7 @@ export async function startServers(options: ServerOptions): Promise<Servers> {
       databaseUrl: postgres.url,
       temporalAddress: temporal.address,
       temporalFile: join(dataDir, 'temporal.db'),
+      secretsKey,
       pids,
       stop,
     };

@@ -20,7 +20,8 @@ export interface CarrierPlan {
 
 /** What carriers remember outside themselves. */
 export interface CarrierStores {
-  simulator: SimulatorStore;
+  /** Each simulated route has its own. */
+  simulator: (route: string) => SimulatorStore;
   /** Answers to look-ups that providers bring by callbacks. */
   lookups: LookupAnswers;
 }
@@ -49,7 +50,7 @@ function open(
 ): Carrier {
   switch (kind) {
     case 'simulator':
-      return createSimulator(name, stores.simulator, onError);
+      return createSimulator(name, stores.simulator(name), onError);
     case 'smpp':
       return createSmppCarrier({
         name,

@@ -89,12 +89,19 @@ export function routeCredentials(secretsKey: Buffer, route: Pick<Route, 'name' |
 
 /** Makes a route, without any rule. @returns false when there is one of this name */
 export async function addRoute(sql: Sql, route: Omit<Route, 'revision'>): Promise<boolean> {
+  // With its state, so that there is where to note a report that comes before a worker has told of its first session.
   const added = await sql`
-    insert into routes (name, kind, state, settings, credentials, rate_per_second, broken_after_s)
-    values (${route.name}, ${route.kind}, ${route.state}, ${sql.json(route.settings as postgres.JSONValue)},
-            ${route.credentials}, ${route.ratePerSecond}, ${route.brokenAfterS})
-    on conflict (name) do nothing`;
-  return added.count > 0;
+    with added as (
+      insert into routes (name, kind, state, settings, credentials, rate_per_second, broken_after_s)
+      values (${route.name}, ${route.kind}, ${route.state}, ${sql.json(route.settings as postgres.JSONValue)},
+              ${route.credentials}, ${route.ratePerSecond}, ${route.brokenAfterS})
+      on conflict (name) do nothing
+      returning name
+    ), watched as (
+      insert into route_states (route) select name from added on conflict do nothing
+    )
+    select name from added`;
+  return added.length > 0;
 }
 
 /** Changes what is given and nothing else; running workers open the route anew with it. */

@@ -3,8 +3,10 @@ import type { DeliveryReport, SubmitPart } from '../domain/submission.ts';
 import type { Database, Sql } from './connection.ts';
 import { transaction } from './transaction.ts';
 
-/** Keeps the simulated SMSC's memory in PostgreSQL, so that it survives a restart and several workers share it. */
-export function simulatorStore(sql: Database) {
+/**
+ * Keeps the memory of a simulated route's SMSC in PostgreSQL, so that it survives a restart and several workers share it.
+ */
+export function simulatorStore(sql: Database, route: string) {
   return {
     async take(
       carrierMessageId: string,
@@ -14,12 +16,13 @@ export function simulatorStore(sql: Database) {
       await sql`
         with taken as (
           insert into simulator_submits (carrier_message_id, reference, source, destination, encoding, content, part,
-                                         parts, priority)
+                                         parts, priority, carrier)
           values (${carrierMessageId}, ${part.reference}, ${part.sender}, ${part.destination}, ${part.encoding},
-                  ${part.text}, ${part.part}, ${part.parts}, ${part.priority})
+                  ${part.text}, ${part.part}, ${part.parts}, ${part.priority}, ${route})
         )
-        insert into simulator_reports (carrier_message_id, reference, state, due_at)
-        select ${carrierMessageId}, ${part.reference}, r.state, clock_timestamp() + make_interval(secs => r.after / 1000.0)
+        insert into simulator_reports (carrier_message_id, reference, state, due_at, carrier)
+        select ${carrierMessageId}, ${part.reference}, r.state,
+               clock_timestamp() + make_interval(secs => r.after / 1000.0), ${route}
           from unnest(${reports.map((r) => r.state)}::text[], ${reports.map((r) => r.afterMs)}::int[]) as r(state, after)`;
     },
 
@@ -35,7 +38,7 @@ export function simulatorStore(sql: Database) {
       return await transaction(sql, async (tx) => {
         const due = await tx<(DeliveryReport & { id: number })[]>`
           select id, carrier_message_id as "carrierMessageId", reference, state, null as "errorCode"
-            from simulator_reports where due_at <= clock_timestamp()
+            from simulator_reports where carrier = ${route} and due_at <= clock_timestamp()
            order by due_at, id limit ${limit} for update skip locked`;
         if (due.length === 0) return 0;
         await deliver(due);
@@ -51,7 +54,7 @@ export function simulatorStore(sql: Database) {
       return await transaction(sql, async (tx) => {
         const waiting = await tx<(CarrierReply & { id: number })[]>`
           select id, id::text as "carrierReference", source as "from", destination as "to", content as text
-            from simulator_replies order by id limit ${limit} for update skip locked`;
+            from simulator_replies where carrier = ${route} order by id limit ${limit} for update skip locked`;
         if (waiting.length === 0) return 0;
         await deliver(waiting);
         await tx`delete from simulator_replies where id = any(${waiting.map((reply) => reply.id)})`;

@@ -11,7 +11,7 @@ import { createCarrier, type CarrierStores } from '../carriers/create.ts';
 import type { Database } from '../db/connection.ts';
 import { readRoutes, type Route, routeCredentials } from '../db/routes.ts';
 import { forgetWorker, reportRoutes, type SeenRoute } from '../db/routeStates.ts';
-import type { Routing } from '../domain/routing.ts';
+import type { RouteOption, Routing } from '../domain/routing.ts';
 import type { SubmitAnswer } from '../domain/submission.ts';
 import { carrierQueue } from '../workflows/contracts.ts';
 import { repeat } from './repeat.ts';
@@ -194,11 +194,16 @@ function openCarrier(route: Route, options: RoutesOptions): Carrier {
  * Whoever can submit takes tasks. A route that nobody can submit on gives its messages to others, if there are any, and
  * else keeps them in their order, untouched.
  */
-function takesTasks(route: Route, carrier: Carrier, { routes }: Routing): boolean {
+function takesTasks(route: Route, carrier: Carrier, { routes, rules }: Routing): boolean {
   if (carrier.state().sessions > 0) return true;
   const self = routes.find(({ name }) => name === route.name);
   if (self?.working === true && route.state !== 'disabled') return false;
-  return routes.some((other) => other.name !== route.name && other.state === 'active' && other.working);
+  // The simulated network takes over for nobody but the accounts it was given to.
+  const isReserve = ({ name, kind }: RouteOption): boolean =>
+    kind !== 'simulator' || rules.some((rule) => rule.route === name && rule.accountId !== null);
+  return routes.some(
+    (other) => other.name !== route.name && other.state === 'active' && other.working && isReserve(other),
+  );
 }
 
 /** A Temporal worker on one route's queue. */

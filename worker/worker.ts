@@ -107,7 +107,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     sql,
     secretsKey: options.secretsKey,
     stores: {
-      simulator: simulatorStore(sql),
+      simulator: (route) => simulatorStore(sql, route),
       lookups: { find: (carrier, id) => findLookupAnswer(sql, carrier, id) },
     },
     handlersOf: (route) => ({

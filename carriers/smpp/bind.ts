@@ -1,5 +1,6 @@
 import { STATUS, statusName } from './codec.ts';
-import { createSession, type Role, type Session, type SessionEvents } from './session.ts';
+import { createSession } from './conversation.ts';
+import type { NewSession, Role, Session, SessionEvents } from './session.ts';
 import type { SmppCredentials, SmppSettings } from './settings.ts';
 import { connect } from './wire.ts';
 
@@ -44,7 +45,7 @@ export async function openSession(
 
 /** Returns the SMSC's name. */
 async function bind(
-  request: ReturnType<typeof createSession>['request'],
+  request: NewSession['request'],
   role: Role,
   settings: SmppSettings,
   credentials: SmppCredentials,

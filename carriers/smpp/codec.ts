@@ -4,11 +4,12 @@ import type { DeliverPdu } from './pdus.ts';
 const HEADER = 16;
 const RESPONSE = 0x8000_0000;
 
-/** The values of command_status we send, and `RINVCMDID`'s like (SMPP 3.4, 5.1.3). */
+/** The values of command_status that sessions deal with themselves (SMPP 3.4, 5.1.3). */
 export const STATUS = {
   ok: 0x00,
-  invalidLength: 0x02,
   invalidCommand: 0x03,
+  /** ESME_RINVBNDSTS: to the SMSC there is no such bind. */
+  notBound: 0x04,
   /** ESME_RX_T_APPN: not taken now, to be handed over again. */
   temporary: 0x64,
 } as const;

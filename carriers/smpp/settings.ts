@@ -56,7 +56,7 @@ export const smppSettings = z
     bindSeconds: z.number().min(0.1).max(120).default(10),
     reconnectMinMs: milliseconds(60_000).default(1_000),
     reconnectMaxMs: milliseconds(3_600_000).default(60_000),
-    longMessages: z.enum(['udh', 'udh16', 'sar', 'payload']).default('udh'),
+    longMessages: z.enum(['udh', 'sar', 'payload']).default('udh'),
     ids: z.enum(['exact', 'insensitive', 'hex-answer', 'decimal-answer']).default('exact'),
     validity: z.enum(['absolute', 'relative', 'none']).default('absolute'),
     priorityFlag: z.int().min(0).max(3).default(1),

@@ -3,7 +3,7 @@ import { NO_SESSION, type SubmitAnswer, type SubmitPart } from '../../domain/sub
 import type { Carrier, CarrierHandlers } from '../carrier.ts';
 import { readSmsAnswer, type SmsAnswer } from './answers.ts';
 import { createHealth, type Health } from './health.ts';
-import { ALREADY_TAKEN } from './errorCodes.ts';
+import { ALREADY_TAKEN, inWords } from './errorCodes.ts';
 import { createProviderHttp } from './http.ts';
 import { type LookupAnswers, lookUp } from './lookup.ts';
 import { probe, urlsOf } from './profile.ts';
@@ -95,7 +95,7 @@ export function createSmsapiCarrier(options: SmsapiOptions): Carrier {
         window: settings.window,
         inFlight: room.taken(),
         failures: health.failures(),
-        lastError: last?.text ?? null,
+        lastError: last === null ? null : inWords(last.text),
         lastErrorAt: last?.at ?? null,
       };
     },

@@ -82,3 +82,21 @@ function readOverride(override: string, code: number): Rejection {
       return { kind: 'unanswered' };
   }
 }
+
+const WORDS: Readonly<Record<string, string>> = {
+  '98': 'account not activated',
+  '101': 'wrong token',
+  '102': 'wrong token',
+  '103': 'no points',
+  '105': 'our address is not on the account’s list',
+  '110': 'service not open to the account',
+  '401': 'token without the right to this',
+  '997': 'HTTPS is required',
+};
+
+/** A code for the operator's eyes, in words where it is the account that ails. */
+export function inWords(code: string): string {
+  const words = Object.hasOwn(WORDS, code) ? WORDS[code] : undefined;
+  if (words !== undefined) return `${words} (${code})`;
+  return /^[0-9]+$/.test(code) ? `error ${code} of the provider` : code;
+}

@@ -1,5 +1,6 @@
 import { createProviderHttp, type Exchange, type ProviderHttp } from './http.ts';
 import { errorCodeOf, isRecord } from './answers.ts';
+import { inWords } from './errorCodes.ts';
 import type { SmsapiCredentials, SmsapiSettings } from './settings.ts';
 
 const LIMITS = { writtenWithinMs: 10_000, answeredWithinMs: 10_000 };
@@ -38,7 +39,7 @@ export async function testSmsapiRoute(
   try {
     const exchange = await http.get('/profile', LIMITS);
     const problem = problemOf(exchange);
-    if (problem !== null) return { ok: false, problem };
+    if (problem !== null) return { ok: false, problem: inWords(problem) };
     return { ok: true, account: accountOf(exchange) };
   } finally {
     await http.close();

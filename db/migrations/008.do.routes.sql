@@ -98,3 +98,10 @@ create table lookup_answers (
   received_at timestamptz not null default now(),
   primary key (carrier, provider_id)
 );
+
+-- There may be several simulated routes.
+alter table simulator_submits add carrier text collate "C" not null default 'simulator';
+alter table simulator_reports add carrier text collate "C" not null default 'simulator';
+alter table simulator_replies add carrier text collate "C" not null default 'simulator';
+drop index simulator_reports_due;
+create index simulator_reports_due on simulator_reports (carrier, due_at);

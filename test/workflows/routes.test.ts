@@ -58,7 +58,7 @@ async function untilUnanswered(id: string, times: number, parts = 1): Promise<vo
     const { events } = await pipeline.client.workflow.getHandle(id).fetchHistory();
     return (
       events!.filter((event) => event.activityTaskCompletedEventAttributes).length === times &&
-      events!.at(-1)?.timerStartedEventAttributes != null
+      Boolean(events!.at(-1)?.timerStartedEventAttributes)
     );
   });
 }
@@ -140,7 +140,7 @@ describe('an unanswered submit', () => {
   });
 
   test('is met by a report that names only its phone, once no answer can be under way', async () => {
-    const { message } = await unanswered({ text: 'ą'.repeat(150) }, 3);
+    const { message } = await unanswered({ ending: '7905', text: 'ą'.repeat(150) }, 3);
     const [{ recipient } = { recipient: '' }] = await pipeline.sql<{ recipient: string }[]>`
       select recipient from messages where id = ${message.id}`;
     const report = { reference: null, phone: recipient, state: 'delivered', errorCode: null } as const;

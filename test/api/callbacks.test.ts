@@ -1,0 +1,457 @@
+import { randomBytes } from 'node:crypto';
+import { Writable } from 'node:stream';
+import pino from 'pino';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { startApi } from '../../api/server.ts';
+import { findLookupAnswer } from '../../db/lookupAnswers.ts';
+import {
+  addRoute,
+  changeRoute,
+  removeRoute,
+  type Route,
+  sealCredentials,
+  setRouteState,
+} from '../../db/routes.ts';
+import { startCutOffApi } from '../support/cutOffApi.ts';
+import { eventually } from '../support/eventually.ts';
+import { database, newAccount } from '../support/factories.ts';
+import { callBack, reportFields } from '../smsapi/callbacks.ts';
+
+// The service's worker is not to open it: what is stored is looked at, not applied.
+const route = `sms-${randomBytes(4).toString('hex')}`;
+const other = `${route}-b`;
+const secret = randomBytes(24).toString('base64url');
+const otherSecret = randomBytes(24).toString('base64url');
+const addressOf = (kind: string, { of = route, by = secret, at = inject('service').apiUrl } = {}) =>
+  `${at}/callbacks/${of}/${by}/${kind}`;
+let numbers = 0;
+const newNumber = (): string => `+48${String(670_000_000 + (numbers += 1))}`;
+const newProviderId = () => randomBytes(12).toString('hex').toUpperCase();
+
+async function add(name: string, over: Partial<Route> = {}, callbackSecret = secret): Promise<void> {
+  const secretsKey = Buffer.from(inject('service').secretsKey, 'base64');
+  await addRoute(database(), {
+    name,
+    kind: 'smsapi',
+    state: 'disabled',
+    settings: {},
+    credentials: sealCredentials(secretsKey, name, { token: 'token-of-test', callbackSecret }),
+    ratePerSecond: null,
+    brokenAfterS: 10,
+    ...over,
+  });
+}
+
+beforeAll(async () => {
+  await add(route);
+  await add(other, {}, otherSecret);
+});
+
+afterAll(async () => {
+  await database()`delete from delivery_reports where carrier like ${`${route}%`}`;
+  await database()`delete from inbound_messages where carrier = ${route}`;
+  await database()`delete from lookup_answers where carrier like ${`${route}%`}`;
+  for (const name of [route, other]) await removeRoute(database(), name);
+});
+
+interface StoredReport {
+  carrier_message_id: string;
+  message_id: string | null;
+  part: number | null;
+  phone: string | null;
+  state: string;
+  error_code: string | null;
+  details: string | null;
+}
+const storedReports = (ids: string[], of = route) =>
+  database()<StoredReport[]>`
+    select carrier_message_id, message_id, part, phone, state, error_code, details from delivery_reports
+     where carrier = ${of} and carrier_message_id = any(${ids}) order by id`;
+const countReports = async () =>
+  (
+    await database()<
+      { n: number }[]
+    >`select count(*)::int as n from delivery_reports where carrier = ${route}`
+  )[0]!.n;
+
+describe('delivery reports', () => {
+  it('are stored as they came, and answered OK', async () => {
+    const id = newProviderId();
+    const answer = await callBack(
+      addressOf('reports'),
+      reportFields([{ id, status: 404, name: 'DELIVERED', idx: `msg${'0'.repeat(25)}zp0` }]),
+    );
+    expect(answer).toEqual({ status: 200, text: 'OK' });
+    const [stored] = await storedReports([id]);
+    expect(stored).toMatchObject({
+      ...{ carrier_message_id: id, message_id: `msg_${'0'.repeat(25)}z`, part: 0 },
+      ...{ phone: '+48500100200', state: 'delivered', error_code: null },
+    });
+    expect(stored!.details).toMatch(
+      /^status=404 status_name=DELIVERED sent_at=\d+ donedate=\d+ mcc=260 mnc=6 points=0.16$/,
+    );
+  });
+
+  it('come several at once, in every status there is', async () => {
+    const states: [number, string, string | null][] = [
+      [401, 'unknown', null],
+      [402, 'expired', '402'],
+      [403, 'enroute', null],
+      [404, 'delivered', null],
+      [405, 'undelivered', '405'],
+      [406, 'rejected', '406'],
+      [407, 'rejected', '407'],
+      [408, 'unknown', null],
+      [409, 'enroute', null],
+      [410, 'accepted', null],
+      [411, 'enroute', null],
+      [412, 'deleted', '412'],
+      [499, 'unknown', null],
+    ];
+    const reports = states.map(([status]) => ({ id: newProviderId(), status }));
+    const answer = await callBack(addressOf('reports'), reportFields(reports), 'POST');
+    expect(answer).toEqual({ status: 200, text: 'OK' });
+    const stored = await storedReports(reports.map(({ id }) => id));
+    expect(stored.map(({ state, error_code }) => [state, error_code])).toEqual(
+      states.map(([, state, code]) => [state, code]),
+    );
+  });
+
+  it('may come with less: the status by name, lists too short, no idx', async () => {
+    const [a, b] = [newProviderId(), newProviderId()];
+    const fields = {
+      MsgId: `${a},${b}`,
+      status_name: 'DELIVERED,UNDELIVERED',
+      idx: 'nonsense',
+      to: '48500100200',
+    };
+    expect(await callBack(addressOf('reports'), fields)).toEqual({ status: 200, text: 'OK' });
+    expect(await storedReports([a, b])).toMatchObject([
+      { state: 'delivered', message_id: null, phone: null },
+      { state: 'undelivered', message_id: null, phone: null },
+    ]);
+  });
+
+  it('come as multipart, too', async () => {
+    const id = newProviderId();
+    const form = new FormData();
+    form.set('MsgId', id);
+    form.set('status', '404');
+    const response = await fetch(addressOf('reports'), { method: 'POST', body: form });
+    expect(await response.text()).toBe('OK');
+    expect(await storedReports([id])).toHaveLength(1);
+  });
+
+  it('are taken from a route that sends no more', async () => {
+    await setRouteState(database(), route, 'draining');
+    const id = newProviderId();
+    expect(await callBack(addressOf('reports'), reportFields([{ id, status: 404 }]))).toMatchObject({
+      status: 200,
+    });
+    await setRouteState(database(), route, 'disabled');
+  });
+
+  it('are the route’s own: another route’s message is not touched', async () => {
+    const id = newProviderId();
+    await callBack(addressOf('reports'), reportFields([{ id, status: 404 }]));
+    expect(await storedReports([id], other)).toEqual([]);
+  });
+
+  it('that cannot be understood are not answered OK, and nothing of them is stored', async () => {
+    const before = await countReports();
+    const id = newProviderId();
+    const valid = reportFields([{ id, status: 404 }]);
+    const many = reportFields(Array.from({ length: 101 }, () => ({ id: newProviderId(), status: 404 })));
+    const hostile: Record<string, string>[] = [
+      {},
+      { MsgId: '', status: '404' },
+      { MsgId: id },
+      { ...valid, MsgId: `${id},${id}` },
+      { ...valid, status: '404,405' },
+      { ...valid, MsgId: `${id}\0` },
+      { ...valid, MsgId: `${id} ${id}` },
+      { ...valid, MsgId: '\ud800' },
+      { ...valid, MsgId: 'a'.repeat(65) },
+      { ...valid, MsgId: ',' },
+      many,
+      { ...valid, ...Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`f${i}`, ''])) },
+    ];
+    for (const fields of hostile) {
+      const answer = await callBack(addressOf('reports'), fields, 'POST');
+      expect(answer).toEqual({ status: 400, text: 'not understood' });
+    }
+    const twice = await fetch(`${addressOf('reports')}?MsgId=${id}&status=404&MsgId=${id}`);
+    expect(twice.status).toBe(400);
+    expect(await countReports()).toBe(before);
+  });
+
+  it('keep odd values away from the database', async () => {
+    const id = newProviderId();
+    const fields = {
+      MsgId: id,
+      status: '404',
+      donedate: '\0\ud800'.repeat(500),
+      to: '\0',
+      idx: '\0',
+      mcc: '\u202e',
+    };
+    expect(await callBack(addressOf('reports'), fields)).toMatchObject({ status: 200 });
+    const [stored] = await storedReports([id]);
+    expect(stored!.details!.length).toBeLessThanOrEqual(300);
+    expect(stored!.details).toMatch(/^[\x20-\x7e]+$/);
+  });
+
+  it('in a body that is no form are refused', async () => {
+    const post = async (body: string | Uint8Array, type: string) => {
+      const response = await fetch(addressOf('reports'), {
+        method: 'POST',
+        body,
+        headers: { 'content-type': type },
+      });
+      return response.status;
+    };
+    expect(await post('{"MsgId":"1","status":"404"}', 'application/json')).toBe(400);
+    expect(await post('x', 'multipart/form-data; boundary=a')).toBe(400);
+    expect(await post('--a\r\n', 'multipart/form-data')).toBe(400);
+    expect(await post('', 'application/x-www-form-urlencoded')).toBe(400);
+    const megabytes = `MsgId=1&status=404&x=${'a'.repeat(1_000_000)}`;
+    expect(await post(megabytes, 'application/x-www-form-urlencoded')).toBe(413);
+  });
+});
+
+describe('replies', () => {
+  const reply = (over: Record<string, string> = {}) => ({
+    ...{ sms_to: '48500600700', sms_from: '48500100200', sms_text: 'Tak' },
+    ...{ sms_date: '1700000000', username: 'firma', ...over },
+  });
+
+  it('reach the account, once however often they come', async () => {
+    const number = newNumber();
+    const from = newNumber();
+    const account = await newAccount({ inboundNumber: number });
+    const prefix = account.id.slice(-8).toUpperCase();
+    await account.api.patch('/v1/account', { inbound_prefix: prefix });
+    const text = `${prefix} Zażółć 🙂\nz nową linią & znakami=100%+`;
+    const fields = reply({ sms_to: number.slice(1), sms_from: from.slice(1), sms_text: text });
+    for (let i = 0; i < 3; i += 1) {
+      expect(await callBack(addressOf('replies'), fields, 'POST')).toEqual({ status: 200, text: 'OK' });
+    }
+    const list = await eventually(
+      () => account.api.get('/v1/inbound'),
+      ({ body }) => body.data.length > 0,
+    );
+    expect(list.body.data).toMatchObject([
+      { from, to: number, text: 'Zażółć 🙂\nz nową linią & znakami=100%+', matched_by: 'prefix' },
+    ]);
+  });
+
+  it('that answer the same message are told apart', async () => {
+    const from = newNumber().slice(1);
+    const answers = [
+      reply({ sms_from: from, MsgId: 'A1', sms_text: 'raz' }),
+      reply({ sms_from: from, MsgId: 'A1', sms_text: 'dwa' }),
+      reply({ sms_from: from, MsgId: 'A1', sms_text: 'dwa', sms_date: '1700000001' }),
+    ];
+    for (const fields of answers) await callBack(addressOf('replies'), fields, 'POST');
+    const rows =
+      await database()`select from inbound_messages where carrier = ${route} and sender = ${`+${from}`}`;
+    expect(rows).toHaveLength(3);
+  });
+
+  it('with what cannot be stored are stored as they can', async () => {
+    const fields = reply({ sms_from: 'BANK\0', sms_to: '', sms_text: 'a\0b\ud800c' });
+    const mark = String(Date.now());
+    expect(await callBack(addressOf('replies'), { ...fields, sms_date: mark }, 'POST')).toMatchObject({
+      status: 200,
+    });
+    const rows = await database()`
+      select sender, receiver, received_text as text from inbound_messages where carrier = ${route} and sender like 'BANK%'`;
+    expect(rows).toEqual([{ sender: 'BANK\ufffd', receiver: null, text: 'a\ufffdb\ufffdc' }]);
+  });
+
+  it('that are none are not answered OK', async () => {
+    for (const fields of [
+      reply({ sms_from: '' }),
+      reply({ sms_from: '1'.repeat(41) }),
+      reply({ sms_text: 'a'.repeat(39_016) }),
+      { sms_from: '48500100200' },
+      reportFields([{ id: 'A', status: 404 }]),
+    ]) {
+      expect(await callBack(addressOf('replies'), fields, 'POST')).toEqual({
+        status: 400,
+        text: 'not understood',
+      });
+    }
+  });
+});
+
+describe('answers to look-ups', () => {
+  it('are stored for whoever asked', async () => {
+    const id = newProviderId();
+    const fields = {
+      id,
+      number: '48500100200',
+      mcc: '260',
+      mnc: '6',
+      info: 'OK',
+      status: 'OK',
+      ported: '1',
+      date: '1',
+    };
+    expect(await callBack(addressOf('lookups'), fields)).toEqual({ status: 200, text: 'OK' });
+    expect(await callBack(addressOf('lookups'), { ...fields, mnc: '1' })).toEqual({
+      status: 200,
+      text: 'OK',
+    });
+    expect(await findLookupAnswer(database(), route, id)).toEqual({
+      ...{ kind: 'found', status: 'active', network: 'Play', mcc: '260', mnc: '06', ported: true },
+    });
+    expect(await findLookupAnswer(database(), other, id)).toBeNull();
+  });
+
+  it.each([
+    [{ status: 'FAIL', info: 'Unknown subscriber' }, 'invalid'],
+    [{ status: 'OK', info: 'Absent subscriber' }, 'inactive'],
+    [{ status: 'FAIL', info: 'czegoś nie wiemy' }, 'unknown'],
+    [{ status: 'OK' }, 'active'],
+  ])('%j means %s', async (fields, status) => {
+    const id = newProviderId();
+    await callBack(addressOf('lookups'), { id, ...fields }, 'POST');
+    expect(await findLookupAnswer(database(), route, id)).toMatchObject({ status });
+  });
+
+  it('that are none are not answered OK', async () => {
+    for (const fields of [
+      {},
+      { id: 'A' },
+      { status: 'OK' },
+      { id: 'a b', status: 'OK' },
+      { id: '\0', status: 'OK' },
+    ]) {
+      expect(await callBack(addressOf('lookups'), fields)).toMatchObject({ status: 400 });
+    }
+  });
+});
+
+describe('nobody else', () => {
+  const nothing = { status: 404, text: 'not found' };
+
+  it('may report: unknown routes, wrong secrets and other kinds of routes look alike', async () => {
+    const before = await countReports();
+    const fields = reportFields([{ id: newProviderId(), status: 404 }]);
+    for (const place of [
+      { of: 'nobody' },
+      { of: 'simulator' },
+      { of: other },
+      { by: otherSecret },
+      { by: secret.slice(0, -1) },
+      { by: `${secret}a` },
+      { by: 'x'.repeat(5_000) },
+      { by: '%00' },
+      { of: '..%2f..' },
+    ]) {
+      expect(await callBack(addressOf('reports', place), fields)).toEqual(nothing);
+      expect(await callBack(addressOf('replies', place), fields, 'POST')).toEqual(nothing);
+      expect(await callBack(addressOf('lookups', place), fields)).toEqual(nothing);
+    }
+    expect((await fetch(addressOf('reports'), { method: 'HEAD' })).status).toBe(404);
+    expect((await fetch(addressOf('reports'), { method: 'PUT' })).status).toBe(405);
+    expect((await fetch(addressOf('messages'))).status).toBe(404);
+    expect(await countReports()).toBe(before);
+  });
+
+  it('may report from an address that the route does not allow', async () => {
+    const strict = `${route}-s`;
+    await add(strict, { settings: { callbackAddresses: ['192.0.2.1'] } });
+    const api = await startCutOffApi({ trustProxy: true });
+    try {
+      const address = addressOf('reports', { of: strict, at: api.api.url });
+      const query = new URLSearchParams(reportFields([{ id: newProviderId(), status: 404 }])).toString();
+      const from = async (forwarded: string) => {
+        const response = await fetch(`${address}?${query}`, { headers: { 'x-forwarded-for': forwarded } });
+        return response.status;
+      };
+      expect(await from('192.0.2.2')).toBe(404);
+      expect(await from('192.0.2.1')).toBe(200);
+      expect(await from('::ffff:192.0.2.1')).toBe(200);
+    } finally {
+      await api.stop();
+      await database()`delete from delivery_reports where carrier = ${strict}`;
+      await removeRoute(database(), strict);
+    }
+  });
+
+  it('may report with a secret that was replaced', async () => {
+    const changing = `${route}-c`;
+    await add(changing);
+    const fields = () => reportFields([{ id: newProviderId(), status: 404 }]);
+    await eventually(
+      () => callBack(addressOf('reports', { of: changing }), fields()),
+      ({ status }) => status === 200,
+    );
+    const secretsKey = Buffer.from(inject('service').secretsKey, 'base64');
+    const fresh = randomBytes(24).toString('base64url');
+    const credentials = sealCredentials(secretsKey, changing, {
+      token: 'token-of-test',
+      callbackSecret: fresh,
+    });
+    await changeRoute(database(), changing, { credentials });
+    await eventually(
+      () => callBack(addressOf('reports', { of: changing }), fields()),
+      ({ status }) => status === 404,
+      5_000,
+    );
+    expect(await callBack(addressOf('reports', { of: changing, by: fresh }), fields())).toMatchObject({
+      status: 200,
+    });
+    await database()`delete from delivery_reports where carrier = ${changing}`;
+    await removeRoute(database(), changing);
+  });
+
+  it('finds the secret, a number or a text in the log', async () => {
+    const { databaseUrl, temporalAddress, secretsKey } = inject('service');
+    let lines = '';
+    const sink = new Writable({
+      write(chunk: Buffer, _, done) {
+        lines += chunk.toString();
+        done();
+      },
+    });
+    const api = await startApi({
+      databaseUrl,
+      databasePool: 2,
+      temporal: { address: temporalAddress, namespace: 'default' },
+      config: { DEFAULT_SENDER: 'INFO', WEBHOOK_ALLOW_PRIVATE: true, TRUST_PROXY: false },
+      secretsKey: Buffer.from(secretsKey, 'base64'),
+      log: pino({ level: 'trace' }, sink),
+      port: 0,
+      host: '127.0.0.1',
+    });
+    const at = api.url;
+    await callBack(addressOf('reports', { at }), reportFields([{ id: newProviderId(), status: 404 }]));
+    await callBack(addressOf('reports', { at }), { MsgId: 'bad id', to: '48500100200' });
+    const tell = { sms_from: '48500100299', sms_to: '1', sms_text: 'poufne' };
+    await callBack(addressOf('replies', { at }), tell, 'POST');
+    await callBack(addressOf('replies', { at }), { sms_text: 'poufne' }, 'POST');
+    await api.stop();
+    expect(lines).toContain('/callbacks/:route/:secret/reports');
+    expect(lines).toContain('a callback was not understood');
+    for (const hidden of [secret, '48500100200', '48500100299', 'poufne'])
+      expect(lines).not.toContain(hidden);
+  });
+});
+
+describe('without the database', () => {
+  it('nothing is answered OK, so that the provider comes again', async () => {
+    const cut = await startCutOffApi();
+    try {
+      const address = addressOf('reports', { at: cut.api.url });
+      const fields = reportFields([{ id: newProviderId(), status: 404 }]);
+      expect(await callBack(address, fields)).toEqual({ status: 200, text: 'OK' });
+      cut.database.cut();
+      expect(await callBack(address, fields)).toMatchObject({ status: 503, text: 'unavailable' });
+    } finally {
+      await cut.stop();
+    }
+  });
+});
