@@ -19,6 +19,8 @@ const environment = z.object({
   PUBLIC_URL: httpUrl.optional(),
   SHORT_URL: httpUrl.optional(),
   TRUST_PROXY: flag.default(false),
+  METRICS_PORT: count(0, 65535).optional(),
+  METRICS_HOST: z.string().min(1).default('127.0.0.1'),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   WEBHOOK_ALLOW_PRIVATE: flag.default(false),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
@@ -57,7 +59,7 @@ export class ConfigError extends Error {
 }
 
 // A misspelt setting of these families would silently do nothing; other variables are none of our business.
-const OWN_FAMILIES = /^(WEBHOOK|DATABASE|TEMPORAL|SECRETS|SHORT)_/;
+const OWN_FAMILIES = /^(WEBHOOK|DATABASE|TEMPORAL|SECRETS|SHORT|METRICS)_/;
 
 /**
  * Reads the settings. An empty variable counts as absent.

@@ -22,6 +22,7 @@ import { readPorts, removeRunFile, writePorts, writeRunFile, type RunFile } from
 import { keepRunning } from './embedded/supervise.ts';
 import { findTemporal, startTemporal, temporalWorks } from './embedded/temporal.ts';
 import { startLog } from './log.ts';
+import { startConfiguredMetrics } from './metrics.ts';
 import { portTaken, runProcess, type Running } from './process.ts';
 import { addSearchAttributes, searchAttributesOf } from './searchAttributes.ts';
 import { checkSecretsKey, loadSecretsKey } from './secrets.ts';
@@ -78,6 +79,8 @@ async function startAll(started: Started, stopping: AbortSignal): Promise<Runnin
   stopping.throwIfAborted();
 
   const shared = { databaseUrl, databasePool: config.DATABASE_POOL, temporal, config, secretsKey, log };
+  const metrics = await startConfiguredMetrics(config, databaseUrl, log);
+  if (metrics !== null) started.push({ name: 'metrics', stop: () => metrics.stop() });
   const addresses = { publicUrl: config.PUBLIC_URL, shortUrl: config.SHORT_URL };
   const api = await startApi({ ...shared, port: config.PORT, host, ...addresses });
   started.push({ name: 'API', stop: () => api.stop() });
@@ -91,7 +94,7 @@ async function startAll(started: Started, stopping: AbortSignal): Promise<Runnin
 
   // Last, because its key is shown only once and must not be lost with a start that fails.
   const demo = await demoAccount(databaseUrl);
-  announce({ config, apiUrl, uiUrl, temporal, demo });
+  announce({ config, apiUrl, uiUrl, temporal, demo, metricsPort: metrics?.port ?? null });
   return {
     finished: worker.finished,
     stop: async () => {
@@ -179,9 +182,11 @@ type Announcement = {
   uiUrl: string | null;
   temporal: TemporalTarget;
   demo: DemoAccount;
+  /** Null where no metrics are served. */
+  metricsPort: number | null;
 };
 
-function announce({ config, apiUrl, uiUrl, temporal, demo }: Announcement): void {
+function announce({ config, apiUrl, uiUrl, temporal, demo, metricsPort }: Announcement): void {
   const database =
     config.DATABASE_URL === undefined ? `embedded, in ${config.DATA_DIR}` : 'external (DATABASE_URL)';
   say(`
@@ -189,7 +194,7 @@ goniec is running.
 
   API           ${apiUrl}
   Temporal UI   ${uiUrl ?? `not ours (Temporal at ${temporal.address})`}
-  PostgreSQL    ${database}
+  PostgreSQL    ${database}${metricsPort === null ? '' : `\n  Metrics       ${localUrl(config.METRICS_HOST, metricsPort)}/metrics`}
 `);
   say(demo.apiKey === undefined ? laterStart(demo, config) : firstStart(demo.apiKey, apiUrl));
   say('Ctrl-C stops it.');

@@ -1,3 +1,4 @@
+import { storable } from '../domain/inbound.ts';
 import type { Sql } from './connection.ts';
 
 /** What one worker sees of one of its routes. */
@@ -25,7 +26,12 @@ const GONE_AFTER = '1 minute';
 
 /** Writes what a worker sees of its routes; a route with an open session counts as working at this moment. */
 export async function reportRoutes(sql: Sql, worker: string, seen: readonly SeenRoute[]): Promise<void> {
-  const rows = seen.map((route) => ({ ...route, lastErrorAt: route.lastErrorAt?.toISOString() ?? null }));
+  const rows = seen.map((route) => ({
+    ...route,
+    // Words of whoever answered at the other end.
+    lastError: route.lastError === null ? null : storable(route.lastError),
+    lastErrorAt: route.lastErrorAt?.toISOString() ?? null,
+  }));
   await sql`
     with seen as (
       select * from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as s(

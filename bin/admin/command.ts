@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { AuditDetails } from '../../db/audit.ts';
 import type { Sql } from '../../db/connection.ts';
+import type { Tools } from './tools.ts';
 
 /** One argument of a command: `--name NAME`, or a bare word when it is positional. */
 export interface Argument<T, Required extends boolean = boolean> {
@@ -40,19 +41,24 @@ export interface CommandSpec<A extends Arguments> {
   options: A;
   /** Names of the options that are typed as bare words, in order. */
   positional?: (keyof A & string)[];
+  /**
+   * True for what acts outside the database (asks an SMSC, tells a workflow): it runs in no transaction, and its audit
+   * record is written after it.
+   */
+  outside?: boolean;
   /** Runs inside the transaction that its audit record is written in; throws AdminError to refuse. */
-  run(sql: Sql, values: Values<A>): Promise<Outcome>;
+  run(sql: Sql, values: Values<A>, tools: Tools): Promise<Outcome>;
 }
 
 /** A command whose argument types no longer matter to its user. */
 export type AnyCommand = Omit<CommandSpec<Arguments>, 'run'> & {
-  run(sql: Sql, values: Record<string, unknown>): Promise<Outcome>;
+  run(sql: Sql, values: Record<string, unknown>, tools: Tools): Promise<Outcome>;
 };
 
 /** Declares a command; `values` of its `run` have the types of the schemas. */
 export function command<A extends Arguments>(spec: CommandSpec<A>): AnyCommand {
   // Sound because the values handed to run come from these very schemas, in `parseValues`.
-  return { ...spec, run: (sql, values) => spec.run(sql, values as Values<A>) };
+  return { ...spec, run: (sql, values, tools) => spec.run(sql, values as Values<A>, tools) };
 }
 
 export function required<T>(

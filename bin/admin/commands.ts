@@ -5,6 +5,8 @@ import { inboundCommands } from './inbound.ts';
 import { keyCommands } from './keys.ts';
 import { moneyCommands } from './money.ts';
 import { numberCommands } from './numbers.ts';
+import { messageCommands } from './messages.ts';
+import { routeCommands } from './routes/commands.ts';
 import { senderCommands } from './senders.ts';
 import { simulatorCommands } from './simulator.ts';
 import { statementCommands } from './statements.ts';
@@ -18,6 +20,8 @@ export const ALL_COMMANDS: readonly AnyCommand[] = [
   ...moneyCommands,
   ...statementCommands,
   ...inboundCommands,
+  ...routeCommands,
+  ...messageCommands,
   ...simulatorCommands,
   ...auditCommands,
 ];

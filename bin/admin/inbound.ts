@@ -4,6 +4,7 @@ import { command, optional, required, type Outcome } from './command.ts';
 import { holdAccount, requireOpen } from './lookup.ts';
 import { refused } from './problems.ts';
 import { readNumber } from './msisdn.ts';
+import { printable } from './printable.ts';
 import { accountId, rows, text } from './values.ts';
 
 const DEFAULT_ROWS = 50;
@@ -49,19 +50,17 @@ const unmatched = command({
   options: { limit: optional('N', `replies shown; default: ${DEFAULT_ROWS}`, rows) },
   async run(sql, values): Promise<Outcome> {
     const replies = await listUnmatched(sql, values.limit ?? DEFAULT_ROWS);
-    return { result: { data: replies.map(printable) } };
+    return { result: { data: replies.map(shown) } };
   },
 });
 
 export const inboundCommands = [enable, disable, unmatched];
 
-// A stranger's text must not steer the operator's terminal or turn the order of its letters.
-function printable(reply: UnmatchedReply): UnmatchedReply {
-  const show = (value: string) => value.replace(/\p{Cc}|\p{Bidi_Control}|[\u2028\u2029]/gu, '\uFFFD');
+function shown(reply: UnmatchedReply): UnmatchedReply {
   return {
     ...reply,
-    from: show(reply.from),
-    to: reply.to === null ? null : show(reply.to),
-    text: show(reply.text),
+    from: printable(reply.from),
+    to: reply.to === null ? null : printable(reply.to),
+    text: printable(reply.text),
   };
 }

@@ -5,12 +5,15 @@ import { ALL_COMMANDS } from './commands.ts';
 import { execute } from './execute.ts';
 import { asJson, asText } from './output.ts';
 import { AdminError, invalidArgument } from './problems.ts';
+import type { OpenTools } from './tools.ts';
 
 /** Where a run of the command line reads and writes. */
 export interface Surroundings {
   actor: string;
   /** Opens the service's database; called only for a command that is well formed. The run closes it. */
   openDatabase(): Promise<Database>;
+  /** What else a command may need; each is opened when it is first asked for. The run closes them. */
+  openTools(): OpenTools;
   out(text: string): void;
   err(text: string): void;
 }
@@ -31,10 +34,12 @@ export async function runAdmin(line: readonly string[], around: Surroundings): P
     let help = '';
     const program = buildProgram(async (command, values) => {
       const sql = await around.openDatabase();
+      const tools = around.openTools();
       try {
-        const { result, remark } = await execute(sql, around.actor, command, values);
+        const { result, remark } = await execute(sql, around.actor, command, values, tools);
         around.out(json ? asJson(result) : asText(result, remark));
       } finally {
+        await tools.close();
         await sql.end({ timeout: 5 });
       }
     });
@@ -56,6 +61,9 @@ const GROUPS: Record<string, string> = {
   numbers: 'Numbers that a test account may send to.',
   inbound: 'Replies from phones.',
   simulator: 'The simulated network.',
+  routes: 'Ways to the operators: SMSCs and HTTP providers.',
+  rules: 'What a route is used for.',
+  messages: 'Messages that need a decision.',
   statements: 'Monthly statements of postpaid accounts.',
 };
 

@@ -9,7 +9,8 @@ const MAX_ROWS = 1000;
 const NAME_LENGTH = 100;
 const NOTE_LENGTH = 500;
 
-function wholeNumber(min: number, max: number, unit: string) {
+/** A whole number between bounds; `unit` goes into the refusal (` of grosze`). */
+export function wholeNumber(min: number, max: number, unit: string) {
   const rule = `a whole number${unit} from ${min} to ${max} is needed`;
   return z
     .string()
@@ -36,6 +37,10 @@ function id(prefix: string, what: string) {
 
 export const accountId = id('cl', 'an account');
 export const keyId = id('key', 'a key');
+export const messageId = id('msg', 'a message');
+export const routeName = z
+  .string()
+  .regex(/^[a-z][a-z0-9-]{0,30}$/, 'a name of 1 to 31 of a-z, 0-9 and -, beginning with a letter, is needed');
 export const statementId = id('st', 'a statement');
 export const accountName = line(NAME_LENGTH);
 export const note = line(NOTE_LENGTH);
@@ -53,6 +58,24 @@ export const rows = wholeNumber(1, MAX_ROWS, '');
 /** Words to choose from. */
 export const oneOf = <const T extends [string, ...string[]]>(...words: T) =>
   z.enum(words, `one of ${words.join(', ')} is needed`);
+export const yesOrNo = oneOf('yes', 'no').transform((word) => word === 'yes');
+/** The same, or `none` for null. */
+export const orNone = <T>(schema: z.ZodType<T, string>) =>
+  z.string().transform((word, context): T | null => {
+    if (word === 'none') return null;
+    const read = schema.safeParse(word);
+    if (read.success) return read.data;
+    context.addIssue({
+      code: 'custom',
+      message: `${read.error.issues[0]?.message ?? 'cannot be read'}, or none`,
+    });
+    return z.NEVER;
+  });
+/** The beginning of numbers in E.164, without plus; `all` for every number. */
+export const numberPrefix = z
+  .string()
+  .regex(/^(all|\+?[1-9][0-9]{0,14})$/, 'the first digits of numbers such as 48 or 4850, or all, are needed')
+  .transform((typed) => (typed === 'all' ? '' : typed.replace('+', '')));
 /** Text that `run` judges by a rule of the domain. */
 export const text = z.string().min(1, 'must not be empty');
 

@@ -5,7 +5,7 @@ const MAX_VALIDITY_MINUTES = 72 * 60;
 
 // Keys and texts go over it: never in clear, except to a provider on this very machine (tests).
 const providerUrl = z
-  .url({ protocol: /^https?$/ })
+  .url({ protocol: /^https?$/, abort: true })
   .refine((url) => isPlain(new URL(url)), 'must have no user, query or fragment')
   .refine(
     (url) => new URL(url).protocol === 'https:' || LOOPBACK.has(new URL(url).hostname),
@@ -14,7 +14,7 @@ const providerUrl = z
   .transform(withoutSlash);
 
 const publicUrl = z
-  .url({ protocol: /^https?$/ })
+  .url({ protocol: /^https?$/, abort: true })
   .refine((url) => isPlain(new URL(url)), 'must have no user, query or fragment')
   .transform(withoutSlash);
 

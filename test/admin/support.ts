@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { z } from 'zod';
 import { runAdmin } from '../../bin/admin/program.ts';
+import type { OpenTools } from '../../bin/admin/tools.ts';
 import { startPostgres } from '../../bin/embedded/postgres.ts';
 import { openDatabase, type Database } from '../../db/connection.ts';
 import { migrate } from '../../db/migrate.ts';
@@ -69,14 +70,21 @@ export interface Run {
   err: string;
 }
 
+/** The tools of a command line that needs none. */
+export function noTools(): OpenTools {
+  const missing = () => Promise.reject(new Error('not in this test'));
+  return { secretsKey: missing, temporal: missing, read: missing, close: () => Promise.resolve() };
+}
+
 /** The command line inside this process, against a database. */
-export function commandLine(url: () => string) {
+export function commandLine(url: () => string, openTools = noTools) {
   const run = async (...line: string[]): Promise<Run> => {
     let out = '';
     let err = '';
     const code = await runAdmin(line, {
       actor: ACTOR,
       openDatabase: () => Promise.resolve(openDatabase(url(), 1)),
+      openTools,
       out: (text) => (out += text),
       err: (text) => (err += text),
     });

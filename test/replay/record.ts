@@ -7,7 +7,8 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { storeClick } from '../../db/clicks.ts';
 import { newId } from '../../db/ids.ts';
 import { linkTokens } from '../../db/links.ts';
-import { cancelSignal, cancelUpdate } from '../../workflows/contracts.ts';
+import { createReceipts } from '../../activities/receipts.ts';
+import { cancelSignal, cancelUpdate, giveUpUpdate, resubmitUpdate } from '../../workflows/contracts.ts';
 import { clickStart } from '../../workflows/startOptions.ts';
 import { lookUp, writtenLookup } from '../workflows/lookups.ts';
 import { HOUR, type Pipeline, startPipeline, until } from '../workflows/pipeline.ts';
@@ -63,6 +64,19 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     const message = await at.draft(await at.account(), { sendAt: Date.now() + 80 * 24 * HOUR });
     await at.accept(message);
     return message.id;
+  };
+  const answers = (id: string, submits: number) =>
+    until(`${id} is unanswered`, async () => {
+      const { events } = await at.client.workflow.getHandle(id).fetchHistory();
+      return (
+        events!.filter((event) => event.activityTaskCompletedEventAttributes).length === submits &&
+        Boolean(events!.at(-1)?.timerStartedEventAttributes)
+      );
+    });
+  const unanswered = async () => {
+    const id = await send({ ending: '905' });
+    await answers(id, 1);
+    return id;
   };
   const handle = (id: string) => at.client.workflow.getHandle(id);
   const clicked = async (account: string, earlierClicks = 0) => {
@@ -139,6 +153,48 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     'message-cancelled-in-temporal': async () => {
       const id = await scheduled();
       await handle(id).cancel();
+      await closed(id);
+      return id;
+    },
+    'message-moved-to-another-route': async () => {
+      const account = await at.account();
+      await at.sql`
+        insert into routes (name, kind) values ('gone', 'smpp'), ('reserve', 'simulator') on conflict do nothing`;
+      await at.sql`insert into route_rules (route, account_id) values ('gone', ${account}), ('reserve', ${account})`;
+      const message = await at.draft(account, { carrier: 'gone' });
+      await at.accept(message);
+      await closed(message.id);
+      return message.id;
+    },
+    'message-rerouted-at-its-time': async () => {
+      const account = await at.account();
+      await at.sql`insert into routes (name, kind) values ('own', 'simulator') on conflict do nothing`;
+      await at.sql`insert into route_rules (route, account_id) values ('own', ${account})`;
+      const message = await at.draft(account, { sendAt: Date.now() + 2_000 });
+      await at.accept(message);
+      await closed(message.id);
+      return message.id;
+    },
+    'message-resubmitted-then-given-up': async () => {
+      const id = await unanswered();
+      await handle(id).executeUpdate(resubmitUpdate);
+      await answers(id, 2);
+      await handle(id).executeUpdate(giveUpUpdate);
+      await closed(id);
+      return id;
+    },
+    'message-answered-late': async () => {
+      const id = await unanswered();
+      const receipts = createReceipts(at.sql, at.client, console.error);
+      await receipts.receiveLateAnswer(`${id}/1`, {
+        kind: 'later',
+        retryAfterMs: 1_000,
+        code: 'ESME_RSYSERR',
+      });
+      await answers(id, 2);
+      await receipts.receiveLateAnswer(`${id}/1`, { kind: 'accepted', carrierMessageId: `late-${id}` });
+      const report = { reference: null, state: 'delivered', errorCode: null } as const;
+      await receipts.receive('simulator', [{ ...report, carrierMessageId: `late-${id}` }]);
       await closed(id);
       return id;
     },

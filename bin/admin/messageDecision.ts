@@ -1,0 +1,70 @@
+import type { Sql } from '../../db/connection.ts';
+import { readSubmission } from '../../db/unanswered.ts';
+import { required, type Outcome } from './command.ts';
+import { printable } from './printable.ts';
+import { AdminError, notFound, refused } from './problems.ts';
+import type { Tools } from './tools.ts';
+import { messageId } from './values.ts';
+
+const ANSWER_WITHIN_MS = 10_000;
+
+export const messageOption = { id: required('ID', 'the message, from messages unanswered', messageId) };
+
+type Decision = 'resubmit' | 'giveUp';
+
+/**
+ * Tells the workflow of an unanswered message what the operator decided. An answer that does not come in time leaves
+ * open whether it was carried out: that is told, not refused, so that the audit log has it.
+ * @throws AdminError not_found; refused when nothing of the message is unanswered
+ */
+export async function decide(sql: Sql, id: string, decision: Decision, tools: Tools): Promise<Outcome> {
+  const message = await readSubmission(sql, id);
+  if (message === undefined) throw notFound(`There is no message ${id}.`);
+  if (message.submission !== 'unanswered' || message.status !== 'queued') {
+    throw refused(`The message ${id} is not unanswered: it is ${message.status}.`);
+  }
+  const { accountId: account } = message;
+  const answered = await update(id, decision, tools);
+  const shared = { account, subject: id, details: { answered } };
+  if (answered) return { ...shared, result: { id, carried_out: true } };
+  return {
+    ...shared,
+    result: { id, carried_out: null },
+    remark: 'No worker answered in time; it may still be carried out: look again with messages unanswered.',
+  };
+}
+
+/** @returns false when nobody answered in time */
+async function update(id: string, decision: Decision, tools: Tools): Promise<boolean> {
+  const {
+    isGrpcDeadlineError,
+    WorkflowNotFoundError,
+    WorkflowUpdateFailedError,
+    WorkflowUpdateRPCTimeoutOrCancelledError,
+  } = await import('@temporalio/client');
+  const { FAILURE, giveUpUpdate, resubmitUpdate } = await import('../../workflows/contracts.ts');
+  const client = await tools.temporal();
+  try {
+    await client.withDeadline(Date.now() + ANSWER_WITHIN_MS, () =>
+      client.workflow.getHandle(id).executeUpdate(decision === 'resubmit' ? resubmitUpdate : giveUpUpdate),
+    );
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isGrpcDeadlineError(error)) return false;
+    if (error instanceof WorkflowNotFoundError) {
+      throw refused(`The message ${id} has no running workflow; nothing can be decided for it any more.`);
+    }
+    if (error instanceof WorkflowUpdateFailedError && failureType(error) === FAILURE.notUnanswered) {
+      throw refused(`The message ${id} is not unanswered any more.`);
+    }
+    throw new AdminError('unavailable', `Temporal could not carry it out (${describe(error)}).`);
+  }
+}
+
+function failureType({ cause }: Error): unknown {
+  return cause instanceof Error && 'type' in cause ? cause.type : undefined;
+}
+
+function describe(error: unknown): string {
+  return printable(error instanceof Error ? error.message : String(error));
+}

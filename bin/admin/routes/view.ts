@@ -1,0 +1,100 @@
+import { readOverview, type RouteOverview, type RouteWorker } from '../../../db/routeOverview.ts';
+import { readRouteRules, type Route } from '../../../db/routes.ts';
+import { command, required, type Outcome } from '../command.ts';
+import { AdminError } from '../problems.ts';
+import { printable } from '../printable.ts';
+import { checkSettings } from './kinds.ts';
+import { findRoute, plainSettings, remark, summary } from './lookup.ts';
+import { ruleRecord } from './rules.ts';
+import { simulatorRemark } from './use.ts';
+import { routeName } from '../values.ts';
+
+const list = command({
+  name: 'routes list',
+  about: 'Lists the routes and how they are.',
+  options: {},
+  async run(sql): Promise<Outcome> {
+    const routes = await readOverview(sql);
+    return { result: { data: routes.map(line) }, ...remark([await simulatorRemark(sql)]) };
+  },
+});
+
+const show = command({
+  name: 'routes show',
+  about: 'Shows a route: settings with their defaults, rules, and each worker’s sessions.',
+  options: { name: required('NAME', 'the route', routeName) },
+  positional: ['name'],
+  async run(sql, { name }): Promise<Outcome> {
+    const route = await findRoute(sql, name);
+    const [seen] = await readOverview(sql, name);
+    const rules = (await readRouteRules(sql)).filter((rule) => rule.route === name);
+    const { settings, problem } = await effectiveSettings(route);
+    return {
+      result: {
+        ...summary({ ...route, settings }),
+        ...(seen === undefined ? {} : health(seen)),
+        rules: rules.map(ruleRecord),
+        workers: (seen?.workers ?? []).map(workerRecord),
+      },
+      subject: name,
+      ...remark([problem]),
+    };
+  },
+});
+
+export const routeViewCommands = [list, show];
+
+function line(route: RouteOverview): Record<string, unknown> {
+  return { name: route.name, kind: route.kind, state: route.state, ...health(route) };
+}
+
+function health(route: RouteOverview) {
+  const sum = (count: (worker: RouteWorker) => number) => route.workers.map(count).reduce((a, b) => a + b, 0);
+  const lastError = route.workers
+    .filter((worker) => worker.lastErrorAt !== null)
+    .sort((a, b) => Number(b.lastErrorAt) - Number(a.lastErrorAt))[0];
+  return {
+    working: route.working,
+    worked_at: route.workingAt,
+    workers_seen: route.workers.length,
+    sessions: sum((worker) => worker.sessions),
+    sessions_wanted: sum((worker) => worker.sessionsWanted),
+    window: sum((worker) => worker.window),
+    in_flight: sum((worker) => worker.inFlight),
+    rate_per_second: route.ratePerSecond,
+    queue: route.queue,
+    unanswered: route.unanswered,
+    failures: sum((worker) => worker.failures),
+    reported_at: route.reportedAt,
+    replied_at: route.repliedAt,
+    last_error_at: lastError?.lastErrorAt ?? null,
+    last_error: lastError === undefined ? null : printable(lastError.lastError ?? ''),
+  };
+}
+
+function workerRecord(worker: RouteWorker): Record<string, unknown> {
+  return {
+    worker: printable(worker.worker),
+    sessions: worker.sessions,
+    sessions_wanted: worker.sessionsWanted,
+    window: worker.window,
+    in_flight: worker.inFlight,
+    submitted: worker.submitted,
+    throttled: worker.throttled,
+    refused: worker.refused,
+    unanswered: worker.unanswered,
+    failures: worker.failures,
+    last_error_at: worker.lastErrorAt,
+    last_error: worker.lastError === null ? null : printable(worker.lastError),
+  };
+}
+
+// A release that allows less than an earlier one must not hide what is stored.
+async function effectiveSettings(route: Route): Promise<{ settings: unknown; problem: string }> {
+  try {
+    return { settings: await checkSettings(route.kind, plainSettings(route)), problem: '' };
+  } catch (error) {
+    if (!(error instanceof AdminError)) throw error;
+    return { settings: route.settings, problem: `The route cannot be opened: ${error.message}.` };
+  }
+}

@@ -1,0 +1,87 @@
+import { readFile } from 'node:fs/promises';
+import { text as readStream } from 'node:stream/consumers';
+import type { Client } from '@temporalio/client';
+import { errorCode } from '../embedded/problem.ts';
+import { invalidArgument } from './problems.ts';
+
+/** What some commands need beside the database; each is opened when it is first asked for. */
+export interface Tools {
+  /** The key of the secrets in this database. */
+  secretsKey(): Promise<Buffer>;
+  /** A client of the service's Temporal. */
+  temporal(): Promise<Client>;
+  /**
+   * Reads what does not belong on a command line.
+   * @param option its name as typed, for refusals
+   * @param source a file's path, `-` for standard input, `env:NAME` for a variable of the environment
+   * @throws AdminError invalid_argument, never with anything of what was read
+   */
+  read(option: string, source: string): Promise<string>;
+}
+
+export type OpenTools = Tools & { close(): Promise<void> };
+
+const CONNECT_TIMEOUT = '5s';
+const MAX_BYTES = 1_000_000;
+
+/** The tools of the service whose settings are in the environment. */
+export function serviceTools(): OpenTools {
+  let client: Promise<Client> | undefined;
+  return {
+    async secretsKey() {
+      const { readConfig } = await import('../config.ts');
+      const { databaseUrlOf } = await import('../connections.ts');
+      const { checkSecretsKey, loadSecretsKey } = await import('../secrets.ts');
+      const config = readConfig();
+      const key = await loadSecretsKey(config);
+      await checkSecretsKey(databaseUrlOf(config), key);
+      return key;
+    },
+    temporal: () => (client ??= openClient()),
+    read: readSource,
+    async close() {
+      await client?.then(
+        ({ connection }) => connection.close(),
+        () => undefined,
+      );
+    },
+  };
+}
+
+async function openClient(): Promise<Client> {
+  const { readConfig } = await import('../config.ts');
+  const { awaitTemporal, connectTo } = await import('../connections.ts');
+  const { Client, Connection } = await import('@temporalio/client');
+  const { temporal } = connectTo(readConfig());
+  // Asked once, so that a server that is not there is told in the words of every other command.
+  await awaitTemporal(temporal, 0);
+  const { namespace, ...server } = temporal;
+  return new Client({
+    connection: await Connection.connect({ ...server, connectTimeout: CONNECT_TIMEOUT }),
+    namespace,
+  });
+}
+
+/** As {@link Tools.read} says. */
+export async function readSource(option: string, source: string): Promise<string> {
+  const content = source.startsWith('env:')
+    ? fromEnvironment(option, source.slice('env:'.length))
+    : await fromFile(option, source);
+  if (content.length > MAX_BYTES) throw invalidArgument(option, `at most ${MAX_BYTES} characters`);
+  if (content.trim() === '') throw invalidArgument(option, 'what was read is empty');
+  return content;
+}
+
+function fromEnvironment(option: string, name: string): string {
+  const value = process.env[name];
+  if (value === undefined) throw invalidArgument(option, `there is no variable ${name} in the environment`);
+  return value;
+}
+
+async function fromFile(option: string, path: string): Promise<string> {
+  try {
+    return path === '-' ? await readStream(process.stdin) : await readFile(path, 'utf8');
+  } catch (error) {
+    throw invalidArgument(option, `${path} cannot be read (${errorCode(error) ?? 'unreadable'})`);
+  }
+}

@@ -1,0 +1,141 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Logger } from 'pino';
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { openDatabase } from '../db/connection.ts';
+import { readOverviewWithin } from '../db/routeOverview.ts';
+import type { Config } from './config.ts';
+import { errorCode, StartProblem } from './embedded/problem.ts';
+import { routeMetrics } from './routeMetrics.ts';
+
+const DATABASE_TIMEOUT_MS = 5_000;
+const REQUEST_TIMEOUT_MS = 5_000;
+const HEADERS_MAX_BYTES = 8_192;
+const CONNECTIONS_MAX = 20;
+
+export interface RunningMetrics {
+  port: number;
+  stop(): Promise<void>;
+}
+
+/** What is needed to be watched. */
+export interface MetricsOptions {
+  databaseUrl: string;
+  host: string;
+  /** 0 takes a free one. */
+  port: number;
+  onError(error: unknown): void;
+}
+
+/**
+ * Serves `GET /metrics` in Prometheus' text format: this process, and from the database all routes. Without the database
+ * it says so and serves the rest.
+ * @throws StartProblem when the port is taken
+ */
+export async function startMetrics(options: MetricsOptions): Promise<RunningMetrics> {
+  const sql = openDatabase(options.databaseUrl, 1);
+  const own = new Registry();
+  collectDefaultMetrics({ register: own });
+
+  let scrape: Promise<string> | undefined;
+  // However many ask at once, the database is asked once.
+  const text = (): Promise<string> => (scrape ??= collect().finally(() => (scrape = undefined)));
+  const collect = async (): Promise<string> => {
+    const routes = new Registry();
+    const database = new Gauge({
+      name: 'goniec_database_up',
+      help: 'Whether the database answered, so that the metrics of routes are there.',
+      registers: [routes],
+    });
+    try {
+      routeMetrics(await inTime(readOverviewWithin(sql, DATABASE_TIMEOUT_MS)), routes);
+      database.set(1);
+    } catch (error) {
+      options.onError(error);
+      database.set(0);
+    }
+    return Registry.merge([own, routes]).metrics();
+  };
+
+  const server = createServer(
+    { requestTimeout: REQUEST_TIMEOUT_MS, maxHeaderSize: HEADERS_MAX_BYTES },
+    (request, response) => {
+      const path = request.url?.split('?')[0];
+      const allowed = request.method === 'GET' || request.method === 'HEAD';
+      if (path !== '/metrics' || !allowed) {
+        response
+          .writeHead(path === '/metrics' ? 405 : 404, path === '/metrics' ? { allow: 'GET, HEAD' } : {})
+          .end();
+        return;
+      }
+      text().then(
+        (body) => response.writeHead(200, { 'content-type': own.contentType }).end(body),
+        (error: unknown) => {
+          options.onError(error);
+          response.writeHead(500).end();
+        },
+      );
+    },
+  );
+  server.maxConnections = CONNECTIONS_MAX;
+  try {
+    await listen(server, options);
+  } catch (error) {
+    await sql.end({ timeout: 1 });
+    throw error;
+  }
+  return {
+    port: (server.address() as AddressInfo).port,
+    async stop() {
+      server.close();
+      server.closeAllConnections();
+      await sql.end({ timeout: 1 });
+    },
+  };
+}
+
+// A database that is not there at all does not even time a statement out.
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new Error('metrics: the database did not answer in time')),
+      DATABASE_TIMEOUT_MS,
+    );
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The same as the settings ask for it: nothing without METRICS_PORT. */
+export async function startConfiguredMetrics(
+  config: Pick<Config, 'METRICS_PORT' | 'METRICS_HOST'>,
+  databaseUrl: string,
+  log: Logger,
+): Promise<RunningMetrics | null> {
+  if (config.METRICS_PORT === undefined) return null;
+  const onError = (error: unknown): void => log.warn({ err: error }, 'metrics: incomplete');
+  const metrics = await startMetrics({
+    databaseUrl,
+    host: config.METRICS_HOST,
+    port: config.METRICS_PORT,
+    onError,
+  });
+  log.info({ host: config.METRICS_HOST, port: metrics.port }, 'metrics at /metrics');
+  return metrics;
+}
+
+async function listen(server: Server, { host, port }: MetricsOptions): Promise<void> {
+  server.listen(port, host);
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    throw new StartProblem(
+      `METRICS_PORT: ${host}:${port} cannot be listened on (${errorCode(error) ?? 'unknown'}); set METRICS_PORT or METRICS_HOST to another one.`,
+    );
+  }
+}

@@ -1,0 +1,152 @@
+import { StartProblem } from '../../bin/embedded/problem.ts';
+import { newId } from '../../db/ids.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Pipeline, startPipeline, until } from '../workflows/pipeline.ts';
+import { type Answer, commandLine, listIn, noTools } from './support.ts';
+
+let pipeline: Pipeline;
+beforeAll(async () => {
+  pipeline = await startPipeline('real');
+}, 120_000);
+afterAll(() => pipeline.close(), 60_000);
+
+const url = (): string => {
+  const { host, port, user, pass, database } = pipeline.sql.options;
+  return `postgres://${user}:${String(pass)}@${host[0]}:${port[0]}/${database}`;
+};
+const { run, ok, no } = commandLine(url, () => ({
+  ...noTools(),
+  temporal: () => Promise.resolve(pipeline.client),
+}));
+
+async function unansweredMessage(): Promise<{ id: string; account: string }> {
+  const account = await pipeline.account();
+  const message = await pipeline.draft(account, { ending: '905', text: 'Poufne' });
+  await pipeline.accept(message);
+  await until('unanswered', async () => (await submissionOf(message.id)) === 'unanswered');
+  return { id: message.id, account };
+}
+
+async function submissionOf(id: string): Promise<unknown> {
+  const [row] = await pipeline.sql`select submission from messages where id = ${id}`;
+  return row?.['submission'];
+}
+
+async function audited(id: string): Promise<Answer[]> {
+  return [
+    ...(await pipeline.sql<Answer[]>`
+      select actor, action, account_id, details from audit_log where subject = ${id} order by id`),
+  ];
+}
+
+describe('messages unanswered', () => {
+  test('lists them with masked numbers and without texts, the longest waiting first', async () => {
+    const { id, account } = await unansweredMessage();
+    const later = await unansweredMessage();
+    await pipeline.sql`update message_parts set answer_code = ${'0x400\u001b[2J'} where message_id = ${id}`;
+    const listed = listIn(await ok('messages', 'unanswered'));
+    expect(listed.map((message) => message['id'])).toEqual([id, later.id]);
+    expect(listed[0]).toMatchObject({
+      ...{ account_id: account, route: 'simulator', to: '+48*****905', parts: 1, unanswered_parts: [1] },
+      ...{ codes: ['0x400\ufffd[2J'], since: expect.stringMatching(/Z$/) as string },
+    });
+    expect((await run('messages', 'unanswered')).out).not.toMatch(/Poufne|500100905/);
+    expect(listIn(await ok('messages', 'unanswered', '--route', 'simulator', '--limit', '1'))).toHaveLength(
+      1,
+    );
+    expect((await no('messages', 'unanswered', '--route', 'nowhere')).code).toBe('not_found');
+    expect((await no('messages', 'unanswered', '--limit', '0')).code).toBe('invalid_argument');
+    const [simulator] = listIn(await ok('routes', 'list'));
+    expect(simulator).toMatchObject({ name: 'simulator', unanswered: 2, queue: 0, working: true });
+    for (const message of [id, later.id]) await ok('messages', 'give-up', '--id', message);
+  });
+});
+
+describe('messages give-up', () => {
+  test('ends the message as failed, pays it back once, and is recorded', async () => {
+    const { id, account } = await unansweredMessage();
+    expect(await ok('messages', 'give-up', '--id', id)).toEqual({ id, carried_out: true });
+    await pipeline.untilStatus(id, 'failed');
+    expect(await ok('ledger', '--account', account)).toMatchObject({ balance_grosze: 1000, agrees: true });
+    expect(await audited(id)).toMatchObject([
+      { action: 'messages give-up', account_id: account, details: { answered: true } },
+    ]);
+    const again = await no('messages', 'give-up', '--id', id);
+    expect(again).toEqual({ code: 'refused', message: `The message ${id} is not unanswered: it is failed.` });
+    expect(await audited(id)).toHaveLength(1);
+  });
+});
+
+describe('messages resubmit', () => {
+  test('has it submitted again, and is recorded', async () => {
+    const { id, account } = await unansweredMessage();
+    const tries = async (): Promise<number> => {
+      const [row] = await pipeline.sql`select tries from message_parts where message_id = ${id}`;
+      return Number(row?.['tries']);
+    };
+    const before = await tries();
+    expect(await ok('messages', 'resubmit', '--id', id)).toEqual({ id, carried_out: true });
+    await until('submitted again', async () => (await tries()) > before);
+    await until('unanswered again', async () => (await submissionOf(id)) === 'unanswered');
+    expect(await audited(id)).toMatchObject([{ action: 'messages resubmit', account_id: account }]);
+  });
+});
+
+describe('what nothing can be decided for', () => {
+  test('is refused in words, and leaves no record', async () => {
+    const account = await pipeline.account();
+    const delivered = await pipeline.draft(account);
+    await pipeline.accept(delivered);
+    await pipeline.untilStatus(delivered.id, 'delivered');
+    const draft = await pipeline.draft(account);
+    for (const command of ['resubmit', 'give-up']) {
+      expect(await no('messages', command, '--id', delivered.id)).toMatchObject({
+        ...{ code: 'refused', message: `The message ${delivered.id} is not unanswered: it is delivered.` },
+      });
+      expect((await no('messages', command, '--id', newId('msg'))).code).toBe('not_found');
+      expect((await no('messages', command, '--id', draft.id)).code).toBe('not_found');
+      expect((await no('messages', command, '--id', "msg_';--")).code).toBe('invalid_argument');
+    }
+    expect(await audited(delivered.id)).toEqual([]);
+  });
+
+  test('a workflow that is gone, and one that does not hold its message for unanswered', async () => {
+    const { id } = await unansweredMessage();
+    await pipeline.client.workflow.getHandle(id).terminate();
+    expect((await no('messages', 'give-up', '--id', id)).message).toContain('no running workflow');
+    expect(await audited(id)).toEqual([]);
+
+    const account = await pipeline.account();
+    const waiting = await pipeline.draft(account, { ending: '903' });
+    await pipeline.accept(waiting);
+    await pipeline.untilStatus(waiting.id, 'sent');
+    // Only the database says so: the workflow decides.
+    await pipeline.sql`alter table messages disable trigger messages_transition`;
+    await pipeline.sql`update messages set status = 'queued', submission = 'unanswered' where id = ${waiting.id}`;
+    await pipeline.sql`alter table messages enable trigger messages_transition`;
+    expect(await no('messages', 'resubmit', '--id', waiting.id)).toEqual({
+      ...{ code: 'refused', message: `The message ${waiting.id} is not unanswered any more.` },
+    });
+  });
+
+  test('without a worker nobody knows whether it was carried out: that is told, and recorded', async () => {
+    const { id } = await unansweredMessage();
+    await pipeline.client.workflow.getHandle(id).terminate();
+    await pipeline.client.workflow.start('message', { taskQueue: 'nowhere', workflowId: id });
+    expect(await ok('messages', 'give-up', '--id', id)).toEqual({ id, carried_out: null });
+    expect(await audited(id)).toMatchObject([{ details: { answered: false } }]);
+    await pipeline.client.workflow.getHandle(id).terminate();
+  }, 60_000);
+
+  test('Temporal out of reach is told as such', async () => {
+    const { id } = await unansweredMessage();
+    const { no: unreachable } = commandLine(url, () => ({
+      ...noTools(),
+      temporal: () => Promise.reject(new StartProblem('TEMPORAL_ADDRESS: cannot be used.')),
+    }));
+    expect(await unreachable('messages', 'give-up', '--id', id)).toEqual({
+      ...{ code: 'unavailable', message: 'TEMPORAL_ADDRESS: cannot be used.' },
+    });
+    expect(await submissionOf(id)).toBe('unanswered');
+  });
+});

@@ -1,0 +1,379 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { readRoute, routeCredentials } from '../../db/routes.ts';
+import { startSmsc } from '../smsc/smsc.ts';
+import { PASSWORD, routeLine } from './routeLine.ts';
+import { type Answer, listIn } from './support.ts';
+
+const { run, ok, no, sql, secretsKey, file, smpp, lastAudit, everythingStored, seen } = routeLine();
+
+const stored = async (name: string) => {
+  const route = await readRoute(sql(), name);
+  if (route === undefined) throw new Error(`no route ${name}`);
+  return route;
+};
+const listed = async (name: string): Promise<Answer | undefined> =>
+  listIn(await ok('routes', 'list')).find((route) => route['name'] === name);
+const SECRET = /[A-Za-z0-9_-]{43}/;
+
+describe('routes add', () => {
+  test('stores settings as given, credentials encrypted, and leaves no secret anywhere', async () => {
+    const added = await smpp('plus', '--port', '3550', '--tls', 'yes', '--sessions', '2', '--rate', '50');
+    expect(added).toEqual({
+      ...{ name: 'plus', kind: 'smpp', state: 'active', rate_per_second: 50, broken_after_s: 10 },
+      settings: { host: 'smsc.example.pl', port: 3550, tls: true, sessions: 2 },
+      credentials: 'stored',
+    });
+    const route = await stored('plus');
+    expect(routeCredentials(secretsKey, route)).toEqual({ systemId: 'goniec', password: PASSWORD });
+    expect(route.credentials?.includes(PASSWORD)).toBe(false);
+    expect(await lastAudit()).toMatchObject({ action: 'routes add', subject: 'plus' });
+    expect(await everythingStored()).not.toContain(PASSWORD);
+    for (const command of ['show', 'callbacks', 'drain', 'enable']) {
+      const { out, err } = await run('--json', 'routes', command, 'plus');
+      expect(out + err).not.toContain(PASSWORD);
+    }
+  });
+
+  test('takes credentials as JSON, from the environment, and settings from a file', async () => {
+    process.env['TEST_ROUTE_CREDENTIALS'] = JSON.stringify({ systemId: 'a', password: 'b' });
+    try {
+      await ok(
+        ...['routes', 'add', '--name', 'by-environment', '--kind', 'smpp', '--prefix', '+48'],
+        ...['--credentials', 'env:TEST_ROUTE_CREDENTIALS', '--broken-after', '30', '--window', '5'],
+        ...[
+          '--settings',
+          file('{"host": "smsc.example.pl", "ids": "hex-answer", "errors": {"0x58": "later:30"}}'),
+        ],
+      );
+    } finally {
+      delete process.env['TEST_ROUTE_CREDENTIALS'];
+    }
+    const route = await stored('by-environment');
+    expect(route).toMatchObject({ brokenAfterS: 30, ratePerSecond: null, revision: 1 });
+    expect(route.settings).toEqual({
+      ...{ host: 'smsc.example.pl', ids: 'hex-answer', errors: { '0x58': 'later:30' }, window: 5 },
+    });
+    expect(routeCredentials(secretsKey, route)).toEqual({ systemId: 'a', password: 'b' });
+    expect(listIn(await ok('routes', 'rules', 'list', '--route', 'by-environment'))).toMatchObject([
+      { prefix: '48', account_id: null, type: null, priority: null, weight: 100 },
+    ]);
+    await ok('routes', 'disable', 'by-environment');
+    await ok('routes', 'remove', 'by-environment');
+  });
+
+  test('says when the route is used for nothing, and when the simulated network still stands beside', async () => {
+    const line = [
+      'routes',
+      'add',
+      '--kind',
+      'smpp',
+      '--host',
+      'h',
+      '--system-id',
+      'x',
+      '--credentials',
+      file('y'),
+    ];
+    expect((await run(...line, '--name', 'idle')).out).toContain('used for nothing yet');
+    const beside = (await run(...line, '--name', 'poland', '--prefix', '48')).out;
+    expect(beside).toContain('simulated network (simulator) still takes');
+    const whole = (await run(...line, '--name', 'world', '--prefix', 'all')).out;
+    expect(whole).not.toContain('simulated network');
+    for (const name of ['idle', 'poland', 'world']) {
+      await ok('routes', 'disable', name);
+      await ok('routes', 'remove', name);
+    }
+  });
+
+  test('of smsapi: makes the secret of the callbacks, prints their addresses, and changes it only when told', async () => {
+    const added = await ok(
+      ...[
+        'routes',
+        'add',
+        '--name',
+        'smsapi',
+        '--kind',
+        'smsapi',
+        '--credentials',
+        file('token-of-smsapi\n'),
+      ],
+      ...['--callback-url', 'https://sms.example.pl/'],
+    );
+    const callbacks = { ...added };
+    for (const field of [
+      'name',
+      'kind',
+      'state',
+      'rate_per_second',
+      'broken_after_s',
+      'settings',
+      'credentials',
+    ])
+      delete callbacks[field];
+    const secret = SECRET.exec(String(callbacks['callback_reports']))?.[0] ?? '';
+    expect(callbacks).toEqual({
+      callback_reports: `https://sms.example.pl/callbacks/smsapi/${secret}/reports`,
+      callback_replies: `https://sms.example.pl/callbacks/smsapi/${secret}/replies`,
+      callback_lookups: `https://sms.example.pl/callbacks/smsapi/${secret}/lookups`,
+    });
+    expect(await ok('routes', 'callbacks', 'smsapi')).toEqual({ name: 'smsapi', ...callbacks });
+
+    await ok('routes', 'credentials', 'smsapi', '--credentials', file('{"token": "another-token"}'));
+    expect(routeCredentials(secretsKey, await stored('smsapi'))).toEqual({
+      token: 'another-token',
+      callbackSecret: secret,
+    });
+    const renewed = await ok('routes', 'callbacks', 'smsapi', '--secret', 'new');
+    expect(String(renewed['callback_reports'])).toMatch(SECRET);
+    expect(String(renewed['callback_reports'])).not.toContain(secret);
+    expect((await stored('smsapi')).revision).toBe(3);
+    const everything = await everythingStored();
+    for (const hidden of ['token-of-smsapi', 'another-token', secret])
+      expect(everything).not.toContain(hidden);
+    expect((await no('routes', 'callbacks', 'simulator')).code).toBe('refused');
+  });
+});
+
+describe('routes change and credentials', () => {
+  test('change what is named; null gives back a default; the log says from what to what', async () => {
+    await smpp('changing', '--port', '3000', '--window', '20');
+    await ok(
+      'routes',
+      'change',
+      'changing',
+      '--settings',
+      '{"port": null, "ids": "insensitive"}',
+      '--rate',
+      '7',
+    );
+    const route = await stored('changing');
+    expect(route).toMatchObject({
+      ...{ ratePerSecond: 7, revision: 2 },
+      settings: { host: 'smsc.example.pl', window: 20, ids: 'insensitive' },
+    });
+    expect(await lastAudit()).toMatchObject({
+      action: 'routes change',
+      details: {
+        changes: {
+          port: { from: 3000, to: null },
+          ids: { from: null, to: 'insensitive' },
+          rate_per_second: { from: null, to: 7 },
+        },
+      },
+    });
+    await ok('routes', 'change', 'changing', '--rate', 'none');
+    expect((await stored('changing')).ratePerSecond).toBeNull();
+    expect((await no('routes', 'change', 'changing')).code).toBe('invalid_argument');
+    expect((await no('routes', 'change', 'changing', '--settings', '{"host": null}')).message).toContain(
+      'host',
+    );
+    expect(await ok('routes', 'show', 'changing')).toMatchObject({
+      settings: { port: 2775, window: 20, responseSeconds: 10, ids: 'insensitive' },
+    });
+  });
+
+  test('new credentials replace the old; another secrets key reads nothing', async () => {
+    await smpp('rekeyed');
+    await ok('routes', 'credentials', 'rekeyed', '--system-id', 'other', '--credentials', file('nowe'));
+    const route = await stored('rekeyed');
+    expect(routeCredentials(secretsKey, route)).toEqual({ systemId: 'other', password: 'nowe' });
+    expect(route.revision).toBe(2);
+    expect(() => routeCredentials(Buffer.alloc(32), route)).toThrow('does not match');
+    // Bytes copied from one route to another are worth nothing.
+    expect(() => routeCredentials(secretsKey, { ...route, name: 'other' })).toThrow('does not match');
+    await sql()`update routes set credentials = ${Buffer.from('garbage')} where name = 'rekeyed'`;
+    expect((await no('routes', 'test', 'rekeyed')).message).toContain('replace them');
+  });
+});
+
+describe('states', () => {
+  test('say what nobody else takes', async () => {
+    await smpp('one', '--prefix', '49');
+    expect((await run('routes', 'drain', 'one')).out).toContain('No other active route takes: numbers +49');
+    await smpp('two', '--prefix', '4');
+    const drained = await run('routes', 'disable', 'one');
+    expect(drained.out).not.toContain('No other active route');
+    expect(await lastAudit()).toMatchObject({ details: { from: 'draining', to: 'disabled' } });
+    expect((await stored('one')).revision).toBe(3);
+    await ok('routes', 'disable', 'one');
+    expect((await stored('one')).revision).toBe(3);
+    expect((await run('routes', 'disable', 'two')).out).toContain('No other active route takes: numbers +4…');
+    await ok('routes', 'enable', 'one');
+    expect(await listed('one')).toMatchObject({ state: 'active' });
+    for (const name of ['one', 'two']) {
+      await ok('routes', 'disable', name);
+      await ok('routes', 'remove', name);
+    }
+  });
+
+  test('a route goes only if it was never used', async () => {
+    await smpp('used', '--prefix', '47');
+    expect((await no('routes', 'remove', 'used')).message).toContain('Disable');
+    await ok('routes', 'disable', 'used');
+    await sql()`insert into delivery_reports (carrier, carrier_message_id, state) values ('used', '1', 'delivered')`;
+    expect((await no('routes', 'remove', 'used')).message).toContain('stays');
+    await sql()`delete from delivery_reports where carrier = 'used'`;
+    await seen('used', 'w');
+    expect(await ok('routes', 'remove', 'used')).toEqual({ name: 'used', removed: true });
+    for (const table of ['routes', 'route_rules', 'route_states', 'route_workers']) {
+      const column = table === 'routes' ? 'name' : 'route';
+      expect(await sql()`select from ${sql()(table)} where ${sql()(column)} = 'used'`).toHaveLength(0);
+    }
+  });
+});
+
+describe('rules', () => {
+  test('are added with every condition, reweighted, listed, removed; which follows them', async () => {
+    const account = String((await ok('accounts', 'create', '--name', 'Kwiaciarnia'))['id']);
+    for (const name of ['left', 'right', 'own']) await smpp(name);
+    const rule = async (route: string, ...more: string[]) =>
+      Number((await ok('routes', 'rules', 'add', '--route', route, ...more))['id']);
+    const left = await rule('left', '--prefix', '+4850', '--weight', '300');
+    await rule('right', '--prefix', '4850');
+    const own = await rule('own', '--account', account, '--type', 'sms', '--priority', 'yes');
+    expect(await lastAudit()).toMatchObject({
+      action: 'routes rules add',
+      account_id: account,
+      subject: 'own',
+    });
+    expect(await rule('left', '--prefix', '4850', '--weight', '100')).toBe(left);
+    expect(listIn(await ok('routes', 'rules', 'list', '--route', 'own'))).toEqual([
+      { id: own, route: 'own', prefix: 'all', account_id: account, type: 'sms', priority: true, weight: 100 },
+    ]);
+
+    await seen('left', 'w');
+    await seen('right', 'w');
+    const shares = listIn(await ok('routes', 'which', '--to', '500100200'));
+    expect(shares.map((choice) => choice['route']).sort()).toEqual(['left', 'right']);
+    for (const choice of shares) expect(Number(choice['first_choice_percent'])).toBeGreaterThan(35);
+    expect(await lastAudit()).toMatchObject({ subject: '+48*****200' });
+    expect(
+      listIn(await ok('routes', 'which', '--to', '500100200', '--account', account, '--priority', 'yes')),
+    ).toContainEqual({ route: 'own', first_choice_percent: 0, working: false });
+    expect(listIn(await ok('routes', 'which', '--to', '+4915112345678'))).toMatchObject([
+      { route: 'simulator' },
+    ]);
+    expect((await run('routes', 'which', '--to', '500100200', '--type', 'mms')).out).toContain(
+      'No active route',
+    );
+
+    expect(await ok('routes', 'rules', 'remove', String(own))).toMatchObject({ id: own, removed: true });
+    expect(await lastAudit()).toMatchObject({ action: 'routes rules remove', account_id: account });
+    for (const name of ['left', 'right', 'own']) {
+      await ok('routes', 'disable', name);
+      await ok('routes', 'remove', name);
+    }
+  });
+});
+
+describe('routes list and show', () => {
+  test('add up what the workers say, and forget those that are gone', async () => {
+    await smpp('watched', '--rate', '50');
+    expect(await listed('watched')).toMatchObject({ working: false, sessions: 0, workers_seen: 0, queue: 0 });
+    const at = new Date('2026-11-21T10:00:00Z');
+    await seen('watched', 'one', {
+      sessions: 2,
+      sessions_wanted: 2,
+      window_size: 20,
+      in_flight: 7,
+      failures: 1,
+    });
+    await seen('watched', 'two', {
+      ...{ sessions: 1, sessions_wanted: 2, window_size: 10, in_flight: 3 },
+      ...{ last_error: 'reset\u001b[2J\n by \u202epeer', last_error_at: at },
+    });
+    await seen('watched', 'gone', { sessions: 9, seen_at: new Date(Date.now() - 60_000) });
+    expect(await listed('watched')).toMatchObject({
+      ...{
+        kind: 'smpp',
+        working: true,
+        workers_seen: 2,
+        sessions: 3,
+        sessions_wanted: 4,
+        window: 30,
+        in_flight: 10,
+      },
+      ...{ rate_per_second: 50, failures: 1, queue: 0, unanswered: 0, reported_at: null },
+      ...{ last_error_at: at.toISOString(), last_error: 'reset\ufffd[2J\ufffd by \ufffdpeer' },
+    });
+    const shown = await ok('routes', 'show', 'watched');
+    expect(listIn(shown, 'workers')).toMatchObject([{ worker: 'one', in_flight: 7 }, { worker: 'two' }]);
+    const table = (await run('routes', 'list')).out;
+    expect(table).toMatch(/watched +smpp +active +true/);
+    expect(table.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
+    await sql()`update route_states set working_at = now() - interval '11 seconds' where route = 'watched'`;
+    expect(await listed('watched')).toMatchObject({ working: false });
+  });
+
+  test('settings that this release does not know are shown as they are', async () => {
+    await smpp('odd');
+    await sql()`update routes set settings = '{"host": "h", "later": 1}' where name = 'odd'`;
+    expect(await ok('routes', 'show', 'odd')).toMatchObject({ settings: { host: 'h', later: 1 } });
+    expect((await run('routes', 'show', 'odd')).out).toContain('cannot be opened');
+    await sql()`update routes set settings = '[]' where name = 'odd'`;
+    expect((await run('routes', 'list')).code).toBe(0);
+    await sql()`delete from routes where name = 'odd'`;
+  });
+});
+
+describe('routes test', () => {
+  test('binds to the SMSC and says what came of it', async () => {
+    const smsc = await startSmsc({ systemId: 'goniec', password: PASSWORD });
+    try {
+      await smpp('bound', '--settings', `{"host": "127.0.0.1", "port": ${smsc.port}, "bindSeconds": 2}`);
+      await ok('routes', 'change', 'bound', '--host', '127.0.0.1');
+    } catch (error) {
+      await smsc.stop();
+      throw error;
+    }
+    try {
+      expect(await ok('routes', 'test', 'bound')).toMatchObject({ name: 'bound', works: true });
+      expect(smsc.bindAnswers).toEqual([0]);
+      expect(await lastAudit()).toMatchObject({ action: 'routes test', subject: 'bound' });
+      smsc.password = 'inne';
+      const refusal = await no('routes', 'test', 'bound');
+      expect(refusal.code).toBe('unavailable');
+      expect(refusal.message).not.toContain(PASSWORD);
+    } finally {
+      await smsc.stop();
+    }
+    expect((await no('routes', 'test', 'bound')).message).toContain('does not work from here');
+    expect(smsc.problems).toEqual([]);
+  });
+
+  test('asks a provider for the account', async () => {
+    let status = 200;
+    const asked: unknown[] = [];
+    const provider = createServer((request, response) => {
+      asked.push([request.url, request.headers.authorization]);
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(
+        JSON.stringify(status === 200 ? { username: 'kwiaty\u001b[2J', points: 12.5 } : { error: 101 }),
+      );
+    }).listen(0, '127.0.0.1');
+    await once(provider, 'listening');
+    try {
+      const { port } = provider.address() as AddressInfo;
+      await ok(
+        ...['routes', 'add', '--name', 'asked', '--kind', 'smsapi', '--url', `http://127.0.0.1:${port}`],
+        ...['--credentials', file('token-of-asked')],
+      );
+      const tested = await ok('routes', 'test', 'asked');
+      expect(tested).toMatchObject({ works: true });
+      expect(String(tested['answer'])).toMatch(/^account kwiaty.*12\.5 points$/);
+      expect(String(tested['answer'])).not.toMatch(/\p{Cc}/u);
+      expect(asked).toEqual([['/profile', 'Bearer token-of-asked']]);
+      status = 401;
+      expect(await no('routes', 'test', 'asked')).toMatchObject({ code: 'unavailable' });
+    } finally {
+      provider.close();
+    }
+  });
+
+  test('of the simulated network always succeeds', async () => {
+    expect(await ok('routes', 'test', 'simulator')).toMatchObject({ works: true });
+  });
+});

@@ -1,0 +1,98 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, expect, test } from 'vitest';
+import { newId } from '../../db/ids.ts';
+import { readRoute, routeCredentials } from '../../db/routes.ts';
+import { oneError, oneObject, ownDatabase, type Run } from './support.ts';
+
+const database = ownDatabase();
+const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
+const dataDir = mkdtempSync(join(tmpdir(), 'goniec-tools-'));
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+const key = randomBytes(32);
+
+/** The command line as an operator has it: a process of its own, with something on its standard input. */
+async function admin(environment: Record<string, string>, input: string, ...line: string[]): Promise<Run> {
+  const { PATH = '', HOME = '' } = process.env;
+  const child = spawn(process.execPath, ['--import', 'tsx', 'bin/admin.ts', '--json', ...line], {
+    cwd: PROJECT,
+    env: { PATH, HOME, DATA_DIR: dataDir, DATABASE_URL: database.url(), ...environment },
+  });
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
+  child.stdin.on('error', () => undefined).end(input);
+  const [code] = (await once(child, 'close')) as [number];
+  return { code, out, err };
+}
+
+const addLine = (name: string, ...more: string[]) => [
+  ...[
+    'routes',
+    'add',
+    '--name',
+    name,
+    '--kind',
+    'smpp',
+    '--host',
+    'smsc.example.pl',
+    '--system-id',
+    'goniec',
+  ],
+  ...['--credentials', '-', ...more],
+];
+
+test('a password is read from standard input and encrypted with the key of the service; another key is refused', async () => {
+  const own = { SECRETS_KEY: key.toString('base64') };
+  const added = await admin(own, 'tajne\n', ...addLine('stdin'));
+  expect({ code: added.code, err: added.err }).toEqual({ code: 0, err: '' });
+  expect(oneObject(added.out)).toMatchObject({ name: 'stdin', credentials: 'stored' });
+  expect(added.out).not.toContain('tajne');
+  const route = await readRoute(database.sql(), 'stdin');
+  expect(routeCredentials(key, route!)).toEqual({ systemId: 'goniec', password: 'tajne' });
+
+  const other = { SECRETS_KEY: randomBytes(32).toString('base64') };
+  const refused = await admin(other, 'tajne\n', ...addLine('other'));
+  expect(oneError(refused.err)).toMatchObject({
+    code: 'unavailable',
+    message: expect.stringContaining('SECRETS_KEY') as string,
+  });
+  expect(refused.err).not.toContain('tajne');
+  expect(await readRoute(database.sql(), 'other')).toBeUndefined();
+
+  const nothing = await admin(own, '', ...addLine('nothing'));
+  expect(oneError(nothing.err)).toMatchObject({ code: 'invalid_argument' });
+}, 60_000);
+
+test('commands that need no key and no Temporal ask for neither', async () => {
+  const listed = await admin({}, '', 'routes', 'list');
+  expect({ code: listed.code, err: listed.err }).toEqual({ code: 0, err: '' });
+}, 30_000);
+
+test('a Temporal that is not there is told in one sentence', async () => {
+  const sql = database.sql();
+  const account = newId('cl');
+  const id = newId('msg');
+  await sql`insert into accounts (id, name) values (${account}, 'Test')`;
+  await sql`
+    insert into messages (id, account_id, request_id, status, submission, accepted_as, recipient, text, parts, cost_grosze,
+                          carrier, give_up_at)
+    values (${id}, ${account}, ${id}, 'queued', 'unanswered', 'queued', '+48500100200', 'x', 1, 15, 'simulator', now())`;
+  const none = await admin({}, '', 'messages', 'give-up', '--id', id);
+  expect(oneError(none.err)).toMatchObject({
+    code: 'unavailable',
+    message: expect.stringContaining('TEMPORAL_ADDRESS') as string,
+  });
+  const away = await admin({ TEMPORAL_ADDRESS: '127.0.0.1:1' }, '', 'messages', 'resubmit', '--id', id);
+  expect(oneError(away.err)).toMatchObject({
+    code: 'unavailable',
+    message: expect.stringContaining('127.0.0.1:1') as string,
+  });
+  expect(await sql`select from audit_log where subject = ${id}`).toHaveLength(0);
+}, 60_000);

@@ -1,0 +1,227 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { newId } from '../../db/ids.ts';
+import { readOverview } from '../../db/routeOverview.ts';
+import {
+  addRoute,
+  addRule,
+  changeRoute,
+  lockRoute,
+  readRoute,
+  readRouteRules,
+  readRoutes,
+  readRouting,
+  removeRoute,
+  removeRule,
+  type Route,
+  routeCredentials,
+  sealCredentials,
+  setRouteState,
+  wasUsed,
+} from '../../db/routes.ts';
+import { transaction } from '../../db/transaction.ts';
+import { ownDatabase } from '../admin/support.ts';
+
+const database = ownDatabase();
+const sql = () => database.sql();
+const secretsKey = randomBytes(32);
+let made = 0;
+
+async function route(more: Partial<Route> = {}): Promise<string> {
+  const name = `r${(made += 1)}`;
+  await addRoute(sql(), {
+    ...{ name, kind: 'smpp', state: 'active', settings: { host: 'h' }, credentials: null },
+    ...{ ratePerSecond: null, brokenAfterS: 10 },
+    ...more,
+  });
+  return name;
+}
+
+const rule = (of: string) => ({
+  route: of,
+  prefix: '',
+  accountId: null,
+  type: null,
+  priority: null,
+  weight: 100,
+});
+const optionOf = async (name: string) => (await readRouting(sql())).routes.find((each) => each.name === name);
+
+describe('routes', () => {
+  test('a fresh installation sends everything to the simulated network', async () => {
+    expect((await readRouting(sql())).rules).toEqual([rule('simulator')]);
+    expect(await readRoute(sql(), 'simulator')).toEqual({
+      ...{ name: 'simulator', kind: 'simulator', state: 'active', settings: {}, credentials: null },
+      ...{ ratePerSecond: null, brokenAfterS: 10, revision: 1 },
+    });
+  });
+
+  test('every change raises the revision, and changes nothing else', async () => {
+    const settings = { host: 'h', text: 'ż😀"\\', list: [1, null, true], deep: { a: 'b' } };
+    const name = await route({ settings });
+    expect((await readRoute(sql(), name))?.settings).toEqual(settings);
+    await changeRoute(sql(), name, { ratePerSecond: 5 });
+    await changeRoute(sql(), name, { ratePerSecond: null, brokenAfterS: 20 });
+    await setRouteState(sql(), name, 'draining');
+    await changeRoute(sql(), name, {});
+    expect(await readRoute(sql(), name)).toEqual({
+      ...{ name, kind: 'smpp', state: 'draining', settings, credentials: null },
+      ...{ ratePerSecond: null, brokenAfterS: 20, revision: 4 },
+    });
+    expect((await readRoutes(sql())).map((each) => each.name)).toContain(name);
+    const [kind] = await sql()`select jsonb_typeof(settings) as kind from routes where name = ${name}`;
+    expect(kind).toEqual({ kind: 'object' });
+  });
+
+  test('a name is taken once; the schema refuses what the command line would', async () => {
+    const name = await route();
+    const again = { name, kind: 'smpp' as const, state: 'active' as const, settings: {}, credentials: null };
+    expect(await addRoute(sql(), { ...again, ratePerSecond: null, brokenAfterS: 10 })).toBe(false);
+    for (const wrong of [
+      { name: 'Ä' },
+      { name: '' },
+      { name: 'a'.repeat(32) },
+      { ratePerSecond: 0 },
+      { brokenAfterS: 0 },
+    ]) {
+      await expect(
+        addRoute(sql(), { ...again, ratePerSecond: null, brokenAfterS: 10, name: `w${name}`, ...wrong }),
+      ).rejects.toMatchObject({ code: '23514' });
+    }
+  });
+
+  test('of two operators at once the second sees what the first has made', async () => {
+    const name = await route({ settings: { count: 0 } });
+    const raise = () =>
+      transaction(sql(), async (tx) => {
+        const { count } = (await lockRoute(tx, name))?.settings as { count: number };
+        await changeRoute(tx, name, { settings: { count: count + 1 } });
+      });
+    await Promise.all(Array.from({ length: 8 }, raise));
+    expect(await readRoute(sql(), name)).toMatchObject({ settings: { count: 8 }, revision: 9 });
+  });
+
+  test('is used once anything of it stands in a record', async () => {
+    const [message, reply] = [await route(), await route()];
+    const account = newId('cl');
+    const id = newId('msg');
+    await sql()`insert into accounts (id, name) values (${account}, 'Test')`;
+    await sql()`
+      insert into messages (id, account_id, request_id, accepted_as, recipient, text, parts, cost_grosze, carrier, give_up_at)
+      values (${id}, ${account}, ${id}, 'queued', '+48500100200', 'x', 1, 15, ${message}, now())`;
+    await sql()`
+      insert into inbound_messages (id, carrier, carrier_reference, sender, received_text)
+      values (${newId('in')}, ${reply}, 'r', '+48500100200', 'x')`;
+    for (const name of [message, reply]) expect(await wasUsed(sql(), name)).toBe(true);
+    const unused = await route();
+    await addRule(sql(), rule(unused));
+    expect(await wasUsed(sql(), unused)).toBe(false);
+    await removeRoute(sql(), unused);
+    expect(await readRoute(sql(), unused)).toBeUndefined();
+  });
+});
+
+describe('credentials', () => {
+  test('are unreadable in the table, with another key, for another route, and when damaged', async () => {
+    const credentials = { systemId: 'goniec', password: 'bardzo-tajne-ż' };
+    const name = await route({ credentials: sealCredentials(secretsKey, `r${made + 1}`, credentials) });
+    const stored = (await readRoute(sql(), name))!;
+    expect(routeCredentials(secretsKey, stored)).toEqual(credentials);
+    const [raw] =
+      await sql()`select routes::text || encode(credentials, 'escape') as everything from routes where name = ${name}`;
+    expect(raw?.['everything']).not.toMatch(/tajne|goniec|password/);
+    expect(() => routeCredentials(randomBytes(32), stored)).toThrow('does not match');
+    expect(() => routeCredentials(secretsKey, { ...stored, name: 'other' })).toThrow('does not match');
+    for (const at of [0, 1, 13, stored.credentials!.length - 1]) {
+      const credentials = Buffer.from(stored.credentials!);
+      credentials[at]! ^= 1;
+      expect(() => routeCredentials(secretsKey, { name, credentials })).toThrow();
+    }
+    expect(routeCredentials(secretsKey, { name, credentials: null })).toBeNull();
+    expect(sealCredentials(secretsKey, name, credentials)).not.toEqual(
+      sealCredentials(secretsKey, name, credentials),
+    );
+  });
+});
+
+describe('rules', () => {
+  test('with the same conditions are one rule; every condition makes another', async () => {
+    const name = await route();
+    const account = newId('cl');
+    await sql()`insert into accounts (id, name) values (${account}, 'Test')`;
+    const base = rule(name);
+    const first = await addRule(sql(), base);
+    expect(await addRule(sql(), { ...base, weight: 7 })).toBe(first);
+    const others = [
+      { prefix: '48' },
+      { accountId: account },
+      { type: 'sms' as const },
+      { priority: true },
+      { priority: false },
+    ];
+    for (const other of others) await addRule(sql(), { ...base, ...other });
+    const mine = (await readRouteRules(sql())).filter((each) => each.route === name);
+    expect(mine).toHaveLength(1 + others.length);
+    expect(mine[0]).toEqual({ ...base, id: first, weight: 7 });
+    expect(await removeRule(sql(), first)).toEqual({ ...base, id: first, weight: 7 });
+    expect(await removeRule(sql(), first)).toBeUndefined();
+    const { rules } = await readRouting(sql());
+    expect(rules.filter((each) => each.route === name)).toEqual(
+      others.map((other) => ({ ...base, ...other })),
+    );
+    await expect(addRule(sql(), rule('nowhere'))).rejects.toMatchObject({ code: '23503' });
+    await expect(addRule(sql(), { ...base, prefix: '+48' })).rejects.toMatchObject({ code: '23514' });
+  });
+});
+
+describe('routing and overview', () => {
+  test('a route works as long as it had a session within its own time', async () => {
+    const name = await route({ brokenAfterS: 30 });
+    expect(await optionOf(name)).toEqual({ name, kind: 'smpp', state: 'active', working: false });
+    for (const [ago, working] of [
+      [0, true],
+      [25, true],
+      [31, false],
+    ] as const) {
+      await sql()`update route_states set working_at = now() - make_interval(secs => ${ago}) where route = ${name}`;
+      expect((await optionOf(name))?.working).toBe(working);
+      expect((await readOverview(sql(), name))[0]?.working).toBe(working);
+    }
+  });
+
+  test('are read by one statement: what changes meanwhile is seen whole or not at all', async () => {
+    const statements: string[] = [];
+    const counting = new Proxy(sql(), {
+      apply(target, self, args: unknown[]): unknown {
+        statements.push(String((args[0] as readonly string[])[0]));
+        return Reflect.apply(target, self, args);
+      },
+    });
+    await readRouting(counting);
+    expect(statements).toHaveLength(1);
+  });
+
+  test('count each message once, by what is known of its submit', async () => {
+    const name = await route();
+    const account = newId('cl');
+    await sql()`insert into accounts (id, name) values (${account}, 'Test')`;
+    const cases = [
+      ['queued', 'waiting'],
+      ['queued', 'under way'],
+      ['queued', 'unanswered'],
+      ['expired', 'unanswered'],
+      ['scheduled', 'waiting'],
+      ['draft', 'waiting'],
+      ['delivered', 'answered'],
+    ] as const;
+    for (const [status, submission] of cases) {
+      const id = newId('msg');
+      await sql()`
+        insert into messages (id, account_id, request_id, status, submission, accepted_as, recipient, text, parts, cost_grosze,
+                              carrier, give_up_at)
+        values (${id}, ${account}, ${id}, ${status}, ${submission}, 'queued', '+48500100200', 'x', 1, 15, ${name}, now())`;
+    }
+    expect(await readOverview(sql(), name)).toMatchObject([{ name, queue: 2, unanswered: 1, workers: [] }]);
+    expect(await readOverview(sql(), 'nowhere')).toEqual([]);
+  });
+});

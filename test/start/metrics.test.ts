@@ -1,0 +1,206 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { afterEach, expect, onTestFinished, test } from 'vitest';
+import { type RunningMetrics, startMetrics } from '../../bin/metrics.ts';
+import { newId } from '../../db/ids.ts';
+import { routeLine } from '../admin/routeLine.ts';
+import { takenPort } from './support.ts';
+
+const { ok, sql, smpp, seen, url } = routeLine();
+
+let running: RunningMetrics | undefined;
+const errors: unknown[] = [];
+afterEach(async () => {
+  await running?.stop();
+  running = undefined;
+  errors.length = 0;
+});
+
+async function metricsOf(databaseUrl: string): Promise<RunningMetrics> {
+  running = await startMetrics({
+    ...{ databaseUrl, host: '127.0.0.1', port: 0 },
+    onError: (error) => errors.push(error),
+  });
+  return running;
+}
+
+/** A server that takes connections and says nothing. */
+async function silentDatabase(): Promise<string> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => sockets.add(socket.on('error', () => undefined)));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return `postgres://u:hush@127.0.0.1:${(server.address() as AddressInfo).port}/d`;
+}
+
+interface Sample {
+  name: string;
+  labels: Record<string, string>;
+  value: number;
+}
+
+/** Reads Prometheus' text format (https://prometheus.io/docs/instrumenting/exposition_formats/), strictly. */
+function parse(text: string): { samples: Sample[]; types: Map<string, string> } {
+  const types = new Map<string, string>();
+  const helps = new Set<string>();
+  const samples: Sample[] = [];
+  for (const line of text.split('\n').filter((each) => each !== '')) {
+    const comment = /^# (HELP|TYPE) ([a-zA-Z_:][a-zA-Z0-9_:]*) (.+)$/.exec(line);
+    if (comment?.[1] === 'HELP') helps.add(comment[2]!);
+    else if (comment?.[1] === 'TYPE') {
+      expect(types.has(comment[2]!)).toBe(false);
+      types.set(comment[2]!, comment[3]!);
+    } else {
+      const [, name, list = '', value] = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$/.exec(line)!;
+      const labels = [...list.matchAll(/([a-z_]+)="((?:[^"\\]|\\.)*)"(?:,|$)/gi)];
+      samples.push({
+        name: name!,
+        labels: Object.fromEntries(labels.map(([, label, content]) => [label!, content!])),
+        value: Number(value),
+      });
+    }
+  }
+  for (const name of types.keys()) expect(helps).toContain(name);
+  return { samples, types };
+}
+
+async function scrape({ port }: RunningMetrics) {
+  const response = await fetch(`http://127.0.0.1:${port}/metrics`);
+  expect(response.status).toBe(200);
+  expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+  const { samples, types } = parse(await response.text());
+  const values = (name: string, labels: Record<string, string>): number[] =>
+    samples
+      .filter((sample) => sample.name === name)
+      .filter((sample) => Object.entries(labels).every(([label, value]) => sample.labels[label] === value))
+      .map(({ value }) => value);
+  return { samples, types, values };
+}
+
+async function addMessage(account: string, carrier: string, submission: string): Promise<void> {
+  const id = newId('msg');
+  await sql()`
+    insert into messages (id, account_id, request_id, status, accepted_as, recipient, text, parts, cost_grosze, carrier,
+                          submission, give_up_at)
+    values (${id}, ${account}, ${id}, 'queued', 'queued', '+48500100200', 'tekst', 1, 15, ${carrier}, ${submission},
+            now() + interval '1 hour')`;
+}
+
+test('the scraped text follows what happens on the routes, and tells nothing about people', async () => {
+  const metrics = await metricsOf(url());
+  await smpp('measured', '--rate', '50');
+  const before = await scrape(metrics);
+  const route = { route: 'measured', kind: 'smpp' };
+  expect(before.values('goniec_route_up', route)).toEqual([0]);
+  expect(before.values('goniec_route_sessions', route)).toEqual([]);
+  expect(before.values('goniec_route_seconds_since_last_report', route)).toEqual([]);
+  expect(before.values('goniec_route_rate_limit_parts_per_second', route)).toEqual([50]);
+  expect(before.values('goniec_route_rate_limit_parts_per_second', { route: 'simulator' })).toEqual([]);
+  expect(before.values('goniec_database_up', {})).toEqual([1]);
+
+  const account = String((await ok('accounts', 'create', '--name', 'Kwiaciarnia'))['id']);
+  for (const submission of ['waiting', 'under way', 'unanswered'])
+    await addMessage(account, 'measured', submission);
+  await seen('measured', 'host "1"\n', {
+    sessions: 2,
+    sessions_wanted: 3,
+    window_size: 20,
+    in_flight: 4,
+    submitted: 70,
+  });
+  await seen('measured', 'host2', { submitted: 30, throttled: 5, refused: 6, unanswered: 7, failures: 8 });
+  await sql()`update route_states set reported_at = now() - interval '90 seconds' where route = 'measured'`;
+  await ok('routes', 'drain', 'measured');
+
+  const after = await scrape(metrics);
+  expect(after.values('goniec_route_up', route)).toEqual([1]);
+  expect(after.values('goniec_route_state', { ...route, state: 'draining' })).toEqual([1]);
+  expect(after.values('goniec_route_state', { ...route, state: 'active' })).toEqual([0]);
+  expect(after.values('goniec_route_queue_messages', route)).toEqual([2]);
+  expect(after.values('goniec_route_unanswered_messages', route)).toEqual([1]);
+  expect(after.values('goniec_route_seconds_since_last_report', route)[0]).toBeGreaterThanOrEqual(90);
+  expect(after.values('goniec_route_seconds_since_last_report', route)[0]).toBeLessThan(120);
+  const one = { ...route, worker: 'host \\"1\\"\\n' };
+  expect(after.values('goniec_route_sessions', one)).toEqual([2]);
+  expect(after.values('goniec_route_sessions_wanted', one)).toEqual([3]);
+  expect(after.values('goniec_route_window_parts', one)).toEqual([20]);
+  expect(after.values('goniec_route_in_flight_parts', one)).toEqual([4]);
+  expect(after.values('goniec_route_submitted_parts_total', route).sort()).toEqual([30, 70]);
+  const two = { ...route, worker: 'host2' };
+  expect(after.values('goniec_route_throttled_parts_total', two)).toEqual([5]);
+  expect(after.values('goniec_route_refused_parts_total', two)).toEqual([6]);
+  expect(after.values('goniec_route_unanswered_parts_total', two)).toEqual([7]);
+  expect(after.values('goniec_route_connection_failures_total', two)).toEqual([8]);
+  for (const [name, type] of after.types) if (/^goniec_.*_total$/.test(name)) expect(type).toBe('counter');
+  expect(after.values('process_resident_memory_bytes', {})[0]).toBeGreaterThan(1_000_000);
+
+  const labels = new Set(
+    after.samples
+      .filter(({ name }) => name.startsWith('goniec_'))
+      .flatMap((sample) => Object.keys(sample.labels)),
+  );
+  expect([...labels].sort()).toEqual(['kind', 'route', 'state', 'worker']);
+  expect(JSON.stringify(after.samples)).not.toMatch(/500100200|tekst|cl_|msg_|smsc\.example/);
+
+  await sql()`update route_workers set seen_at = now() - interval '1 minute' where worker = 'host2'`;
+  await sql()`update route_states set working_at = now() - interval '1 minute' where route = 'measured'`;
+  const later = await scrape(metrics);
+  expect(later.values('goniec_route_sessions', two)).toEqual([]);
+  expect(later.values('goniec_route_up', route)).toEqual([0]);
+  expect(errors).toEqual([]);
+});
+
+test('many at once get the same text from one look into the database', async () => {
+  const metrics = await metricsOf(url());
+  const texts = await Promise.all(
+    Array.from({ length: 15 }, async () => (await fetch(`http://127.0.0.1:${metrics.port}/metrics`)).text()),
+  );
+  for (const text of texts) expect(text).toContain('goniec_database_up 1');
+});
+
+test.each(['refuses connections', 'never answers'])('with a database that %s it goes on', async (what) => {
+  const metrics = await metricsOf(
+    what === 'never answers' ? await silentDatabase() : 'postgres://u:hush@127.0.0.1:1/d',
+  );
+  const { values } = await scrape(metrics);
+  expect(values('goniec_database_up', {})).toEqual([0]);
+  expect(values('goniec_route_up', {})).toEqual([]);
+  expect(values('process_cpu_seconds_total', {})).toHaveLength(1);
+  expect(errors).toHaveLength(1);
+  expect(String(errors[0])).not.toContain('hush');
+});
+
+test('serves nothing else', async () => {
+  const { port } = await metricsOf(url());
+  for (const [method, path, status] of [
+    ['GET', '/', 404],
+    ['GET', '/metrics/../etc/passwd', 404],
+    ['GET', '/metricsx', 404],
+    ['POST', '/metrics', 405],
+    ['DELETE', '/metrics', 405],
+    ['GET', '/metrics?x=1', 200],
+    ['GET', `/${'x'.repeat(20_000)}`, 431],
+  ] as const) {
+    const answered = await new Promise<number | undefined>((resolve, reject) => {
+      const asked = request({ port, method, path, host: '127.0.0.1' }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      });
+      asked.on('error', reject);
+      asked.end();
+    });
+    expect({ path: path.slice(0, 30), answered }).toEqual({ path: path.slice(0, 30), answered: status });
+  }
+});
+
+test('a taken port is told by the name of its setting', async () => {
+  const port = await takenPort();
+  await expect(
+    startMetrics({ databaseUrl: url(), host: '127.0.0.1', port, onError: (error) => errors.push(error) }),
+  ).rejects.toThrow(/METRICS_PORT/);
+});
