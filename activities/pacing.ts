@@ -4,36 +4,62 @@ import { pauseRoute, takeSlots } from '../db/routeRates.ts';
 
 /** Keeps one route's rate, together with every other process that submits on it. */
 export interface Pacer {
-  /** Resolves when so many parts may leave, which they have to do at once; rejects when the wait is broken off. */
-  turn(parts: number, signal: AbortSignal): Promise<void>;
+  /**
+   * Waits for the turn of so many parts, which have to leave at once then.
+   *
+   * @param prepare done shortly before, once; resolves to false when they must not leave
+   * @param signal breaks the wait off, before anything is prepared
+   * @returns whether they are to leave
+   */
+  turn(parts: number, prepare: () => Promise<boolean>, signal: AbortSignal): Promise<boolean>;
   /** Holds everything back for a while: the SMSC asked for it. */
   pause(ms: number): Promise<void>;
+  /** Breaks all waits off. */
+  stop(): void;
 }
 
 // A place is good for this long; whoever comes later takes another, so that a process that stood still does not make up
-// for it in one burst. The places are that much further apart: no second ever holds more than the rate.
+// for it in one burst.
 const TOLERANCE_MS = 40;
+// From its turn to the SMSC, more or less.
+const ON_THE_WAY_MS = 20;
+// By both the places are further apart: no second ever holds more than the rate.
+const SECOND_MS = 1000 + TOLERANCE_MS + ON_THE_WAY_MS;
+// A statement's time: what was prepared long before would be left open by a crash in between.
+const PREPARE_AHEAD_MS = 60;
 
 /** @param ratePerSecond parts per second allowed by the operator; null: as many as the SMSC takes */
 export function createPacer(sql: Database, route: string, ratePerSecond: number | null): Pacer {
+  const stopping = new AbortController();
   let pausedUntil = 0;
-  const reserve = ratePerSecond === null ? null : places(sql, route, (1000 + TOLERANCE_MS) / ratePerSecond);
+  const reserve =
+    ratePerSecond === null
+      ? () => Promise.resolve(performance.now())
+      : places(sql, route, SECOND_MS / ratePerSecond);
 
   return {
-    async turn(parts, signal) {
+    async turn(parts, prepare, signal) {
+      const broken = AbortSignal.any([signal, stopping.signal]);
+      let prepared = false;
       for (;;) {
-        await sleepUntil(pausedUntil, signal);
-        if (reserve === null) return;
+        await sleepUntil(pausedUntil, prepared ? undefined : broken);
         const at = await reserve(parts);
-        await sleepUntil(at, signal);
+        if (!prepared) {
+          await sleepUntil(at - PREPARE_AHEAD_MS, broken);
+          if (!(await prepare())) return false;
+          prepared = true;
+        }
+        await sleepUntil(at);
         const now = performance.now();
-        if (now - at <= TOLERANCE_MS && now >= pausedUntil) return;
+        const inTime = ratePerSecond === null || now - at <= TOLERANCE_MS;
+        if (inTime && now >= pausedUntil) return true;
       }
     },
     async pause(ms) {
       pausedUntil = Math.max(pausedUntil, performance.now() + ms);
       if (ratePerSecond !== null) await pauseRoute(sql, route, ms);
     },
+    stop: () => stopping.abort(),
   };
 }
 
@@ -96,7 +122,8 @@ function clockOf(): (theirNow: number, asked: number) => (theirs: number) => num
   };
 }
 
-async function sleepUntil(at: number, signal: AbortSignal): Promise<void> {
+async function sleepUntil(at: number, signal?: AbortSignal): Promise<void> {
   const wait = at - performance.now();
-  if (wait > 0) await delay(wait, undefined, { signal });
+  if (wait > 0) await delay(wait, undefined, signal ? { signal } : {});
+  else signal?.throwIfAborted();
 }

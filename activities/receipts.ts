@@ -20,7 +20,7 @@ import {
   takeSignals,
   WHOLE,
 } from '../db/receipts.ts';
-import { acceptParts, holdUnanswered } from '../db/submissions.ts';
+import { acceptParts, holdUnanswered, lockMessage } from '../db/submissions.ts';
 import { transaction } from '../db/transaction.ts';
 import { mergeReport, outcomeOfParts, type ReportState } from '../domain/receipts.ts';
 import { outcomeSignal } from '../workflows/contracts.ts';
@@ -63,15 +63,19 @@ async function storeLateAnswer(sql: Database, reference: string, answer: LateAns
   const submitted = parseReference(reference);
   if (submitted === null) return;
   const { messageId, part } = submitted;
-  const parts = part === WHOLE ? await partNumbers(sql, messageId) : [part];
-  if (answer.kind === 'accepted') await acceptParts(sql, { messageId, parts }, answer.carrierMessageId);
-  else await holdUnanswered(sql, { messageId, parts }, answer.code ?? null);
+  await transaction(sql, async (tx) => {
+    // Answers to several parts come in one burst: each has to see what the one before it left.
+    await lockMessage(tx, messageId);
+    const parts = part === WHOLE ? await partNumbers(tx, messageId) : [part];
+    if (answer.kind === 'accepted') await acceptParts(tx, { messageId, parts }, answer.carrierMessageId);
+    else await holdUnanswered(tx, { messageId, parts }, answer.code ?? null);
+  });
 }
 
-/** One transaction: takes stored reports, moves parts and messages, notes whom to tell. Returns how many it took. */
+/** One transaction: takes stored reports, moves parts and messages, notes whom to tell. Returns how many it looked at. */
 async function applyReports(tx: Sql): Promise<number> {
-  const reports = await takeMatchedReports(tx, AT_ONCE);
-  if (reports.length === 0) return 0;
+  const { looked, reports } = await takeMatchedReports(tx, AT_ONCE);
+  if (reports.length === 0) return looked;
   const messages = await lockReportedMessages(tx, [...new Set(reports.map((report) => report.messageId))]);
 
   const changes = messages.flatMap((message) => mergeIntoParts(message, reports));
@@ -90,7 +94,7 @@ async function applyReports(tx: Sql): Promise<number> {
     events: [sentEvents.get(messageId), endEvents.get(messageId)].filter((id) => id !== undefined),
   }));
   await noteOutcomes(tx, outcomes, [...new Set(reports.map((report) => report.reportId))]);
-  return reports.length;
+  return looked;
 }
 
 /** Applies the reports of one message to its parts in place, and returns what changed. */

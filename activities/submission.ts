@@ -7,11 +7,11 @@ import { partReference, WHOLE } from '../db/receipts.ts';
 import {
   acceptParts,
   claimParts,
+  concludeSubmission,
   expireMessage,
   failSubmission,
   holdParts,
   leavePartsUnanswered,
-  markUnanswered,
   moveToRoute,
   openSubmission,
   type PartClaim,
@@ -99,9 +99,14 @@ async function submitMessage(
   }
   if (message.giveUpAt.getTime() <= Date.now()) return asOutcome(await expireMessage(sql, messageId));
 
+  const pieces = piecesOf(message, carrier);
+  if (message.submission === 'under way') {
+    // An attempt that ended has left its part so. The carrier may not come as far as to find that.
+    await leavePartsUnanswered(sql, { messageId, parts: pieces.flatMap(({ parts }) => parts) }, null);
+  }
   let now: StatusChange = message;
   let unanswered = false;
-  for (const piece of piecesOf(message, carrier)) {
+  for (const piece of pieces) {
     const { claim, answer } = await submitPiece(submitting, message, piece);
     if (claim === 'closed') return submitMessage(submitting, messageId, round, patience);
     if (claim === 'unanswered') unanswered = true;
@@ -137,9 +142,10 @@ async function submitMessage(
         throw tryLater(answer);
     }
   }
-  if (!unanswered) return asOutcome(now);
-  await markUnanswered(sql, messageId);
-  return { status: 'unanswered', events: now.events };
+  if (!unanswered && now.status !== 'queued') return asOutcome(now);
+  const concluded = await concludeSubmission(sql, messageId);
+  if (concluded.status === 'queued') throw incomplete();
+  return asOutcome(concluded);
 }
 
 function piecesOf(message: SubmittableMessage, carrier: Carrier): Piece[] {
@@ -175,11 +181,15 @@ async function submitPiece(
 ): Promise<{ claim: PartClaim | null; answer: SubmitAnswer | null }> {
   const signal = Context.current().cancellationSignal;
   let claim: PartClaim | null = null;
-  const leave = async (): Promise<boolean> => {
-    await pacer.turn(piece.parts.length, signal);
-    claim = await claimParts(sql, { messageId: message.id, parts: piece.parts, carrier: carrier.name });
-    return claim === 'claimed';
-  };
+  const leave = (): Promise<boolean> =>
+    pacer.turn(
+      piece.parts.length,
+      async () => {
+        claim = await claimParts(sql, { messageId: message.id, parts: piece.parts, carrier: carrier.name });
+        return claim === 'claimed';
+      },
+      signal,
+    );
   const answer = await handOver(carrier, piece.submit, leave, () => claim !== null);
   if (answer.kind === 'withheld') return { claim, answer: null };
   onAnswer(answer.kind);
@@ -265,6 +275,15 @@ function tryLater({
     message: `${kind === 'throttled' ? 'the SMSC throttles' : 'the SMSC asks to try later'}${code === undefined ? '' : ` (${code})`}`,
     category: ApplicationFailureCategory.BENIGN,
     nextRetryDelay: retryAfterMs,
+  });
+}
+
+// The SMSC said late that it has not taken a part, or the route takes messages whole now and has some parts of it.
+function incomplete(): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: FAILURE.carrierUnavailable,
+    message: 'the route has not taken all of it yet',
+    category: ApplicationFailureCategory.BENIGN,
   });
 }
 

@@ -6,6 +6,7 @@ import { statusSnapshot } from './submissions.ts';
 
 // After this long an unknown report is left to the operator.
 const MATCH_WITHIN = '1 day';
+const LOOK_AGAIN = '2 seconds';
 // An answer under way is stored by then: a report that is still unknown belongs to no answered submit.
 const ANSWERS_STORED_WITHIN = '10 seconds';
 
@@ -59,37 +60,65 @@ export interface MatchedReport {
 }
 
 /**
- * Takes reports that have met their part, oldest first, and locks them until the transaction ends. A report meets parts by
- * its id, else by the id read in the route's other way. Where an SMSC gave one id twice, the phone it speaks of decides,
- * then which message was not reported yet. A part whose submit was left unanswered has no id: it is met by a report that
- * carries our reference, or that names its phone when no other part on this route can be meant. While an answer is still
- * awaited, a report waits for it.
+ * Looks at reports that are due, oldest first: takes those that have met their part, and locks them until the transaction
+ * ends. A report meets parts by its id, else by the id read in the route's other way. Where an SMSC gave one id twice, the
+ * phone it speaks of decides, then which message was not reported yet. A part whose submit was left unanswered has no
+ * id: it is met by a report that carries our reference, or that names its phone when no other part on this route can be
+ * meant. While an answer is still awaited, a report waits for it: it is looked at again, less often the older it is, so
+ * that however many reports stay unknown, they hold up nobody's.
+ * @returns how many were looked at, and those that met parts, once for each part
  */
-export async function takeMatchedReports(sql: Sql, limit: number): Promise<MatchedReport[]> {
-  return await sql<MatchedReport[]>`
-    select r.id as "reportId", p.message_id as "messageId", p.part,
+export async function takeMatchedReports(
+  sql: Sql,
+  limit: number,
+): Promise<{ looked: number; reports: MatchedReport[] }> {
+  const rows = await sql<(MatchedReport | { reportId: number; messageId: null })[]>`
+    with r as materialized (
+      select id, carrier, carrier_message_id, alternative_id, message_id, part, phone, state, received_at
+        from delivery_reports
+       where look_at <= now()
+       order by look_at, id
+       limit ${limit}
+         for update skip locked
+    ), unanswered as materialized (
+      select u.carrier, u.message_id, u.part, u.submitted_at, m.recipient
+        from message_parts u join messages m on m.id = u.message_id
+       where u.state = 'unanswered' and u.carrier in (select carrier from r)
+         and m.recipient in (select phone from r where received_at < now() - ${ANSWERS_STORED_WITHIN}::interval)
+    ), met as (
+      select r.id, p.message_id, p.part
+        from r
+        join lateral (
+          select message_id, part, choice, min(choice) over () as best from (
+            ${partsWithId(sql, sql`r.carrier_message_id`, 1)}
+            union all
+            ${partsWithId(sql, sql`r.alternative_id`, 2)}
+            union all
+            select message_id, part, 3 from message_parts
+             where message_id = r.message_id and r.part in (part, ${WHOLE}) and carrier = r.carrier
+               and state = 'unanswered'
+            union all
+            ${unansweredPartTo(sql)}
+          ) found
+        ) p on p.choice = p.best
+    ), waiting as (
+      update delivery_reports d
+         set look_at = case when r.received_at > now() - ${MATCH_WITHIN}::interval
+                            then now() + greatest((now() - r.received_at) / 4, ${LOOK_AGAIN}::interval) end
+        from r where d.id = r.id and not exists (select from met where met.id = d.id)
+    )
+    select r.id as "reportId", met.message_id as "messageId", met.part,
            nullif(r.carrier_message_id, '') as "carrierMessageId", r.state
-      from delivery_reports r
-      join lateral (
-        select message_id, part, choice, min(choice) over () as best from (
-          ${partsWithId(sql, sql`r.carrier_message_id`, 1)}
-          union all
-          ${partsWithId(sql, sql`r.alternative_id`, 2)}
-          union all
-          select message_id, part, 3 from message_parts
-           where message_id = r.message_id and r.part in (part, ${WHOLE}) and carrier = r.carrier
-             and state = 'unanswered'
-          union all
-          (${unansweredPartTo(sql)})
-        ) met
-      ) p on p.choice = p.best
-     where r.applied_at is null and r.received_at > now() - ${MATCH_WITHIN}::interval
-     order by r.id
-     limit ${limit}
-       for update of r skip locked`;
+      from r left join met on met.id = r.id
+     order by r.id, met.part`;
+  return {
+    looked: new Set(rows.map(({ reportId }) => reportId)).size,
+    reports: rows.filter((row): row is MatchedReport => row.messageId !== null),
+  };
 }
 
-// As SQL, for a report `r`: the parts of the one message that has this id on its route.
+// As SQL, for a report `r`: the parts of the one message that has this id on its route. One to another phone than the
+// report's is taken only once it is certain that no answer with the same id for that phone is under way.
 function partsWithId(sql: Sql, id: Fragment, choice: number): Fragment {
   return sql`
     select message_id, part, ${choice}::int as choice from message_parts
@@ -97,25 +126,23 @@ function partsWithId(sql: Sql, id: Fragment, choice: number): Fragment {
        and message_id = (
          select c.message_id from message_parts c join messages m on m.id = c.message_id
           where c.carrier = r.carrier and c.carrier_message_id = ${id}
+            and (r.phone is null or m.recipient = r.phone
+                 or r.received_at < now() - ${ANSWERS_STORED_WITHIN}::interval)
           order by (m.recipient = r.phone) desc nulls last, c.reported_at is null desc, c.submitted_at desc
           limit 1)`;
 }
 
-// As SQL, for a report `r` that no id explains: an unanswered part to its phone, where all of those are one message's.
-// Several reports take its parts in turn.
+// As SQL, for a report `r` that no id explains: the first unanswered part to its phone, where all of those are one
+// message's. Reports to one phone take their turns: the next one may speak of the same part, and is then known by its id.
 function unansweredPartTo(sql: Sql): Fragment {
-  const open = sql`
-    message_parts u join messages m on m.id = u.message_id
-     where u.carrier = r.carrier and u.state = 'unanswered' and m.recipient = r.phone
-       and u.submitted_at <= r.received_at`;
   return sql`
-    select u.message_id, u.part, 4 from ${open}
+    select min(u.message_id), min(u.part), 4 from unanswered u
+     where u.carrier = r.carrier and u.recipient = r.phone and u.submitted_at <= r.received_at
        and r.received_at < now() - ${ANSWERS_STORED_WITHIN}::interval
-       and (select count(distinct u.message_id) from ${open}) = 1
-     order by u.part
-    offset (select count(*) from delivery_reports o
-             where o.carrier = r.carrier and o.phone = r.phone and o.applied_at is null and o.id < r.id)
-     limit 1`;
+       and not exists (select from delivery_reports o
+                        where o.carrier = r.carrier and o.phone = r.phone and o.look_at is not null
+                          and o.id < r.id and o.received_at >= u.submitted_at)
+    having count(distinct u.message_id) = 1`;
 }
 
 /** A message under report, with all its parts. */
@@ -204,7 +231,7 @@ export async function noteOutcomes(
   const rows = outcomes.map(({ messageId, status, events }) => ({ message_id: messageId, status, events }));
   await sql`
     with applied as (
-      update delivery_reports set applied_at = now() where id = any(${reportIds})
+      update delivery_reports set applied_at = now(), look_at = null where id = any(${reportIds})
     )
     insert into outcome_signals (message_id, status, event_ids)
     select o.message_id, o.status, o.events

@@ -2,13 +2,15 @@ import type { ErrorCode } from '../domain/reasons.ts';
 import { newId } from './ids.ts';
 import { refundOf } from './billing.ts';
 import { activeEntry } from './blacklist.ts';
-import type { Fragment, Sql } from './connection.ts';
+import type { Database, Fragment, Sql } from './connection.ts';
+import { transaction } from './transaction.ts';
 
 /** What a submission needs of its message. */
 export interface SubmittableMessage {
   id: string;
   accountId: string;
   status: string;
+  submission: string;
   recipient: string;
   sender: string | null;
   text: string;
@@ -61,10 +63,15 @@ export async function releaseScheduled(sql: Sql, messageId: string): Promise<Rel
   return message ?? null;
 }
 
+/** Locks a message until the transaction ends; what is known of its parts then stays so. */
+export async function lockMessage(sql: Sql, messageId: string): Promise<void> {
+  await sql`select from messages where id = ${messageId} for update`;
+}
+
 /** Reads a message for its submission. Null when there is no such accepted message. */
 export async function openSubmission(sql: Sql, messageId: string): Promise<SubmittableMessage | null> {
   const [message] = await sql<(SubmittableMessage & { concatReference: number | null })[]>`
-    select id, account_id as "accountId", status, recipient, sender, text, parts, priority, carrier,
+    select id, account_id as "accountId", status, submission, recipient, sender, text, parts, priority, carrier,
            concat_reference as "concatReference", give_up_at as "giveUpAt",
            ${pendingEvents(sql, messageId)} as events,
            exists (${activeEntry(sql, sql`messages.account_id`, sql`messages.recipient`)}) as blacklisted
@@ -99,13 +106,17 @@ async function takeConcatReference(sql: Sql, messageId: string): Promise<number>
 }
 
 /**
- * Marks parts as under way before they leave, so that a crash from here on is known to leave their fate open.
- * Parts found under way belong to an attempt that ended without an answer: they become `unanswered`.
+ * Marks parts as under way before they leave, all or none, so that a crash from here on is known to leave their fate
+ * open. Parts found under way belong to an attempt that ended without an answer: they become `unanswered`.
  */
 export async function claimParts(sql: Sql, { messageId, parts, carrier }: PartsOf): Promise<PartClaim> {
   const [claimed] = await sql`
     with open as (
-      select id from messages where id = ${messageId} and status = 'queued' and carrier = ${carrier} for update
+      select id from messages
+       where id = ${messageId} and status = 'queued' and carrier = ${carrier}
+         and not exists (select from message_parts
+                          where message_id = ${messageId} and part = any(${parts as number[]}) and state <> 'held')
+         for update
     ), claimed as (
       insert into message_parts (message_id, part, state, carrier)
       select id, part, 'under way', ${carrier} from open, ${partsAs(sql, parts)}
@@ -118,21 +129,24 @@ export async function claimParts(sql: Sql, { messageId, parts, carrier }: PartsO
     update messages m set submission = 'under way' from claimed c where m.id = c.message_id returning m.id`;
   if (claimed) return 'claimed';
   const [found] = await sql<{ state: PartClaim }[]>`
-    with found as (
+    with open as (
+      select id from messages where id = ${messageId} for update
+    ), found as (
       update message_parts set state = case when state = 'under way' then 'unanswered' else state end
-       where message_id = ${messageId} and part = any(${parts as number[]}) and state <> 'held'
+        from open
+       where message_id = open.id and part = any(${parts as number[]}) and state <> 'held'
       returning message_id, state
     ), shown as (
       update messages m set submission = 'unanswered', updated_at = now()
         from found f where m.id = f.message_id and f.state = 'unanswered' and m.status = 'queued'
     )
-    select state from found`;
+    select state from found order by state = 'unanswered' desc`;
   return found?.state ?? 'closed';
 }
 
 /**
  * Puts parts back that the SMSC certainly did not take, to be submitted again. A message of which it took nothing yet
- * waits as before its first try.
+ * waits as before its first try; one of which other parts were left unanswered shows that.
  * @param code what the SMSC said
  */
 export async function holdParts(
@@ -141,15 +155,20 @@ export async function holdParts(
   code: string | null,
 ): Promise<void> {
   await sql`
-    with held as (
+    with open as (
+      select id from messages where id = ${messageId} for update
+    ), held as (
       update message_parts set state = 'held', answered_at = now(), answer_code = ${code}
-       where message_id = ${messageId} and part = any(${parts as number[]}) and state = 'under way'
+        from open
+       where message_id = open.id and part = any(${parts as number[]}) and state = 'under way'
       returning message_id, part
     )
-    update messages m set submission = 'waiting'
-     where m.id = ${messageId} and m.submission = 'under way' and exists (select from held)
-       and not exists (select from message_parts p
-                        where p.message_id = m.id and p.state <> 'held' and p.part not in (select part from held))`;
+    update messages m set submission = others.shows
+      from (select case when bool_or(state = 'unanswered') then 'unanswered'
+                        when bool_or(state <> 'held') then 'under way' else 'waiting' end as shows
+              from message_parts where message_id = ${messageId} and part not in (select part from held)) others
+     where m.id = ${messageId} and m.submission = 'under way' and others.shows <> 'under way'
+       and exists (select from held)`;
 }
 
 /** Notes that a submit got no answer in time, or one that does not tell, and shows it on the message. */
@@ -159,13 +178,18 @@ export async function leavePartsUnanswered(
   code: string | null,
 ): Promise<void> {
   await sql`
-    with left_open as (
+    with open as (
+      select id from messages where id = ${messageId} for update
+    ), left_open as (
       update message_parts set state = 'unanswered', answer_code = ${code}
-       where message_id = ${messageId} and part = any(${parts as number[]}) and state = 'under way'
+        from open
+       where message_id = open.id and part = any(${parts as number[]}) and state = 'under way'
       returning message_id
     )
     update messages m set submission = 'unanswered', updated_at = now()
-     where m.id = ${messageId} and m.status = 'queued' and exists (select from left_open)`;
+     where m.id = ${messageId} and m.status = 'queued'
+       and (exists (select from left_open)
+            or exists (select from message_parts p where p.message_id = m.id and p.state = 'unanswered'))`;
 }
 
 /**
@@ -175,7 +199,7 @@ export async function leavePartsUnanswered(
 export async function moveToRoute(sql: Sql, messageId: string, from: string, to: string): Promise<boolean> {
   const moved = await sql`
     update messages m set carrier = ${to}, updated_at = now()
-     where m.id = ${messageId} and m.carrier = ${from} and m.status = 'queued'
+     where m.id = ${messageId} and m.carrier = ${from} and m.status = 'queued' and m.submission = 'waiting'
        and not exists (select from message_parts p where p.message_id = m.id and p.state <> 'held')`;
   return moved.count > 0;
 }
@@ -192,7 +216,8 @@ export interface StoredAnswer {
 
 /**
  * Stores that the SMSC took parts. With the last one the message becomes `sent`, and its event is written.
- * A message already given up as unanswered has a workflow that waits for a signal: it is written as well.
+ * A message already given up as unanswered has a workflow that waits for a signal: it is written as well. Held parts count
+ * too: the operator has put them back, but the SMSC has them after all.
  * @param carrierMessageId the SMSC's id of what was submitted
  */
 export async function acceptParts(
@@ -209,8 +234,22 @@ export async function acceptParts(
     ), answered as (
       update message_parts
          set state = 'accepted', carrier_message_id = ${carrierMessageId}, answered_at = now(), answer_code = null
-       where message_id = ${messageId} and part = any(${parts as number[]}) and state in ('under way', 'unanswered')
+        from before
+       where message_id = before.id and part = any(${parts as number[]})
+         and state in ('under way', 'unanswered', 'held')
       returning carrier
+    ), awaited as (
+      -- Skipping what is being looked at just now: that is looked at again soon, and its holder may wait for this message.
+      select r.id from delivery_reports r
+       where r.id in (
+               select o.id from delivery_reports o join answered a on a.carrier = o.carrier
+                where o.carrier_message_id = ${carrierMessageId} and o.applied_at is null and o.look_at is not null
+               union all
+               select o.id from delivery_reports o join answered a on a.carrier = o.carrier
+                where o.alternative_id = ${carrierMessageId} and o.look_at is not null)
+         for update skip locked
+    ), due as (
+      update delivery_reports r set look_at = now() from awaited where r.id = awaited.id returning r.id
     ), sent as (
       update messages m set status = 'sent', submission = 'answered', updated_at = now()
         from before b
@@ -224,9 +263,7 @@ export async function acceptParts(
     )
     select coalesce((select status from sent), (select status from messages where id = ${messageId})) as status,
            ${pendingEvents(sql, messageId)} || array(select id from event) as events,
-           exists (select from delivery_reports r join answered a on a.carrier = r.carrier
-                    where ${carrierMessageId} in (r.carrier_message_id, r.alternative_id)
-                      and r.applied_at is null) as reported`;
+           exists (select from due) as reported`;
   if (!stored) throw new Error(`message ${messageId} vanished`);
   return stored;
 }
@@ -237,7 +274,10 @@ export interface StatusChange {
   events: string[];
 }
 
-/** The SMSC refused parts for good: the message has failed and its cost is given back, once. */
+/**
+ * The SMSC refused parts for good: the message has failed and its cost is given back, once. The workflow of a message
+ * already given up as unanswered is told by a signal.
+ */
 export async function failSubmission(
   sql: Sql,
   { messageId, parts }: Pick<PartsOf, 'messageId' | 'parts'>,
@@ -245,11 +285,18 @@ export async function failSubmission(
   code: string | null,
 ): Promise<StatusChange> {
   const [row] = await sql<StatusChange[]>`
-    with refused as (
+    with before as (
+      select id, submission from messages where id = ${messageId} for update
+    ), refused as (
       update message_parts set state = 'refused', answered_at = now(), answer_code = ${code}
-       where message_id = ${messageId} and part = any(${parts as number[]})
-    ), failed as (${failedOf(sql, messageId, reason)}
-    ), refunded as (${refundOf(sql, sql`failed`)}), event as (${eventOf(sql, sql`failed`)})
+        from before
+       where message_id = before.id and part = any(${parts as number[]})
+    ), failed as (${failedOf(sql, messageId, reason, sql`and exists (select from before)`)}
+    ), refunded as (${refundOf(sql, sql`failed`)}), event as (${eventOf(sql, sql`failed`)}), told as (
+      insert into outcome_signals (message_id, status, event_ids)
+      select f.id, f.status, array(select id from event)
+        from failed f join before b on b.submission = 'unanswered'
+    )
     select coalesce((select status from failed), (select status from messages where id = ${messageId})) as status,
            ${pendingEvents(sql, messageId)} || array(select id from event) as events`;
   if (!row) throw new Error(`message ${messageId} vanished`);
@@ -271,25 +318,33 @@ export async function giveUpUnanswered(sql: Sql, messageId: string): Promise<Sta
 }
 
 /**
- * The operator has the unanswered parts of a message submitted again, knowing that the SMSC may have them.
- * @returns false when the message has none, or is no longer queued
+ * The operator has the unanswered parts of a message submitted again, knowing that the SMSC may have them. What is said late
+ * of the earlier submit is then no longer taken as the answer to the next one, unless the SMSC took it.
+ * @returns false when the message has nothing to be submitted again, or is no longer queued; true also for what was put
+ *   back before, by a call whose result was lost
  */
 export async function reopenUnanswered(sql: Sql, messageId: string): Promise<boolean> {
-  const [reopened] = await sql`
+  const [found] = await sql<{ reopened: boolean }[]>`
     with open as (
-      select id from messages where id = ${messageId} and status = 'queued' and submission = 'unanswered' for update
+      select id, submission from messages where id = ${messageId} and status = 'queued' for update
     ), held as (
-      update message_parts p set state = 'held' from open o where p.message_id = o.id and p.state = 'unanswered'
+      update message_parts p set state = 'held', resubmitted_at = now()
+        from open o
+       where p.message_id = o.id and o.submission = 'unanswered' and p.state = 'unanswered'
       returning p.message_id
+    ), shown as (
+      update messages m set submission = ${stillUnderWay(sql)}, updated_at = now()
+       where m.id = ${messageId} and exists (select from held)
     )
-    update messages m set submission = ${stillUnderWay(sql)}, updated_at = now()
-     where m.id = ${messageId} and exists (select from held) returning m.id`;
-  return reopened !== undefined;
+    select exists (select from held) or exists (
+             select from open o join message_parts p on p.message_id = o.id and p.state = 'held') as reopened`;
+  return found?.reopened === true;
 }
 
 /**
- * The SMSC said late that it has not taken parts which count as unanswered: they may be submitted again, and the
- * message's workflow has to be told so.
+ * The SMSC said late that it has not taken parts which count as unanswered, or are about to: they may be submitted again,
+ * and the message's workflow has to be told so. Parts that the operator had submitted again stay as they are: of them
+ * nobody knows which submit is meant.
  */
 export async function holdUnanswered(
   sql: Sql,
@@ -302,7 +357,8 @@ export async function holdUnanswered(
     ), held as (
       update message_parts p set state = 'held', answered_at = now(), answer_code = ${code}
         from open o
-       where p.message_id = o.id and p.part = any(${parts as number[]}) and p.state = 'unanswered'
+       where p.message_id = o.id and p.part = any(${parts as number[]})
+         and p.state in ('unanswered', 'under way') and p.resubmitted_at is null
       returning p.message_id
     ), told as (
       insert into outcome_signals (message_id, status, event_ids)
@@ -352,11 +408,37 @@ export async function rejectBlacklisted(sql: Sql, messageId: string): Promise<st
   return row.status;
 }
 
-/** Shows again that a submit was left open, after further parts were submitted. */
-export async function markUnanswered(sql: Sql, messageId: string): Promise<void> {
-  await sql`
-    update messages set submission = 'unanswered', updated_at = now()
-     where id = ${messageId} and status = 'queued'`;
+/**
+ * Concludes the submission of a message whose parts were not all answered in time, from what is known of them by now: late
+ * answers and reports may have come in between. It is `sent` when the SMSC has all of them, and shows as unanswered when
+ * some are.
+ * @returns what it is now: `queued` when something of it is still to be submitted
+ */
+export async function concludeSubmission(sql: Database, messageId: string): Promise<StatusChange> {
+  return await transaction(sql, async (tx) => {
+    await lockMessage(tx, messageId);
+    const [row] = await tx<StatusChange[]>`
+      with parts as (
+        select count(*) filter (where state = 'accepted') as accepted,
+               coalesce(bool_or(state = 'unanswered'), false) as unanswered
+          from message_parts where message_id = ${messageId}
+      ), sent as (
+        update messages m set status = 'sent', submission = 'answered', updated_at = now()
+          from parts p
+         where m.id = ${messageId} and m.status = 'queued' and p.accepted = m.parts
+        returning m.id, m.account_id, m.status, m.delivered_at, m.error_code, m.updated_at
+      ), event as (${eventOf(tx, sql`sent`)}), shown as (
+        update messages m set submission = 'unanswered', updated_at = now()
+          from parts p
+         where m.id = ${messageId} and m.status = 'queued' and p.unanswered and p.accepted < m.parts
+        returning m.id
+      )
+      select case when exists (select from sent) then 'sent' when exists (select from shown) then 'unanswered'
+                  else (select status from messages where id = ${messageId}) end as status,
+             ${pendingEvents(tx, messageId)} || array(select id from event) as events`;
+    if (!row) throw new Error(`message ${messageId} vanished`);
+    return row;
+  });
 }
 
 // As SQL, a set of part numbers.

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { findTemporal } from '../bin/embedded/temporal.ts';
+import { prepareJsmpp } from './smsc/jsmpp.ts';
 import { timeSkippingServerOptions } from './support/timeSkippingServer.ts';
 
 interface Report {
@@ -12,10 +13,11 @@ interface Report {
   testResults: { status: string; assertionResults: { status: string }[] }[];
 }
 
-// Both may have to be built or fetched, once for a machine: minutes that no test's patience should have to cover.
+// Each may have to be built or fetched, once for a machine: minutes that no test's patience should have to cover.
 async function prepareServers(): Promise<void> {
   await findTemporal({ cliPath: process.env.TEMPORAL_CLI_PATH, log: (line) => console.log(line) });
   await timeSkippingServerOptions();
+  await prepareJsmpp();
 }
 
 /** Runs vitest with the arguments given and ends with a line of the true counts. */

@@ -49,6 +49,8 @@ export async function runRoutes(options: RoutesOptions): Promise<{ stop(): Promi
   const id = `${hostname()}/${process.pid}/${randomBytes(3).toString('hex')}`;
   const running = new Map<string, RunningRoute>();
 
+  const onError = (error: unknown): void => log.error({ err: error }, 'routes: will be looked at again');
+
   async function look(): Promise<void> {
     const routes = await readRoutes(sql);
     for (const route of routes) {
@@ -60,7 +62,8 @@ export async function runRoutes(options: RoutesOptions): Promise<{ stop(): Promi
     for (const [name, route] of running) {
       if (names.has(name)) continue;
       running.delete(name);
-      await route.stop();
+      // The other routes are seen to work meanwhile.
+      void route.stop().catch(onError);
     }
     await reportRoutes(
       sql,
@@ -71,7 +74,6 @@ export async function runRoutes(options: RoutesOptions): Promise<{ stop(): Promi
     for (const route of running.values()) route.follow(routing);
   }
 
-  const onError = (error: unknown): void => log.error({ err: error }, 'routes: will be looked at again');
   await look();
   const looking = repeat(LOOK_MS, look, onError);
   return {
@@ -235,6 +237,7 @@ async function takeTasks(
   return {
     async stop() {
       stopping = true;
+      pacer.stop();
       if (worker.getState() === 'RUNNING') worker.shutdown();
       await run;
     },

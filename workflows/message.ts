@@ -10,6 +10,7 @@ import {
   proxyLocalActivities,
   setCurrentDetails,
   setHandler,
+  sleep,
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -44,6 +45,10 @@ const local = proxyLocalActivities<
   retry: { initialInterval: '100ms', maximumInterval: '5s' },
 });
 
+// An SMSC that says late, again and again, that it has not taken a message gets it less and less often.
+const HELD_REST_MS = 1_000;
+const HELD_REST_MAX_MS = 600_000;
+
 type Final = 'delivered' | 'undelivered' | 'failed' | 'rejected' | 'expired' | 'cancelled' | 'refused';
 
 /**
@@ -60,6 +65,8 @@ export async function message(input: MessageInput): Promise<MessageResult> {
   let carrier = input.carrier;
   let moves = 0;
   let unanswered = false;
+  let submission: CancellationScope | undefined;
+  let heldLate = 0;
   const outcomes: OutcomeSignal[] = [];
 
   setHandler(acceptUpdate, async () => acceptance ?? (await charge()), {
@@ -91,6 +98,7 @@ export async function message(input: MessageInput): Promise<MessageResult> {
     resubmitUpdate,
     async () => {
       if (!(await CancellationScope.nonCancellable(() => local.reopen(id)))) throw notUnanswered();
+      heldLate = 0;
       outcomes.push({ status: 'held', events: [] });
     },
     {
@@ -104,6 +112,8 @@ export async function message(input: MessageInput): Promise<MessageResult> {
       const { status, events } = await CancellationScope.nonCancellable(() => local.giveUp(id));
       if (status !== 'failed') throw notUnanswered();
       outcomes.push({ status, events });
+      // Some of it may wait for its route meanwhile, for as long as the message may be delivered.
+      submission?.cancel();
     },
     {
       description: 'Gives an unanswered message up: failed and refunded.',
@@ -130,8 +140,9 @@ export async function message(input: MessageInput): Promise<MessageResult> {
     throw new CancelledFailure('cancelled and refunded');
   return { status };
 
+  // While parts are under way, others may be unanswered: the database knows.
   function refuseUnlessUnanswered(): void {
-    if (!unanswered || outcomes.length > 0) throw notUnanswered();
+    if ((!unanswered && submission === undefined) || outcomes.length > 0) throw notUnanswered();
   }
 
   function charge(): Promise<Acceptance> {
@@ -186,11 +197,16 @@ export async function message(input: MessageInput): Promise<MessageResult> {
       summary: `submits to ${carrier}`,
     });
     try {
-      return await submitTo(id, { moves });
+      return await CancellationScope.cancellable(async () => {
+        submission = CancellationScope.current();
+        return await submitTo(id, { moves });
+      });
     } catch (error) {
-      if (isCancellation(error)) throw error;
+      if (isCancellation(error)) return await local.expire(id);
       log.warn('submission ended without a result', { error });
       return await local.expire(id);
+    } finally {
+      submission = undefined;
     }
   }
 
@@ -212,9 +228,16 @@ export async function message(input: MessageInput): Promise<MessageResult> {
       if (current !== 'sent' && current !== 'unanswered') return finish(current, `Ended: ${current}.`);
       const next = await nextOutcome();
       unanswered = false;
+      if (next.status === 'held' && current === 'unanswered') await restAfterHeld();
       ({ status: current, events } =
         next.status === 'held' ? await submit() : { ...next, status: next.status });
     }
+  }
+
+  async function restAfterHeld(): Promise<void> {
+    while (outcomes[0]?.status === 'held') outcomes.shift();
+    if (heldLate > 0) await sleep(Math.min(HELD_REST_MS * 2 ** (heldLate - 1), HELD_REST_MAX_MS));
+    heldLate += 1;
   }
 
   /** The next thing the delivery reports say; at the end of the wait, that the message has expired. */

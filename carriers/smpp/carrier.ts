@@ -1,7 +1,7 @@
 import { NO_SESSION, type SubmitAnswer, type SubmitPart } from '../../domain/submission.ts';
 import type { Carrier, CarrierHandlers } from '../carrier.ts';
 import { openSession } from './bind.ts';
-import { type Pdu, STATUS } from './codec.ts';
+import { type Pdu, STATUS, statusName } from './codec.ts';
 import { submitFields } from './content.ts';
 import { answerOfStatus } from './errors.ts';
 import { acceptedId } from './ids.ts';
@@ -20,6 +20,9 @@ export interface SmppCarrierOptions {
   /** Told of what nobody waits for: what was delivered and not stored, or not readable; without content. */
   onError: (error: unknown) => void;
 }
+
+// What is not the message's own fault, nor only the pace's.
+const TELLING = new Set<SubmitAnswer['kind']>(['broken', 'later', 'unanswered']);
 
 /** A route to an SMSC by SMPP 3.4. */
 export function createSmppCarrier({ name, settings, credentials, onError }: SmppCarrierOptions): Carrier {
@@ -44,8 +47,12 @@ export function createSmppCarrier({ name, settings, credentials, onError }: Smpp
       const { reference } = part;
       const outcome = await sessions.submit({ reference, leave, fields: () => submitFields(part, settings) });
       switch (outcome.kind) {
-        case 'answered':
-          return answerOf(outcome.answer, reference, settings);
+        case 'answered': {
+          const answer = answerOf(outcome.answer, reference, settings);
+          // The sessions stand, and yet nothing gets through: without the SMSC's word nobody would know why.
+          if (TELLING.has(answer.kind)) sessions.note(answerInWords(outcome.answer));
+          return answer;
+        }
         case 'late':
           return { kind: 'unanswered', code: 'no_answer' };
         case 'lost':
@@ -81,6 +88,11 @@ function answerOf(pdu: Pdu, reference: string, settings: SmppSettings): SubmitAn
   const id = typeof pdu.fields.message_id === 'string' ? acceptedId(settings.ids, pdu.fields.message_id) : '';
   // Taken, yet without a name: no report can meet it, and it must not meet others without one.
   return { kind: 'accepted', carrierMessageId: id === '' ? `unnamed:${reference}` : id };
+}
+
+function answerInWords({ command, status }: Pdu): string {
+  const nack = command === 'generic_nack' ? 'generic_nack, ' : '';
+  return `the SMSC answered a submit: ${nack}${statusName(status)}`;
 }
 
 // A part that cannot be written today cannot be written tomorrow.

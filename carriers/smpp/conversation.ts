@@ -65,11 +65,12 @@ export function createSession(
   const ended = new Promise<SessionEnd>((resolve) => {
     socket.once('error', (error) => (why ??= error.message));
     socket.once('close', () => {
+      why ??= `the SMSC closed the connection${state === 'binding' ? ' instead of answering the bind' : ''}`;
       state = 'over';
       liveness.stop();
       requests.loseAll();
       idle.check();
-      resolve({ why: why ?? 'the SMSC closed the connection', orderly });
+      resolve({ why, orderly });
       events.onRoom();
     });
   });

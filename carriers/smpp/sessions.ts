@@ -33,6 +33,8 @@ export interface Sessions {
    * @throws what `leave` rejects with
    */
   submit(submission: Submission): Promise<Outcome | Withheld | Unwritable>;
+  /** Has the operator see what is wrong although the sessions stand. */
+  note(problem: string): void;
   state(): CarrierState;
   /** Closes all sessions in good order; submits that still wait for a place are `unwritten`. */
   stop(): Promise<void>;
@@ -51,10 +53,13 @@ export function createSessions(
   const seen = { failures: 0, lastError: null as string | null, lastErrorAt: null as Date | null };
   let keepers: Promise<unknown> = Promise.resolve();
 
-  const noteFailure = (problem: string): void => {
-    seen.failures++;
+  const note = (problem: string): void => {
     seen.lastError = problem.slice(0, LONGEST_PROBLEM);
     seen.lastErrorAt = new Date();
+  };
+  const noteFailure = (problem: string): void => {
+    seen.failures++;
+    note(problem);
   };
 
   /**
@@ -117,6 +122,7 @@ export function createSessions(
       }
       return written;
     },
+    note,
     state: () => ({
       sessions: accepting().length,
       sessionsWanted: settings.sessions,

@@ -28,6 +28,7 @@ export function readSmsAnswer(exchange: Exchange, overrides: Readonly<Record<str
   const only = (answer: SubmitAnswer): SmsAnswer => ({ answer, parts: null, ended: null });
   if (exchange.kind === 'not_sent') return only({ kind: 'broken', code: exchange.code });
   if (exchange.kind === 'lost') return only({ kind: 'unanswered', code: exchange.code });
+  if (exchange.status === 429) return only(answerOfStatus(exchange));
   const error = errorCodeOf(exchange.json);
   if (error !== null) return only(answerOfError(error, overrides));
   if (exchange.status < 200 || exchange.status > 299) return only(answerOfStatus(exchange));

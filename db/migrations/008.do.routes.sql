@@ -65,14 +65,23 @@ create table concat_references (
   last integer not null
 );
 
-alter table message_parts add answer_code text; -- what the SMSC said, where it did not take the part
+alter table message_parts
+  add answer_code text, -- what the SMSC said, where it did not take the part
+  add resubmitted_at timestamptz; -- by the operator, while nobody knew whether the SMSC has it
 create index message_parts_unanswered on message_parts (carrier, submitted_at) where state = 'unanswered';
 
 alter table delivery_reports
   add alternative_id text collate "C", -- the id read in the other way the route's rule allows
   add phone text collate "C",          -- E.164 with plus: whom it speaks of
-  add details text;                    -- the report as it came, without the message's text
-create index delivery_reports_by_phone on delivery_reports (carrier, phone) where applied_at is null;
+  add details text,                    -- the report as it came, without the message's text
+  add look_at timestamptz;             -- when to look for its part again; null: applied, or left to the operator
+update delivery_reports set look_at = now() where applied_at is null and received_at > now() - interval '1 day';
+alter table delivery_reports alter look_at set default now();
+create index delivery_reports_due on delivery_reports (look_at, id) where look_at is not null;
+create index delivery_reports_by_phone on delivery_reports (carrier, phone, id) where look_at is not null;
+create index delivery_reports_alternative on delivery_reports (carrier, alternative_id)
+  where look_at is not null and alternative_id is not null;
+drop index delivery_reports_received;
 
 -- Segments of long replies until all of them are here, or their time is over.
 create table reply_segments (

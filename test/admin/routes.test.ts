@@ -192,7 +192,9 @@ describe('routes change and credentials', () => {
 describe('states', () => {
   test('say what nobody else takes', async () => {
     await smpp('one', '--prefix', '49');
-    expect((await run('routes', 'drain', 'one')).out).toContain('No other active route takes: numbers +49');
+    expect((await run('routes', 'drain', 'one')).out).toContain(
+      'No other active route takes all of: numbers +49',
+    );
     await smpp('two', '--prefix', '4');
     const drained = await run('routes', 'disable', 'one');
     expect(drained.out).not.toContain('No other active route');
@@ -200,7 +202,9 @@ describe('states', () => {
     expect((await stored('one')).revision).toBe(3);
     await ok('routes', 'disable', 'one');
     expect((await stored('one')).revision).toBe(3);
-    expect((await run('routes', 'disable', 'two')).out).toContain('No other active route takes: numbers +4…');
+    expect((await run('routes', 'disable', 'two')).out).toContain(
+      'No other active route takes all of: numbers +4…',
+    );
     await ok('routes', 'enable', 'one');
     expect(await listed('one')).toMatchObject({ state: 'active' });
     for (const name of ['one', 'two']) {

@@ -93,6 +93,15 @@ describe('binds', () => {
     expect(await submit(carrier, part(1))).toMatchObject({ kind: 'accepted' });
   });
 
+  test('not where the SMSC hangs up on them, as one that expects TLS does', async () => {
+    const { smsc, carrier } = await openCarrier({}, { smsc: { tls: selfSigned() }, unbound: true });
+    await until(() => carrier.state().failures > 0);
+    expect(carrier.state().lastError).toBe(
+      'transceiver: the SMSC closed the connection instead of answering the bind',
+    );
+    expect(smsc.bindAnswers).toEqual([]);
+  });
+
   test('with those that the SMSC admits, and goes on asking for the rest', async () => {
     const { smsc, carrier } = await openCarrier({ sessions: 3 }, { unbound: true });
     smsc.maxBinds = 2;

@@ -34,6 +34,18 @@ describe('a submit', () => {
     expect(answer).toMatchObject({ kind, code: `0x${status.toString(16).padStart(8, '0')}` });
   });
 
+  test.each([
+    [0x0101, 'the SMSC answered a submit: ESME_RPROHIBITED (0x00000101)'],
+    [0x08, 'the SMSC answered a submit: ESME_RSYSERR (0x00000008)'],
+    [0x0b, null],
+    [0x58, null],
+  ])('answered with %i is to be seen where the message is not to blame', async (status, lastError) => {
+    const { carrier, smsc } = await openCarrier();
+    smsc.behave = () => ({ status });
+    await submit(carrier, part());
+    expect(carrier.state()).toMatchObject({ lastError, failures: 0, sessions: 1 });
+  });
+
   test('taken without an id is taken, under a name that no report has', async () => {
     const { carrier, smsc } = await openCarrier();
     smsc.behave = () => ({ id: '', reports: [] });

@@ -241,6 +241,7 @@ describe('a misbehaving provider', () => {
       status(429, { 'Retry-After': '999999' }),
       { kind: 'throttled', retryAfterMs: 300_000, code: 'http_429' },
     ],
+    ['429 with a code that nobody knows', errorAnswer(1, 429), { kind: 'throttled', code: 'http_429' }],
     ['401', status(401), { kind: 'broken', code: 'http_401' }],
     ['404', status(404), { kind: 'broken', code: 'http_404' }],
     ['a redirect', status(302, { Location: 'https://evil.example/' }), { kind: 'broken', code: 'http_302' }],

@@ -29,11 +29,7 @@ const callbacks = command({
   about: 'Shows the addresses that a provider is to call; they contain a secret.',
   options: {
     name: required('NAME', 'the route', routeName),
-    secret: optional(
-      'keep|new',
-      'new: the addresses so far end; default: keep',
-      oneOf('keep', 'new'),
-    ),
+    secret: optional('keep|new', 'new: the addresses so far end; default: keep', oneOf('keep', 'new')),
   },
   positional: ['name'],
   async run(sql, { name, secret }, tools): Promise<Outcome> {

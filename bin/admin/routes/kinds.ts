@@ -97,10 +97,13 @@ export async function checkSettings(
   }
   const issue = checked.error.issues[0];
   const what = issue?.path.join('.') ?? '';
-  throw invalidArgument(
-    '--settings',
-    printable(`${what === '' ? kind : what}: ${issue?.message ?? 'cannot be used'}`),
-  );
+  throw invalidArgument('--settings', printable(`${what === '' ? kind : what}: ${inWords(issue, settings)}`));
+}
+
+function inWords(issue: z.core.$ZodIssue | undefined, settings: Record<string, unknown>): string {
+  if (issue?.code === 'invalid_type' && settings[String(issue.path[0])] === undefined) return 'is missing';
+  // Of a key in a record, only the inner one says what it should be.
+  return (issue?.code === 'invalid_key' ? issue.issues[0] : issue)?.message ?? 'cannot be used';
 }
 
 /**

@@ -55,5 +55,7 @@ async function become(sql: Sql, name: string, state: RouteState): Promise<Outcom
 
 async function onlyUseRemark(sql: Sql, name: string): Promise<string> {
   const uses = onlyUses(await readRouting(sql), name);
-  return uses.length === 0 ? '' : `No other active route takes: ${uses.join('; ')}.`;
+  return uses.length === 0
+    ? ''
+    : `No other active route takes all of: ${uses.join('; ')}. New messages that none takes are refused.`;
 }

@@ -1,3 +1,5 @@
+import type { Sql } from '../../../db/connection.ts';
+import { readOverview } from '../../../db/routeOverview.ts';
 import { command, required, type Outcome } from '../command.ts';
 import { AdminError } from '../problems.ts';
 import { openCredentials } from './credentials.ts';
@@ -19,8 +21,10 @@ const test = command({
     const credentials = kind.credentials === null ? {} : await openCredentials(route, tools);
     const started = Date.now();
     const tested = await kind.test(settings, credentials);
-    if (!tested.ok)
-      throw new AdminError('unavailable', `${name} does not work from here: ${printable(tested.problem)}`);
+    if (!tested.ok) {
+      const problem = `${name} does not work from here: ${printable(tested.problem)}`;
+      throw new AdminError('unavailable', `${problem}${await inUseRemark(sql, name)}`);
+    }
     return {
       result: { name, works: true, answer: printable(tested.answer), took_ms: Date.now() - started },
       subject: name,
@@ -29,3 +33,12 @@ const test = command({
 });
 
 export const routeTestCommands = [test];
+
+// Operators count binds: a test comes on top of what the workers have open, and is what they refuse then.
+async function inUseRemark(sql: Sql, name: string): Promise<string> {
+  const [seen] = await readOverview(sql, name);
+  const sessions = (seen?.workers ?? []).reduce((sum, worker) => sum + worker.sessions, 0);
+  return sessions === 0
+    ? ''
+    : `. Running workers have ${sessions} of its sessions open: the operator may allow no more beside them.`;
+}

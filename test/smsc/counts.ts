@@ -1,0 +1,29 @@
+import type { Submit } from './behaviour.ts';
+import { segmentOf } from './text.ts';
+
+/** Which part for whom; in tests a number gets one message. */
+export const partKey = (submit: Submit): string => `${submit.destination}/${segmentOf(submit)?.number ?? 1}`;
+
+/** Parts that were taken more than once. */
+export function takenTwice(submits: Submit[]): string[] {
+  const seen = new Set<string>();
+  return submits
+    .filter(({ taken }) => taken)
+    .map(partKey)
+    .filter((key) => seen.size === seen.add(key).size);
+}
+
+/** The most submits that certainly came within one second, wherever it begins. */
+export function busiestSecond(submits: Pick<Submit, 'at' | 'notBefore'>[]): number {
+  const counts = submits.map(
+    ({ notBefore }) =>
+      submits.filter((one) => one.notBefore >= notBefore && one.at < notBefore + 1_000).length,
+  );
+  return Math.max(0, ...counts);
+}
+
+/** Submits per second from the first to the last. */
+export function averageRate(submits: Pick<Submit, 'at'>[]): number {
+  const span = submits.at(-1)!.at - submits[0]!.at;
+  return ((submits.length - 1) * 1_000) / span;
+}

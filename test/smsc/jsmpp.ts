@@ -1,0 +1,116 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { freePort } from '../../bin/embedded/ports.ts';
+import { mavenProgram } from '../support/mavenProgram.ts';
+import { COMMAND, decodeShortMessage, type ShortMessage, takePdus } from './wire.ts';
+
+const VERSION = '3.0.2';
+const EXAMPLES = {
+  title: 'The SMSC that the carrier is tested against',
+  name: 'jsmpp',
+  version: VERSION,
+  artifacts: [`org.jsmpp:jsmpp-examples:${VERSION}`],
+  start: '"$@"',
+  command: 'jsmpp-examples',
+};
+const START_PATIENCE_MS = 30_000;
+
+/** The credentials both programs take; `StressServer` takes any. */
+export const JSMPP_CREDENTIALS = { systemId: 'goniec', password: 'tajne' };
+
+/** An SMSC out of jSMPP's examples, in a process of its own (https://github.com/opentelecoms-org/jsmpp). */
+export interface JsmppServer {
+  port: number;
+  /** Every submit_sm as its library read it from the wire, in order. */
+  submits(): ShortMessage[];
+  /** The text of each submit_sm as the program itself got it from its library, with the id it answered, in order. */
+  texts(): { octets: Buffer; id: string }[];
+  stop(): Promise<void>;
+}
+
+/** Fetches the programs, once for a machine. */
+export async function prepareJsmpp(): Promise<void> {
+  await mavenProgram(EXAMPLES);
+}
+
+/**
+ * Starts one of the programs on a free port.
+ *
+ * `SMPPServerSimulator` takes transceivers only, and greets each with a message "Hello World" from 555 to 12345. Both
+ * answer ids in hexadecimal and report in decimal that a part was delivered, a second after it came.
+ */
+export async function startJsmpp(program: 'SMPPServerSimulator' | 'StressServer'): Promise<JsmppServer> {
+  const script = await mavenProgram(EXAMPLES);
+  const port = await freePort();
+  const child = spawn(
+    script,
+    [
+      // What it prints is then octet for octet what it received.
+      '-Dfile.encoding=ISO-8859-1',
+      `-Djsmpp.simulator.port=${port}`,
+      `-Djsmpp.server.port=${port}`,
+      `-Djsmpp.client.systemId=${JSMPP_CREDENTIALS.systemId}`,
+      `-Djsmpp.client.password=${JSMPP_CREDENTIALS.password}`,
+      `org.jsmpp.examples.${program}`,
+    ],
+    { stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  let log = '';
+  child.stderr.on('data', (chunk: Buffer) => (log += chunk.toString('latin1')));
+  await listening(
+    child,
+    () => log.includes(`Listening on port ${port}`),
+    () => log,
+  );
+  return {
+    port,
+    submits: () => submitsIn(log),
+    texts: () => textsIn(log, program),
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+function submitsIn(log: string): ShortMessage[] {
+  return [...log.matchAll(/Received PDU ([0-9a-f]+)$/gm)]
+    .flatMap(([, hex]) => takePdus(Buffer.from(hex!, 'hex')).pdus)
+    .filter(({ id }) => id === COMMAND.submitSm)
+    .map(({ body }) => decodeShortMessage(body));
+}
+
+// The text stands as it came, line breaks and all: only what surrounds it tells where it ends.
+const TEXT = {
+  SMPPServerSimulator: /Receiving submit_sm '([^]*?)', and return message id ([0-9a-f]+)$/gm,
+  StressServer: /Receiving submit_sm ([^]*?), return message id ([0-9a-f]+)$/gm,
+};
+
+function textsIn(log: string, program: keyof typeof TEXT): { octets: Buffer; id: string }[] {
+  return [...log.matchAll(TEXT[program])].map(([, text, id]) => ({
+    octets: withoutHexHeader(text!),
+    id: id!,
+  }));
+}
+
+// StressServer prints a user data header in hexadecimal, before the text without it.
+function withoutHexHeader(text: string): Buffer {
+  const header = /^05 ?00 ?03 ?[0-9A-F]{2} ?[0-9A-F]{2} ?[0-9A-F]{2} /.exec(text)?.[0] ?? '';
+  return Buffer.from(text.slice(header.length), 'latin1');
+}
+
+function listening(child: ChildProcess, ready: () => boolean, log: () => string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const fail = (): void => reject(new Error(`jSMPP did not start: ${log().slice(-400)}`));
+    const patience = setTimeout(fail, START_PATIENCE_MS);
+    child.once('error', reject);
+    child.once('exit', fail);
+    child.stderr!.on('data', () => {
+      if (!ready()) return;
+      clearTimeout(patience);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,107 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { cacheFolder } from '../../bin/embedded/cache.ts';
+import { withLock } from '../../bin/embedded/lock.ts';
+import { errorCode, StartProblem } from '../../bin/embedded/problem.ts';
+
+/** A Java program that is kept in the cache folder. */
+export interface MavenProgram {
+  /** In words, at the beginning of a sentence. */
+  title: string;
+  /** Without the version: names lock and drafts. */
+  name: string;
+  version: string;
+  /** `group:artifact:version`; what they need comes with them. */
+  artifacts: string[];
+  /** What follows `java -cp …` in the shell script that starts it. */
+  start: string;
+  /** The script's name. */
+  command: string;
+}
+
+const COPY = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies';
+
+/**
+ * The path of the script that starts the program, fetched with Maven once for this machine. Callable from several
+ * processes at once.
+ * @param elsewhere where else it may be had from: a path, or null to go on
+ * @throws StartProblem naming what to install
+ */
+export async function mavenProgram(
+  program: MavenProgram,
+  elsewhere: () => Promise<string | null> = () => Promise.resolve(null),
+): Promise<string> {
+  const folder = join(cacheFolder(), `${program.name}-${program.version}`);
+  const script = join(folder, program.command);
+  if (existsSync(script)) return script;
+  const wait = () =>
+    console.error(`Another run on this machine is preparing the ${program.name}; waiting for it …`);
+  return withLock(join(cacheFolder(), `${program.name}.lock`), wait, async () => {
+    if (existsSync(script)) return script;
+    const found = await elsewhere();
+    if (found !== null) return found;
+    await assemble(program, folder);
+    return script;
+  });
+}
+
+async function assemble(program: MavenProgram, folder: string): Promise<void> {
+  console.error(`${program.title} is fetched with Maven, once for this machine …`);
+  mkdirSync(cacheFolder(), { recursive: true });
+  const draft = mkdtempSync(join(cacheFolder(), `${program.name}-draft-`));
+  try {
+    await run(program, 'java', ['-version'], draft);
+    writeFileSync(join(draft, 'pom.xml'), pom(program));
+    await run(program, 'mvn', ['-q', '-B', COPY, '-DoutputDirectory=lib', '-DincludeScope=runtime'], draft);
+    const java = 'exec java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx512m -cp "$(dirname "$0")/lib/*"';
+    writeFileSync(join(draft, program.command), `#!/bin/sh\n${java} ${program.start}\n`, { mode: 0o755 });
+    renameSync(draft, folder);
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
+}
+
+function pom({ name, artifacts }: MavenProgram): string {
+  const dependencies = artifacts.map((artifact) => {
+    const [group, id, version] = artifact.split(':');
+    return `    <dependency>
+      <groupId>${group}</groupId>
+      <artifactId>${id}</artifactId>
+      <version>${version}</version>
+    </dependency>`;
+  });
+  return `<project>
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>goniec</groupId>
+  <artifactId>${name}</artifactId>
+  <version>1</version>
+  <dependencies>
+${dependencies.join('\n')}
+  </dependencies>
+</project>
+`;
+}
+
+function run({ title }: MavenProgram, command: string, args: string[], cwd: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    child.once('error', (error) => {
+      const missing = errorCode(error) === 'ENOENT';
+      reject(
+        missing
+          ? new StartProblem(
+              `${title} cannot be had and "${command}" is not installed: install a Java runtime (11 or newer) and Maven.`,
+            )
+          : error,
+      );
+    });
+    child.once('close', (code) => {
+      if (code === 0) resolve();
+      else reject(new StartProblem(`${title} cannot be fetched with Maven: ${output.trim().slice(-400)}`));
+    });
+  });
+}

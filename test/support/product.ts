@@ -1,0 +1,199 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { promisify } from 'node:util';
+import { openDatabase, type Database } from '../../db/connection.ts';
+import { newApiKey } from '../../db/apiKeys.ts';
+import { encrypt } from '../../db/encryption.ts';
+import { newId } from '../../db/ids.ts';
+import { addRoute, addRule, sealCredentials } from '../../db/routes.ts';
+import type { Smsc } from '../smsc/smsc.ts';
+import { type ApiAnswer, type ApiClient, apiClient } from './client.ts';
+import { eventually } from './eventually.ts';
+import { type ServiceProcess, type ServiceUnderTest, spawnProcess, startService } from './service.ts';
+
+/** What a part costs every account here, in grosze. */
+export const PRICE = 10;
+export const OPENING_BALANCE = 1_000_000;
+const PATIENCE_MS = 60_000;
+
+/** The whole service with several workers, for one test file. */
+export interface Product {
+  service: ServiceUnderTest;
+  sql: Database;
+  /** One more; the first belongs to the service. */
+  addWorker(): Promise<ServiceProcess>;
+  account(webhook?: { url: string; secret: string }): Promise<ProductAccount>;
+  /** Adds an SMPP route for one account alone, and waits until a worker is bound. */
+  route(name: string, smsc: Smsc, account: ProductAccount, options?: RouteWish): Promise<void>;
+  /** The operator's command line, as `npm run admin -- --json …`, in a process of its own. */
+  admin(words: string[], input?: string): Promise<Record<string, unknown>>;
+  stop(): Promise<void>;
+}
+
+export interface ProductAccount {
+  id: string;
+  api: ApiClient;
+}
+
+export interface RouteWish {
+  /** Settings of SMPP beside the address. */
+  settings?: Record<string, unknown>;
+  ratePerSecond?: number;
+  brokenAfterS?: number;
+  /** Sessions to wait for, over all workers; 1 unless told. */
+  sessions?: number;
+}
+
+/** A message as it stands in the database. */
+export interface Outcome {
+  id: string;
+  recipient: string;
+  status: string;
+  submission: string;
+  reason: string | null;
+  parts: number;
+  cost: number;
+  charges: number;
+  refunds: number;
+}
+
+/** Starts PostgreSQL, Temporal, the API and workers. */
+export async function startProduct(workers = 2): Promise<Product> {
+  const { service, stop } = await startService();
+  const more: ServiceProcess[] = [];
+  const sql = openDatabase(service.databaseUrl, 4);
+  const addWorker = async (): Promise<ServiceProcess> => {
+    const worker = await spawnProcess('worker', service);
+    more.push(worker);
+    return worker;
+  };
+  const secretsKey = Buffer.from(service.secretsKey, 'base64');
+  const product: Product = {
+    service,
+    sql,
+    addWorker,
+    account: (webhook) => newAccount(sql, service, secretsKey, webhook),
+    async route(name, smsc, account, wish = {}) {
+      const settings = { host: '127.0.0.1', port: smsc.port, ...wish.settings };
+      await addRoute(sql, {
+        name,
+        kind: 'smpp',
+        state: 'active',
+        settings,
+        credentials: sealCredentials(secretsKey, name, { systemId: smsc.systemId, password: smsc.password }),
+        ratePerSecond: wish.ratePerSecond ?? null,
+        brokenAfterS: wish.brokenAfterS ?? 10,
+      });
+      await addRule(sql, {
+        route: name,
+        prefix: '',
+        accountId: account.id,
+        type: null,
+        priority: null,
+        weight: 100,
+      });
+      await untilBound(sql, name, wish.sessions ?? 1);
+    },
+    admin: (words, input) => runAdmin(service, words, input),
+    async stop() {
+      await Promise.all(more.map((worker) => worker.stop()));
+      await sql.end({ timeout: 5 });
+      await stop();
+    },
+  };
+  await Promise.all(Array.from({ length: workers - 1 }, addWorker)).catch(async (error: unknown) => {
+    await product.stop();
+    throw error;
+  });
+  return product;
+}
+
+/** Sends as customers should: again with the same key while the service says that it cannot, on a machine at its limit. */
+export async function sendSurely(api: ApiClient, body: object): Promise<ApiAnswer> {
+  const key = randomUUID();
+  return await eventually(
+    () => api.send(body, key),
+    ({ status }) => status < 500,
+    PATIENCE_MS,
+  );
+}
+
+/** Waits until a route has so many sessions over all workers. */
+export async function untilBound(sql: Database, route: string, sessions: number): Promise<void> {
+  await eventually(
+    () => sql<{ sessions: number; error: string | null }[]>`
+      select coalesce(sum(sessions), 0)::int as sessions, max(last_error) as error
+        from route_workers where route = ${route} and seen_at > now() - interval '5 seconds'`,
+    ([row]) => row!.sessions >= sessions,
+    PATIENCE_MS,
+  );
+}
+
+/** All messages of an account with what was charged and given back for each. */
+export async function outcomes(sql: Database, accountId: string): Promise<Outcome[]> {
+  return await sql<Outcome[]>`
+    select m.id, m.recipient, m.status, m.submission, m.error_code as reason, m.parts, m.cost_grosze as cost,
+           (select count(*)::int from ledger_entries l where l.message_id = m.id and l.kind = 'charge') as charges,
+           (select count(*)::int from ledger_entries l where l.message_id = m.id and l.kind = 'refund') as refunds
+      from messages m where m.account_id = ${accountId} and m.status not in ('draft', 'refused') order by m.id`;
+}
+
+/** The balance, what the ledger sums up to, and what both must be by the messages' costs and ends. */
+export async function accounts(
+  sql: Database,
+  accountId: string,
+): Promise<{ balance: number; ledger: number; expected: number }> {
+  const [row] = await sql<{ balance: number; ledger: number; expected: number }[]>`
+    select a.balance_grosze as balance,
+           (select sum(amount_grosze)::int from ledger_entries where account_id = a.id) as ledger,
+           ${OPENING_BALANCE} - (select coalesce(sum(cost_grosze), 0)::int from messages m
+              where m.account_id = a.id and m.status not in ('draft', 'refused', 'rejected', 'cancelled')
+               and (m.status <> 'failed' or m.error_code = 'rejected_on_report'))
+             as expected
+      from accounts a where a.id = ${accountId}`;
+  return row!;
+}
+
+async function newAccount(
+  sql: Database,
+  { apiUrl }: ServiceUnderTest,
+  secretsKey: Buffer,
+  webhook?: { url: string; secret: string },
+): Promise<ProductAccount> {
+  const id = newId('cl');
+  const secret = webhook ? encrypt(secretsKey, id, webhook.secret) : null;
+  await sql`
+    insert into accounts (id, name, mode, price_per_part_grosze, rate_limit_per_minute, webhook_url, webhook_secret)
+    values (${id}, 'Test', 'live', ${PRICE}, 1000000, ${webhook?.url ?? null}, ${secret})`;
+  await sql`
+    insert into ledger_entries (account_id, kind, amount_grosze) values (${id}, 'opening', ${OPENING_BALANCE})`;
+  const { key, hash, hint } = newApiKey('live');
+  await sql`
+    insert into api_keys (id, account_id, hash, hint, mode, scopes)
+    values (${newId('key')}, ${id}, ${hash}, ${hint}, 'live', ${['send', 'read', 'manage']})`;
+  return { id, api: apiClient(apiUrl, key) };
+}
+
+async function runAdmin(
+  service: ServiceUnderTest,
+  words: string[],
+  input?: string,
+): Promise<Record<string, unknown>> {
+  const running = promisify(execFile)(
+    process.execPath,
+    ['--import', 'tsx', 'bin/admin.ts', '--json', ...words],
+    {
+      env: {
+        PATH: process.env['PATH'],
+        HOME: process.env['HOME'],
+        DATABASE_URL: service.databaseUrl,
+        TEMPORAL_ADDRESS: service.temporalAddress,
+        DATA_DIR: service.dataDir,
+        SECRETS_KEY: service.secretsKey,
+      },
+    },
+  );
+  running.child.stdin?.end(input ?? '');
+  const { stdout } = await running;
+  return JSON.parse(stdout) as Record<string, unknown>;
+}

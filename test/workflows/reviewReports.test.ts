@@ -1,0 +1,194 @@
+import type { Client } from '@temporalio/client';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createReceipts, type Receipts } from '../../activities/receipts.ts';
+import type { Database } from '../../db/connection.ts';
+import { storeReports } from '../../db/receipts.ts';
+import {
+  acceptParts,
+  claimParts,
+  concludeSubmission,
+  failSubmission,
+  leavePartsUnanswered,
+  reopenUnanswered,
+} from '../../db/submissions.ts';
+import { startDatabase } from '../support/database.ts';
+
+const ROUTE = 'r';
+const PHONE = '+48500100100';
+
+let sql: Database;
+let stop: () => Promise<void>;
+let receipts: Receipts;
+const signalled: string[] = [];
+beforeAll(async () => {
+  ({ sql, stop } = await startDatabase());
+  await sql`insert into accounts (id, name, mode) values ('cl_a', 'A', 'live')`;
+  const getHandle = (id: string) => ({ signal: () => Promise.resolve(signalled.push(id)) });
+  receipts = createReceipts(sql, { workflow: { getHandle } } as unknown as Client, console.error);
+});
+afterAll(() => stop());
+
+let count = 0;
+async function message(states: string[], submission = 'unanswered', phone = PHONE): Promise<string> {
+  count += 1;
+  const id = `msg_${String(count).padStart(26, '0')}`;
+  await sql`
+    insert into messages (id, account_id, request_id, status, accepted_as, recipient, text, parts, cost_grosze,
+                          give_up_at, carrier, submission)
+    values (${id}, 'cl_a', ${`req_${count}`}, 'queued', 'queued', ${phone}, 'x', ${states.length}, 15,
+            now() + interval '3 days', ${ROUTE}, ${submission})`;
+  await sql`
+    insert into message_parts (message_id, part, state, carrier, carrier_message_id, submitted_at)
+    select ${id}, part, state, ${ROUTE}, case when state = 'accepted' then ${id} end, now() - interval '1 minute'
+      from unnest(${states}::text[]) with ordinality as s(state, part)`;
+  return id;
+}
+
+async function now(id: string): Promise<{ status: string; submission: string; states: string }> {
+  const [row] = await sql<{ status: string; submission: string; states: string }[]>`
+    select status, submission, (select string_agg(state, ', ' order by part) from message_parts
+                                 where message_id = messages.id) as states
+      from messages where id = ${id}`;
+  return row!;
+}
+
+const report = (carrierMessageId: string, state: 'enroute' | 'delivered', phone: string | null = null) => ({
+  ...{ carrierMessageId, reference: null, phone, state, errorCode: null },
+});
+
+const late = (id: string, part: number, answer: Parameters<Receipts['receiveLateAnswer']>[1]) =>
+  receipts.receiveLateAnswer(`${id}/${part}`, answer);
+const throttled = { kind: 'throttled', retryAfterMs: 1000 } as const;
+
+describe('late answers', () => {
+  test('to several parts at once make the message sent', async () => {
+    for (let i = 0; i < 20; i += 1) {
+      const id = await message(['unanswered', 'unanswered', 'unanswered']);
+      await Promise.all(
+        [1, 2, 3].map((part) => late(id, part, { kind: 'accepted', carrierMessageId: `${id}-${part}` })),
+      );
+      expect((await now(id)).status).toBe('sent');
+    }
+  });
+
+  test('while another part is answered in time make it sent, too', async () => {
+    for (let i = 0; i < 20; i += 1) {
+      const id = await message(['unanswered', 'under way'], 'under way');
+      await Promise.all([
+        late(id, 1, { kind: 'accepted', carrierMessageId: `${id}-1` }),
+        acceptParts(sql, { messageId: id, parts: [2] }, `${id}-2`),
+      ]);
+      expect((await concludeSubmission(sql, id)).status).toBe('sent');
+    }
+  });
+
+  test('before the time-out was noted count: not taken, it is to be submitted again', async () => {
+    const id = await message(['under way'], 'under way');
+    await late(id, 1, throttled);
+    await leavePartsUnanswered(sql, { messageId: id, parts: [1] }, null);
+    expect(await now(id)).toEqual({ status: 'queued', submission: 'waiting', states: 'held' });
+    expect((await concludeSubmission(sql, id)).status).toBe('queued');
+  });
+
+  test('to the submit before the operator’s are no answer to the operator’s, unless it was taken', async () => {
+    const id = await message(['unanswered']);
+    expect(await reopenUnanswered(sql, id)).toBe(true);
+    expect(await claimParts(sql, { messageId: id, parts: [1], carrier: ROUTE })).toBe('claimed');
+    await leavePartsUnanswered(sql, { messageId: id, parts: [1] }, null);
+    await late(id, 1, throttled);
+    expect(await now(id)).toEqual({ status: 'queued', submission: 'unanswered', states: 'unanswered' });
+
+    const other = await message(['unanswered']);
+    await reopenUnanswered(sql, other);
+    await late(other, 1, { kind: 'accepted', carrierMessageId: 'taken-first' });
+    expect((await now(other)).status).toBe('sent');
+    expect(await claimParts(sql, { messageId: other, parts: [1], carrier: ROUTE })).toBe('accepted');
+  });
+
+  test('a refusal after the message was given up as unanswered tells its workflow', async () => {
+    const id = await message(['unanswered']);
+    await failSubmission(sql, { messageId: id, parts: [1] }, 'carrier_refused', null);
+    await receipts.catchUp();
+    expect(signalled).toContain(id);
+  });
+});
+
+describe('the operator’s word', () => {
+  test('holds when its result was lost and it is carried out again', async () => {
+    const id = await message(['unanswered', 'accepted']);
+    expect(await reopenUnanswered(sql, id)).toBe(true);
+    expect(await reopenUnanswered(sql, id)).toBe(true);
+    expect((await now(id)).states).toBe('held, accepted');
+  });
+});
+
+describe('parts', () => {
+  test('that the SMSC has are not submitted again with the others by a carrier that takes messages whole', async () => {
+    const id = await message(['accepted', 'held', 'held'], 'under way');
+    expect(await claimParts(sql, { messageId: id, parts: [1, 2, 3], carrier: ROUTE })).toBe('accepted');
+    expect((await now(id)).states).toBe('accepted, held, held');
+    expect((await concludeSubmission(sql, id)).status).toBe('queued');
+  });
+
+  test('of one message are locked in one order by all who change them', async () => {
+    for (let i = 0; i < 40; i += 1) {
+      const id = await message(['under way', 'under way'], 'under way');
+      await Promise.all([
+        claimParts(sql, { messageId: id, parts: [1], carrier: 'another' }),
+        acceptParts(sql, { messageId: id, parts: [1] }, `${id}-1`),
+        leavePartsUnanswered(sql, { messageId: id, parts: [2] }, null),
+        acceptParts(sql, { messageId: id, parts: [2] }, `${id}-2`),
+      ]);
+    }
+  });
+});
+
+describe('reports', () => {
+  test('of messages taken whole reach all their parts, however many there are at once', async () => {
+    const ids: string[] = [];
+    for (let i = 0; i < 70; i += 1) ids.push(await message(['accepted', 'accepted', 'accepted'], 'answered'));
+    await sql`update messages set status = 'sent' where id = any(${ids})`;
+    await receipts.receive(
+      ROUTE,
+      ids.map((id) => report(id, 'delivered')),
+    );
+    const ends = await sql`select distinct status from messages where id = any(${ids})`;
+    expect(ends).toEqual([{ status: 'delivered' }]);
+  });
+
+  test('by phone, several of them about each part, give each part its own', async () => {
+    const phone = '+48500100777';
+    const id = await message(['unanswered', 'unanswered', 'unanswered'], 'unanswered', phone);
+    const told = ['u1', 'u2', 'u3'].flatMap((name) => [
+      report(name, 'enroute', phone),
+      report(name, 'delivered', phone),
+    ]);
+    await storeReports(sql, ROUTE, told);
+    await sql`update delivery_reports set received_at = received_at - interval '20 seconds' where phone = ${phone}`;
+    for (let i = 0; i < 6; i += 1) {
+      await sql`update delivery_reports set look_at = now() where look_at is not null`;
+      await receipts.catchUp();
+    }
+    expect((await now(id)).status).toBe('delivered');
+    const parts = await sql<{ id: string }[]>`
+      select carrier_message_id as id from message_parts where message_id = ${id} order by part`;
+    expect(parts.map((part) => part.id)).toEqual(['u1', 'u2', 'u3']);
+  });
+
+  test('that stay unknown are looked at ever less often, and hold up nobody’s', async () => {
+    await sql`
+      insert into delivery_reports (carrier, carrier_message_id, phone, state, received_at)
+      select ${ROUTE}, 'x' || i, ${PHONE}, 'delivered', now() - interval '1 hour' from generate_series(1, 5000) i`;
+    await receipts.catchUp();
+    const [{ due } = { due: -1 }] = await sql<{ due: number }[]>`
+      select count(*)::int as due from delivery_reports where look_at < now() + interval '14 minutes'
+         and carrier_message_id like 'x%'`;
+    expect(due).toBe(0);
+    const id = await message(['under way'], 'under way');
+    await receipts.receive(ROUTE, [report('early', 'delivered')]);
+    const stored = await acceptParts(sql, { messageId: id, parts: [1] }, 'early');
+    expect(stored).toMatchObject({ status: 'sent', reported: true });
+    await receipts.catchUp();
+    expect((await now(id)).status).toBe('delivered');
+  });
+});

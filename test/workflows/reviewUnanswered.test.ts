@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { giveUpUpdate, resubmitUpdate } from '../../workflows/contracts.ts';
+import { type Pipeline, startPipeline, until } from './pipeline.ts';
+
+let pipeline: Pipeline;
+beforeAll(async () => {
+  pipeline = await startPipeline();
+  await pipeline.sql`
+    insert into routes (name, kind) values ('gone', 'smpp'), ('reserve', 'simulator') on conflict do nothing`;
+});
+afterAll(() => pipeline.close());
+
+/** Two parts, the first of which was left under way by a worker that ended, on a route that does not work. */
+async function halfLeft(): Promise<{ id: string; account: string }> {
+  const account = await pipeline.account();
+  await pipeline.sql`
+    insert into route_rules (route, account_id) values ('gone', ${account}), ('reserve', ${account})`;
+  const { id, ...message } = await pipeline.draft(account, { carrier: 'gone', text: 'ą'.repeat(100) });
+  await pipeline.sql`update messages set submission = 'under way' where id = ${id}`;
+  await pipeline.sql`
+    insert into message_parts (message_id, part, state, carrier) values (${id}, 1, 'under way', 'gone')`;
+  expect(await pipeline.accept({ id, ...message })).toEqual({ accepted: true });
+  await until('seen as unanswered', async () => {
+    const [row] = await pipeline.sql<{ submission: string }[]>`
+      select submission from messages where id = ${id}`;
+    return row?.submission === 'unanswered';
+  });
+  return { id, account };
+}
+
+describe('a message half left on a route that does not work', () => {
+  test('is given up by the operator, at once, with refund', async () => {
+    const { id, account } = await halfLeft();
+    const handle = pipeline.client.workflow.getHandle(id);
+    await handle.executeUpdate(giveUpUpdate);
+    expect(await handle.result()).toEqual({ status: 'failed' });
+    const [row] = await pipeline.sql<{ balance: number }[]>`
+      select balance_grosze as balance from accounts where id = ${account}`;
+    expect(row?.balance).toBe(1000);
+    expect(await pipeline.sql`select from simulator_submits where reference like ${id + '/%'}`).toHaveLength(
+      0,
+    );
+  });
+
+  test('is submitted again on the operator’s word, where a route works', async () => {
+    const { id } = await halfLeft();
+    await pipeline.client.workflow.getHandle(id).executeUpdate(resubmitUpdate);
+    await pipeline.untilStatus(id, 'delivered');
+    expect(await pipeline.sql`select from simulator_submits where reference like ${id + '/%'}`).toHaveLength(
+      2,
+    );
+    expect(await pipeline.client.workflow.getHandle(id).result()).toEqual({ status: 'delivered' });
+  });
+});
