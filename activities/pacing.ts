@@ -6,27 +6,33 @@ import { pauseRoute, takeSlots } from '../db/routeRates.ts';
 export interface Pacer {
   /**
    * Waits for the turn of so many parts, which have to leave at once then.
-   *
-   * @param prepare done shortly before, once; resolves to false when they must not leave
-   * @param signal breaks the wait off, before anything is prepared
+   * @param signal breaks the wait off, while nothing is prepared
    * @returns whether they are to leave
    */
-  turn(parts: number, prepare: () => Promise<boolean>, signal: AbortSignal): Promise<boolean>;
+  turn(parts: number, steps: Steps, signal: AbortSignal): Promise<boolean>;
   /** Holds everything back for a while: the SMSC asked for it. */
   pause(ms: number): Promise<void>;
   /** Breaks all waits off. */
   stop(): void;
 }
 
+/** What goes with a turn. */
+export interface Steps {
+  /** Done right before it; resolves to false when the parts must not leave. */
+  prepare(): Promise<boolean>;
+  /** Takes that back when the turn was missed; another one is waited for. */
+  undo(): Promise<void>;
+}
+
 // A place is good for this long; whoever comes later takes another, so that a process that stood still does not make up
 // for it in one burst.
-const TOLERANCE_MS = 40;
+const TOLERANCE_MS = 60;
 // From its turn to the SMSC, more or less.
-const ON_THE_WAY_MS = 20;
+const ON_THE_WAY_MS = 15;
 // By both the places are further apart: no second ever holds more than the rate.
 const SECOND_MS = 1000 + TOLERANCE_MS + ON_THE_WAY_MS;
-// A statement's time: what was prepared long before would be left open by a crash in between.
-const PREPARE_AHEAD_MS = 60;
+// A statement's time on a busy machine: what was prepared long before would be left open by a crash in between.
+const PREPARE_AHEAD_MS = 200;
 
 /** @param ratePerSecond parts per second allowed by the operator; null: as many as the SMSC takes */
 export function createPacer(sql: Database, route: string, ratePerSecond: number | null): Pacer {
@@ -38,21 +44,18 @@ export function createPacer(sql: Database, route: string, ratePerSecond: number 
       : places(sql, route, SECOND_MS / ratePerSecond);
 
   return {
-    async turn(parts, prepare, signal) {
+    async turn(parts, steps, signal) {
       const broken = AbortSignal.any([signal, stopping.signal]);
-      let prepared = false;
       for (;;) {
-        await sleepUntil(pausedUntil, prepared ? undefined : broken);
+        await sleepUntil(pausedUntil, broken);
         const at = await reserve(parts);
-        if (!prepared) {
-          await sleepUntil(at - PREPARE_AHEAD_MS, broken);
-          if (!(await prepare())) return false;
-          prepared = true;
-        }
+        await sleepUntil(at - PREPARE_AHEAD_MS, broken);
+        if (!(await steps.prepare())) return false;
         await sleepUntil(at);
         const now = performance.now();
         const inTime = ratePerSecond === null || now - at <= TOLERANCE_MS;
         if (inTime && now >= pausedUntil) return true;
+        await steps.undo();
       }
     },
     async pause(ms) {

@@ -48,7 +48,7 @@ export interface Submitting {
   /** Applies stored reports; called when one came before its answer. */
   applyReports: () => Promise<void>;
   /** Told how every submit was answered. */
-  onAnswer: (kind: SubmitAnswer['kind']) => void;
+  onAnswer: (answer: SubmitAnswer) => void;
 }
 
 /** Handing messages to one route; run on that route's task queue. */
@@ -181,18 +181,21 @@ async function submitPiece(
 ): Promise<{ claim: PartClaim | null; answer: SubmitAnswer | null }> {
   const signal = Context.current().cancellationSignal;
   let claim: PartClaim | null = null;
-  const leave = (): Promise<boolean> =>
-    pacer.turn(
-      piece.parts.length,
-      async () => {
-        claim = await claimParts(sql, { messageId: message.id, parts: piece.parts, carrier: carrier.name });
-        return claim === 'claimed';
-      },
-      signal,
-    );
+  const some = { messageId: message.id, parts: piece.parts, carrier: carrier.name };
+  const steps = {
+    async prepare() {
+      claim = await claimParts(sql, some);
+      return claim === 'claimed';
+    },
+    async undo() {
+      await untilStored(() => holdParts(sql, some, null));
+      claim = null;
+    },
+  };
+  const leave = () => pacer.turn(piece.parts.length, steps, signal);
   const answer = await handOver(carrier, piece.submit, leave, () => claim !== null);
   if (answer.kind === 'withheld') return { claim, answer: null };
-  onAnswer(answer.kind);
+  onAnswer(answer);
   return { claim, answer };
 }
 

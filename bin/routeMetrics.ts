@@ -56,7 +56,7 @@ export function routeMetrics(routes: RouteOverview[], registry: Registry, now = 
     for (const possible of STATES) state.set({ route, kind, state: possible }, Number(possible === set));
   }
 
-  byRoute('up', 'Whether the route has, or just had, an open session on any worker.', ({ working }) =>
+  byRoute('up', 'Whether messages get through by the route, or did just now, on any worker.', ({ working }) =>
     Number(working),
   );
   byRoute('queue_messages', 'Messages that wait to be handed over by the route.', ({ queue }) => queue);
@@ -97,6 +97,11 @@ export function routeMetrics(routes: RouteOverview[], registry: Registry, now = 
     'unanswered_parts',
     'Submits without an answer, or with one that does not tell.',
     ({ unanswered }) => unanswered,
+  );
+  workerCounter(
+    'held_parts',
+    'Submits not taken: to come later, or for a reason that lies in the route.',
+    ({ held }) => held,
   );
   workerCounter(
     'connection_failures',

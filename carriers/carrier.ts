@@ -21,7 +21,9 @@ export interface CarrierHandlers {
 
 /** What is to be seen of a carrier in this process. */
 export interface CarrierState {
-  /** Open sessions that take submits, and how many there should be. A carrier without sessions counts as one. */
+  /** Whether there is an open session that takes submits. */
+  takesSubmits: boolean;
+  /** Whole sessions that are open, and how many there should be. A carrier without sessions counts as one. */
   sessions: number;
   sessionsWanted: number;
   /** Submits that may be open at once, over all sessions. */

@@ -14,7 +14,7 @@ export function closedCarrier(name: string, problem: string | null): Carrier {
     lookup: () => Promise.resolve({ kind: 'failed' }),
     start: () => Promise.resolve(),
     state: () => ({
-      ...{ sessions: 0, sessionsWanted: 0, window: 0, inFlight: 0, failures: 0 },
+      ...{ takesSubmits: false, sessions: 0, sessionsWanted: 0, window: 0, inFlight: 0, failures: 0 },
       lastError: problem,
       lastErrorAt: problem === null ? null : since,
     }),

@@ -88,7 +88,7 @@ export function createSimulator(
     },
     lookup: simulatedLookup,
     state: () => ({
-      ...{ sessions: 1, sessionsWanted: 1, window: WINDOW, inFlight },
+      ...{ takesSubmits: true, sessions: 1, sessionsWanted: 1, window: WINDOW, inFlight },
       ...{ failures: 0, lastError: null, lastErrorAt: null },
     }),
     start(handlers) {

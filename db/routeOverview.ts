@@ -21,6 +21,8 @@ export interface RouteWorker {
   throttled: number;
   refused: number;
   unanswered: number;
+  /** Not taken: to come later, or for a reason that lies in the route. */
+  held: number;
   /** Connections and binds that failed or were lost since the worker's start. */
   failures: number;
   /** Third-party text. */
@@ -35,7 +37,7 @@ export interface RouteOverview {
   state: RouteState;
   ratePerSecond: number | null;
   working: boolean;
-  /** When it last had an open session. */
+  /** When messages last got through, as far as is known. */
   workingAt: Date | null;
   reportedAt: Date | null;
   repliedAt: Date | null;
@@ -68,7 +70,7 @@ export async function readOverview(sql: Sql, name: string | null = null): Promis
      order by r.name`;
   const workers = await sql<(RouteWorker & { route: string })[]>`
     select route, worker, seen_at as "seenAt", sessions, sessions_wanted as "sessionsWanted", window_size as "window",
-           in_flight as "inFlight", submitted, throttled, refused, unanswered, failures, last_error as "lastError",
+           in_flight as "inFlight", submitted, throttled, refused, unanswered, held, failures, last_error as "lastError",
            last_error_at as "lastErrorAt"
       from route_workers
      where seen_at > now() - make_interval(secs => ${GONE_AFTER_S}) and (${name}::text is null or route = ${name})

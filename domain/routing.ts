@@ -57,7 +57,7 @@ export function orderRoutes({ routes, rules }: Routing, traffic: Traffic): strin
   const byName = new Map(routes.map((route) => [route.name, route]));
   const matching = rules.filter((rule) => {
     const route = byName.get(rule.route);
-    return route !== undefined && CARRIED[route.kind].includes(traffic.type) && admits(rule, traffic);
+    return route !== undefined && carries(route.kind, traffic.type) && admits(rule, traffic);
   });
   const isSimulated = (rule: RouteRule): boolean => byName.get(rule.route)?.kind === 'simulator';
   const real = matching.some((rule) => !isSimulated(rule));
@@ -69,6 +69,45 @@ export function orderRoutes({ routes, rules }: Routing, traffic: Traffic): strin
   const names = [...new Set(candidates.map(({ rule }) => rule.route))];
   const works = (name: string): boolean => byName.get(name)?.working === true;
   return [...names.filter(works), ...names.filter((name) => !works(name))];
+}
+
+/** Whether routes of a kind carry this at all. */
+export function carries(kind: RouteKind, type: RouteTraffic): boolean {
+  return CARRIED[kind].includes(type);
+}
+
+/**
+ * Whether another route works that may take some of a route's messages: both have rules that one message can match. The
+ * simulated network counts for the accounts it was given to.
+ */
+export function hasReserve({ routes, rules }: Routing, name: string): boolean {
+  const own = rules.filter(({ route }) => route === name);
+  return routes.some(
+    (other) =>
+      other.name !== name &&
+      other.state === 'active' &&
+      other.working &&
+      carries(other.kind, 'sms') &&
+      rules.some(
+        (rule) =>
+          rule.route === other.name &&
+          (other.kind !== 'simulator' || rule.accountId !== null) &&
+          own.some((mine) => overlap(mine, rule)),
+      ),
+  );
+}
+
+function overlap(a: RouteRule, b: RouteRule): boolean {
+  const meet = <T>(one: T | null, other: T | null): boolean =>
+    one === null || other === null || one === other;
+  const forSms = ({ type }: RouteRule): boolean => type === null || type === 'sms';
+  return (
+    forSms(a) &&
+    forSms(b) &&
+    (a.prefix.startsWith(b.prefix) || b.prefix.startsWith(a.prefix)) &&
+    meet(a.accountId, b.accountId) &&
+    meet(a.priority, b.priority)
+  );
 }
 
 function admits(rule: RouteRule, traffic: Traffic): boolean {

@@ -1,20 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { Worker, type WorkerOptions } from '@temporalio/worker';
+import type { WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import { lookupActivities } from '../activities/lookup.ts';
-import { createPacer } from '../activities/pacing.ts';
-import { submissionActivities } from '../activities/submission.ts';
 import type { Carrier, CarrierHandlers } from '../carriers/carrier.ts';
 import { closedCarrier } from '../carriers/closed.ts';
 import { createCarrier, type CarrierStores } from '../carriers/create.ts';
 import type { Database } from '../db/connection.ts';
 import { readRoutes, type Route, routeCredentials } from '../db/routes.ts';
 import { forgetWorker, reportRoutes, type SeenRoute } from '../db/routeStates.ts';
-import type { RouteOption, Routing } from '../domain/routing.ts';
+import type { Routing } from '../domain/routing.ts';
 import type { SubmitAnswer } from '../domain/submission.ts';
-import { carrierQueue } from '../workflows/contracts.ts';
 import { repeat } from './repeat.ts';
+import { createRouteHealth } from './routeHealth.ts';
+import { type RouteTasks, shouldTakeTasks, takeRouteTasks } from './routeTasks.ts';
 
 /** What the routes of a worker need. */
 export interface RoutesOptions {
@@ -34,12 +32,6 @@ export interface RoutesOptions {
 
 // Changes by the operator and the state of sessions are looked at so often.
 const LOOK_MS = 1_000;
-// More at once would only take work away from other processes, and let priority messages wait behind what was taken.
-const AT_ONCE_MAX = 200;
-// What this process has taken and not yet submitted is at most half a second's worth of the route's rate.
-const AHEAD_SECONDS = 0.5;
-const AT_ONCE_MIN = 4;
-
 /**
  * Runs every route of the database in this process: opens its carrier, takes its tasks while that can submit, writes down
  * what is seen of it, and follows what the operator changes.
@@ -99,19 +91,27 @@ function startRoute(first: Route, options: RoutesOptions): RunningRoute {
   const { log } = options;
   let route = first;
   let carrier = openCarrier(first, options);
-  let tasks: TaskTaker | null = null;
+  let tasks: RouteTasks | null = null;
   // One thing after the other: opening, closing and taking tasks never overlap.
   let busy: Promise<void> | null = null;
   let stopped = false;
-  const counts = { submitted: 0, throttled: 0, refused: 0, unanswered: 0 };
-  const onAnswer = (kind: SubmitAnswer['kind']): void => {
-    if (kind === 'accepted') counts.submitted += 1;
-    else if (kind === 'throttled' || kind === 'refused' || kind === 'unanswered') counts[kind] += 1;
-  };
+  const health = createRouteHealth();
+  let open = false;
   const doing = (work: () => Promise<void>): void => {
     busy = work()
       .catch((error: unknown) => log.error({ err: error, route: route.name }, 'route: will be tried again'))
       .finally(() => (busy = null));
+  };
+  const begin = (): Promise<RouteTasks> => {
+    const { sql, routing, applyReports, worker, onBroken } = options;
+    const submitting = {
+      sql,
+      carrier,
+      routing,
+      applyReports,
+      onAnswer: (answer: SubmitAnswer) => health.onAnswer(answer),
+    };
+    return takeRouteTasks(route, submitting, worker, onBroken);
   };
   const endTasks = async (): Promise<void> => {
     const ending = tasks;
@@ -136,29 +136,23 @@ function startRoute(first: Route, options: RoutesOptions): RunningRoute {
     },
     follow(routing) {
       if (busy !== null || stopped) return;
-      const wanted = takesTasks(route, carrier, routing);
+      const wanted = shouldTakeTasks(route, carrier, routing);
       if (wanted === (tasks !== null)) return;
       doing(async () => {
-        if (wanted) tasks = await takeTasks(route, carrier, options, onAnswer);
+        if (wanted) tasks = await begin();
         else await endTasks();
       });
     },
     seen() {
-      const { sessions, sessionsWanted, window, inFlight, failures, lastError, lastErrorAt } =
-        carrier.state();
-      return {
-        ...{
-          route: route.name,
-          sessions,
-          sessionsWanted,
-          window,
-          inFlight,
-          failures,
-          lastError,
-          lastErrorAt,
-        },
-        ...counts,
-      };
+      const seen = health.seen(route.name, carrier);
+      if (seen.working !== open) {
+        open = seen.working;
+        const { sessions, sessionsWanted, lastError } = seen;
+        const what = { route: route.name, sessions, sessionsWanted, ...(open ? {} : { lastError }) };
+        if (open) log.info(what, 'the route works');
+        else log.warn(what, 'the route does not work');
+      }
+      return seen;
     },
     async stop() {
       stopped = true;
@@ -190,64 +184,4 @@ function openCarrier(route: Route, options: RoutesOptions): Carrier {
   const carrier = createCarrier({ name, kind, settings, credentials }, stores, onError);
   void carrier.start(handlersOf(name)).catch(onError);
   return carrier;
-}
-
-/**
- * Whoever can submit takes tasks. A route that nobody can submit on gives its messages to others, if there are any, and
- * else keeps them in their order, untouched.
- */
-function takesTasks(route: Route, carrier: Carrier, { routes, rules }: Routing): boolean {
-  if (carrier.state().sessions > 0) return true;
-  const self = routes.find(({ name }) => name === route.name);
-  if (self?.working === true && route.state !== 'disabled') return false;
-  // The simulated network takes over for nobody but the accounts it was given to.
-  const isReserve = ({ name, kind }: RouteOption): boolean =>
-    kind !== 'simulator' || rules.some((rule) => rule.route === name && rule.accountId !== null);
-  return routes.some(
-    (other) => other.name !== route.name && other.state === 'active' && other.working && isReserve(other),
-  );
-}
-
-/** A Temporal worker on one route's queue. */
-interface TaskTaker {
-  stop(): Promise<void>;
-}
-
-async function takeTasks(
-  route: Route,
-  carrier: Carrier,
-  options: RoutesOptions,
-  onAnswer: (kind: SubmitAnswer['kind']) => void,
-): Promise<TaskTaker> {
-  const { sql, routing, applyReports } = options;
-  const pacer = createPacer(sql, route.name, route.ratePerSecond);
-  const worker = await Worker.create({
-    ...options.worker,
-    taskQueue: carrierQueue(route.name),
-    maxConcurrentActivityTaskExecutions: atOnce(route, carrier),
-    activities: {
-      ...submissionActivities({ sql, carrier, pacer, routing, applyReports, onAnswer }),
-      ...lookupActivities(sql, carrier),
-    },
-  });
-  let stopping = false;
-  const run = worker.run().catch((error: unknown) => {
-    if (!stopping) options.onBroken(error);
-  });
-  return {
-    async stop() {
-      stopping = true;
-      pacer.stop();
-      if (worker.getState() === 'RUNNING') worker.shutdown();
-      await run;
-    },
-  };
-}
-
-// Each submit also stores things before and after it, so that it takes about two to keep a place of the window used.
-function atOnce({ ratePerSecond }: Route, carrier: Carrier): number {
-  const byWindow = Math.max(2 * carrier.state().window, AT_ONCE_MIN);
-  const byRate =
-    ratePerSecond === null ? AT_ONCE_MAX : Math.max(Math.ceil(ratePerSecond * AHEAD_SECONDS), AT_ONCE_MIN);
-  return Math.min(byWindow, byRate, AT_ONCE_MAX);
 }

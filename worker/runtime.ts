@@ -8,6 +8,8 @@ export function installRuntime(log: Logger): void {
   if (installed) return;
   installed = true;
   const write = (level: LogLevel, message: string, meta?: LogMetadata): void => {
+    // Said as a warning of every worker that takes activities alone, which ours of routes and webhooks are.
+    if (message.startsWith('No workflows registered')) return;
     const target = level.toLowerCase() as 'trace' | 'debug' | 'info' | 'warn' | 'error';
     const { error, ...rest } = meta ?? {};
     log[target](error === undefined ? rest : { ...rest, err: error as unknown }, message);

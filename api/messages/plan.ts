@@ -10,6 +10,9 @@ import type { SendRequest } from './request.ts';
 import { findTiming, type Timing } from './timing.ts';
 import { contactValues, findWording, personalText, type PersonalText, type Wording } from './wording.ts';
 
+// The route of what is never sent.
+const NOBODY = 'none';
+
 /** What a request comes to: whom it would send what, when and for how much. Nothing is written, charged or sent. */
 export interface Plan {
   /** Answered with a list: `to` was an array or a group. */
@@ -72,8 +75,17 @@ export async function planMessages(call: Call<unknown, unknown, SendRequest, Cal
       accountId: caller.accountId,
       priority,
     });
-    if (carrier === null) throw noRoute(recipient);
-    return { recipient, values, ...text, rejected, perPartGrosze, costGrosze, id, carrier };
+    if (carrier === null && !rejected) throw noRoute(recipient);
+    return {
+      recipient,
+      values,
+      ...text,
+      rejected,
+      perPartGrosze,
+      costGrosze,
+      id,
+      carrier: carrier ?? NOBODY,
+    };
   });
   return { batched: read.batched, terms, sender, timing, priority, wording, messages };
 }

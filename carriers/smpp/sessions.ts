@@ -47,8 +47,11 @@ export function createSessions(
   events: Omit<SessionEvents, 'onRoom'> & { onLost(session: Session): void },
 ): Sessions {
   const stopping = new AbortController();
-  const open = new Set<Session>();
-  const accepting = () => [...open].filter((session) => session.accepts());
+  const roles: Role[] = settings.bind === 'pair' ? ['transmitter', 'receiver'] : ['transceiver'];
+  const open = new Map<Session, Role>();
+  const accepting = () => [...open.keys()].filter((session) => session.accepts());
+  const bound = (role: Role): number =>
+    [...open].filter(([session, its]) => its === role && (role === 'receiver' || session.accepts())).length;
   const room = createRoom(accepting);
   const seen = { failures: 0, lastError: null as string | null, lastErrorAt: null as Date | null };
   let keepers: Promise<unknown> = Promise.resolve();
@@ -74,7 +77,7 @@ export function createSessions(
         await session.close();
         return true;
       }
-      open.add(session);
+      open.set(session, role);
       room.changed();
       const { why, orderly } = await session.ended;
       open.delete(session);
@@ -106,7 +109,6 @@ export function createSessions(
 
   return {
     start() {
-      const roles: Role[] = settings.bind === 'pair' ? ['transmitter', 'receiver'] : ['transceiver'];
       const wanted = roles.flatMap((role) => Array.from({ length: settings.sessions }, () => role));
       keepers = Promise.all(wanted.map(keep));
     },
@@ -124,16 +126,17 @@ export function createSessions(
     },
     note,
     state: () => ({
-      sessions: accepting().length,
+      takesSubmits: accepting().length > 0,
+      sessions: Math.min(...roles.map(bound)),
       sessionsWanted: settings.sessions,
       window: settings.window * settings.sessions,
-      inFlight: [...open].reduce((sum, session) => sum + session.inFlight(), 0),
+      inFlight: [...open.keys()].reduce((sum, session) => sum + session.inFlight(), 0),
       ...seen,
     }),
     async stop() {
       stopping.abort();
       room.close();
-      await Promise.all([...open].map((session) => session.close()));
+      await Promise.all([...open.keys()].map((session) => session.close()));
       await keepers;
     },
   };

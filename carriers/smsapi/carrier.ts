@@ -90,6 +90,7 @@ export function createSmsapiCarrier(options: SmsapiOptions): Carrier {
     state() {
       const last = health.lastError();
       return {
+        takesSubmits: health.works(),
         sessions: health.works() ? 1 : 0,
         sessionsWanted: 1,
         window: settings.window,

@@ -33,7 +33,7 @@ insert into route_rules (route) values ('simulator');
 -- What is seen of a route while it runs. Lost in a crash of the database, all of it comes anew within a second.
 create unlogged table route_states (
   route text collate "C" primary key,
-  working_at timestamptz,  -- when it last had an open session
+  working_at timestamptz,  -- when messages last got through, as far as is known
   next_slot_at timestamptz, -- when the next part may leave, by its rate
   reported_at timestamptz,
   replied_at timestamptz
@@ -50,6 +50,7 @@ create unlogged table route_workers (
   throttled bigint not null,
   refused bigint not null,
   unanswered bigint not null,
+  held bigint not null,              -- to come later, or not taken for a reason that lies in the route
   failures bigint not null,          -- connections and binds that failed or were lost
   last_error text,
   last_error_at timestamptz,

@@ -70,7 +70,7 @@ export function routeLine() {
           window_size: 10,
           in_flight: 0,
         },
-        ...{ submitted: 0, throttled: 0, refused: 0, unanswered: 0, failures: 0 },
+        ...{ submitted: 0, throttled: 0, refused: 0, unanswered: 0, held: 0, failures: 0 },
         ...values,
       };
       await sql()`delete from route_workers where route = ${route} and worker = ${worker}`;

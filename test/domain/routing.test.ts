@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  hasReserve,
   orderRoutes,
   type RouteOption,
   type RouteRule,
@@ -126,5 +127,38 @@ describe('the order of routes', () => {
         expect(orderRoutes(rest, traffic)).toEqual(all.filter((name) => name !== gone));
       }),
     );
+  });
+});
+
+describe('a reserve', () => {
+  const routes = [option('broken', { working: false }), option('other'), SIMULATOR];
+  const reserve = (own: Partial<RouteRule>, others: RouteRule[], all = routes) =>
+    hasReserve({ routes: all, rules: [rule('broken', own), ...others] }, 'broken');
+
+  test('is another working route with a rule that one of its messages can match', () => {
+    expect(reserve({}, [rule('other', { prefix: '48' })])).toBe(true);
+    expect(reserve({ prefix: '4850' }, [rule('other', { prefix: '48' })])).toBe(true);
+    expect(reserve({ accountId: 'cl_a' }, [rule('other')])).toBe(true);
+  });
+
+  test.each([
+    ['none', {}, []],
+    ['for other numbers', { prefix: '48' }, [rule('other', { prefix: '49' })]],
+    ['for another account', { accountId: 'cl_a' }, [rule('other', { accountId: 'cl_b' })]],
+    ['for look-ups', {}, [rule('other', { type: 'hlr' })]],
+    ['for another priority', { priority: true }, [rule('other', { priority: false })]],
+    ['the simulated network', {}, [rule('simulator')]],
+  ] as const)('is not one %s', (_, own, others) => {
+    expect(reserve(own, [...others])).toBe(false);
+  });
+
+  test('is none that does not work or takes nothing new', () => {
+    const others = [rule('other')];
+    expect(reserve({}, others, [option('broken'), option('other', { working: false })])).toBe(false);
+    expect(reserve({}, others, [option('broken'), option('other', { state: 'draining' })])).toBe(false);
+  });
+
+  test('is the simulated network for an account it was given to', () => {
+    expect(reserve({}, [rule('simulator', { accountId: 'cl_a' })])).toBe(true);
   });
 });

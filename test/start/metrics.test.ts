@@ -113,7 +113,14 @@ test('the scraped text follows what happens on the routes, and tells nothing abo
     in_flight: 4,
     submitted: 70,
   });
-  await seen('measured', 'host2', { submitted: 30, throttled: 5, refused: 6, unanswered: 7, failures: 8 });
+  await seen('measured', 'host2', {
+    submitted: 30,
+    throttled: 5,
+    refused: 6,
+    unanswered: 7,
+    held: 9,
+    failures: 8,
+  });
   await sql()`update route_states set reported_at = now() - interval '90 seconds' where route = 'measured'`;
   await ok('routes', 'drain', 'measured');
 
@@ -135,6 +142,7 @@ test('the scraped text follows what happens on the routes, and tells nothing abo
   expect(after.values('goniec_route_throttled_parts_total', two)).toEqual([5]);
   expect(after.values('goniec_route_refused_parts_total', two)).toEqual([6]);
   expect(after.values('goniec_route_unanswered_parts_total', two)).toEqual([7]);
+  expect(after.values('goniec_route_held_parts_total', two)).toEqual([9]);
   expect(after.values('goniec_route_connection_failures_total', two)).toEqual([8]);
   for (const [name, type] of after.types) if (/^goniec_.*_total$/.test(name)) expect(type).toBe('counter');
   expect(after.values('process_resident_memory_bytes', {})[0]).toBeGreaterThan(1_000_000);

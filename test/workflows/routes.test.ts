@@ -155,7 +155,7 @@ describe('an unanswered submit', () => {
       update message_parts set submitted_at = submitted_at - interval '1 minute' where message_id = ${message.id}`;
     await pipeline.sql`
       update delivery_reports set received_at = received_at - interval '20 seconds' where phone = ${recipient}`;
-    await pipeline.untilStatus(message.id, 'delivered');
+    await until('delivered', async () => (await now(message.id)).status === 'delivered', 60_000);
     const parts = await pipeline.sql<{ id: string }[]>`
       select carrier_message_id as id from message_parts where message_id = ${message.id} order by part`;
     expect(parts.map(({ id }) => id)).toEqual(['u-1', 'u-2', 'u-3']);

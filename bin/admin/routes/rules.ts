@@ -1,10 +1,10 @@
 import type { Sql } from '../../../db/connection.ts';
 import { addRule, readRouteRules, readRouting, removeRule, type StoredRule } from '../../../db/routes.ts';
-import { orderRoutes, type RouteTraffic } from '../../../domain/routing.ts';
+import { carries, orderRoutes, type RouteTraffic } from '../../../domain/routing.ts';
 import { command, optional, required, type Outcome } from '../command.ts';
 import { findAccount } from '../lookup.ts';
 import { readNumber } from '../msisdn.ts';
-import { notFound } from '../problems.ts';
+import { invalidArgument, notFound } from '../problems.ts';
 import { findRoute, holdRoute, remark } from './lookup.ts';
 import { simulatorRemark } from './use.ts';
 import { accountId, numberPrefix, oneOf, routeName, text, wholeNumber, yesOrNo } from '../values.ts';
@@ -33,7 +33,10 @@ const add = command({
     ),
   },
   async run(sql, values): Promise<Outcome> {
-    await holdRoute(sql, values.route);
+    const { kind } = await holdRoute(sql, values.route);
+    if (values.type !== undefined && !carries(kind, values.type)) {
+      throw invalidArgument('--type', `a route of kind ${kind} carries no ${values.type}`);
+    }
     if (values.account !== undefined) await findAccount(sql, values.account);
     const rule = {
       route: values.route,

@@ -83,6 +83,7 @@ function workerRecord(worker: RouteWorker): Record<string, unknown> {
     throttled: worker.throttled,
     refused: worker.refused,
     unanswered: worker.unanswered,
+    held: worker.held,
     failures: worker.failures,
     last_error_at: worker.lastErrorAt,
     last_error: worker.lastError === null ? null : printable(worker.lastError),

@@ -1,0 +1,53 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { closedCarrier } from '../../carriers/closed.ts';
+import type { Carrier } from '../../carriers/carrier.ts';
+import { createRouteHealth } from '../../worker/routeHealth.ts';
+
+const closed = closedCarrier('r', null);
+const open: Carrier = { ...closed, state: () => ({ ...closed.state(), takesSubmits: true, sessions: 1 }) };
+const blamed = { kind: 'broken', code: 'ESME_RPROHIBITED' } as const;
+const taken = { kind: 'accepted', carrierMessageId: '1' } as const;
+
+describe('the health of a route', () => {
+  beforeEach(() => vi.useFakeTimers({ toFake: ['Date'] }));
+  afterEach(() => vi.useRealTimers());
+
+  test('without an open session it does not work', () => {
+    expect(createRouteHealth().seen('r', closed).working).toBe(false);
+    expect(createRouteHealth().seen('r', open).working).toBe(true);
+  });
+
+  test('five answers in a row that blame the route stop it for half a minute; anything else begins anew', () => {
+    const health = createRouteHealth();
+    for (let i = 0; i < 4; i += 1) health.onAnswer(blamed);
+    health.onAnswer(taken);
+    for (let i = 0; i < 4; i += 1) health.onAnswer(blamed);
+    expect(health.seen('r', open).working).toBe(true);
+    health.onAnswer(blamed);
+    expect(health.seen('r', open).working).toBe(false);
+    vi.setSystemTime(Date.now() + 30_000);
+    expect(health.seen('r', open).working).toBe(true);
+    health.onAnswer(blamed);
+    expect(health.seen('r', open).working).toBe(false);
+    health.onAnswer({ kind: 'refused', reason: 'invalid_destination' });
+    expect(health.seen('r', open).working).toBe(true);
+  });
+
+  test('a session that is just gone is not the SMSC’s word against the route', () => {
+    const health = createRouteHealth();
+    for (let i = 0; i < 20; i += 1) health.onAnswer({ kind: 'broken', code: 'no_session' });
+    expect(health.seen('r', open)).toMatchObject({ working: true, held: 0 });
+  });
+
+  test('counts what became of the submits', () => {
+    const health = createRouteHealth();
+    health.onAnswer(taken);
+    health.onAnswer({ kind: 'throttled', retryAfterMs: 1 });
+    health.onAnswer({ kind: 'later', retryAfterMs: 1 });
+    health.onAnswer(blamed);
+    health.onAnswer({ kind: 'refused', reason: 'carrier_refused' });
+    health.onAnswer({ kind: 'unanswered' });
+    const counted = { submitted: 1, throttled: 1, held: 2, refused: 1, unanswered: 1 };
+    expect(health.seen('r', open)).toMatchObject(counted);
+  });
+});

@@ -1,0 +1,42 @@
+import type { Carrier } from '../carriers/carrier.ts';
+import type { SeenRoute } from '../db/routeStates.ts';
+import { NO_SESSION, type SubmitAnswer } from '../domain/submission.ts';
+
+// So many submits in a row whose answer blames the route: it does not work, although its sessions stand.
+const BROKEN_IN_ROW = 5;
+// After that long a message may try it again.
+const REST_MS = 30_000;
+
+/** What comes of a route's submits in this process. */
+export interface RouteHealth {
+  onAnswer(answer: SubmitAnswer): void;
+  /** What is to be seen of the route now; `carrier` is the one it has at present. */
+  seen(route: string, carrier: Carrier): SeenRoute;
+}
+
+export function createRouteHealth(): RouteHealth {
+  const counts = { submitted: 0, throttled: 0, refused: 0, unanswered: 0, held: 0 };
+  let brokenInRow = 0;
+  let brokenAt = 0;
+
+  return {
+    onAnswer(answer) {
+      if (answer.kind === 'broken') {
+        if (answer.code === NO_SESSION) return;
+        brokenInRow += 1;
+        brokenAt = Date.now();
+        counts.held += 1;
+        return;
+      }
+      if (answer.kind !== 'unanswered') brokenInRow = 0;
+      if (answer.kind === 'accepted') counts.submitted += 1;
+      else if (answer.kind === 'later') counts.held += 1;
+      else counts[answer.kind] += 1;
+    },
+    seen(route, carrier) {
+      const { takesSubmits, ...state } = carrier.state();
+      const resting = brokenInRow >= BROKEN_IN_ROW && Date.now() - brokenAt < REST_MS;
+      return { route, ...state, ...counts, working: takesSubmits && !resting };
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import { Worker, type WorkerOptions } from '@temporalio/worker';
+import { lookupActivities } from '../activities/lookup.ts';
+import { createPacer } from '../activities/pacing.ts';
+import { submissionActivities, type Submitting } from '../activities/submission.ts';
+import type { Carrier } from '../carriers/carrier.ts';
+import type { Route } from '../db/routes.ts';
+import { hasReserve, type Routing } from '../domain/routing.ts';
+import { carrierQueue } from '../workflows/contracts.ts';
+
+// More at once would only take work away from other processes, and let priority messages wait behind what was taken.
+const AT_ONCE_MAX = 200;
+// What this process has taken and not yet submitted is at most half a second's worth of the route's rate.
+const AHEAD_SECONDS = 0.5;
+const AT_ONCE_MIN = 4;
+
+/** A Temporal worker on one route's queue. */
+export interface RouteTasks {
+  /** Takes no more, and lets what runs come to its end. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Whoever can submit takes tasks. A route that nobody can submit on gives its messages to others, if there are any, and
+ * else keeps them in their order, untouched.
+ */
+export function shouldTakeTasks(route: Route, carrier: Carrier, routing: Routing): boolean {
+  if (carrier.state().takesSubmits) return true;
+  const self = routing.routes.find(({ name }) => name === route.name);
+  if (self?.working === true && route.state !== 'disabled') return false;
+  return hasReserve(routing, route.name);
+}
+
+/**
+ * Takes the tasks of a route.
+ * @param options of the Temporal worker; queue and activities are added
+ * @param onBroken told when it breaks: the process cannot go on
+ */
+export async function takeRouteTasks(
+  route: Route,
+  submitting: Omit<Submitting, 'pacer'>,
+  options: Omit<WorkerOptions, 'taskQueue' | 'activities'>,
+  onBroken: (error: unknown) => void,
+): Promise<RouteTasks> {
+  const { sql, carrier } = submitting;
+  const pacer = createPacer(sql, route.name, route.ratePerSecond);
+  const worker = await Worker.create({
+    ...options,
+    taskQueue: carrierQueue(route.name),
+    maxConcurrentActivityTaskExecutions: atOnce(route, carrier),
+    activities: {
+      ...submissionActivities({ ...submitting, pacer }),
+      ...lookupActivities(sql, carrier),
+    },
+  });
+  let stopping = false;
+  const run = worker.run().catch((error: unknown) => {
+    if (!stopping) onBroken(error);
+  });
+  return {
+    async stop() {
+      stopping = true;
+      pacer.stop();
+      if (worker.getState() === 'RUNNING') worker.shutdown();
+      await run;
+    },
+  };
+}
+
+// Each submit also stores things before and after it, so that it takes about two to keep a place of the window used.
+function atOnce({ ratePerSecond }: Route, carrier: Carrier): number {
+  const byWindow = Math.max(2 * carrier.state().window, AT_ONCE_MIN);
+  const byRate =
+    ratePerSecond === null ? AT_ONCE_MAX : Math.max(Math.ceil(ratePerSecond * AHEAD_SECONDS), AT_ONCE_MIN);
+  return Math.min(byWindow, byRate, AT_ONCE_MAX);
+}
