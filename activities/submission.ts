@@ -28,6 +28,7 @@ import {
   type SubmissionOutcome,
   type SubmissionRound,
 } from '../workflows/contracts.ts';
+import { countEnd, observeSent, observeSubmit } from '../telemetry/messageMetrics.ts';
 import type { Pacer } from './pacing.ts';
 
 const HEARTBEAT_MS = 5_000;
@@ -95,9 +96,10 @@ async function submitMessage(
   if (message.carrier !== carrier.name) return { status: 'moved', carrier: message.carrier };
   if (message.blacklisted) {
     const status = await rejectBlacklisted(sql, messageId);
+    countEnd(status);
     if (status !== 'queued') return asOutcome({ status, events: message.events });
   }
-  if (message.giveUpAt.getTime() <= Date.now()) return asOutcome(await expireMessage(sql, messageId));
+  if (message.giveUpAt.getTime() <= Date.now()) return asEnd(await expireMessage(sql, messageId));
 
   const pieces = piecesOf(message, carrier);
   if (message.submission === 'under way') {
@@ -117,12 +119,13 @@ async function submitMessage(
     switch (answer.kind) {
       case 'accepted': {
         const stored = await untilStored(() => acceptParts(sql, some, answer.carrierMessageId));
+        observeSent(stored.sentAfterSeconds);
         if (stored.reported) await applyReports();
         now = stored;
         break;
       }
       case 'refused':
-        return asOutcome(await untilStored(() => failSubmission(sql, some, answer.reason, code)));
+        return asEnd(await untilStored(() => failSubmission(sql, some, answer.reason, code)));
       case 'unanswered':
         await leavePartsUnanswered(sql, some, code);
         unanswered = true;
@@ -144,6 +147,7 @@ async function submitMessage(
   }
   if (!unanswered && now.status !== 'queued') return asOutcome(now);
   const concluded = await concludeSubmission(sql, messageId);
+  observeSent(concluded.sentAfterSeconds);
   if (concluded.status === 'queued') throw incomplete();
   return asOutcome(concluded);
 }
@@ -181,11 +185,13 @@ async function submitPiece(
 ): Promise<{ claim: PartClaim | null; answer: SubmitAnswer | null }> {
   const signal = Context.current().cancellationSignal;
   let claim: PartClaim | null = null;
+  let left = performance.now();
   const leave = (): Promise<boolean> =>
     pacer.turn(
       piece.parts.length,
       async () => {
         claim = await claimParts(sql, { messageId: message.id, parts: piece.parts, carrier: carrier.name });
+        left = performance.now();
         return claim === 'claimed';
       },
       signal,
@@ -193,6 +199,7 @@ async function submitPiece(
   const answer = await handOver(carrier, piece.submit, leave, () => claim !== null);
   if (answer.kind === 'withheld') return { claim, answer: null };
   onAnswer(answer.kind);
+  observeSubmit(carrier.name, answer.kind, (performance.now() - left) / 1000);
   return { claim, answer };
 }
 
@@ -285,6 +292,11 @@ function incomplete(): ApplicationFailure {
     message: 'the route has not taken all of it yet',
     category: ApplicationFailureCategory.BENIGN,
   });
+}
+
+function asEnd(change: StatusChange): SubmissionOutcome {
+  countEnd(change.status);
+  return asOutcome(change);
 }
 
 function asOutcome({ status, events }: StatusChange): SubmissionOutcome {

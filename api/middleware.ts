@@ -1,10 +1,19 @@
 import type { Middleware } from 'koa';
 import type { Logger } from 'pino';
 import { newId } from '../db/ids.ts';
+import { measureRequest } from '../telemetry/httpMetrics.ts';
 import { ApiError, invalidRequest, providerError } from './errors.ts';
 import { outageStatus } from './outages.ts';
 import type { State } from './serve.ts';
 import { problemText } from './texts.ts';
+
+/** Counts every request and its duration, by the pattern of its path. */
+export function measure(): Middleware<State> {
+  return async (context, next) => {
+    measureRequest(context.method, context.res, () => context.state.route);
+    await next();
+  };
+}
 
 /** Gives every request its id (`req_…`) and every response the header `X-Request-Id`. */
 export function requestId(): Middleware<State> {

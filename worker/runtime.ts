@@ -1,10 +1,17 @@
 import { type LogLevel, type LogMetadata, Runtime } from '@temporalio/worker';
 import type { Logger } from 'pino';
 
+// Names and units as Prometheus has them.
+const PROMETHEUS = { countersTotalSuffix: true, unitSuffix: true, useSecondsForDurations: true } as const;
+
 let installed = false;
 
-/** Sends the SDK's own logs to ours. Its runtime exists once per process, so only the first call counts. */
-export function installRuntime(log: Logger): void {
+/**
+ * Sends the SDK's own logs to ours and serves its metrics. Its runtime exists once per process, so only the first call
+ * counts.
+ * @param metrics host:port where the SDK listens itself; nowhere unless given
+ */
+export function installRuntime(log: Logger, metrics?: string): void {
   if (installed) return;
   installed = true;
   const write = (level: LogLevel, message: string, meta?: LogMetadata): void => {
@@ -23,6 +30,9 @@ export function installRuntime(log: Logger): void {
       warn: (message, meta) => write('WARN', message, meta),
       error: (message, meta) => write('ERROR', message, meta),
     },
-    telemetryOptions: { logging: { filter: 'temporal_sdk_core=WARN', forward: {} } },
+    telemetryOptions: {
+      logging: { filter: 'temporal_sdk_core=WARN', forward: {} },
+      ...(metrics === undefined ? {} : { metrics: { prometheus: { bindAddress: metrics, ...PROMETHEUS } } }),
+    },
   });
 }
