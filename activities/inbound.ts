@@ -20,6 +20,7 @@ import { type CarrierReply, storable } from '../domain/inbound.ts';
 import { splitKeyword } from '../domain/keywords.ts';
 import { parseMsisdn } from '../domain/msisdn.ts';
 import { isOptOut } from '../domain/optOutWords.ts';
+import { addIds } from '../telemetry/ids.ts';
 import { countReply } from '../telemetry/reactionMetrics.ts';
 import type { SettledReply } from '../workflows/contracts.ts';
 import { inboundStart } from '../workflows/startOptions.ts';
@@ -72,6 +73,7 @@ export function inboundActivities(sql: Database) {
      */
     async settleReply(id: string): Promise<SettledReply> {
       const { settled, first } = await transaction(sql, (tx) => settle(tx, id));
+      if (settled.accountId !== null) addIds({ accountId: settled.accountId });
       if (first) countReply(settled.accountId !== null);
       return settled;
     },

@@ -29,6 +29,7 @@ import {
   type SubmissionRound,
 } from '../workflows/contracts.ts';
 import { countEnd, observeSent, observeSubmit } from '../telemetry/messageMetrics.ts';
+import { addIds } from '../telemetry/ids.ts';
 import type { Pacer } from './pacing.ts';
 
 const HEARTBEAT_MS = 5_000;
@@ -91,6 +92,7 @@ async function submitMessage(
   const { sql, carrier, pacer, applyReports } = submitting;
   const message = await openSubmission(sql, messageId);
   if (!message) throw ApplicationFailure.nonRetryable(`no accepted message ${messageId}`);
+  addIds({ accountId: message.accountId, requestId: message.requestId });
   // An earlier attempt came this far and its result was lost: the workflow has still to tell of its events.
   if (message.status !== 'queued') return asOutcome(message);
   if (message.carrier !== carrier.name) return { status: 'moved', carrier: message.carrier };

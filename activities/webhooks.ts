@@ -17,6 +17,7 @@ import {
 import { inboundRecord } from '../domain/inbound.ts';
 import { linkRecord } from '../domain/links.ts';
 import { type MessageRow, messageRecord } from '../domain/records.ts';
+import { addIds } from '../telemetry/ids.ts';
 import { countEvent, observeAttempt } from '../telemetry/reactionMetrics.ts';
 import { FAILURE } from '../workflows/contracts.ts';
 import type { Outgoing } from './outgoing.ts';
@@ -40,6 +41,10 @@ export function webhookActivities(sql: Database, outgoing: Outgoing, secretsKey:
     async deliverWebhook(eventId: string): Promise<void> {
       const event = await loadEvent(sql, eventId);
       if (!event || event.state !== 'pending') return;
+      addIds({
+        accountId: event.accountId,
+        ...(event.messageId === null ? {} : { messageId: event.messageId }),
+      });
       if (!event.url || !event.secret || event.attempts >= ATTEMPTS) return exhaust(sql, eventId);
 
       const body = JSON.stringify(await envelopeOf(sql, event, shortUrl));

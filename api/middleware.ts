@@ -2,6 +2,7 @@ import type { Middleware } from 'koa';
 import type { Logger } from 'pino';
 import { newId } from '../db/ids.ts';
 import { measureRequest } from '../telemetry/httpMetrics.ts';
+import { withIds } from '../telemetry/ids.ts';
 import { ApiError, invalidRequest, providerError } from './errors.ts';
 import { outageStatus } from './outages.ts';
 import type { State } from './serve.ts';
@@ -15,12 +16,12 @@ export function measure(): Middleware<State> {
   };
 }
 
-/** Gives every request its id (`req_…`) and every response the header `X-Request-Id`. */
+/** Gives every request its id (`req_…`), every response the header `X-Request-Id`, and the id to all it logs. */
 export function requestId(): Middleware<State> {
   return async (context, next) => {
     context.state.requestId = newId('req');
     context.set('X-Request-Id', context.state.requestId);
-    await next();
+    await withIds({ requestId: context.state.requestId }, next);
   };
 }
 

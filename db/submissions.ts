@@ -9,6 +9,7 @@ import { transaction } from './transaction.ts';
 export interface SubmittableMessage {
   id: string;
   accountId: string;
+  requestId: string;
   status: string;
   submission: string;
   recipient: string;
@@ -71,7 +72,7 @@ export async function lockMessage(sql: Sql, messageId: string): Promise<void> {
 /** Reads a message for its submission. Null when there is no such accepted message. */
 export async function openSubmission(sql: Sql, messageId: string): Promise<SubmittableMessage | null> {
   const [message] = await sql<(SubmittableMessage & { concatReference: number | null })[]>`
-    select id, account_id as "accountId", status, submission, recipient, sender, text, parts, priority, carrier,
+    select id, account_id as "accountId", request_id as "requestId", status, submission, recipient, sender, text, parts, priority, carrier,
            concat_reference as "concatReference", give_up_at as "giveUpAt",
            ${pendingEvents(sql, messageId)} as events,
            exists (${activeEntry(sql, sql`messages.account_id`, sql`messages.recipient`)}) as blacklisted

@@ -1,5 +1,6 @@
 import { type LogLevel, type LogMetadata, Runtime } from '@temporalio/worker';
 import type { Logger } from 'pino';
+import { idsAmong } from '../telemetry/ids.ts';
 
 // Names and units as Prometheus has them.
 const PROMETHEUS = { countersTotalSuffix: true, unitSuffix: true, useSecondsForDurations: true } as const;
@@ -17,7 +18,8 @@ export function installRuntime(log: Logger, metrics?: string): void {
   const write = (level: LogLevel, message: string, meta?: LogMetadata): void => {
     const target = level.toLowerCase() as 'trace' | 'debug' | 'info' | 'warn' | 'error';
     const { error, ...rest } = meta ?? {};
-    log[target](error === undefined ? rest : { ...rest, err: error as unknown }, message);
+    const fields = { ...idsAmong([rest['workflowId']]), ...rest };
+    log[target](error === undefined ? fields : { ...fields, err: error as unknown }, message);
   };
   Runtime.install({
     // Processes of ours decide themselves when to stop their workers.

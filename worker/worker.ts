@@ -19,6 +19,7 @@ import { watchPool } from '../telemetry/poolMetrics.ts';
 import { temporalCallMetrics } from '../telemetry/temporalMetrics.ts';
 import { MESSAGES_QUEUE, WEBHOOKS_QUEUE } from '../workflows/contracts.ts';
 import { workflowBundle } from './bundle.ts';
+import { activityLogIds } from './logIds.ts';
 import { installRuntime } from './runtime.ts';
 import { repeat } from './repeat.ts';
 import { runRoutes } from './routes.ts';
@@ -83,6 +84,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     shutdownGraceTime: SHUTDOWN_GRACE,
     workflowTaskPollerBehavior: AUTOSCALED,
     activityTaskPollerBehavior: AUTOSCALED,
+    interceptors: { activity: [activityLogIds] },
   };
   const workers = await Promise.all([
     Worker.create({

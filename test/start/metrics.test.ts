@@ -144,7 +144,7 @@ test('the scraped text follows what happens on the routes, and tells nothing abo
       .filter(({ name }) => name.startsWith('goniec_'))
       .flatMap((sample) => Object.keys(sample.labels)),
   );
-  expect([...labels].sort()).toEqual(['kind', 'le', 'route', 'state', 'worker']);
+  expect([...labels].sort()).toEqual(['kind', 'route', 'state', 'worker']);
   expect(JSON.stringify(after.samples)).not.toMatch(/500100200|tekst|cl_|msg_|smsc\.example/);
 
   await sql()`update route_workers set seen_at = now() - interval '1 minute' where worker = 'host2'`;

@@ -11,8 +11,8 @@ import { type Scrape, scrape } from './exposition.ts';
 export interface Observed {
   started: StartedService;
   sql: Database;
-  scrapeApi(): Promise<Scrape>;
-  scrapeWorker(): Promise<Scrape>;
+  scrapeApi: () => Promise<Scrape>;
+  scrapeWorker: () => Promise<Scrape>;
   stop(): Promise<void>;
 }
 
