@@ -71,7 +71,7 @@ export function inboundActivities(sql: Database) {
      * Matches a reply to an account and does all that follows from it, in one transaction: takes the keyword off, opts
      * the sender out, writes the event. Repeated, it changes nothing and answers the same.
      */
-    async settleReply(id: string): Promise<SettledReply> {
+    settleReply: async (id: string): Promise<SettledReply> => {
       const { settled, first } = await transaction(sql, (tx) => settle(tx, id));
       if (settled.accountId !== null) addIds({ accountId: settled.accountId });
       if (first) countReply(settled.accountId !== null);
