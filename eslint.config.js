@@ -23,7 +23,7 @@ export default tseslint.config(
         {
           patterns: [
             {
-              regex: '^(node:|zod|postgres|\\.\\./(db|api|carriers|worker|bin)/)',
+              regex: '^(node:|zod|postgres|\\.\\./(db|api|carriers|telemetry|worker|bin)/)',
               message: 'Workflow code stays deterministic and small.',
             },
           ],

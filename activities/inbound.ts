@@ -20,6 +20,8 @@ import { type CarrierReply, storable } from '../domain/inbound.ts';
 import { splitKeyword } from '../domain/keywords.ts';
 import { parseMsisdn } from '../domain/msisdn.ts';
 import { isOptOut } from '../domain/optOutWords.ts';
+import { addIds } from '../telemetry/ids.ts';
+import { countReply } from '../telemetry/reactionMetrics.ts';
 import type { SettledReply } from '../workflows/contracts.ts';
 import { inboundStart } from '../workflows/startOptions.ts';
 
@@ -69,21 +71,28 @@ export function inboundActivities(sql: Database) {
      * Matches a reply to an account and does all that follows from it, in one transaction: takes the keyword off, opts
      * the sender out, writes the event. Repeated, it changes nothing and answers the same.
      */
-    settleReply: (id: string): Promise<SettledReply> => transaction(sql, (tx) => settle(tx, id)),
+    settleReply: async (id: string): Promise<SettledReply> => {
+      const { settled, first } = await transaction(sql, (tx) => settle(tx, id));
+      if (settled.accountId !== null) addIds({ accountId: settled.accountId });
+      if (first) countReply(settled.accountId !== null);
+      return settled;
+    },
   };
 }
 
-async function settle(tx: Sql, id: string): Promise<SettledReply> {
+async function settle(tx: Sql, id: string): Promise<{ settled: SettledReply; first: boolean }> {
   const reply = await lockReply(tx, id);
   if (reply.state !== 'received') {
-    return { accountId: reply.accountId, events: await pendingEventsOf(tx, id) };
+    const events = await pendingEventsOf(tx, id);
+    return { settled: { accountId: reply.accountId, events }, first: false };
   }
   const match = await matchOf(tx, reply);
   await settleReply(tx, id, match);
-  if (match === null) return { accountId: null, events: [] };
+  if (match === null) return { settled: { accountId: null, events: [] }, first: true };
   if (match.optOut) await blacklistForOptOut(tx, match.accountId, reply.sender);
   await writeReceivedEvent(tx, id);
-  return { accountId: match.accountId, events: await pendingEventsOf(tx, id) };
+  const events = await pendingEventsOf(tx, id);
+  return { settled: { accountId: match.accountId, events }, first: true };
 }
 
 /** The matching rules of v2.3.0, Inbound replies: the keyword first, else who wrote last. */

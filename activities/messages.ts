@@ -7,6 +7,7 @@ import {
 } from '../db/submissions.ts';
 import type { Database } from '../db/connection.ts';
 import { orderRoutes, type Routing } from '../domain/routing.ts';
+import { countEnd } from '../telemetry/messageMetrics.ts';
 import type { SubmissionOutcome } from '../workflows/contracts.ts';
 
 /** What happens to a message apart from its submission, by its workflow's timers or by the operator's word. */
@@ -27,6 +28,8 @@ export function messageActivities(sql: Database, routing: () => Promise<Routing>
     /** `queued` or `sent` becomes `expired`; returns what the message is now. */
     async expire(messageId: string): Promise<SubmissionOutcome> {
       const { status, events } = await expireMessage(sql, messageId);
+      // By reports that were faster it has another end, which is counted where it came from.
+      if (status === 'expired') countEnd(status);
       return { status: status as SubmissionOutcome['status'], events };
     },
 
@@ -36,6 +39,7 @@ export function messageActivities(sql: Database, routing: () => Promise<Routing>
     /** A message with an unanswered submit becomes `failed` and is paid back; returns what it is now. */
     async giveUp(messageId: string): Promise<SubmissionOutcome> {
       const { status, events } = await giveUpUnanswered(sql, messageId);
+      if (status === 'failed') countEnd(status);
       return { status: status as SubmissionOutcome['status'], events };
     },
   };

@@ -7,6 +7,7 @@ import {
   lockReportedMessages,
   type MatchedReport,
   type MessageMove,
+  type MovedMessage,
   moveMessages,
   noteOutcomes,
   parseReference,
@@ -23,6 +24,7 @@ import {
 import { acceptParts, holdUnanswered, lockMessage } from '../db/submissions.ts';
 import { transaction } from '../db/transaction.ts';
 import { mergeReport, outcomeOfParts, type ReportState } from '../domain/receipts.ts';
+import { countEnd, countReports, observeDelivered, observeSent } from '../telemetry/messageMetrics.ts';
 import { outcomeSignal } from '../workflows/contracts.ts';
 
 const AT_ONCE = 200;
@@ -42,13 +44,18 @@ type LateAnswer = Exclude<SubmitAnswer, { kind: 'unanswered' }>;
 /** @param onError is told of failures after the reports were stored; they are made up for by the next `catchUp` */
 export function createReceipts(sql: Database, client: Client, onError: (error: unknown) => void): Receipts {
   const catchUp = async (): Promise<void> => {
-    while ((await transaction(sql, applyReports)) === AT_ONCE);
+    for (let looked = AT_ONCE; looked === AT_ONCE;) {
+      const applied = await transaction(sql, applyReports);
+      for (const moved of applied.moved) measure(moved);
+      looked = applied.looked;
+    }
     while ((await transaction(sql, (tx) => signalOutcomes(tx, client))) === AT_ONCE);
   };
   return {
     catchUp,
     async receive(carrier, reports) {
       await storeReports(sql, carrier, reports);
+      countReports(carrier, reports);
       await catchUp().catch(onError);
     },
     async receiveLateAnswer(reference, answer) {
@@ -63,19 +70,35 @@ async function storeLateAnswer(sql: Database, reference: string, answer: LateAns
   const submitted = parseReference(reference);
   if (submitted === null) return;
   const { messageId, part } = submitted;
-  await transaction(sql, async (tx) => {
+  const sentAfterSeconds = await transaction(sql, async (tx) => {
     // Answers to several parts come in one burst: each has to see what the one before it left.
     await lockMessage(tx, messageId);
     const parts = part === WHOLE ? await partNumbers(tx, messageId) : [part];
-    if (answer.kind === 'accepted') await acceptParts(tx, { messageId, parts }, answer.carrierMessageId);
-    else await holdUnanswered(tx, { messageId, parts }, answer.code ?? null);
+    if (answer.kind === 'accepted') {
+      return (await acceptParts(tx, { messageId, parts }, answer.carrierMessageId)).sentAfterSeconds;
+    }
+    await holdUnanswered(tx, { messageId, parts }, answer.code ?? null);
+    return null;
   });
+  observeSent(sentAfterSeconds);
 }
 
-/** One transaction: takes stored reports, moves parts and messages, notes whom to tell. Returns how many it looked at. */
-async function applyReports(tx: Sql): Promise<number> {
+function measure({ to, afterSeconds }: MovedMessage): void {
+  countEnd(to);
+  if (to === 'sent') observeSent(afterSeconds);
+  if (to === 'delivered') observeDelivered(afterSeconds);
+}
+
+/** What applying reports came to: how many were looked at, and the messages moved by them. */
+interface Applied {
+  looked: number;
+  moved: MovedMessage[];
+}
+
+/** One transaction: takes stored reports, moves parts and messages, notes whom to tell. */
+async function applyReports(tx: Sql): Promise<Applied> {
   const { looked, reports } = await takeMatchedReports(tx, AT_ONCE);
-  if (reports.length === 0) return looked;
+  if (reports.length === 0) return { looked, moved: [] };
   const messages = await lockReportedMessages(tx, [...new Set(reports.map((report) => report.messageId))]);
 
   const changes = messages.flatMap((message) => mergeIntoParts(message, reports));
@@ -84,17 +107,23 @@ async function applyReports(tx: Sql): Promise<number> {
   const ends = messages.flatMap((message) => movesOf(message));
   const toSent = ends.filter((move) => move.to === 'sent');
   const toEnd = ends.filter((move) => move.to !== 'sent');
-  const sentEvents = toSent.length > 0 ? await moveMessages(tx, toSent) : new Map<string, string>();
-  const endEvents = toEnd.length > 0 ? await moveMessages(tx, toEnd) : new Map<string, string>();
+  const sent = toSent.length > 0 ? await moveMessages(tx, toSent) : [];
+  const ended = toEnd.length > 0 ? await moveMessages(tx, toEnd) : [];
+  const sentEvents = eventsOf(sent);
+  const endEvents = eventsOf(ended);
 
   const last = new Map(ends.map((move) => [move.messageId, move.to]));
   const outcomes = [...last].map(([messageId, status]) => ({
     messageId,
     status,
-    events: [sentEvents.get(messageId), endEvents.get(messageId)].filter((id) => id !== undefined),
+    events: [sentEvents.get(messageId), endEvents.get(messageId)].filter((id) => typeof id === 'string'),
   }));
   await noteOutcomes(tx, outcomes, [...new Set(reports.map((report) => report.reportId))]);
-  return looked;
+  return { looked, moved: [...sent, ...ended] };
+}
+
+function eventsOf(moved: MovedMessage[]): Map<string, string | null> {
+  return new Map(moved.map(({ messageId, event }) => [messageId, event]));
 }
 
 /** Applies the reports of one message to its parts in place, and returns what changed. */

@@ -28,6 +28,8 @@ import {
   type SubmissionOutcome,
   type SubmissionRound,
 } from '../workflows/contracts.ts';
+import { countEnd, observeSent, observeSubmit } from '../telemetry/messageMetrics.ts';
+import { addIds } from '../telemetry/ids.ts';
 import type { Pacer } from './pacing.ts';
 
 const HEARTBEAT_MS = 5_000;
@@ -90,14 +92,16 @@ async function submitMessage(
   const { sql, carrier, pacer, applyReports } = submitting;
   const message = await openSubmission(sql, messageId);
   if (!message) throw ApplicationFailure.nonRetryable(`no accepted message ${messageId}`);
+  addIds({ accountId: message.accountId, requestId: message.requestId });
   // An earlier attempt came this far and its result was lost: the workflow has still to tell of its events.
   if (message.status !== 'queued') return asOutcome(message);
   if (message.carrier !== carrier.name) return { status: 'moved', carrier: message.carrier };
   if (message.blacklisted) {
     const status = await rejectBlacklisted(sql, messageId);
+    countEnd(status);
     if (status !== 'queued') return asOutcome({ status, events: message.events });
   }
-  if (message.giveUpAt.getTime() <= Date.now()) return asOutcome(await expireMessage(sql, messageId));
+  if (message.giveUpAt.getTime() <= Date.now()) return asEnd(await expireMessage(sql, messageId));
 
   const pieces = piecesOf(message, carrier);
   if (message.submission === 'under way') {
@@ -117,12 +121,13 @@ async function submitMessage(
     switch (answer.kind) {
       case 'accepted': {
         const stored = await untilStored(() => acceptParts(sql, some, answer.carrierMessageId));
+        observeSent(stored.sentAfterSeconds);
         if (stored.reported) await applyReports();
         now = stored;
         break;
       }
       case 'refused':
-        return asOutcome(await untilStored(() => failSubmission(sql, some, answer.reason, code)));
+        return asEnd(await untilStored(() => failSubmission(sql, some, answer.reason, code)));
       case 'unanswered':
         await leavePartsUnanswered(sql, some, code);
         unanswered = true;
@@ -144,6 +149,7 @@ async function submitMessage(
   }
   if (!unanswered && now.status !== 'queued') return asOutcome(now);
   const concluded = await concludeSubmission(sql, messageId);
+  observeSent(concluded.sentAfterSeconds);
   if (concluded.status === 'queued') throw incomplete();
   return asOutcome(concluded);
 }
@@ -181,6 +187,7 @@ async function submitPiece(
 ): Promise<{ claim: PartClaim | null; answer: SubmitAnswer | null }> {
   const signal = Context.current().cancellationSignal;
   let claim: PartClaim | null = null;
+  let left = performance.now();
   const some = { messageId: message.id, parts: piece.parts, carrier: carrier.name };
   const steps = {
     async prepare() {
@@ -192,10 +199,15 @@ async function submitPiece(
       claim = null;
     },
   };
-  const leave = () => pacer.turn(piece.parts.length, steps, signal);
+  const leave = async () => {
+    const leaves = await pacer.turn(piece.parts.length, steps, signal);
+    left = performance.now();
+    return leaves;
+  };
   const answer = await handOver(carrier, piece.submit, leave, () => claim !== null);
   if (answer.kind === 'withheld') return { claim, answer: null };
   onAnswer(answer);
+  observeSubmit(carrier.name, answer.kind, (performance.now() - left) / 1000);
   return { claim, answer };
 }
 
@@ -288,6 +300,11 @@ function incomplete(): ApplicationFailure {
     message: 'the route has not taken all of it yet',
     category: ApplicationFailureCategory.BENIGN,
   });
+}
+
+function asEnd(change: StatusChange): SubmissionOutcome {
+  countEnd(change.status);
+  return asOutcome(change);
 }
 
 function asOutcome({ status, events }: StatusChange): SubmissionOutcome {

@@ -17,6 +17,8 @@ import {
 import { inboundRecord } from '../domain/inbound.ts';
 import { linkRecord } from '../domain/links.ts';
 import { type MessageRow, messageRecord } from '../domain/records.ts';
+import { addIds } from '../telemetry/ids.ts';
+import { countEvent, observeAttempt } from '../telemetry/reactionMetrics.ts';
 import { FAILURE } from '../workflows/contracts.ts';
 import type { Outgoing } from './outgoing.ts';
 
@@ -39,7 +41,11 @@ export function webhookActivities(sql: Database, outgoing: Outgoing, secretsKey:
     async deliverWebhook(eventId: string): Promise<void> {
       const event = await loadEvent(sql, eventId);
       if (!event || event.state !== 'pending') return;
-      if (!event.url || !event.secret || event.attempts >= ATTEMPTS) return exhaustEvent(sql, eventId);
+      addIds({
+        accountId: event.accountId,
+        ...(event.messageId === null ? {} : { messageId: event.messageId }),
+      });
+      if (!event.url || !event.secret || event.attempts >= ATTEMPTS) return exhaust(sql, eventId);
 
       const body = JSON.stringify(await envelopeOf(sql, event, shortUrl));
       const secret = decrypt(secretsKey, event.accountId, event.secret);
@@ -56,6 +62,8 @@ export function webhookActivities(sql: Database, outgoing: Outgoing, secretsKey:
       const delivered = result.statusCode !== null && result.statusCode >= 200 && result.statusCode < 300;
       const state = delivered ? 'delivered' : attempt >= ATTEMPTS ? 'exhausted' : 'pending';
       await logAttempt(sql, { eventId, attempt, url: event.url, ...result }, state);
+      observeAttempt(result.statusCode, result.durationMs);
+      if (state !== 'pending') countEvent(state);
       if (!delivered) throw failure(attempt, result.statusCode);
     },
   };
@@ -65,8 +73,12 @@ export function webhookActivities(sql: Database, outgoing: Outgoing, secretsKey:
 export function webhookClosingActivities(sql: Database) {
   return {
     /** Marks an event as exhausted, also when its last attempt was lost. */
-    closeWebhook: (eventId: string): Promise<void> => exhaustEvent(sql, eventId),
+    closeWebhook: (eventId: string): Promise<void> => exhaust(sql, eventId),
   };
+}
+
+async function exhaust(sql: Database, eventId: string): Promise<void> {
+  if (await exhaustEvent(sql, eventId)) countEvent('exhausted');
 }
 
 /**

@@ -4,7 +4,7 @@ import helmet from 'koa-helmet';
 import { endpoints } from './endpoints.ts';
 import { ApiError, notFound } from './errors.ts';
 import { pages } from './pages.ts';
-import { accessLog, errorEnvelope, httpRules, requestId } from './middleware.ts';
+import { accessLog, errorEnvelope, httpRules, measure, requestId } from './middleware.ts';
 import { type Context, serve, type State } from './serve.ts';
 import { servePage } from './servePage.ts';
 import type { Services } from './services.ts';
@@ -18,6 +18,7 @@ export function createApp(services: Services): Koa<State> {
   app.maxIpsCount = 1;
   app.on('error', (error: unknown) => services.log.error({ err: error }, 'response failed'));
   const router = createRouter(services);
+  app.use(measure());
   app.use(requestId());
   app.use(accessLog(services.log));
   app.use(errorEnvelope(services.log));

@@ -1,17 +1,27 @@
 import type { Middleware } from 'koa';
 import type { Logger } from 'pino';
 import { newId } from '../db/ids.ts';
+import { measureRequest } from '../telemetry/httpMetrics.ts';
+import { withIds } from '../telemetry/ids.ts';
 import { ApiError, invalidRequest, providerError } from './errors.ts';
 import { outageStatus } from './outages.ts';
 import type { State } from './serve.ts';
 import { problemText } from './texts.ts';
 
-/** Gives every request its id (`req_…`) and every response the header `X-Request-Id`. */
+/** Counts every request and its duration, by the pattern of its path. */
+export function measure(): Middleware<State> {
+  return async (context, next) => {
+    measureRequest(context.method, context.res, () => context.state.route);
+    await next();
+  };
+}
+
+/** Gives every request its id (`req_…`), every response the header `X-Request-Id`, and the id to all it logs. */
 export function requestId(): Middleware<State> {
   return async (context, next) => {
     context.state.requestId = newId('req');
     context.set('X-Request-Id', context.state.requestId);
-    await next();
+    await withIds({ requestId: context.state.requestId }, next);
   };
 }
 

@@ -3,6 +3,7 @@ import { authenticate, authorise } from './authentication.ts';
 import { readBody } from './body.ts';
 import { Readable } from 'node:stream';
 import type { Answer, Caller, CsvAnswer, Endpoint } from './endpoint.ts';
+import { addIds, idsAmong } from '../telemetry/ids.ts';
 import { ApiError, invalidRequest, notFound, providerError } from './errors.ts';
 import { DeadlineError, within } from './outages.ts';
 import type { Services } from './services.ts';
@@ -67,6 +68,7 @@ async function identify(
   const setHeader = (name: string, value: string) => context.set(name, value);
   const caller = await beforeDeadline(receivedAt, authenticate(sql, authorization, setHeader));
   context.state.accountId = caller.accountId;
+  addIds({ accountId: caller.accountId });
   authorise(endpoint, caller);
   return caller;
 }
@@ -83,6 +85,7 @@ async function beforeDeadline<T>(receivedAt: number, work: Promise<T>): Promise<
 function readParams({ params: schema }: Endpoint, params: Record<string, string>): unknown {
   const parsed = (schema ?? NOTHING).safeParse(params);
   if (!parsed.success) throw notFound({ reason: 'resource_unknown' });
+  addIds(idsAmong(Object.values(parsed.data as Record<string, unknown>)));
   return parsed.data;
 }
 

@@ -8,9 +8,12 @@ import {
 } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Logger } from 'pino';
-import { openDatabase } from '../db/connection.ts';
+import { openDatabase, poolState } from '../db/connection.ts';
 import { newId } from '../db/ids.ts';
 import { cachedRouting } from '../db/routingCache.ts';
+import { countRefusal } from '../telemetry/httpMetrics.ts';
+import { watchPool } from '../telemetry/poolMetrics.ts';
+import { temporalCallMetrics } from '../telemetry/temporalMetrics.ts';
 import { createApp } from './app.ts';
 import { endpoints } from './endpoints.ts';
 import { ApiError } from './errors.ts';
@@ -70,7 +73,8 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const sql = openDatabase(options.databaseUrl, options.databasePool);
   const { namespace, ...temporalServer } = options.temporal;
   const connection = Connection.lazy(temporalServer);
-  const temporal = new Client({ connection, namespace });
+  const temporal = new Client({ connection, namespace, interceptors: { workflow: [temporalCallMetrics()] } });
+  const unwatchPool = watchPool('api', () => poolState(sql));
   const services: Services = {
     sql,
     temporal,
@@ -95,7 +99,10 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     answerMalformed(error, socket as Socket),
   );
 
-  const closeClients = () => Promise.allSettled([sql.end({ timeout: 5 }), connection.close()]);
+  const closeClients = () => {
+    unwatchPool();
+    return Promise.allSettled([sql.end({ timeout: 5 }), connection.close()]);
+  };
   try {
     await listen(server, options.port, options.host);
   } catch (error) {
@@ -149,7 +156,10 @@ function answerMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
     socket.destroy();
     return;
   }
-  socket.end(refusalText(malformed(error.code)));
+  const refusal = malformed(error.code);
+  // Who left in the middle of a request is counted with that.
+  if (error.code !== 'HPE_INVALID_EOF_STATE') countRefusal(null, refusal.status);
+  socket.end(refusalText(refusal));
 }
 
 /** Answers CONNECT: we are no proxy. Node has let go of the connection, so its errors and its end are ours. */
@@ -160,6 +170,7 @@ function refuseTunnel(socket: Socket): void {
   const allowed = [...new Set(endpoints.map(({ method }) => method))].sort();
   const problem = { reason: 'method_not_allowed', method: 'CONNECT', allowed } as const;
   const headers = { Allow: allowed.join(', ') };
+  countRefusal('CONNECT', 405);
   // Read to its end: closing with bytes unread would reset the connection and lose the answer.
   socket.resume();
   socket.end(refusalText(new ApiError(405, 'method_not_allowed', problem, { headers })));

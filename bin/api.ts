@@ -1,10 +1,12 @@
 import { startApi } from '../api/server.ts';
+import { startConfiguredMetrics } from './metrics.ts';
 import { runProcess } from './process.ts';
 import { serviceOptions } from './service.ts';
 
 await runProcess(async () => {
   const options = await serviceOptions();
-  const { config, log } = options;
+  const { config, databaseUrl, log } = options;
+  const metrics = await startConfiguredMetrics(config, databaseUrl, log, false);
   const api = await startApi({
     ...options,
     port: config.PORT,
@@ -13,5 +15,10 @@ await runProcess(async () => {
     shortUrl: config.SHORT_URL,
   });
   log.info({ url: api.url }, 'the API listens');
-  return api;
+  return {
+    async stop() {
+      await api.stop();
+      await metrics?.stop();
+    },
+  };
 });

@@ -1,21 +1,32 @@
 import pino, { type DestinationStream, type Logger, type LoggerOptions } from 'pino';
+import { currentIds } from '../telemetry/ids.ts';
+import { safeError } from '../telemetry/safeError.ts';
 import type { Config } from './config.ts';
 
-// PostgreSQL's errors repeat the values of the row or the parameters: phone numbers and texts.
+// Nothing of the kind is logged on purpose; this is for the line that somebody will write.
 const PERSONAL_OR_SECRET = [
-  'err.detail',
-  'err.where',
-  'err.parameters',
-  'err.args',
-  'headers.authorization',
-  '*.headers.authorization',
-  'password',
-  'secret',
-  'apiKey',
+  ...[
+    'authorization',
+    'password',
+    'secret',
+    'apiKey',
+    'msisdn',
+    'recipient',
+    'phone',
+    'text',
+    'url.password',
+  ],
+  ...['headers.authorization', '*.headers.authorization'],
 ];
 
 function options(config: Pick<Config, 'LOG_LEVEL'>): LoggerOptions {
-  return { level: config.LOG_LEVEL, base: null, redact: { paths: PERSONAL_OR_SECRET, censor: '[hidden]' } };
+  return {
+    level: config.LOG_LEVEL,
+    base: null,
+    mixin: () => ({ ...currentIds() }),
+    serializers: { err: safeError },
+    redact: { paths: PERSONAL_OR_SECRET, censor: '[hidden]' },
+  };
 }
 
 /** The log of a process of its own (`npm run api`, `npm run worker`): JSON lines on stdout. */

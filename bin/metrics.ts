@@ -5,9 +5,11 @@ import type { Logger } from 'pino';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { openDatabase } from '../db/connection.ts';
 import { readOverviewWithin } from '../db/routeOverview.ts';
+import { registry } from '../telemetry/registry.ts';
 import type { Config } from './config.ts';
 import { errorCode, StartProblem } from './embedded/problem.ts';
 import { routeMetrics } from './routeMetrics.ts';
+import { readSdkMetrics, sdkMetricsAddress } from './sdkMetrics.ts';
 
 const DATABASE_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 5_000;
@@ -16,6 +18,8 @@ const CONNECTIONS_MAX = 20;
 
 export interface RunningMetrics {
   port: number;
+  /** Where the Temporal SDK is to serve its metrics, to be handed to the worker; undefined without one. */
+  sdkMetrics: string | undefined;
   stop(): Promise<void>;
 }
 
@@ -25,12 +29,14 @@ export interface MetricsOptions {
   host: string;
   /** 0 takes a free one. */
   port: number;
-  onError(error: unknown): void;
+  /** Where the Temporal SDK of this process serves its own metrics, host:port. */
+  sdkMetrics?: string | undefined;
+  onError: (error: unknown) => void;
 }
 
 /**
- * Serves `GET /metrics` in Prometheus' text format: this process, and from the database all routes. Without the database
- * it says so and serves the rest.
+ * Serves `GET /metrics` in Prometheus' text format: this process with its Temporal SDK, and from the database all routes.
+ * Without the database, or the SDK, it says so and serves the rest.
  * @throws StartProblem when the port is taken
  */
 export async function startMetrics(options: MetricsOptions): Promise<RunningMetrics> {
@@ -55,7 +61,8 @@ export async function startMetrics(options: MetricsOptions): Promise<RunningMetr
       options.onError(error);
       database.set(0);
     }
-    return Registry.merge([own, routes]).metrics();
+    const sdk = await sdkText(options, routes);
+    return (await Registry.merge([own, registry, routes]).metrics()) + sdk;
   };
 
   const server = createServer(
@@ -87,12 +94,31 @@ export async function startMetrics(options: MetricsOptions): Promise<RunningMetr
   }
   return {
     port: (server.address() as AddressInfo).port,
+    sdkMetrics: options.sdkMetrics,
     async stop() {
       server.close();
       server.closeAllConnections();
       await sql.end({ timeout: 1 });
     },
   };
+}
+
+async function sdkText({ sdkMetrics, onError }: MetricsOptions, into: Registry): Promise<string> {
+  if (sdkMetrics === undefined) return '';
+  const up = new Gauge({
+    name: 'goniec_temporal_sdk_up',
+    help: 'Whether the metrics of the Temporal SDK (temporal_...) are there.',
+    registers: [into],
+  });
+  try {
+    const text = await readSdkMetrics(sdkMetrics);
+    up.set(1);
+    return text;
+  } catch (error) {
+    onError(error);
+    up.set(0);
+    return '';
+  }
 }
 
 // A database that is not there at all does not even time a statement out.
@@ -111,11 +137,15 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** The same as the settings ask for it: nothing without METRICS_PORT. */
+/**
+ * The same as the settings ask for it: nothing without METRICS_PORT.
+ * @param withWorker whether a worker runs in this process, whose Temporal SDK has metrics of its own
+ */
 export async function startConfiguredMetrics(
   config: Pick<Config, 'METRICS_PORT' | 'METRICS_HOST'>,
   databaseUrl: string,
   log: Logger,
+  withWorker: boolean,
 ): Promise<RunningMetrics | null> {
   if (config.METRICS_PORT === undefined) return null;
   const onError = (error: unknown): void => log.warn({ err: error }, 'metrics: incomplete');
@@ -123,6 +153,7 @@ export async function startConfiguredMetrics(
     databaseUrl,
     host: config.METRICS_HOST,
     port: config.METRICS_PORT,
+    sdkMetrics: withWorker ? await sdkMetricsAddress() : undefined,
     onError,
   });
   log.info({ host: config.METRICS_HOST, port: metrics.port }, 'metrics at /metrics');

@@ -79,7 +79,7 @@ async function startAll(started: Started, stopping: AbortSignal): Promise<Runnin
   stopping.throwIfAborted();
 
   const shared = { databaseUrl, databasePool: config.DATABASE_POOL, temporal, config, secretsKey, log };
-  const metrics = await startConfiguredMetrics(config, databaseUrl, log);
+  const metrics = await startConfiguredMetrics(config, databaseUrl, log, true);
   if (metrics !== null) started.push({ name: 'metrics', stop: () => metrics.stop() });
   const addresses = { publicUrl: config.PUBLIC_URL, shortUrl: config.SHORT_URL };
   const api = await startApi({ ...shared, port: config.PORT, host, ...addresses });
@@ -87,7 +87,11 @@ async function startAll(started: Started, stopping: AbortSignal): Promise<Runnin
   const apiUrl = localUrl(host, api.port);
   stopping.throwIfAborted();
   // Webhooks name links as the API wrote them into the texts, whatever the host and the port it found free.
-  const worker = await startWorker({ ...shared, shortUrl: api.shortUrl });
+  const worker = await startWorker({
+    ...shared,
+    shortUrl: api.shortUrl,
+    sdkMetrics: metrics?.sdkMetrics,
+  });
   // Stopped after the API, whose last requests still want their charge.
   started.splice(-1, 0, { name: 'worker', stop: () => worker.stop() });
   writeRunFile(config.DATA_DIR, { ...known, apiUrl });

@@ -9,8 +9,12 @@ await runProcess(async () => {
   const options = await serviceOptions();
   await awaitTemporal(options.temporal, PATIENCE_MS);
   const { config, databaseUrl, log } = options;
-  const metrics = await startConfiguredMetrics(config, databaseUrl, log);
-  const worker = await startWorker({ ...options, shortUrl: shortUrlOf(config) });
+  const metrics = await startConfiguredMetrics(config, databaseUrl, log, true);
+  const worker = await startWorker({
+    ...options,
+    shortUrl: shortUrlOf(config),
+    sdkMetrics: metrics?.sdkMetrics,
+  });
   log.info('the worker takes work');
   return {
     finished: worker.finished,

@@ -4,6 +4,17 @@ import { postgres } from './driver.ts';
 /** A pool of connections, or one transaction of it: every query function takes one as its first argument. */
 export type Sql = ISql<{ bigint: number }>;
 export type Database = PostgresSql<{ bigint: number }>;
+/** How a pool's connections are used at this moment. */
+export interface PoolState {
+  /** Connections that could be open. */
+  max: number;
+  idle: number;
+  /** With statements under way, or held by a transaction. */
+  busy: number;
+  connecting: number;
+  /** Statements that wait for a connection. */
+  waiting: number;
+}
 /** A piece of a statement, made by the same tag as whole ones. */
 export type Fragment = ReturnType<Sql>;
 
@@ -33,6 +44,11 @@ export function openDatabase(url: string, max = 10): Database {
       },
     },
   });
+}
+
+/** Reads what `db/driver.ts` makes the driver tell of itself. */
+export function poolState(sql: Database): PoolState {
+  return (sql as Database & { poolState(): PoolState }).poolState();
 }
 
 function parseInteger(text: string): number {

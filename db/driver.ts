@@ -10,10 +10,12 @@ import { register } from 'node:module';
  *   holds: the process ends as well. The connection's own failure is told to whoever uses it.
  * - A connection closed with a write in its buffer keeps the stale timer and never sends anything again.
  *
+ * It does not tell either how many of its connections are in use and how many statements wait for one.
+ *
  * So the driver's source is corrected while it is loaded. Source that is not as expected stops the start: then there is
  * a new release, and this file is to be looked at again.
  */
-const CORRECTIONS: [string, string][] = [
+const CONNECTION: [string, string][] = [
   ['return fetchArrayTypes()', 'return fetchArrayTypes().catch(() => undefined)'],
   [
     'const x = socket.write(chunk, fn)',
@@ -34,13 +36,28 @@ const CORRECTIONS: [string, string][] = [
   ],
 ];
 
+const POOL: [string, string][] = [
+  [
+    'get parameters() { return options.parameters },',
+    `get parameters() { return options.parameters },
+    poolState: () => ({
+      max: options.max,
+      idle: open.length,
+      busy: busy.length + full.length + reserved.length,
+      connecting: connecting.length,
+      waiting: queries.length
+    }),`,
+  ],
+];
+
 const HOOK = `
-const corrections = ${JSON.stringify(CORRECTIONS)};
+const correctionsOf = ${JSON.stringify({ connection: CONNECTION, index: POOL })};
 export async function load(url, context, next) {
   const loaded = await next(url, context);
-  if (!/\\/node_modules\\/postgres\\/src\\/connection\\.js(\\?|$)/.test(url)) return loaded;
+  const file = /\\/node_modules\\/postgres\\/src\\/(connection|index)\\.js(\\?|$)/.exec(url);
+  if (file === null) return loaded;
   let source = String(loaded.source);
-  for (const [from, to] of corrections) {
+  for (const [from, to] of correctionsOf[file[1]]) {
     if (source.split(from).length !== 2) throw new Error('db/driver.ts does not fit this release of postgres');
     source = source.replace(from, () => to);
   }

@@ -2,7 +2,7 @@ import type { DeliveryReport } from '../domain/submission.ts';
 import type { Outcome, ReportState } from '../domain/receipts.ts';
 import type { Fragment, Sql } from './connection.ts';
 import { newId } from './ids.ts';
-import { statusSnapshot } from './submissions.ts';
+import { secondsSinceDue, statusSnapshot } from './submissions.ts';
 
 // After this long an unknown report is left to the operator.
 const MATCH_WITHIN = '1 day';
@@ -192,9 +192,19 @@ export interface MessageMove {
   to: 'sent' | Outcome;
 }
 
-/** Moves messages and writes the webhook event of each move. Returns the event of each message that has one. */
-export async function moveMessages(sql: Sql, moves: MessageMove[]): Promise<Map<string, string>> {
-  const events = await sql<{ messageId: string; id: string }[]>`
+/** A message that was moved. */
+export interface MovedMessage {
+  messageId: string;
+  to: MessageMove['to'];
+  /** The webhook event of the move, where its account has a webhook. */
+  event: string | null;
+  /** Since its send time, or its acceptance. */
+  afterSeconds: number;
+}
+
+/** Moves messages that are still where they are moved from, and writes the webhook event of each move. */
+export async function moveMessages(sql: Sql, moves: MessageMove[]): Promise<MovedMessage[]> {
+  return await sql<MovedMessage[]>`
     with moved as (
       update messages m
          set status = c.target, submission = 'answered', updated_at = now(),
@@ -204,14 +214,17 @@ export async function moveMessages(sql: Sql, moves: MessageMove[]): Promise<Map<
                     ${moves.map((m) => m.to)}::text[], ${moves.map(() => newId('evt'))}::text[])
                as c(id, source, target, event_id)
        where m.id = c.id and m.status = c.source
-      returning m.id, m.account_id, m.status, m.delivered_at, m.error_code, m.updated_at, c.event_id
+      returning m.id, m.account_id, m.status, m.delivered_at, m.error_code, m.updated_at, c.event_id,
+                ${secondsSinceDue(sql)} as after
+    ), event as (
+      insert into webhook_events (id, account_id, message_id, type, snapshot)
+      select s.event_id, s.account_id, s.id, 'message.' || s.status, ${statusSnapshot(sql, sql`s`)}
+        from moved s join accounts a on a.id = s.account_id
+       where a.webhook_url is not null
+      returning id
     )
-    insert into webhook_events (id, account_id, message_id, type, snapshot)
-    select s.event_id, s.account_id, s.id, 'message.' || s.status, ${statusSnapshot(sql, sql`s`)}
-      from moved s join accounts a on a.id = s.account_id
-     where a.webhook_url is not null
-    returning message_id as "messageId", id`;
-  return new Map(events.map((event) => [event.messageId, event.id]));
+    select s.id as "messageId", s.status as to, e.id as event, s.after as "afterSeconds"
+      from moved s left join event e on e.id = s.event_id`;
 }
 
 /** What a workflow is to be told, with the webhook events it caused, oldest first. */

@@ -9,6 +9,7 @@ import { transaction } from './transaction.ts';
 export interface SubmittableMessage {
   id: string;
   accountId: string;
+  requestId: string;
   status: string;
   submission: string;
   recipient: string;
@@ -71,7 +72,7 @@ export async function lockMessage(sql: Sql, messageId: string): Promise<void> {
 /** Reads a message for its submission. Null when there is no such accepted message. */
 export async function openSubmission(sql: Sql, messageId: string): Promise<SubmittableMessage | null> {
   const [message] = await sql<(SubmittableMessage & { concatReference: number | null })[]>`
-    select id, account_id as "accountId", status, submission, recipient, sender, text, parts, priority, carrier,
+    select id, account_id as "accountId", request_id as "requestId", status, submission, recipient, sender, text, parts, priority, carrier,
            concat_reference as "concatReference", give_up_at as "giveUpAt",
            ${pendingEvents(sql, messageId)} as events,
            exists (${activeEntry(sql, sql`messages.account_id`, sql`messages.recipient`)}) as blacklisted
@@ -212,6 +213,8 @@ export interface StoredAnswer {
   events: string[];
   /** True when a delivery report for this part came before its answer was stored, and waits to be applied. */
   reported: boolean;
+  /** Since its send time (or its acceptance), where the message became `sent` by this; else null. */
+  sentAfterSeconds: number | null;
 }
 
 /**
@@ -255,7 +258,7 @@ export async function acceptParts(
         from before b
        where m.id = b.id and m.status = 'queued' and exists (select from answered)
          and b.others + ${parts.length} = b.parts
-      returning m.id, m.account_id, m.status, m.delivered_at, m.error_code, m.updated_at
+      returning m.id, m.account_id, m.status, m.delivered_at, m.error_code, m.updated_at, ${secondsSinceDue(sql)} as after
     ), event as (${eventOf(sql, sql`sent`)}), told as (
       insert into outcome_signals (message_id, status, event_ids)
       select s.id, s.status, array(select id from event)
@@ -263,6 +266,7 @@ export async function acceptParts(
     )
     select coalesce((select status from sent), (select status from messages where id = ${messageId})) as status,
            ${pendingEvents(sql, messageId)} || array(select id from event) as events,
+           (select after from sent) as "sentAfterSeconds",
            exists (select from due) as reported`;
   if (!stored) throw new Error(`message ${messageId} vanished`);
   return stored;
@@ -408,16 +412,19 @@ export async function rejectBlacklisted(sql: Sql, messageId: string): Promise<st
   return row.status;
 }
 
+/** A status together with when it came about. */
+export type ConcludedSubmission = StatusChange & Pick<StoredAnswer, 'sentAfterSeconds'>;
+
 /**
  * Concludes the submission of a message whose parts were not all answered in time, from what is known of them by now: late
  * answers and reports may have come in between. It is `sent` when the SMSC has all of them, and shows as unanswered when
  * some are.
  * @returns what it is now: `queued` when something of it is still to be submitted
  */
-export async function concludeSubmission(sql: Database, messageId: string): Promise<StatusChange> {
+export async function concludeSubmission(sql: Database, messageId: string): Promise<ConcludedSubmission> {
   return await transaction(sql, async (tx) => {
     await lockMessage(tx, messageId);
-    const [row] = await tx<StatusChange[]>`
+    const [row] = await tx<ConcludedSubmission[]>`
       with parts as (
         select count(*) filter (where state = 'accepted') as accepted,
                coalesce(bool_or(state = 'unanswered'), false) as unanswered
@@ -426,7 +433,8 @@ export async function concludeSubmission(sql: Database, messageId: string): Prom
         update messages m set status = 'sent', submission = 'answered', updated_at = now()
           from parts p
          where m.id = ${messageId} and m.status = 'queued' and p.accepted = m.parts
-        returning m.id, m.account_id, m.status, m.delivered_at, m.error_code, m.updated_at
+        returning m.id, m.account_id, m.status, m.delivered_at, m.error_code, m.updated_at,
+                  ${secondsSinceDue(tx)} as after
       ), event as (${eventOf(tx, sql`sent`)}), shown as (
         update messages m set submission = 'unanswered', updated_at = now()
           from parts p
@@ -435,6 +443,7 @@ export async function concludeSubmission(sql: Database, messageId: string): Prom
       )
       select case when exists (select from sent) then 'sent' when exists (select from shown) then 'unanswered'
                   else (select status from messages where id = ${messageId}) end as status,
+             (select after from sent) as "sentAfterSeconds",
              ${pendingEvents(tx, messageId)} || array(select id from event) as events`;
     if (!row) throw new Error(`message ${messageId} vanished`);
     return row;
@@ -474,6 +483,11 @@ function eventOf(sql: Sql, moved: Fragment) {
       from ${moved} s join accounts a on a.id = s.account_id
      where a.webhook_url is not null
     returning id`;
+}
+
+/** How long ago a message `m` was due, as SQL: its send time, or its acceptance where it had none. */
+export function secondsSinceDue(sql: Sql) {
+  return sql`extract(epoch from clock_timestamp() - coalesce(m.send_at, m.created_at))::float8`;
 }
 
 /** The fields of a message that change after an event, as SQL, for `webhook_events.snapshot`. */

@@ -102,7 +102,9 @@ export async function logAttempt(
     update webhook_events set state = ${state} where id = ${attempt.eventId} and state = 'pending'`;
 }
 
-/** Ends an event that nobody is to receive any more. */
-export async function exhaustEvent(sql: Sql, eventId: string): Promise<void> {
-  await sql`update webhook_events set state = 'exhausted' where id = ${eventId} and state = 'pending'`;
+/** Ends an event that nobody is to receive any more; false when it had ended before. */
+export async function exhaustEvent(sql: Sql, eventId: string): Promise<boolean> {
+  const ended = await sql`
+    update webhook_events set state = 'exhausted' where id = ${eventId} and state = 'pending'`;
+  return ended.count > 0;
 }

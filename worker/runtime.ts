@@ -1,10 +1,18 @@
 import { type LogLevel, type LogMetadata, Runtime } from '@temporalio/worker';
 import type { Logger } from 'pino';
+import { idsAmong } from '../telemetry/ids.ts';
+
+// Names and units as Prometheus has them.
+const PROMETHEUS = { countersTotalSuffix: true, unitSuffix: true, useSecondsForDurations: true } as const;
 
 let installed = false;
 
-/** Sends the SDK's own logs to ours. Its runtime exists once per process, so only the first call counts. */
-export function installRuntime(log: Logger): void {
+/**
+ * Sends the SDK's own logs to ours and serves its metrics. Its runtime exists once per process, so only the first call
+ * counts.
+ * @param metrics host:port where the SDK listens itself; nowhere unless given
+ */
+export function installRuntime(log: Logger, metrics?: string): void {
   if (installed) return;
   installed = true;
   const write = (level: LogLevel, message: string, meta?: LogMetadata): void => {
@@ -12,7 +20,8 @@ export function installRuntime(log: Logger): void {
     if (message.startsWith('No workflows registered')) return;
     const target = level.toLowerCase() as 'trace' | 'debug' | 'info' | 'warn' | 'error';
     const { error, ...rest } = meta ?? {};
-    log[target](error === undefined ? rest : { ...rest, err: error as unknown }, message);
+    const fields = { ...idsAmong([rest['workflowId']]), ...rest };
+    log[target](error === undefined ? fields : { ...fields, err: error as unknown }, message);
   };
   Runtime.install({
     // Processes of ours decide themselves when to stop their workers.
@@ -25,6 +34,9 @@ export function installRuntime(log: Logger): void {
       warn: (message, meta) => write('WARN', message, meta),
       error: (message, meta) => write('ERROR', message, meta),
     },
-    telemetryOptions: { logging: { filter: 'temporal_sdk_core=WARN', forward: {} } },
+    telemetryOptions: {
+      logging: { filter: 'temporal_sdk_core=WARN', forward: {} },
+      ...(metrics === undefined ? {} : { metrics: { prometheus: { bindAddress: metrics, ...PROMETHEUS } } }),
+    },
   });
 }

@@ -11,12 +11,15 @@ import { createOutgoing } from '../activities/outgoing.ts';
 import { createReceipts } from '../activities/receipts.ts';
 import { createReplySegments } from '../activities/replySegments.ts';
 import { webhookActivities, webhookClosingActivities } from '../activities/webhooks.ts';
-import { openDatabase } from '../db/connection.ts';
+import { openDatabase, poolState } from '../db/connection.ts';
 import { findLookupAnswer } from '../db/lookupAnswers.ts';
 import { cachedRouting } from '../db/routingCache.ts';
 import { simulatorStore } from '../db/simulator.ts';
+import { watchPool } from '../telemetry/poolMetrics.ts';
+import { temporalCallMetrics } from '../telemetry/temporalMetrics.ts';
 import { MESSAGES_QUEUE, WEBHOOKS_QUEUE } from '../workflows/contracts.ts';
 import { workflowBundle } from './bundle.ts';
+import { activityLogIds } from './logIds.ts';
 import { installRuntime } from './runtime.ts';
 import { repeat } from './repeat.ts';
 import { runRoutes } from './routes.ts';
@@ -31,6 +34,8 @@ export interface WorkerOptions {
   /** Where `/l/…` is found from outside, for events that name a link. */
   shortUrl: string;
   log: Logger;
+  /** Where the SDK's own metrics are served, host:port; nowhere unless given. */
+  sdkMetrics?: string | undefined;
 }
 
 export interface RunningWorker {
@@ -56,11 +61,16 @@ const AUTOSCALED = { type: 'autoscaling' } as const;
 /** Starts all task queues of this process: workflows, webhooks, and the submits of every route. */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
   const { log } = options;
-  installRuntime(log);
+  installRuntime(log, options.sdkMetrics);
   const sql = openDatabase(options.databaseUrl, options.databasePool);
   const { namespace, ...server } = options.temporal;
   const connection = await NativeConnection.connect(server);
-  const client = new Client({ connection: await Connection.connect(server), namespace });
+  const client = new Client({
+    connection: await Connection.connect(server),
+    namespace,
+    interceptors: { workflow: [temporalCallMetrics()] },
+  });
+  const unwatchPool = watchPool('worker', () => poolState(sql));
 
   const onError = (error: unknown): void =>
     log.error({ err: error }, 'delivery reports: will be tried again');
@@ -74,6 +84,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     shutdownGraceTime: SHUTDOWN_GRACE,
     workflowTaskPollerBehavior: AUTOSCALED,
     activityTaskPollerBehavior: AUTOSCALED,
+    interceptors: { activity: [activityLogIds] },
   };
   const workers = await Promise.all([
     Worker.create({
@@ -142,6 +153,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       await clicks.stop();
       await forgottenReplies.stop();
       await lateSegments.stop();
+      unwatchPool();
       await outgoing.close();
       await client.connection.close();
       await connection.close();

@@ -68,6 +68,7 @@ export async function message(input: MessageInput): Promise<MessageResult> {
   let submission: CancellationScope | undefined;
   let heldLate = 0;
   const outcomes: OutcomeSignal[] = [];
+  const ids = { accountId: input.accountId, requestId: input.requestId };
 
   setHandler(acceptUpdate, async () => acceptance ?? (await charge()), {
     description: 'Charges the request; answered to its caller.',
@@ -203,7 +204,7 @@ export async function message(input: MessageInput): Promise<MessageResult> {
       });
     } catch (error) {
       if (isCancellation(error)) return await local.expire(id);
-      log.warn('submission ended without a result', { error });
+      log.warn('submission ended without a result', { error, ...ids });
       return await local.expire(id);
     } finally {
       submission = undefined;

@@ -4,6 +4,7 @@ import { storeReplies } from '../../db/inbound.ts';
 import { storeLookupAnswer } from '../../db/lookupAnswers.ts';
 import { storeReports } from '../../db/receipts.ts';
 import { inboundStart } from '../../workflows/startOptions.ts';
+import { countReports } from '../../telemetry/messageMetrics.ts';
 import type { Services } from '../services.ts';
 
 const START_MS = 5_000;
@@ -21,6 +22,7 @@ export const takeOf: Readonly<Record<CallbackKind, Take>> = {
     const reports = readReports(fields);
     if (reports === null) return false;
     await storeReports(sql, route, reports);
+    countReports(route, reports);
     return true;
   },
 

@@ -4,7 +4,8 @@ import { abandonRequest, type Draft, type Resolution } from '../../db/drafts.ts'
 import type { Acceptance } from '../../domain/acceptance.ts';
 import { acceptUpdate } from '../../workflows/contracts.ts';
 import { batchStart, messageStart } from '../../workflows/startOptions.ts';
-import { providerError } from '../errors.ts';
+import { countRequested } from '../../telemetry/messageMetrics.ts';
+import { ApiError, providerError } from '../errors.ts';
 import { outageStatus, within } from '../outages.ts';
 import type { Services } from '../services.ts';
 
@@ -13,13 +14,35 @@ const ACCEPT_MS = 8000;
 const GIVE_UP_MS = 9800;
 
 /**
+ * Decides about the drafts as {@link decideDrafts} does, and counts what came of them.
+ * @throws ApiError 502 or 504
+ */
+export async function acceptDrafts(
+  services: Services,
+  drafts: readonly Draft[],
+  receivedAt: number,
+): Promise<Extract<Resolution, 'charged' | 'insufficient_funds'>> {
+  try {
+    const resolution = await decideDrafts(services, drafts, receivedAt);
+    for (const { status } of drafts) {
+      countRequested(resolution === 'charged' ? (status as 'queued' | 'scheduled' | 'rejected') : resolution);
+    }
+    return resolution;
+  } catch (error) {
+    const unresolved = error instanceof ApiError && error.problem.reason === 'send_unresolved';
+    countRequested(unresolved ? 'unresolved' : 'abandoned', drafts.length);
+    throw error;
+  }
+}
+
+/**
  * Starts the workflow of the drafts' request and waits for its charge. When that fails or takes too long the request
  * is ended in the database, so that the answer is certain: accepted after all, or never sent.
  *
  * @param receivedAt when the request came, epoch milliseconds
  * @throws ApiError 502 or 504: nothing will be sent, or (the database is gone too) nobody knows
  */
-export async function acceptDrafts(
+async function decideDrafts(
   services: Services,
   drafts: readonly Draft[],
   receivedAt: number,

@@ -3,6 +3,7 @@ import { type Draft, writeDrafts, writeDraftsWithKey } from '../../db/drafts.ts'
 import { countryOf } from '../../domain/msisdn.ts';
 import { render } from '../../domain/placeholders.ts';
 import { messageRecord } from '../../domain/records.ts';
+import { addIds } from '../../telemetry/ids.ts';
 import { type Call, type Caller, endpoint } from '../endpoint.ts';
 import { paymentRequired } from '../errors.ts';
 import { batchResultSchema, messageSchema } from '../schemas.ts';
@@ -37,6 +38,7 @@ export const sendMessages = endpoint({
     if (plan.terms.overdue) throw paymentRequired('statement_overdue');
     const drafts = await draftMessages(call, plan);
     const accepted = answerOf(drafts, caller);
+    if (!plan.batched) addIds({ messageId: drafts[0]!.id });
     if (idempotencyKey === null) {
       await writeDrafts(services.sql, drafts);
     } else {

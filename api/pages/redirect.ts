@@ -4,6 +4,7 @@ import { newId } from '../../db/ids.ts';
 import { isToken } from '../../db/tokens.ts';
 import { LINK_TOKEN_LENGTH } from '../../domain/links.ts';
 import { shortenedAddress } from '../../domain/shortenedAddress.ts';
+import { countClick } from '../../telemetry/reactionMetrics.ts';
 import type { Page, PageAnswer, Visit } from '../page.ts';
 import { isAutomatic } from './automatic.ts';
 import { startClick } from './clickStarts.ts';
@@ -30,14 +31,16 @@ export const redirect: Page = {
     const token = params['token'] ?? '';
     if (!isToken(token, LINK_TOKEN_LENGTH)) return unknownLink();
     const id = newId('clk');
+    const robot = isAutomatic(visit);
     const target = await storeClick(services.sql, {
       id,
       token,
       userAgent: userAgentOf(visit),
       ipHash: addressHash(services.secretsKey, visit.address),
-      robot: isAutomatic(visit),
+      robot,
     });
     if (target === null) return unknownLink();
+    countClick(robot);
     startClick(services, { id, accountId: target.accountId });
     return {
       status: 302,

@@ -27,6 +27,8 @@ export interface ServiceProcess {
   /** The API's address; empty for a worker. */
   url: string;
   child: ChildProcess;
+  /** What it has logged so far, line by line. */
+  lines: readonly string[];
   /** Ends it as an operator would, and waits until it has ended. */
   stop(): Promise<void>;
 }
@@ -37,8 +39,21 @@ export const SHORT_URL = 'https://s.example';
 const START_PATIENCE_MS = 60_000;
 const ready = z.object({ msg: z.string(), url: z.string().optional() });
 
-/** Starts PostgreSQL, Temporal, a worker and an API in a temporary folder, on free ports. */
-export async function startService(): Promise<{ service: ServiceUnderTest; stop: () => Promise<void> }> {
+/** The service with its processes. */
+export interface StartedService {
+  service: ServiceUnderTest;
+  api: ServiceProcess;
+  worker: ServiceProcess;
+  stop: () => Promise<void>;
+}
+
+/**
+ * Starts PostgreSQL, Temporal, a worker and an API in a temporary folder, on free ports.
+ * @param settings environment variables beyond the usual ones, for each of the two processes
+ */
+export async function startService(
+  settings: { api?: Record<string, string>; worker?: Record<string, string> } = {},
+): Promise<StartedService> {
   const dataDir = mkdtempSync(join(tmpdir(), 'goniec-test-'));
   // PostgreSQL may run as another user, who has to reach its folder below this one.
   chmodSync(dataDir, 0o711);
@@ -61,10 +76,13 @@ export async function startService(): Promise<{ service: ServiceUnderTest; stop:
       dataDir,
       secretsKey: randomBytes(32).toString('base64'),
     };
-    const [worker, api] = await Promise.all([spawnProcess('worker', servers), spawnProcess('api', servers)]);
+    const [worker, api] = await Promise.all([
+      spawnProcess('worker', servers, settings.worker),
+      spawnProcess('api', servers, settings.api),
+    ]);
     stops.push(() => worker.stop());
     stops.push(() => api.stop());
-    return { service: { ...servers, apiUrl: api.url }, stop };
+    return { service: { ...servers, apiUrl: api.url }, api, worker, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -96,10 +114,12 @@ export async function spawnProcess(
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const url = await announcedUrl(child, part);
+  const lines: string[] = [];
+  const url = await announcedUrl(child, part, lines);
   return {
     url,
     child,
+    lines,
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const ended = once(child, 'exit');
@@ -110,7 +130,7 @@ export async function spawnProcess(
 }
 
 /** Reads the log until the process says that it is ready; then lets it flow, showing what went wrong. */
-function announcedUrl(child: ChildProcess, part: string): Promise<string> {
+function announcedUrl(child: ChildProcess, part: string, lines: string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const patience = setTimeout(
       () => reject(new Error(`the ${part} did not start in time`)),
@@ -118,6 +138,7 @@ function announcedUrl(child: ChildProcess, part: string): Promise<string> {
     );
     child.once('exit', (code) => reject(new Error(`the ${part} ended with code ${code}`)));
     createInterface({ input: child.stdout! }).on('line', (line) => {
+      lines.push(line);
       const { msg, url = '' } = ready.parse(JSON.parse(line));
       if (msg !== 'the API listens' && msg !== 'the worker takes work') return;
       clearTimeout(patience);

@@ -1,0 +1,60 @@
+import type { ServerResponse } from 'node:http';
+import { Counter, Gauge, Histogram } from 'prom-client';
+import { ANSWER_SECONDS, registry } from './registry.ts';
+
+const requests = new Counter({
+  name: 'goniec_http_requests_total',
+  help: 'Requests by the pattern of their path; status "aborted" is a caller who left before the answer.',
+  labelNames: ['method', 'route', 'status'],
+  registers: [registry],
+});
+const duration = new Histogram({
+  name: 'goniec_http_request_duration_seconds',
+  help: 'From the request to the end of its answer.',
+  labelNames: ['method', 'route'],
+  buckets: ANSWER_SECONDS,
+  registers: [registry],
+});
+const inFlight = new Gauge({
+  name: 'goniec_http_requests_in_flight',
+  help: 'Requests that have no whole answer yet.',
+  registers: [registry],
+});
+
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'CONNECT']);
+// For what is no path of ours: whoever guesses paths must not make metrics of them.
+const NO_ROUTE = 'none';
+// Node knows some thirty more, and none of them is of use here.
+const OTHER_METHOD = 'other';
+
+/**
+ * Measures a request until its answer is written, or its caller has gone.
+ * @param routeOf asked at the end: the pattern of the path, undefined when there is none
+ */
+export function measureRequest(
+  method: string,
+  response: ServerResponse,
+  routeOf: () => string | undefined,
+): void {
+  const end = duration.startTimer();
+  inFlight.inc();
+  response.once('close', () => {
+    inFlight.dec();
+    const labels = { method: labelOf(method), route: routeOf() ?? NO_ROUTE };
+    end(labels);
+    requests.inc({ ...labels, status: response.writableFinished ? String(response.statusCode) : 'aborted' });
+  });
+}
+
+/** Counts what was answered without being a request: no HTTP, headers too long or too slow, a tunnel. */
+export function countRefusal(method: string | null, status: number): void {
+  requests.inc({
+    method: method === null ? OTHER_METHOD : labelOf(method),
+    route: NO_ROUTE,
+    status: String(status),
+  });
+}
+
+function labelOf(method: string): string {
+  return METHODS.has(method) ? method : OTHER_METHOD;
+}

@@ -1,0 +1,52 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+/** Whom and what a line of the log is about; identifiers only. */
+export interface Ids {
+  requestId?: string;
+  accountId?: string;
+  messageId?: string;
+  eventId?: string;
+  replyId?: string;
+  clickId?: string;
+  lookupId?: string;
+}
+
+const FIELDS: Readonly<Record<string, keyof Ids>> = {
+  req: 'requestId',
+  cl: 'accountId',
+  msg: 'messageId',
+  evt: 'eventId',
+  in: 'replyId',
+  clk: 'clickId',
+  hlr: 'lookupId',
+};
+const ID = /^([a-z]+)_[0-9a-z]{26}$/;
+
+const current = new AsyncLocalStorage<Ids>();
+
+/** Sorts identifiers by what they are of; whatever is none of ours is left out. */
+export function idsAmong(values: readonly unknown[]): Ids {
+  const ids: Ids = {};
+  for (const value of values) {
+    const prefix = typeof value === 'string' ? ID.exec(value)?.[1] : undefined;
+    const field = prefix === undefined ? undefined : FIELDS[prefix];
+    if (field !== undefined) ids[field] ??= value as string;
+  }
+  return ids;
+}
+
+/** Does some work whose log lines all carry these ids, and those that it adds. */
+export function withIds<T>(ids: Ids, work: () => T): T {
+  return current.run(ids, work);
+}
+
+/** Adds what has become known to all further lines of the work under way. */
+export function addIds(ids: Ids): void {
+  const known = current.getStore();
+  if (known !== undefined) Object.assign(known, ids);
+}
+
+/** What is known of the work under way. */
+export function currentIds(): Ids {
+  return current.getStore() ?? {};
+}

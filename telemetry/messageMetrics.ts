@@ -1,0 +1,75 @@
+import { Counter, Histogram } from 'prom-client';
+import { ANSWER_SECONDS, registry, WAIT_SECONDS } from './registry.ts';
+
+/** What became of a message that somebody asked to send. */
+export type Request = 'queued' | 'scheduled' | 'rejected' | 'insufficient_funds' | 'abandoned' | 'unresolved';
+
+const requested = new Counter({
+  name: 'goniec_messages_requested_total',
+  help: 'Messages of valid requests: accepted as queued or scheduled, rejected (blacklist), refused for want of funds, abandoned (502, 504), unresolved (nobody knows).',
+  labelNames: ['outcome'],
+  registers: [registry],
+});
+const ended = new Counter({
+  name: 'goniec_messages_ended_total',
+  help: 'Messages that reached their final status, except those rejected or refused at once.',
+  labelNames: ['status'],
+  registers: [registry],
+});
+const submitDelay = new Histogram({
+  name: 'goniec_message_submit_delay_seconds',
+  help: 'From the acceptance (or the send time, where there is one) until the operator had all parts.',
+  buckets: WAIT_SECONDS,
+  registers: [registry],
+});
+const deliveryDelay = new Histogram({
+  name: 'goniec_message_delivery_delay_seconds',
+  help: 'From the acceptance (or the send time, where there is one) until all parts were reported delivered.',
+  buckets: WAIT_SECONDS,
+  registers: [registry],
+});
+const submits = new Histogram({
+  name: 'goniec_submit_duration_seconds',
+  help: "From handing parts to a route until the operator's answer, or until there was none in time.",
+  labelNames: ['route', 'answer'],
+  buckets: ANSWER_SECONDS,
+  registers: [registry],
+});
+const reports = new Counter({
+  name: 'goniec_delivery_reports_total',
+  help: 'Delivery reports that came, by the state they tell.',
+  labelNames: ['route', 'state'],
+  registers: [registry],
+});
+
+/** Counts messages that were to be sent. */
+export function countRequested(outcome: Request, messages = 1): void {
+  requested.inc({ outcome }, messages);
+}
+
+const ENDS = new Set(['delivered', 'undelivered', 'failed', 'rejected', 'expired', 'cancelled']);
+
+/** Counts a message that has ended; any other status is none of an end and is left out. */
+export function countEnd(status: string): void {
+  if (ENDS.has(status)) ended.inc({ status });
+}
+
+/** @param seconds since the message was due; null: it was not this time that it became sent */
+export function observeSent(seconds: number | null): void {
+  if (seconds !== null) submitDelay.observe(Math.max(seconds, 0));
+}
+
+/** @param seconds since the message was due */
+export function observeDelivered(seconds: number): void {
+  deliveryDelay.observe(Math.max(seconds, 0));
+}
+
+/** @param answer the kind of a `SubmitAnswer` */
+export function observeSubmit(route: string, answer: string, seconds: number): void {
+  submits.observe({ route, answer }, seconds);
+}
+
+/** @param found the states of one delivery's reports, of a closed list */
+export function countReports(route: string, found: readonly { state: string }[]): void {
+  for (const { state } of found) reports.inc({ route, state });
+}

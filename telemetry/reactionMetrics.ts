@@ -1,0 +1,53 @@
+import { Counter, Histogram } from 'prom-client';
+import { ANSWER_SECONDS, registry } from './registry.ts';
+
+const attempts = new Histogram({
+  name: 'goniec_webhook_attempt_duration_seconds',
+  help: "One call of a customer's webhook: delivered (2xx), refused (any other status) or no answer.",
+  labelNames: ['outcome'],
+  buckets: ANSWER_SECONDS,
+  registers: [registry],
+});
+const events = new Counter({
+  name: 'goniec_webhook_events_total',
+  help: 'Webhook events that were delivered, or given up after their last attempt (exhausted).',
+  labelNames: ['outcome'],
+  registers: [registry],
+});
+const clicks = new Counter({
+  name: 'goniec_link_clicks_total',
+  help: 'Visits to tracked links, by whether a program made them.',
+  labelNames: ['robot'],
+  registers: [registry],
+});
+const replies = new Counter({
+  name: 'goniec_replies_total',
+  help: "Replies from phones that were looked at: whose they are was found (matched), or they are nobody's.",
+  labelNames: ['outcome'],
+  registers: [registry],
+});
+
+/**
+ * Counts one call of a webhook.
+ * @param statusCode null without an answer
+ */
+export function observeAttempt(statusCode: number | null, durationMs: number): void {
+  const outcome =
+    statusCode === null ? 'no_answer' : statusCode >= 200 && statusCode < 300 ? 'delivered' : 'refused';
+  attempts.observe({ outcome }, durationMs / 1000);
+}
+
+/** Counts an event that nobody has to be told of any more. */
+export function countEvent(outcome: 'delivered' | 'exhausted'): void {
+  events.inc({ outcome });
+}
+
+/** Counts a visit to a tracked link. */
+export function countClick(robot: boolean): void {
+  clicks.inc({ robot: String(robot) });
+}
+
+/** Counts a reply whose owner was looked for. */
+export function countReply(matched: boolean): void {
+  replies.inc({ outcome: matched ? 'matched' : 'unmatched' });
+}

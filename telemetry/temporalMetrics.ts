@@ -1,0 +1,36 @@
+import type { WorkflowClientInterceptor } from '@temporalio/client';
+import { Histogram } from 'prom-client';
+import { ANSWER_SECONDS, registry } from './registry.ts';
+
+const calls = new Histogram({
+  name: 'goniec_temporal_call_duration_seconds',
+  help: 'Calls of Temporal about workflows: what was asked for, and whether it came to an answer (ok) or not (error). Waiting for a charge is part of an update.',
+  labelNames: ['operation', 'outcome'],
+  buckets: ANSWER_SECONDS,
+  registers: [registry],
+});
+
+/** Measures what a client of ours asks of Temporal. */
+export function temporalCallMetrics(): WorkflowClientInterceptor {
+  return {
+    startWithDetails: (input, next) => measured('start', next(input)),
+    startUpdate: (input, next) => measured('update', next(input)),
+    startUpdateWithStart: (input, next) => measured('update_with_start', next(input)),
+    signal: (input, next) => measured('signal', next(input)),
+    query: (input, next) => measured('query', next(input)),
+    describe: (input, next) => measured('describe', next(input)),
+    cancel: (input, next) => measured('cancel', next(input)),
+  };
+}
+
+async function measured<T>(operation: string, call: Promise<T>): Promise<T> {
+  const end = calls.startTimer({ operation });
+  try {
+    const answer = await call;
+    end({ outcome: 'ok' });
+    return answer;
+  } catch (error) {
+    end({ outcome: 'error' });
+    throw error;
+  }
+}

@@ -1,0 +1,92 @@
+import { readFileSync } from 'node:fs';
+
+/** An expression in PromQL, and where it stands. */
+export interface Query {
+  where: string;
+  expression: string;
+}
+
+export interface AlertRule {
+  name: string;
+  expression: string;
+  for: string | null;
+  severity: string;
+  summary: string;
+}
+
+const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+
+interface Panel {
+  id: number;
+  type: string;
+  title: string;
+  gridPos: { x: number; y: number; w: number; h: number };
+  targets?: { refId: string; expr: string }[];
+}
+
+/** The panels of the Grafana dashboard. */
+export function dashboardPanels(): Panel[] {
+  return (JSON.parse(read('ops/grafana/goniec.json')) as { panels: Panel[] }).panels;
+}
+
+export function dashboardQueries(): Query[] {
+  return dashboardPanels().flatMap(({ title, targets = [] }) =>
+    targets.map(({ expr }) => ({ where: title, expression: expr })),
+  );
+}
+
+/** The alert rules; reads the one form of YAML that the file is written in, and throws for any other. */
+export function alertRules(): AlertRule[] {
+  const blocks = read('ops/prometheus/alerts.yml')
+    .split(/^ {6}- alert: /m)
+    .slice(1);
+  return blocks.map((block) => {
+    const rule =
+      /^(?<name>\w+)\n {8}expr: (?:>\n(?<folded>(?: {10}.+\n)+)|(?<plain>.+)\n)(?: {8}for: (?<duration>\d+[smh])\n)? {8}labels: \{ severity: (?<severity>\w+) \}\n {8}annotations:\n {10}summary: '(?<summary>[^'\n]+)'\n(?:\n {2}- name: [\w-]+\n {4}rules:\n)?$/.exec(
+        block,
+      )?.groups;
+    if (rule === undefined) throw new Error(`not understood: ${block}`);
+    return {
+      name: rule['name']!,
+      expression: (rule['folded'] ?? rule['plain']!).replaceAll(/\s+/g, ' ').trim(),
+      for: rule['duration'] ?? null,
+      severity: rule['severity']!,
+      summary: rule['summary']!,
+    };
+  });
+}
+
+/** A metric in an expression, with the labels that are asked of it. */
+export interface Selector {
+  metric: string;
+  labels: string[];
+}
+
+// Words of PromQL that are followed by no bracket.
+const WORDS = new Set(['by', 'on', 'and', 'or', 'unless', 'without', 'ignoring', 'bool']);
+
+/** The metrics of an expression. */
+export function selectorsOf(expression: string): Selector[] {
+  const withoutGrouping = expression.replaceAll(/\b(by|on|without|ignoring) \([^)]*\)/g, ' ');
+  const texts: string[] = [];
+  const bare = withoutGrouping.replaceAll(/"(?:[^"\\]|\\.)*"/g, (text) => `"${texts.push(text)}"`);
+  const found: Selector[] = [];
+  for (const [, name = '', list = ''] of bare.matchAll(
+    /(?<![\w"$[.{,])([a-z_:][\w:]*)(?!\w|\s*\()(?:\{([^}]*)\})?/g,
+  )) {
+    if (WORDS.has(name)) continue;
+    found.push({ metric: name, labels: [...list.matchAll(/(\w+)\s*[=!]~?/g)].map(([, label]) => label!) });
+  }
+  return found;
+}
+
+/** Whether brackets are closed in their order and texts end. */
+export function isBalanced(expression: string): boolean {
+  const open: string[] = [];
+  const bare = expression.replaceAll(/"(?:[^"\\]|\\.)*"/g, '');
+  for (const sign of bare) {
+    if ('([{'.includes(sign)) open.push(sign);
+    if (')]}'.includes(sign) && open.pop() !== '([{'[')]}'.indexOf(sign)]) return false;
+  }
+  return open.length === 0 && !bare.includes('"');
+}

@@ -1,0 +1,23 @@
+import type { Context } from '@temporalio/activity';
+import type { ActivityInterceptorsFactory } from '@temporalio/worker';
+import { idsAmong, withIds } from '../telemetry/ids.ts';
+
+/**
+ * Lets every line that is logged about an activity carry the ids it is about: those of its workflow, its account and its
+ * arguments, and those that it finds on its way.
+ */
+export const activityLogIds: ActivityInterceptorsFactory = ({ info }: Context) => {
+  const ids = idsAmong([info.workflowExecution?.workflowId]);
+  return {
+    inbound: {
+      execute(input, next) {
+        Object.assign(ids, { ...idsAmong(input.args), ...ids });
+        return withIds(ids, () => next(input));
+      },
+    },
+    outbound: {
+      // Asked anew for each line, also for those that the SDK writes after the activity.
+      getLogAttributes: (input, next) => next({ ...input, ...ids }),
+    },
+  };
+};
