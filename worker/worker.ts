@@ -9,6 +9,7 @@ import { lookupBillingActivities } from '../activities/lookup.ts';
 import { messageActivities } from '../activities/messages.ts';
 import { createOutgoing } from '../activities/outgoing.ts';
 import { createReceipts } from '../activities/receipts.ts';
+import { reconciliationActivities } from '../activities/reconciliation.ts';
 import { createReplySegments } from '../activities/replySegments.ts';
 import { webhookActivities, webhookClosingActivities } from '../activities/webhooks.ts';
 import { openDatabase } from '../db/connection.ts';
@@ -20,6 +21,7 @@ import { workflowBundle } from './bundle.ts';
 import { installRuntime } from './runtime.ts';
 import { repeat } from './repeat.ts';
 import { runRoutes } from './routes.ts';
+import { keepSchedules } from './schedules.ts';
 
 /** What a worker process needs to run. */
 export interface WorkerOptions {
@@ -89,6 +91,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         ...lookupBillingActivities(sql),
         ...linkActivities(sql),
         ...inboundActivities(sql),
+        ...reconciliationActivities(sql, client),
       },
     }),
     Worker.create({
@@ -130,6 +133,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     () => startForgottenClicks(sql, client),
     (error) => log.error({ err: error }, 'clicks: will be tried again'),
   );
+  const schedules = keepSchedules(client, log);
   const runs = Promise.all(workers.map((worker) => worker.run()));
 
   return {
@@ -142,6 +146,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       await clicks.stop();
       await forgottenReplies.stop();
       await lateSegments.stop();
+      await schedules.stop();
       await outgoing.close();
       await client.connection.close();
       await connection.close();

@@ -64,6 +64,7 @@ const GROUPS: Record<string, string> = {
   routes: 'Ways to the operators: SMSCs and HTTP providers.',
   rules: 'What a route is used for.',
   messages: 'Messages that need a decision.',
+  findings: 'What the reconciliation found.',
   statements: 'Monthly statements of postpaid accounts.',
 };
 

@@ -1,0 +1,37 @@
+-- Looking after itself: what the reconciliation finds and mends, and how far the regular work has come.
+
+-- One row for each thing found. What a person has to look at is open; what was put right is mended; what was open and is
+-- no longer so, for whatever reason, is gone.
+create table findings (
+  id bigint generated always as identity primary key,
+  kind text not null,
+  subject text collate "C" not null, -- the id of the message, look-up, request or account
+  account_id text collate "C" references accounts,
+  state text not null check (state in ('open', 'mended', 'gone')),
+  mended integer not null default 0, -- how often
+  details jsonb not null default '{}', -- never personal data
+  first_seen_at timestamptz not null default now(),
+  last_seen_at timestamptz not null default now(),
+  unique (kind, subject)
+);
+create index findings_open on findings (id) where state = 'open';
+
+-- Where work that goes on from run to run has come to.
+create table maintenance_positions (
+  name text primary key,
+  position text collate "C" not null,
+  updated_at timestamptz not null default now()
+);
+
+-- Of each account, the sums of its ledger up to an entry: the next check adds only what came after it.
+create table ledger_checks (
+  account_id text collate "C" primary key references accounts,
+  entry_id bigint not null,
+  sum_grosze bigint not null,
+  sum_test_credits bigint not null,
+  checked_at timestamptz not null default now()
+);
+
+-- When text and number were taken out of a message or reply; null: they are there.
+alter table messages add erased_at timestamptz;
+alter table inbound_messages add erased_at timestamptz;
