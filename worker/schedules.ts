@@ -10,6 +10,8 @@ import { repeat } from './repeat.ts';
 
 /** One kind of regular work: its workflow, when it runs, and what to say of it in the Temporal UI. */
 interface RegularWork {
+  /** Id of the schedule, and of its runs with their times: `clean-up-2027-01-04T08:07:00Z`. */
+  id: string;
   workflow: string;
   spec: ScheduleOptions['spec'];
   summary: string;
@@ -18,10 +20,26 @@ interface RegularWork {
 
 const REGULAR_WORK: readonly RegularWork[] = [
   {
+    id: 'reconciliation',
     workflow: 'reconciliation',
     spec: { intervals: [{ every: '10m' }] },
     summary: 'Ledger, messages and workflows against one another',
     note: 'Every 10 minutes. Pause it before a database or Temporal is restored from a backup.',
+  },
+  {
+    id: 'clean-up',
+    workflow: 'cleanUp',
+    spec: { intervals: [{ every: '1h', offset: '7m' }] },
+    summary: 'Old drafts, idempotency records and logs are deleted',
+    note: 'Every hour.',
+  },
+  {
+    id: 'retention',
+    workflow: 'retention',
+    // In the quietest hour.
+    spec: { calendars: [{ hour: 3, minute: 17 }], timezone: 'Europe/Warsaw' },
+    summary: 'Old texts and numbers are erased',
+    note: 'Every night; without RETAIN_CONTENT_DAYS it erases nothing.',
   },
 ];
 
@@ -69,15 +87,14 @@ async function ensureSchedule(client: Client, options: ScheduleOptions): Promise
   }
 }
 
-function optionsOf({ workflow, spec, summary, note }: RegularWork): ScheduleOptions {
+function optionsOf({ id, workflow, spec, summary, note }: RegularWork): ScheduleOptions {
   return {
-    scheduleId: workflow,
+    scheduleId: id,
     spec,
-    // The id of a run is this with its time: `reconciliation-2027-01-04T08:00:00Z`.
     action: {
       type: 'startWorkflow',
       workflowType: workflow,
-      workflowId: workflow,
+      workflowId: id,
       taskQueue: MESSAGES_QUEUE,
       args: [],
       staticSummary: summary,

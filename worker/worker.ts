@@ -6,6 +6,7 @@ import { billingActivities } from '../activities/billing.ts';
 import { createReplies, inboundActivities } from '../activities/inbound.ts';
 import { linkActivities, startForgottenClicks } from '../activities/links.ts';
 import { lookupBillingActivities } from '../activities/lookup.ts';
+import { LOG_DAYS, maintenanceActivities } from '../activities/maintenance.ts';
 import { messageActivities } from '../activities/messages.ts';
 import { createOutgoing } from '../activities/outgoing.ts';
 import { createReceipts } from '../activities/receipts.ts';
@@ -28,7 +29,11 @@ export interface WorkerOptions {
   databaseUrl: string;
   databasePool: number;
   temporal: { address: string; namespace: string; tls?: TLSConfig | boolean; apiKey?: string };
-  config: { WEBHOOK_ALLOW_PRIVATE: boolean };
+  config: {
+    WEBHOOK_ALLOW_PRIVATE: boolean;
+    RETAIN_CONTENT_DAYS?: number | undefined;
+    RETAIN_LOG_DAYS?: number | undefined;
+  };
   secretsKey: Buffer;
   /** Where `/l/…` is found from outside, for events that name a link. */
   shortUrl: string;
@@ -92,6 +97,10 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         ...linkActivities(sql),
         ...inboundActivities(sql),
         ...reconciliationActivities(sql, client),
+        ...maintenanceActivities(sql, {
+          contentDays: options.config.RETAIN_CONTENT_DAYS,
+          logDays: options.config.RETAIN_LOG_DAYS ?? LOG_DAYS,
+        }),
       },
     }),
     Worker.create({

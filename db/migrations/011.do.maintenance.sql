@@ -35,3 +35,14 @@ create table ledger_checks (
 -- When text and number were taken out of a message or reply; null: they are there.
 alter table messages add erased_at timestamptz;
 alter table inbound_messages add erased_at timestamptz;
+
+-- Messages whose text is due to be erased and that had not ended yet: looked at again every day.
+create table erasures_postponed (
+  message_id text collate "C" primary key references messages
+);
+
+-- A draft is deleted after a day, and every reference to messages is asked then.
+create index link_clicks_of_message on link_clicks (message_id) where message_id is not null;
+create index inbound_messages_reply_to on inbound_messages (reply_to) where reply_to is not null;
+create index blacklist_of_message on blacklist (message_id) where message_id is not null;
+create index outcome_signals_of_message on outcome_signals (message_id);

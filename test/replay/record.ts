@@ -117,6 +117,12 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     return id;
   };
 
+  const regular = async (workflow: string) => {
+    const workflowId = newId('req');
+    await at.client.workflow.execute(workflow, { workflowId, taskQueue: MESSAGES_QUEUE });
+    return workflowId;
+  };
+
   return {
     'message-delivered': sendUntil('delivered', {}),
     'message-delivered-with-webhooks': sendUntil('delivered', {}, { webhookUrl: `${address}/take` }),
@@ -220,10 +226,10 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     reconciliation: async () => {
       const id = await scheduled();
       await handle(id).terminate('recorded');
-      const workflowId = newId('req');
-      await at.client.workflow.execute('reconciliation', { workflowId, taskQueue: MESSAGES_QUEUE });
-      return workflowId;
+      return regular('reconciliation');
     },
+    'clean-up': () => regular('cleanUp'),
+    retention: () => regular('retention'),
     'batch-accepted': async () => {
       const account = await at.account();
       const first = await at.draft(account);
