@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import { deleteDrafts, forgetReferences, leftovers, type Step } from '../db/cleanUp.ts';
+import { deleteDrafts, deleteUnmatched, forgetReferences, leftovers, type Step } from '../db/cleanUp.ts';
 import type { Database } from '../db/connection.ts';
 import { idFloor, type IdPrefix } from '../db/ids.ts';
 import { databaseNow, readPosition, savePosition } from '../db/positions.ts';
@@ -54,6 +54,9 @@ export function maintenanceActivities(sql: Database, { contentDays, logDays }: R
         }
       }
       removed['drafts'] = await walk('clean-up: drafts', (after) => deleteDrafts(sql, after, now, PAGE));
+      removed['delivery_reports without a message'] = await walk('clean-up: unmatched', (after) =>
+        deleteUnmatched(sql, after, now, BATCH),
+      );
       removed['concat_references'] = await walk(
         'clean-up: references',
         (after) => forgetReferences(sql, after, now, BATCH),
@@ -62,9 +65,10 @@ export function maintenanceActivities(sql: Database, { contentDays, logDays }: R
       return removed;
     },
 
-    /** Takes texts and numbers out of what is older than the configured time. */
+    /** Takes texts and numbers out of what is older than the configured time, and of what was to be erased at its end. */
     async eraseContents(): Promise<Removed> {
-      if (contentDays === undefined) return {};
+      const postponed = await erasePostponed();
+      if (contentDays === undefined) return { postponed };
       const dueBefore = (await databaseNow(sql)) - contentDays * DAY_MS;
       const erase = (
         name: string,
@@ -75,7 +79,7 @@ export function maintenanceActivities(sql: Database, { contentDays, logDays }: R
           step(sql, { after, before: idFloor(prefix, dueBefore), limit: BATCH }, maskMsisdn),
         );
       return {
-        postponed: await erasePostponed(),
+        postponed,
         messages: await erase('messages', 'msg', eraseMessagesAfter),
         replies: await erase('replies', 'in', eraseRepliesAfter),
         clicks: await erase('clicks', 'clk', eraseClicksAfter),

@@ -51,13 +51,6 @@ export function leftovers(now: number, logDays: number): Leftover[] {
           select carrier, provider_id from lookup_answers where received_at < ${new Date(now - HOUR_MS)}
            limit ${limit})`,
     ),
-    instantly(
-      'delivery_reports without a message',
-      (sql, limit) => sql`
-        delete from delivery_reports where id in (
-          select id from delivery_reports
-           where applied_at is null and received_at < ${daysAgo(UNMATCHED_DAYS)} order by received_at limit ${limit})`,
-    ),
     // Ids are in the order of their coming, so what is old enough stands at the beginning.
     instantly(
       'delivery_reports',
@@ -127,6 +120,24 @@ export async function deleteDrafts(sql: Database, after: string, now: number, li
     }
     return { next: page?.last ?? null, done: ids.length };
   });
+}
+
+/**
+ * Deletes delivery reports that met no message within 30 days, among the next reports by id.
+ * @param after the last id looked at, or ''
+ */
+export async function deleteUnmatched(sql: Sql, after: string, now: number, limit: number): Promise<Step> {
+  const [page] = await sql<{ last: number | null; done: number }[]>`
+    with page as (
+      select * from (
+        select id, applied_at, received_at from delivery_reports
+         where id > ${Number(after)} order by id limit ${limit}
+      ) next where received_at < ${new Date(now - UNMATCHED_DAYS * DAY_MS)}
+    ), deleted as (
+      delete from delivery_reports r using page p where r.id = p.id and p.applied_at is null returning r.id
+    )
+    select (select max(id) from page) as last, (select count(*)::int from deleted) as done`;
+  return { next: page?.last?.toString() ?? null, done: page?.done ?? 0 };
 }
 
 /**

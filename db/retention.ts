@@ -34,7 +34,7 @@ export async function eraseMessages(sql: Sql, ids: readonly string[], mask: Mask
   if (ids.length === 0) return 0;
   const rows = await sql<{ id: string; recipient: string }[]>`
     select id, recipient from messages
-     where id = any(${ids as string[]}) and status not in ('scheduled', 'queued', 'sent') and erased_at is null
+     where id = any(${ids as string[]}) and status not in ('draft', 'scheduled', 'queued', 'sent') and erased_at is null
      order by id for update`;
   await sql`
     update messages m set recipient = e.recipient, text = '', erased_at = now()

@@ -1,6 +1,7 @@
 import { accountCommands } from './accounts.ts';
 import { auditCommands } from './auditLog.ts';
 import type { AnyCommand } from './command.ts';
+import { eraseCommands } from './erase.ts';
 import { findingCommands } from './findings.ts';
 import { inboundCommands } from './inbound.ts';
 import { keyCommands } from './keys.ts';
@@ -25,5 +26,6 @@ export const ALL_COMMANDS: readonly AnyCommand[] = [
   ...messageCommands,
   ...findingCommands,
   ...simulatorCommands,
+  ...eraseCommands,
   ...auditCommands,
 ];

@@ -46,3 +46,6 @@ create index link_clicks_of_message on link_clicks (message_id) where message_id
 create index inbound_messages_reply_to on inbound_messages (reply_to) where reply_to is not null;
 create index blacklist_of_message on blacklist (message_id) where message_id is not null;
 create index outcome_signals_of_message on outcome_signals (message_id);
+
+-- Whose link it was is forgotten when that person is erased; it leads on.
+alter table tracked_links alter recipient drop not null;
