@@ -23,6 +23,9 @@ const environment = z.object({
   METRICS_HOST: z.string().min(1).default('127.0.0.1'),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   WEBHOOK_ALLOW_PRIVATE: flag.default(false),
+  // Replies are matched to messages of 30 days.
+  RETAIN_CONTENT_DAYS: count(31, 36500).optional(),
+  RETAIN_LOG_DAYS: count(31, 36500).default(90),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
   DATABASE_POOL: count(1, 200).default(10),
   TEMPORAL_ADDRESS: z
@@ -59,7 +62,7 @@ export class ConfigError extends Error {
 }
 
 // A misspelt setting of these families would silently do nothing; other variables are none of our business.
-const OWN_FAMILIES = /^(WEBHOOK|DATABASE|TEMPORAL|SECRETS|SHORT|METRICS)_/;
+const OWN_FAMILIES = /^(WEBHOOK|DATABASE|TEMPORAL|SECRETS|SHORT|METRICS|RETAIN)_/;
 
 /**
  * Reads the settings. An empty variable counts as absent.

@@ -4,10 +4,12 @@ import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { openDatabase } from '../db/connection.ts';
+import { countOpenFindings } from '../db/findings.ts';
 import { readOverviewWithin } from '../db/routeOverview.ts';
 import { registry } from '../telemetry/registry.ts';
 import type { Config } from './config.ts';
 import { errorCode, StartProblem } from './embedded/problem.ts';
+import { findingMetrics } from './findingMetrics.ts';
 import { routeMetrics } from './routeMetrics.ts';
 import { readSdkMetrics, sdkMetricsAddress } from './sdkMetrics.ts';
 
@@ -56,6 +58,7 @@ export async function startMetrics(options: MetricsOptions): Promise<RunningMetr
     });
     try {
       routeMetrics(await inTime(readOverviewWithin(sql, DATABASE_TIMEOUT_MS)), routes);
+      findingMetrics(await inTime(countOpenFindings(sql)), routes);
       database.set(1);
     } catch (error) {
       options.onError(error);

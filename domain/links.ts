@@ -4,8 +4,8 @@ export interface TrackedLinkRow {
   url: string;
   /** The message that is asked about, otherwise the last one that carries the link. */
   message_id: string | null;
-  /** MSISDN in E.164 with plus. */
-  recipient: string;
+  /** MSISDN in E.164 with plus; null: that person was erased. */
+  recipient: string | null;
   clicks: number;
   first_click_at: Date | null;
   last_click_at: Date | null;

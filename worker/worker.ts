@@ -6,9 +6,11 @@ import { billingActivities } from '../activities/billing.ts';
 import { createReplies, inboundActivities } from '../activities/inbound.ts';
 import { linkActivities, startForgottenClicks } from '../activities/links.ts';
 import { lookupBillingActivities } from '../activities/lookup.ts';
+import { LOG_DAYS, maintenanceActivities } from '../activities/maintenance.ts';
 import { messageActivities } from '../activities/messages.ts';
 import { createOutgoing } from '../activities/outgoing.ts';
 import { createReceipts } from '../activities/receipts.ts';
+import { reconciliationActivities } from '../activities/reconciliation.ts';
 import { createReplySegments } from '../activities/replySegments.ts';
 import { webhookActivities, webhookClosingActivities } from '../activities/webhooks.ts';
 import { openDatabase, poolState } from '../db/connection.ts';
@@ -23,13 +25,18 @@ import { activityLogIds } from './logIds.ts';
 import { installRuntime } from './runtime.ts';
 import { repeat } from './repeat.ts';
 import { runRoutes } from './routes.ts';
+import { keepSchedules } from './schedules.ts';
 
 /** What a worker process needs to run. */
 export interface WorkerOptions {
   databaseUrl: string;
   databasePool: number;
   temporal: { address: string; namespace: string; tls?: TLSConfig | boolean; apiKey?: string };
-  config: { WEBHOOK_ALLOW_PRIVATE: boolean };
+  config: {
+    WEBHOOK_ALLOW_PRIVATE: boolean;
+    RETAIN_CONTENT_DAYS?: number | undefined;
+    RETAIN_LOG_DAYS?: number | undefined;
+  };
   secretsKey: Buffer;
   /** Where `/l/…` is found from outside, for events that name a link. */
   shortUrl: string;
@@ -100,6 +107,11 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         ...lookupBillingActivities(sql),
         ...linkActivities(sql),
         ...inboundActivities(sql),
+        ...reconciliationActivities(sql, client),
+        ...maintenanceActivities(sql, {
+          contentDays: options.config.RETAIN_CONTENT_DAYS,
+          logDays: options.config.RETAIN_LOG_DAYS ?? LOG_DAYS,
+        }),
       },
     }),
     Worker.create({
@@ -141,6 +153,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     () => startForgottenClicks(sql, client),
     (error) => log.error({ err: error }, 'clicks: will be tried again'),
   );
+  const schedules = keepSchedules(client, log);
   const runs = Promise.all(workers.map((worker) => worker.run()));
 
   return {
@@ -154,6 +167,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       await forgottenReplies.stop();
       await lateSegments.stop();
       unwatchPool();
+      await schedules.stop();
       await outgoing.close();
       await client.connection.close();
       await connection.close();

@@ -87,6 +87,15 @@ export interface InboundResult {
   matched: boolean;
 }
 
+/** What a step of the `reconciliation` workflow came to, in things it looked at. */
+export interface Tally {
+  looked: number;
+  /** Put right. */
+  mended: number;
+  /** Left to a person from now on: newly open in the table `findings`. */
+  reported: number;
+}
+
 /** Charges all recipients of the request together; also accepted by `batch`. Update id: the request's id. */
 export const acceptUpdate = defineUpdate<Acceptance>('accept');
 /** Cancels a scheduled message (v2.3.0: at least 30 s before its send time). Fails with `FAILURE.notCancellable`. */

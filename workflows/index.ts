@@ -3,4 +3,6 @@ export { batch } from './batch.ts';
 export { click } from './click.ts';
 export { inbound } from './inbound.ts';
 export { lookup } from './lookup.ts';
+export { cleanUp, retention } from './maintenance.ts';
 export { message } from './message.ts';
+export { reconciliation } from './reconciliation.ts';

@@ -20,7 +20,8 @@ const ONCE = {
 } as const;
 
 // One that was ended by hand before it was done may be started again: all it does is safe to repeat.
-const UNTIL_DONE = { ...ONCE, workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY' } as const;
+const AGAIN = { workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY' } as const;
+const UNTIL_DONE = { ...ONCE, ...AGAIN } as const;
 
 /**
  * How the `message` workflow is started, whoever starts it: the send, the batch, or a cancel that comes first.
@@ -48,6 +49,14 @@ export function messageStart(message: StartableMessage, accepted: boolean) {
   };
 }
 
+/**
+ * How the workflow of an accepted message is started again that was lost: terminated, failed, timed out or missing. It does
+ * nothing anew that the database knows to be done: what was charged stays charged, what an SMSC may have is not submitted.
+ */
+export function messageRestart(message: StartableMessage) {
+  return { ...messageStart(message, true), ...AGAIN };
+}
+
 /** How the `batch` workflow of a request with several recipients is started; its id is the request's. */
 export function batchStart(batch: BatchInput & { priority: boolean }) {
   const { accountId, requestId, recipients, priority } = batch;
@@ -64,6 +73,11 @@ export function batchStart(batch: BatchInput & { priority: boolean }) {
     staticSummary: `${priority ? 'Priority batch' : 'Batch'} of ${recipients} SMS`,
     priority: taskPriority({ accountId, priority, batched: false }),
   };
+}
+
+/** How the lost `batch` workflow of a request is started again: it starts the messages that have no workflow. */
+export function batchRestart(batch: BatchInput & { priority: boolean }) {
+  return { ...batchStart(batch), ...AGAIN };
 }
 
 /**

@@ -1,6 +1,8 @@
 import { accountCommands } from './accounts.ts';
 import { auditCommands } from './auditLog.ts';
 import type { AnyCommand } from './command.ts';
+import { eraseCommands } from './erase.ts';
+import { findingCommands } from './findings.ts';
 import { inboundCommands } from './inbound.ts';
 import { keyCommands } from './keys.ts';
 import { moneyCommands } from './money.ts';
@@ -22,6 +24,8 @@ export const ALL_COMMANDS: readonly AnyCommand[] = [
   ...inboundCommands,
   ...routeCommands,
   ...messageCommands,
+  ...findingCommands,
   ...simulatorCommands,
+  ...eraseCommands,
   ...auditCommands,
 ];

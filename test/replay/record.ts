@@ -8,7 +8,13 @@ import { storeClick } from '../../db/clicks.ts';
 import { newId } from '../../db/ids.ts';
 import { linkTokens } from '../../db/links.ts';
 import { createReceipts } from '../../activities/receipts.ts';
-import { cancelSignal, cancelUpdate, giveUpUpdate, resubmitUpdate } from '../../workflows/contracts.ts';
+import {
+  cancelSignal,
+  cancelUpdate,
+  giveUpUpdate,
+  MESSAGES_QUEUE,
+  resubmitUpdate,
+} from '../../workflows/contracts.ts';
 import { clickStart } from '../../workflows/startOptions.ts';
 import { lookUp, writtenLookup } from '../workflows/lookups.ts';
 import { HOUR, type Pipeline, startPipeline, until } from '../workflows/pipeline.ts';
@@ -111,6 +117,12 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     return id;
   };
 
+  const regular = async (workflow: string) => {
+    const workflowId = newId('req');
+    await at.client.workflow.execute(workflow, { workflowId, taskQueue: MESSAGES_QUEUE });
+    return workflowId;
+  };
+
   return {
     'message-delivered': sendUntil('delivered', {}),
     'message-delivered-with-webhooks': sendUntil('delivered', {}, { webhookUrl: `${address}/take` }),
@@ -211,6 +223,13 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     'inbound-matched-with-webhook': () => replied('/take'),
     'inbound-matched-webhook-refused': () => replied('/refuse'),
     'inbound-unmatched': async () => settled(await startReply(at, '+48500100299', 'Dzień dobry')),
+    reconciliation: async () => {
+      const id = await scheduled();
+      await handle(id).terminate('recorded');
+      return regular('reconciliation');
+    },
+    'clean-up': () => regular('cleanUp'),
+    retention: () => regular('retention'),
     'batch-accepted': async () => {
       const account = await at.account();
       const first = await at.draft(account);

@@ -1,0 +1,127 @@
+import { Context } from '@temporalio/activity';
+import { deleteDrafts, deleteUnmatched, forgetReferences, leftovers, type Step } from '../db/cleanUp.ts';
+import type { Database } from '../db/connection.ts';
+import { idFloor, type IdPrefix } from '../db/ids.ts';
+import { databaseNow, readPosition, savePosition } from '../db/positions.ts';
+import {
+  eraseClicksAfter,
+  eraseLookupsAfter,
+  eraseMessages,
+  eraseMessagesAfter,
+  eraseRepliesAfter,
+  type Mask,
+  postponedAfter,
+} from '../db/retention.ts';
+import { maskMsisdn } from '../domain/msisdn.ts';
+
+const DAY_MS = 86_400_000;
+// Statements stay short: nobody waits long for a row that is being deleted.
+const BATCH = 1_000;
+const PAGE = 5_000;
+// Of one kind in one run; what is left is the next run's.
+const STEPS = 500;
+
+/** For how many days logs are kept unless the settings say otherwise. */
+export const LOG_DAYS = 90;
+
+/** For how long things are kept. */
+export interface Retention {
+  /** Texts and numbers, in days; undefined: for ever. */
+  contentDays: number | undefined;
+  /** Delivery reports and webhook attempts, in days. */
+  logDays: number;
+}
+
+/** How many of each kind were deleted or erased. */
+export type Removed = Record<string, number>;
+
+type Span = { after: string; before: string; limit: number };
+
+/** The steps of the workflows `cleanUp` and `retention`; each may be cut off and repeated at any place. */
+export function maintenanceActivities(sql: Database, { contentDays, logDays }: Retention) {
+  return {
+    /** Deletes what is of no use any more. */
+    async deleteLeftovers(): Promise<Removed> {
+      const now = await databaseNow(sql);
+      const removed: Removed = {};
+      for (const { name, remove } of leftovers(now, Math.min(logDays, contentDays ?? logDays))) {
+        removed[name] = 0;
+        for (let steps = 0; steps < STEPS; steps += 1) {
+          const count = await remove(sql, BATCH);
+          removed[name] += count;
+          beat();
+          if (count < BATCH) break;
+        }
+      }
+      removed['drafts'] = await walk('clean-up: drafts', (after) => deleteDrafts(sql, after, now, PAGE));
+      removed['delivery_reports without a message'] = await walk('clean-up: unmatched', (after) =>
+        deleteUnmatched(sql, after, now, BATCH),
+      );
+      removed['concat_references'] = await walk(
+        'clean-up: references',
+        (after) => forgetReferences(sql, after, now, BATCH),
+        true,
+      );
+      return removed;
+    },
+
+    /** Takes texts and numbers out of what is older than the configured time, and of what was to be erased at its end. */
+    async eraseContents(): Promise<Removed> {
+      const postponed = await erasePostponed();
+      if (contentDays === undefined) return { postponed };
+      const dueBefore = (await databaseNow(sql)) - contentDays * DAY_MS;
+      const erase = (
+        name: string,
+        prefix: IdPrefix,
+        step: (sql: Database, span: Span, mask: Mask) => Promise<Step>,
+      ): Promise<number> =>
+        walk(`retention: ${name}`, (after) =>
+          step(sql, { after, before: idFloor(prefix, dueBefore), limit: BATCH }, maskMsisdn),
+        );
+      return {
+        postponed,
+        messages: await erase('messages', 'msg', eraseMessagesAfter),
+        replies: await erase('replies', 'in', eraseRepliesAfter),
+        clicks: await erase('clicks', 'clk', eraseClicksAfter),
+        lookups: await erase('look-ups', 'hlr', eraseLookupsAfter),
+      };
+    },
+  };
+
+  async function erasePostponed(): Promise<number> {
+    let done = 0;
+    for (let after = ''; ;) {
+      const ids = await postponedAfter(sql, after, BATCH);
+      const last = ids.at(-1);
+      if (last === undefined) return done;
+      done += await eraseMessages(sql, ids, maskMsisdn);
+      after = last;
+      beat();
+    }
+  }
+
+  /** Goes on where the last run stopped; at the end stays there, or with `around` begins anew the next time. */
+  async function walk(name: string, step: (after: string) => Promise<Step>, around = false): Promise<number> {
+    let after = await readPosition(sql, name);
+    let sum = 0;
+    for (let steps = 0; steps < STEPS; steps += 1) {
+      const { next, done } = await step(after);
+      sum += done;
+      if (next === null) {
+        if (around && after !== '') await savePosition(sql, name, '');
+        return sum;
+      }
+      after = next;
+      await savePosition(sql, name, after);
+      beat();
+    }
+    return sum;
+  }
+}
+
+/** Shows that the work goes on, and ends it where its worker is to stop. */
+function beat(): void {
+  const context = Context.current();
+  context.cancellationSignal.throwIfAborted();
+  context.heartbeat();
+}

@@ -1,0 +1,129 @@
+import { Context } from '@temporalio/activity';
+import type { Client } from '@temporalio/client';
+import type { Database } from '../db/connection.ts';
+import { openSubjects } from '../db/findings.ts';
+import {
+  openAmong,
+  openBatchesAmong,
+  openMessagesAfter,
+  untoldClicks,
+  untoldReplies,
+} from '../db/openMessages.ts';
+import { databaseNow, readPosition, savePosition } from '../db/positions.ts';
+import type { Tally } from '../workflows/contracts.ts';
+import { reconcileDrafts, reconcileLookups, reconcileWaiting } from './leftovers.ts';
+import { ABOUT_MESSAGES, lostWorkflows, type Verdict } from './lostWorkflows.ts';
+import { reconcileLedgers, reconcileRefunds } from './money.ts';
+
+const HOUR_MS = 3_600_000;
+// Lists of workflows may be behind, and a run may have been cut off.
+const OVERLAP_MS = 10 * 60_000;
+const FIRST_LOOK_BACK_MS = 72 * HOUR_MS;
+const PAGE = 100;
+const AT_ONCE = 10;
+// Open messages in one run; the next run goes on from there.
+const MESSAGES_PER_RUN = 20_000;
+const OPEN_FINDINGS = 1_000;
+const ENDED_BADLY = "ExecutionStatus IN ('Terminated', 'Failed', 'TimedOut')";
+
+/** The steps of the `reconciliation` workflow; each may be cut off and repeated at any place. */
+export function reconciliationActivities(sql: Database, client: Client) {
+  const lost = lostWorkflows(sql, client);
+  return {
+    /** Workflows that were terminated, failed or timed out since the last run, and what is open since then. */
+    async reconcileEnded(): Promise<Tally> {
+      const now = await databaseNow(sql);
+      const from = await readPosition(sql, 'ended workflows');
+      const since = from === '' ? now - FIRST_LOOK_BACK_MS : Date.parse(from) - OVERLAP_MS;
+      const tally = noTally();
+      const ended = new Map<string, Set<string>>();
+      const settle = async (): Promise<void> => {
+        await judgeEnded(ended, tally);
+        ended.clear();
+      };
+      const query = `${ENDED_BADLY} AND CloseTime > '${new Date(since).toISOString()}'`;
+      let collected = 0;
+      for await (const { type, workflowId } of client.workflow.list({ query, pageSize: PAGE })) {
+        if (!ended.has(type)) ended.set(type, new Set());
+        ended.get(type)?.add(workflowId);
+        if (++collected % PAGE === 0) await settle();
+      }
+      await settle();
+      await judgeAll(await openSubjects(sql, ABOUT_MESSAGES, OPEN_FINDINGS), lost.judgeMessage, tally);
+      await savePosition(sql, 'ended workflows', new Date(now).toISOString());
+      return tally;
+    },
+
+    /** The open messages of all accounts in turn: each has to have its workflow. */
+    async reconcileOpen(): Promise<Tally> {
+      const tally = noTally();
+      let after = await readPosition(sql, 'open messages');
+      for (let looked = 0; looked < MESSAGES_PER_RUN; looked += PAGE) {
+        const page = await openMessagesAfter(sql, after, PAGE);
+        tally.looked += page.length;
+        await judgeAll(await lost.suspects(page), lost.judgeMessage, tally);
+        const last = page.at(-1);
+        after = page.length < PAGE || last === undefined ? '' : `${last.accountId}/${last.id}`;
+        await savePosition(sql, 'open messages', after);
+        beat();
+        if (after === '') break;
+      }
+      return tally;
+    },
+
+    /** Look-ups that were charged and never ended, drafts that nobody decided on, what waits to be counted. */
+    async reconcileLeftovers(): Promise<Tally> {
+      const tallies = [await reconcileLookups(sql), await reconcileDrafts(sql), await reconcileWaiting(sql)];
+      return tallies.reduce(sumOf);
+    },
+
+    /** Balances against ledgers; refunds that were never posted. */
+    async reconcileMoney(): Promise<Tally> {
+      return sumOf(await reconcileLedgers(sql), await reconcileRefunds(sql));
+    },
+  };
+
+  async function judgeEnded(ended: Map<string, Set<string>>, tally: Tally): Promise<void> {
+    const ids = (type: string): string[] => [...(ended.get(type) ?? [])];
+    tally.looked += [...ended.values()].reduce((sum, { size }) => sum + size, 0);
+    await judgeAll(await openBatchesAmong(sql, ids('batch')), lost.judgeBatch, tally);
+    const messages = await openAmong(sql, ids('message'));
+    await judgeAll(
+      messages.map(({ id }) => id),
+      lost.judgeMessage,
+      tally,
+    );
+    await judgeAll(await untoldClicks(sql, ids('click')), (it) => lost.judgeUntold('click', it), tally);
+    await judgeAll(await untoldReplies(sql, ids('inbound')), (it) => lost.judgeUntold('inbound', it), tally);
+  }
+}
+
+const noTally = (): Tally => ({ looked: 0, mended: 0, reported: 0 });
+
+function sumOf(one: Tally, other: Tally): Tally {
+  return {
+    looked: one.looked + other.looked,
+    mended: one.mended + other.mended,
+    reported: one.reported + other.reported,
+  };
+}
+
+async function judgeAll<T>(
+  things: readonly T[],
+  judge: (thing: T) => Promise<Verdict>,
+  tally: Tally,
+): Promise<void> {
+  for (let i = 0; i < things.length; i += AT_ONCE) {
+    for (const verdict of await Promise.all(things.slice(i, i + AT_ONCE).map(judge))) {
+      if (verdict !== 'nothing') tally[verdict] += 1;
+    }
+    beat();
+  }
+}
+
+/** Shows that the work goes on, and ends it where its worker is to stop. */
+function beat(): void {
+  const context = Context.current();
+  context.cancellationSignal.throwIfAborted();
+  context.heartbeat();
+}

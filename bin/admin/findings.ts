@@ -1,0 +1,46 @@
+import { dismissFinding, listFindings } from '../../db/findings.ts';
+import { command, optional, required, type Outcome } from './command.ts';
+import { findAccount } from './lookup.ts';
+import { notFound } from './problems.ts';
+import { accountId, oneOf, rows, wholeNumber } from './values.ts';
+
+const DEFAULT_ROWS = 50;
+
+const list = command({
+  name: 'findings list',
+  about: 'Lists what the reconciliation found, the latest first: what is open needs a person.',
+  options: {
+    state: optional(
+      'STATE',
+      'open, mended, gone or all; default: open',
+      oneOf('open', 'mended', 'gone', 'all'),
+    ),
+    account: optional('ID', 'only of this account', accountId),
+    limit: optional('N', `findings shown; default: ${DEFAULT_ROWS}`, rows),
+  },
+  async run(sql, values): Promise<Outcome> {
+    if (values.account !== undefined) await findAccount(sql, values.account);
+    const { state = 'open', account = null, limit = DEFAULT_ROWS } = values;
+    const data = await listFindings(sql, { account, state: state === 'all' ? null : state }, limit);
+    return { result: { data }, ...(account === null ? {} : { account }) };
+  },
+});
+
+const dismiss = command({
+  name: 'findings dismiss',
+  about: 'Says that a finding is dealt with; what was mended too often may be mended again.',
+  options: { id: required('N', 'the finding, from findings list', wholeNumber(1, 1_000_000_000, '')) },
+  async run(sql, { id }): Promise<Outcome> {
+    const finding = await dismissFinding(sql, id);
+    if (finding === undefined) throw notFound(`There is no finding ${id}.`);
+    const { kind, subject, account_id: account } = finding;
+    return {
+      result: { ...finding },
+      subject,
+      details: { finding: id, kind },
+      ...(account === null ? {} : { account }),
+    };
+  },
+});
+
+export const findingCommands = [list, dismiss];

@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newId } from '../../db/ids.ts';
+import { HOUR, type Pipeline, startPipeline } from '../workflows/pipeline.ts';
+import { type Answer, commandLine, noTools } from './support.ts';
+
+const NUMBER = '+48500100200';
+
+let pipeline: Pipeline;
+beforeAll(async () => {
+  pipeline = await startPipeline('real');
+}, 120_000);
+afterAll(() => pipeline?.close(), 60_000);
+
+const url = (): string => {
+  const { host, port, user, pass, database } = pipeline.sql.options;
+  return `postgres://${user}:${String(pass)}@${host[0]}:${port[0]}/${database}`;
+};
+const { run, ok, no } = commandLine(url, () => ({
+  ...noTools(),
+  temporal: () => Promise.resolve(pipeline.client),
+}));
+
+/** An account that knows NUMBER in every way there is; one message to it is delivered, one is scheduled. */
+async function acquainted(): Promise<{ account: string; delivered: string; scheduled: string }> {
+  const { sql } = pipeline;
+  const account = await pipeline.account();
+  const delivered = await pipeline.draft(account, { ending: '200', text: 'Poufne' });
+  await pipeline.accept(delivered);
+  await pipeline.untilStatus(delivered.id, 'delivered');
+  const scheduled = await pipeline.draft(account, {
+    ending: '200',
+    text: 'Poufne',
+    sendAt: Date.now() + HOUR,
+  });
+  await pipeline.accept(scheduled);
+  const token = newId('clk').slice(-8);
+  await sql`
+    insert into tracked_links (token, account_id, recipient, url)
+    values (${token}, ${account}, ${NUMBER}, 'https://example.com/'), (${token + '2'}, ${account}, ${NUMBER}, 'https://example.com/2')`;
+  await sql`
+    insert into link_clicks (id, token, user_agent, robot) values (${newId('clk')}, ${token}, 'Poufne', false)`;
+  await sql`insert into opt_out_links (token, account_id, msisdn, sender) values (${newId('clk')}, ${account}, ${NUMBER}, 'X')`;
+  await sql`insert into contacts (id, account_id, msisdn) values (${newId('ct')}, ${account}, ${NUMBER})`;
+  await sql`insert into verified_numbers (account_id, msisdn) values (${account}, ${NUMBER})`;
+  await sql`insert into blacklist (account_id, msisdn, reason) values (${account}, ${NUMBER}, 'opt_out')`;
+  await sql`
+    insert into number_lookups (id, account_id, msisdn, state, reason, cost_grosze)
+    values (${newId('hlr')}, ${account}, ${NUMBER}, 'failed', 'failed', 5)`;
+  await sql`
+    insert into inbound_messages (id, carrier, carrier_reference, sender, received_text, state, account_id, text,
+                                  matched_by, reply_to)
+    values (${newId('in')}, 'x', ${newId('req')}, ${NUMBER}, 'Poufne', 'matched', ${account}, 'Poufne', 'prefix', ${delivered.id})`;
+  return { account, delivered: delivered.id, scheduled: scheduled.id };
+}
+
+/** Tables with the number or the text in any column, and how many rows of them. */
+async function found(words: string[]): Promise<Record<string, number>> {
+  const tables = await pipeline.sql<{ name: string }[]>`
+    select table_name as name from information_schema.tables
+     where table_schema = 'public' and table_type = 'BASE TABLE' order by 1`;
+  const counts: Record<string, number> = {};
+  for (const { name } of tables) {
+    const [row] = await pipeline.sql<{ n: number }[]>`
+      select count(*)::int as n from ${pipeline.sql(name)} t where t::text ~ ${words.join('|')}`;
+    if (row!.n > 0) counts[name] = row!.n;
+  }
+  return counts;
+}
+
+const WORDS = ['48500100200', 'Poufne'];
+
+describe('erase', () => {
+  test('without --yes it only counts; of one account it leaves the others alone', async () => {
+    const [one, other] = [await acquainted(), await acquainted()];
+    const before = await found(WORDS);
+    expect(await ok('erase', '--number', '500100200', '--account', one.account)).toEqual({
+      ...{
+        erased: false,
+        messages: 2,
+        replies: 1,
+        lookups: 1,
+        contacts: 1,
+        tracked_links: 2,
+        opt_out_links: 1,
+      },
+      ...{ verified_numbers: 1, blacklist_entries_kept: 1 },
+    });
+    expect(await found(WORDS)).toEqual(before);
+
+    const effects = () => pipeline.sql`select * from message_effects order by message_id`;
+    const counted = await effects();
+    expect(await ok('erase', '--number', '500100200', '--account', one.account, '--yes')).toMatchObject({
+      ...{ erased: true, cancelled: 1, open_messages: 0, blacklist_entries_kept: 1 },
+    });
+    const statuses = await pipeline.sql<Answer[]>`
+      select id, status, recipient, text from messages where account_id = ${one.account} order by id`;
+    expect(statuses).toEqual([
+      { id: one.delivered, status: 'delivered', recipient: '+48*****200', text: '' },
+      { id: one.scheduled, status: 'cancelled', recipient: '+48*****200', text: '' },
+    ]);
+    const [left] = await pipeline.sql`
+      select status, recipient, text from messages where id = ${other.scheduled}`;
+    expect(left).toEqual({ status: 'scheduled', recipient: NUMBER, text: 'Poufne' });
+    expect((await effects()).slice(0, counted.length)).toMatchObject(
+      counted.map(({ message_id, replies }) => ({
+        message_id: message_id as unknown,
+        replies: replies as unknown,
+      })),
+    );
+    const [money] = await pipeline.sql`
+      select balance_grosze as balance, (select sum(amount_grosze)::bigint from ledger_entries where account_id = a.id) as sum
+        from accounts a where id = ${one.account}`;
+    expect(money).toEqual({ balance: 985, sum: 985 });
+  });
+
+  test('of all accounts: nothing anywhere knows the number, but the blacklists', async () => {
+    await acquainted();
+    expect(await ok('erase', '--number', NUMBER, '--yes')).toMatchObject({ erased: true, open_messages: 0 });
+    const left = await found(WORDS);
+    expect(Object.keys(left)).toEqual(['blacklist']);
+    expect(await ok('erase', '--number', NUMBER, '--yes')).toMatchObject({
+      messages: 0,
+      contacts: 0,
+      cancelled: 0,
+    });
+  });
+
+  test('what has not ended is left for the night after its end', async () => {
+    const account = await pipeline.account();
+    const message = await pipeline.draft(account, { ending: '903' });
+    await pipeline.accept(message);
+    await pipeline.untilStatus(message.id, 'sent');
+    const { out } = await run('erase', '--number', '500100903', '--yes');
+    expect(out).toMatch(/1 messages have not ended yet/);
+    const [row] = await pipeline.sql`select recipient from messages where id = ${message.id}`;
+    expect(row).toEqual({ recipient: '+48500100903' });
+    expect((await pipeline.sql`select from erasures_postponed where message_id = ${message.id}`).count).toBe(
+      1,
+    );
+  });
+
+  test('is recorded with a masked number; refuses what is none', async () => {
+    const [record] = await pipeline.sql`
+      select action, subject, details from audit_log where action = 'erase' order by id desc limit 1`;
+    expect(record).toMatchObject({ subject: '+48*****903', details: { erased: true, open_messages: 1 } });
+    expect((await no('erase', '--number', '12')).code).toBe('invalid_argument');
+    expect((await no('erase', '--number', NUMBER, '--account', 'cl_none')).code).toBe('not_found');
+  });
+});

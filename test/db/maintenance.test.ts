@@ -1,0 +1,180 @@
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { maintenanceActivities, type Removed } from '../../activities/maintenance.ts';
+import { messageRecord } from '../../domain/records.ts';
+import { idFloor, newId, type IdPrefix } from '../../db/ids.ts';
+import { readHistory } from '../../db/history.ts';
+import { ownDatabase } from '../admin/support.ts';
+
+const DAY = 86_400_000;
+const database = ownDatabase();
+const sql = () => database.sql();
+let account: string;
+
+beforeAll(async () => {
+  account = newId('cl');
+  await sql()`insert into accounts (id, name, mode) values (${account}, 'Test', 'live')`;
+  await sql()`insert into ledger_entries (account_id, kind, amount_grosze) values (${account}, 'opening', 1000)`;
+});
+
+let serial = 0;
+/** An id as it was made some days ago. */
+const idOf = (prefix: IdPrefix, days: number): string =>
+  idFloor(prefix, Date.now() - days * DAY) + String((serial += 1)).padStart(16, '0');
+
+async function message(status: string, days: number, values: object = {}): Promise<string> {
+  const row = {
+    ...{ id: idOf('msg', days), account_id: account, request_id: idOf('req', days), status },
+    ...{ accepted_as: 'queued', recipient: '+48500100200', text: 'Poufne', parts: 1, cost_grosze: 15 },
+    ...{ give_up_at: new Date(), carrier: 'simulator', created_at: new Date(Date.now() - days * DAY) },
+    ...values,
+  };
+  await sql()`insert into messages ${sql()(row)}`;
+  return row.id;
+}
+
+const exists = async (id: string): Promise<boolean> =>
+  (await sql()`select from messages where id = ${id}`).count > 0;
+
+const run = (step: 'deleteLeftovers' | 'eraseContents', contentDays?: number): Promise<Removed> => {
+  const steps = maintenanceActivities(sql(), { contentDays, logDays: 90 });
+  return new MockActivityEnvironment().run(() => steps[step]());
+};
+
+describe('clean-up', () => {
+  test('deletes drafts and refused messages once nobody can ask for them any more', async () => {
+    const [old, refused, young, sent] = [
+      await message('draft', 2),
+      await message('refused', 2),
+      await message('refused', 1),
+      await message('delivered', 2),
+    ];
+    const [link] = await sql()<{ token: string }[]>`
+      insert into tracked_links (token, account_id, recipient, url)
+      values ('t1', ${account}, '+48500100200', 'https://example.com/') returning token`;
+    await sql()`insert into message_links (message_id, token) values (${old}, ${link!.token}), (${sent}, ${link!.token})`;
+    expect(await run('deleteLeftovers')).toMatchObject({ drafts: 2 });
+    for (const [id, there] of [
+      [old, false],
+      [refused, false],
+      [young, true],
+      [sent, true],
+    ] as const) {
+      expect(await exists(id)).toBe(there);
+    }
+    expect(await run('deleteLeftovers')).toMatchObject({ drafts: 0 });
+  });
+
+  test('deletes records, reports, attempts and the simulated network’s memory when their time is over', async () => {
+    const at = (days: number) => new Date(Date.now() - days * DAY);
+    for (const days of [0, 0.9, 2]) {
+      await sql()`
+        insert into idempotency_keys (account_id, key, fingerprint, request_id, accepted_status, accepted_body,
+                                      lease_until, created_at)
+        values (${account}, ${String(days)}, '', ${idOf('req', days)}, 201, '{}', now(), ${at(days)})`;
+    }
+    for (const [received, applied] of [
+      [100, true],
+      [31, false],
+      [31, true],
+      [1, false],
+    ] as const) {
+      await sql()`
+        insert into delivery_reports (carrier, carrier_message_id, state, received_at, applied_at)
+        values ('simulator', '1', 'delivered', ${at(received)}, ${applied ? at(received) : null})`;
+    }
+    for (const days of [100, 1]) {
+      const id = idOf('evt', days);
+      await sql()`
+        insert into webhook_events (id, account_id, type, snapshot) values (${id}, ${account}, 'x', '{}')`;
+      await sql()`
+        insert into webhook_attempts (event_id, attempt, url, at, duration_ms)
+        values (${id}, 1, 'https://example.com/', ${at(days)}, 1)`;
+    }
+    for (const days of [8, 1]) {
+      await sql()`
+        insert into simulator_submits (carrier_message_id, reference, destination, encoding, content, part, parts,
+                                       priority, received_at)
+        values (${String(days)}, ${idOf('msg', days)}, '+48500100200', 'gsm7', 'Poufne', 1, 1, false, ${at(days)})`;
+      await sql()`insert into simulator_throttles (reference, refused) values (${idOf('msg', days)}, 1)`;
+      await sql()`
+        insert into reply_segments (carrier, sender, receiver, reference, number, total, encoding, content, joined_at)
+        values ('x', ${String(days)}, '2', '3', 1, 2, 'gsm7', '', ${days === 8 ? at(days) : null})`;
+    }
+    await message('delivered', 1, { recipient: '+48500100299' });
+    await sql()`insert into concat_references (recipient, last) values ('+48500100299', 1), ('+48500100298', 1)`;
+    await sql()`insert into rate_windows values (${account}, ${at(1)}, 5)`;
+    await sql()`insert into lookup_answers (carrier, provider_id, answer, received_at) values ('x', '1', '{}', ${at(1)})`;
+    expect(await run('deleteLeftovers')).toMatchObject({
+      ...{ idempotency_keys: 1, rate_windows: 1, lookup_answers: 1, 'delivery_reports without a message': 1 },
+      ...{ delivery_reports: 1, webhook_attempts: 1, reply_segments: 1, simulator_submits: 1 },
+      ...{ simulator_throttles: 1, concat_references: 1 },
+    });
+    const again = await run('deleteLeftovers');
+    expect(Object.values(again).reduce((sum, count) => sum + count, 0)).toBe(0);
+  });
+});
+
+describe('retention', () => {
+  test('erases nothing unless it is told to', async () => {
+    expect(await run('eraseContents')).toEqual({ postponed: 0 });
+  });
+
+  test('takes texts and numbers out, and leaves what is counted', async () => {
+    const ended = await message('delivered', 50, { delivered_at: new Date(Date.now() - 50 * DAY) });
+    const open = await message('scheduled', 50);
+    const young = await message('delivered', 30);
+    const reply = idOf('in', 50);
+    await sql()`
+      insert into inbound_messages (id, carrier, carrier_reference, sender, received_text, state, account_id, text,
+                                    matched_by, reply_to)
+      values (${reply}, 'x', '1', '+48500100200', 'SKLEP Poufne', 'matched', ${account}, 'Poufne', 'prefix', ${ended})`;
+    const click = idOf('clk', 50);
+    await sql()`
+      insert into link_clicks (id, token, user_agent, ip_hash, robot) values (${click}, 't1', 'Poufne', '\\x01', false)`;
+    await sql()`update link_clicks set counted_at = now() where id = ${click}`;
+    const lookup = idOf('hlr', 50);
+    await sql()`
+      insert into number_lookups (id, account_id, msisdn, state, reason, cost_grosze)
+      values (${lookup}, ${account}, '+48500100200', 'failed', 'failed', 5)`;
+    const effects = () => sql()`select * from message_effects order by 3`;
+    const before = await effects();
+
+    expect(await run('eraseContents', 40)).toEqual({
+      postponed: 0,
+      messages: 1,
+      replies: 1,
+      clicks: 1,
+      lookups: 1,
+    });
+    const all = { status: null, reference: null, recipient: null, before: null };
+    const rows = new Map((await readHistory(sql(), account, all, 100)).map((row) => [row.id, row]));
+    expect(messageRecord(rows.get(ended)!)).toMatchObject({
+      ...{ to: '+48*****200', text: '', status: 'delivered', parts: 1, cost_grosze: 15 },
+    });
+    expect(rows.get(open)).toMatchObject({ recipient: '+48500100200', text: 'Poufne' });
+    expect(rows.get(young)).toMatchObject({ recipient: '+48500100200', text: 'Poufne' });
+    const [kept] =
+      await sql()`select sender, text, received_text, state, reply_to from inbound_messages where id = ${reply}`;
+    expect(kept).toEqual({
+      sender: '+48*****200',
+      text: '',
+      received_text: '',
+      state: 'matched',
+      reply_to: ended,
+    });
+    const [visited] = await sql()`select user_agent, ip_hash from link_clicks where id = ${click}`;
+    expect(visited).toEqual({ user_agent: null, ip_hash: null });
+    const [asked] = await sql()`select msisdn, cost_grosze from number_lookups where id = ${lookup}`;
+    expect(asked).toEqual({ msisdn: '+48*****200', cost_grosze: 5 });
+    expect(await effects()).toEqual(before);
+
+    // What was open is done once it has ended.
+    expect(await run('eraseContents', 40)).toMatchObject({ postponed: 0, messages: 0 });
+    await sql()`update messages set status = 'cancelled' where id = ${open}`;
+    expect(await run('eraseContents', 40)).toMatchObject({ postponed: 1, messages: 0 });
+    const [late] = await sql()`select recipient, text from messages where id = ${open}`;
+    expect(late).toEqual({ recipient: '+48*****200', text: '' });
+    expect((await sql()`select from erasures_postponed`).count).toBe(0);
+  });
+});

@@ -1,0 +1,376 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { chargeRequest } from '../../db/billing.ts';
+import { listFindings } from '../../db/findings.ts';
+import { idFloor, newId } from '../../db/ids.ts';
+import { chargeLookup } from '../../db/lookups.ts';
+import { storeReports } from '../../db/receipts.ts';
+import { ensureSchedules } from '../../worker/schedules.ts';
+import { cancelUpdate, MESSAGES_QUEUE, type Tally } from '../../workflows/contracts.ts';
+import { writtenLookup } from './lookups.ts';
+import { HOUR, type Pipeline, startPipeline, until } from './pipeline.ts';
+
+let pipeline: Pipeline;
+let receiver: Server;
+let receiving = false;
+const received: string[] = [];
+
+beforeAll(async () => {
+  receiver = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+    request.on('end', () => {
+      if (!receiving) return;
+      received.push((JSON.parse(body) as { type: string }).type);
+      response.writeHead(200).end();
+    });
+  }).listen(0, '127.0.0.1');
+  pipeline = await startPipeline('real');
+}, 120_000);
+afterAll(async () => {
+  receiver.closeAllConnections();
+  receiver.close();
+  await pipeline?.close();
+}, 60_000);
+
+const handle = (id: string) => pipeline.client.workflow.getHandle(id);
+const stateOf = async (id: string) => (await handle(id).describe()).status.name;
+
+/** Runs the reconciliation once; returns what it came to. */
+async function reconcile(): Promise<{ mended: number; reported: number }> {
+  const tallies = (await pipeline.client.workflow.execute('reconciliation', {
+    workflowId: newId('req'),
+    taskQueue: MESSAGES_QUEUE,
+  })) as Record<string, Tally>;
+  const sum = (of: 'mended' | 'reported') => Object.values(tallies).reduce((all, one) => all + one[of], 0);
+  return { mended: sum('mended'), reported: sum('reported') };
+}
+
+/** Terminates a workflow for good and waits until the server lists it so. */
+async function terminate(id: string): Promise<void> {
+  const before = await terminated(id);
+  await handle(id).terminate('by mistake');
+  await until('it is listed', async () => (await terminated(id)) > before);
+}
+
+async function terminated(id: string): Promise<number> {
+  const query = `WorkflowId = '${id}' AND ExecutionStatus = 'Terminated'`;
+  return (await pipeline.client.workflow.count(query)).count;
+}
+
+async function remove(id: string): Promise<void> {
+  await pipeline.client.workflowService.deleteWorkflowExecution({
+    namespace: 'default',
+    workflowExecution: { workflowId: id },
+  });
+  await until('it is gone', async () => {
+    const gone = await handle(id)
+      .describe()
+      .then(
+        () => false,
+        () => true,
+      );
+    return gone && (await pipeline.client.workflow.count(`WorkflowId = '${id}'`)).count === 0;
+  });
+}
+
+const aged = (id: string) =>
+  pipeline.sql`update messages set updated_at = now() - interval '6 minutes' where id = ${id}`;
+
+async function accepted(options: object, account: object = {}) {
+  const owner = await pipeline.account(account);
+  const message = await pipeline.draft(owner, options);
+  expect(await pipeline.accept(message)).toEqual({ accepted: true });
+  return { id: message.id, account: owner };
+}
+
+const scheduled = async () => accepted({ sendAt: Date.now() + HOUR });
+
+async function row(id: string) {
+  const [message] = await pipeline.sql`select status, submission, refusal from messages where id = ${id}`;
+  return message!;
+}
+
+async function balance(account: string): Promise<number> {
+  const [found] = await pipeline.sql<{ balance: number; sum: number }[]>`
+    select balance_grosze as balance, (select sum(amount_grosze)::bigint from ledger_entries where account_id = a.id) as sum
+      from accounts a where id = ${account}`;
+  expect(found!.balance).toBe(found!.sum);
+  return found!.balance;
+}
+
+async function submits(id: string): Promise<number> {
+  const [found] = await pipeline.sql<{ n: number }[]>`
+    select count(*)::int as n from simulator_submits where reference like ${id + '/%'}`;
+  return found!.n;
+}
+
+async function findings(subject: string) {
+  const all = await listFindings(pipeline.sql, { account: null, state: null }, 1000);
+  return all
+    .filter((finding) => finding.subject === subject)
+    .map(({ kind, state, mended }) => ({ kind, state, mended }));
+}
+
+async function repairs(subject: string): Promise<string[]> {
+  const rows = await pipeline.sql<{ action: string }[]>`
+    select action from audit_log where actor = 'reconciliation' and subject = ${subject} order by id`;
+  return rows.map(({ action }) => action);
+}
+
+const MENDED = [{ kind: 'workflow_lost', state: 'mended', mended: 1 }];
+
+describe('where all is well', () => {
+  test('nothing is mended and nothing reported', async () => {
+    const { id } = await scheduled();
+    await aged(id);
+    expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
+    expect(await findings(id)).toEqual([]);
+  });
+});
+
+describe('a message whose workflow was lost', () => {
+  test('scheduled and terminated: it sleeps again, charged once, and can be cancelled', async () => {
+    const { id, account } = await scheduled();
+    await terminate(id);
+    expect(await reconcile()).toEqual({ mended: 1, reported: 0 });
+    expect(await stateOf(id)).toBe('RUNNING');
+    expect(await balance(account)).toBe(985);
+    expect(await findings(id)).toEqual(MENDED);
+    expect(await repairs(id)).toEqual(['message workflow started again']);
+    expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
+    await handle(id).executeUpdate(cancelUpdate);
+    expect(await row(id)).toMatchObject({ status: 'cancelled' });
+    expect(await balance(account)).toBe(1000);
+  });
+
+  test('deleted from Temporal: started again', async () => {
+    const { id, account } = await scheduled();
+    await remove(id);
+    expect((await reconcile()).mended, 'may still be on its way').toBe(0);
+    await aged(id);
+    expect((await reconcile()).mended).toBe(1);
+    expect(await stateOf(id)).toBe('RUNNING');
+    expect(await balance(account)).toBe(985);
+  });
+
+  test('sent and terminated: never submitted again, its delivery report completes it', async () => {
+    const { id, account } = await accepted({ ending: '903' });
+    await pipeline.untilStatus(id, 'sent');
+    await terminate(id);
+    expect((await reconcile()).mended).toBe(1);
+    const [part] = await pipeline.sql<{ id: string }[]>`
+      select carrier_message_id as id from message_parts where message_id = ${id}`;
+    await storeReports(pipeline.sql, 'simulator', [
+      { carrierMessageId: part!.id, reference: null, state: 'delivered', errorCode: null },
+    ]);
+    await pipeline.untilStatus(id, 'delivered');
+    await until('its workflow ends', async () => (await stateOf(id)) === 'COMPLETED');
+    expect(await submits(id)).toBe(1);
+    expect(await balance(account)).toBe(985);
+  });
+
+  test('unanswered and terminated: it stays unanswered, and is not submitted again', async () => {
+    const { id } = await accepted({ ending: '905' });
+    const unanswered = async () => (await row(id))['submission'] === 'unanswered';
+    await until('unanswered', unanswered);
+    await terminate(id);
+    expect((await reconcile()).mended).toBe(1);
+    await until('it waits for a report again', async () => {
+      const { events } = await handle(id).fetchHistory();
+      return Boolean(events?.some((event) => event.timerStartedEventAttributes));
+    });
+    expect(await unanswered()).toBe(true);
+    expect(await submits(id)).toBeLessThanOrEqual(1);
+  });
+
+  test('a submit that was under way when it was lost counts as unanswered', async () => {
+    const { id, account } = await accepted({ carrier: 'nowhere' });
+    await terminate(id);
+    await pipeline.sql`update messages set carrier = 'simulator', submission = 'under way' where id = ${id}`;
+    await pipeline.sql`
+      insert into message_parts (message_id, part, state, carrier) values (${id}, 1, 'under way', 'simulator')`;
+    expect((await reconcile()).mended).toBe(1);
+    await until('unanswered', async () => (await row(id))['submission'] === 'unanswered');
+    expect(await submits(id)).toBe(0);
+    expect(await balance(account)).toBe(985);
+  });
+
+  test('its time is over and nothing of it was submitted: expired and paid back once', async () => {
+    const { id, account } = await accepted({ carrier: 'nowhere', giveUpAt: Date.now() + 3_000 });
+    await terminate(id);
+    await until('its time is over', async () => {
+      const [over] = await pipeline.sql`select from messages where id = ${id} and give_up_at < now()`;
+      return over !== undefined;
+    });
+    expect((await reconcile()).mended).toBe(1);
+    await pipeline.untilStatus(id, 'expired');
+    expect(await balance(account)).toBe(1000);
+    await until('its workflow ends', async () => (await stateOf(id)) === 'COMPLETED');
+    expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
+  });
+
+  test('recipients whose batch never came to them get their workflows', async () => {
+    const account = await pipeline.account();
+    const first = await pipeline.draft(account, { requestId: newId('req'), sendAt: Date.now() + HOUR });
+    const second = await pipeline.draft(account, { requestId: first.requestId, sendAt: Date.now() + HOUR });
+    expect(await chargeRequest(pipeline.sql, first.requestId)).toEqual({ accepted: true });
+    for (const { id } of [first, second]) await aged(id);
+    expect((await reconcile()).mended).toBe(2);
+    for (const { id } of [first, second]) expect(await stateOf(id)).toBe('RUNNING');
+    expect(await balance(account)).toBe(970);
+  });
+
+  test('lost for the fourth time it is left to a person, until that one says otherwise', async () => {
+    const { id } = await scheduled();
+    for (let times = 1; times <= 3; times += 1) {
+      await terminate(id);
+      expect(await reconcile()).toEqual({ mended: 1, reported: 0 });
+    }
+    await terminate(id);
+    expect(await reconcile()).toEqual({ mended: 0, reported: 1 });
+    expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
+    expect(await findings(id)).toEqual([{ kind: 'workflow_lost', state: 'open', mended: 3 }]);
+    expect(await stateOf(id)).toBe('TERMINATED');
+    await pipeline.sql`update findings set state = 'gone', mended = 0 where subject = ${id}`;
+    expect(await reconcile()).toEqual({ mended: 1, reported: 0 });
+  });
+
+  test('completed although the message is open: reported, never sent again', async () => {
+    const { id } = await accepted({});
+    await pipeline.untilStatus(id, 'delivered');
+    await until('it ends', async () => (await stateOf(id)) === 'COMPLETED');
+    await pipeline.sql`alter table messages disable trigger messages_transition`;
+    await pipeline.sql`update messages set status = 'sent', updated_at = now() - interval '6 minutes' where id = ${id}`;
+    await pipeline.sql`alter table messages enable trigger messages_transition`;
+    expect(await reconcile()).toEqual({ mended: 0, reported: 1 });
+    expect(await findings(id)).toEqual([{ kind: 'workflow_ended', state: 'open', mended: 0 }]);
+    await pipeline.sql`update messages set status = 'delivered' where id = ${id}`;
+    expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
+    expect(await findings(id)).toEqual([{ kind: 'workflow_ended', state: 'gone', mended: 0 }]);
+    expect(await submits(id)).toBe(1);
+  });
+
+  test('running and behind its time: reported', async () => {
+    const { id } = await scheduled();
+    const set = (sendAt: Date) => pipeline.sql`
+      update messages set send_at = ${sendAt}, updated_at = now() - interval '1 hour' where id = ${id}`;
+    await set(new Date(Date.now() - HOUR));
+    expect(await reconcile()).toEqual({ mended: 0, reported: 1 });
+    expect(await findings(id)).toEqual([{ kind: 'workflow_late', state: 'open', mended: 0 }]);
+    await set(new Date(Date.now() + HOUR));
+    expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
+  });
+
+  test('its end was not told to the webhook: told, once', async () => {
+    const webhookUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+    const { id } = await accepted({ ending: '902' }, { webhookUrl });
+    await pipeline.untilStatus(id, 'failed');
+    await terminate(id);
+    receiving = true;
+    expect((await reconcile()).mended).toBe(1);
+    await until('it is told', async () => {
+      const [event] = await pipeline.sql`select state from webhook_events where message_id = ${id}`;
+      return event?.['state'] === 'delivered';
+    });
+    expect(new Set(received)).toEqual(new Set(['message.failed']));
+    expect(await submits(id)).toBe(0);
+  });
+});
+
+describe('what was left over', () => {
+  test('a look-up that was charged and never ended is paid back', async () => {
+    const account = await pipeline.account({ balance: 100 });
+    const id = await writtenLookup(pipeline, account);
+    expect(await chargeLookup(pipeline.sql, id)).toMatchObject({ state: 'charged' });
+    expect((await reconcile()).mended).toBe(0);
+    await pipeline.sql`update number_lookups set created_at = now() - interval '6 minutes' where id = ${id}`;
+    expect((await reconcile()).mended).toBe(1);
+    expect((await reconcile()).mended).toBe(0);
+    const [lookup] = await pipeline.sql`select state, reason from number_lookups where id = ${id}`;
+    expect(lookup).toEqual({ state: 'failed', reason: 'timed_out' });
+    expect(await balance(account)).toBe(100);
+  });
+
+  test('a draft that nobody decided on is ended', async () => {
+    const account = await pipeline.account();
+    const { id: made, requestId } = await pipeline.draft(account);
+    const id = `${idFloor('msg', Date.now() - 6 * 60_000)}0000000000000000`;
+    await pipeline.sql`update maintenance_positions set position = '' where name = 'drafts'`;
+    await pipeline.sql`update messages set id = ${id} where id = ${made}`;
+    const { id: fresh } = await pipeline.draft(account);
+    expect((await reconcile()).mended).toBe(1);
+    expect(await row(id)).toMatchObject({ status: 'refused', refusal: 'abandoned' });
+    expect(await row(fresh)).toMatchObject({ status: 'draft' });
+    expect(await repairs(requestId)).toEqual(['request without a decision ended']);
+  });
+});
+
+describe('money', () => {
+  test('a refund that was never posted is posted once', async () => {
+    const { id, account } = await scheduled();
+    await pipeline.sql`update messages set status = 'cancelled' where id = ${id}`;
+    expect((await reconcile()).mended).toBe(1);
+    expect((await reconcile()).mended).toBe(0);
+    expect(await balance(account)).toBe(1000);
+    expect(await repairs(id)).toEqual(['refund posted']);
+  });
+
+  test('a balance that differs from its ledger is reported until it does not', async () => {
+    const account = await pipeline.account();
+    expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
+    const shift = async (by: number) => {
+      await pipeline.sql`alter table accounts disable trigger accounts_balance_guard`;
+      await pipeline.sql`update accounts set balance_grosze = balance_grosze + ${by} where id = ${account}`;
+      await pipeline.sql`alter table accounts enable trigger accounts_balance_guard`;
+    };
+    await shift(7);
+    for (const reported of [1, 0]) expect(await reconcile()).toEqual({ mended: 0, reported });
+    expect(await findings(account)).toEqual([{ kind: 'ledger_differs', state: 'open', mended: 0 }]);
+    await shift(-7);
+    expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
+    expect(await findings(account)).toEqual([{ kind: 'ledger_differs', state: 'gone', mended: 0 }]);
+  });
+
+  test('sums go on from where the last check was', async () => {
+    const account = await pipeline.account();
+    const add = (amount: number, age: string) => pipeline.sql`
+      insert into ledger_entries (account_id, kind, amount_grosze, created_at)
+      values (${account}, 'adjustment', ${amount}, now() - ${age}::interval)`;
+    await add(1, '3 hours');
+    await add(2, '2 hours');
+    await add(4, '1 minute');
+    for (let runs = 0; runs < 2; runs += 1) expect((await reconcile()).reported).toBe(0);
+    await pipeline.sql`insert into ledger_checks (account_id, entry_id, sum_grosze, sum_test_credits)
+      select account_id, max(id), 999, 0 from ledger_entries where account_id = ${account} group by 1
+      on conflict (account_id) do update set sum_grosze = 999`;
+    expect((await reconcile()).reported, 'a wrong note is not a wrong ledger').toBe(0);
+  });
+});
+
+describe('schedules', () => {
+  test('exist once the worker runs, keep an operator’s pause, and run their workflows', async () => {
+    const schedule = pipeline.client.schedule.getHandle('reconciliation');
+    await until('it exists', () =>
+      schedule.describe().then(
+        () => true,
+        () => false,
+      ),
+    );
+    await schedule.pause('by the operator');
+    await ensureSchedules(pipeline.client);
+    const { state, action } = await schedule.describe();
+    expect(state).toMatchObject({ paused: true, note: 'by the operator' });
+    expect(action).toMatchObject({
+      workflowType: 'reconciliation',
+      staticSummary: 'Ledger, messages and workflows against one another',
+    });
+    await schedule.unpause();
+    await schedule.trigger();
+    await until('a run ends', async () => {
+      const query = `WorkflowType = 'reconciliation' AND WorkflowId STARTS_WITH 'reconciliation-' AND ExecutionStatus = 'Completed'`;
+      return (await pipeline.client.workflow.count(query)).count > 0;
+    });
+  });
+});

@@ -1,0 +1,113 @@
+import {
+  type Client,
+  ScheduleAlreadyRunning,
+  ScheduleOverlapPolicy,
+  type ScheduleOptions,
+} from '@temporalio/client';
+import type { Logger } from 'pino';
+import { MESSAGES_QUEUE } from '../workflows/contracts.ts';
+import { repeat } from './repeat.ts';
+
+/** One kind of regular work: its workflow, when it runs, and what to say of it in the Temporal UI. */
+interface RegularWork {
+  /** Id of the schedule, and of its runs with their times: `clean-up-2027-01-04T08:07:00Z`. */
+  id: string;
+  workflow: string;
+  spec: ScheduleOptions['spec'];
+  summary: string;
+  note: string;
+}
+
+const REGULAR_WORK: readonly RegularWork[] = [
+  {
+    id: 'reconciliation',
+    workflow: 'reconciliation',
+    spec: { intervals: [{ every: '10m' }] },
+    summary: 'Ledger, messages and workflows against one another',
+    note: 'Every 10 minutes. Pause it before a database or Temporal is restored from a backup.',
+  },
+  {
+    id: 'clean-up',
+    workflow: 'cleanUp',
+    spec: { intervals: [{ every: '1h', offset: '7m' }] },
+    summary: 'Old drafts, idempotency records and logs are deleted',
+    note: 'Every hour.',
+  },
+  {
+    id: 'retention',
+    workflow: 'retention',
+    // In the quietest hour.
+    spec: { calendars: [{ hour: 3, minute: 17 }], timezone: 'Europe/Warsaw' },
+    summary: 'Old texts and numbers are erased',
+    note: 'Every night; without RETAIN_CONTENT_DAYS it erases nothing.',
+  },
+];
+
+// Temporal may not be ready yet, or not let this process in for a while.
+const AGAIN_MS = 60_000;
+const ANSWER_MS = 10_000;
+const UNIMPLEMENTED = 12;
+
+/**
+ * Creates the service's schedules or brings them to what this release wants; an operator's pause and note stay. Tried again
+ * until it succeeds, so that a worker starts without waiting for it.
+ */
+export function keepSchedules(client: Client, log: Logger): { stop(): Promise<void> } {
+  let done = false;
+  return repeat(
+    AGAIN_MS,
+    async () => {
+      if (done) return;
+      await client.withDeadline(Date.now() + ANSWER_MS, () => ensureSchedules(client));
+      done = true;
+    },
+    (error) => {
+      // A server without schedules will not learn them.
+      done = isUnimplemented(error);
+      log[done ? 'info' : 'warn']({ err: error }, 'schedules: not created');
+    },
+  );
+}
+
+/** Creates or updates all schedules, once. */
+export async function ensureSchedules(client: Client): Promise<void> {
+  for (const work of REGULAR_WORK) await ensureSchedule(client, optionsOf(work));
+}
+
+async function ensureSchedule(client: Client, options: ScheduleOptions): Promise<void> {
+  try {
+    await client.schedule.create(options);
+  } catch (error) {
+    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+    const { spec, action, policies } = options;
+    await client.schedule.getHandle(options.scheduleId).update(({ state, typedSearchAttributes }) => ({
+      ...{ spec, action, state, typedSearchAttributes },
+      ...(policies === undefined ? {} : { policies }),
+    }));
+  }
+}
+
+function optionsOf({ id, workflow, spec, summary, note }: RegularWork): ScheduleOptions {
+  return {
+    scheduleId: id,
+    spec,
+    action: {
+      type: 'startWorkflow',
+      workflowType: workflow,
+      workflowId: id,
+      taskQueue: MESSAGES_QUEUE,
+      args: [],
+      staticSummary: summary,
+    },
+    // What was missed while Temporal was away is made up for once: a run looks at everything since the last one.
+    policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1m' },
+    state: { note },
+  };
+}
+
+function isUnimplemented(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if ('code' in cause && cause.code === UNIMPLEMENTED) return true;
+  }
+  return false;
+}
