@@ -6,6 +6,7 @@ import { keyCommands } from './keys.ts';
 import { moneyCommands } from './money.ts';
 import { numberCommands } from './numbers.ts';
 import { messageCommands } from './messages.ts';
+import { messageShowCommands } from './messages/show.ts';
 import { routeCommands } from './routes/commands.ts';
 import { senderCommands } from './senders.ts';
 import { simulatorCommands } from './simulator.ts';
@@ -21,6 +22,7 @@ export const ALL_COMMANDS: readonly AnyCommand[] = [
   ...statementCommands,
   ...inboundCommands,
   ...routeCommands,
+  ...messageShowCommands,
   ...messageCommands,
   ...simulatorCommands,
   ...auditCommands,

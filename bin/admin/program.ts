@@ -63,7 +63,7 @@ const GROUPS: Record<string, string> = {
   simulator: 'The simulated network.',
   routes: 'Ways to the operators: SMSCs and HTTP providers.',
   rules: 'What a route is used for.',
-  messages: 'Messages that need a decision.',
+  messages: 'What became of messages, and those that need a decision.',
   statements: 'Monthly statements of postpaid accounts.',
 };
 
