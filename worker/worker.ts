@@ -10,11 +10,13 @@ import { messageActivities } from '../activities/messages.ts';
 import { createOutgoing } from '../activities/outgoing.ts';
 import { createReceipts } from '../activities/receipts.ts';
 import { createReplySegments } from '../activities/replySegments.ts';
+import { startForgottenResends } from '../activities/resends.ts';
 import { webhookActivities, webhookClosingActivities } from '../activities/webhooks.ts';
 import { openDatabase } from '../db/connection.ts';
 import { findLookupAnswer } from '../db/lookupAnswers.ts';
 import { cachedRouting } from '../db/routingCache.ts';
 import { simulatorStore } from '../db/simulator.ts';
+import { forgetOldSecrets } from '../db/webhookSecrets.ts';
 import { MESSAGES_QUEUE, WEBHOOKS_QUEUE } from '../workflows/contracts.ts';
 import { workflowBundle } from './bundle.ts';
 import { installRuntime } from './runtime.ts';
@@ -46,6 +48,8 @@ const SHUTDOWN_GRACE = '15s';
 const CATCH_UP_MS = 2_000;
 // Segments of a reply are waited for some minutes.
 const LATE_SEGMENTS_MS = 10_000;
+// Webhooks delivered again have no hurry, and secrets are forgotten to the minute.
+const RESENDS_MS = 10_000;
 // A sleeping workflow needs no cache; one in motion is in it for about a second per message.
 const CACHED_WORKFLOWS = 500;
 
@@ -130,6 +134,14 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     () => startForgottenClicks(sql, client),
     (error) => log.error({ err: error }, 'clicks: will be tried again'),
   );
+  const resends = repeat(
+    RESENDS_MS,
+    async () => {
+      await forgetOldSecrets(sql);
+      await startForgottenResends(sql, client);
+    },
+    (error) => log.error({ err: error }, 'webhooks delivered again: will be tried again'),
+  );
   const runs = Promise.all(workers.map((worker) => worker.run()));
 
   return {
@@ -140,6 +152,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       await runs.catch(() => undefined);
       await catchUp.stop();
       await clicks.stop();
+      await resends.stop();
       await forgottenReplies.stop();
       await lateSegments.stop();
       await outgoing.close();

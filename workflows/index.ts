@@ -4,3 +4,4 @@ export { click } from './click.ts';
 export { inbound } from './inbound.ts';
 export { lookup } from './lookup.ts';
 export { message } from './message.ts';
+export { resend } from './resend.ts';
