@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { AuditDetails } from '../../db/audit.ts';
 import type { Sql } from '../../db/connection.ts';
 import type { Tools } from './tools.ts';
@@ -10,6 +10,8 @@ export interface Argument<T, Required extends boolean = boolean> {
   about: string;
   schema: z.ZodType<T, string>;
   required: Required;
+  /** True for `--name` alone, without a value. */
+  flag?: boolean;
 }
 
 export type Arguments = Record<string, Argument<unknown>>;
@@ -76,6 +78,12 @@ export function optional<T>(
 ): Argument<T, false> {
   return { placeholder, about, schema, required: false };
 }
+
+/** `--yes`: without it a command that acts on many things only tells what it would do. */
+export const yes: Argument<boolean, false> = {
+  ...{ placeholder: '', about: 'does it; without this it is only told what would be done' },
+  ...{ schema: z.literal('yes').transform(() => true), required: false, flag: true },
+};
 
 /** `creditLimit` → `--credit-limit`; a positional argument goes by its placeholder. */
 export function typedName(spec: AnyCommand, option: string): string {

@@ -11,6 +11,9 @@ import { routeCommands } from './routes/commands.ts';
 import { senderCommands } from './senders.ts';
 import { simulatorCommands } from './simulator.ts';
 import { statementCommands } from './statements.ts';
+import { cancelCommands } from './support/cancel.ts';
+import { stuckCommands } from './support/stuck.ts';
+import { webhookCommands } from './support/webhooks.ts';
 
 /** Every command, in the order of the help. A new one is declared in its file and appears here. */
 export const ALL_COMMANDS: readonly AnyCommand[] = [
@@ -24,6 +27,9 @@ export const ALL_COMMANDS: readonly AnyCommand[] = [
   ...routeCommands,
   ...messageShowCommands,
   ...messageCommands,
+  ...cancelCommands,
+  ...webhookCommands,
+  ...stuckCommands,
   ...simulatorCommands,
   ...auditCommands,
 ];

@@ -64,6 +64,7 @@ const GROUPS: Record<string, string> = {
   routes: 'Ways to the operators: SMSCs and HTTP providers.',
   rules: 'What a route is used for.',
   messages: 'What became of messages, and those that need a decision.',
+  webhooks: 'Webhook events and their delivery.',
   statements: 'Monthly statements of postpaid accounts.',
 };
 
@@ -113,6 +114,10 @@ function addLeaf(parent: Command, word: string, spec: AnyCommand, perform: Perfo
   for (const [name, argument] of Object.entries(spec.options)) {
     if (positional.includes(name)) continue;
     const typed = typedName(spec, name);
+    if (argument.flag === true) {
+      leaf.addOption(new Option(typed, argument.about).preset('yes'));
+      continue;
+    }
     const option = new Option(`${typed} <${argument.placeholder}>`, argument.about);
     leaf.addOption(
       option.argParser((text: string, previous: string | undefined) => once(typed, text, previous)),
