@@ -76,7 +76,8 @@ const list = command({
 
 const act = command({
   name: 'unstick',
-  about: 'Does the same to many that are stuck: cancel (overdue), resubmit or give-up (unanswered), resend (webhook).',
+  about:
+    'Does the same to many that are stuck: cancel (overdue), resubmit or give-up (unanswered), resend (webhook).',
   options: {
     action: required(
       'ACTION',
