@@ -60,7 +60,7 @@ async function statusOf(id: string): Promise<unknown> {
   return row?.['status'];
 }
 
-const ids = (found: Answer) => listIn(found).map(({ id }) => id);
+const ids = (found: Answer) => listIn(found).map(({ id }) => (typeof id === 'string' ? id : ''));
 
 describe('stuck', () => {
   test('counts and lists each kind with its workflow, masked and filtered', async () => {
@@ -167,7 +167,8 @@ describe('webhooks', () => {
   test('lists what nobody took, and delivers it again when asked twice', async () => {
     answer = 500;
     const account = await pipeline.account({ webhookUrl: hook() });
-    for (const _ of [1, 2]) await sent(account, { ending: '902' });
+    await sent(account, { ending: '902' });
+    await sent(account, { ending: '902' });
     let listed: Answer = {};
     await until(
       'both are exhausted',
@@ -195,7 +196,7 @@ describe('webhooks', () => {
       const now = await ok('webhooks', 'list', '--account', account, '--state', 'delivered');
       return ids(now).length === 2;
     });
-    expect(calls.slice(before).sort()).toEqual(ids(listed).map(String).sort());
+    expect(calls.slice(before).sort()).toEqual(ids(listed).sort());
     const [record] = await pipeline.sql`
       select details from audit_log where account_id = ${account} and action = 'webhooks resend' order by id desc limit 1`;
     expect(record).toMatchObject({ details: { resent: ids(listed) } });
@@ -207,7 +208,7 @@ describe('webhooks', () => {
     await sent(account, { ending: '902' });
     let id = '';
     await until('it is delivered', async () => {
-      id = String(ids(await ok('webhooks', 'list', '--account', account, '--state', 'delivered'))[0] ?? '');
+      id = ids(await ok('webhooks', 'list', '--account', account, '--state', 'delivered'))[0] ?? '';
       return id !== '';
     });
     expect(await ok('webhooks', 'resend', '--id', id)).toMatchObject({ resent: 1 });

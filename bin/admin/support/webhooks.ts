@@ -109,6 +109,6 @@ function record(event: DeliveryRow): Record<string, unknown> {
     ...{ id: event.id, account_id: event.accountId, type: printable(event.type), state: event.state },
     ...{ message_id: event.messageId, created_at: event.createdAt, attempts: event.attempts.length },
     ...{ resends: event.resends, last_at: last?.at ?? null, status_code: last?.statusCode ?? null },
-    error: last?.error == null ? null : printable(last.error),
+    error: typeof last?.error === 'string' ? printable(last.error) : null,
   };
 }
