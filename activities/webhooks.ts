@@ -1,9 +1,7 @@
-import { createHmac } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
 import type { ClickSnapshot } from '../db/clicks.ts';
 import type { Database } from '../db/connection.ts';
-import { decrypt } from '../db/encryption.ts';
 import {
   eventLink,
   eventMessage,
@@ -14,15 +12,17 @@ import {
   type StatusSnapshot,
   type WebhookEvent,
 } from '../db/webhooks.ts';
+import { attemptsBefore, endResend } from '../db/webhookResends.ts';
+import { noteSecretInUse } from '../db/webhookSecrets.ts';
 import { inboundRecord } from '../domain/inbound.ts';
 import { linkRecord } from '../domain/links.ts';
 import { type MessageRow, messageRecord } from '../domain/records.ts';
 import { addIds } from '../telemetry/ids.ts';
 import { countEvent, observeAttempt } from '../telemetry/reactionMetrics.ts';
 import { FAILURE } from '../workflows/contracts.ts';
-import type { Outgoing } from './outgoing.ts';
+import type { Delivery, Outgoing } from './outgoing.ts';
+import { signaturesOf } from './signatures.ts';
 
-export const SIGNATURE_HEADER = 'X-Service-Signature';
 const ATTEMPTS = 3;
 // After the first and after the second failed attempt: at 0 s, 2 s and 10 s in all (v2.3.0, Events).
 const NEXT_ATTEMPT_MS = [2_000, 8_000];
@@ -47,26 +47,56 @@ export function webhookActivities(sql: Database, outgoing: Outgoing, secretsKey:
       });
       if (!event.url || !event.secret || event.attempts >= ATTEMPTS) return exhaust(sql, eventId);
 
-      const body = JSON.stringify(await envelopeOf(sql, event, shortUrl));
-      const secret = decrypt(secretsKey, event.accountId, event.secret);
-      const result = await outgoing.post(
-        event.url,
-        {
-          'content-type': 'application/json',
-          'user-agent': 'goniec-webhooks/1',
-          [SIGNATURE_HEADER]: sign(body, secret, Math.floor(Date.now() / 1000)),
-        },
-        body,
-      );
       const attempt = event.attempts + 1;
-      const delivered = result.statusCode !== null && result.statusCode >= 200 && result.statusCode < 300;
+      const { delivered, ...result } = await post(event, event.url, attempt);
       const state = delivered ? 'delivered' : attempt >= ATTEMPTS ? 'exhausted' : 'pending';
       await logAttempt(sql, { eventId, attempt, url: event.url, ...result }, state);
       observeAttempt(result.statusCode, result.durationMs);
       if (state !== 'pending') countEvent(state);
       if (!delivered) throw failure(attempt, result.statusCode);
     },
+
+    /**
+     * The same for an event that is delivered again: attempts are counted anew, and numbered on.
+     * @param round which of its further deliveries
+     * @throws ApplicationFailure as deliverWebhook
+     */
+    async resendWebhook(eventId: string, round: number): Promise<void> {
+      const before = await attemptsBefore(sql, eventId, round);
+      const event = await loadEvent(sql, eventId);
+      if (before === null || !event) return;
+      const tried = event.attempts - before;
+      if (!event.url || !event.secret || tried >= ATTEMPTS) {
+        return endResend(sql, eventId, round, 'exhausted');
+      }
+      const { delivered, ...result } = await post(event, event.url, tried + 1);
+      // The event keeps its state until a round ends well.
+      await logAttempt(sql, { eventId, attempt: event.attempts + 1, url: event.url, ...result }, 'pending');
+      observeAttempt(result.statusCode, result.durationMs);
+      if (delivered) return endResend(sql, eventId, round, 'delivered');
+      if (tried + 1 >= ATTEMPTS) await endResend(sql, eventId, round, 'exhausted');
+      throw failure(tried + 1, result.statusCode);
+    },
   };
+
+  async function post(
+    event: WebhookEvent,
+    url: string,
+    attempt: number,
+  ): Promise<Delivery & { delivered: boolean }> {
+    const body = JSON.stringify(await envelopeOf(sql, event, shortUrl));
+    const { headers, signedWithNew } = signaturesOf(event, secretsKey, body, attempt, Date.now());
+    const result = await outgoing.post(
+      url,
+      { 'content-type': 'application/json', 'user-agent': 'goniec-webhooks/1', ...headers },
+      body,
+    );
+    const delivered = result.statusCode !== null && result.statusCode >= 200 && result.statusCode < 300;
+    if (delivered && event.secretBefore !== null && signedWithNew !== event.secretInUse) {
+      await noteSecretInUse(sql, event.accountId, signedWithNew);
+    }
+    return { ...result, delivered };
+  }
 }
 
 /** What the workflow does about an event that could not be delivered. */
@@ -74,19 +104,15 @@ export function webhookClosingActivities(sql: Database) {
   return {
     /** Marks an event as exhausted, also when its last attempt was lost. */
     closeWebhook: (eventId: string): Promise<void> => exhaust(sql, eventId),
+
+    /** Ends a further delivery that nobody took, also when its last attempt was lost. */
+    closeResend: (eventId: string, round: number): Promise<void> =>
+      endResend(sql, eventId, round, 'exhausted'),
   };
 }
 
 async function exhaust(sql: Database, eventId: string): Promise<void> {
   if (await exhaustEvent(sql, eventId)) countEvent('exhausted');
-}
-
-/**
- * The signature of a webhook call (v2.3.0, Events): hexadecimal HMAC-SHA256 of `<t>.<raw body>`.
- * @param t Unix time in seconds
- */
-export function sign(body: string, secret: string, t: number): string {
-  return `t=${t},v1=${createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')}`;
 }
 
 async function envelopeOf(sql: Database, event: WebhookEvent, shortUrl: string): Promise<object> {

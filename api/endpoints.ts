@@ -12,6 +12,7 @@ import { getLink, listLinks } from './links.ts';
 import { lookUpNumber } from './lookup.ts';
 import { cancelMessage } from './messages/cancel.ts';
 import { estimateMessages } from './messages/estimate.ts';
+import { listMessageEvents } from './messages/events.ts';
 import { getMessage, listMessages } from './messages/history.ts';
 import { sendMessages } from './messages/send.ts';
 import { openApiEndpoint } from './openapi/endpoint.ts';
@@ -19,6 +20,7 @@ import { getReport } from './reports.ts';
 import { listSenders } from './senders.ts';
 import { changeTemplate, createTemplate, deleteTemplate, getTemplate, listTemplates } from './templates.ts';
 import { changeWebhook } from './webhook.ts';
+import { listDeliveries, resendDelivery } from './webhookDeliveries.ts';
 
 /** The whole interface. */
 export const endpoints: readonly Endpoint[] = [
@@ -26,11 +28,14 @@ export const endpoints: readonly Endpoint[] = [
   estimateMessages,
   listMessages,
   getMessage,
+  listMessageEvents,
   cancelMessage,
   getAccount,
   changeAccount,
   listSenders,
   changeWebhook,
+  listDeliveries,
+  resendDelivery,
   listBlacklist,
   extendBlacklist,
   shortenBlacklist,

@@ -83,6 +83,8 @@ export type Problem =
   | { reason: 'number_not_listed' }
   | { reason: 'link_unknown' }
   | { reason: 'inbound_unknown' }
+  | { reason: 'event_unknown' | 'event_under_way' | 'webhook_missing' }
+  | { reason: 'resends_used_up' | 'resends_under_way'; limit: number }
   | { reason: 'template_subject' | 'template_empty' | 'template_link' }
   | { reason: 'templates_too_many'; limit: number }
   | { reason: 'templates_too_large'; limitBytes: number }

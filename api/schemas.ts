@@ -4,6 +4,7 @@ import type { TrackedLinkRecord } from '../domain/links.ts';
 import type { MessageRecord } from '../domain/records.ts';
 import { LOOKUP_STATUSES } from '../domain/lookups.ts';
 import { MESSAGE_STATUSES } from '../domain/statuses.ts';
+import { PUBLIC_EVENT_TYPES, type PublicEvent } from '../domain/timeline.ts';
 import { TEMPLATE_TYPES } from '../domain/templates.ts';
 
 const timestamp = z.iso.datetime({ precision: 3 });
@@ -31,6 +32,46 @@ export const messageSchema = z
     updated_at: timestamp,
   })
   .meta({ id: 'Message', description: 'A message to one recipient.' }) satisfies z.ZodType<MessageRecord>;
+
+/** One step of a message's way (our addition: GET /v1/messages/{id}/events). */
+export const messageEventSchema = z
+  .strictObject({
+    at: timestamp,
+    type: z.enum(PUBLIC_EVENT_TYPES),
+    status: z.enum(MESSAGE_STATUSES).nullable(),
+    part: z.int().positive().nullable(),
+    amount_grosze: grosze.nullable(),
+    event_id: z.string().nullable(),
+    attempt: z.int().positive().nullable(),
+    status_code: z.int().nullable(),
+    inbound_id: z.string().nullable(),
+  })
+  .meta({
+    id: 'MessageEvent',
+    description: "One step of a message's way; what does not belong to its type is null.",
+  }) satisfies z.ZodType<PublicEvent>;
+
+/** One webhook event and its delivery (our addition: GET /v1/account/webhook/deliveries). */
+export const webhookDeliverySchema = z
+  .strictObject({
+    id: z.string(),
+    type: z.string(),
+    state: z.enum(['pending', 'delivered', 'exhausted']),
+    message_id: z.string().nullable(),
+    resends: z.int().nonnegative(),
+    created_at: timestamp,
+    attempts: z.array(
+      z.strictObject({
+        attempt: z.int().positive(),
+        at: timestamp,
+        url: z.string(),
+        status_code: z.int().nullable(),
+        error: z.string().nullable(),
+        duration_ms: z.int().nonnegative(),
+      }),
+    ),
+  })
+  .meta({ id: 'WebhookDelivery', description: 'A webhook event and the attempts to deliver it.' });
 
 /** TrackedLink. */
 export const trackedLinkSchema = z

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { setWebhook } from '../db/accounts.ts';
 import { decrypt, encrypt } from '../db/encryption.ts';
+import { setWebhook } from '../db/webhookSecrets.ts';
 import { endpoint } from './endpoint.ts';
 import { plainText } from './fields.ts';
 import { checkWebhookUrl } from './webhookUrl.ts';
@@ -12,7 +12,8 @@ const SIGNATURE_HEADER = 'X-Service-Signature' as const;
 
 /**
  * PUT /v1/account/webhook (v2.3.0, Account and senders; Events). The secret is made by the first call and stays,
- * also while webhooks are off, until `rotate_secret` asks for a new one.
+ * also while webhooks are off, until `rotate_secret` asks for a new one; then the one before is
+ * good for another day, see activities/signatures.ts.
  */
 export const changeWebhook = endpoint({
   method: 'PUT',

@@ -1,7 +1,6 @@
 import type { CountryRates } from '../domain/price.ts';
-import type { Database, Sql } from './connection.ts';
+import type { Sql } from './connection.ts';
 import { hasSqlState, SQLSTATE } from './connection.ts';
-import { transaction } from './transaction.ts';
 
 /** What an account shows of itself; names as the columns, money in grosze net. */
 export interface AccountRow {
@@ -67,28 +66,4 @@ export async function changeSettings(sql: Sql, accountId: string, settings: Acco
     if (hasSqlState(error, SQLSTATE.uniqueViolation)) throw new PrefixTakenError();
     throw error;
   }
-}
-
-/**
- * Sets the webhook's address. The stored secret (encrypted) is handed to `choose`, which answers the one to store:
- * the same, or a new one. Concurrent calls for one account wait for each other, so all see one secret.
- *
- * @param url null turns webhooks off; the secret stays
- * @returns the secret now stored
- */
-export async function setWebhook(
-  sql: Database,
-  accountId: string,
-  url: string | null,
-  choose: (stored: Buffer | null) => Buffer,
-): Promise<Buffer> {
-  return await transaction(sql, async (tx) => {
-    const [account] = await tx<{ webhook_secret: Buffer | null }[]>`
-      select webhook_secret from accounts where id = ${accountId} for no key update`;
-    const secret = choose(account?.webhook_secret ?? null);
-    await tx`
-      update accounts set webhook_url = ${url}, webhook_secret = ${secret}, updated_at = now()
-       where id = ${accountId}`;
-    return secret;
-  });
 }

@@ -194,14 +194,18 @@ export async function leavePartsUnanswered(
 }
 
 /**
- * Gives a message to another route, as long as no SMSC has, or may have, any of it.
+ * Gives a message to another route, as long as no SMSC has, or may have, any of it. The move is kept for its timeline.
  * @returns false when it stays where it is
  */
 export async function moveToRoute(sql: Sql, messageId: string, from: string, to: string): Promise<boolean> {
   const moved = await sql`
-    update messages m set carrier = ${to}, updated_at = now()
-     where m.id = ${messageId} and m.carrier = ${from} and m.status = 'queued' and m.submission = 'waiting'
-       and not exists (select from message_parts p where p.message_id = m.id and p.state <> 'held')`;
+    with moved as (
+      update messages m set carrier = ${to}, updated_at = now()
+       where m.id = ${messageId} and m.carrier = ${from} and m.status = 'queued' and m.submission = 'waiting'
+         and not exists (select from message_parts p where p.message_id = m.id and p.state <> 'held')
+      returning m.id
+    )
+    insert into message_moves (message_id, from_route, to_route) select id, ${from}, ${to} from moved`;
   return moved.count > 0;
 }
 

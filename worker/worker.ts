@@ -12,6 +12,7 @@ import { createOutgoing } from '../activities/outgoing.ts';
 import { createReceipts } from '../activities/receipts.ts';
 import { reconciliationActivities } from '../activities/reconciliation.ts';
 import { createReplySegments } from '../activities/replySegments.ts';
+import { startForgottenResends } from '../activities/resends.ts';
 import { webhookActivities, webhookClosingActivities } from '../activities/webhooks.ts';
 import { openDatabase, poolState } from '../db/connection.ts';
 import { findLookupAnswer } from '../db/lookupAnswers.ts';
@@ -19,6 +20,7 @@ import { cachedRouting } from '../db/routingCache.ts';
 import { simulatorStore } from '../db/simulator.ts';
 import { watchPool } from '../telemetry/poolMetrics.ts';
 import { temporalCallMetrics } from '../telemetry/temporalMetrics.ts';
+import { forgetOldSecrets } from '../db/webhookSecrets.ts';
 import { MESSAGES_QUEUE, WEBHOOKS_QUEUE } from '../workflows/contracts.ts';
 import { workflowBundle } from './bundle.ts';
 import { activityLogIds } from './logIds.ts';
@@ -58,6 +60,8 @@ const SHUTDOWN_GRACE = '15s';
 const CATCH_UP_MS = 2_000;
 // Segments of a reply are waited for some minutes.
 const LATE_SEGMENTS_MS = 10_000;
+// Webhooks delivered again have no hurry, and secrets are forgotten to the minute.
+const RESENDS_MS = 10_000;
 // A sleeping workflow needs no cache; one in motion is in it for about a second per message.
 const CACHED_WORKFLOWS = 500;
 
@@ -154,6 +158,14 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     (error) => log.error({ err: error }, 'clicks: will be tried again'),
   );
   const schedules = keepSchedules(client, log);
+  const resends = repeat(
+    RESENDS_MS,
+    async () => {
+      await forgetOldSecrets(sql);
+      await startForgottenResends(sql, client);
+    },
+    (error) => log.error({ err: error }, 'webhooks delivered again: will be tried again'),
+  );
   const runs = Promise.all(workers.map((worker) => worker.run()));
 
   return {
@@ -164,6 +176,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       await runs.catch(() => undefined);
       await catchUp.stop();
       await clicks.stop();
+      await resends.stop();
       await forgottenReplies.stop();
       await lateSegments.stop();
       unwatchPool();

@@ -76,6 +76,18 @@ export interface ClickResult {
   event: boolean;
 }
 
+/** Input of the `resend` workflow; its id is the event's with the round: `evt_…-1`. */
+export interface ResendInput {
+  eventId: string;
+  /** Which of the event's further deliveries, from 1. */
+  round: number;
+}
+
+/** Final word of a `resend` workflow. */
+export interface ResendResult {
+  taken: boolean;
+}
+
 /** Whose a reply turned out to be (null: nobody's), with the webhook events that are still to be delivered. */
 export interface SettledReply {
   accountId: string | null;

@@ -6,3 +6,4 @@ export { lookup } from './lookup.ts';
 export { cleanUp, retention } from './maintenance.ts';
 export { message } from './message.ts';
 export { reconciliation } from './reconciliation.ts';
+export { resend } from './resend.ts';

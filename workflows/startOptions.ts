@@ -1,6 +1,6 @@
 import { TypedSearchAttributes } from '@temporalio/common';
 import type { StartableMessage } from '../domain/startable.ts';
-import type { BatchInput, LookupInput, MessageInput } from './contracts.ts';
+import type { BatchInput, LookupInput, MessageInput, ResendInput } from './contracts.ts';
 import { MESSAGES_QUEUE, SEARCH_ATTRIBUTES } from './contracts.ts';
 
 /**
@@ -128,5 +128,20 @@ export function lookupStart({ id, accountId, carrier }: { id: string; accountId:
     ]),
     staticSummary: `Number look-up by ${carrier}`,
     priority: taskPriority({ accountId, priority: true, batched: false }),
+  };
+}
+
+/** How the `resend` workflow of a webhook event is started; its id is the event's with the round. */
+export function resendStart({ eventId, accountId, round }: ResendInput & { accountId: string }) {
+  const input: ResendInput = { eventId, round };
+  return {
+    ...UNTIL_DONE,
+    workflowId: `${eventId}-${round}`,
+    taskQueue: MESSAGES_QUEUE,
+    args: [input] as [ResendInput],
+    typedSearchAttributes: new TypedSearchAttributes([{ key: SEARCH_ATTRIBUTES.account, value: accountId }]),
+    staticSummary: 'Webhook event delivered again',
+    // Behind everything that is told for the first time.
+    priority: { priorityKey: 5, fairnessKey: accountId },
   };
 }

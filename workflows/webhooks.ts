@@ -10,7 +10,7 @@ const { closeWebhook } = proxyLocalActivities<ReturnType<typeof webhookClosingAc
 
 // Tried three times, at 0 s, 2 s and 10 s. The activity counts the attempts it made, so an attempt lost with its
 // worker is made again instead of being taken from the receiver.
-const { deliverWebhook } = proxyActivities<ReturnType<typeof webhookActivities>>({
+export const { deliverWebhook, resendWebhook } = proxyActivities<ReturnType<typeof webhookActivities>>({
   taskQueue: WEBHOOKS_QUEUE,
   startToCloseTimeout: '20s',
   retry: { initialInterval: '2s', backoffCoefficient: 4, maximumInterval: '8s' },

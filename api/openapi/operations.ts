@@ -45,6 +45,25 @@ export const operationTexts: Readonly<Record<string, OperationText>> = {
   },
   'GET /v1/messages': { id: 'listMessages', description: 'Messages of the account, newest first.' },
   'GET /v1/messages/:id': { id: 'getMessage', description: 'One message, with its tracked links.' },
+  'GET /v1/messages/:id/events': {
+    id: 'listMessageEvents',
+    description:
+      'What happened to a message, oldest first: acceptance, charge and refund, each part handed to the network and reported on, each status, each attempt of a webhook, replies, clicks and an opt-out. At most 200 of a kind.',
+  },
+  'GET /v1/account/webhook/deliveries': {
+    id: 'listWebhookDeliveries',
+    description:
+      'Events for the webhook of the account, newest first, each with its attempts. `exhausted`: none of them was taken.',
+  },
+  'POST /v1/account/webhook/deliveries/:id/resend': {
+    id: 'resendWebhookDelivery',
+    description:
+      'Delivers an event again: the same id and body, a fresh `t` and signature, three attempts more at the present address. An event can be delivered again ten times; twenty events of an account at the same time.',
+    errors: {
+      409: 'The event is being delivered, was delivered again ten times already, or the account has no webhook.',
+      429: 'Too many requests, or twenty events are being delivered again. `Retry-After` tells when to come back.',
+    },
+  },
   'DELETE /v1/messages/:id': {
     id: 'cancelMessage',
     description:

@@ -8,10 +8,14 @@ import { keyCommands } from './keys.ts';
 import { moneyCommands } from './money.ts';
 import { numberCommands } from './numbers.ts';
 import { messageCommands } from './messages.ts';
+import { messageShowCommands } from './messages/show.ts';
 import { routeCommands } from './routes/commands.ts';
 import { senderCommands } from './senders.ts';
 import { simulatorCommands } from './simulator.ts';
 import { statementCommands } from './statements.ts';
+import { cancelCommands } from './support/cancel.ts';
+import { stuckCommands } from './support/stuck.ts';
+import { webhookCommands } from './support/webhooks.ts';
 
 /** Every command, in the order of the help. A new one is declared in its file and appears here. */
 export const ALL_COMMANDS: readonly AnyCommand[] = [
@@ -23,8 +27,12 @@ export const ALL_COMMANDS: readonly AnyCommand[] = [
   ...statementCommands,
   ...inboundCommands,
   ...routeCommands,
+  ...messageShowCommands,
   ...messageCommands,
   ...findingCommands,
+  ...cancelCommands,
+  ...webhookCommands,
+  ...stuckCommands,
   ...simulatorCommands,
   ...eraseCommands,
   ...auditCommands,

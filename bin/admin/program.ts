@@ -63,7 +63,8 @@ const GROUPS: Record<string, string> = {
   simulator: 'The simulated network.',
   routes: 'Ways to the operators: SMSCs and HTTP providers.',
   rules: 'What a route is used for.',
-  messages: 'Messages that need a decision.',
+  messages: 'What became of messages, and those that need a decision.',
+  webhooks: 'Webhook events and their delivery.',
   findings: 'What the reconciliation found.',
   statements: 'Monthly statements of postpaid accounts.',
 };

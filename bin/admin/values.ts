@@ -38,6 +38,7 @@ function id(prefix: string, what: string) {
 export const accountId = id('cl', 'an account');
 export const keyId = id('key', 'a key');
 export const messageId = id('msg', 'a message');
+export const eventId = id('evt', 'a webhook event');
 export const routeName = z
   .string()
   .regex(/^[a-z][a-z0-9-]{0,30}$/, 'a name of 1 to 31 of a-z, 0-9 and -, beginning with a letter, is needed');
@@ -78,6 +79,11 @@ export const numberPrefix = z
   .transform((typed) => (typed === 'all' ? '' : typed.replace('+', '')));
 /** Text that `run` judges by a rule of the domain. */
 export const text = z.string().min(1, 'must not be empty');
+
+/** An instant in ISO 8601 with its zone → epoch milliseconds. */
+export const instant = z.iso
+  .datetime({ offset: true, error: 'an instant such as 2026-11-21T10:00:00Z is needed' })
+  .transform((typed) => Date.parse(typed));
 
 /** A net amount in PLN, `50` or `100.50`, read digit by digit into grosze. */
 export const pln = z

@@ -15,7 +15,8 @@ import {
   MESSAGES_QUEUE,
   resubmitUpdate,
 } from '../../workflows/contracts.ts';
-import { clickStart } from '../../workflows/startOptions.ts';
+import { requestResend } from '../../db/webhookResends.ts';
+import { clickStart, resendStart } from '../../workflows/startOptions.ts';
 import { lookUp, writtenLookup } from '../workflows/lookups.ts';
 import { HOUR, type Pipeline, startPipeline, until } from '../workflows/pipeline.ts';
 import { receiveReplies, startReply } from '../workflows/replies.ts';
@@ -104,6 +105,21 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     await lookUp(at, account, id, carrier);
     await closed(id);
     return id;
+  };
+
+  // A message that failed has one event, which its workflow has told of when it closes.
+  const toldAgain = async (webhook: string, then: string) => {
+    const message = await at.draft(await at.account({ webhookUrl: address + webhook }), { ending: '902' });
+    await at.accept(message);
+    await settled(message.id);
+    await at.sql`update accounts set webhook_url = ${address + then} where id = ${message.accountId}`;
+    const [event] = await at.sql<
+      { id: string }[]
+    >`select id from webhook_events where message_id = ${message.id}`;
+    const again = await requestResend(at.sql, event!.id, null, 'operator');
+    if (typeof again === 'string') throw new Error(again);
+    const started = await at.client.workflow.start('resend', resendStart(again));
+    return await settled(started.workflowId);
   };
 
   const replied = async (webhook?: string) => {
@@ -230,6 +246,8 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     },
     'clean-up': () => regular('cleanUp'),
     retention: () => regular('retention'),
+    'resend-taken': () => toldAgain('/take', '/take'),
+    'resend-refused': () => toldAgain('/take', '/refuse'),
     'batch-accepted': async () => {
       const account = await at.account();
       const first = await at.draft(account);

@@ -57,6 +57,31 @@ export const accountTexts: OwnedTexts = {
     ),
     signature_header: text('The header that carries the signature.', 'X-Service-Signature'),
   },
+  WebhookDelivery: {
+    id: text('The id of the event, the same on every attempt.', `evt_${ULID}`),
+    type: text('What happened.', 'message.delivered'),
+    state: text(
+      '`pending`: on its way, also again. `delivered`: an attempt was taken. `exhausted`: none was.',
+      'delivered',
+    ),
+    message_id: text('The message it is about; null for replies and clicks.', `msg_${ULID}`),
+    resends: text('How often it was delivered again.', 0),
+    attempts: text('Every attempt, the first one first.'),
+  },
+  'WebhookDelivery.attempts': {
+    attempt: text('Its number, from 1; those of further deliveries count on.', 1),
+    at: text('When it ended.', CREATED),
+    url: text('Where it went.', 'https://example.com/sms'),
+    status_code: text('What the receiver answered; null: nothing.', 200),
+    error: text('Why there was no answer.', null),
+    duration_ms: text('How long it took.', 85),
+  },
+  listWebhookDeliveries: {
+    state: text('Only events in this state.'),
+    type: text('Only events of this type.'),
+    message_id: text('Only events of this message.', `msg_${ULID}`),
+    since: text('Only what happened then or later.', '2026-11-01T00:00:00Z'),
+  },
   getHealth: {
     '503': text('Something that the service needs does not answer.'),
     status: text('Whether the service works.'),

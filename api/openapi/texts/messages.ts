@@ -1,4 +1,4 @@
-import { text, ULID, type FieldTexts, type OwnedTexts } from './text.ts';
+import { CREATED, text, ULID, type FieldTexts, type OwnedTexts } from './text.ts';
 
 const MESSAGE: FieldTexts = {
   id: text('The id.', `msg_${ULID}`),
@@ -88,6 +88,24 @@ export const messageTexts: OwnedTexts = {
   },
   sendMessages: SEND,
   estimateMessages: SEND,
+  MessageEvent: {
+    at: text('When.', CREATED),
+    type: text(
+      '`accepted`, `charged`, `refunded`, `submitted` (a part was taken by the network), `reported` (the network reported on a part), `status` (the message came to a status), `webhook_attempt`, `webhook_resend` (asked for again), `reply`, `click`, `opt_out`.',
+      'status',
+    ),
+    status: text(
+      'Of `accepted` and `status`: the status; of `reported`: what the report says of the part, null as long as that is not final.',
+      'delivered',
+    ),
+    part: text('Of `submitted` and `reported`: the part, from 1.', null),
+    amount_grosze: text('Of `charged` (negative) and `refunded`, in grosze net.', null),
+    event_id: text('Of `webhook_attempt` and `webhook_resend`: the event.', null),
+    attempt: text('Of `webhook_attempt`: its number, from 1.', null),
+    status_code: text('Of `webhook_attempt`: what the receiver answered; null: nothing.', null),
+    inbound_id: text('Of `reply`: its id.', null),
+  },
+  listMessageEvents: { data: text('The steps, oldest first.') },
   listMessages: {
     status: text('Only messages in this status.'),
     to: text('Only to this number.', '+48500100200'),

@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import { readFacts } from '../../db/timeline.ts';
+import { publicTimeline } from '../../domain/timeline.ts';
+import { endpoint } from '../endpoint.ts';
+import { notFound } from '../errors.ts';
+import { messageEventSchema } from '../schemas.ts';
+import { isMessageId } from './history.ts';
+
+/** GET /v1/messages/{id}/events (our addition): what happened to a message, oldest first; nothing of how it was done. */
+export const listMessageEvents = endpoint({
+  method: 'GET',
+  path: '/v1/messages/:id/events',
+  scope: 'read',
+  summary: "Shows a message's way, step by step.",
+  params: z.strictObject({ id: z.string().meta({ pattern: '^msg_[0-9a-z]{26}$' }) }),
+  responses: { 200: z.strictObject({ data: z.array(messageEventSchema) }) },
+  async handle({ services, caller, params }) {
+    const facts = isMessageId(params.id) ? await readFacts(services.sql, params.id, caller.accountId) : null;
+    if (facts === null) throw notFound({ reason: 'message_unknown' });
+    return { status: 200, body: { data: publicTimeline(facts) } };
+  },
+});

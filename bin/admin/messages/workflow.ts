@@ -1,0 +1,153 @@
+import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
+import type { TimelineEntry } from '../../../domain/timeline.ts';
+import { printable } from '../printable.ts';
+
+const ANSWER_WITHIN_MS = 5_000;
+const WORKER_WITHIN_MS = 3_000;
+const FAILURE_LENGTH = 300;
+// A message's history has some tens of events; one that has more is looked at in the Temporal UI.
+const HISTORY_MAX = 5_000;
+
+// By temporal.api.enums.v1.PendingActivityState.
+const PENDING: Readonly<Record<number, PendingActivity['state']>> = { 2: 'started', 3: 'cancel requested' };
+
+/** An activity that is scheduled, runs, or waits for its next attempt. */
+export interface PendingActivity {
+  activity: string;
+  /** `scheduled`: waits for a worker, or for the time of its next attempt. */
+  state: 'scheduled' | 'started' | 'cancel requested';
+  attempt: number;
+  since: Date | null;
+  next_attempt: Date | null;
+  last_failure: string | null;
+  worker: string | null;
+}
+
+/** A workflow as Temporal shows it. */
+export interface WorkflowView {
+  status: string;
+  started: Date;
+  closed: Date | null;
+  /** In words, as the workflow itself tells; null when no worker answered. */
+  waits_for: string | null;
+  /** From 2 on its workflow task fails again and again; null when there is none. */
+  task_attempt: number | null;
+  pending: PendingActivity[];
+}
+
+/**
+ * What Temporal knows of a message's workflow now.
+ * @returns null when it has none: it was never started, or is past its retention
+ */
+export async function viewWorkflow(client: Client, id: string): Promise<WorkflowView | null> {
+  const found = await describeWorkflow(client, id);
+  if (found === null) return null;
+  return {
+    ...{ status: found.status.name, started: found.startTime, closed: found.closeTime ?? null },
+    waits_for: found.status.name === 'RUNNING' ? await currentDetails(client, id) : null,
+    task_attempt: taskAttempt(found),
+    pending: (found.raw.pendingActivities ?? []).map((activity) => ({
+      activity: activity.activityType?.name ?? '?',
+      state: PENDING[activity.state ?? 0] ?? 'scheduled',
+      attempt: activity.attempt ?? 1,
+      since: dateOf(activity.lastStartedTime ?? activity.scheduledTime),
+      next_attempt: dateOf(activity.nextAttemptScheduleTime),
+      last_failure: failureText(activity.lastFailure),
+      worker: activity.lastWorkerIdentity || null,
+    })),
+  };
+}
+
+/** Null when Temporal has no workflow of this id. */
+export async function describeWorkflow(
+  client: Client,
+  id: string,
+): Promise<WorkflowExecutionDescription | null> {
+  const { WorkflowNotFoundError } = await import('@temporalio/client');
+  try {
+    return await client.withDeadline(Date.now() + ANSWER_WITHIN_MS, () =>
+      client.workflow.getHandle(id).describe(),
+    );
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return null;
+    throw error;
+  }
+}
+
+/** How often the present workflow task was tried; null without one. */
+export function taskAttempt({ raw }: WorkflowExecutionDescription): number | null {
+  return raw.pendingWorkflowTask?.attempt ?? null;
+}
+
+/** Steps that only the workflow's history has: what it was told and asked, its timers, what went wrong in it. */
+export async function workflowEntries(client: Client, id: string): Promise<TimelineEntry[]> {
+  const { events } = await client.withDeadline(Date.now() + ANSWER_WITHIN_MS, () =>
+    client.workflow.getHandle(id).fetchHistory(),
+  );
+  return (events ?? []).slice(0, HISTORY_MAX).flatMap((event) => {
+    const fact = factOf(event);
+    const at = dateOf(event.eventTime);
+    return fact === null || at === null ? [] : [{ at, kind: 'workflow', facts: fact }];
+  });
+}
+
+type HistoryEvent = NonNullable<
+  Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['fetchHistory']>>['events']
+>[number];
+
+function factOf(event: HistoryEvent): TimelineEntry['facts'] | null {
+  const signal = event.workflowExecutionSignaledEventAttributes;
+  if (signal) return { told: signal.signalName ?? '' };
+  const update = event.workflowExecutionUpdateAcceptedEventAttributes;
+  if (update) return { asked: update.acceptedRequest?.input?.name ?? '' };
+  const failed = event.workflowTaskFailedEventAttributes;
+  if (failed) return { task_failed: failureText(failed.failure) ?? '' };
+  const late = event.activityTaskTimedOutEventAttributes;
+  if (late) return { activity_timed_out: failureText(late.failure) ?? '' };
+  const broken = event.activityTaskFailedEventAttributes;
+  if (broken) return { activity_failed: failureText(broken.failure) ?? '' };
+  if (event.workflowExecutionStartedEventAttributes) return { state: 'started' };
+  if (event.workflowExecutionCancelRequestedEventAttributes) return { state: 'cancel requested' };
+  if (event.workflowExecutionCompletedEventAttributes) return { state: 'completed' };
+  if (event.workflowExecutionCanceledEventAttributes) return { state: 'cancelled' };
+  if (event.workflowExecutionTimedOutEventAttributes) return { state: 'timed out' };
+  const terminated = event.workflowExecutionTerminatedEventAttributes;
+  if (terminated) return { state: 'terminated', reason: short(terminated.reason ?? '') };
+  const ended = event.workflowExecutionFailedEventAttributes;
+  if (ended) return { state: 'failed', failure: failureText(ended.failure) ?? '' };
+  return null;
+}
+
+async function currentDetails(client: Client, id: string): Promise<string | null> {
+  try {
+    const metadata = await client.withDeadline(Date.now() + WORKER_WITHIN_MS, () =>
+      client.workflow.getHandle(id).query<{ currentDetails?: string | null }>('__temporal_workflow_metadata'),
+    );
+    return metadata.currentDetails || null;
+  } catch {
+    return null;
+  }
+}
+
+interface Failure {
+  message?: string | null;
+  cause?: Failure | null;
+}
+
+// The outer message of a failed activity says only that it failed; its cause says why.
+function failureText(failure: Failure | null | undefined): string | null {
+  if (!failure) return null;
+  const why = failure.cause?.message;
+  return short([failure.message, why].filter((text) => text).join(': '));
+}
+
+function short(text: string): string {
+  return printable(text).slice(0, FAILURE_LENGTH);
+}
+
+function dateOf(time: { seconds?: unknown; nanos?: number | null } | null | undefined): Date | null {
+  if (!time) return null;
+  const ms = Number(time.seconds ?? 0) * 1000 + Math.floor((time.nanos ?? 0) / 1e6);
+  // The beginning of time stands for none.
+  return ms <= 0 ? null : new Date(ms);
+}

@@ -1,0 +1,114 @@
+import { DELIVERY_STATES, type DeliveryRow, readDeliveries } from '../../../db/webhookDeliveries.ts';
+import type { Sql } from '../../../db/connection.ts';
+import { command, optional, yes, type Outcome } from '../command.ts';
+import { findAccount } from '../lookup.ts';
+import { printable } from '../printable.ts';
+import { refused } from '../problems.ts';
+import { accountId, eventId, instant, messageId, oneOf, rows, text } from '../values.ts';
+import { resendAll } from './resend.ts';
+
+const DEFAULT_ROWS = 50;
+const DEFAULT_RESENDS = 200;
+
+const filters = {
+  account: optional('ID', 'of one account', accountId),
+  type: optional('TYPE', 'of one type, such as message.delivered', text),
+  message: optional('ID', 'of one message', messageId),
+  since: optional('INSTANT', 'that happened then or later', instant),
+};
+
+const list = command({
+  name: 'webhooks list',
+  about: 'Lists webhook events with what came of their latest attempt, newest first.',
+  options: {
+    ...filters,
+    state: optional('STATE', DELIVERY_STATES.join(', '), oneOf(...DELIVERY_STATES)),
+    limit: optional('N', `events shown; default: ${DEFAULT_ROWS}`, rows),
+  },
+  async run(sql, values): Promise<Outcome> {
+    const found = await find(sql, { ...values, limit: values.limit ?? DEFAULT_ROWS });
+    return {
+      result: { data: found.map(record) },
+      ...(values.account === undefined ? {} : { account: values.account }),
+    };
+  },
+});
+
+const resend = command({
+  name: 'webhooks resend',
+  about: 'Delivers webhook events again: one by its id, or those that nobody took (by filters).',
+  options: {
+    id: optional('ID', 'one event, whatever its state', eventId),
+    ...filters,
+    limit: optional('N', `events at most; default: ${DEFAULT_RESENDS}`, rows),
+    yes,
+  },
+  outside: true,
+  async run(sql, values, tools): Promise<Outcome> {
+    const { id, limit = DEFAULT_RESENDS, yes: agreed = false, ...only } = values;
+    const filtered = Object.values(only).some((value) => value !== undefined);
+    if (id !== undefined && filtered) throw refused('Give either --id or filters, not both.');
+    const found =
+      id === undefined ? await find(sql, { ...only, state: 'exhausted', limit }) : [{ id, accountId: null }];
+    const told = {
+      ...(only.account === undefined ? {} : { account: only.account }),
+      ...(id === undefined ? {} : { subject: id }),
+    };
+    if (!agreed && id === undefined) {
+      const events = found.map((event) => record(event as DeliveryRow));
+      return {
+        ...{ result: { would_resend: found.length, data: events }, ...told, details: { carried_out: false } },
+        remark: 'Nothing was done. With --yes these are delivered again.',
+      };
+    }
+    const { resent, left } = await resendAll(
+      sql,
+      found.map((event) => event.id),
+      tools,
+    );
+    if (id !== undefined && resent.length === 0) throw refused(`The event ${id}: ${left[0]?.reason ?? ''}.`);
+    return {
+      result: { resent: resent.length, data: left },
+      ...told,
+      details: {
+        resent,
+        filters: { ...only, ...(only.since === undefined ? {} : { since: new Date(only.since) }) },
+      },
+    };
+  },
+});
+
+export const webhookCommands = [list, resend];
+
+async function find(
+  sql: Sql,
+  values: {
+    account?: string;
+    type?: string;
+    message?: string;
+    since?: number;
+    state?: DeliveryRow['state'];
+    limit: number;
+  },
+): Promise<DeliveryRow[]> {
+  if (values.account !== undefined) await findAccount(sql, values.account);
+  return await readDeliveries(
+    sql,
+    {
+      ...{ accountId: values.account ?? null, state: values.state ?? null, type: values.type ?? null },
+      ...{ messageId: values.message ?? null, since: values.since ?? null, before: null },
+    },
+    values.limit,
+  );
+}
+
+// What the receiver said is third-party data, and its address the customer's.
+function record(event: DeliveryRow): Record<string, unknown> {
+  const last = event.attempts.at(-1);
+  return {
+    ...{ id: event.id, account_id: event.accountId, type: printable(event.type), state: event.state },
+    ...{ message_id: event.messageId, created_at: event.createdAt, attempts: event.attempts.length },
+    ...{ resends: event.resends, last_at: last?.at ?? null, status_code: last?.statusCode ?? null },
+    error: typeof last?.error === 'string' ? printable(last.error) : null,
+  };
+}

@@ -1,0 +1,214 @@
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { StartProblem } from '../../bin/embedded/problem.ts';
+import { newId } from '../../db/ids.ts';
+import { type Pipeline, startPipeline, until } from '../workflows/pipeline.ts';
+import { type Answer, commandLine, listIn, noTools } from './support.ts';
+
+let pipeline: Pipeline;
+const receiver = createServer((request, response) => {
+  request.resume().on('end', () => response.writeHead(request.url === '/refuse' ? 500 : 204).end());
+}).listen(0, '127.0.0.1');
+const hook = (path: string) => `http://127.0.0.1:${(receiver.address() as AddressInfo).port}${path}`;
+
+beforeAll(async () => {
+  pipeline = await startPipeline('real');
+}, 120_000);
+afterAll(async () => {
+  await pipeline.close();
+  receiver.closeAllConnections();
+  receiver.close();
+  await once(receiver, 'close');
+}, 60_000);
+
+const url = (): string => {
+  const { host, port, user, pass, database } = pipeline.sql.options;
+  return `postgres://${user}:${String(pass)}@${host[0]}:${port[0]}/${database}`;
+};
+const { run, ok, no } = commandLine(url, () => ({
+  ...noTools(),
+  temporal: () => Promise.resolve(pipeline.client),
+}));
+
+async function sent(options: object, account: object = {}): Promise<string> {
+  const message = await pipeline.draft(await pipeline.account(account), { text: 'Poufne', ...options });
+  await pipeline.accept(message);
+  return message.id;
+}
+
+async function ended(id: string): Promise<void> {
+  await until(
+    `${id} ends`,
+    async () => (await pipeline.client.workflow.getHandle(id).describe()).status.name !== 'RUNNING',
+  );
+}
+
+const lines = (answer: Answer) => listIn(answer, 'timeline').map(({ event }) => event);
+const facts = (answer: Answer, event: string) =>
+  listIn(answer, 'timeline')
+    .filter((line) => line['event'] === event)
+    .map(({ details }) => details);
+
+describe('messages show', () => {
+  test('tells the whole way of a delivered message, in order, masked and without its text', async () => {
+    const id = await sent({}, { webhookUrl: hook('/take') });
+    await pipeline.untilStatus(id, 'delivered');
+    await ended(id);
+    const shown = await ok('messages', 'show', id);
+    expect(shown).toMatchObject({
+      ...{
+        id,
+        status: 'delivered',
+        to: '+48*****000',
+        route: 'simulator',
+        workflow: 'completed',
+        waits_for: null,
+      },
+    });
+    const told = lines(shown);
+    for (const step of [
+      'requested',
+      'charged',
+      'submitted',
+      'accepted',
+      'status',
+      'webhook',
+      'webhook_attempt',
+    ]) {
+      expect(told).toContain(step);
+    }
+    const times = listIn(shown, 'timeline').map(({ at }) => String(at));
+    expect(times).toEqual([...times].sort());
+    expect(facts(shown, 'requested')).toMatchObject([
+      { request_id: expect.stringMatching(/^req_/) as string },
+    ]);
+    expect(facts(shown, 'charged')).toEqual([{ amount_grosze: -15 }]);
+    expect(facts(shown, 'status')).toEqual([{ status: 'sent' }, { status: 'delivered' }]);
+    expect(facts(shown, 'report')).toMatchObject([{ route: 'simulator', part: 1, state: 'delivered' }]);
+    expect(facts(shown, 'webhook_attempt')).toMatchObject([
+      { type: 'message.sent', attempt: 1, status_code: 204 },
+      { type: 'message.delivered', attempt: 1, status_code: 204 },
+    ]);
+    expect(facts(shown, 'workflow')).toMatchObject([
+      { state: 'started' },
+      { asked: 'accept' },
+      { told: 'outcome' },
+      { state: 'completed' },
+    ]);
+    const text = await run('messages', 'show', id);
+    expect(text.out).not.toMatch(/Poufne|500100000/);
+    const whole = await ok('messages', 'show', id, '--text', 'yes');
+    expect(whole).toMatchObject({ to: '+48500100000', text: 'Poufne' });
+    const [record] = await pipeline.sql`
+      select details from audit_log where subject = ${id} and details <> '{}'`;
+    expect(record).toEqual({ details: { text: true } });
+  });
+
+  test('shows what a running workflow waits for, what was scheduled, and a cancel with its refund', async () => {
+    const id = await sent({ sendAt: Date.now() + 3_600_000 });
+    expect(await ok('messages', 'show', id)).toMatchObject({
+      ...{ status: 'scheduled', workflow: 'running' },
+      waits_for: expect.stringContaining('waits for its send time') as string,
+    });
+    await pipeline.client.workflow.getHandle(id).signal('cancelMessage');
+    await ended(id);
+    const shown = await ok('messages', 'show', id);
+    expect(facts(shown, 'refunded')).toEqual([{ amount_grosze: 15 }]);
+    expect(facts(shown, 'status')).toEqual([{ status: 'cancelled' }]);
+    expect(facts(shown, 'workflow')).toContainEqual({ told: 'cancelMessage' });
+  });
+
+  test('shows a submit that no worker takes, as its route does not work, and the move to another route', async () => {
+    const account = await pipeline.account();
+    await pipeline.sql`insert into routes (name, kind) values ('gone', 'smpp'), ('reserve', 'simulator')`;
+    await pipeline.sql`insert into route_rules (route, account_id) values ('gone', ${account})`;
+    const message = await pipeline.draft(account, { carrier: 'gone' });
+    await pipeline.sql`update route_rules set prefix = '1' where route = 'simulator'`;
+    await pipeline.accept(message);
+    let shown: Answer = {};
+    await until('the submit waits for a worker', async () => {
+      shown = await ok('messages', 'show', message.id);
+      return Array.isArray(shown['pending']);
+    });
+    expect(listIn(shown, 'pending')).toMatchObject([
+      { activity: 'submit', state: 'scheduled', attempt: 1, last_failure: null },
+    ]);
+    expect(shown['waits_for']).toContain('waits for the carrier gone');
+    await pipeline.sql`insert into route_rules (route, account_id) values ('reserve', ${account})`;
+    await pipeline.untilStatus(message.id, 'delivered');
+    expect(facts(await ok('messages', 'show', message.id), 'moved')).toEqual([
+      { from: 'gone', to: 'reserve' },
+    ]);
+    await pipeline.sql`update route_rules set prefix = '' where route = 'simulator'`;
+  }, 60_000);
+
+  test('shows the attempts of a webhook that is refused, and why the latest failed', async () => {
+    const id = await sent({ ending: '903' }, { webhookUrl: hook('/refuse') });
+    let shown: Answer = {};
+    await until('a second attempt waits', async () => {
+      shown = await ok('messages', 'show', id);
+      return facts(shown, 'webhook_attempt').length === 2 && Array.isArray(shown['pending']);
+    });
+    expect(facts(shown, 'webhook_attempt')).toMatchObject([{ status_code: 500 }, { status_code: 500 }]);
+    expect(listIn(shown, 'pending')).toMatchObject([
+      { activity: 'deliverWebhook', last_failure: expect.stringContaining('of 3 failed: 500') as string },
+    ]);
+    await pipeline.client.workflow.getHandle(id).terminate();
+  });
+
+  test('shows an unanswered submit with its code, made harmless, and what an operator decided', async () => {
+    const id = await sent({ ending: '905' });
+    await until('unanswered', async () => {
+      const [row] = await pipeline.sql`select submission from messages where id = ${id}`;
+      return row?.['submission'] === 'unanswered';
+    });
+    await pipeline.sql`update message_parts set answer_code = ${'0x400\u001b[2J'} where message_id = ${id}`;
+    expect(facts(await ok('messages', 'show', id), 'submitted')).toEqual([
+      { part: 1, route: 'simulator', answer: 'none', code: '0x400\ufffd[2J' },
+    ]);
+    await until('decided', async () => (await run('messages', 'give-up', '--id', id)).code === 0);
+    await pipeline.untilStatus(id, 'failed');
+    const shown = await ok('messages', 'show', id);
+    expect(facts(shown, 'operator')).toEqual([{ action: 'messages give-up', actor: 'tester' }]);
+    expect(facts(shown, 'status')).toEqual([{ status: 'failed', error: 'given_up' }]);
+    expect(facts(shown, 'refunded')).toEqual([{ amount_grosze: 15 }]);
+  });
+
+  test('a workflow ended by hand shows who is to blame; a message that never had one shows none', async () => {
+    const id = await sent({ ending: '903' });
+    await pipeline.untilStatus(id, 'sent');
+    await pipeline.client.workflow.getHandle(id).terminate('by mistake\u0007');
+    const shown = await ok('messages', 'show', id);
+    expect(shown['workflow']).toBe('terminated');
+    expect(facts(shown, 'workflow')).toContainEqual({ state: 'terminated', reason: 'by mistake\ufffd' });
+
+    const draft = await pipeline.draft(await pipeline.account());
+    await pipeline.sql`update messages set status = 'rejected', cost_grosze = 0 where id = ${draft.id}`;
+    expect(await ok('messages', 'show', draft.id)).toMatchObject({ status: 'rejected', workflow: 'none' });
+  });
+
+  test('without Temporal the database tells its half, and says so', async () => {
+    const id = await sent({});
+    await pipeline.untilStatus(id, 'delivered');
+    const { ok: half, run: text } = commandLine(url, () => ({
+      ...noTools(),
+      temporal: () => Promise.reject(new StartProblem('TEMPORAL_ADDRESS: cannot be used.')),
+    }));
+    const shown = await half('messages', 'show', id);
+    expect(shown['workflow']).toBeNull();
+    expect(lines(shown)).toContain('charged');
+    expect((await text('messages', 'show', id)).out).toContain('Temporal could not be asked');
+  });
+
+  test('drafts, unknown and impossible ids are refused and leave no record', async () => {
+    const draft = await pipeline.draft(await pipeline.account());
+    for (const id of [draft.id, newId('msg')])
+      expect((await no('messages', 'show', id)).code).toBe('not_found');
+    for (const id of ["msg_';--", 'msg_', '../x']) {
+      expect((await no('messages', 'show', id)).code).toBe('invalid_argument');
+    }
+    expect(await pipeline.sql`select from audit_log where subject = ${draft.id}`).toHaveLength(0);
+  });
+});

@@ -1,0 +1,220 @@
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { StartProblem } from '../../bin/embedded/problem.ts';
+import { newId } from '../../db/ids.ts';
+import { type Pipeline, startPipeline, until } from '../workflows/pipeline.ts';
+import { type Answer, commandLine, listIn, noTools } from './support.ts';
+
+const HOUR = 3_600_000;
+let pipeline: Pipeline;
+let answer = 500;
+const calls: string[] = [];
+const receiver = createServer((request, response) => {
+  let body = '';
+  request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+  request.on('end', () => {
+    calls.push((JSON.parse(body) as { id: string }).id);
+    response.writeHead(answer).end();
+  });
+}).listen(0, '127.0.0.1');
+const hook = () => `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+
+beforeAll(async () => {
+  pipeline = await startPipeline('real');
+}, 120_000);
+afterAll(async () => {
+  await pipeline.close();
+  receiver.closeAllConnections();
+  receiver.close();
+  await once(receiver, 'close');
+}, 60_000);
+
+const url = (): string => {
+  const { host, port, user, pass, database } = pipeline.sql.options;
+  return `postgres://${user}:${String(pass)}@${host[0]}:${port[0]}/${database}`;
+};
+const { run, ok, no } = commandLine(url, () => ({
+  ...noTools(),
+  temporal: () => Promise.resolve(pipeline.client),
+}));
+
+async function sent(account: string, options: object): Promise<string> {
+  const message = await pipeline.draft(account, options);
+  await pipeline.accept(message);
+  return message.id;
+}
+
+async function unanswered(account: string): Promise<string> {
+  const id = await sent(account, { ending: '905', text: 'Poufne' });
+  await until('unanswered', async () => {
+    const [row] = await pipeline.sql`select submission from messages where id = ${id}`;
+    return row?.['submission'] === 'unanswered';
+  });
+  return id;
+}
+
+async function statusOf(id: string): Promise<unknown> {
+  const [row] = await pipeline.sql`select status from messages where id = ${id}`;
+  return row?.['status'];
+}
+
+const ids = (found: Answer) => listIn(found).map(({ id }) => (typeof id === 'string' ? id : ''));
+
+describe('stuck', () => {
+  test('counts and lists each kind with its workflow, masked and filtered', async () => {
+    const account = await pipeline.account();
+    const overdue = await sent(account, { sendAt: Date.now() + HOUR });
+    await pipeline.sql`update messages set send_at = now() - interval '6 minutes' where id = ${overdue}`;
+    const open = await unanswered(account);
+    const quiet = await sent(account, { ending: '903' });
+    await pipeline.untilStatus(quiet, 'sent');
+    await pipeline.client.workflow.getHandle(quiet).terminate();
+    expect(await ok('stuck', '--account', account)).toMatchObject({
+      overdue: 1,
+      unanswered: 1,
+      no_report: 0,
+    });
+    const found = await ok('stuck', '--account', account, '--kind', 'overdue');
+    expect(listIn(found)).toMatchObject([
+      { kind: 'overdue', id: overdue, account_id: account, route: 'simulator', workflow: 'running' },
+    ]);
+    expect(ids(await ok('stuck', '--kind', 'unanswered', '--route', 'simulator'))).toContain(open);
+    const silent = await ok('stuck', '--kind', 'no_report', '--minutes', '0', '--account', account);
+    expect(listIn(silent)).toMatchObject([{ id: quiet, workflow: 'terminated' }]);
+    expect(ids(await ok('stuck', '--account', await pipeline.account()))).toEqual([]);
+    expect((await run('stuck', '--account', account)).out).not.toMatch(/Poufne|500100/);
+    expect((await no('stuck', '--kind', 'lazy')).code).toBe('invalid_argument');
+    expect((await no('stuck', '--route', 'nowhere')).code).toBe('not_found');
+    expect((await no('stuck', '--minutes', '-1')).code).toBe('invalid_argument');
+  }, 60_000);
+
+  test('shows a workflow whose task fails again and again', async () => {
+    const account = await pipeline.account();
+    const draft = await pipeline.draft(account, { sendAt: Date.now() + HOUR });
+    await pipeline.sql`
+      update messages set status = 'scheduled', send_at = now() - interval '1 hour' where id = ${draft.id}`;
+    // No worker knows such a workflow.
+    await pipeline.client.workflow.start('nothing', { taskQueue: 'messages', workflowId: draft.id });
+    await until('its task fails', async () => {
+      const [thing] = listIn(await ok('stuck', '--kind', 'overdue', '--account', account));
+      return String(thing?.['workflow']).startsWith('failing');
+    });
+    await pipeline.client.workflow.getHandle(draft.id).terminate();
+  }, 60_000);
+
+  test('without Temporal lists what the database knows, and says so', async () => {
+    const { run: half } = commandLine(url, () => ({
+      ...noTools(),
+      temporal: () => Promise.reject(new StartProblem('TEMPORAL_ADDRESS: cannot be used.')),
+    }));
+    const { out, code } = await half('stuck', '--kind', 'overdue');
+    expect(code).toBe(0);
+    expect(out).toContain('Temporal could not be asked');
+  });
+});
+
+describe('unstick', () => {
+  test('tells first; with --yes gives up what is unanswered, and is recorded', async () => {
+    const account = await pipeline.account();
+    const both = [await unanswered(account), await unanswered(account)];
+    const asked = await ok('unstick', '--action', 'give-up', '--account', account);
+    expect(asked).toMatchObject({ would: 'give-up', on: 2, of: 2 });
+    expect(await Promise.all(both.map(statusOf))).toEqual(['queued', 'queued']);
+    const done = await ok('unstick', '--yes', '--action', 'give-up', '--account', account);
+    expect(done).toMatchObject({ action: 'give-up', done: 2, data: [] });
+    for (const id of both) await pipeline.untilStatus(id, 'failed');
+    expect(await ok('ledger', '--account', account)).toMatchObject({ balance_grosze: 1000, agrees: true });
+    const records = await pipeline.sql`
+      select details from audit_log where account_id = ${account} and action = 'unstick' order by id`;
+    expect(records).toMatchObject([{ details: { carried_out: false } }, { details: { done: both } }]);
+    expect((await no('unstick', '--yes')).code).toBe('invalid_argument');
+    expect((await no('unstick', '--action', 'terminate', '--yes')).code).toBe('invalid_argument');
+  }, 60_000);
+
+  test('cancels what is overdue; a message whose workflow is gone is told, and the rest goes on', async () => {
+    const account = await pipeline.account();
+    const [gone, there] = [
+      await sent(account, { sendAt: Date.now() + HOUR }),
+      await sent(account, { sendAt: Date.now() + HOUR }),
+    ];
+    await pipeline.client.workflow.getHandle(gone).terminate();
+    await pipeline.sql`update messages set send_at = now() - interval '1 hour' where account_id = ${account}`;
+    const done = await ok('unstick', '--action', 'cancel', '--account', account, '--yes');
+    expect(done).toMatchObject({ done: 1, of: 2 });
+    expect(listIn(done)).toMatchObject([
+      { id: gone, reason: expect.stringContaining('no running') as string },
+    ]);
+    expect([await statusOf(gone), await statusOf(there)]).toEqual(['scheduled', 'cancelled']);
+  }, 60_000);
+});
+
+describe('messages cancel', () => {
+  test('cancels and pays back to the last second; anything else is refused in words', async () => {
+    const account = await pipeline.account();
+    const id = await sent(account, { sendAt: Date.now() + 20_000 });
+    expect(await ok('messages', 'cancel', id)).toEqual({ id, carried_out: true });
+    expect(await statusOf(id)).toBe('cancelled');
+    expect(await ok('ledger', '--account', account)).toMatchObject({ balance_grosze: 1000, agrees: true });
+    expect((await no('messages', 'cancel', id)).message).toContain('it is cancelled');
+    expect((await no('messages', 'cancel', newId('msg'))).code).toBe('not_found');
+    expect((await no('messages', 'cancel', "msg_';--")).code).toBe('invalid_argument');
+  });
+});
+
+describe('webhooks', () => {
+  test('lists what nobody took, and delivers it again when asked twice', async () => {
+    answer = 500;
+    const account = await pipeline.account({ webhookUrl: hook() });
+    await sent(account, { ending: '902' });
+    await sent(account, { ending: '902' });
+    let listed: Answer = {};
+    await until(
+      'both are exhausted',
+      async () => {
+        listed = await ok('webhooks', 'list', '--account', account, '--state', 'exhausted');
+        return ids(listed).length === 2;
+      },
+      40_000,
+    );
+    expect(listIn(listed)[0]).toMatchObject({
+      type: 'message.failed',
+      attempts: 3,
+      status_code: 500,
+      resends: 0,
+    });
+    expect(await ok('stuck', '--account', account)).toMatchObject({ webhook: 2 });
+    expect(await ok('webhooks', 'resend', '--account', account)).toMatchObject({ would_resend: 2 });
+    answer = 200;
+    const before = calls.length;
+    expect(await ok('webhooks', 'resend', '--account', account, '--yes')).toMatchObject({
+      resent: 2,
+      data: [],
+    });
+    await until('both are delivered', async () => {
+      const now = await ok('webhooks', 'list', '--account', account, '--state', 'delivered');
+      return ids(now).length === 2;
+    });
+    expect(calls.slice(before).sort()).toEqual(ids(listed).sort());
+    const [record] = await pipeline.sql`
+      select details from audit_log where account_id = ${account} and action = 'webhooks resend' order by id desc limit 1`;
+    expect(record).toMatchObject({ details: { resent: ids(listed) } });
+  }, 90_000);
+
+  test('one by its id, whatever its state; unknown ones are refused', async () => {
+    answer = 200;
+    const account = await pipeline.account({ webhookUrl: hook() });
+    await sent(account, { ending: '902' });
+    let id = '';
+    await until('it is delivered', async () => {
+      id = ids(await ok('webhooks', 'list', '--account', account, '--state', 'delivered'))[0] ?? '';
+      return id !== '';
+    });
+    expect(await ok('webhooks', 'resend', '--id', id)).toMatchObject({ resent: 1 });
+    await until('it comes again', () => Promise.resolve(calls.filter((call) => call === id).length === 2));
+    expect((await no('webhooks', 'resend', '--id', newId('evt'))).code).toBe('refused');
+    expect((await no('webhooks', 'resend', '--id', id, '--account', account)).code).toBe('refused');
+    expect((await no('webhooks', 'list', '--since', 'yesterday')).code).toBe('invalid_argument');
+  });
+});
