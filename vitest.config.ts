@@ -14,7 +14,7 @@ export default defineConfig({
         test: {
           name: 'parts',
           include: ['test/**/*.test.ts'],
-          exclude: [...SERVICE_TESTS, 'test/crash/**', 'test/browser/**'],
+          exclude: [...SERVICE_TESTS, 'test/crash/**', 'test/browser/**', 'test/carriers/load/**'],
         },
       },
       {

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { averageRate, busiestSecond } from '../smsc/counts.ts';
-import { type Smsc, startSmsc } from '../smsc/smsc.ts';
-import { shown } from '../smsc/text.ts';
-import { carrierQueue } from '../../workflows/contracts.ts';
-import { backlogOf } from '../support/backlog.ts';
-import { eventually } from '../support/eventually.ts';
-import { type Product, type ProductAccount, sendSurely, startProduct } from '../support/product.ts';
+import { averageRate, busiestSecond } from '../../smsc/counts.ts';
+import { type Smsc, startSmsc } from '../../smsc/smsc.ts';
+import { shown } from '../../smsc/text.ts';
+import { carrierQueue } from '../../../workflows/contracts.ts';
+import { backlogOf } from '../../support/backlog.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type Product, type ProductAccount, sendSurely, startProduct } from '../../support/product.ts';
 
 const RATE = 50;
 const SHORT = 60;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Smsc, startSmsc } from '../smsc/smsc.ts';
-import { carrierQueue } from '../../workflows/contracts.ts';
-import { backlogOf } from '../support/backlog.ts';
-import { eventually } from '../support/eventually.ts';
-import { type Product, type ProductAccount, sendSurely, startProduct } from '../support/product.ts';
+import { type Smsc, startSmsc } from '../../smsc/smsc.ts';
+import { carrierQueue } from '../../../workflows/contracts.ts';
+import { backlogOf } from '../../support/backlog.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type Product, type ProductAccount, sendSurely, startProduct } from '../../support/product.ts';
 
 const WAITING = 1_000;
 const RATE = 25;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Behaviour, Submit } from '../smsc/behaviour.ts';
-import { GARBAGE } from '../smsc/garbage.ts';
-import { segmentOf } from '../smsc/text.ts';
-import { COMMAND } from '../smsc/wire.ts';
-import { eventually } from '../support/eventually.ts';
-import { type Product, startProduct, untilBound } from '../support/product.ts';
+import type { Behaviour, Submit } from '../../smsc/behaviour.ts';
+import { GARBAGE } from '../../smsc/garbage.ts';
+import { segmentOf } from '../../smsc/text.ts';
+import { COMMAND } from '../../smsc/wire.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type Product, startProduct, untilBound } from '../../support/product.ts';
 import { byWhatWasTaken, indexOf, openScene, type Scene, tries } from './scene.ts';
 
 const STATUS = {

@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
-import type { Behaviour, Submit } from '../smsc/behaviour.ts';
-import type { Connection } from '../smsc/connection.ts';
-import { partKey } from '../smsc/counts.ts';
-import { type Smsc, startSmsc } from '../smsc/smsc.ts';
-import { eventually } from '../support/eventually.ts';
+import type { Behaviour, Submit } from '../../smsc/behaviour.ts';
+import type { Connection } from '../../smsc/connection.ts';
+import { partKey } from '../../smsc/counts.ts';
+import { type Smsc, startSmsc } from '../../smsc/smsc.ts';
+import { eventually } from '../../support/eventually.ts';
 import {
   accounts,
   sendSurely,
@@ -12,7 +12,7 @@ import {
   PRICE,
   type Product,
   type ProductAccount,
-} from '../support/product.ts';
+} from '../../support/product.ts';
 
 const TEXT = 'Zażółć gęślą jaźń';
 const LONG_TEXT = 'Paczka {1} czeka. '.repeat(10);
