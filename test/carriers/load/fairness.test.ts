@@ -6,7 +6,7 @@ import { eventually } from '../../support/eventually.ts';
 import { type Product, type ProductAccount, sendSurely, startProduct } from '../../support/product.ts';
 
 const WAITING = 1_000;
-const RATE = 25;
+const RATE = 10;
 // What two workers may have taken already, and what Temporal hands out before it has sorted the queue anew.
 const AHEAD = 60;
 const FIRST = 48_500_200_000;
