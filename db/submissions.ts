@@ -123,7 +123,7 @@ export async function claimParts(sql: Sql, { messageId, parts, carrier }: PartsO
       select id, part, 'under way', ${carrier} from open, ${partsAs(sql, parts)}
       on conflict (message_id, part) do update
          set state = 'under way', tries = message_parts.tries + 1, submitted_at = now(), carrier = excluded.carrier,
-             answer_code = null
+             answer_code = null, answered_at = null
        where message_parts.state = 'held'
       returning message_id
     )
