@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { Database } from '../db/connection.ts';
-import { acceptedMessagesAfter } from '../db/startable.ts';
+import { acceptedMessagesAfter } from '../db/messages/startable.ts';
 import type { StartableMessage } from '../domain/startable.ts';
 import { messageStart } from '../workflows/startOptions.ts';
 

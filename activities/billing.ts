@@ -1,4 +1,4 @@
-import { cancelScheduled, chargeRequest } from '../db/billing.ts';
+import { cancelScheduled, chargeRequest } from '../db/money/billing.ts';
 import type { Database } from '../db/connection.ts';
 import type { Acceptance } from '../domain/acceptance.ts';
 import { countEnd } from '../telemetry/messageMetrics.ts';

@@ -1,6 +1,6 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { Carrier } from '../carriers/carrier.ts';
-import { blacklistForOptOut } from '../db/blacklist.ts';
+import { blacklistForOptOut } from '../db/incoming/blacklist.ts';
 import type { Database, Sql } from '../db/connection.ts';
 import {
   accountOfKeyword,
@@ -14,7 +14,7 @@ import {
   storeReplies,
   unprocessedAfter,
   writeReceivedEvent,
-} from '../db/inbound.ts';
+} from '../db/incoming/inbound.ts';
 import { transaction } from '../db/transaction.ts';
 import { type CarrierReply, storable } from '../domain/inbound.ts';
 import { splitKeyword } from '../domain/keywords.ts';

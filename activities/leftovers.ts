@@ -1,10 +1,10 @@
 import type { Database } from '../db/connection.ts';
-import { abandonRequest } from '../db/drafts.ts';
-import { closeFindings, recordRepair, reportFinding } from '../db/findings.ts';
+import { abandonRequest } from '../db/messages/drafts.ts';
+import { closeFindings, recordRepair, reportFinding } from '../db/maintenance/findings.ts';
 import { idFloor } from '../db/ids.ts';
-import { countWaiting, draftsBetween, type LeftLookup, leftLookups } from '../db/leftovers.ts';
-import { failLookup, settleLookup } from '../db/lookups.ts';
-import { databaseNow, readPosition, savePosition } from '../db/positions.ts';
+import { countWaiting, draftsBetween, type LeftLookup, leftLookups } from '../db/maintenance/leftovers.ts';
+import { failLookup, settleLookup } from '../db/lookups/lookups.ts';
+import { databaseNow, readPosition, savePosition } from '../db/maintenance/positions.ts';
 import { transaction } from '../db/transaction.ts';
 import type { Tally } from '../workflows/contracts.ts';
 

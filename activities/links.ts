@@ -1,5 +1,5 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import { countClick, type UncountedClick, uncountedClicks } from '../db/clicks.ts';
+import { countClick, type UncountedClick, uncountedClicks } from '../db/links/clicks.ts';
 import type { Database } from '../db/connection.ts';
 import { clickStart } from '../workflows/startOptions.ts';
 

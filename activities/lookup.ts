@@ -1,7 +1,7 @@
 import { log } from '@temporalio/activity';
 import type { Carrier } from '../carriers/carrier.ts';
 import type { Database } from '../db/connection.ts';
-import { chargeLookup, failLookup, finishLookup, openLookup } from '../db/lookups.ts';
+import { chargeLookup, failLookup, finishLookup, openLookup } from '../db/lookups/lookups.ts';
 import type { LookupAnswer, LookupState } from '../domain/lookups.ts';
 
 /** Single-transaction steps of a look-up; run as local activities, safe to repeat. */

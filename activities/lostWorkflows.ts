@@ -1,7 +1,13 @@
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import type { Database } from '../db/connection.ts';
-import { closeFindings, type Finding, recordRepair, reportFinding, timesMended } from '../db/findings.ts';
-import { openAmong, type OpenBatch, type OpenMessage } from '../db/openMessages.ts';
+import {
+  closeFindings,
+  type Finding,
+  recordRepair,
+  reportFinding,
+  timesMended,
+} from '../db/maintenance/findings.ts';
+import { openAmong, type OpenBatch, type OpenMessage } from '../db/messages/openMessages.ts';
 import { transaction } from '../db/transaction.ts';
 import { batchRestart, clickStart, inboundStart, messageRestart } from '../workflows/startOptions.ts';
 

@@ -1,8 +1,14 @@
 import { Context } from '@temporalio/activity';
-import { deleteDrafts, deleteUnmatched, forgetReferences, leftovers, type Step } from '../db/cleanUp.ts';
+import {
+  deleteDrafts,
+  deleteUnmatched,
+  forgetReferences,
+  leftovers,
+  type Step,
+} from '../db/maintenance/cleanUp.ts';
 import type { Database } from '../db/connection.ts';
 import { idFloor, type IdPrefix } from '../db/ids.ts';
-import { databaseNow, readPosition, savePosition } from '../db/positions.ts';
+import { databaseNow, readPosition, savePosition } from '../db/maintenance/positions.ts';
 import {
   eraseClicksAfter,
   eraseLookupsAfter,
@@ -11,7 +17,7 @@ import {
   eraseRepliesAfter,
   type Mask,
   postponedAfter,
-} from '../db/retention.ts';
+} from '../db/maintenance/retention.ts';
 import { maskMsisdn } from '../domain/msisdn.ts';
 
 const DAY_MS = 86_400_000;

@@ -4,7 +4,7 @@ import {
   moveToRoute,
   releaseScheduled,
   reopenUnanswered,
-} from '../db/submissions.ts';
+} from '../db/messages/submissions.ts';
 import type { Database } from '../db/connection.ts';
 import { orderRoutes, type Routing } from '../domain/routing.ts';
 import { countEnd } from '../telemetry/messageMetrics.ts';

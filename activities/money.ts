@@ -1,15 +1,15 @@
 import type { Database } from '../db/connection.ts';
-import { closeFindings, reportFinding } from '../db/findings.ts';
+import { closeFindings, reportFinding } from '../db/maintenance/findings.ts';
 import { idFloor } from '../db/ids.ts';
-import { readLedgerState } from '../db/ledger.ts';
+import { readLedgerState } from '../db/money/ledger.ts';
 import {
   advanceLedgerChecks,
   compareLedgers,
   forgetLedgerCheck,
   payBack,
   refundableAfter,
-} from '../db/ledgerChecks.ts';
-import { databaseNow, readPosition, savePosition } from '../db/positions.ts';
+} from '../db/money/ledgerChecks.ts';
+import { databaseNow, readPosition, savePosition } from '../db/maintenance/positions.ts';
 import type { Tally } from '../workflows/contracts.ts';
 
 const ACCOUNTS = 200;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../db/connection.ts';
-import { pauseRoute, takeSlots } from '../db/routeRates.ts';
+import { pauseRoute, takeSlots } from '../db/routes/routeRates.ts';
 
 /** Keeps one route's rate, together with every other process that submits on it. */
 export interface Pacer {

@@ -20,8 +20,8 @@ import {
   takeMatchedReports,
   takeSignals,
   WHOLE,
-} from '../db/receipts.ts';
-import { acceptParts, holdUnanswered, lockMessage } from '../db/submissions.ts';
+} from '../db/incoming/receipts.ts';
+import { acceptParts, holdUnanswered, lockMessage } from '../db/messages/submissions.ts';
 import { transaction } from '../db/transaction.ts';
 import { mergeReport, outcomeOfParts, type ReportState } from '../domain/receipts.ts';
 import { countEnd, countReports, observeDelivered, observeSent } from '../telemetry/messageMetrics.ts';

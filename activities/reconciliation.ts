@@ -1,15 +1,15 @@
 import { Context } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import type { Database } from '../db/connection.ts';
-import { openSubjects } from '../db/findings.ts';
+import { openSubjects } from '../db/maintenance/findings.ts';
 import {
   openAmong,
   openBatchesAmong,
   openMessagesAfter,
   untoldClicks,
   untoldReplies,
-} from '../db/openMessages.ts';
-import { databaseNow, readPosition, savePosition } from '../db/positions.ts';
+} from '../db/messages/openMessages.ts';
+import { databaseNow, readPosition, savePosition } from '../db/maintenance/positions.ts';
 import type { Tally } from '../workflows/contracts.ts';
 import { reconcileDrafts, reconcileLookups, reconcileWaiting } from './leftovers.ts';
 import { ABOUT_MESSAGES, lostWorkflows, type Verdict } from './lostWorkflows.ts';

@@ -10,7 +10,7 @@ import {
   openSegments,
   type SegmentGroup,
   storeSegment,
-} from '../db/replySegments.ts';
+} from '../db/incoming/replySegments.ts';
 import { transaction } from '../db/transaction.ts';
 import { type ReplySegment, storable } from '../domain/inbound.ts';
 import { joinSegments } from '../domain/smsText.ts';

@@ -1,6 +1,6 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { Database } from '../db/connection.ts';
-import { openResends, type Resend } from '../db/webhookResends.ts';
+import { openResends, type Resend } from '../db/webhooks/webhookResends.ts';
 import { resendStart } from '../workflows/startOptions.ts';
 
 // By then whoever asked for them has started their workflows, or never will.

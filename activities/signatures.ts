@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { decrypt } from '../db/encryption.ts';
-import type { WebhookEvent } from '../db/webhooks.ts';
+import type { WebhookEvent } from '../db/webhooks/webhooks.ts';
 
 export const SIGNATURE_HEADER = 'X-Service-Signature';
 /** The same by the other secret, for a day after a change. */

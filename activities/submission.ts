@@ -3,7 +3,7 @@ import { ApplicationFailure, Context, log } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
 import type { Carrier, Withheld } from '../carriers/carrier.ts';
 import type { Database } from '../db/connection.ts';
-import { partReference, WHOLE } from '../db/receipts.ts';
+import { partReference, WHOLE } from '../db/incoming/receipts.ts';
 import {
   acceptParts,
   claimParts,
@@ -18,7 +18,7 @@ import {
   rejectBlacklisted,
   type StatusChange,
   type SubmittableMessage,
-} from '../db/submissions.ts';
+} from '../db/messages/submissions.ts';
 import { splitIntoParts } from '../domain/parts.ts';
 import { orderRoutes, type Routing } from '../domain/routing.ts';
 import { NO_SESSION, type SubmitAnswer, type SubmitPart } from '../domain/submission.ts';

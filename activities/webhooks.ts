@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
-import type { ClickSnapshot } from '../db/clicks.ts';
+import type { ClickSnapshot } from '../db/links/clicks.ts';
 import type { Database } from '../db/connection.ts';
 import {
   eventLink,
@@ -11,9 +11,9 @@ import {
   logAttempt,
   type StatusSnapshot,
   type WebhookEvent,
-} from '../db/webhooks.ts';
-import { attemptsBefore, endResend } from '../db/webhookResends.ts';
-import { noteSecretInUse } from '../db/webhookSecrets.ts';
+} from '../db/webhooks/webhooks.ts';
+import { attemptsBefore, endResend } from '../db/webhooks/webhookResends.ts';
+import { noteSecretInUse } from '../db/webhooks/webhookSecrets.ts';
 import { inboundRecord } from '../domain/inbound.ts';
 import { linkRecord } from '../domain/links.ts';
 import { type MessageRow, messageRecord } from '../domain/records.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { changeSettings, PrefixTakenError, readAccount } from '../db/accounts.ts';
-import { isActiveSender } from '../db/senders.ts';
+import { changeSettings, PrefixTakenError, readAccount } from '../db/accounts/accounts.ts';
+import { isActiveSender } from '../db/accounts/senders.ts';
 import { isReservedKeyword } from '../domain/keywords.ts';
 import { defaultForeignPrice } from '../domain/price.ts';
 import { endpoint } from './endpoint.ts';

@@ -1,5 +1,10 @@
 import { z } from 'zod';
-import { addToBlacklist, type BlacklistRow, readBlacklist, removeFromBlacklist } from '../db/blacklist.ts';
+import {
+  addToBlacklist,
+  type BlacklistRow,
+  readBlacklist,
+  removeFromBlacklist,
+} from '../db/incoming/blacklist.ts';
 import { formatInstant } from '../domain/instants.ts';
 import { parseMsisdn } from '../domain/msisdn.ts';
 import { endpoint } from './endpoint.ts';

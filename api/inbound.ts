@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { readAccount } from '../db/accounts.ts';
-import { readAndMark, readInbound, readReply } from '../db/replies.ts';
+import { readAccount } from '../db/accounts/accounts.ts';
+import { readAndMark, readInbound, readReply } from '../db/incoming/replies.ts';
 import { inboundRecord } from '../domain/inbound.ts';
 import { endpoint } from './endpoint.ts';
 import { forbidden, notFound } from './errors.ts';

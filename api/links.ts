@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { readClickLog } from '../db/clicks.ts';
-import { readLink, readLinks } from '../db/links.ts';
-import { isToken } from '../db/tokens.ts';
+import { readClickLog } from '../db/links/clicks.ts';
+import { readLink, readLinks } from '../db/links/links.ts';
+import { isToken } from '../db/links/tokens.ts';
 import { LINK_TOKEN_LENGTH, linkRecord } from '../domain/links.ts';
 import { endpoint } from './endpoint.ts';
 import { notFound } from './errors.ts';

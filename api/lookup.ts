@@ -9,7 +9,7 @@ import {
   readKnownResult,
   readLookupTerms,
   settleLookup,
-} from '../db/lookups.ts';
+} from '../db/lookups/lookups.ts';
 import { parseMsisdn } from '../domain/msisdn.ts';
 import { orderRoutes } from '../domain/routing.ts';
 import { lookUpUpdate } from '../workflows/contracts.ts';

@@ -1,4 +1,4 @@
-import { readReport } from '../db/reports.ts';
+import { readReport } from '../db/reports/reports.ts';
 import { addDays, type CalendarSpan, divide, startOfDay } from '../domain/calendar.ts';
 import type { ReportDivision, ReportFilter } from '../domain/reports.ts';
 import { endpoint } from './endpoint.ts';

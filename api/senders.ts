@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { readAccount } from '../db/accounts.ts';
-import { activeSenders } from '../db/senders.ts';
+import { readAccount } from '../db/accounts/accounts.ts';
+import { activeSenders } from '../db/accounts/senders.ts';
 import { endpoint } from './endpoint.ts';
 
 /** GET /v1/senders (v2.3.0, Sender list item): active senders, and the one in effect when a send names none. */

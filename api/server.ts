@@ -10,7 +10,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { openDatabase, poolState } from '../db/connection.ts';
 import { newId } from '../db/ids.ts';
-import { cachedRouting } from '../db/routingCache.ts';
+import { cachedRouting } from '../db/routes/routingCache.ts';
 import { countRefusal } from '../telemetry/httpMetrics.ts';
 import { watchPool } from '../telemetry/poolMetrics.ts';
 import { temporalCallMetrics } from '../telemetry/temporalMetrics.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import * as stored from '../db/templates.ts';
+import * as stored from '../db/messages/templates.ts';
 import { newId } from '../db/ids.ts';
 import { malformedLink, parsePlaceholders, placeholderNames } from '../domain/placeholders.ts';
 import {

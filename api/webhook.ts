@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { decrypt, encrypt } from '../db/encryption.ts';
-import { setWebhook } from '../db/webhookSecrets.ts';
+import { setWebhook } from '../db/webhooks/webhookSecrets.ts';
 import { endpoint } from './endpoint.ts';
 import { plainText } from './fields.ts';
 import { checkWebhookUrl } from './webhookUrl.ts';

@@ -1,7 +1,17 @@
 import { z } from 'zod';
 import { startResend } from '../activities/resends.ts';
-import { DELIVERY_STATES, type DeliveryRow, readDeliveries, readDelivery } from '../db/webhookDeliveries.ts';
-import { requestResend, type ResendRefusal, RESENDS_AT_ONCE, RESENDS_MAX } from '../db/webhookResends.ts';
+import {
+  DELIVERY_STATES,
+  type DeliveryRow,
+  readDeliveries,
+  readDelivery,
+} from '../db/webhooks/webhookDeliveries.ts';
+import {
+  requestResend,
+  type ResendRefusal,
+  RESENDS_AT_ONCE,
+  RESENDS_MAX,
+} from '../db/webhooks/webhookResends.ts';
 import { endpoint } from './endpoint.ts';
 import { ApiError, notFound } from './errors.ts';
 import { instant } from './fields.ts';

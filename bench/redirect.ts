@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Pool } from 'undici';
 import { type Database, openDatabase } from '../db/connection.ts';
-import { linkTokens } from '../db/links.ts';
+import { linkTokens } from '../db/links/links.ts';
 import { addAccount } from './database.ts';
 import { middle, run, type Timing } from './load.ts';
 import { startServers } from './servers.ts';

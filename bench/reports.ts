@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import { startPostgres } from '../bin/embedded/postgres.ts';
 import { type Database, openDatabase } from '../db/connection.ts';
 import { migrate } from '../db/migrate.ts';
-import { type Grouping, readReport } from '../db/reports.ts';
+import { type Grouping, readReport } from '../db/reports/reports.ts';
 import { addDays, divide, polishDay, startOfDay } from '../domain/calendar.ts';
 import type { ReportDivision } from '../domain/reports.ts';
 import { fillWithMessages, REPORTED } from './reportData.ts';

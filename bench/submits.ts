@@ -4,7 +4,14 @@ import { Client, Connection } from '@temporalio/client';
 import pino from 'pino';
 import { smppSettings } from '../carriers/smpp/settings.ts';
 import { type Database, openDatabase } from '../db/connection.ts';
-import { addRoute, addRule, readRouteRules, readRouting, removeRule, sealCredentials } from '../db/routes.ts';
+import {
+  addRoute,
+  addRule,
+  readRouteRules,
+  readRouting,
+  removeRule,
+  sealCredentials,
+} from '../db/routes/routes.ts';
 import { installRuntime } from '../worker/runtime.ts';
 import { middle, run, type Timing } from './load.ts';
 import { measure, type Scenario } from './measure.ts';

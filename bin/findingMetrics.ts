@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { FindingKind } from '../db/findings.ts';
+import type { FindingKind } from '../db/maintenance/findings.ts';
 
 /** Writes how many findings of the reconciliation wait for a person into a fresh registry; labels are their kinds. */
 export function findingMetrics(found: { kind: FindingKind; open: number }[], registry: Registry): void {

@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { RouteOverview, RouteWorker } from '../db/routeOverview.ts';
+import type { RouteOverview, RouteWorker } from '../db/routes/routeOverview.ts';
 
 const STATES = ['active', 'draining', 'disabled'] as const;
 const MS = 1_000;

@@ -1,5 +1,5 @@
 import type { Carrier } from '../carriers/carrier.ts';
-import type { SeenRoute } from '../db/routeStates.ts';
+import type { SeenRoute } from '../db/routes/routeStates.ts';
 import { NO_SESSION, type SubmitAnswer } from '../domain/submission.ts';
 
 // So many submits in a row whose answer blames the route: it does not work, although its sessions stand.

@@ -3,7 +3,7 @@ import { lookupActivities } from '../activities/lookup.ts';
 import { createPacer } from '../activities/pacing.ts';
 import { submissionActivities, type Submitting } from '../activities/submission.ts';
 import type { Carrier } from '../carriers/carrier.ts';
-import type { Route } from '../db/routes.ts';
+import type { Route } from '../db/routes/routes.ts';
 import { hasReserve, type Routing } from '../domain/routing.ts';
 import { carrierQueue } from '../workflows/contracts.ts';
 

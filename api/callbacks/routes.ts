@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import ipaddr from 'ipaddr.js';
 import { smsapiCredentials, smsapiSettings } from '../../carriers/smsapi/settings.ts';
-import { type Route, readRoutes, routeCredentials } from '../../db/routes.ts';
+import { type Route, readRoutes, routeCredentials } from '../../db/routes/routes.ts';
 import type { Services } from '../services.ts';
 
 // A new secret is known within this time, and whoever guesses at addresses costs no query each.

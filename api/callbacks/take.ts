@@ -1,8 +1,8 @@
 import { readLookup, readReply, readReports, type CallbackFields } from '../../carriers/smsapi/callbacks.ts';
 import type { CallbackKind } from '../../carriers/smsapi/settings.ts';
-import { storeReplies } from '../../db/inbound.ts';
-import { storeLookupAnswer } from '../../db/lookupAnswers.ts';
-import { storeReports } from '../../db/receipts.ts';
+import { storeReplies } from '../../db/incoming/inbound.ts';
+import { storeLookupAnswer } from '../../db/lookups/lookupAnswers.ts';
+import { storeReports } from '../../db/incoming/receipts.ts';
 import { inboundStart } from '../../workflows/startOptions.ts';
 import { countReports } from '../../telemetry/messageMetrics.ts';
 import type { Services } from '../services.ts';

@@ -1,6 +1,11 @@
 import { stringify } from 'csv-stringify/sync';
 import type { Sql } from '../../db/connection.ts';
-import { type ContactFilter, type ContactRow, readContacts, readFieldKeys } from '../../db/contacts.ts';
+import {
+  type ContactFilter,
+  type ContactRow,
+  readContacts,
+  readFieldKeys,
+} from '../../db/contacts/contacts.ts';
 import { placeholderKey } from '../../domain/placeholders.ts';
 import { invalidRequest } from '../errors.ts';
 import { CONTACT_COLUMNS, customColumn, joinedNames, protectedCell } from '../../domain/contactTable.ts';

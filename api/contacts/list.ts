@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type ContactFilter, readContacts } from '../../db/contacts.ts';
-import { hasGroup } from '../../db/groups.ts';
+import { type ContactFilter, readContacts } from '../../db/contacts/contacts.ts';
+import { hasGroup } from '../../db/contacts/groups.ts';
 import { composed } from '../../domain/composed.ts';
 import { endpoint } from '../endpoint.ts';
 import { notFound, type Problem } from '../errors.ts';

@@ -1,4 +1,4 @@
-import type { ContactRow } from '../../db/contacts.ts';
+import type { ContactRow } from '../../db/contacts/contacts.ts';
 import { z } from 'zod';
 
 const CONTACT_ID = /^ct_[0-9a-z]{26}$/;

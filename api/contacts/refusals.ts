@@ -1,6 +1,6 @@
-import { ContactRefusedError } from '../../db/contactChanges.ts';
-import type { ContactRefusal } from '../../db/contactPlan.ts';
-import { GROUPS_MAX } from '../../db/groups.ts';
+import { ContactRefusedError } from '../../db/contacts/contactChanges.ts';
+import type { ContactRefusal } from '../../db/contacts/contactPlan.ts';
+import { GROUPS_MAX } from '../../db/contacts/groups.ts';
 import { CUSTOM_FIELDS_MAX } from '../../domain/contactFields.ts';
 import { ApiError, invalidRequest, notFound } from '../errors.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { importContacts, saveContact } from '../../db/contactChanges.ts';
-import type { Imported } from '../../db/contactPlan.ts';
+import { importContacts, saveContact } from '../../db/contacts/contactChanges.ts';
+import type { Imported } from '../../db/contacts/contactPlan.ts';
 import type { Database } from '../../db/connection.ts';
 import { endpoint } from '../endpoint.ts';
 import { ApiError } from '../errors.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { changeContact as change, deleteContact as remove } from '../../db/contactChanges.ts';
-import { readContact } from '../../db/contacts.ts';
+import { changeContact as change, deleteContact as remove } from '../../db/contacts/contactChanges.ts';
+import { readContact } from '../../db/contacts/contacts.ts';
 import { endpoint } from '../endpoint.ts';
 import { notFound } from '../errors.ts';
 import { contactSchema } from '../schemas.ts';

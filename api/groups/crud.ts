@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import * as stored from '../../db/groups.ts';
+import * as stored from '../../db/contacts/groups.ts';
 import { endpoint } from '../endpoint.ts';
 import { ApiError, invalidRequest, notFound } from '../errors.ts';
 import { groupSchema } from '../schemas.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { addMembers, removeMember } from '../../db/groupMembers.ts';
+import { addMembers, removeMember } from '../../db/contacts/groupMembers.ts';
 import { parseMsisdn } from '../../domain/msisdn.ts';
 import { contactId, isContactId } from '../contacts/record.ts';
 import { endpoint } from '../endpoint.ts';

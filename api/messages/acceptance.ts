@@ -1,6 +1,6 @@
 import { WithStartWorkflowOperation } from '@temporalio/client';
-import { chargeRequest } from '../../db/billing.ts';
-import { abandonRequest, type Draft, type Resolution } from '../../db/drafts.ts';
+import { chargeRequest } from '../../db/money/billing.ts';
+import { abandonRequest, type Draft, type Resolution } from '../../db/messages/drafts.ts';
 import type { Acceptance } from '../../domain/acceptance.ts';
 import { acceptUpdate } from '../../workflows/contracts.ts';
 import { batchStart, messageStart } from '../../workflows/startOptions.ts';

@@ -6,8 +6,8 @@ import {
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
 import { z } from 'zod';
-import { readMessage } from '../../db/history.ts';
-import { readStartable } from '../../db/startable.ts';
+import { readMessage } from '../../db/messages/history.ts';
+import { readStartable } from '../../db/messages/startable.ts';
 import { messageRecord, type MessageRow } from '../../domain/records.ts';
 import type { StartableMessage } from '../../domain/startable.ts';
 import { cancelSignal, cancelUpdate, FAILURE } from '../../workflows/contracts.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readFacts } from '../../db/timeline.ts';
+import { readFacts } from '../../db/messages/timeline.ts';
 import { publicTimeline } from '../../domain/timeline.ts';
 import { endpoint } from '../endpoint.ts';
 import { notFound } from '../errors.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { readHistory, readMessage } from '../../db/history.ts';
-import { linksOfMessage } from '../../db/links.ts';
+import { readHistory, readMessage } from '../../db/messages/history.ts';
+import { linksOfMessage } from '../../db/links/links.ts';
 import { linkRecord } from '../../domain/links.ts';
 import { messageRecord } from '../../domain/records.ts';
 import { MESSAGE_STATUSES } from '../../domain/statuses.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { abandonRequest } from '../../db/drafts.ts';
-import { readKeyRecord, releaseKey, takeOverKey } from '../../db/idempotency.ts';
+import { abandonRequest } from '../../db/messages/drafts.ts';
+import { readKeyRecord, releaseKey, takeOverKey } from '../../db/messages/idempotency.ts';
 import type { Sql } from '../../db/connection.ts';
 import { ApiError, paymentRequired } from '../errors.ts';
 

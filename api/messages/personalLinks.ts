@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/connection.ts';
-import { linkTokens } from '../../db/links.ts';
-import { OPT_OUT_TOKEN_LENGTH, optOutTokens } from '../../db/optOut.ts';
+import { linkTokens } from '../../db/links/links.ts';
+import { OPT_OUT_TOKEN_LENGTH, optOutTokens } from '../../db/incoming/optOut.ts';
 import { LINK_TOKEN_LENGTH } from '../../domain/links.ts';
 import { linkAddresses } from '../../domain/placeholders.ts';
 import type { PersonalLinks, Wording } from './wording.ts';

@@ -1,4 +1,4 @@
-import { readSendTerms, type SendTerms } from '../../db/drafts.ts';
+import { readSendTerms, type SendTerms } from '../../db/messages/drafts.ts';
 import { newId } from '../../db/ids.ts';
 import { messageCost, pricePerPart } from '../../domain/price.ts';
 import { orderRoutes, type Routing, type Traffic } from '../../domain/routing.ts';

@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/connection.ts';
-import { expandGroups } from '../../db/groups.ts';
+import { expandGroups } from '../../db/contacts/groups.ts';
 import { composed } from '../../domain/composed.ts';
 import { parseMsisdn } from '../../domain/msisdn.ts';
 import { type ApiError, invalidRequest, notFound } from '../errors.ts';

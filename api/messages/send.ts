@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Draft, writeDrafts, writeDraftsWithKey } from '../../db/drafts.ts';
+import { type Draft, writeDrafts, writeDraftsWithKey } from '../../db/messages/drafts.ts';
 import { countryOf } from '../../domain/msisdn.ts';
 import { render } from '../../domain/placeholders.ts';
 import { messageRecord } from '../../domain/records.ts';

@@ -1,6 +1,6 @@
-import { contactsOf, type ContactValues } from '../../db/contacts.ts';
+import { contactsOf, type ContactValues } from '../../db/contacts/contacts.ts';
 import type { Sql } from '../../db/connection.ts';
-import { readTemplate } from '../../db/templates.ts';
+import { readTemplate } from '../../db/messages/templates.ts';
 import { MAX_PARTS, splitIntoParts, type Encoding } from '../../domain/parts.ts';
 import {
   fillIn,

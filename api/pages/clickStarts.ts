@@ -1,4 +1,4 @@
-import type { UncountedClick } from '../../db/clicks.ts';
+import type { UncountedClick } from '../../db/links/clicks.ts';
 import { clickStart } from '../../workflows/startOptions.ts';
 import type { Services } from '../services.ts';
 

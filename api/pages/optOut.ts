@@ -1,6 +1,6 @@
-import { blacklistForOptOut } from '../../db/blacklist.ts';
-import { findOptOutLink, OPT_OUT_TOKEN_LENGTH, type OptOutLink } from '../../db/optOut.ts';
-import { isToken } from '../../db/tokens.ts';
+import { blacklistForOptOut } from '../../db/incoming/blacklist.ts';
+import { findOptOutLink, OPT_OUT_TOKEN_LENGTH, type OptOutLink } from '../../db/incoming/optOut.ts';
+import { isToken } from '../../db/links/tokens.ts';
 import { maskMsisdn } from '../../domain/msisdn.ts';
 import type { Page, PageAnswer } from '../page.ts';
 import { isAutomatic } from './automatic.ts';

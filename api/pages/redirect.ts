@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
-import { storeClick } from '../../db/clicks.ts';
+import { storeClick } from '../../db/links/clicks.ts';
 import { newId } from '../../db/ids.ts';
-import { isToken } from '../../db/tokens.ts';
+import { isToken } from '../../db/links/tokens.ts';
 import { LINK_TOKEN_LENGTH } from '../../domain/links.ts';
 import { shortenedAddress } from '../../domain/shortenedAddress.ts';
 import { countClick } from '../../telemetry/reactionMetrics.ts';

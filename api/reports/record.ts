@@ -1,4 +1,4 @@
-import type { ReportGroup } from '../../db/reports.ts';
+import type { ReportGroup } from '../../db/reports/reports.ts';
 import type { CalendarSpan } from '../../domain/calendar.ts';
 import { type LookupSums, NOTHING_SENT, type ReportDivision, reportFigures } from '../../domain/reports.ts';
 import type { Period } from './query.ts';

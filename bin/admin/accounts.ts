@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
-import { book } from '../../db/ledger.ts';
+import { book } from '../../db/money/ledger.ts';
 import {
   insertAccount,
   listAccounts,
@@ -10,8 +10,8 @@ import {
   updateAccount,
   type AccountPatch,
   type OperatorAccount,
-} from '../../db/operators.ts';
-import { listStatements } from '../../db/statements.ts';
+} from '../../db/accounts/operators.ts';
+import { listStatements } from '../../db/money/statements.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { CountryRates } from '../../domain/price.ts';
 import { command, optional, required, type Outcome, type Values } from './command.ts';

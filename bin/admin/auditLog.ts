@@ -1,4 +1,4 @@
-import { listAudit } from '../../db/audit.ts';
+import { listAudit } from '../../db/accounts/audit.ts';
 import { command, optional, type Outcome } from './command.ts';
 import { findAccount } from './lookup.ts';
 import { accountId, rows } from './values.ts';

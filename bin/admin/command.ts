@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AuditDetails } from '../../db/audit.ts';
+import type { AuditDetails } from '../../db/accounts/audit.ts';
 import type { Sql } from '../../db/connection.ts';
 import type { Tools } from './tools.ts';
 

@@ -1,8 +1,8 @@
-import { writeAudit } from '../../db/audit.ts';
+import { writeAudit } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { claimFact } from '../../db/installation.ts';
-import { activateSender, updateAccount } from '../../db/operators.ts';
+import { activateSender, updateAccount } from '../../db/accounts/operators.ts';
 import { openAccount } from './accounts.ts';
 import { operatingUser } from './execute.ts';
 import { issueKey } from './keys.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database, Sql } from '../../db/connection.ts';
-import { countTraces, erasePerson, type Person, scheduledTo } from '../../db/erasure.ts';
+import { countTraces, erasePerson, type Person, scheduledTo } from '../../db/maintenance/erasure.ts';
 import { command, optional, required, type Outcome, yes } from './command.ts';
 import { findAccount } from './lookup.ts';
 import { readNumber } from './msisdn.ts';

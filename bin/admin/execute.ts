@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type AuditEntry, writeAudit } from '../../db/audit.ts';
+import { type AuditEntry, writeAudit } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/connection.ts';
 import { transaction } from '../../db/transaction.ts';
 import type { AnyCommand, Outcome } from './command.ts';

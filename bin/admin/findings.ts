@@ -1,4 +1,4 @@
-import { dismissFinding, listFindings } from '../../db/findings.ts';
+import { dismissFinding, listFindings } from '../../db/maintenance/findings.ts';
 import { command, optional, required, type Outcome } from './command.ts';
 import { findAccount } from './lookup.ts';
 import { notFound } from './problems.ts';

@@ -1,5 +1,5 @@
-import { listUnmatched, type UnmatchedReply } from '../../db/replies.ts';
-import { setInboundNumber } from '../../db/inbound.ts';
+import { listUnmatched, type UnmatchedReply } from '../../db/incoming/replies.ts';
+import { setInboundNumber } from '../../db/incoming/inbound.ts';
 import { command, optional, required, type Outcome } from './command.ts';
 import { holdAccount, requireOpen } from './lookup.ts';
 import { refused } from './problems.ts';

@@ -1,7 +1,7 @@
-import { newApiKey, type KeyMode } from '../../db/apiKeys.ts';
+import { newApiKey, type KeyMode } from '../../db/accounts/apiKeys.ts';
 import type { Sql } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
-import { insertKey, listKeys, revokeKey } from '../../db/operators.ts';
+import { insertKey, listKeys, revokeKey } from '../../db/accounts/operators.ts';
 import { command, optional, required, type Outcome } from './command.ts';
 import { findAccount, holdAccount, requireOpen } from './lookup.ts';
 import { notFound, refused } from './problems.ts';

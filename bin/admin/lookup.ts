@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/connection.ts';
-import { lockAccount, readAccount, type OperatorAccount } from '../../db/operators.ts';
+import { lockAccount, readAccount, type OperatorAccount } from '../../db/accounts/operators.ts';
 import { notFound, refused } from './problems.ts';
 
 /** Reads an account. @throws AdminError not_found */

@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/connection.ts';
-import { readSubmission } from '../../db/unanswered.ts';
+import { readSubmission } from '../../db/messages/unanswered.ts';
 import { required, type Outcome } from './command.ts';
 import { printable } from './printable.ts';
 import { AdminError, notFound, refused } from './problems.ts';

@@ -1,4 +1,4 @@
-import { listUnanswered, type UnansweredMessage } from '../../db/unanswered.ts';
+import { listUnanswered, type UnansweredMessage } from '../../db/messages/unanswered.ts';
 import { command, optional, type Outcome } from './command.ts';
 import { decide, messageOption } from './messageDecision.ts';
 import { printable } from './printable.ts';

@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/connection.ts';
-import { book, listLedger, readLedgerState } from '../../db/ledger.ts';
-import { updateAccount } from '../../db/operators.ts';
+import { book, listLedger, readLedgerState } from '../../db/money/ledger.ts';
+import { updateAccount } from '../../db/accounts/operators.ts';
 import { command, optional, required, type Outcome } from './command.ts';
 import { findAccount, holdAccount, requireOpen } from './lookup.ts';
 import { invalidArgument } from './problems.ts';

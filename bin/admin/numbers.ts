@@ -1,4 +1,8 @@
-import { deleteVerifiedNumber, insertVerifiedNumber, listVerifiedNumbers } from '../../db/operators.ts';
+import {
+  deleteVerifiedNumber,
+  insertVerifiedNumber,
+  listVerifiedNumbers,
+} from '../../db/accounts/operators.ts';
 import { command, required, type Outcome } from './command.ts';
 import { findAccount, holdAccount } from './lookup.ts';
 import { readNumber } from './msisdn.ts';

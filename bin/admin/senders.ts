@@ -1,4 +1,4 @@
-import { activateSender, deactivateSender, listOperatorSenders } from '../../db/operators.ts';
+import { activateSender, deactivateSender, listOperatorSenders } from '../../db/accounts/operators.ts';
 import { isSenderName } from '../../domain/senders.ts';
 import { command, required, type Outcome } from './command.ts';
 import { findAccount, holdAccount } from './lookup.ts';

@@ -1,4 +1,4 @@
-import { addSimulatedReply } from '../../db/simulator.ts';
+import { addSimulatedReply } from '../../db/routes/simulator.ts';
 import { command, optional, required, type Outcome } from './command.ts';
 import { readNumber } from './msisdn.ts';
 import { invalidArgument } from './problems.ts';

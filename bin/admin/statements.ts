@@ -1,5 +1,5 @@
 import { newId } from '../../db/ids.ts';
-import { book } from '../../db/ledger.ts';
+import { book } from '../../db/money/ledger.ts';
 import {
   insertStatement,
   lastFullMonth,
@@ -7,7 +7,7 @@ import {
   lockStatement,
   markStatementPaid,
   monthlyAmount,
-} from '../../db/statements.ts';
+} from '../../db/money/statements.ts';
 import { parseInstant } from '../../domain/instants.ts';
 import { command, optional, required, type Outcome } from './command.ts';
 import { findAccount, holdAccount } from './lookup.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ensureDemoAccount } from '../../bin/admin/demo.ts';
-import { hashKey } from '../../db/apiKeys.ts';
+import { hashKey } from '../../db/accounts/apiKeys.ts';
 import { openDatabase } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { ACTOR, commandLine, listIn, ownDatabase, type Answer } from './support.ts';

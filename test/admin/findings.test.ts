@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { recordRepair, reportFinding } from '../../db/findings.ts';
+import { recordRepair, reportFinding } from '../../db/maintenance/findings.ts';
 import { newId } from '../../db/ids.ts';
 import { commandLine, listIn, ownDatabase } from './support.ts';
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { readRoute, routeCredentials } from '../../db/routes.ts';
+import { readRoute, routeCredentials } from '../../db/routes/routes.ts';
 import { startSmsc } from '../smsc/smsc.ts';
 import { PASSWORD, routeLine } from './routeLine.ts';
 import { type Answer, listIn } from './support.ts';

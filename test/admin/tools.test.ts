@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
 import { newId } from '../../db/ids.ts';
-import { readRoute, routeCredentials } from '../../db/routes.ts';
+import { readRoute, routeCredentials } from '../../db/routes/routes.ts';
 import { oneError, oneObject, ownDatabase, type Run } from './support.ts';
 
 const database = ownDatabase();

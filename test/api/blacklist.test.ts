@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { activeEntry, blacklistForOptOut } from '../../db/blacklist.ts';
+import { activeEntry, blacklistForOptOut } from '../../db/incoming/blacklist.ts';
 import type { AnswerBody } from '../support/client.ts';
 import { database, newAccount, type TestAccount } from '../support/factories.ts';
 

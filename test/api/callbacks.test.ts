@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { startApi } from '../../api/server.ts';
-import { findLookupAnswer } from '../../db/lookupAnswers.ts';
+import { findLookupAnswer } from '../../db/lookups/lookupAnswers.ts';
 import {
   addRoute,
   changeRoute,
@@ -11,7 +11,7 @@ import {
   type Route,
   sealCredentials,
   setRouteState,
-} from '../../db/routes.ts';
+} from '../../db/routes/routes.ts';
 import { startCutOffApi } from '../support/cutOffApi.ts';
 import { eventually } from '../support/eventually.ts';
 import { database, newAccount } from '../support/factories.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { GROUPS_MAX } from '../../db/groups.ts';
+import { GROUPS_MAX } from '../../db/contacts/groups.ts';
 import { database, newAccount, type TestAccount } from '../support/factories.ts';
 
 const PATH = '/v1/groups';

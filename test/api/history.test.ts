@@ -1,6 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import { describe, expect, inject, it } from 'vitest';
-import { cancelScheduled } from '../../db/billing.ts';
+import { cancelScheduled } from '../../db/money/billing.ts';
 import { eventually } from '../support/eventually.ts';
 import { books, database, newAccount, storedMessages, type TestAccount } from '../support/factories.ts';
 

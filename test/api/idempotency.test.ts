@@ -1,6 +1,6 @@
 import { describe, expect, inject, it } from 'vitest';
-import { chargeRequest } from '../../db/billing.ts';
-import { type Draft, writeDraftsWithKey } from '../../db/drafts.ts';
+import { chargeRequest } from '../../db/money/billing.ts';
+import { type Draft, writeDraftsWithKey } from '../../db/messages/drafts.ts';
 import { newId } from '../../db/ids.ts';
 import { fingerprintOf } from '../../api/messages/idempotency.ts';
 import type { ApiAnswer } from '../support/client.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, inject, it } from 'vitest';
 import { newId } from '../../db/ids.ts';
-import { addSimulatedReply } from '../../db/simulator.ts';
+import { addSimulatedReply } from '../../db/routes/simulator.ts';
 import { startReceiver } from '../support/webhookReceiver.ts';
 import { apiClient } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';

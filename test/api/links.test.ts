@@ -1,7 +1,7 @@
 import { describe, expect, inject, it } from 'vitest';
 import { openDatabase } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
-import { linksOfMessage, linkTokens } from '../../db/links.ts';
+import { linksOfMessage, linkTokens } from '../../db/links/links.ts';
 import { database, newAccount } from '../support/factories.ts';
 import { addresses, carry, counted, sendLink, sendLinks, visit } from '../support/links.ts';
 import { SHORT_URL } from '../support/service.ts';

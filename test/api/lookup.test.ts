@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { RunningApi } from '../../api/server.ts';
 import { newId } from '../../db/ids.ts';
-import { chargeLookup, failLookup, finishLookup, openLookup, settleLookup } from '../../db/lookups.ts';
+import {
+  chargeLookup,
+  failLookup,
+  finishLookup,
+  openLookup,
+  settleLookup,
+} from '../../db/lookups/lookups.ts';
 import { type ApiAnswer, apiClient } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { books, database, newAccount, newKey, type TestAccount } from '../support/factories.ts';

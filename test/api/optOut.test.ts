@@ -2,7 +2,7 @@ import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type RunningApi, startApi } from '../../api/server.ts';
 import { html, htmlAnswer } from '../../api/pages/html.ts';
-import { optOutTokens } from '../../db/optOut.ts';
+import { optOutTokens } from '../../db/incoming/optOut.ts';
 import { call } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { database, newAccount, type TestAccount } from '../support/factories.ts';

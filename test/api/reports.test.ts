@@ -2,7 +2,7 @@ import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Report } from '../../api/reports/schema.ts';
-import { readReport } from '../../db/reports.ts';
+import { readReport } from '../../db/reports/reports.ts';
 import { transaction } from '../../db/transaction.ts';
 import { addDays, polishDay } from '../../domain/calendar.ts';
 import { MESSAGE_STATUSES } from '../../domain/statuses.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, inject, it } from 'vitest';
-import { addSimulatedReply } from '../../db/simulator.ts';
+import { addSimulatedReply } from '../../db/routes/simulator.ts';
 import { eventually } from '../support/eventually.ts';
 import { books, database, newAccount } from '../support/factories.ts';
 import { visit } from '../support/pages.ts';

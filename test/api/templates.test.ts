@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { newId } from '../../db/ids.ts';
-import { TEMPLATES_MAX, TEMPLATES_MAX_BYTES } from '../../db/templates.ts';
+import { TEMPLATES_MAX, TEMPLATES_MAX_BYTES } from '../../db/messages/templates.ts';
 import { TEMPLATE_BODY_MAX } from '../../domain/templates.ts';
 import { database, newAccount, type TestAccount } from '../support/factories.ts';
 

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { maintenanceActivities, type Removed } from '../../activities/maintenance.ts';
 import { messageRecord } from '../../domain/records.ts';
 import { idFloor, newId, type IdPrefix } from '../../db/ids.ts';
-import { readHistory } from '../../db/history.ts';
+import { readHistory } from '../../db/messages/history.ts';
 import { ownDatabase } from '../admin/support.ts';
 
 const DAY = 86_400_000;

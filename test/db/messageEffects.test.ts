@@ -5,12 +5,12 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { removeDataDir } from '../../bin/embedded/dataDir.ts';
 import { startPostgres } from '../../bin/embedded/postgres.ts';
-import { cancelScheduled } from '../../db/billing.ts';
-import { addToBlacklist, blacklistForOptOut, removeFromBlacklist } from '../../db/blacklist.ts';
-import { countClick, storeClick } from '../../db/clicks.ts';
+import { cancelScheduled } from '../../db/money/billing.ts';
+import { addToBlacklist, blacklistForOptOut, removeFromBlacklist } from '../../db/incoming/blacklist.ts';
+import { countClick, storeClick } from '../../db/links/clicks.ts';
 import { type Database, openDatabase, type Sql } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
-import { settleReply } from '../../db/inbound.ts';
+import { settleReply } from '../../db/incoming/inbound.ts';
 import { migrate } from '../../db/migrate.ts';
 import { transaction } from '../../db/transaction.ts';
 

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { removeDataDir } from '../../bin/embedded/dataDir.ts';
 import { startPostgres } from '../../bin/embedded/postgres.ts';
-import { cancelScheduled, chargeRequest } from '../../db/billing.ts';
+import { cancelScheduled, chargeRequest } from '../../db/money/billing.ts';
 import { type Database, openDatabase } from '../../db/connection.ts';
-import { readHistory } from '../../db/history.ts';
+import { readHistory } from '../../db/messages/history.ts';
 import { migrate } from '../../db/migrate.ts';
 
 /** The schema of the release before this one. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { newId } from '../../db/ids.ts';
-import { readOverview } from '../../db/routeOverview.ts';
+import { readOverview } from '../../db/routes/routeOverview.ts';
 import {
   addRoute,
   addRule,
@@ -18,7 +18,7 @@ import {
   sealCredentials,
   setRouteState,
   wasUsed,
-} from '../../db/routes.ts';
+} from '../../db/routes/routes.ts';
 import { transaction } from '../../db/transaction.ts';
 import { ownDatabase } from '../admin/support.ts';
 

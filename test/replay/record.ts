@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import packageJson from '../../package.json' with { type: 'json' };
-import { storeClick } from '../../db/clicks.ts';
+import { storeClick } from '../../db/links/clicks.ts';
 import { newId } from '../../db/ids.ts';
-import { linkTokens } from '../../db/links.ts';
+import { linkTokens } from '../../db/links/links.ts';
 import { createReceipts } from '../../activities/receipts.ts';
 import {
   cancelSignal,
@@ -15,7 +15,7 @@ import {
   MESSAGES_QUEUE,
   resubmitUpdate,
 } from '../../workflows/contracts.ts';
-import { requestResend } from '../../db/webhookResends.ts';
+import { requestResend } from '../../db/webhooks/webhookResends.ts';
 import { clickStart, resendStart } from '../../workflows/startOptions.ts';
 import { lookUp, writtenLookup } from '../workflows/lookups.ts';
 import { HOUR, type Pipeline, startPipeline, until } from '../workflows/pipeline.ts';

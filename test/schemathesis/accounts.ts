@@ -3,7 +3,7 @@ import { issueKey } from '../../bin/admin/keys.ts';
 import { ALL_SCOPES } from '../../bin/admin/values.ts';
 import { openDatabase } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
-import { activateSender, updateAccount } from '../../db/operators.ts';
+import { activateSender, updateAccount } from '../../db/accounts/operators.ts';
 
 // As much as the run can spend; the limit on requests is tested elsewhere and would only end it early.
 const BALANCE_GROSZE = 100_000_000;

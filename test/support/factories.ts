@@ -1,5 +1,5 @@
 import { inject } from 'vitest';
-import { newApiKey } from '../../db/apiKeys.ts';
+import { newApiKey } from '../../db/accounts/apiKeys.ts';
 import { type Database, openDatabase } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import type { CountryRates } from '../../domain/price.ts';

@@ -1,5 +1,5 @@
 import { inject } from 'vitest';
-import { linkTokens } from '../../db/links.ts';
+import { linkTokens } from '../../db/links/links.ts';
 import type { AnswerBody } from './client.ts';
 import { eventually } from './eventually.ts';
 import { database, type TestAccount } from './factories.ts';

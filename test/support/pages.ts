@@ -1,5 +1,5 @@
-import { randomToken } from '../../db/tokens.ts';
-import { OPT_OUT_TOKEN_LENGTH, optOutTokens } from '../../db/optOut.ts';
+import { randomToken } from '../../db/links/tokens.ts';
+import { OPT_OUT_TOKEN_LENGTH, optOutTokens } from '../../db/incoming/optOut.ts';
 import { database, type TestAccount } from './factories.ts';
 
 /** A visit's answer. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { safeError } from '../../telemetry/safeError.ts';
-import { addSimulatedReply } from '../../db/simulator.ts';
+import { addSimulatedReply } from '../../db/routes/simulator.ts';
 import { eventually } from '../support/eventually.ts';
 import {
   listening,

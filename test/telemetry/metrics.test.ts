@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { addSimulatedReply } from '../../db/simulator.ts';
+import { addSimulatedReply } from '../../db/routes/simulator.ts';
 import { eventually } from '../support/eventually.ts';
 import type { Scrape } from './exposition.ts';
 import {

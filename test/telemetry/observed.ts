@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { freePort } from '../../bin/embedded/ports.ts';
-import { newApiKey } from '../../db/apiKeys.ts';
+import { newApiKey } from '../../db/accounts/apiKeys.ts';
 import { type Database, openDatabase } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { type StartedService, startService } from '../support/service.ts';

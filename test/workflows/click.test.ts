@@ -5,9 +5,9 @@ import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startForgottenClicks } from '../../activities/links.ts';
-import { countClick, storeClick } from '../../db/clicks.ts';
+import { countClick, storeClick } from '../../db/links/clicks.ts';
 import { newId } from '../../db/ids.ts';
-import { linkTokens } from '../../db/links.ts';
+import { linkTokens } from '../../db/links/links.ts';
 import { clickStart } from '../../workflows/startOptions.ts';
 import { type Pipeline, startPipeline, until } from './pipeline.ts';
 

@@ -3,7 +3,7 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createReplies, inboundActivities } from '../../activities/inbound.ts';
 import { newId } from '../../db/ids.ts';
-import { addSimulatedReply } from '../../db/simulator.ts';
+import { addSimulatedReply } from '../../db/routes/simulator.ts';
 import type { InboundRecord } from '../../domain/inbound.ts';
 import { startReceiver } from '../support/webhookReceiver.ts';
 import { inboundStart } from '../../workflows/startOptions.ts';

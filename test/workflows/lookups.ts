@@ -1,6 +1,6 @@
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { newId } from '../../db/ids.ts';
-import { claimLookup } from '../../db/lookups.ts';
+import { claimLookup } from '../../db/lookups/lookups.ts';
 import type { LookupState } from '../../domain/lookups.ts';
 import { lookUpUpdate } from '../../workflows/contracts.ts';
 import { lookupStart } from '../../workflows/startOptions.ts';

@@ -5,7 +5,7 @@ import {
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { storeReports } from '../../db/receipts.ts';
+import { storeReports } from '../../db/incoming/receipts.ts';
 import { cancelSignal, cancelUpdate, FAILURE } from '../../workflows/contracts.ts';
 import type { StartableMessage } from '../../domain/startable.ts';
 import { messageStart } from '../../workflows/startOptions.ts';

@@ -1,11 +1,11 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { chargeRequest } from '../../db/billing.ts';
-import { listFindings } from '../../db/findings.ts';
+import { chargeRequest } from '../../db/money/billing.ts';
+import { listFindings } from '../../db/maintenance/findings.ts';
 import { idFloor, newId } from '../../db/ids.ts';
-import { chargeLookup } from '../../db/lookups.ts';
-import { storeReports } from '../../db/receipts.ts';
+import { chargeLookup } from '../../db/lookups/lookups.ts';
+import { storeReports } from '../../db/incoming/receipts.ts';
 import { ensureSchedules } from '../../worker/schedules.ts';
 import { cancelUpdate, MESSAGES_QUEUE, type Tally } from '../../workflows/contracts.ts';
 import { writtenLookup } from './lookups.ts';

@@ -1,4 +1,4 @@
-import { storeReplies } from '../../db/inbound.ts';
+import { storeReplies } from '../../db/incoming/inbound.ts';
 import { newId } from '../../db/ids.ts';
 import { inboundStart } from '../../workflows/startOptions.ts';
 import type { Pipeline } from './pipeline.ts';

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createReceipts, type Receipts } from '../../activities/receipts.ts';
 import type { Database } from '../../db/connection.ts';
-import { storeReports } from '../../db/receipts.ts';
+import { storeReports } from '../../db/incoming/receipts.ts';
 import {
   acceptParts,
   claimParts,
@@ -10,7 +10,7 @@ import {
   failSubmission,
   leavePartsUnanswered,
   reopenUnanswered,
-} from '../../db/submissions.ts';
+} from '../../db/messages/submissions.ts';
 import { startDatabase } from '../support/database.ts';
 
 const ROUTE = 'r';

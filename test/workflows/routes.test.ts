@@ -1,7 +1,7 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createReceipts } from '../../activities/receipts.ts';
-import { storeReports } from '../../db/receipts.ts';
+import { storeReports } from '../../db/incoming/receipts.ts';
 import type { StartableMessage } from '../../domain/startable.ts';
 import { FAILURE, giveUpUpdate, resubmitUpdate } from '../../workflows/contracts.ts';
 import { HOUR, type Pipeline, startPipeline, until } from './pipeline.ts';

@@ -1,4 +1,4 @@
-import { readFacts, readHead, readInternalFacts, type MessageHead } from '../../../db/timeline.ts';
+import { readFacts, readHead, readInternalFacts, type MessageHead } from '../../../db/messages/timeline.ts';
 import { internalTimeline, type MessageFacts, type TimelineEntry } from '../../../domain/timeline.ts';
 import { command, optional, required, type Outcome } from '../command.ts';
 import { printable } from '../printable.ts';

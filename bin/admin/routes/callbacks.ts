@@ -1,4 +1,4 @@
-import { changeRoute, type Route } from '../../../db/routes.ts';
+import { changeRoute, type Route } from '../../../db/routes/routes.ts';
 import { command, optional, required, type Outcome } from '../command.ts';
 import { refused } from '../problems.ts';
 import { openCredentials, renewOwnSecret } from './credentials.ts';

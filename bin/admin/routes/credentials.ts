@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { DecryptionError } from '../../../db/encryption.ts';
-import { type Route, routeCredentials, sealCredentials } from '../../../db/routes.ts';
+import { type Route, routeCredentials, sealCredentials } from '../../../db/routes/routes.ts';
 import { optional, type Values } from '../command.ts';
 import { invalidArgument, refused } from '../problems.ts';
 import { kindOfRoute, readCredentials } from './kinds.ts';

@@ -1,5 +1,5 @@
 import type { Sql } from '../../../db/connection.ts';
-import { lockRoute, readRoute, type Route } from '../../../db/routes.ts';
+import { lockRoute, readRoute, type Route } from '../../../db/routes/routes.ts';
 import { notFound } from '../problems.ts';
 
 /** Reads a route. @throws AdminError not_found */

@@ -1,5 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import { addRoute, addRule, changeRoute, removeRoute, type RoutePatch, wasUsed } from '../../../db/routes.ts';
+import {
+  addRoute,
+  addRule,
+  changeRoute,
+  removeRoute,
+  type RoutePatch,
+  wasUsed,
+} from '../../../db/routes/routes.ts';
 import { command, optional, required, type Outcome } from '../command.ts';
 import { invalidArgument, refused } from '../problems.ts';
 import { CALLBACK_REMARK, callbackAddresses } from './callbacks.ts';

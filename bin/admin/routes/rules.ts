@@ -1,5 +1,11 @@
 import type { Sql } from '../../../db/connection.ts';
-import { addRule, readRouteRules, readRouting, removeRule, type StoredRule } from '../../../db/routes.ts';
+import {
+  addRule,
+  readRouteRules,
+  readRouting,
+  removeRule,
+  type StoredRule,
+} from '../../../db/routes/routes.ts';
 import { carries, orderRoutes, type RouteTraffic } from '../../../domain/routing.ts';
 import { command, optional, required, type Outcome } from '../command.ts';
 import { findAccount } from '../lookup.ts';

@@ -1,6 +1,6 @@
 import type { Sql } from '../../../db/connection.ts';
-import { readOverview } from '../../../db/routeOverview.ts';
-import { readRouting, type RouteState, setRouteState } from '../../../db/routes.ts';
+import { readOverview } from '../../../db/routes/routeOverview.ts';
+import { readRouting, type RouteState, setRouteState } from '../../../db/routes/routes.ts';
 import { command, required, type Outcome } from '../command.ts';
 import { holdRoute, remark } from './lookup.ts';
 import { onlyUses, simulatorRemark } from './use.ts';

@@ -1,5 +1,5 @@
 import type { Sql } from '../../../db/connection.ts';
-import { readOverview } from '../../../db/routeOverview.ts';
+import { readOverview } from '../../../db/routes/routeOverview.ts';
 import { command, required, type Outcome } from '../command.ts';
 import { AdminError } from '../problems.ts';
 import { openCredentials } from './credentials.ts';

@@ -1,5 +1,5 @@
 import type { Sql } from '../../../db/connection.ts';
-import { readRouting } from '../../../db/routes.ts';
+import { readRouting } from '../../../db/routes/routes.ts';
 import type { RouteRule, Routing } from '../../../domain/routing.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { readOverview, type RouteOverview, type RouteWorker } from '../../../db/routeOverview.ts';
-import { readRouteRules, type Route } from '../../../db/routes.ts';
+import { readOverview, type RouteOverview, type RouteWorker } from '../../../db/routes/routeOverview.ts';
+import { readRouteRules, type Route } from '../../../db/routes/routes.ts';
 import { command, required, type Outcome } from '../command.ts';
 import { AdminError } from '../problems.ts';
 import { printable } from '../printable.ts';

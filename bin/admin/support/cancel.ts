@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Sql } from '../../../db/connection.ts';
-import { readSubmission } from '../../../db/unanswered.ts';
+import { readSubmission } from '../../../db/messages/unanswered.ts';
 import { command, required, type Outcome } from '../command.ts';
 import { printable } from '../printable.ts';
 import { AdminError, notFound, refused } from '../problems.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database, Sql } from '../../../db/connection.ts';
-import { requestResend, type ResendRefusal } from '../../../db/webhookResends.ts';
+import { requestResend, type ResendRefusal } from '../../../db/webhooks/webhookResends.ts';
 import type { Tools } from '../tools.ts';
 
 // One account's events are delivered again some at a time: the next ones wait for those before them.

@@ -5,7 +5,7 @@ import {
   type StuckFilter,
   type StuckKind,
   type StuckThing,
-} from '../../../db/stuck.ts';
+} from '../../../db/messages/stuck.ts';
 import { command, optional, required, yes, type Outcome } from '../command.ts';
 import { findAccount } from '../lookup.ts';
 import { decide } from '../messageDecision.ts';

@@ -1,4 +1,4 @@
-import { DELIVERY_STATES, type DeliveryRow, readDeliveries } from '../../../db/webhookDeliveries.ts';
+import { DELIVERY_STATES, type DeliveryRow, readDeliveries } from '../../../db/webhooks/webhookDeliveries.ts';
 import type { Sql } from '../../../db/connection.ts';
 import { command, optional, yes, type Outcome } from '../command.ts';
 import { findAccount } from '../lookup.ts';

@@ -1,0 +1,51 @@
+import type { Sql } from '../connection.ts';
+
+/** A key that is in force, its account's state, and the account's request window after counting this request. */
+export interface KeyRow {
+  key_id: string;
+  /** SHA-256 of the key. */
+  hash: Buffer;
+  key_mode: 'test' | 'live';
+  scopes: ('send' | 'read' | 'manage')[];
+  account_id: string;
+  account_status: 'active' | 'suspended' | 'closed';
+  account_mode: 'test' | 'live';
+  rate_limit_per_minute: number;
+  /** Requests of the current window, this one included. */
+  used: number;
+  /** Whole seconds until the window ends, at least 1. */
+  resets_in: number;
+}
+
+/**
+ * Finds the key by its hash, unless it is revoked, and counts the request against its account's limit
+ * (v2.3.0, Limits: requests per minute per account). One statement, as every request begins with it.
+ *
+ * The window is fixed, 60 s, and starts with the account's first request; the row lock makes the count exact
+ * across processes. `last_used_at` is written at most every five minutes.
+ *
+ * @returns null when no such key is in force
+ */
+export async function useKey(sql: Sql, hash: Buffer): Promise<KeyRow | null> {
+  const [row] = await sql<KeyRow[]>`
+    with found as (
+      select k.id as key_id, k.hash, k.mode as key_mode, k.scopes, k.last_used_at,
+             a.id as account_id, a.status as account_status, a.mode as account_mode, a.rate_limit_per_minute
+        from api_keys k join accounts a on a.id = k.account_id
+       where k.hash = ${hash} and k.revoked_at is null
+    ), counted as (
+      insert into rate_windows as w (account_id, started_at, used)
+      select account_id, now(), 1 from found
+      on conflict (account_id) do update
+         set started_at = case when w.started_at <= now() - interval '60 s' then now() else w.started_at end,
+             used = case when w.started_at <= now() - interval '60 s' then 1 else w.used + 1 end
+      returning w.account_id, w.started_at, w.used
+    ), touched as (
+      update api_keys set last_used_at = now()
+       where id = (select key_id from found where last_used_at is null or last_used_at < now() - interval '5 min')
+    )
+    select key_id, hash, key_mode, scopes, found.account_id, account_status, account_mode, rate_limit_per_minute,
+           used, greatest(1, ceil(extract(epoch from started_at + interval '60 s' - now())))::int as resets_in
+      from found join counted on counted.account_id = found.account_id`;
+  return row ?? null;
+}

@@ -1,0 +1,208 @@
+import type postgres from 'postgres';
+import type { AccountRow } from './accounts.ts';
+import type { Sql } from '../connection.ts';
+
+/** What an operator sees of an account: every setting, no secret. Money in grosze net. */
+export interface OperatorAccount extends AccountRow {
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** The settings that an operator changes; balance and test credits move by ledger entries alone. */
+export type AccountPatch = Partial<
+  Pick<
+    OperatorAccount,
+    | 'name'
+    | 'status'
+    | 'mode'
+    | 'billing_mode'
+    | 'credit_limit_grosze'
+    | 'price_per_part_grosze'
+    | 'price_per_mms_grosze'
+    | 'price_per_vms_grosze'
+    | 'price_per_hlr_grosze'
+    | 'country_rates'
+    | 'rate_limit_per_minute'
+    | 'sender_name'
+    | 'send_window'
+  >
+>;
+
+export interface OperatorKey {
+  id: string;
+  account_id: string;
+  hint: string;
+  mode: 'test' | 'live';
+  scopes: string[];
+  created_at: Date;
+  last_used_at: Date | null;
+  revoked_at: Date | null;
+}
+
+export interface OperatorSender {
+  name: string;
+  active: boolean;
+  is_default: boolean;
+  created_at: Date;
+}
+
+export interface VerifiedNumber {
+  msisdn: string;
+  verified_at: Date;
+}
+
+const ACCOUNT_COLUMNS = [
+  'id',
+  'name',
+  'status',
+  'mode',
+  'billing_mode',
+  'balance_grosze',
+  'credit_limit_grosze',
+  'test_credits',
+  'price_per_part_grosze',
+  'price_per_mms_grosze',
+  'price_per_vms_grosze',
+  'price_per_hlr_grosze',
+  'country_rates',
+  'rate_limit_per_minute',
+  'sender_name',
+  'send_window',
+  'webhook_url',
+  'inbound_number',
+  'inbound_prefix',
+  'created_at',
+  'updated_at',
+] as const satisfies (keyof OperatorAccount)[];
+
+const KEY_COLUMNS = [
+  'id',
+  'account_id',
+  'hint',
+  'mode',
+  'scopes',
+  'created_at',
+  'last_used_at',
+  'revoked_at',
+] as const satisfies (keyof OperatorKey)[];
+
+/** Makes an account with the schema's defaults for what is not given; its balance is zero until something is booked. */
+export async function insertAccount(
+  sql: Sql,
+  id: string,
+  settings: AccountPatch & { name: string },
+): Promise<void> {
+  await sql`insert into accounts ${sql({ id, ...columnValues(sql, settings) })}`;
+}
+
+/** Reads an account, without a lock. */
+export async function readAccount(sql: Sql, id: string): Promise<OperatorAccount | undefined> {
+  const [row] = await sql<OperatorAccount[]>`
+    select ${sql([...ACCOUNT_COLUMNS])} from accounts where id = ${id}`;
+  return row;
+}
+
+/**
+ * Reads an account and locks it until the transaction ends, against other operators and against charges; new rows that
+ * only refer to it are not held up.
+ */
+export async function lockAccount(sql: Sql, id: string): Promise<OperatorAccount | undefined> {
+  const [row] = await sql<OperatorAccount[]>`
+    select ${sql([...ACCOUNT_COLUMNS])} from accounts where id = ${id} for no key update`;
+  return row;
+}
+
+/** All accounts, the oldest first. */
+export async function listAccounts(sql: Sql): Promise<OperatorAccount[]> {
+  return [...(await sql<OperatorAccount[]>`select ${sql([...ACCOUNT_COLUMNS])} from accounts order by id`)];
+}
+
+/** Changes the given settings and no other. */
+export async function updateAccount(sql: Sql, id: string, patch: AccountPatch): Promise<void> {
+  await sql`update accounts set ${sql(columnValues(sql, patch))}, updated_at = now() where id = ${id}`;
+}
+
+type ColumnValue = string | number | null | postgres.Parameter;
+
+// Left to itself the driver would write an object by its JavaScript type, not as the column's jsonb.
+function columnValues(sql: Sql, patch: AccountPatch): Record<string, ColumnValue> {
+  return Object.fromEntries(
+    Object.entries(patch).map(([column, value]): [string, ColumnValue] => [
+      column,
+      typeof value === 'object' && value !== null ? sql.json(value as postgres.JSONValue) : value,
+    ]),
+  );
+}
+
+/** Stores a key by its hash. */
+export async function insertKey(
+  sql: Sql,
+  key: { id: string; account: string; hash: Buffer; hint: string; mode: 'test' | 'live'; scopes: string[] },
+): Promise<void> {
+  await sql`
+    insert into api_keys (id, account_id, hash, hint, mode, scopes)
+    values (${key.id}, ${key.account}, ${key.hash}, ${key.hint}, ${key.mode}, ${key.scopes})`;
+}
+
+/** Revokes a key from this moment on; one revoked before keeps its time. Undefined: no such key. */
+export async function revokeKey(sql: Sql, id: string): Promise<OperatorKey | undefined> {
+  const [row] = await sql<OperatorKey[]>`
+    update api_keys set revoked_at = coalesce(revoked_at, now()) where id = ${id}
+    returning ${sql([...KEY_COLUMNS])}`;
+  return row;
+}
+
+/** The keys of an account, revoked ones too, the oldest first. */
+export async function listKeys(sql: Sql, account: string): Promise<OperatorKey[]> {
+  return [
+    ...(await sql<OperatorKey[]>`
+      select ${sql([...KEY_COLUMNS])} from api_keys where account_id = ${account} order by id`),
+  ];
+}
+
+/** Makes a sender active, whether it is new or was removed before. */
+export async function activateSender(sql: Sql, account: string, name: string): Promise<void> {
+  await sql`
+    insert into senders (account_id, name) values (${account}, ${name})
+    on conflict (account_id, name) do update set active = true`;
+}
+
+/** Makes a sender inactive, and no longer the default if it was. @returns false when no such sender was active */
+export async function deactivateSender(sql: Sql, account: string, name: string): Promise<boolean> {
+  const removed = await sql`
+    update senders set active = false where account_id = ${account} and name = ${name} and active`;
+  if (removed.count === 0) return false;
+  await sql`
+    update accounts set sender_name = null, updated_at = now() where id = ${account} and sender_name = ${name}`;
+  return true;
+}
+
+/** The senders of an account, removed ones too, by name. */
+export async function listOperatorSenders(sql: Sql, account: string): Promise<OperatorSender[]> {
+  return [
+    ...(await sql<OperatorSender[]>`
+      select s.name, s.active, s.active and s.name is not distinct from a.sender_name as is_default, s.created_at
+        from senders s join accounts a on a.id = s.account_id
+       where s.account_id = ${account} order by s.name`),
+  ];
+}
+
+/** Notes a number (E.164) as verified; again changes nothing. */
+export async function insertVerifiedNumber(sql: Sql, account: string, msisdn: string): Promise<void> {
+  await sql`insert into verified_numbers (account_id, msisdn) values (${account}, ${msisdn}) on conflict do nothing`;
+}
+
+/** Forgets a verified number. @returns false when it was not verified */
+export async function deleteVerifiedNumber(sql: Sql, account: string, msisdn: string): Promise<boolean> {
+  const removed =
+    await sql`delete from verified_numbers where account_id = ${account} and msisdn = ${msisdn}`;
+  return removed.count > 0;
+}
+
+/** The verified numbers of an account, the first verified first. */
+export async function listVerifiedNumbers(sql: Sql, account: string): Promise<VerifiedNumber[]> {
+  return [
+    ...(await sql<VerifiedNumber[]>`
+      select msisdn, verified_at from verified_numbers where account_id = ${account} order by verified_at, msisdn`),
+  ];
+}

@@ -1,0 +1,167 @@
+import { changeAddressBook } from './addressBook.ts';
+import { type Database, hasSqlState, type Sql, SQLSTATE } from '../connection.ts';
+import { newId } from '../ids.ts';
+
+/** All groups of an account are listed in one answer: this many keep it one that can be given. */
+export const GROUPS_MAX = 5_000;
+
+/** A group as it is shown; names as the columns. */
+export interface GroupRow {
+  id: string;
+  name: string;
+  /** Number of contacts. */
+  members: number;
+  created_at: Date;
+}
+
+/** Another group of the account has this name, whatever the case. */
+export class GroupExistsError extends Error {
+  override readonly name = 'GroupExistsError';
+}
+
+/** The account has as many groups as it may. */
+export class GroupsFullError extends Error {
+  override readonly name = 'GroupsFullError';
+}
+
+/** A group that somebody named. */
+export interface NamedGroup {
+  /** Of a new one: the id it is to get. */
+  id: string;
+  isNew: boolean;
+}
+
+/** The account's groups by name in the order of the Polish alphabet (v2.3.0, Groups). */
+export async function listGroups(sql: Sql, accountId: string): Promise<GroupRow[]> {
+  return await sql<GroupRow[]>`
+    select ${columns(sql)} from contact_groups g
+     where g.account_id = ${accountId} order by g.name collate "pl-x-icu", g.id`;
+}
+
+/** Whether the account has a group of this id. */
+export async function hasGroup(sql: Sql, accountId: string, id: string): Promise<boolean> {
+  const found = await sql`select from contact_groups where account_id = ${accountId} and id = ${id}`;
+  return found.count > 0;
+}
+
+/** One group of the account; null when it has none of this id. */
+export async function readGroup(sql: Sql, accountId: string, id: string): Promise<GroupRow | null> {
+  const [group] = await sql<GroupRow[]>`
+    select ${columns(sql)} from contact_groups g where g.account_id = ${accountId} and g.id = ${id}`;
+  return group ?? null;
+}
+
+/** Stores a new group. @throws GroupExistsError, GroupsFullError */
+export async function createGroup(sql: Database, accountId: string, name: string): Promise<GroupRow> {
+  return await changeAddressBook(sql, accountId, async (tx) => {
+    const { groups, count } = await findGroups(tx, accountId, [name]);
+    if (!groups.get(name)!.isNew) throw new GroupExistsError();
+    if (count >= GROUPS_MAX) throw new GroupsFullError();
+    const [group] = await tx<GroupRow[]>`
+      insert into contact_groups as g (account_id, id, name)
+      values (${accountId}, ${groups.get(name)!.id}, ${name}) returning ${columns(tx)}`;
+    return group!;
+  });
+}
+
+/** Gives a group another name. @returns false when the account has none of this id @throws GroupExistsError */
+export async function renameGroup(
+  sql: Database,
+  accountId: string,
+  id: string,
+  name: string,
+): Promise<boolean> {
+  try {
+    return await changeAddressBook(sql, accountId, async (tx) => {
+      const { count } = await tx`
+        update contact_groups set name = ${name} where account_id = ${accountId} and id = ${id}`;
+      return count > 0;
+    });
+  } catch (error) {
+    if (hasSqlState(error, SQLSTATE.uniqueViolation)) throw new GroupExistsError();
+    throw error;
+  }
+}
+
+/** Removes a group; its contacts stay. @returns false when the account has none of this id */
+export async function deleteGroup(sql: Database, accountId: string, id: string): Promise<boolean> {
+  return await changeAddressBook(sql, accountId, async (tx) => {
+    const { count } = await tx`delete from contact_groups where account_id = ${accountId} and id = ${id}`;
+    return count > 0;
+  });
+}
+
+/**
+ * Finds groups by id or by name, names compared without case.
+ * @returns for each of `names` the group, with a fresh id (the same for names that are one) where there is none;
+ *   and how many groups the account has
+ */
+export async function findGroups(
+  sql: Sql,
+  accountId: string,
+  names: readonly string[],
+): Promise<{ groups: Map<string, NamedGroup>; count: number }> {
+  const found = await sql<{ name: string; compared: string; id: string | null; count: number }[]>`
+    select n.name, lower(n.name collate "und-x-icu") as compared, coalesce(i.id, g.id) as id,
+           (select count(*) from contact_groups where account_id = ${accountId}) as count
+      from unnest(${names as string[]}::text[]) as n (name)
+      left join contact_groups i on i.account_id = ${accountId} and i.id = n.name
+      left join contact_groups g on g.account_id = ${accountId}
+       and lower(g.name collate "und-x-icu") = lower(n.name collate "und-x-icu")`;
+  const fresh = new Map<string, string>();
+  const freshId = (compared: string) => {
+    const id = fresh.get(compared) ?? newId('gr');
+    fresh.set(compared, id);
+    return id;
+  };
+  const groups = found.map(
+    ({ name, compared, id }) => [name, { id: id ?? freshId(compared), isNew: id === null }] as const,
+  );
+  return { groups: new Map(groups), count: found[0]?.count ?? 0 };
+}
+
+/** A group that a send goes to, with its members' numbers. */
+export interface GroupRecipients {
+  /** As it was asked for: an id or a name. */
+  name: string;
+  /** `gr_…`; null when the account has no such group. */
+  id: string | null;
+  /** MSISDNs in E.164 with plus, in the order of the contacts' ids. */
+  msisdns: string[];
+}
+
+/**
+ * Finds groups and the numbers of their members, in one statement (v2.3.0, Send, field `to`). What is the id of a group
+ * is taken for it; anything else is a name, compared without case.
+ *
+ * @param names ids and names as they were given
+ * @param limit at most so many numbers of each group
+ * @returns one entry for each of `names`, in their order
+ */
+export async function expandGroups(
+  sql: Sql,
+  accountId: string,
+  names: readonly string[],
+  limit: number,
+): Promise<GroupRecipients[]> {
+  return await sql<GroupRecipients[]>`
+    select n.name, g.id, array(
+             select c.msisdn
+               from group_members m join contacts c on c.account_id = m.account_id and c.id = m.contact_id
+              where m.account_id = g.account_id and m.group_id = g.id
+              order by m.contact_id limit ${limit}
+           ) as msisdns
+      from unnest(${names as string[]}::text[]) with ordinality as n (name, position)
+      left join lateral (
+        select f.account_id, f.id from contact_groups f
+         where f.account_id = ${accountId}
+           and (f.id = n.name or lower(f.name collate "und-x-icu") = lower(n.name collate "und-x-icu"))
+         order by (f.id = n.name) desc limit 1
+      ) g on true
+     order by n.position`;
+}
+
+function columns(sql: Sql) {
+  return sql`g.id, g.name, g.created_at,
+             (select count(*) from group_members m where m.account_id = g.account_id and m.group_id = g.id) as members`;
+}

@@ -1,0 +1,87 @@
+import type { Fragment, Sql } from '../connection.ts';
+
+/** A number on an account's blacklist (v2.3.0, BlacklistEntry); names as the columns. */
+export interface BlacklistRow {
+  /** MSISDN in E.164 with plus. */
+  msisdn: string;
+  reason: string | null;
+  created_at: Date;
+  /** null: no end. */
+  expires_at: Date | null;
+}
+
+/**
+ * A subquery that finds the entry in force of a number, to be used as `exists (${activeEntry(…)})`.
+ * @param account fragment for the account's id, such as a column of the statement around it
+ * @param msisdn fragment for the number in E.164 with plus
+ */
+export function activeEntry(sql: Sql, account: Fragment, msisdn: Fragment): Fragment {
+  return sql`select from blacklist listed
+              where listed.account_id = ${account} and listed.msisdn = ${msisdn} and ${inForce(sql, sql`listed`)}`;
+}
+
+/**
+ * A page of the entries in force, sorted by number (v2.3.0, Blacklist and opt-out).
+ * @param after only numbers behind this one; null: from the beginning
+ */
+export async function readBlacklist(
+  sql: Sql,
+  accountId: string,
+  after: string | null,
+  limit: number,
+): Promise<BlacklistRow[]> {
+  return await sql<BlacklistRow[]>`
+    select msisdn, reason, created_at, expires_at from blacklist
+     where account_id = ${accountId} and ${inForce(sql, sql`blacklist`)}
+       ${after === null ? sql`` : sql`and msisdn > ${after}`}
+     order by msisdn limit ${limit}`;
+}
+
+/**
+ * Lists numbers, all or none; an entry that is there gets the new reason and end. What stood there in force keeps its
+ * `created_at`.
+ * @param msisdns distinct numbers in E.164 with plus
+ * @param expiresAt the end, epoch milliseconds; null: none
+ */
+export async function addToBlacklist(
+  sql: Sql,
+  accountId: string,
+  msisdns: readonly string[],
+  reason: string,
+  expiresAt: number | null,
+): Promise<void> {
+  const end = expiresAt === null ? null : new Date(expiresAt);
+  // Sorted: two requests for the same numbers wait for each other instead of deadlocking.
+  await sql`
+    insert into blacklist (account_id, msisdn, reason, expires_at)
+    select ${accountId}, msisdn, ${reason}, ${end}::timestamptz
+      from unnest(${msisdns as string[]}::text[]) as msisdn order by msisdn collate "C"
+    on conflict (account_id, msisdn) do update
+       set reason = excluded.reason, expires_at = excluded.expires_at,
+           created_at = case when ${inForce(sql, sql`blacklist`)} then blacklist.created_at else now() end`;
+}
+
+/** Takes a number off the list; false when no entry of it is in force. */
+export async function removeFromBlacklist(sql: Sql, accountId: string, msisdn: string): Promise<boolean> {
+  const removed = await sql`
+    delete from blacklist
+     where account_id = ${accountId} and msisdn = ${msisdn} and ${inForce(sql, sql`blacklist`)}
+    returning msisdn`;
+  return removed.length > 0;
+}
+
+/**
+ * Lists a number because its owner opted out: reason `opt_out`, no end, whatever stood there before. Repeated, it
+ * changes nothing: `created_at` stays the moment of the first opt-out.
+ */
+export async function blacklistForOptOut(sql: Sql, accountId: string, msisdn: string): Promise<void> {
+  await sql`
+    insert into blacklist (account_id, msisdn, reason) values (${accountId}, ${msisdn}, 'opt_out')
+    on conflict (account_id, msisdn) do update
+       set reason = excluded.reason, expires_at = null, created_at = now()
+     where blacklist.reason is distinct from 'opt_out' or blacklist.expires_at is not null`;
+}
+
+function inForce(sql: Sql, entry: Fragment): Fragment {
+  return sql`(${entry}.expires_at is null or ${entry}.expires_at > now())`;
+}

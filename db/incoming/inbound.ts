@@ -1,0 +1,181 @@
+import type { CarrierReply, InboundRow } from '../../domain/inbound.ts';
+import type { Fragment, Sql } from '../connection.ts';
+import { newId } from '../ids.ts';
+
+// v2.3.0, Limits: inbound reply match window.
+const MATCH_WITHIN = '30 days';
+
+/**
+ * Keeps replies as they came. What the carrier hands over again is there already.
+ * @param replies texts that can be stored; numbers as MSISDN in E.164 with plus, where they are numbers
+ * @returns the ids of those that are new
+ */
+export async function storeReplies(sql: Sql, carrier: string, replies: CarrierReply[]): Promise<string[]> {
+  const stored = await sql<{ id: string }[]>`
+    with seen as (
+      update route_states set replied_at = now() where route = ${carrier}
+    )
+    insert into inbound_messages (id, carrier, carrier_reference, sender, receiver, received_text)
+    select r.id, ${carrier}, r.reference, r.sender, r.receiver, r.content
+      from unnest(${replies.map(() => newId('in'))}::text[],
+                  ${replies.map((reply) => reply.carrierReference)}::text[],
+                  ${replies.map((reply) => reply.from)}::text[],
+                  ${replies.map((reply) => reply.to)}::text[],
+                  ${replies.map((reply) => reply.text)}::text[]) as r(id, reference, sender, receiver, content)
+    on conflict (carrier, carrier_reference) do nothing
+    returning id`;
+  return stored.map(({ id }) => id);
+}
+
+/** Replies that nobody has processed for a while, oldest first, after a given id ('' for the first page). */
+export async function unprocessedAfter(sql: Sql, after: string, limit: number): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select id from inbound_messages
+     where state = 'received' and received_at < now() - interval '5 seconds' and id > ${after}
+     order by id limit ${limit}`;
+  return rows.map(({ id }) => id);
+}
+
+/** A stored reply on its way to an account. */
+export interface ReceivedReply {
+  id: string;
+  state: 'received' | 'matched' | 'unmatched';
+  accountId: string | null;
+  sender: string;
+  receiver: string | null;
+  /** As it came. */
+  text: string;
+}
+
+/** Reads a reply and locks it until the transaction ends. */
+export async function lockReply(sql: Sql, id: string): Promise<ReceivedReply> {
+  const [reply] = await sql<ReceivedReply[]>`
+    select id, state, account_id as "accountId", sender, receiver, received_text as text
+      from inbound_messages where id = ${id} for update`;
+  if (!reply) throw new Error(`reply ${id} vanished`);
+  return reply;
+}
+
+/**
+ * The account whose keyword this is. Others than those receiving on the number it was sent to are left out, unless
+ * nobody receives there: a word that happens to be somebody's keyword must not carry a reply away from the number's
+ * owner.
+ */
+export async function accountOfKeyword(
+  sql: Sql,
+  keyword: string,
+  receiver: string | null,
+): Promise<string | null> {
+  const [account] = await sql<{ id: string }[]>`
+    select a.id from accounts a
+     where a.inbound_prefix = ${keyword} and ${receives(sql, sql`a`)}
+       and (${receiver}::text is null or a.inbound_number = ${receiver}
+            or not exists (select from accounts o where o.inbound_number = ${receiver} and ${receives(sql, sql`o`)}))`;
+  return account?.id ?? null;
+}
+
+/** A message that a reply may answer. */
+export interface AnsweredMessage {
+  id: string;
+  accountId: string;
+}
+
+/**
+ * The last message that an account receiving on the reply's number wrote to the phone within the 30 days before it
+ * (v2.3.0, Limits); null when there is none. Where the carrier does not tell the number, all accounts count.
+ */
+export async function lastMessageTo(sql: Sql, reply: ReceivedReply): Promise<AnsweredMessage | null> {
+  const { receiver } = reply;
+  const [message] = await sql<AnsweredMessage[]>`
+    select m.id, m.account_id as "accountId"
+      from messages m join accounts a on a.id = m.account_id
+     where ${answeredBy(sql, reply)} and ${receives(sql, sql`a`)}
+       and (${receiver}::text is null or a.inbound_number = ${receiver})
+     order by ${sentAt(sql)} desc, m.id desc limit 1`;
+  return message ?? null;
+}
+
+/** The account's last message to the phone within the 30 days before the reply; null when there is none. */
+export async function lastMessageOf(
+  sql: Sql,
+  accountId: string,
+  reply: ReceivedReply,
+): Promise<string | null> {
+  const [message] = await sql<{ id: string }[]>`
+    select m.id from messages m
+     where m.account_id = ${accountId} and ${answeredBy(sql, reply)}
+     order by ${sentAt(sql)} desc, m.id desc limit 1`;
+  return message?.id ?? null;
+}
+
+/** Whose a reply is. */
+export interface ReplyMatch {
+  accountId: string;
+  /** Without the keyword. */
+  text: string;
+  matchedBy: InboundRow['matched_by'];
+  replyTo: string | null;
+  optOut: boolean;
+}
+
+/** Hands a reply to its account, or with null leaves it to the operator. */
+export async function settleReply(sql: Sql, id: string, match: ReplyMatch | null): Promise<void> {
+  await sql`
+    update inbound_messages
+       set state = ${match === null ? 'unmatched' : 'matched'}, account_id = ${match?.accountId ?? null},
+           text = ${match?.text ?? null}, matched_by = ${match?.matchedBy ?? null},
+           reply_to = ${match?.replyTo ?? null}, opt_out = ${match?.optOut ?? false}
+     where id = ${id} and state = 'received'`;
+}
+
+/** Writes the event `message.received` of a matched reply, once, for an account with a webhook. */
+export async function writeReceivedEvent(sql: Sql, id: string): Promise<void> {
+  await sql`
+    insert into webhook_events (id, account_id, inbound_id, type, snapshot)
+    select ${newId('evt')}, i.account_id, i.id, 'message.received', '{}'
+      from inbound_messages i join accounts a on a.id = i.account_id
+     where i.id = ${id} and a.webhook_url is not null
+    on conflict (inbound_id) where inbound_id is not null do nothing`;
+}
+
+/** The events of a reply that nobody has been told of yet. */
+export async function pendingEventsOf(sql: Sql, id: string): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select id from webhook_events where inbound_id = ${id} and state = 'pending'`;
+  return rows.map((row) => row.id);
+}
+
+/** Sets the number on which an account receives replies (MSISDN in E.164 with plus); null: it receives none. */
+export async function setInboundNumber(sql: Sql, accountId: string, msisdn: string | null): Promise<void> {
+  await sql`update accounts set inbound_number = ${msisdn}, updated_at = now() where id = ${accountId}`;
+}
+
+function receives(sql: Sql, account: Fragment): Fragment {
+  return sql`${account}.inbound_number is not null and ${account}.status <> 'closed'`;
+}
+
+// Messages that a reply may answer: those of its last 30 days. Its time is compared in
+// the database, where it is finer than a `Date`.
+function answeredBy(sql: Sql, { id, sender }: ReceivedReply): Fragment {
+  const receivedAt = sql`(select received_at from inbound_messages where id = ${id})`;
+  return sql`m.recipient = ${sender}
+    and ${isAnswerable(sql)}
+    and ${sentAt(sql)} between ${receivedAt} - ${MATCH_WITHIN}::interval and ${receivedAt}`;
+}
+
+/**
+ * As SQL, a condition on messages `m`: given to the network, or about to be, so that somebody may answer it. (Clicks
+ * and opt-outs on the page are attributed by the same rule, in the database's own functions `attribute_click` and
+ * `message_before`.)
+ */
+export function isAnswerable(sql: Sql): Fragment {
+  // The first condition says nothing new, but is the indexes' own.
+  return sql`m.status not in ('draft', 'refused')
+    and m.status in ('queued', 'sent', 'delivered', 'undelivered', 'expired')
+    and not (m.status = 'expired' and m.submission = 'waiting')`;
+}
+
+/** As SQL, when a message `m` went out. Not by the order of making: one planned long ago and sent yesterday is the later one. */
+export function sentAt(sql: Sql): Fragment {
+  return sql`coalesce(m.send_at, m.created_at)`;
+}

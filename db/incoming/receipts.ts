@@ -1,0 +1,274 @@
+import type { DeliveryReport } from '../../domain/submission.ts';
+import type { Outcome, ReportState } from '../../domain/receipts.ts';
+import type { Fragment, Sql } from '../connection.ts';
+import { newId } from '../ids.ts';
+import { secondsSinceDue, statusSnapshot } from '../messages/submissions.ts';
+
+// After this long an unknown report is left to the operator.
+const MATCH_WITHIN = '1 day';
+const LOOK_AGAIN = '2 seconds';
+// An answer under way is stored by then: a report that is still unknown belongs to no answered submit.
+const ANSWERS_STORED_WITHIN = '10 seconds';
+
+/** Keeps reports as they came, before anything is concluded from them. */
+export async function storeReports(sql: Sql, carrier: string, reports: DeliveryReport[]): Promise<void> {
+  const references = reports.map((report) => parseReference(report.reference));
+  await sql`
+    with stored as (
+      insert into delivery_reports (carrier, carrier_message_id, alternative_id, message_id, part, phone, state,
+                                    error_code, details)
+      select ${carrier}, r.*
+        from unnest(${reports.map((r) => r.carrierMessageId)}::text[],
+                    ${reports.map((r) => r.alternativeId ?? null)}::text[],
+                    ${references.map((r) => r?.messageId ?? null)}::text[],
+                    ${references.map((r) => r?.part ?? null)}::smallint[],
+                    ${reports.map((r) => r.phone ?? null)}::text[],
+                    ${reports.map((r) => r.state)}::text[],
+                    ${reports.map((r) => r.errorCode)}::text[],
+                    ${reports.map((r) => r.details ?? null)}::text[]) as r
+    )
+    update route_states set reported_at = now() where route = ${carrier}`;
+}
+
+/** Stands for all parts of a message in the reference of one that was submitted whole. */
+export const WHOLE = 0;
+
+/** The reference of a part, or of a {@link WHOLE} message, as carriers are given it. */
+export const partReference = (messageId: string, part: number): string => `${messageId}/${part}`;
+
+/** The message and part that {@link partReference} names; null for anything else. */
+export function parseReference(reference: string | null): { messageId: string; part: number } | null {
+  const match = /^(msg_[0-9a-z]{26})\/(\d{1,3})$/.exec(reference ?? '');
+  return match?.[1] && match[2] ? { messageId: match[1], part: Number(match[2]) } : null;
+}
+
+/** The numbers of a message's parts that were ever given to a carrier. */
+export async function partNumbers(sql: Sql, messageId: string): Promise<number[]> {
+  const rows = await sql<{ part: number }[]>`
+    select part from message_parts where message_id = ${messageId} order by part`;
+  return rows.map(({ part }) => part);
+}
+
+/** A stored report together with the part it speaks of. */
+export interface MatchedReport {
+  reportId: number;
+  messageId: string;
+  part: number;
+  /** Null where the report names none. */
+  carrierMessageId: string | null;
+  state: ReportState;
+}
+
+/**
+ * Looks at reports that are due, oldest first: takes those that have met their part, and locks them until the transaction
+ * ends. A report meets parts by its id, else by the id read in the route's other way. Where an SMSC gave one id twice, the
+ * phone it speaks of decides, then which message was not reported yet. A part whose submit was left unanswered has no
+ * id: it is met by a report that carries our reference, or that names its phone when no other part on this route can be
+ * meant. While an answer is still awaited, a report waits for it: it is looked at again, less often the older it is, so
+ * that however many reports stay unknown, they hold up nobody's.
+ * @returns how many were looked at, and those that met parts, once for each part
+ */
+export async function takeMatchedReports(
+  sql: Sql,
+  limit: number,
+): Promise<{ looked: number; reports: MatchedReport[] }> {
+  const rows = await sql<(MatchedReport | { reportId: number; messageId: null })[]>`
+    with r as materialized (
+      select id, carrier, carrier_message_id, alternative_id, message_id, part, phone, state, received_at
+        from delivery_reports
+       where look_at <= now()
+       order by look_at, id
+       limit ${limit}
+         for update skip locked
+    ), unanswered as materialized (
+      select u.carrier, u.message_id, u.part, u.submitted_at, m.recipient
+        from message_parts u join messages m on m.id = u.message_id
+       where u.state = 'unanswered' and u.carrier in (select carrier from r)
+         and m.recipient in (select phone from r where received_at < now() - ${ANSWERS_STORED_WITHIN}::interval)
+    ), met as (
+      select r.id, p.message_id, p.part
+        from r
+        join lateral (
+          select message_id, part, choice, min(choice) over () as best from (
+            ${partsWithId(sql, sql`r.carrier_message_id`, 1)}
+            union all
+            ${partsWithId(sql, sql`r.alternative_id`, 2)}
+            union all
+            select message_id, part, 3 from message_parts
+             where message_id = r.message_id and r.part in (part, ${WHOLE}) and carrier = r.carrier
+               and state = 'unanswered'
+            union all
+            ${unansweredPartTo(sql)}
+          ) found
+        ) p on p.choice = p.best
+    ), waiting as (
+      update delivery_reports d
+         set look_at = case when r.received_at > now() - ${MATCH_WITHIN}::interval
+                            then now() + greatest((now() - r.received_at) / 4, ${LOOK_AGAIN}::interval) end
+        from r where d.id = r.id and not exists (select from met where met.id = d.id)
+    )
+    select r.id as "reportId", met.message_id as "messageId", met.part,
+           nullif(r.carrier_message_id, '') as "carrierMessageId", r.state
+      from r left join met on met.id = r.id
+     order by r.id, met.part`;
+  return {
+    looked: new Set(rows.map(({ reportId }) => reportId)).size,
+    reports: rows.filter((row): row is MatchedReport => row.messageId !== null),
+  };
+}
+
+// As SQL, for a report `r`: the parts of the one message that has this id on its route. One to another phone than the
+// report's is taken only once it is certain that no answer with the same id for that phone is under way.
+function partsWithId(sql: Sql, id: Fragment, choice: number): Fragment {
+  return sql`
+    select message_id, part, ${choice}::int as choice from message_parts
+     where carrier = r.carrier and carrier_message_id = ${id} and ${id} <> ''
+       and message_id = (
+         select c.message_id from message_parts c join messages m on m.id = c.message_id
+          where c.carrier = r.carrier and c.carrier_message_id = ${id}
+            and (r.phone is null or m.recipient = r.phone
+                 or r.received_at < now() - ${ANSWERS_STORED_WITHIN}::interval)
+          order by (m.recipient = r.phone) desc nulls last, c.reported_at is null desc, c.submitted_at desc
+          limit 1)`;
+}
+
+// As SQL, for a report `r` that no id explains: the first unanswered part to its phone, where all of those are one
+// message's. Reports to one phone take their turns: the next one may speak of the same part, and is then known by its id.
+function unansweredPartTo(sql: Sql): Fragment {
+  return sql`
+    select min(u.message_id), min(u.part), 4 from unanswered u
+     where u.carrier = r.carrier and u.recipient = r.phone and u.submitted_at <= r.received_at
+       and r.received_at < now() - ${ANSWERS_STORED_WITHIN}::interval
+       and not exists (select from delivery_reports o
+                        where o.carrier = r.carrier and o.phone = r.phone and o.look_at is not null
+                          and o.id < r.id and o.received_at >= u.submitted_at)
+    having count(distinct u.message_id) = 1`;
+}
+
+/** A message under report, with all its parts. */
+export interface ReportedMessage {
+  id: string;
+  status: string;
+  parts: number;
+  states: { part: number; accepted: boolean; reportState: ReportState | null }[];
+}
+
+/** Locks the messages that reports speak of, in one order for all callers, and reads their parts. */
+export async function lockReportedMessages(sql: Sql, ids: string[]): Promise<ReportedMessage[]> {
+  await sql`select from messages where id = any(${ids}) order by id for update`;
+  return await sql<ReportedMessage[]>`
+    select m.id, m.status, m.parts,
+           jsonb_agg(jsonb_build_object('part', p.part, 'accepted', p.state = 'accepted',
+                                        'reportState', p.report_state) order by p.part) as states
+      from messages m join message_parts p on p.message_id = m.id
+     where m.id = any(${ids})
+     group by m.id`;
+}
+
+/** What reports change about one part. */
+export interface PartChange {
+  messageId: string;
+  part: number;
+  reportState: ReportState;
+  carrierMessageId: string | null;
+}
+
+/** Writes the states that parts have by their reports; a reported part was accepted, answer or not. */
+export async function recordPartStates(sql: Sql, changes: PartChange[]): Promise<void> {
+  await sql`
+    update message_parts p
+       set report_state = c.state, reported_at = coalesce(p.reported_at, now()), state = 'accepted',
+           carrier_message_id = coalesce(p.carrier_message_id, c.carrier_message_id)
+      from unnest(${changes.map((c) => c.messageId)}::text[], ${changes.map((c) => c.part)}::smallint[],
+                  ${changes.map((c) => c.reportState)}::text[], ${changes.map((c) => c.carrierMessageId)}::text[])
+             as c(message_id, part, state, carrier_message_id)
+     where p.message_id = c.message_id and p.part = c.part`;
+}
+
+/** A move of one message by its reports. */
+export interface MessageMove {
+  messageId: string;
+  from: 'queued' | 'sent';
+  to: 'sent' | Outcome;
+}
+
+/** A message that was moved. */
+export interface MovedMessage {
+  messageId: string;
+  to: MessageMove['to'];
+  /** The webhook event of the move, where its account has a webhook. */
+  event: string | null;
+  /** Since its send time, or its acceptance. */
+  afterSeconds: number;
+}
+
+/** Moves messages that are still where they are moved from, and writes the webhook event of each move. */
+export async function moveMessages(sql: Sql, moves: MessageMove[]): Promise<MovedMessage[]> {
+  return await sql<MovedMessage[]>`
+    with moved as (
+      update messages m
+         set status = c.target, submission = 'answered', updated_at = now(),
+             delivered_at = case when c.target = 'delivered' then now() end,
+             error_code = case when c.target = 'failed' then 'rejected_on_report' end
+        from unnest(${moves.map((m) => m.messageId)}::text[], ${moves.map((m) => m.from)}::text[],
+                    ${moves.map((m) => m.to)}::text[], ${moves.map(() => newId('evt'))}::text[])
+               as c(id, source, target, event_id)
+       where m.id = c.id and m.status = c.source
+      returning m.id, m.account_id, m.status, m.delivered_at, m.error_code, m.updated_at, c.event_id,
+                ${secondsSinceDue(sql)} as after
+    ), event as (
+      insert into webhook_events (id, account_id, message_id, type, snapshot)
+      select s.event_id, s.account_id, s.id, 'message.' || s.status, ${statusSnapshot(sql, sql`s`)}
+        from moved s join accounts a on a.id = s.account_id
+       where a.webhook_url is not null
+      returning id
+    )
+    select s.id as "messageId", s.status as to, e.id as event, s.after as "afterSeconds"
+      from moved s left join event e on e.id = s.event_id`;
+}
+
+/** What a workflow is to be told, with the webhook events it caused, oldest first. */
+export interface ReportedOutcome {
+  messageId: string;
+  /** `held`: the SMSC has not taken what was left unanswered; it is to be submitted again. */
+  status: MessageMove['to'] | 'held';
+  events: string[];
+}
+
+/** Notes outcomes that workflows have to be told, and that the reports are dealt with. */
+export async function noteOutcomes(
+  sql: Sql,
+  outcomes: ReportedOutcome[],
+  reportIds: number[],
+): Promise<void> {
+  const rows = outcomes.map(({ messageId, status, events }) => ({ message_id: messageId, status, events }));
+  await sql`
+    with applied as (
+      update delivery_reports set applied_at = now(), look_at = null where id = any(${reportIds})
+    )
+    insert into outcome_signals (message_id, status, event_ids)
+    select o.message_id, o.status, o.events
+      from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as o(message_id text, status text, events text[])`;
+}
+
+/** An outcome on its way to a workflow. */
+export interface PendingSignal extends ReportedOutcome {
+  id: number;
+}
+
+/**
+ * Takes outcomes to be signalled and locks them until the transaction ends. Of one message only the oldest is taken,
+ * also while somebody else has it, so that a workflow hears of them in their order.
+ */
+export async function takeSignals(sql: Sql, limit: number): Promise<PendingSignal[]> {
+  return await sql<PendingSignal[]>`
+    select id, message_id as "messageId", status, event_ids as events
+      from outcome_signals s
+     where not exists (select from outcome_signals o where o.message_id = s.message_id and o.id < s.id)
+     order by id limit ${limit} for update skip locked`;
+}
+
+/** Forgets outcomes that their workflows know. */
+export async function dropSignals(sql: Sql, ids: number[]): Promise<void> {
+  await sql`delete from outcome_signals where id = any(${ids})`;
+}

@@ -1,0 +1,99 @@
+import type { ReplySegment } from '../../domain/inbound.ts';
+import type { Sql } from '../connection.ts';
+
+/** What segments of one reply have in common. Phones use the same again for a later one. */
+export interface SegmentGroup {
+  carrier: string;
+  sender: string;
+  /** '' when the carrier does not tell. */
+  receiver: string;
+  reference: string;
+  total: number;
+}
+
+/** A segment that is stored and not handed over. */
+export interface OpenSegment extends Pick<ReplySegment, 'number' | 'encoding'> {
+  content: Buffer;
+  /** Seconds since 1970, with all of the database's digits. */
+  receivedAt: string;
+  /** Whether it came longer ago than a group is waited for. */
+  late: boolean;
+}
+
+// As long as a segment that was handed over is known, so that the same one handed over again is not a new one.
+const REMEMBERED = '10 minutes';
+
+/** Keeps everybody else from a group until the transaction ends. */
+export async function lockSegments(sql: Sql, group: SegmentGroup): Promise<void> {
+  const key = JSON.stringify(['reply segments', ...keyOf(group)]);
+  await sql`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`;
+}
+
+/**
+ * The segments of a group that are not handed over.
+ * @param waitSeconds how long a group is waited for, since its last segment
+ */
+export async function openSegments(
+  sql: Sql,
+  group: SegmentGroup,
+  waitSeconds: number,
+): Promise<OpenSegment[]> {
+  return await sql<OpenSegment[]>`
+    select number, encoding, content, extract(epoch from received_at)::text as "receivedAt",
+           received_at < clock_timestamp() - make_interval(secs => ${waitSeconds}) as late
+      from reply_segments s
+     where ${isOf(sql, group)} and joined_at is null
+     order by number`;
+}
+
+/**
+ * Stores a segment. One with the same number and content that is there, or was handed over within the last 10 minutes, is
+ * the same; one that differs takes the place of one handed over.
+ */
+export async function storeSegment(
+  sql: Sql,
+  group: SegmentGroup,
+  { number, encoding, content }: Pick<ReplySegment, 'number' | 'encoding' | 'content'>,
+): Promise<void> {
+  const [carrier, sender, receiver, reference, total] = keyOf(group);
+  await sql`
+    insert into reply_segments as s (carrier, sender, receiver, reference, total, number, encoding, content)
+    values (${carrier}, ${sender}, ${receiver}, ${reference}, ${total}, ${number}, ${encoding}, ${content})
+    on conflict (carrier, sender, receiver, reference, total, number) do update
+       set encoding = excluded.encoding, content = excluded.content, received_at = clock_timestamp(), joined_at = null
+     where s.joined_at < clock_timestamp() - ${REMEMBERED}::interval
+        or s.joined_at is not null and (s.encoding, s.content) <> (excluded.encoding, excluded.content)`;
+}
+
+/** Notes that all open segments of a group were handed over. */
+export async function closeSegments(sql: Sql, group: SegmentGroup): Promise<void> {
+  await sql`
+    update reply_segments s set joined_at = clock_timestamp() where ${isOf(sql, group)} and joined_at is null`;
+}
+
+/** Groups whose last segment came longer ago than they are waited for; those waiting longest first. */
+export async function lateGroups(sql: Sql, waitSeconds: number, limit: number): Promise<SegmentGroup[]> {
+  return await sql<SegmentGroup[]>`
+    select carrier, sender, receiver, reference, total
+      from reply_segments
+     where joined_at is null
+     group by carrier, sender, receiver, reference, total
+    having max(received_at) < clock_timestamp() - make_interval(secs => ${waitSeconds})
+     order by max(received_at)
+     limit ${limit}`;
+}
+
+/** Deletes what was handed over and need not be known any more. */
+export async function forgetSegments(sql: Sql): Promise<void> {
+  await sql`delete from reply_segments where joined_at < clock_timestamp() - ${REMEMBERED}::interval`;
+}
+
+function keyOf({ carrier, sender, receiver, reference, total }: SegmentGroup) {
+  return [carrier, sender, receiver, reference, total] as const;
+}
+
+function isOf(sql: Sql, group: SegmentGroup) {
+  const [carrier, sender, receiver, reference, total] = keyOf(group);
+  return sql`s.carrier = ${carrier} and s.sender = ${sender} and s.receiver = ${receiver}
+    and s.reference = ${reference} and s.total = ${total}`;
+}

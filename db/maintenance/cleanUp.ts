@@ -1,0 +1,160 @@
+import type { Database, Fragment, Sql } from '../connection.ts';
+import { idFloor } from '../ids.ts';
+import { transaction } from '../transaction.ts';
+
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+
+// Idempotency is promised for 24 hours: a record, and the refused message it repeats the answer of, stays longer than that.
+const REPLAYED_MS = 26 * HOUR_MS;
+const UNMATCHED_DAYS = 30;
+const SIMULATOR_DAYS = 7;
+const REFERENCE_DAYS = 7;
+
+/** One kind of rows that are of no use after some time. */
+export interface Leftover {
+  name: string;
+  /** Deletes at most `limit` of them in one short statement; returns how many. */
+  remove: (sql: Sql, limit: number) => Promise<number>;
+}
+
+/**
+ * What is deleted, and when.
+ * @param now epoch milliseconds
+ * @param logDays for how many days delivery reports and webhook attempts are kept
+ */
+export function leftovers(now: number, logDays: number): Leftover[] {
+  const daysAgo = (days: number): Date => new Date(now - days * DAY_MS);
+  const instantly = (name: string, statement: (sql: Sql, limit: number) => Fragment): Leftover => ({
+    name,
+    remove: async (sql, limit) => (await sql`${statement(sql, limit)}`).count,
+  });
+  return [
+    instantly(
+      'idempotency_keys',
+      (sql, limit) => sql`
+        delete from idempotency_keys where request_id in (
+          select request_id from idempotency_keys where request_id < ${idFloor('req', now - REPLAYED_MS)}
+             and created_at < ${new Date(now - REPLAYED_MS)}
+           order by request_id limit ${limit})`,
+    ),
+    instantly(
+      'rate_windows',
+      (sql, limit) => sql`
+        delete from rate_windows where account_id in (
+          select account_id from rate_windows where started_at < ${new Date(now - HOUR_MS)} limit ${limit})`,
+    ),
+    instantly(
+      'lookup_answers',
+      (sql, limit) => sql`
+        delete from lookup_answers where (carrier, provider_id) in (
+          select carrier, provider_id from lookup_answers where received_at < ${new Date(now - HOUR_MS)}
+           limit ${limit})`,
+    ),
+    // Ids are in the order of their coming, so what is old enough stands at the beginning.
+    instantly(
+      'delivery_reports',
+      (sql, limit) => sql`
+        delete from delivery_reports where id in (
+          select id from (select id, received_at from delivery_reports order by id limit ${limit}) first
+           where received_at < ${daysAgo(logDays)})`,
+    ),
+    instantly(
+      'webhook_attempts',
+      (sql, limit) => sql`
+        delete from webhook_attempts where (event_id, attempt) in (
+          select event_id, attempt from webhook_attempts
+           where event_id < ${idFloor('evt', now - logDays * DAY_MS)} order by event_id limit ${limit})
+           and at < ${daysAgo(logDays)}`,
+    ),
+    instantly(
+      'reply_segments',
+      (sql, limit) => sql`
+        delete from reply_segments where ctid = any(array(
+          select ctid from reply_segments where joined_at < ${daysAgo(1)} limit ${limit}))`,
+    ),
+    instantly(
+      'outcome_signals',
+      (sql, limit) => sql`
+        delete from outcome_signals where id in (
+          select s.id from outcome_signals s join messages m on m.id = s.message_id
+           where s.created_at < ${daysAgo(7)} and m.status not in ('scheduled', 'queued', 'sent') limit ${limit})`,
+    ),
+    instantly(
+      'simulator_submits',
+      (sql, limit) => sql`
+        delete from simulator_submits where ctid = any(array(
+          select ctid from simulator_submits where received_at < ${daysAgo(SIMULATOR_DAYS)} limit ${limit}))`,
+    ),
+    instantly(
+      'simulator_throttles',
+      (sql, limit) => sql`
+        delete from simulator_throttles where reference in (
+          select reference from simulator_throttles
+           where reference < ${idFloor('msg', now - SIMULATOR_DAYS * DAY_MS)} limit ${limit})`,
+    ),
+  ];
+}
+
+/** Where a walk through rows has come to, and what it did there. */
+export interface Step {
+  /** Where the next step begins; null at the end. */
+  next: string | null;
+  done: number;
+}
+
+/**
+ * Deletes drafts and refused messages, with their links, among the next messages by id. Each message is looked at once
+ * for this in its life.
+ */
+export async function deleteDrafts(sql: Database, after: string, now: number, limit: number): Promise<Step> {
+  return await transaction(sql, async (tx) => {
+    const [page] = await tx<{ last: string | null; ids: string[] | null }[]>`
+      select max(id) as last, array_agg(id) filter (where status in ('draft', 'refused')) as ids
+        from (select id, status from messages where id > ${after} and id < ${idFloor('msg', now - REPLAYED_MS)}
+               order by id limit ${limit}) page`;
+    const ids = page?.ids ?? [];
+    if (ids.length > 0) {
+      await tx`delete from message_links where message_id = any(${ids})`;
+      await tx`delete from messages where id = any(${ids}) and status in ('draft', 'refused')`;
+    }
+    return { next: page?.last ?? null, done: ids.length };
+  });
+}
+
+/**
+ * Deletes delivery reports that met no message within 30 days, among the next reports by id.
+ * @param after the last id looked at, or ''
+ */
+export async function deleteUnmatched(sql: Sql, after: string, now: number, limit: number): Promise<Step> {
+  const [page] = await sql<{ last: number | null; done: number }[]>`
+    with page as (
+      select * from (
+        select id, applied_at, received_at from delivery_reports
+         where id > ${Number(after)} order by id limit ${limit}
+      ) next where received_at < ${new Date(now - UNMATCHED_DAYS * DAY_MS)}
+    ), deleted as (
+      delete from delivery_reports r using page p where r.id = p.id and p.applied_at is null returning r.id
+    )
+    select (select max(id) from page) as last, (select count(*)::int from deleted) as done`;
+  return { next: page?.last?.toString() ?? null, done: page?.done ?? 0 };
+}
+
+/**
+ * Forgets, among the next numbers, how far the references of long messages have come where a number got no message for a
+ * week: its phone has long forgotten them.
+ */
+export async function forgetReferences(sql: Sql, after: string, now: number, limit: number): Promise<Step> {
+  const [page] = await sql<{ last: string | null; done: number }[]>`
+    with page as (
+      select recipient from concat_references where recipient > ${after} order by recipient limit ${limit}
+    ), forgotten as (
+      delete from concat_references c using page p
+       where c.recipient = p.recipient and not exists (
+         select from messages m where m.recipient = c.recipient and m.status not in ('draft', 'refused')
+            and coalesce(m.send_at, m.created_at) > ${new Date(now - REFERENCE_DAYS * DAY_MS)})
+      returning c.recipient
+    )
+    select (select max(recipient) from page) as last, (select count(*)::int from forgotten) as done`;
+  return { next: page?.last ?? null, done: page?.done ?? 0 };
+}

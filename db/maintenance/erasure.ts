@@ -1,0 +1,106 @@
+import type { Database, Fragment, Sql } from '../connection.ts';
+import { eraseMessages, type Mask } from './retention.ts';
+import { transaction } from '../transaction.ts';
+
+// A younger delivery report may still be looking for its message by the phone it names.
+const MATCH_WITHIN = '1 day';
+
+/** Whose data, and whether of one account or (null) of all. */
+export interface Person {
+  /** MSISDN in E.164 with plus. */
+  msisdn: string;
+  accountId: string | null;
+}
+
+/** How much there is of a person, by table. */
+export type Traces = Record<string, number>;
+
+/** Messages to a person that are to be sent yet, by id. */
+export async function scheduledTo(sql: Sql, person: Person): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select m.id from messages m where ${isTo(sql, person)} and m.status = 'scheduled' order by m.id`;
+  return rows.map(({ id }) => id);
+}
+
+/** Counts what is stored about a person, and changes nothing. */
+export async function countTraces(sql: Sql, person: Person): Promise<Traces> {
+  const { msisdn } = person;
+  const of = ofAccount(sql, person);
+  const [traces] = await sql<Traces[]>`
+    select (select count(*)::int from messages m where ${isTo(sql, person)} and m.status <> 'draft') as messages,
+           (select count(*)::int from inbound_messages where sender = ${msisdn} and ${of}) as replies,
+           (select count(*)::int from number_lookups where msisdn = ${msisdn} and ${of}) as lookups,
+           (select count(*)::int from contacts where msisdn = ${msisdn} and ${of}) as contacts,
+           (select count(*)::int from tracked_links where recipient = ${msisdn} and ${of}) as tracked_links,
+           (select count(*)::int from opt_out_links where msisdn = ${msisdn} and ${of}) as opt_out_links,
+           (select count(*)::int from verified_numbers where msisdn = ${msisdn} and ${of}) as verified_numbers,
+           (select count(*)::int from blacklist where msisdn = ${msisdn} and ${of}) as blacklist_entries_kept`;
+  return traces!;
+}
+
+/**
+ * Erases what is stored about a person, in one transaction: numbers become masked ones, texts empty, contacts and opt-out
+ * links go; what is counted stays. Blacklist entries stay, because without the number nobody could keep them. Messages
+ * that have not ended are noted: they are erased by `retention` once they have.
+ * @returns how many messages are left for that
+ */
+export async function erasePerson(sql: Database, person: Person, mask: Mask): Promise<number> {
+  const { msisdn, accountId } = person;
+  const masked = mask(msisdn);
+  return await transaction(sql, async (tx) => {
+    const of = ofAccount(tx, person);
+    const messages = await tx<{ id: string; open: boolean }[]>`
+      select m.id, m.status in ('scheduled', 'queued', 'sent') as open from messages m
+       where ${isTo(tx, person)} and m.status <> 'draft' order by m.id for update`;
+    const ids = messages.map(({ id }) => id);
+    const open = messages.filter((message) => message.open).map(({ id }) => id);
+    await tx`insert into erasures_postponed (message_id) select unnest(${open}::text[]) on conflict do nothing`;
+
+    await tx`
+      update delivery_reports r set phone = null, details = null
+       where (r.phone = ${msisdn} and ${accountId}::text is null
+              and (r.applied_at is not null or r.received_at < now() - ${MATCH_WITHIN}::interval))
+          or r.id in (select d.id from message_parts p join delivery_reports d
+                        on d.carrier = p.carrier and d.carrier_message_id = p.carrier_message_id
+                     where p.message_id = any(${ids}) and p.message_id <> all(${open}) and d.applied_at is not null)`;
+    await tx`
+      update webhook_attempts set answer = null where answer is not null and event_id in (
+        select id from webhook_events where message_id = any(${ids})
+            or inbound_id in (select id from inbound_messages where sender = ${msisdn} and ${of}))`;
+    await tx`
+      update inbound_messages
+         set sender = ${masked}, received_text = '', text = case when text is not null then '' end, erased_at = now()
+       where sender = ${msisdn} and ${of} and state <> 'received'`;
+    await tx`
+      update number_lookups set msisdn = ${masked}
+       where msisdn = ${msisdn} and ${of} and state not in ('open', 'charged')`;
+    await tx`
+      update link_clicks set user_agent = null, ip_hash = null
+       where token in (select token from tracked_links where recipient = ${msisdn} and ${of})`;
+    await tx`update tracked_links set recipient = null where recipient = ${msisdn} and ${of}`;
+    await tx`delete from opt_out_links where msisdn = ${msisdn} and ${of}`;
+    await tx`delete from contacts where msisdn = ${msisdn} and ${of}`;
+    await tx`delete from verified_numbers where msisdn = ${msisdn} and ${of}`;
+    await tx`
+      delete from simulator_submits where reference in (
+        select p.message_id || '/' || n from message_parts p, lateral (values (p.part), (0)) as numbers(n)
+         where p.message_id = any(${ids}) and p.message_id <> all(${open}))`;
+    if (accountId === null) {
+      await tx`delete from simulator_submits where destination = ${msisdn}`;
+      await tx`delete from simulator_replies where source = ${msisdn}`;
+      await tx`delete from reply_segments where sender = ${msisdn}`;
+      await tx`delete from concat_references where recipient = ${msisdn}`;
+    }
+    await eraseMessages(tx, ids, mask);
+    return open.length;
+  });
+}
+
+// As SQL, of messages `m`.
+function isTo(sql: Sql, { msisdn, accountId }: Person): Fragment {
+  return sql`m.recipient = ${msisdn} and (${accountId}::text is null or m.account_id = ${accountId})`;
+}
+
+function ofAccount(sql: Sql, { accountId }: Person): Fragment {
+  return sql`(${accountId}::text is null or account_id = ${accountId})`;
+}

@@ -1,0 +1,138 @@
+import type postgres from 'postgres';
+import { type AuditDetails, writeAudit } from '../accounts/audit.ts';
+import type { Sql } from '../connection.ts';
+
+/** Who mends, in the audit log. */
+const ACTOR = 'reconciliation';
+
+/**
+ * What can be found: a workflow that was lost, one that is behind, one that ended before its message; a batch that was lost;
+ * a look-up that never ended; drafts that nobody decided on; clicks or replies that wait for long; a ledger that differs
+ * from its balance; a refund that is missing.
+ */
+export type FindingKind =
+  | 'workflow_lost'
+  | 'workflow_late'
+  | 'workflow_ended'
+  | 'batch_lost'
+  | 'events_left'
+  | 'lookup_left'
+  | 'draft_left'
+  | 'clicks_waiting'
+  | 'replies_waiting'
+  | 'ledger_differs'
+  | 'refund_missing';
+
+/** Something found; `details` are plain data without anything personal. */
+export interface Finding {
+  kind: FindingKind;
+  /** The id of what it is about. */
+  subject: string;
+  accountId: string | null;
+  details: AuditDetails;
+}
+
+/** A finding as it is kept. */
+export interface FindingRow {
+  id: number;
+  kind: FindingKind;
+  subject: string;
+  account_id: string | null;
+  state: 'open' | 'mended' | 'gone';
+  mended: number;
+  details: unknown;
+  first_seen_at: Date;
+  last_seen_at: Date;
+}
+
+/**
+ * Notes something that a person has to look at; found again, it is the same finding.
+ * @returns true when it was not open before
+ */
+export async function reportFinding(sql: Sql, finding: Finding): Promise<boolean> {
+  const { kind, subject, accountId, details } = finding;
+  const [noted] = await sql<{ known: boolean }[]>`
+    with before as (
+      select state from findings where kind = ${kind} and subject = ${subject}
+    )
+    insert into findings as f (kind, subject, account_id, state, details)
+    values (${kind}, ${subject}, ${accountId}, 'open', ${sql.json(details as postgres.JSONValue)})
+    on conflict (kind, subject) do update
+       set state = 'open', details = excluded.details, last_seen_at = now()
+    returning coalesce((select state = 'open' from before), false) as known`;
+  return noted?.known === false;
+}
+
+/** Notes that something was mended, with its audit record; call it in the transaction of the repair, or before it. */
+export async function recordRepair(sql: Sql, action: string, finding: Finding): Promise<void> {
+  const { kind, subject, accountId, details } = finding;
+  await sql`
+    insert into findings as f (kind, subject, account_id, state, mended, details)
+    values (${kind}, ${subject}, ${accountId}, 'mended', 1, ${sql.json(details as postgres.JSONValue)})
+    on conflict (kind, subject) do update
+       set state = 'mended', mended = f.mended + 1, details = excluded.details, last_seen_at = now()`;
+  await writeAudit(sql, { actor: ACTOR, action, account: accountId, subject, details });
+}
+
+/** How often a thing was mended so far. */
+export async function timesMended(sql: Sql, kind: FindingKind, subject: string): Promise<number> {
+  const [row] = await sql<{ mended: number }[]>`
+    select mended from findings where kind = ${kind} and subject = ${subject}`;
+  return row?.mended ?? 0;
+}
+
+/** Closes open findings about a thing, which is as it should be now. */
+export async function closeFindings(
+  sql: Sql,
+  kinds: readonly FindingKind[],
+  subjects: readonly string[],
+): Promise<void> {
+  await sql`
+    update findings set state = 'gone', last_seen_at = now()
+     where state = 'open' and kind = any(${kinds as FindingKind[]}) and subject = any(${subjects as string[]})`;
+}
+
+/** Subjects of open findings of some kinds, the oldest first. */
+export async function openSubjects(
+  sql: Sql,
+  kinds: readonly FindingKind[],
+  limit: number,
+): Promise<string[]> {
+  const rows = await sql<{ subject: string }[]>`
+    select subject from findings where state = 'open' and kind = any(${kinds as FindingKind[]})
+     order by id limit ${limit}`;
+  return rows.map(({ subject }) => subject);
+}
+
+/** Findings, the latest first; of one account, or of all when `account` is null; any state when `state` is null. */
+export async function listFindings(
+  sql: Sql,
+  { account, state }: { account: string | null; state: FindingRow['state'] | null },
+  limit: number,
+): Promise<FindingRow[]> {
+  return [
+    ...(await sql<FindingRow[]>`
+      select id, kind, subject, account_id, state, mended, details, first_seen_at, last_seen_at from findings
+       where (${account}::text is null or account_id = ${account}) and (${state}::text is null or state = ${state})
+       order by last_seen_at desc, id desc limit ${limit}`),
+  ];
+}
+
+/**
+ * The operator has dealt with a finding: it is gone, and what was mended too often may be mended again.
+ * @returns it, or undefined when there is none with this number
+ */
+export async function dismissFinding(sql: Sql, id: number): Promise<FindingRow | undefined> {
+  const [row] = await sql<FindingRow[]>`
+    update findings set state = 'gone', mended = 0 where id = ${id}
+    returning id, kind, subject, account_id, state, mended, details, first_seen_at, last_seen_at`;
+  return row;
+}
+
+/** How many findings of each kind are open. */
+export async function countOpenFindings(sql: Sql): Promise<{ kind: FindingKind; open: number }[]> {
+  return [
+    ...(await sql<{ kind: FindingKind; open: number }[]>`
+      select kind, count(*)::int as open from findings where state = 'open' group by kind order by kind`),
+  ];
+}

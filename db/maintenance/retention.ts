@@ -1,0 +1,112 @@
+import type { Step } from './cleanUp.ts';
+import type { Database, Sql } from '../connection.ts';
+import { transaction } from '../transaction.ts';
+
+/** What turns a number into one that is nobody's: `+48*****200`. */
+export type Mask = (msisdn: string) => string;
+
+/**
+ * Takes text and number out of the next messages by id that have ended. What has not ended is noted, and done by
+ * `eraseMessages` when it has. Status, price, times, country and whatever else reports count stay.
+ * @param before messages made before this id
+ */
+export async function eraseMessagesAfter(
+  sql: Database,
+  { after, before, limit }: { after: string; before: string; limit: number },
+  mask: Mask,
+): Promise<Step> {
+  return await transaction(sql, async (tx) => {
+    const page = await tx<{ id: string; open: boolean; erased: boolean }[]>`
+      select id, status in ('scheduled', 'queued', 'sent') as open, erased_at is not null as erased from messages
+       where id > ${after} and id < ${before} and status not in ('draft', 'refused') order by id limit ${limit}`;
+    const open = page.filter((message) => message.open).map(({ id }) => id);
+    if (open.length > 0) {
+      await tx`
+        insert into erasures_postponed (message_id) select unnest(${open}::text[]) on conflict do nothing`;
+    }
+    const ended = page.filter((message) => !message.open && !message.erased).map(({ id }) => id);
+    return { next: page.at(-1)?.id ?? null, done: await eraseMessages(tx, ended, mask) };
+  });
+}
+
+/** Takes text and number out of messages that have ended; returns how many. */
+export async function eraseMessages(sql: Sql, ids: readonly string[], mask: Mask): Promise<number> {
+  if (ids.length === 0) return 0;
+  const rows = await sql<{ id: string; recipient: string }[]>`
+    select id, recipient from messages
+     where id = any(${ids as string[]}) and status not in ('draft', 'scheduled', 'queued', 'sent') and erased_at is null
+     order by id for update`;
+  await sql`
+    update messages m set recipient = e.recipient, text = '', erased_at = now()
+      from unnest(${rows.map(({ id }) => id)}::text[], ${rows.map(({ recipient }) => mask(recipient))}::text[])
+             as e(id, recipient)
+     where m.id = e.id`;
+  await sql`delete from erasures_postponed where message_id = any(${rows.map(({ id }) => id)})`;
+  return rows.length;
+}
+
+/** A page of the messages that were due while they were open, by id. */
+export async function postponedAfter(sql: Sql, after: string, limit: number): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select message_id as id from erasures_postponed where message_id > ${after} order by message_id limit ${limit}`;
+  return rows.map(({ id }) => id);
+}
+
+/** Takes text and number out of the next replies by id. Whose they were, and what they meant, stays. */
+export async function eraseRepliesAfter(
+  sql: Database,
+  { after, before, limit }: { after: string; before: string; limit: number },
+  mask: Mask,
+): Promise<Step> {
+  return await transaction(sql, async (tx) => {
+    const page = await tx<{ id: string; sender: string; due: boolean }[]>`
+      select id, sender, erased_at is null and state <> 'received' as due from inbound_messages
+       where id > ${after} and id < ${before} order by id limit ${limit} for update`;
+    const due = page.filter((reply) => reply.due);
+    await tx`
+      update inbound_messages i
+         set sender = e.sender, received_text = '', text = case when i.text is not null then '' end, erased_at = now()
+        from unnest(${due.map(({ id }) => id)}::text[], ${due.map(({ sender }) => mask(sender))}::text[])
+               as e(id, sender)
+       where i.id = e.id`;
+    return { next: page.at(-1)?.id ?? null, done: due.length };
+  });
+}
+
+/** Takes out of the next clicks by id what tells of the visitor's device and address; the clicks still count. */
+export async function eraseClicksAfter(
+  sql: Sql,
+  { after, before, limit }: { after: string; before: string; limit: number },
+): Promise<Step> {
+  const [page] = await sql<{ last: string | null; done: number }[]>`
+    with page as (
+      select id from link_clicks where id > ${after} and id < ${before} order by id limit ${limit}
+    ), erased as (
+      update link_clicks c set user_agent = null, ip_hash = null from page p
+       where c.id = p.id and (c.user_agent is not null or c.ip_hash is not null) returning c.id
+    )
+    select (select max(id) from page) as last, (select count(*)::int from erased) as done`;
+  return { next: page?.last ?? null, done: page?.done ?? 0 };
+}
+
+/** Takes the number out of the next look-ups by id that have ended. */
+export async function eraseLookupsAfter(
+  sql: Database,
+  { after, before, limit }: { after: string; before: string; limit: number },
+  mask: Mask,
+): Promise<Step> {
+  return await transaction(sql, async (tx) => {
+    const page = await tx<{ id: string; msisdn: string; state: string }[]>`
+      select id, msisdn, state from number_lookups
+       where id > ${after} and id < ${before} order by id limit ${limit} for update`;
+    const due = page.filter(
+      ({ state, msisdn }) => state !== 'open' && state !== 'charged' && !msisdn.includes('*'),
+    );
+    await tx`
+      update number_lookups l set msisdn = e.msisdn
+        from unnest(${due.map(({ id }) => id)}::text[], ${due.map(({ msisdn }) => mask(msisdn))}::text[])
+               as e(id, msisdn)
+       where l.id = e.id`;
+    return { next: page.at(-1)?.id ?? null, done: due.length };
+  });
+}

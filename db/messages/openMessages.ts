@@ -1,0 +1,103 @@
+import type { StartableMessage } from '../../domain/startable.ts';
+import type { Fragment, Sql } from '../connection.ts';
+
+/** A message whose workflow should be running. */
+export interface OpenMessage extends StartableMessage {
+  status: string;
+  submission: string;
+  /** It should have left its status minutes ago. */
+  late: boolean;
+  /** It is over, but its webhook events were not all told. */
+  eventsLeft: boolean;
+}
+
+type Row = Omit<OpenMessage, 'sendAt' | 'giveUpAt'> & { sendAt: Date | null; giveUpAt: Date };
+
+// What was accepted just now may be on its way to its workflow.
+const SETTLED = '5 minutes';
+const LATE = '10 minutes';
+
+/**
+ * A page of the open messages of all accounts, by account and id. It reads nothing but open ones, account by account, so
+ * it is quick however long the history is.
+ * @param after `account/message` of the last one of the page before, or ''
+ */
+export async function openMessagesAfter(sql: Sql, after: string, limit: number): Promise<OpenMessage[]> {
+  const [account = '', id = ''] = after.split('/');
+  const of = (status: string) => sql`
+    (select ${columns(sql)} from messages m
+      where m.account_id = a.id and m.status = ${status} and m.status not in ('draft', 'refused')
+        and m.id > case when a.id = ${account} then ${id} else '' end
+        and m.updated_at < now() - ${SETTLED}::interval
+      order by m.id limit ${limit})`;
+  const rows = await sql<Row[]>`
+    select o.* from (select id from accounts where id >= ${account} order by id) a
+     cross join lateral (${of('scheduled')} union all ${of('queued')} union all ${of('sent')}) o
+     order by a.id, o.id limit ${limit}`;
+  return rows.map(open);
+}
+
+/** Of these messages those that are open, or have webhook events that nobody was told of. */
+export async function openAmong(sql: Sql, ids: readonly string[]): Promise<OpenMessage[]> {
+  const rows = await sql<Row[]>`
+    select ${columns(sql)} from messages m
+     where m.id = any(${ids as string[]})
+       and (m.status in ('scheduled', 'queued', 'sent') or ${eventsLeft(sql)}) order by m.id`;
+  return rows.map(open);
+}
+
+/** What starts a batch again. */
+export interface OpenBatch {
+  requestId: string;
+  accountId: string;
+  recipients: number;
+  priority: boolean;
+}
+
+/** Of these requests those that have open messages. */
+export async function openBatchesAmong(sql: Sql, requestIds: readonly string[]): Promise<OpenBatch[]> {
+  return await sql<OpenBatch[]>`
+    select m.request_id as "requestId", m.account_id as "accountId", count(*)::int as recipients,
+           bool_or(m.priority) as priority
+      from messages m where m.request_id = any(${requestIds as string[]})
+     group by m.request_id, m.account_id having bool_or(m.status in ('scheduled', 'queued')) order by 1`;
+}
+
+/** Of these clicks those that were counted and whose event nobody was told of. */
+export async function untoldClicks(
+  sql: Sql,
+  ids: readonly string[],
+): Promise<{ id: string; accountId: string }[]> {
+  return await sql<{ id: string; accountId: string }[]>`
+    select c.id, e.account_id as "accountId" from link_clicks c join webhook_events e on e.link_token = c.token
+     where c.id = any(${ids as string[]}) and e.state = 'pending' and e.snapshot->>'click_id' = c.id`;
+}
+
+/** Of these replies those whose event nobody was told of. */
+export async function untoldReplies(
+  sql: Sql,
+  ids: readonly string[],
+): Promise<{ id: string; accountId: string }[]> {
+  return await sql<{ id: string; accountId: string }[]>`
+    select inbound_id as id, account_id as "accountId" from webhook_events
+     where inbound_id = any(${ids as string[]}) and state = 'pending'`;
+}
+
+// As SQL, of messages `m`.
+function columns(sql: Sql): Fragment {
+  return sql`
+    m.id, m.account_id as "accountId", m.request_id as "requestId", m.batched, m.carrier, m.send_at as "sendAt",
+    m.give_up_at as "giveUpAt", m.priority, m.status, m.submission, ${eventsLeft(sql)} as "eventsLeft",
+    m.status in ('scheduled', 'queued', 'sent') and (m.give_up_at < now() - ${LATE}::interval
+      or (m.status = 'scheduled' and m.send_at < now() - ${LATE}::interval)) as late`;
+}
+
+function eventsLeft(sql: Sql): Fragment {
+  return sql`
+    (m.status not in ('scheduled', 'queued', 'sent', 'draft', 'refused')
+      and exists (select from webhook_events e where e.message_id = m.id and e.state = 'pending'))`;
+}
+
+function open(row: Row): OpenMessage {
+  return { ...row, sendAt: row.sendAt?.getTime() ?? null, giveUpAt: row.giveUpAt.getTime() };
+}

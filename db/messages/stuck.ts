@@ -1,0 +1,85 @@
+import type { Sql } from '../connection.ts';
+import { idFloor } from '../ids.ts';
+
+/** What does not move on, as the database knows it. */
+export const STUCK_KINDS = ['overdue', 'queued', 'unanswered', 'no_report', 'webhook', 'resend'] as const;
+export type StuckKind = (typeof STUCK_KINDS)[number];
+
+export interface StuckFilter {
+  accountId: string | null;
+  route: string | null;
+  /** Minutes after which something of this kind counts as stuck. */
+  minutes: number;
+}
+
+/** One thing that does not move on: a message, or for `webhook` and `resend` an event. */
+export interface StuckThing {
+  id: string;
+  accountId: string;
+  /** Null of an event. */
+  route: string | null;
+  since: Date;
+}
+
+/** How many there are of one kind; counted no further than this, as nobody acts on more at a time. */
+export const COUNTED_MAX = 10_000;
+
+/** The things of one kind, the longest stuck first, and how many there are in all (at most {@link COUNTED_MAX}). */
+export async function readStuck(
+  sql: Sql,
+  kind: StuckKind,
+  filter: StuckFilter,
+  limit: number,
+): Promise<{ count: number; things: StuckThing[] }> {
+  const found = sql`(${stuckOf(sql, kind, filter)} limit ${COUNTED_MAX})`;
+  const rows = await sql<(StuckThing & { count: number })[]>`
+    select id, account_id as "accountId", route, since, count(*) over ()::int as count
+      from ${found} s order by since, id limit ${limit}`;
+  return {
+    count: rows[0]?.count ?? 0,
+    things: rows.map(({ id, accountId, route, since }) => ({ id, accountId, route, since })),
+  };
+}
+
+function stuckOf(sql: Sql, kind: StuckKind, { accountId, route, minutes }: StuckFilter) {
+  const cutoff = sql`now() - make_interval(mins => ${minutes})`;
+  const ofAccount = accountId === null ? sql`true` : sql`a.id = ${accountId}`;
+  const onRoute = route === null ? sql`true` : sql`m.carrier = ${route}`;
+  const sendTime = sql`coalesce(m.send_at, m.created_at)`;
+  switch (kind) {
+    // Account by account, as the index of the history has them: no other knows the status.
+    case 'overdue':
+      return sql`
+        select m.id, m.account_id, m.carrier as route, m.send_at as since
+          from accounts a join messages m on m.account_id = a.id and m.status = 'scheduled'
+         where ${ofAccount} and ${onRoute} and m.send_at < ${cutoff}`;
+    case 'no_report':
+      return sql`
+        select m.id, m.account_id, m.carrier as route, ${sendTime} as since
+          from accounts a join messages m on m.account_id = a.id and m.status = 'sent'
+           and m.id < ${idFloor('msg', Date.now() - minutes * 60_000)}
+         where ${ofAccount} and ${onRoute} and ${sendTime} < ${cutoff}`;
+    case 'queued':
+      return sql`
+        select m.id, m.account_id, m.carrier as route, ${sendTime} as since
+          from messages m join accounts a on a.id = m.account_id
+         where m.status = 'queued' and m.submission <> 'unanswered' and ${ofAccount} and ${onRoute}
+           and ${sendTime} < ${cutoff}`;
+    case 'unanswered':
+      return sql`
+        select m.id, m.account_id, m.carrier as route, m.updated_at as since
+          from messages m join accounts a on a.id = m.account_id
+         where m.submission = 'unanswered' and m.status = 'queued' and ${ofAccount} and ${onRoute}
+           and m.updated_at < ${cutoff}`;
+    case 'webhook':
+      return sql`
+        select x.event_id as id, x.account_id, null::text as route, x.at as since
+          from webhook_exhausted x join accounts a on a.id = x.account_id
+         where ${ofAccount} and x.at < ${cutoff} and ${route === null}::boolean`;
+    case 'resend':
+      return sql`
+        select r.event_id as id, r.account_id, null::text as route, r.requested_at as since
+          from webhook_resends r join accounts a on a.id = r.account_id
+         where r.state = 'under way' and ${ofAccount} and r.requested_at < ${cutoff} and ${route === null}::boolean`;
+  }
+}

@@ -1,0 +1,102 @@
+import type { TemplateContent } from '../../domain/templates.ts';
+import type { Database, Sql } from '../connection.ts';
+import { transaction } from '../transaction.ts';
+
+export interface TemplateRow extends TemplateContent {
+  id: string;
+  created_at: Date;
+  updated_at: Date;
+}
+
+/** All templates of an account are listed in one answer: this many, and so much text, keep it one that can be given. */
+export const TEMPLATES_MAX = 1_000;
+export const TEMPLATES_MAX_BYTES = 5_000_000;
+
+/** The account would have more templates, or more text in them, than it may. */
+export class TemplateLimitError extends Error {
+  override readonly name = 'TemplateLimitError';
+  readonly limit: 'count' | 'size';
+
+  constructor(limit: 'count' | 'size') {
+    super(`too many templates: ${limit}`);
+    this.limit = limit;
+  }
+}
+
+/** The account's templates by name in the order of the Polish alphabet (v2.3.0, Templates), then by age. */
+export async function listTemplates(sql: Sql, accountId: string): Promise<TemplateRow[]> {
+  return await sql<TemplateRow[]>`
+    select ${columns(sql)} from templates where account_id = ${accountId} order by name collate "pl-x-icu", id`;
+}
+
+/** One template of the account; null when it has none of this id. */
+export async function readTemplate(sql: Sql, accountId: string, id: string): Promise<TemplateRow | null> {
+  const [template] = await sql<TemplateRow[]>`
+    select ${columns(sql)} from templates where id = ${id} and account_id = ${accountId}`;
+  return template ?? null;
+}
+
+/** Stores a new template. @throws TemplateLimitError */
+export async function insertTemplate(
+  sql: Database,
+  accountId: string,
+  id: string,
+  { name, type, body, subject }: TemplateContent,
+): Promise<TemplateRow> {
+  return await transaction(sql, async (tx) => {
+    await holdTemplates(tx, accountId);
+    const [stored] = await tx<TemplateRow[]>`
+      insert into templates (id, account_id, name, type, body, subject)
+      values (${id}, ${accountId}, ${name}, ${type}, ${body}, ${subject}) returning ${columns(tx)}`;
+    await checkLimits(tx, accountId);
+    return stored!;
+  });
+}
+
+/**
+ * Changes a template as it stands then: of two changes at once the second sees what the first has done.
+ * @param change what becomes of the stored content; what it throws is thrown, and nothing is changed
+ * @returns null when the account has no template of this id
+ * @throws TemplateLimitError
+ */
+export async function changeTemplate(
+  sql: Database,
+  accountId: string,
+  id: string,
+  change: (stored: TemplateContent) => TemplateContent,
+): Promise<TemplateRow | null> {
+  return await transaction(sql, async (tx) => {
+    await holdTemplates(tx, accountId);
+    const stored = await readTemplate(tx, accountId, id);
+    if (stored === null) return null;
+    const { name, type, body, subject } = change(stored);
+    const [changed] = await tx<TemplateRow[]>`
+      update templates set name = ${name}, type = ${type}, body = ${body}, subject = ${subject}, updated_at = now()
+       where id = ${id} and account_id = ${accountId} returning ${columns(tx)}`;
+    await checkLimits(tx, accountId);
+    return changed ?? null;
+  });
+}
+
+/** Removes a template; messages sent with it stay as they are. @returns false when the account has none of this id */
+export async function deleteTemplate(sql: Sql, accountId: string, id: string): Promise<boolean> {
+  const removed = await sql`delete from templates where id = ${id} and account_id = ${accountId}`;
+  return removed.count > 0;
+}
+
+// Writers of one account's templates take turns; the account's own row stays free for charges.
+async function holdTemplates(tx: Sql, accountId: string): Promise<void> {
+  await tx`select pg_advisory_xact_lock(hashtextextended(${`templates of ${accountId}`}, 0))`;
+}
+
+async function checkLimits(tx: Sql, accountId: string): Promise<void> {
+  const [held] = await tx<{ count: number; bytes: number }[]>`
+    select count(*) as count, coalesce(sum(octet_length(body)), 0)::bigint as bytes
+      from templates where account_id = ${accountId}`;
+  if (held!.count > TEMPLATES_MAX) throw new TemplateLimitError('count');
+  if (held!.bytes > TEMPLATES_MAX_BYTES) throw new TemplateLimitError('size');
+}
+
+function columns(sql: Sql) {
+  return sql`id, name, type, body, subject, created_at, updated_at`;
+}

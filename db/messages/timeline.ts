@@ -1,0 +1,124 @@
+import type { AttemptFacts, InternalFacts, MessageFacts, PartFacts } from '../../domain/timeline.ts';
+import type { Sql } from '../connection.ts';
+
+// More than these are a loop of somebody's, not a message's way.
+const MANY = 200;
+
+/**
+ * All that the database knows of an accepted message's way.
+ * @param accountId whose it has to be; null: anybody's
+ * @returns null when there is no such message
+ */
+export async function readFacts(
+  sql: Sql,
+  id: string,
+  accountId: string | null,
+): Promise<MessageFacts | null> {
+  const [message] = await sql<(MessageFacts['message'] & { recipient: string })[]>`
+    select id, account_id as "accountId", request_id as "requestId", status, accepted_as as "acceptedAs", carrier, parts,
+           send_at as "sendAt", error_code as "errorCode", delivered_at as "deliveredAt", created_at as "createdAt",
+           updated_at as "updatedAt", recipient
+      from messages
+     where id = ${id} and status not in ('draft', 'refused')
+       and (${accountId}::text is null or account_id = ${accountId})`;
+  if (!message) return null;
+  const { recipient, ...known } = message;
+  const account = message.accountId;
+  const [ledger, moves, parts, webhooks, attempts, resends, replies, clicks, optedOut] = await Promise.all([
+    sql<MessageFacts['ledger']>`
+      select created_at as at, kind, amount_grosze as "amountGrosze", test_credits as "testCredits"
+        from ledger_entries where message_id = ${id} and kind in ('charge', 'refund') order by ledger_entries.id`,
+    sql<MessageFacts['moves']>`
+      select at, from_route as "from", to_route as "to" from message_moves
+       where message_id = ${id} order by message_moves.id limit ${MANY}`,
+    sql<PartFacts[]>`
+      select part, state, tries, carrier, carrier_message_id as "carrierMessageId", answer_code as code,
+             submitted_at as "submittedAt", answered_at as "answeredAt", report_state as "reportState",
+             reported_at as "reportedAt"
+        from message_parts where message_id = ${id} order by part`,
+    sql<MessageFacts['webhooks']>`
+      select created_at as at, id, type, state from webhook_events where message_id = ${id} order by created_at`,
+    sql<AttemptFacts[]>`
+      select t.at, t.event_id as "eventId", e.type, t.attempt, t.status_code as "statusCode", t.error,
+             t.duration_ms as "durationMs"
+        from webhook_events e join webhook_attempts t on t.event_id = e.id
+       where e.message_id = ${id} order by t.at limit ${MANY}`,
+    sql<MessageFacts['resends']>`
+      select r.requested_at as at, r.event_id as "eventId", r.requested_by as by
+        from webhook_events e join webhook_resends r on r.event_id = e.id
+       where e.message_id = ${id} order by r.requested_at limit ${MANY}`,
+    // By its sender, which an index knows.
+    sql<MessageFacts['replies']>`
+      select received_at as at, id, opt_out as "optOut" from inbound_messages
+       where account_id = ${account} and sender = ${recipient} and reply_to = ${id} order by id limit ${MANY}`,
+    sql<MessageFacts['clicks']>`
+      select c.clicked_at as at, c.robot from message_links l join link_clicks c on c.token = l.token
+       where l.message_id = ${id} and c.message_id = ${id} order by c.clicked_at limit ${MANY}`,
+    sql<{ at: Date }[]>`
+      select created_at as at from blacklist
+       where account_id = ${account} and msisdn = ${recipient} and message_id = ${id}`,
+  ]);
+  return {
+    ...{ message: known, ledger, moves, parts, webhooks, attempts, resends, replies, clicks },
+    optedOut: optedOut.map(({ at }) => at),
+  };
+}
+
+/** What operators see beyond that: the reports to the message's parts, as they came, and what was done to it by hand. */
+export async function readInternalFacts(sql: Sql, { message, parts }: MessageFacts): Promise<InternalFacts> {
+  const taken = parts.filter(({ carrierMessageId }) => carrierMessageId !== null);
+  const from = parts.reduce<Date>((first, part) => earlier(first, part.submittedAt), new Date());
+  // Reports behind the last one of a part were too late to matter, and are not searched for far.
+  const reported = parts.every(({ reportedAt }) => reportedAt !== null);
+  const to = reported ? parts.reduce((last, part) => later(last, part.reportedAt!), from) : new Date();
+  const [reports, acts] = await Promise.all([
+    sql<InternalFacts['reports']>`
+      select received_at as at, carrier as route, carrier_message_id as "carrierMessageId",
+             case when message_id = ${message.id} then part end as part, state, error_code as "errorCode",
+             applied_at is not null as applied
+        from delivery_reports
+       where received_at between ${from}::timestamptz - interval '1 second' and ${to}::timestamptz + interval '10 minutes'
+         and (message_id = ${message.id}
+              or (carrier, carrier_message_id) in (select * from unnest(${taken.map((p) => p.carrier)}::text[],
+                                                          ${taken.map((p) => p.carrierMessageId!)}::text[]))
+              or (carrier, alternative_id) in (select * from unnest(${taken.map((p) => p.carrier)}::text[],
+                                                      ${taken.map((p) => p.carrierMessageId!)}::text[])))
+       order by delivery_reports.id limit ${MANY}`,
+    sql<InternalFacts['acts']>`
+      select at, action, actor from audit_log
+       where account_id = ${message.accountId} and subject = ${message.id} and action <> 'messages show'
+       order by audit_log.id limit ${MANY}`,
+  ]);
+  return { reports, acts };
+}
+
+/** What is shown of a message at the head of its timeline. */
+export interface MessageHead {
+  recipient: string;
+  sender: string | null;
+  text: string;
+  costGrosze: number;
+  priority: boolean;
+  reference: string | null;
+  expiresAt: Date | null;
+  giveUpAt: Date;
+  submission: string;
+}
+
+/** The head of an accepted message. */
+export async function readHead(sql: Sql, id: string): Promise<MessageHead> {
+  const [head] = await sql<MessageHead[]>`
+    select recipient, sender, text, cost_grosze as "costGrosze", priority, reference, expires_at as "expiresAt",
+           give_up_at as "giveUpAt", submission
+      from messages where id = ${id}`;
+  if (!head) throw new Error(`message ${id} vanished`);
+  return head;
+}
+
+function earlier(a: Date, b: Date): Date {
+  return b < a ? b : a;
+}
+
+function later(a: Date, b: Date): Date {
+  return b > a ? b : a;
+}

@@ -1,0 +1,89 @@
+import type { Acceptance, Refusal } from '../../domain/acceptance.ts';
+import { type Database, type Fragment, hasSqlState, type Sql, SQLSTATE } from '../connection.ts';
+
+// A caller waits a few seconds for its answer. A charge much later (workers were down, say) would send a message
+// whose caller was told of a failure long ago and has sent it again.
+const ACCEPT_WITHIN_SECONDS = 30;
+
+/**
+ * Charges every draft of a request together, or none, and makes them visible: balance, ledger, status and
+ * idempotency record move in one statement. Running it again changes nothing and gives the same answer.
+ * Test accounts pay in test credits.
+ */
+export async function chargeRequest(sql: Database, requestId: string): Promise<Acceptance> {
+  try {
+    const [charged] = await sql<{ moved: number }[]>`
+      with moved as (
+        update messages set status = accepted_as
+         where request_id = ${requestId} and status = 'draft'
+           and created_at > now() - make_interval(secs => ${ACCEPT_WITHIN_SECONDS})
+        returning id, account_id, cost_grosze, test_credits
+      ), posted as (
+        insert into ledger_entries (account_id, kind, amount_grosze, test_credits, message_id)
+        select account_id, 'charge', case when test_credits > 0 then 0 else -cost_grosze end, -test_credits, id
+          from moved where cost_grosze > 0 or test_credits > 0 order by id
+      ), noted as (
+        update idempotency_keys set state = 'accepted'
+         where request_id = ${requestId} and exists (select from moved)
+      )
+      select count(*)::int as moved from moved`;
+    if (charged && charged.moved > 0) return { accepted: true };
+  } catch (error) {
+    if (!hasSqlState(error, SQLSTATE.insufficientFunds)) throw error;
+    await refuseDrafts(sql, requestId, 'insufficient_funds');
+    return await decisionOn(sql, requestId);
+  }
+  await refuseDrafts(sql, requestId, 'too_late');
+  return await decisionOn(sql, requestId);
+}
+
+/** Turns the drafts of a request, if there are any left, into refused ones. */
+async function refuseDrafts(sql: Sql, requestId: string, reason: Refusal): Promise<void> {
+  await sql`
+    with refused as (
+      update messages set status = 'refused', refusal = ${reason}
+       where request_id = ${requestId} and status = 'draft'
+      returning id
+    )
+    update idempotency_keys set state = 'refused'
+     where request_id = ${requestId} and exists (select from refused)`;
+}
+
+/** What was decided about a request: all its messages share it. */
+async function decisionOn(sql: Sql, requestId: string): Promise<Acceptance> {
+  const [message] = await sql<{ status: string; refusal: Refusal | null }[]>`
+    select status, refusal from messages where request_id = ${requestId} limit 1`;
+  if (!message) return { accepted: false, reason: 'abandoned' };
+  if (message.status === 'refused') return { accepted: false, reason: message.refusal ?? 'abandoned' };
+  return { accepted: true };
+}
+
+/**
+ * Cancels a message that is still scheduled and gives back what it cost, once.
+ * @returns the message's status afterwards: `cancelled`, or whatever it is when it was too late
+ */
+export async function cancelScheduled(sql: Sql, messageId: string): Promise<string> {
+  const [row] = await sql<{ status: string }[]>`
+    with cancelled as (
+      update messages set status = 'cancelled', updated_at = now()
+       where id = ${messageId} and status = 'scheduled'
+      returning id, account_id, status
+    ), refunded as (${refundOf(sql, sql`cancelled`)}
+    )
+    select status from cancelled
+    union all
+    select status from messages where id = ${messageId} and not exists (select from cancelled)`;
+  return row?.status ?? 'refused';
+}
+
+/**
+ * As SQL: gives back what messages cost, in money or test credits, once each.
+ * @param messages rows with `id` and `account_id`
+ */
+export function refundOf(sql: Sql, messages: Fragment) {
+  return sql`
+    insert into ledger_entries (account_id, kind, amount_grosze, test_credits, message_id)
+    select m.account_id, 'refund', -e.amount_grosze, -e.test_credits, m.id
+      from ${messages} m join ledger_entries e on e.message_id = m.id and e.kind = 'charge'
+    on conflict (message_id, kind) where message_id is not null do nothing`;
+}

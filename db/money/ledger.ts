@@ -1,0 +1,64 @@
+import type { Sql } from '../connection.ts';
+
+/** What an operator books. Charges and refunds belong to messages and look-ups and are written by the pipeline alone. */
+export type BookingKind = 'opening' | 'topup' | 'adjustment' | 'payment';
+
+/** One booking; the database moves the account's balance with it, in the same statement. */
+export interface Booking {
+  account: string;
+  kind: BookingKind;
+  /** Grosze net, negative when taken from the account. */
+  grosze: number;
+  /** Test credits given; 0 if absent. */
+  testCredits?: number;
+  note?: string;
+}
+
+export interface LedgerRow {
+  id: number;
+  kind: BookingKind | 'charge' | 'refund';
+  amount_grosze: number;
+  test_credits: number;
+  message_id: string | null;
+  lookup_id: string | null;
+  note: string | null;
+  created_at: Date;
+}
+
+/** An account's balance beside the sum of its entries, both of one moment. They agree unless someone forced the database. */
+export interface LedgerState {
+  balance_grosze: number;
+  sum_grosze: number;
+  test_credits: number;
+  sum_test_credits: number;
+  agrees: boolean;
+}
+
+/** Writes one ledger entry and with it moves the balance. */
+export async function book(sql: Sql, booking: Booking): Promise<void> {
+  await sql`
+    insert into ledger_entries (account_id, kind, amount_grosze, test_credits, note)
+    values (${booking.account}, ${booking.kind}, ${booking.grosze}, ${booking.testCredits ?? 0}, ${booking.note ?? null})`;
+}
+
+/** The latest entries of an account, newest first. */
+export async function listLedger(sql: Sql, account: string, limit: number): Promise<LedgerRow[]> {
+  return [
+    ...(await sql<LedgerRow[]>`
+      select id, kind, amount_grosze, test_credits, message_id, lookup_id, note, created_at from ledger_entries
+       where account_id = ${account} order by id desc limit ${limit}`),
+  ];
+}
+
+/** Compares balance and ledger in one statement, so that charges under way cannot make them differ; undefined: no such account. */
+export async function readLedgerState(sql: Sql, account: string): Promise<LedgerState | undefined> {
+  const [state] = await sql<LedgerState[]>`
+    select a.balance_grosze, s.sum_grosze, a.test_credits, s.sum_test_credits,
+           a.balance_grosze = s.sum_grosze and a.test_credits = s.sum_test_credits as agrees
+      from accounts a,
+           lateral (select coalesce(sum(amount_grosze), 0)::bigint as sum_grosze,
+                           coalesce(sum(test_credits), 0)::bigint as sum_test_credits
+                      from ledger_entries where account_id = a.id) s
+     where a.id = ${account}`;
+  return state;
+}

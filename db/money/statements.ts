@@ -1,0 +1,87 @@
+import type { Fragment, Sql } from '../connection.ts';
+
+export interface StatementRow {
+  id: string;
+  account_id: string;
+  /** `YYYY-MM`, a calendar month in Poland. */
+  month: string;
+  /** Grosze net owed for that month: charges less refunds, of messages and look-ups. */
+  amount_grosze: number;
+  issued_at: Date;
+  due_at: Date;
+  paid_at: Date | null;
+}
+
+/** The latest calendar month that is over in Poland, `YYYY-MM`: the last one a statement can be for. */
+export async function lastFullMonth(sql: Sql): Promise<string> {
+  const [row] = await sql<{ month: string }[]>`
+    select to_char(date_trunc('month', now() at time zone 'Europe/Warsaw') - interval '1 month', 'YYYY-MM') as month`;
+  if (row === undefined) throw new Error('a select without a table gives one row');
+  return row.month;
+}
+
+/** What a Polish calendar month (`YYYY-MM`) comes to in grosze net: charges less refunds; negative when more came back. */
+export async function monthlyAmount(sql: Sql, account: string, month: string): Promise<number> {
+  const [row] = await sql<{ amount: number }[]>`
+    with bounds as (select to_date(${month}, 'YYYY-MM')::timestamp as first)
+    select coalesce(-sum(amount_grosze), 0)::bigint as amount from ledger_entries, bounds
+     where account_id = ${account} and kind in ('charge', 'refund')
+       and created_at >= first at time zone 'Europe/Warsaw'
+       and created_at < (first + interval '1 month') at time zone 'Europe/Warsaw'`;
+  return row?.amount ?? 0;
+}
+
+/**
+ * Writes a statement. One that asks for nothing counts as paid at once, so that it never stops sends.
+ * @param dueAt null means 14 days after issue (v2.3.0, Limits, Prices)
+ * @returns undefined when the account has one for this month already
+ */
+export async function insertStatement(
+  sql: Sql,
+  statement: { id: string; account: string; month: string; amountGrosze: number; dueAt: Date | null },
+): Promise<StatementRow | undefined> {
+  const [row] = await sql<StatementRow[]>`
+    insert into statements (id, account_id, month, amount_grosze, due_at, paid_at)
+    values (${statement.id}, ${statement.account}, to_date(${statement.month}, 'YYYY-MM'), ${statement.amountGrosze},
+            coalesce(${statement.dueAt}::timestamptz, now() + interval '14 days'),
+            ${statement.amountGrosze > 0 ? null : sql`now()`})
+    on conflict (account_id, month) do nothing
+    returning ${columns(sql)}`;
+  return row;
+}
+
+/** Finds a statement and locks it until the transaction ends. */
+export async function lockStatement(sql: Sql, id: string): Promise<StatementRow | undefined> {
+  const [row] = await sql<StatementRow[]>`select ${columns(sql)} from statements where id = ${id} for update`;
+  return row;
+}
+
+/** Marks a statement as paid now; the caller books the payment in the same transaction. */
+export async function markStatementPaid(sql: Sql, id: string): Promise<StatementRow | undefined> {
+  const [row] = await sql<StatementRow[]>`
+    update statements set paid_at = now() where id = ${id} and paid_at is null returning ${columns(sql)}`;
+  return row;
+}
+
+/** The statements of an account, the latest month first; only those not paid if asked so. */
+export async function listStatements(sql: Sql, account: string, unpaidOnly = false): Promise<StatementRow[]> {
+  return [
+    ...(await sql<StatementRow[]>`
+      select ${columns(sql)} from statements
+       where account_id = ${account} ${unpaidOnly ? sql`and paid_at is null` : sql``}
+       order by statements.month desc`),
+  ];
+}
+
+function columns(sql: Sql) {
+  return sql`id, account_id, to_char(statements.month, 'YYYY-MM') as month, amount_grosze, issued_at, due_at, paid_at`;
+}
+
+/**
+ * As SQL: whether a postpaid account has a statement past its due time, which suspends all that costs.
+ * @param account a row of `accounts`
+ */
+export function isOverdue(sql: Sql, account: Fragment): Fragment {
+  return sql`${account}.billing_mode = 'postpaid' and exists (
+    select from statements s where s.account_id = ${account}.id and s.paid_at is null and s.due_at < now())`;
+}

@@ -1,0 +1,123 @@
+import type { LookupSums, ReportSums } from '../../domain/reports.ts';
+import type { Database, Sql } from '../connection.ts';
+import { divideMessages } from './reportGroups.ts';
+import {
+  countsByStatus,
+  delay,
+  joinEffects,
+  paid,
+  type ReportQuery,
+  refunded,
+  shown,
+} from './reportParts.ts';
+import { transaction } from '../transaction.ts';
+
+export type { Grouping, ReportQuery } from './reportParts.ts';
+
+/** The sums of one group, of all messages outside the listed groups, or of all messages. */
+export interface ReportGroup extends ReportSums {
+  total: boolean;
+  /**
+   * The group's number from 1, by time its place among the begins, else its rank; 0: the messages of no listed group;
+   * null: the totals.
+   */
+  key: number | null;
+  /** Of a group by a field, its value; null where the messages have none. */
+  value: string | null;
+}
+
+// For the length of one report. Cells are counted in a hash table, however many the planner expects: some 400,000 fit into
+// memory, more go through temporary files. A plan that suits a day does not suit a year, so each is made anew; compiling
+// one takes longer than most of them run. The index of the reports is read in order, which its page costs have to say.
+// One process: a report leaves the other cores to the sends.
+const SETTINGS = {
+  work_mem: '32MB',
+  hash_mem_multiplier: '8',
+  random_page_cost: '1.1',
+  jit: 'off',
+  max_parallel_workers_per_gather: '0',
+  plan_cache_mode: 'force_custom_plan',
+};
+
+// Stands for the null of the totals where keys are compared; no group has this number.
+const TOTALS = -1;
+
+/**
+ * Adds up the account's messages that were accepted in a period, with all that came of them since. Drafts and refused
+ * ones are not there. One snapshot, read only. The totals are always there, groups without messages never.
+ *
+ * @param timeoutMs after so long the database gives up, so that no report outlives its request
+ * @throws SQLSTATE 57014 when it took too long
+ */
+export async function readReport(
+  sql: Database,
+  query: ReportQuery,
+  timeoutMs: number,
+): Promise<{ groups: ReportGroup[]; lookups: LookupSums }> {
+  return await transaction(sql, async (tx) => {
+    await tx`set transaction isolation level repeatable read, read only`;
+    const settings = { ...SETTINGS, statement_timeout: Math.max(Math.floor(timeoutMs), 1).toString() };
+    await tx`
+      select set_config(name, value, true)
+        from unnest(${Object.keys(settings)}::text[], ${Object.values(settings)}::text[]) as s(name, value)`;
+    const lookups = await addUpLookups(tx, query);
+    // A nested loop over messages that the planner takes for few would go on for hours when they are a million.
+    await tx`set local enable_nestloop = off`;
+    return { groups: await addUp(tx, query), lookups };
+  });
+}
+
+// Messages are first put together in cells of the same group, status and delivery time. All else, percentiles
+// included, is counted from the cells: they are fewer, and nothing has to be sorted message by message.
+// Several cells may share a group and a delivery time: which of them comes first changes no percentile.
+async function addUp(sql: Sql, query: ReportQuery): Promise<ReportGroup[]> {
+  const { before, join, divisor, after } = divideMessages(sql, query);
+  return await sql<ReportGroup[]>`
+    with ${before} counted as materialized (
+      select ${divisor} as divisor, m.status, ${delay(sql)} as took, count(*)::int as messages,
+             sum(m.parts) as parts, sum(${paid(sql, query)}) as cost, sum(${refunded(sql, query)}) as refunded,
+             sum(e.clicks) as clicks, sum(e.robot_clicks) as robot_clicks,
+             count(*) filter (where e.clicks > e.robot_clicks) as clicked, sum(e.replies) as replies,
+             count(*) filter (where e.stops > 0 or e.page_opt_outs > 0) as opt_outs
+        from messages m ${joinEffects(sql, query)} ${join}
+       where ${shown(sql, query)}
+       group by 1, 2, 3
+    ), ${after}, sums as (
+      select key, ${countsByStatus(sql)},
+             coalesce(sum(messages), 0)::bigint as messages, coalesce(sum(parts), 0)::bigint as parts,
+             coalesce(sum(cost), 0)::bigint as cost, coalesce(sum(refunded), 0)::bigint as refunded,
+             coalesce(sum(clicks), 0)::bigint as clicks, coalesce(sum(robot_clicks), 0)::bigint as robot_clicks,
+             coalesce(sum(clicked), 0)::bigint as clicked, coalesce(sum(replies), 0)::bigint as replies,
+             coalesce(sum(opt_outs), 0)::bigint as opt_outs
+        from cells group by grouping sets ((key), ())
+    ), delays as (
+      select key, took, messages from cells where took is not null
+      union all
+      select null, took, sum(messages)::int from counted where took is not null group by took
+    ), ranked as (
+      select key, took, sum(messages) over (partition by key order by took rows unbounded preceding) as up_to,
+             sum(messages) over (partition by key) as messages
+        from delays
+    ), percentiles as (
+      select key, min(took) filter (where up_to * 2 >= messages) as median,
+             min(took) filter (where up_to * 100 >= messages * 95) as p95
+        from ranked group by key
+    )
+    select s.key is null as total, s.*, p.median, p.p95, nullif(l.value, '') as value
+      from sums s
+      left join percentiles p on coalesce(p.key, ${TOTALS}) = coalesce(s.key, ${TOTALS})
+      left join listed l on l.key = s.key
+     order by s.key`;
+}
+
+/** Look-ups charged in the period; one that was paid back later is none. */
+async function addUpLookups(sql: Sql, { accountId, from, until }: ReportQuery): Promise<LookupSums> {
+  const [sums] = await sql<LookupSums[]>`
+    select count(*) filter (where r.id is null)::int as count,
+           coalesce(-sum(c.amount_grosze + coalesce(r.amount_grosze, 0)), 0)::bigint as cost_grosze
+      from ledger_entries c
+      left join ledger_entries r on r.lookup_id = c.lookup_id and r.kind = 'refund'
+     where c.account_id = ${accountId} and c.kind = 'charge' and c.lookup_id is not null
+       and c.created_at >= ${new Date(from)} and c.created_at < ${new Date(until)}`;
+  return sums!;
+}

@@ -1,0 +1,90 @@
+import type { RouteKind } from '../../domain/routing.ts';
+import type { Database, Sql } from '../connection.ts';
+import type { RouteState } from './routes.ts';
+import { transaction } from '../transaction.ts';
+
+/** A worker that was not heard of for so long counts as gone. */
+const GONE_AFTER_S = 10;
+
+/** What one worker process says of one route. */
+export interface RouteWorker {
+  worker: string;
+  seenAt: Date;
+  /** Open now, and how many there should be. */
+  sessions: number;
+  sessionsWanted: number;
+  /** Submits that may be open at once. */
+  window: number;
+  inFlight: number;
+  /** Parts since the worker's start, by the answer. */
+  submitted: number;
+  throttled: number;
+  refused: number;
+  unanswered: number;
+  /** Not taken: to come later, or for a reason that lies in the route. */
+  held: number;
+  /** Connections and binds that failed or were lost since the worker's start. */
+  failures: number;
+  /** Third-party text. */
+  lastError: string | null;
+  lastErrorAt: Date | null;
+}
+
+/** A route as operators watch it. */
+export interface RouteOverview {
+  name: string;
+  kind: RouteKind;
+  state: RouteState;
+  ratePerSecond: number | null;
+  working: boolean;
+  /** When messages last got through, as far as is known. */
+  workingAt: Date | null;
+  reportedAt: Date | null;
+  repliedAt: Date | null;
+  /** Messages that wait for their submit, or are being submitted. */
+  queue: number;
+  /** Messages whose submit got no answer, and about which nothing is known since. */
+  unanswered: number;
+  /** Running ones only. */
+  workers: RouteWorker[];
+}
+
+/** All routes as they are seen now, by name; of one only when a name is given. */
+export async function readOverview(sql: Sql, name: string | null = null): Promise<RouteOverview[]> {
+  const routes = await sql<Omit<RouteOverview, 'workers'>[]>`
+    with waiting as (
+      select carrier, count(*) filter (where submission <> 'unanswered') as queue,
+             count(*) filter (where submission = 'unanswered') as unanswered
+        from messages
+       where status = 'queued' and (${name}::text is null or carrier = ${name})
+       group by carrier
+    )
+    select r.name, r.kind, r.state, r.rate_per_second as "ratePerSecond",
+           coalesce(s.working_at > now() - make_interval(secs => r.broken_after_s), false) as working,
+           s.working_at as "workingAt", s.reported_at as "reportedAt", s.replied_at as "repliedAt",
+           coalesce(w.queue, 0) as queue, coalesce(w.unanswered, 0) as unanswered
+      from routes r
+      left join route_states s on s.route = r.name
+      left join waiting w on w.carrier = r.name
+     where ${name}::text is null or r.name = ${name}
+     order by r.name`;
+  const workers = await sql<(RouteWorker & { route: string })[]>`
+    select route, worker, seen_at as "seenAt", sessions, sessions_wanted as "sessionsWanted", window_size as "window",
+           in_flight as "inFlight", submitted, throttled, refused, unanswered, held, failures, last_error as "lastError",
+           last_error_at as "lastErrorAt"
+      from route_workers
+     where seen_at > now() - make_interval(secs => ${GONE_AFTER_S}) and (${name}::text is null or route = ${name})
+     order by route, worker`;
+  return routes.map((route) => ({
+    ...route,
+    workers: workers.filter((worker) => worker.route === route.name).map(({ route: _, ...rest }) => rest),
+  }));
+}
+
+/** All routes, or an error once the database has taken longer than `timeoutMs` for any statement. */
+export async function readOverviewWithin(sql: Database, timeoutMs: number): Promise<RouteOverview[]> {
+  return transaction(sql, async (tx) => {
+    await tx`select set_config('statement_timeout', ${String(timeoutMs)}, true)`;
+    return readOverview(tx);
+  });
+}

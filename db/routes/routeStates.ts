@@ -1,0 +1,67 @@
+import { storable } from '../../domain/inbound.ts';
+import type { Sql } from '../connection.ts';
+
+/** What one worker sees of one of its routes. */
+export interface SeenRoute {
+  route: string;
+  /** Messages get through, as far as this worker can tell. */
+  working: boolean;
+  /** Open now, and how many there should be. */
+  sessions: number;
+  sessionsWanted: number;
+  /** Submits that may be open at once. */
+  window: number;
+  inFlight: number;
+  /** Submits answered so since the worker's start. */
+  submitted: number;
+  throttled: number;
+  refused: number;
+  unanswered: number;
+  /** Not taken: to come later, or for a reason that lies in the route. */
+  held: number;
+  /** Connections and binds that failed or were lost since then. */
+  failures: number;
+  lastError: string | null;
+  lastErrorAt: Date | null;
+}
+
+// A worker that has not been heard of for so long is gone.
+const GONE_AFTER = '1 minute';
+
+/** Writes what a worker sees of its routes; a route on which messages get through counts as working at this moment. */
+export async function reportRoutes(sql: Sql, worker: string, seen: readonly SeenRoute[]): Promise<void> {
+  const rows = seen.map((route) => ({
+    ...route,
+    // Words of whoever answered at the other end.
+    lastError: route.lastError === null ? null : storable(route.lastError),
+    lastErrorAt: route.lastErrorAt?.toISOString() ?? null,
+  }));
+  await sql`
+    with seen as (
+      select * from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as s(
+        route text, working boolean, sessions smallint, "sessionsWanted" smallint, "window" integer, "inFlight" integer,
+        submitted bigint, throttled bigint, refused bigint, unanswered bigint, held bigint, failures bigint,
+        "lastError" text, "lastErrorAt" timestamptz)
+    ), working as (
+      insert into route_states as s (route, working_at)
+      select route, now() from seen where working order by route
+      on conflict (route) do update set working_at = greatest(s.working_at, excluded.working_at)
+    ), gone as (
+      delete from route_workers where seen_at < now() - ${GONE_AFTER}::interval and worker <> ${worker}
+    )
+    insert into route_workers as w (route, worker, seen_at, sessions, sessions_wanted, window_size, in_flight, submitted,
+                                    throttled, refused, unanswered, held, failures, last_error, last_error_at)
+    select route, ${worker}, now(), sessions, "sessionsWanted", "window", "inFlight", submitted, throttled, refused,
+           unanswered, held, failures, "lastError", "lastErrorAt"
+      from seen
+    on conflict (route, worker) do update
+       set seen_at = excluded.seen_at, sessions = excluded.sessions, sessions_wanted = excluded.sessions_wanted,
+           window_size = excluded.window_size, in_flight = excluded.in_flight, submitted = excluded.submitted,
+           throttled = excluded.throttled, refused = excluded.refused, unanswered = excluded.unanswered, held = excluded.held,
+           failures = excluded.failures, last_error = excluded.last_error, last_error_at = excluded.last_error_at`;
+}
+
+/** A worker that ends takes what it saw with it. */
+export async function forgetWorker(sql: Sql, worker: string): Promise<void> {
+  await sql`delete from route_workers where worker = ${worker}`;
+}

@@ -1,0 +1,175 @@
+import type postgres from 'postgres';
+import type { RouteKind, RouteOption, RouteRule, Routing } from '../../domain/routing.ts';
+import type { Sql } from '../connection.ts';
+import { decrypt, encrypt } from '../encryption.ts';
+
+export type RouteState = RouteOption['state'];
+
+/** A way to an operator as it is stored. */
+export interface Route {
+  /** Also the name of its carrier: `messages.carrier` and the others hold it. */
+  name: string;
+  kind: RouteKind;
+  /** `draining` gets no new messages and sends those it has; `disabled` sends nothing. */
+  state: RouteState;
+  /** Nothing secret; the kind's schema reads it. */
+  settings: unknown;
+  /** Encrypted; see {@link routeCredentials}. */
+  credentials: Buffer | null;
+  /** Parts per second that the operator allows; null: no limit of theirs. */
+  ratePerSecond: number | null;
+  /** Without a session for so many seconds it counts as broken. */
+  brokenAfterS: number;
+  /** Raised by every change, so that running sessions notice. */
+  revision: number;
+}
+
+/** What of a route can be changed; `state` is set apart from it. */
+export type RoutePatch = Partial<Pick<Route, 'settings' | 'credentials' | 'ratePerSecond' | 'brokenAfterS'>>;
+
+/** A rule with the number it is removed by. */
+export interface StoredRule extends RouteRule {
+  id: number;
+}
+
+/** All routes, by name. */
+export async function readRoutes(sql: Sql): Promise<Route[]> {
+  return [...(await sql<Route[]>`select ${routeColumns(sql)} from routes order by name`)];
+}
+
+/** One route; undefined when there is none of this name. */
+export async function readRoute(sql: Sql, name: string): Promise<Route | undefined> {
+  const [route] = await sql<Route[]>`select ${routeColumns(sql)} from routes where name = ${name}`;
+  return route;
+}
+
+/** The same, locked against other operators until the transaction ends. */
+export async function lockRoute(sql: Sql, name: string): Promise<Route | undefined> {
+  const [route] = await sql<Route[]>`select ${routeColumns(sql)} from routes where name = ${name} for update`;
+  return route;
+}
+
+/** What all routes are used for, by route, the oldest rule first. */
+export async function readRouteRules(sql: Sql): Promise<StoredRule[]> {
+  return [
+    ...(await sql<StoredRule[]>`
+      select id, route, prefix, account_id as "accountId", type, priority, weight
+        from route_rules order by route, id`),
+  ];
+}
+
+/** All that choosing a route needs, seen at one moment. */
+export async function readRouting(sql: Sql): Promise<Routing> {
+  const [row] = await sql<{ routes: RouteOption[]; rules: RouteRule[] }[]>`
+    select coalesce((
+             select jsonb_agg(jsonb_build_object('name', r.name, 'kind', r.kind, 'state', r.state,
+                      'working', coalesce(s.working_at > now() - make_interval(secs => r.broken_after_s), false))
+                    order by r.name)
+               from routes r left join route_states s on s.route = r.name), '[]') as routes,
+           coalesce((
+             select jsonb_agg(jsonb_build_object('route', u.route, 'prefix', u.prefix, 'accountId', u.account_id,
+                      'type', u.type, 'priority', u.priority, 'weight', u.weight) order by u.id)
+               from route_rules u), '[]') as rules`;
+  return row ?? { routes: [], rules: [] };
+}
+
+/** Encrypts a route's credentials for {@link Route.credentials}. */
+export function sealCredentials(secretsKey: Buffer, name: string, credentials: unknown): Buffer {
+  return encrypt(secretsKey, ownerOf(name), JSON.stringify(credentials));
+}
+
+/**
+ * A route's credentials, for its kind's schema; null when it has none.
+ * @throws DecryptionError when they were stored with another secrets key or for another route, or are damaged
+ */
+export function routeCredentials(secretsKey: Buffer, route: Pick<Route, 'name' | 'credentials'>): unknown {
+  if (route.credentials === null) return null;
+  return JSON.parse(decrypt(secretsKey, ownerOf(route.name), route.credentials));
+}
+
+/** Makes a route, without any rule. @returns false when there is one of this name */
+export async function addRoute(sql: Sql, route: Omit<Route, 'revision'>): Promise<boolean> {
+  // With its state, so that there is where to note a report that comes before a worker has told of its first session.
+  const added = await sql`
+    with added as (
+      insert into routes (name, kind, state, settings, credentials, rate_per_second, broken_after_s)
+      values (${route.name}, ${route.kind}, ${route.state}, ${sql.json(route.settings as postgres.JSONValue)},
+              ${route.credentials}, ${route.ratePerSecond}, ${route.brokenAfterS})
+      on conflict (name) do nothing
+      returning name
+    ), watched as (
+      insert into route_states (route) select name from added on conflict do nothing
+    )
+    select name from added`;
+  return added.length > 0;
+}
+
+/** Changes what is given and nothing else; running workers open the route anew with it. */
+export async function changeRoute(sql: Sql, name: string, patch: RoutePatch): Promise<void> {
+  const { settings, credentials, ratePerSecond, brokenAfterS } = patch;
+  const columns = {
+    ...(settings === undefined ? {} : { settings: sql.json(settings as postgres.JSONValue) }),
+    ...(credentials === undefined ? {} : { credentials }),
+    ...(ratePerSecond === undefined ? {} : { rate_per_second: ratePerSecond }),
+    ...(brokenAfterS === undefined ? {} : { broken_after_s: brokenAfterS }),
+  };
+  if (Object.keys(columns).length === 0) return;
+  await sql`
+    update routes set ${sql(columns)}, revision = revision + 1, updated_at = now() where name = ${name}`;
+}
+
+export async function setRouteState(sql: Sql, name: string, state: RouteState): Promise<void> {
+  await sql`
+    update routes set state = ${state}, revision = revision + 1, updated_at = now() where name = ${name}`;
+}
+
+/**
+ * Adds a rule, or gives the one with the same conditions another weight.
+ * @returns its number
+ */
+export async function addRule(sql: Sql, rule: RouteRule): Promise<number> {
+  const [row] = await sql<{ id: number }[]>`
+    insert into route_rules (route, prefix, account_id, type, priority, weight)
+    values (${rule.route}, ${rule.prefix}, ${rule.accountId}, ${rule.type}, ${rule.priority}, ${rule.weight})
+    on conflict (route, prefix, account_id, type, priority) do update set weight = excluded.weight
+    returning id`;
+  if (!row) throw new Error('a rule was not stored');
+  return row.id;
+}
+
+/** Removes a rule. @returns it, or undefined when there is none of this number */
+export async function removeRule(sql: Sql, id: number): Promise<StoredRule | undefined> {
+  const [rule] = await sql<StoredRule[]>`
+    delete from route_rules where id = ${id}
+    returning id, route, prefix, account_id as "accountId", type, priority, weight`;
+  return rule;
+}
+
+/**
+ * Whether anything was ever given to a route, or came by it: its name then stands in records that have to stay
+ * readable.
+ */
+export async function wasUsed(sql: Sql, name: string): Promise<boolean> {
+  const [row] = await sql<{ used: boolean }[]>`
+    select exists (select from messages where carrier = ${name})
+        or exists (select from message_parts where carrier = ${name})
+        or exists (select from delivery_reports where carrier = ${name})
+        or exists (select from inbound_messages where carrier = ${name})
+        or exists (select from reply_segments where carrier = ${name}) as used`;
+  return row?.used === true;
+}
+
+/** Removes a route that was never used, with its rules and what was seen of it. */
+export async function removeRoute(sql: Sql, name: string): Promise<void> {
+  await sql`delete from route_rules where route = ${name}`;
+  await sql`delete from route_states where route = ${name}`;
+  await sql`delete from route_workers where route = ${name}`;
+  await sql`delete from routes where name = ${name}`;
+}
+
+const ownerOf = (name: string): string => `route:${name}`;
+
+function routeColumns(sql: Sql) {
+  return sql`name, kind, state, settings, credentials, rate_per_second as "ratePerSecond",
+             broken_after_s as "brokenAfterS", revision`;
+}

@@ -1,0 +1,81 @@
+import type { CarrierReply } from '../../domain/inbound.ts';
+import type { DeliveryReport, SubmitPart } from '../../domain/submission.ts';
+import type { Database, Sql } from '../connection.ts';
+import { transaction } from '../transaction.ts';
+
+/**
+ * Keeps the memory of a simulated route's SMSC in PostgreSQL, so that it survives a restart and several workers share it.
+ */
+export function simulatorStore(sql: Database, route: string) {
+  return {
+    async take(
+      carrierMessageId: string,
+      part: SubmitPart,
+      reports: { state: DeliveryReport['state']; afterMs: number }[],
+    ): Promise<void> {
+      await sql`
+        with taken as (
+          insert into simulator_submits (carrier_message_id, reference, source, destination, encoding, content, part,
+                                         parts, priority, carrier)
+          values (${carrierMessageId}, ${part.reference}, ${part.sender}, ${part.destination}, ${part.encoding},
+                  ${part.text}, ${part.part}, ${part.parts}, ${part.priority}, ${route})
+        )
+        insert into simulator_reports (carrier_message_id, reference, state, due_at, carrier)
+        select ${carrierMessageId}, ${part.reference}, r.state,
+               clock_timestamp() + make_interval(secs => r.after / 1000.0), ${route}
+          from unnest(${reports.map((r) => r.state)}::text[], ${reports.map((r) => r.afterMs)}::int[]) as r(state, after)`;
+    },
+
+    async countThrottle(reference: string, upTo: number): Promise<boolean> {
+      const [row] = await sql`
+        insert into simulator_throttles as t (reference, refused) values (${reference}, 1)
+        on conflict (reference) do update set refused = t.refused + 1 where t.refused < ${upTo}
+        returning refused`;
+      return row !== undefined;
+    },
+
+    async handOverDue(limit: number, deliver: (reports: DeliveryReport[]) => Promise<void>): Promise<number> {
+      return await transaction(sql, async (tx) => {
+        const due = await tx<(DeliveryReport & { id: number })[]>`
+          select id, carrier_message_id as "carrierMessageId", reference, state, null as "errorCode"
+            from simulator_reports where carrier = ${route} and due_at <= clock_timestamp()
+           order by due_at, id limit ${limit} for update skip locked`;
+        if (due.length === 0) return 0;
+        await deliver(due);
+        await tx`delete from simulator_reports where id = any(${due.map((report) => report.id)})`;
+        return due.length;
+      });
+    },
+
+    async handOverReplies(
+      limit: number,
+      deliver: (replies: CarrierReply[]) => Promise<void>,
+    ): Promise<number> {
+      return await transaction(sql, async (tx) => {
+        const waiting = await tx<(CarrierReply & { id: number })[]>`
+          select id, id::text as "carrierReference", source as "from", destination as "to", content as text
+            from simulator_replies where carrier = ${route} order by id limit ${limit} for update skip locked`;
+        if (waiting.length === 0) return 0;
+        await deliver(waiting);
+        await tx`delete from simulator_replies where id = any(${waiting.map((reply) => reply.id)})`;
+        return waiting.length;
+      });
+    },
+
+    async hasReports(carrierMessageId: string): Promise<boolean> {
+      const [row] =
+        await sql`select from simulator_reports where carrier_message_id = ${carrierMessageId} limit 1`;
+      return row !== undefined;
+    },
+  };
+}
+
+/** A phone sends an SMS in the simulated network: `to` is the number it goes to, null when the SMSC does not tell. */
+export async function addSimulatedReply(
+  sql: Sql,
+  reply: { from: string; to: string | null; text: string },
+): Promise<void> {
+  await sql`
+    insert into simulator_replies (source, destination, content)
+    values (${reply.from}, ${reply.to}, ${reply.text})`;
+}

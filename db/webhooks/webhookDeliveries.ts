@@ -1,0 +1,101 @@
+import type { Sql } from '../connection.ts';
+import { idFloor } from '../ids.ts';
+
+export const DELIVERY_STATES = ['pending', 'delivered', 'exhausted'] as const;
+export type DeliveryState = (typeof DELIVERY_STATES)[number];
+
+// The clocks of processes differ by less: an event's id is made before its time is taken.
+const ID_MARGIN_MS = 60_000;
+
+/** Which events a page shows; null means any. */
+export interface DeliveryFilter {
+  accountId: string | null;
+  state: DeliveryState | null;
+  type: string | null;
+  messageId: string | null;
+  /** Epoch milliseconds; that very moment is taken in. */
+  since: number | null;
+  /** Only events older than the one with this id. */
+  before: string | null;
+}
+
+/** One webhook event with what came of it. */
+export interface DeliveryRow {
+  id: string;
+  accountId: string;
+  type: string;
+  messageId: string | null;
+  /** `pending` also while it is delivered again. */
+  state: DeliveryState;
+  resends: number;
+  createdAt: Date;
+  attempts: DeliveryAttempt[];
+}
+
+export interface DeliveryAttempt {
+  attempt: number;
+  at: Date;
+  url: string;
+  statusCode: number | null;
+  error: string | null;
+  durationMs: number;
+}
+
+/** A page of events, newest first. */
+export async function readDeliveries(
+  sql: Sql,
+  filter: DeliveryFilter,
+  limit: number,
+): Promise<DeliveryRow[]> {
+  const { accountId, state, type, messageId, since, before } = filter;
+  const underWay = sql`exists (select from webhook_resends r where r.event_id = e.id and r.state = 'under way')`;
+  const events = await sql<Omit<DeliveryRow, 'attempts'>[]>`
+    select e.id, e.account_id as "accountId", e.type, e.message_id as "messageId", e.created_at as "createdAt",
+           case when ${underWay} then 'pending' else e.state end as state,
+           (select count(*)::int from webhook_resends r where r.event_id = e.id) as resends
+      from webhook_events e
+     where true
+       ${accountId === null ? sql`` : sql`and e.account_id = ${accountId}`}
+       ${
+         state === null
+           ? sql``
+           : state === 'exhausted'
+             ? // Found in the table that holds these few, not by their state among all.
+               sql`and not ${underWay} and e.id in (
+                     select x.event_id from webhook_exhausted x
+                      where ${accountId === null ? sql`true` : sql`x.account_id = ${accountId}`})`
+             : state === 'delivered'
+               ? sql`and e.state = 'delivered' and not ${underWay}`
+               : sql`and (e.state = 'pending' or ${underWay})`
+       }
+       ${type === null ? sql`` : sql`and e.type = ${type}`}
+       ${messageId === null ? sql`` : sql`and e.message_id = ${messageId}`}
+       ${
+         since === null
+           ? sql``
+           : sql`and e.created_at >= ${new Date(since)} and e.id > ${idFloor('evt', since - ID_MARGIN_MS)}`
+       }
+       ${before === null ? sql`` : sql`and e.id < ${before}`}
+     order by e.id desc limit ${limit}`;
+  const attempts = await sql<(DeliveryAttempt & { eventId: string })[]>`
+    select event_id as "eventId", attempt, at, url, status_code as "statusCode", error, duration_ms as "durationMs"
+      from webhook_attempts where event_id = any(${events.map(({ id }) => id)}) order by event_id, attempt`;
+  return events.map((event) => ({
+    ...event,
+    attempts: attempts
+      .filter(({ eventId }) => eventId === event.id)
+      .map(({ eventId: _, ...attempt }) => attempt),
+  }));
+}
+
+/** One event; null when there is none of this id, or it is another account's. */
+export async function readDelivery(
+  sql: Sql,
+  accountId: string | null,
+  id: string,
+): Promise<DeliveryRow | null> {
+  const any = { accountId, state: null, type: null, messageId: null, since: null, before: null };
+  // `~` is behind every character of an id: the first event at or before this one is itself, or it is not there.
+  const [found] = await readDeliveries(sql, { ...any, before: `${id}~` }, 1);
+  return found?.id === id ? found : null;
+}

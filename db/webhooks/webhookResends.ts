@@ -1,0 +1,89 @@
+import type { Database, Sql } from '../connection.ts';
+import { transaction } from '../transaction.ts';
+
+/** How often one event is delivered again on request, in all. */
+export const RESENDS_MAX = 10;
+/** How many events of one account are on their way again at the same time: a receiver that hangs holds a worker's place for each. */
+export const RESENDS_AT_ONCE = 20;
+
+/** A further delivery of an event, to be carried out by its `resend` workflow. */
+export interface Resend {
+  eventId: string;
+  accountId: string;
+  /** From 1. */
+  round: number;
+}
+
+/** Why an event is not delivered again. */
+export type ResendRefusal = 'unknown' | 'no_webhook' | 'pending' | 'under_way' | 'too_often' | 'too_many';
+
+/**
+ * Writes down that an event is to be delivered again.
+ * @param accountId whose the event has to be; null: anybody's
+ */
+export async function requestResend(
+  sql: Database,
+  eventId: string,
+  accountId: string | null,
+  by: 'account' | 'operator',
+): Promise<Resend | ResendRefusal> {
+  return await transaction(sql, async (tx) => {
+    const [event] = await tx<{ accountId: string; state: string; told: boolean }[]>`
+      select e.account_id as "accountId", e.state, a.webhook_url is not null and a.webhook_secret is not null as told
+        from webhook_events e join accounts a on a.id = e.account_id
+       where e.id = ${eventId} and (${accountId}::text is null or e.account_id = ${accountId})`;
+    if (!event) return 'unknown';
+    if (event.state === 'pending') return 'pending';
+    if (!event.told) return 'no_webhook';
+    // One after the other for an account, so that the numbers below hold.
+    await tx`select pg_advisory_xact_lock(hashtext('webhook_resends'), hashtext(${event.accountId}))`;
+    const [before] = await tx<{ rounds: number; open: boolean; atOnce: number }[]>`
+      select count(*)::int as rounds, coalesce(bool_or(state = 'under way'), false) as open,
+             (select count(*)::int from webhook_resends
+               where account_id = ${event.accountId} and state = 'under way') as "atOnce"
+        from webhook_resends where event_id = ${eventId}`;
+    if (before!.open) return 'under_way';
+    if (before!.rounds >= RESENDS_MAX) return 'too_often';
+    if (before!.atOnce >= RESENDS_AT_ONCE) return 'too_many';
+    const round = before!.rounds + 1;
+    await tx`
+      insert into webhook_resends (event_id, round, account_id, requested_by, attempts_before)
+      select ${eventId}, ${round}, ${event.accountId}, ${by}, count(*) from webhook_attempts where event_id = ${eventId}`;
+    return { eventId, accountId: event.accountId, round };
+  });
+}
+
+/** How many attempts were logged before a round began; null when the round has ended, or never was. */
+export async function attemptsBefore(sql: Sql, eventId: string, round: number): Promise<number | null> {
+  const [open] = await sql<{ before: number }[]>`
+    select attempts_before as before from webhook_resends
+     where event_id = ${eventId} and round = ${round} and state = 'under way'`;
+  return open?.before ?? null;
+}
+
+/** Ends a round. An event that nobody had taken before counts as delivered from then on. */
+export async function endResend(
+  sql: Sql,
+  eventId: string,
+  round: number,
+  state: 'delivered' | 'exhausted',
+): Promise<void> {
+  await sql`
+    with ended as (
+      update webhook_resends set state = ${state}, finished_at = now()
+       where event_id = ${eventId} and round = ${round} and state = 'under way'
+      returning event_id
+    )
+    update webhook_events set state = 'delivered'
+     where id in (select event_id from ended) and ${state} = 'delivered' and state = 'exhausted'`;
+}
+
+/** Rounds that were asked for some seconds ago and have not ended, the oldest first. */
+export async function openResends(sql: Sql, olderThanSeconds: number, limit: number): Promise<Resend[]> {
+  return [
+    ...(await sql<Resend[]>`
+      select event_id as "eventId", account_id as "accountId", round from webhook_resends
+       where state = 'under way' and requested_at < now() - make_interval(secs => ${olderThanSeconds})
+       order by requested_at limit ${limit}`),
+  ];
+}

@@ -1,0 +1,118 @@
+import type { InboundRow } from '../../domain/inbound.ts';
+import type { MessageRow } from '../../domain/records.ts';
+import type { TrackedLinkRow } from '../../domain/links.ts';
+import type { ClickSnapshot } from '../links/clicks.ts';
+import type { Sql } from '../connection.ts';
+import { SECRET_GRACE } from './webhookSecrets.ts';
+
+/** What was true of a message at its event and has changed since; written by `statusSnapshot`. */
+export interface StatusSnapshot {
+  status: MessageRow['status'];
+  error_code: string | null;
+  delivered_at: string | null;
+  updated_at: string;
+}
+
+/** A webhook event with what its delivery needs. */
+export interface WebhookEvent {
+  id: string;
+  accountId: string;
+  messageId: string | null;
+  linkToken: string | null;
+  inboundId: string | null;
+  type: string;
+  /** A `StatusSnapshot` of a message, a `ClickSnapshot` of a link. */
+  snapshot: object;
+  state: 'pending' | 'delivered' | 'exhausted';
+  createdAt: Date;
+  /** Attempts logged so far. */
+  attempts: number;
+  url: string | null;
+  /** Encrypted. */
+  secret: Buffer | null;
+  /** The secret before it, encrypted, for as long as receivers may still know that one only. */
+  secretBefore: Buffer | null;
+  /** Whether the receiver is known to take the new one. */
+  secretInUse: boolean;
+}
+
+/** Reads an event, its account's present address and secret, and how often it was tried. */
+export async function loadEvent(sql: Sql, eventId: string): Promise<WebhookEvent | null> {
+  const [event] = await sql<WebhookEvent[]>`
+    select e.id, e.account_id as "accountId", e.message_id as "messageId", e.link_token as "linkToken",
+           e.inbound_id as "inboundId", e.type, e.snapshot, e.state, e.created_at as "createdAt", a.webhook_url as url, a.webhook_secret as secret,
+           a.webhook_secret_in_use as "secretInUse",
+           case when a.webhook_secret_changed_at > now() - ${SECRET_GRACE}::interval then a.webhook_secret_before end
+             as "secretBefore",
+           (select count(*)::int from webhook_attempts t where t.event_id = e.id) as attempts
+      from webhook_events e join accounts a on a.id = e.account_id
+     where e.id = ${eventId}`;
+  return event ?? null;
+}
+
+/** The message that an event speaks of, as it is now. */
+export async function eventMessage(sql: Sql, messageId: string): Promise<MessageRow> {
+  const [message] = await sql<MessageRow[]>`
+    select id, type, status, recipient, sender, text, parts, cost_grosze, priority, reference, send_at, expires_at,
+           delivered_at, error_code, created_at, updated_at
+      from messages where id = ${messageId}`;
+  if (!message) throw new Error(`message ${messageId} vanished`);
+  return message;
+}
+
+/** The link that an event speaks of, as it was at its first click. */
+export async function eventLink(sql: Sql, token: string, snapshot: ClickSnapshot): Promise<TrackedLinkRow> {
+  const [link] = await sql<Pick<TrackedLinkRow, 'token' | 'url' | 'recipient' | 'created_at'>[]>`
+    select token, url, recipient, created_at from tracked_links where token = ${token}`;
+  if (!link) throw new Error(`link ${token} vanished`);
+  return {
+    ...link,
+    message_id: snapshot.message_id,
+    clicks: snapshot.clicks,
+    first_click_at: new Date(snapshot.first_click_at),
+    last_click_at: new Date(snapshot.last_click_at),
+  };
+}
+
+/** The reply that an event speaks of, as it was at the event: nobody had read it yet. */
+export async function eventReply(sql: Sql, inboundId: string): Promise<InboundRow & { opt_out: boolean }> {
+  const [reply] = await sql<(InboundRow & { opt_out: boolean })[]>`
+    select id, sender, receiver, text, reply_to, matched_by, received_at, null as read_at, opt_out
+      from inbound_messages where id = ${inboundId}`;
+  if (!reply) throw new Error(`reply ${inboundId} vanished`);
+  return reply;
+}
+
+/** One delivery attempt as it went. */
+export interface WebhookAttempt {
+  eventId: string;
+  attempt: number;
+  url: string;
+  durationMs: number;
+  statusCode: number | null;
+  error: string | null;
+  answer: string | null;
+}
+
+/** Logs an attempt and what it made of the event. */
+export async function logAttempt(
+  sql: Sql,
+  attempt: WebhookAttempt,
+  state: 'pending' | 'delivered' | 'exhausted',
+): Promise<void> {
+  await sql`
+    with logged as (
+      insert into webhook_attempts (event_id, attempt, url, duration_ms, status_code, error, answer)
+      values (${attempt.eventId}, ${attempt.attempt}, ${attempt.url}, ${attempt.durationMs}, ${attempt.statusCode},
+              ${attempt.error}, ${attempt.answer})
+      on conflict (event_id, attempt) do nothing
+    )
+    update webhook_events set state = ${state} where id = ${attempt.eventId} and state = 'pending'`;
+}
+
+/** Ends an event that nobody is to receive any more; false when it had ended before. */
+export async function exhaustEvent(sql: Sql, eventId: string): Promise<boolean> {
+  const ended = await sql`
+    update webhook_events set state = 'exhausted' where id = ${eventId} and state = 'pending'`;
+  return ended.count > 0;
+}
