@@ -1,10 +1,6 @@
-import {
-  expireMessage,
-  giveUpUnanswered,
-  moveToRoute,
-  releaseScheduled,
-  reopenUnanswered,
-} from '../db/messages/submissions.ts';
+import { expireMessage, giveUpUnanswered } from '../db/messages/endings.ts';
+import { moveToRoute, releaseScheduled } from '../db/messages/submissions.ts';
+import { reopenUnanswered } from '../db/messages/unanswered.ts';
 import type { Database } from '../db/connection.ts';
 import { orderRoutes, type Routing } from '../domain/routing.ts';
 import { countEnd } from '../telemetry/messageMetrics.ts';

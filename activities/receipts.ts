@@ -21,7 +21,9 @@ import {
   takeSignals,
   WHOLE,
 } from '../db/incoming/receipts.ts';
-import { acceptParts, holdUnanswered, lockMessage } from '../db/messages/submissions.ts';
+import { acceptParts } from '../db/messages/answers.ts';
+import { lockMessage } from '../db/messages/submissions.ts';
+import { holdUnanswered } from '../db/messages/unanswered.ts';
 import { transaction } from '../db/transaction.ts';
 import { mergeReport, outcomeOfParts, type ReportState } from '../domain/receipts.ts';
 import { countEnd, countReports, observeDelivered, observeSent } from '../telemetry/messageMetrics.ts';

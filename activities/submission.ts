@@ -4,21 +4,15 @@ import { ApplicationFailureCategory } from '@temporalio/common';
 import type { Carrier, Withheld } from '../carriers/carrier.ts';
 import type { Database } from '../db/connection.ts';
 import { partReference, WHOLE } from '../db/incoming/receipts.ts';
+import { acceptParts, concludeSubmission } from '../db/messages/answers.ts';
 import {
-  acceptParts,
-  claimParts,
-  concludeSubmission,
   expireMessage,
   failSubmission,
-  holdParts,
-  leavePartsUnanswered,
-  moveToRoute,
-  openSubmission,
-  type PartClaim,
   rejectBlacklisted,
   type StatusChange,
-  type SubmittableMessage,
-} from '../db/messages/submissions.ts';
+} from '../db/messages/endings.ts';
+import { claimParts, holdParts, leavePartsUnanswered, type PartClaim } from '../db/messages/parts.ts';
+import { moveToRoute, openSubmission, type SubmittableMessage } from '../db/messages/submissions.ts';
 import { splitIntoParts } from '../domain/parts.ts';
 import { orderRoutes, type Routing } from '../domain/routing.ts';
 import { NO_SESSION, type SubmitAnswer, type SubmitPart } from '../domain/submission.ts';

@@ -2,7 +2,8 @@ import type { DeliveryReport } from '../../domain/submission.ts';
 import type { Outcome, ReportState } from '../../domain/receipts.ts';
 import type { Fragment, Sql } from '../connection.ts';
 import { newId } from '../ids.ts';
-import { secondsSinceDue, statusSnapshot } from '../messages/submissions.ts';
+import { secondsSinceDue } from '../messages/facts.ts';
+import { statusSnapshot } from '../messages/statusEvents.ts';
 
 // After this long an unknown report is left to the operator.
 const MATCH_WITHIN = '1 day';

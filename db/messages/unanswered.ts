@@ -1,4 +1,5 @@
-import type { Sql } from '../connection.ts';
+import type { Fragment, Sql } from '../connection.ts';
+import { changedParts, type PartsChange, type PartsOf } from './parts.ts';
 
 /** A message of which nobody knows whether the SMSC took it. */
 export interface UnansweredMessage {
@@ -50,4 +51,56 @@ export async function readSubmission(
     select account_id as "accountId", status, submission from messages
      where id = ${id} and status not in ('draft', 'refused')`;
   return message;
+}
+
+/**
+ * The operator has the unanswered parts of a message submitted again, knowing that the SMSC may have them. What is said late
+ * of the earlier submit is then no longer taken as the answer to the next one, unless the SMSC took it.
+ * @returns false when the message has nothing to be submitted again, or is no longer queued; true also for what was put
+ *   back before, by a call whose result was lost
+ */
+export async function reopenUnanswered(sql: Sql, messageId: string): Promise<boolean> {
+  const [found] = await sql<{ reopened: boolean }[]>`
+    with open as (
+      select id, submission from messages where id = ${messageId} and status = 'queued' for update
+    ), held as (
+      update message_parts p set state = 'held', resubmitted_at = now()
+        from open o
+       where p.message_id = o.id and o.submission = 'unanswered' and p.state = 'unanswered'
+      returning p.message_id
+    ), shown as (
+      update messages m set submission = ${stillUnderWay(sql)}, updated_at = now()
+       where m.id = ${messageId} and exists (select from held)
+    )
+    select exists (select from held) or exists (
+             select from open o join message_parts p on p.message_id = o.id and p.state = 'held') as reopened`;
+  return found?.reopened === true;
+}
+
+/**
+ * The SMSC said late that it has not taken parts which count as unanswered, or are about to: they may be submitted again,
+ * and the message's workflow has to be told so. Parts that the operator had submitted again stay as they are: of them
+ * nobody knows which submit is meant.
+ */
+export async function holdUnanswered(sql: Sql, of: PartsOf, code: string | null): Promise<void> {
+  const change: PartsChange = {
+    set: sql`state = 'held', answered_at = now(), answer_code = ${code}`,
+    where: sql`p.state in ('unanswered', 'under way') and p.resubmitted_at is null`,
+    ofMessage: sql`and status = 'queued'`,
+  };
+  await sql`
+    with ${changedParts(sql, of, change)}, told as (
+      insert into outcome_signals (message_id, status, event_ids)
+      select id, 'held', '{}' from open where exists (select from changed)
+    )
+    update messages m set submission = ${stillUnderWay(sql)}, updated_at = now()
+     where m.id = ${of.messageId} and exists (select from changed)
+       and not exists (select from message_parts p where p.message_id = m.id and p.state = 'unanswered'
+                          and p.part <> all(${of.parts as number[]}))`;
+}
+
+// As SQL, what a message `m` shows once its unanswered parts were put back: nothing left, unless the SMSC has some of it.
+function stillUnderWay(sql: Sql): Fragment {
+  return sql`case when exists (select from message_parts p where p.message_id = m.id and p.state = 'accepted')
+                  then 'under way' else 'waiting' end`;
 }

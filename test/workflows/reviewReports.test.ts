@@ -3,14 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createReceipts, type Receipts } from '../../activities/receipts.ts';
 import type { Database } from '../../db/connection.ts';
 import { storeReports } from '../../db/incoming/receipts.ts';
-import {
-  acceptParts,
-  claimParts,
-  concludeSubmission,
-  failSubmission,
-  leavePartsUnanswered,
-  reopenUnanswered,
-} from '../../db/messages/submissions.ts';
+import { acceptParts, concludeSubmission } from '../../db/messages/answers.ts';
+import { failSubmission } from '../../db/messages/endings.ts';
+import { claimParts, leavePartsUnanswered } from '../../db/messages/parts.ts';
+import { reopenUnanswered } from '../../db/messages/unanswered.ts';
 import { startDatabase } from '../support/database.ts';
 
 const ROUTE = 'r';

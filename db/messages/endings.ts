@@ -1,0 +1,101 @@
+import type { ErrorCode } from '../../domain/reasons.ts';
+import type { Fragment, Sql } from '../connection.ts';
+import { activeEntry } from '../incoming/blacklist.ts';
+import { refundOf } from '../money/billing.ts';
+import type { PartsOf } from './parts.ts';
+import { eventOf, pendingEvents } from './statusEvents.ts';
+
+/** A final status set outside delivery reports, with the events not told yet, oldest first: its own is the last. */
+export interface StatusChange {
+  status: string;
+  events: string[];
+}
+
+/**
+ * The SMSC refused parts for good: the message has failed and its cost is given back, once. The workflow of a message
+ * already given up as unanswered is told by a signal.
+ */
+export async function failSubmission(
+  sql: Sql,
+  { messageId, parts }: PartsOf,
+  reason: ErrorCode,
+  code: string | null,
+): Promise<StatusChange> {
+  const [row] = await sql<StatusChange[]>`
+    with before as (
+      select id, submission from messages where id = ${messageId} for update
+    ), refused as (
+      update message_parts set state = 'refused', answered_at = now(), answer_code = ${code}
+        from before
+       where message_id = before.id and part = any(${parts as number[]})
+    ), failed as (${failedOf(sql, messageId, reason, sql`and exists (select from before)`)}
+    ), refunded as (${refundOf(sql, sql`failed`)}), event as (${eventOf(sql, sql`failed`)}), told as (
+      insert into outcome_signals (message_id, status, event_ids)
+      select f.id, f.status, array(select id from event)
+        from failed f join before b on b.submission = 'unanswered'
+    )
+    select coalesce((select status from failed), (select status from messages where id = ${messageId})) as status,
+           ${pendingEvents(sql, messageId)} || array(select id from event) as events`;
+  if (!row) throw new Error(`message ${messageId} vanished`);
+  return row;
+}
+
+/**
+ * The operator gives up a message whose submit was left unanswered: it has failed and its cost is given back, once.
+ * Anything else stays as it is. @returns what the message is now
+ */
+export async function giveUpUnanswered(sql: Sql, messageId: string): Promise<StatusChange> {
+  const [row] = await sql<StatusChange[]>`
+    with failed as (${failedOf(sql, messageId, 'given_up', sql`and submission = 'unanswered'`)}
+    ), refunded as (${refundOf(sql, sql`failed`)}), event as (${eventOf(sql, sql`failed`)})
+    select coalesce((select status from failed), (select status from messages where id = ${messageId})) as status,
+           ${pendingEvents(sql, messageId)} || array(select id from event) as events`;
+  if (!row) throw new Error(`message ${messageId} vanished`);
+  return row;
+}
+
+/**
+ * Delivery attempts have passed their end: `queued` or `sent` becomes `expired`; anything else stays. A message of which
+ * the carrier was never given anything is paid back, once; one whose submit is open shows as unanswered.
+ */
+export async function expireMessage(sql: Sql, messageId: string): Promise<StatusChange> {
+  const [row] = await sql<StatusChange[]>`
+    with expired as (
+      update messages
+         set status = 'expired', updated_at = now(),
+             submission = case when submission = 'under way' then 'unanswered' else submission end
+       where id = ${messageId} and status in ('queued', 'sent')
+      returning id, account_id, status, submission, delivered_at, error_code, updated_at
+    ), refunded as (${refundOf(sql, sql`(select * from expired where submission = 'waiting')`)}), event as (${eventOf(sql, sql`expired`)})
+    select coalesce((select status from expired), (select status from messages where id = ${messageId})) as status,
+           ${pendingEvents(sql, messageId)} || array(select id from event) as events`;
+  if (!row) throw new Error(`message ${messageId} vanished`);
+  return row;
+}
+
+/**
+ * Rejects a message whose recipient opted out after it was accepted (v2.3.0, States: rejected, cost 0): its cost is given
+ * back, once. Nothing changes when the carrier was given some of it, or the number is not on the blacklist any more.
+ * @returns the status the message has now
+ */
+export async function rejectBlacklisted(sql: Sql, messageId: string): Promise<string> {
+  const [row] = await sql<{ status: string }[]>`
+    with rejected as (
+      update messages m
+         set status = 'rejected', error_code = 'blacklisted', cost_grosze = 0, test_credits = 0, updated_at = now()
+       where m.id = ${messageId} and m.status = 'queued' and m.submission = 'waiting'
+         and exists (${activeEntry(sql, sql`m.account_id`, sql`m.recipient`)})
+      returning m.id, m.account_id, m.status
+    ), refunded as (${refundOf(sql, sql`rejected`)})
+    select coalesce((select status from rejected), (select status from messages where id = ${messageId})) as status`;
+  if (!row) throw new Error(`message ${messageId} vanished`);
+  return row.status;
+}
+
+/** As SQL, without its statement's `with`: a queued message becomes `failed`. */
+function failedOf(sql: Sql, messageId: string, reason: ErrorCode, only: Fragment = sql``): Fragment {
+  return sql`
+    update messages set status = 'failed', submission = 'answered', error_code = ${reason}, updated_at = now()
+     where id = ${messageId} and status = 'queued' ${only}
+    returning id, account_id, status, delivered_at, error_code, updated_at`;
+}

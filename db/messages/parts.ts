@@ -1,0 +1,113 @@
+import type { Fragment, Sql } from '../connection.ts';
+
+/** Some parts of a message that leave together: one, or all of them where the carrier takes messages whole. */
+export interface PartsOf {
+  messageId: string;
+  parts: readonly number[];
+}
+
+/**
+ * Where parts stand: `claimed` means this call marked them as under way and the caller is the one to submit them;
+ * `unanswered`: an earlier attempt marked them and never stored an answer; `closed`: the message is no longer queued on
+ * this route.
+ */
+export type PartClaim = 'claimed' | 'accepted' | 'refused' | 'unanswered' | 'closed';
+
+/**
+ * Marks parts as under way before they leave, all or none, so that a crash from here on is known to leave their fate
+ * open. Parts found under way belong to an attempt that ended without an answer: they become `unanswered`.
+ * @param carrier the route
+ */
+export async function claimParts(
+  sql: Sql,
+  { carrier, ...of }: PartsOf & { carrier: string },
+): Promise<PartClaim> {
+  const { messageId, parts } = of;
+  const [claimed] = await sql`
+    with open as (
+      select id from messages
+       where id = ${messageId} and status = 'queued' and carrier = ${carrier}
+         and not exists (select from message_parts
+                          where message_id = ${messageId} and part = any(${parts as number[]}) and state <> 'held')
+         for update
+    ), claimed as (
+      insert into message_parts (message_id, part, state, carrier)
+      select id, part, 'under way', ${carrier} from open, ${partsAs(sql, parts)}
+      on conflict (message_id, part) do update
+         set state = 'under way', tries = message_parts.tries + 1, submitted_at = now(), carrier = excluded.carrier,
+             answer_code = null, answered_at = null
+       where message_parts.state = 'held'
+      returning message_id
+    )
+    update messages m set submission = 'under way' from claimed c where m.id = c.message_id returning m.id`;
+  if (claimed) return 'claimed';
+  const set: Fragment = sql`state = case when p.state = 'under way' then 'unanswered' else p.state end`;
+  const [found] = await sql<{ state: PartClaim }[]>`
+    with ${changedParts(sql, of, { set, where: sql`p.state <> 'held'` })}, shown as (
+      update messages m set submission = 'unanswered', updated_at = now()
+        from changed c where m.id = c.message_id and c.state = 'unanswered' and m.status = 'queued'
+    )
+    select state from changed order by state = 'unanswered' desc`;
+  return found?.state ?? 'closed';
+}
+
+/**
+ * Puts parts back that the SMSC certainly did not take, to be submitted again. A message of which it took nothing yet
+ * waits as before its first try; one of which other parts were left unanswered shows that.
+ * @param code what the SMSC said
+ */
+export async function holdParts(sql: Sql, of: PartsOf, code: string | null): Promise<void> {
+  const set: Fragment = sql`state = 'held', answered_at = now(), answer_code = ${code}`;
+  await sql`
+    with ${changedParts(sql, of, { set, where: sql`p.state = 'under way'` })}
+    update messages m set submission = others.shows
+      from (select case when bool_or(state = 'unanswered') then 'unanswered'
+                        when bool_or(state <> 'held') then 'under way' else 'waiting' end as shows
+              from message_parts where message_id = ${of.messageId} and part not in (select part from changed)) others
+     where m.id = ${of.messageId} and m.submission = 'under way' and others.shows <> 'under way'
+       and exists (select from changed)`;
+}
+
+/** Notes that a submit got no answer in time, or one that does not tell, and shows it on the message. */
+export async function leavePartsUnanswered(sql: Sql, of: PartsOf, code: string | null): Promise<void> {
+  const set: Fragment = sql`state = 'unanswered', answer_code = ${code}`;
+  await sql`
+    with ${changedParts(sql, of, { set, where: sql`p.state = 'under way'` })}
+    update messages m set submission = 'unanswered', updated_at = now()
+     where m.id = ${of.messageId} and m.status = 'queued'
+       and (exists (select from changed)
+            or exists (select from message_parts p where p.message_id = m.id and p.state = 'unanswered'))`;
+}
+
+/** A change of parts `p`, as SQL. */
+export interface PartsChange {
+  set: Fragment;
+  where: Fragment;
+  /** Where only some messages count. */
+  ofMessage?: Fragment;
+}
+
+/**
+ * As SQL, the first tables of a statement's `with`: `open`, the message, locked until the transaction ends; and `changed`,
+ * those of the given parts that were changed, as they are now (message_id, part, state).
+ */
+export function changedParts(
+  sql: Sql,
+  { messageId, parts }: PartsOf,
+  { set, where, ofMessage = sql`` }: PartsChange,
+): Fragment {
+  return sql`
+    open as (
+      select id from messages where id = ${messageId} ${ofMessage} for update
+    ), changed as (
+      update message_parts p set ${set}
+        from open
+       where p.message_id = open.id and p.part = any(${parts as number[]}) and ${where}
+      returning p.message_id, p.part, p.state
+    )`;
+}
+
+// As SQL, a set of part numbers.
+function partsAs(sql: Sql, parts: readonly number[]): Fragment {
+  return sql`unnest(${parts as number[]}::smallint[]) as part`;
+}
