@@ -6,7 +6,7 @@ import { submitFields } from './content.ts';
 import { answerOfStatus } from './errors.ts';
 import { acceptedId } from './ids.ts';
 import { createInbox, type Inbox } from './inbox.ts';
-import { createLateAnswers } from './lateAnswers.ts';
+import { createLateAnswers } from '../lateAnswers.ts';
 import { createSessions } from './sessions.ts';
 import type { Role } from './session.ts';
 import type { SmppCredentials, SmppSettings } from './settings.ts';

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { NO_SESSION, type SubmitAnswer, type SubmitPart } from '../../domain/submission.ts';
 import type { Carrier, CarrierHandlers } from '../carrier.ts';
+import { createLateAnswers } from '../lateAnswers.ts';
 import { readSmsAnswer, type SmsAnswer } from './answers.ts';
 import { createHealth, type Health } from './health.ts';
 import { ALREADY_TAKEN, inWords } from './errorCodes.ts';
@@ -45,6 +46,7 @@ export function createSmsapiCarrier(options: SmsapiOptions): Carrier {
       ? null
       : callbackAddress(settings.callbackUrl, name, credentials, 'reports');
   const open = new Set<Promise<unknown>>();
+  const lateAnswers = createLateAnswers(onError);
   let handlers: CarrierHandlers | null = null;
 
   const send = async (part: SubmitPart): Promise<SubmitAnswer> => {
@@ -84,6 +86,7 @@ export function createSmsapiCarrier(options: SmsapiOptions): Carrier {
     lookup: (msisdn) => lookUp({ http, carrier: name, answers: options.lookups, settings, onError }, msisdn),
     start(given) {
       handlers = given;
+      lateAnswers.start(given);
       health.start();
       return Promise.resolve();
     },
@@ -104,6 +107,7 @@ export function createSmsapiCarrier(options: SmsapiOptions): Carrier {
       await health.stop();
       await orAfter(answerMs, Promise.allSettled([...open]));
       await http.close();
+      await lateAnswers.stop();
     },
   };
 
@@ -123,10 +127,10 @@ export function createSmsapiCarrier(options: SmsapiOptions): Carrier {
     return { kind: 'unanswered', code: TIMED_OUT };
   }
 
-  async function tellLate(reference: string, late: SubmitAnswer): Promise<void> {
+  function tellLate(reference: string, late: SubmitAnswer): void {
     if (late.kind === 'unanswered') return;
     if (late.kind !== 'broken') health.succeeded();
-    await handlers?.onLateAnswer(reference, late);
+    lateAnswers.tell(reference, late);
   }
 }
 

@@ -18,6 +18,7 @@ let provider: Provider;
 let carrier: Carrier;
 let reports: DeliveryReport[];
 let late: [string, unknown][];
+let storesLate: () => Promise<void>;
 let errors: unknown[];
 let lookups: Map<string, LookupAnswer>;
 const running: Carrier[] = [];
@@ -27,6 +28,7 @@ beforeEach(async () => {
   provider = await startProvider();
   reports = [];
   late = [];
+  storesLate = () => Promise.resolve();
   errors = [];
   lookups = new Map();
   carrier = await open();
@@ -60,7 +62,10 @@ async function open(
     onReports: (more) => Promise.resolve(void reports.push(...more)),
     onReplies: () => Promise.resolve(),
     onSegment: () => Promise.resolve(),
-    onLateAnswer: (reference, answer) => Promise.resolve(void late.push([reference, answer])),
+    async onLateAnswer(reference, answer) {
+      await storesLate();
+      late.push([reference, answer]);
+    },
   };
   await opened.start(handlers);
   if (waits) await working(opened);
@@ -273,6 +278,44 @@ describe('a misbehaving provider', () => {
     provider.next(mischief);
     expect(await carrier.submit(sms(), leaves)).toMatchObject(expected);
     expect(await carrier.submit(sms(), leaves)).toMatchObject({ kind: 'accepted' });
+  });
+
+  /** Has a message answered after its time; its answer is on its way to the store when this ends. */
+  async function answeredLate(): Promise<void> {
+    let answer = () => {};
+    provider.next((response, take) => (answer = () => json(response, 200, take())));
+    expect(await carrier.submit(sms(), leaves)).toMatchObject({ kind: 'unanswered' });
+    answer();
+    await eventually(
+      () => Promise.resolve(carrier.state().inFlight),
+      (inFlight) => inFlight === 0,
+    );
+  }
+
+  it('whose late answer cannot be stored at first has it stored by and by, and nobody is asked twice', async () => {
+    let failures = 0;
+    storesLate = () => (failures++ < 1 ? Promise.reject(new Error('away')) : Promise.resolve());
+    await answeredLate();
+    await eventually(
+      () => Promise.resolve(late),
+      (told) => told.length === 1,
+    );
+    expect(late[0]?.[1]).toEqual({ kind: 'accepted', carrierMessageId: provider.taken[0]?.id });
+    expect(errors).toEqual([new Error('away')]);
+    expect(provider.taken).toHaveLength(1);
+  });
+
+  it('whose late answer waits to be stored again when the carrier stops has it stored before that ends', async () => {
+    let away = true;
+    storesLate = () => (away ? Promise.reject(new Error('away')) : Promise.resolve());
+    await answeredLate();
+    await eventually(
+      () => Promise.resolve(errors),
+      (told) => told.length === 1,
+    );
+    away = false;
+    await carrier.stop();
+    expect(late).toHaveLength(1);
   });
 
   it('that does not answer in time leaves a message unanswered, and its late answer is told', async () => {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CarrierHandlers } from '../carrier.ts';
-import type { SubmitAnswer } from '../../domain/submission.ts';
+import type { SubmitAnswer } from '../domain/submission.ts';
+import type { CarrierHandlers } from './carrier.ts';
 
 const TRY_AGAIN_MS = [500, 2_000, 5_000, 15_000, 60_000];
 
