@@ -10,6 +10,8 @@ export interface Pacer {
    * @returns whether they are to leave
    */
   turn(parts: number, steps: Steps, signal: AbortSignal): Promise<boolean>;
+  /** Whether a turn would come at once, as far as this process knows. */
+  free(): boolean;
   /** Holds everything back for a while: the SMSC asked for it. */
   pause(ms: number): Promise<void>;
   /** Breaks all waits off. */
@@ -38,6 +40,7 @@ const PREPARE_AHEAD_MS = 200;
 export function createPacer(sql: Database, route: string, ratePerSecond: number | null): Pacer {
   const stopping = new AbortController();
   let pausedUntil = 0;
+  let lastAt = 0;
   const reserve =
     ratePerSecond === null
       ? () => Promise.resolve(performance.now())
@@ -49,6 +52,7 @@ export function createPacer(sql: Database, route: string, ratePerSecond: number 
       for (;;) {
         await sleepUntil(pausedUntil, broken);
         const at = await reserve(parts);
+        lastAt = Math.max(lastAt, at);
         await sleepUntil(at - PREPARE_AHEAD_MS, broken);
         if (!(await steps.prepare())) return false;
         await sleepUntil(at);
@@ -58,6 +62,7 @@ export function createPacer(sql: Database, route: string, ratePerSecond: number 
         await steps.undo();
       }
     },
+    free: () => performance.now() >= Math.max(lastAt, pausedUntil),
     async pause(ms) {
       pausedUntil = Math.max(pausedUntil, performance.now() + ms);
       if (ratePerSecond !== null) await pauseRoute(sql, route, ms);

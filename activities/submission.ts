@@ -25,6 +25,7 @@ import {
 import { countEnd, observeSent, observeSubmit } from '../telemetry/messageMetrics.ts';
 import { addIds } from '../telemetry/ids.ts';
 import type { Pacer } from './pacing.ts';
+import type { Took } from './quickLane.ts';
 
 const HEARTBEAT_MS = 5_000;
 const STORE_WITHIN_MS = 120_000;
@@ -43,8 +44,8 @@ export interface Submitting {
   routing: () => Promise<Routing>;
   /** Applies stored reports; called when one came before its answer. */
   applyReports: () => Promise<void>;
-  /** Told how every submit was answered. */
-  onAnswer: (answer: SubmitAnswer) => void;
+  /** Told how every submit was answered, and after how many milliseconds. */
+  onAnswer: (answer: SubmitAnswer, ms: number) => void;
 }
 
 /** Handing messages to one route; run on that route's task queue. */
@@ -65,6 +66,42 @@ export function submissionActivities(submitting: Submitting) {
         return await submitMessage(submitting, messageId, round);
       } finally {
         clearInterval(heartbeat);
+      }
+    },
+  };
+}
+
+/** What submitting at once needs to know of a route in this process. */
+export interface RouteAtHand {
+  submitting: Submitting;
+  /** Takes a place where it can submit without waiting; null where it cannot. */
+  enter(): ((took: Took) => void) | null;
+}
+
+/**
+ * Submitting within a workflow task; run where workflows run. Only where nothing would be waited for: whatever has to wait
+ * for the route's rate, its window or its sessions waits in its queue, by priority and taking turns among accounts.
+ * @param routeAtHand the route of that name, where this process has it open
+ */
+export function quickSubmissionActivities(routeAtHand: (name: string) => RouteAtHand | undefined) {
+  return {
+    /** As `submit`; null when the message is to go through the route's queue. */
+    async submitAtOnce(messageId: string, carrier: string): Promise<SubmissionOutcome | MovedOn | null> {
+      const route = routeAtHand(carrier);
+      const leave = route?.enter() ?? null;
+      if (!route || !leave) return null;
+      const began = performance.now();
+      let well = false;
+      try {
+        const outcome = await submitMessage(route.submitting, messageId, { moves: 0 }, Date.now());
+        well = outcome.status === 'sent';
+        return outcome;
+      } catch (error) {
+        // To be tried again, says the failure: the route's queue does that.
+        if (error instanceof ApplicationFailure) return null;
+        throw error;
+      } finally {
+        leave({ ms: performance.now() - began, well });
       }
     },
   };
@@ -200,8 +237,9 @@ async function submitPiece(
   };
   const answer = await handOver(carrier, piece.submit, leave, () => claim !== null);
   if (answer.kind === 'withheld') return { claim, answer: null };
-  onAnswer(answer);
-  observeSubmit(carrier.name, answer.kind, (performance.now() - left) / 1000);
+  const ms = performance.now() - left;
+  onAnswer(answer, ms);
+  observeSubmit(carrier.name, answer.kind, ms / 1000);
   return { claim, answer };
 }
 

@@ -21,17 +21,27 @@ import { addIds } from '../telemetry/ids.ts';
 import { countEvent, observeAttempt } from '../telemetry/reactionMetrics.ts';
 import { FAILURE } from '../workflows/contracts.ts';
 import type { Delivery, Outgoing } from './outgoing.ts';
+import type { QuickLane } from './quickLane.ts';
 import { signaturesOf } from './signatures.ts';
 
 const ATTEMPTS = 3;
 // After the first and after the second failed attempt: at 0 s, 2 s and 10 s in all (v2.3.0, Events).
 const NEXT_ATTEMPT_MS = [2_000, 8_000];
 
-/**
- * Telling customers; run on the webhooks' task queue.
- * @param shortUrl where short links lead, for events that name a link
- */
-export function webhookActivities(sql: Database, outgoing: Outgoing, secretsKey: Buffer, shortUrl: string) {
+/** What telling customers needs. */
+export interface Telling {
+  sql: Database;
+  outgoing: Outgoing;
+  secretsKey: Buffer;
+  /** Where short links lead, for events that name a link. */
+  shortUrl: string;
+  /** Receivers that answered quickly the last time, by origin. */
+  quick: QuickLane;
+}
+
+/** Telling customers; run on the webhooks' task queue. */
+export function webhookActivities(telling: Telling) {
+  const { sql } = telling;
   return {
     /**
      * Makes one delivery attempt and logs it.
@@ -41,19 +51,13 @@ export function webhookActivities(sql: Database, outgoing: Outgoing, secretsKey:
     async deliverWebhook(eventId: string): Promise<void> {
       const event = await loadEvent(sql, eventId);
       if (!event || event.state !== 'pending') return;
-      addIds({
-        accountId: event.accountId,
-        ...(event.messageId === null ? {} : { messageId: event.messageId }),
-      });
+      nameInLogs(event);
       if (!event.url || !event.secret || event.attempts >= ATTEMPTS) return exhaust(sql, eventId);
 
       const attempt = event.attempts + 1;
-      const { delivered, ...result } = await post(event, event.url, attempt);
-      const state = delivered ? 'delivered' : attempt >= ATTEMPTS ? 'exhausted' : 'pending';
-      await logAttempt(sql, { eventId, attempt, url: event.url, ...result }, state);
-      observeAttempt(result.statusCode, result.durationMs);
-      if (state !== 'pending') countEvent(state);
-      if (!delivered) throw failure(attempt, result.statusCode);
+      const { delivered, statusCode, durationMs } = await tell(telling, event, event.url, attempt);
+      telling.quick.learn(originOf(event.url), { ms: durationMs, well: delivered });
+      if (!delivered) throw failure(attempt, statusCode);
     },
 
     /**
@@ -69,7 +73,7 @@ export function webhookActivities(sql: Database, outgoing: Outgoing, secretsKey:
       if (!event.url || !event.secret || tried >= ATTEMPTS) {
         return endResend(sql, eventId, round, 'exhausted');
       }
-      const { delivered, ...result } = await post(event, event.url, tried + 1);
+      const { delivered, ...result } = await post(telling, event, event.url, tried + 1);
       // The event keeps its state until a round ends well.
       await logAttempt(sql, { eventId, attempt: event.attempts + 1, url: event.url, ...result }, 'pending');
       observeAttempt(result.statusCode, result.durationMs);
@@ -78,25 +82,80 @@ export function webhookActivities(sql: Database, outgoing: Outgoing, secretsKey:
       throw failure(tried + 1, result.statusCode);
     },
   };
+}
 
-  async function post(
-    event: WebhookEvent,
-    url: string,
-    attempt: number,
-  ): Promise<Delivery & { delivered: boolean }> {
-    const body = JSON.stringify(await envelopeOf(sql, event, shortUrl));
-    const { headers, signedWithNew } = signaturesOf(event, secretsKey, body, attempt, Date.now());
-    const result = await outgoing.post(
-      url,
-      { 'content-type': 'application/json', 'user-agent': 'goniec-webhooks/1', ...headers },
-      body,
-    );
-    const delivered = result.statusCode !== null && result.statusCode >= 200 && result.statusCode < 300;
-    if (delivered && event.secretBefore !== null && signedWithNew !== event.secretInUse) {
-      await noteSecretInUse(sql, event.accountId, signedWithNew);
-    }
-    return { ...result, delivered };
+/** What is left to do about an event. */
+export interface LeftToTell {
+  /** When its next attempt is due, in milliseconds from now. */
+  nextInMs: number;
+}
+
+/** Telling customers within a workflow task; run where workflows run. */
+export function quickWebhookActivities(telling: Telling) {
+  const { sql, quick } = telling;
+  return {
+    /**
+     * Makes the first attempt, and only that, when the receiver is known to answer quickly; logs it like any other.
+     * @returns null when nothing is left to do
+     */
+    async tellAtOnce(eventId: string): Promise<LeftToTell | null> {
+      const event = await loadEvent(sql, eventId);
+      if (!event || event.state !== 'pending') return null;
+      nameInLogs(event);
+      if (event.attempts > 0) return { nextInMs: NEXT_ATTEMPT_MS[event.attempts - 1] ?? 0 };
+      const leave = event.url && event.secret ? quick.enter(originOf(event.url)) : null;
+      if (leave === null) return { nextInMs: 0 };
+
+      const began = Date.now();
+      let delivered = false;
+      try {
+        ({ delivered } = await tell(telling, event, event.url!, 1));
+      } finally {
+        leave({ ms: Date.now() - began, well: delivered });
+      }
+      return delivered ? null : { nextInMs: NEXT_ATTEMPT_MS[0]! };
+    },
+  };
+}
+
+function nameInLogs({ accountId, messageId }: WebhookEvent): void {
+  addIds({ accountId, ...(messageId === null ? {} : { messageId }) });
+}
+
+function originOf(url: string): string {
+  return new URL(url).origin;
+}
+
+type Attempt = Delivery & { delivered: boolean };
+
+/** One attempt, logged with what it makes of the event. */
+async function tell(telling: Telling, event: WebhookEvent, url: string, attempt: number): Promise<Attempt> {
+  const { delivered, ...result } = await post(telling, event, url, attempt);
+  const state = delivered ? 'delivered' : attempt >= ATTEMPTS ? 'exhausted' : 'pending';
+  await logAttempt(telling.sql, { eventId: event.id, attempt, url, ...result }, state);
+  observeAttempt(result.statusCode, result.durationMs);
+  if (state !== 'pending') countEvent(state);
+  return { ...result, delivered };
+}
+
+async function post(
+  { sql, outgoing, secretsKey, shortUrl }: Telling,
+  event: WebhookEvent,
+  url: string,
+  attempt: number,
+): Promise<Attempt> {
+  const body = JSON.stringify(await envelopeOf(sql, event, shortUrl));
+  const { headers, signedWithNew } = signaturesOf(event, secretsKey, body, attempt, Date.now());
+  const result = await outgoing.post(
+    url,
+    { 'content-type': 'application/json', 'user-agent': 'goniec-webhooks/1', ...headers },
+    body,
+  );
+  const delivered = result.statusCode !== null && result.statusCode >= 200 && result.statusCode < 300;
+  if (delivered && event.secretBefore !== null && signedWithNew !== event.secretInUse) {
+    await noteSecretInUse(sql, event.accountId, signedWithNew);
   }
+  return { ...result, delivered };
 }
 
 /** What the workflow does about an event that could not be delivered. */

@@ -1,8 +1,10 @@
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { lookupActivities } from '../activities/lookup.ts';
 import { createPacer } from '../activities/pacing.ts';
-import { submissionActivities, type Submitting } from '../activities/submission.ts';
+import { createQuickLane } from '../activities/quickLane.ts';
+import { type RouteAtHand, submissionActivities, type Submitting } from '../activities/submission.ts';
 import type { Carrier } from '../carriers/carrier.ts';
+import type { SubmitAnswer } from '../domain/submission.ts';
 import type { Route } from '../db/routes/routes.ts';
 import { hasReserve, type Routing } from '../domain/routing.ts';
 import { carrierQueue } from '../workflows/contracts.ts';
@@ -12,9 +14,14 @@ const AT_ONCE_MAX = 200;
 // What this process has taken and not yet submitted is at most half a second's worth of the route's rate.
 const AHEAD_SECONDS = 0.5;
 const AT_ONCE_MIN = 4;
+// A workflow task that submits keeps its place for so long: an SMSC that takes longer is left to the queue.
+const QUICK_MS = 500;
+const QUICK_PLACES = 40;
 
 /** A Temporal worker on one route's queue. */
 export interface RouteTasks {
+  /** For submits within workflow tasks. */
+  atHand: RouteAtHand;
   /** Takes no more, and lets what runs come to its end. */
   stop(): Promise<void>;
 }
@@ -43,12 +50,22 @@ export async function takeRouteTasks(
 ): Promise<RouteTasks> {
   const { sql, carrier } = submitting;
   const pacer = createPacer(sql, route.name, route.ratePerSecond);
+  const places = Math.min(carrier.state().window, QUICK_PLACES);
+  const quick = createQuickLane({ quickMs: QUICK_MS, places, placesEach: places });
+  const submittingHere = {
+    ...submitting,
+    pacer,
+    onAnswer(answer: SubmitAnswer, ms: number) {
+      quick.learn(route.name, { ms, well: answer.kind === 'accepted' || answer.kind === 'refused' });
+      submitting.onAnswer(answer, ms);
+    },
+  };
   const worker = await Worker.create({
     ...options,
     taskQueue: carrierQueue(route.name),
     maxConcurrentActivityTaskExecutions: atOnce(route, carrier),
     activities: {
-      ...submissionActivities({ ...submitting, pacer }),
+      ...submissionActivities(submittingHere),
       ...lookupActivities(sql, carrier),
     },
   });
@@ -57,6 +74,13 @@ export async function takeRouteTasks(
     if (!stopping) onBroken(error);
   });
   return {
+    atHand: {
+      submitting: submittingHere,
+      enter() {
+        const { takesSubmits, inFlight, window } = carrier.state();
+        return takesSubmits && inFlight < window && pacer.free() ? quick.enter(route.name) : null;
+      },
+    },
     async stop() {
       stopping = true;
       pacer.stop();

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
+import type { RouteAtHand } from '../activities/submission.ts';
 import type { Carrier, CarrierHandlers } from '../carriers/carrier.ts';
 import { closedCarrier } from '../carriers/closed.ts';
 import { createCarrier, type CarrierStores } from '../carriers/create.ts';
@@ -30,13 +31,20 @@ export interface RoutesOptions {
   onBroken: (error: unknown) => void;
 }
 
+/** The routes of this process. */
+export interface Routes {
+  /** A route that takes tasks here now. */
+  atHand(name: string): RouteAtHand | undefined;
+  stop(): Promise<void>;
+}
+
 // Changes by the operator and the state of sessions are looked at so often.
 const LOOK_MS = 1_000;
 /**
  * Runs every route of the database in this process: opens its carrier, takes its tasks while that can submit, writes down
  * what is seen of it, and follows what the operator changes.
  */
-export async function runRoutes(options: RoutesOptions): Promise<{ stop(): Promise<void> }> {
+export async function runRoutes(options: RoutesOptions): Promise<Routes> {
   const { sql, log } = options;
   const id = `${hostname()}/${process.pid}/${randomBytes(3).toString('hex')}`;
   const running = new Map<string, RunningRoute>();
@@ -69,6 +77,7 @@ export async function runRoutes(options: RoutesOptions): Promise<{ stop(): Promi
   await look();
   const looking = repeat(LOOK_MS, look, onError);
   return {
+    atHand: (name) => running.get(name)?.atHand(),
     async stop() {
       await looking.stop();
       await Promise.all([...running.values()].map((route) => route.stop()));
@@ -84,6 +93,7 @@ interface RunningRoute {
   /** Begins or ends to take tasks, by what is known of all routes. */
   follow(routing: Routing): void;
   seen(): SeenRoute;
+  atHand(): RouteAtHand | undefined;
   stop(): Promise<void>;
 }
 
@@ -154,6 +164,7 @@ function startRoute(first: Route, options: RoutesOptions): RunningRoute {
       }
       return seen;
     },
+    atHand: () => tasks?.atHand,
     async stop() {
       stopped = true;
       await busy;

@@ -6,6 +6,7 @@ import {
 } from '@temporalio/workflow';
 import type { linkActivities } from '../activities/links.ts';
 import type { ClickResult } from './contracts.ts';
+import { generation } from './generation.ts';
 import { deliverEvents } from './webhooks.ts';
 
 // One database statement, keyed by the click: repeated until the database answers.
@@ -19,11 +20,12 @@ const { countClick } = proxyLocalActivities<ReturnType<typeof linkActivities>>({
  * click's. A cancel changes nothing: there is nothing to be spared by leaving a click half counted.
  */
 export async function click(): Promise<ClickResult> {
+  const atOnce = generation() >= 1;
   return await CancellationScope.nonCancellable(async () => {
     const event = await countClick(workflowInfo().workflowId);
     if (event === null) return { event: false };
     setCurrentDetails('Counted: the first click of its link; tells the webhook.');
-    await deliverEvents([event]);
+    await deliverEvents([event], atOnce);
     return { event: true };
   });
 }

@@ -7,6 +7,7 @@ import {
 } from '@temporalio/workflow';
 import type { inboundActivities } from '../activities/inbound.ts';
 import { type InboundResult, SEARCH_ATTRIBUTES } from './contracts.ts';
+import { generation } from './generation.ts';
 import { deliverEvents } from './webhooks.ts';
 
 // One database transaction, keyed by the reply: repeated until the database answers.
@@ -20,6 +21,7 @@ const { settleReply } = proxyLocalActivities<ReturnType<typeof inboundActivities
  * webhook. Its id is the reply's. A cancel changes nothing: a reply that has come cannot be called back.
  */
 export async function inbound(): Promise<InboundResult> {
+  const atOnce = generation() >= 1;
   return await CancellationScope.nonCancellable(async () => {
     const { accountId, events } = await settleReply(workflowInfo().workflowId);
     if (accountId === null) {
@@ -28,7 +30,7 @@ export async function inbound(): Promise<InboundResult> {
     }
     setCurrentDetails(`Matched to ${accountId}${events.length > 0 ? '; tells its webhook' : ''}.`);
     upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.account, value: accountId }]);
-    await deliverEvents(events);
+    await deliverEvents(events, atOnce);
     return { matched: true };
   });
 }

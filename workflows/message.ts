@@ -16,7 +16,7 @@ import {
 } from '@temporalio/workflow';
 import type { billingActivities } from '../activities/billing.ts';
 import type { messageActivities } from '../activities/messages.ts';
-import type { submissionActivities } from '../activities/submission.ts';
+import type { quickSubmissionActivities, submissionActivities } from '../activities/submission.ts';
 import type { Acceptance } from '../domain/acceptance.ts';
 import { CANCEL_LEAD_MS } from '../domain/statuses.ts';
 import {
@@ -35,6 +35,7 @@ import {
   SEARCH_ATTRIBUTES,
   type SubmissionOutcome,
 } from './contracts.ts';
+import { generation } from './generation.ts';
 import { deliverEvents } from './webhooks.ts';
 
 // One database transaction each, keyed by the message: repeated until the database answers.
@@ -44,6 +45,16 @@ const local = proxyLocalActivities<
   startToCloseTimeout: '10s',
   retry: { initialInterval: '100ms', maximumInterval: '5s' },
 });
+
+// Made once: what it leaves open goes the ordinary way. No shorter than that way's time-out, since a submit that is left
+// to itself would look like one that nobody answered.
+const { submitAtOnce } = proxyLocalActivities<ReturnType<typeof quickSubmissionActivities>>({
+  startToCloseTimeout: '10m',
+  retry: { maximumAttempts: 1 },
+});
+
+// Most reports come sooner: the search attribute tells of those that wait for theirs.
+const SHOW_SENT_AFTER_MS = 60_000;
 
 // An SMSC that says late, again and again, that it has not taken a message gets it less and less often.
 const HELD_REST_MS = 1_000;
@@ -57,6 +68,7 @@ type Final = 'delivered' | 'undelivered' | 'failed' | 'rejected' | 'expired' | '
  */
 export async function message(input: MessageInput): Promise<MessageResult> {
   const id = workflowInfo().workflowId;
+  const atOnce = generation() >= 1;
   let acceptance: Acceptance | undefined = input.accepted ? { accepted: true } : undefined;
   let charging: Promise<Acceptance> | undefined;
   let submitting = false;
@@ -67,6 +79,7 @@ export async function message(input: MessageInput): Promise<MessageResult> {
   let unanswered = false;
   let submission: CancellationScope | undefined;
   let heldLate = 0;
+  let shown = input.sendAt === null ? 'queued' : 'scheduled';
   const outcomes: OutcomeSignal[] = [];
   const ids = { accountId: input.accountId, requestId: input.requestId };
 
@@ -170,7 +183,7 @@ export async function message(input: MessageInput): Promise<MessageResult> {
       // A worker of the release before this one names no route.
       const released = (await local.release(id)) as { carrier: string | null } | string;
       if (typeof released !== 'string') takeRoute(released.carrier ?? carrier);
-      upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.status, value: 'queued' }]);
+      if (!atOnce) show('queued');
     }
     return await followUp(await submit());
   }
@@ -200,6 +213,9 @@ export async function message(input: MessageInput): Promise<MessageResult> {
     try {
       return await CancellationScope.cancellable(async () => {
         submission = CancellationScope.current();
+        const done = await submitHere();
+        if (done !== null) return done;
+        if (atOnce) show('queued');
         return await submitTo(id, { moves });
       });
     } catch (error) {
@@ -208,6 +224,18 @@ export async function message(input: MessageInput): Promise<MessageResult> {
       return await local.expire(id);
     } finally {
       submission = undefined;
+    }
+  }
+
+  /** Within the workflow task, where no caller waits for that to end. Null: it is to go through the route's queue. */
+  async function submitHere(): Promise<SubmissionOutcome | MovedOn | null> {
+    const awaited = !input.accepted && input.sendAt === null;
+    if (!atOnce || awaited || moves > 0) return null;
+    try {
+      return await submitAtOnce(id, carrier);
+    } catch (error) {
+      if (isCancellation(error)) throw error;
+      return null;
     }
   }
 
@@ -223,11 +251,11 @@ export async function message(input: MessageInput): Promise<MessageResult> {
     let events = submission.events;
     for (;;) {
       unanswered = current === 'unanswered';
-      if (current === 'sent' || current === 'unanswered') show(current);
+      if (current === 'sent' || current === 'unanswered') follow(current);
       await tell(events, told);
       if (current === 'cancelled') return finish('cancelled', 'Cancelled.');
       if (current !== 'sent' && current !== 'unanswered') return finish(current, `Ended: ${current}.`);
-      const next = await nextOutcome();
+      const next = await nextOutcome(current);
       unanswered = false;
       if (next.status === 'held' && current === 'unanswered') await restAfterHeld();
       ({ status: current, events } =
@@ -242,12 +270,9 @@ export async function message(input: MessageInput): Promise<MessageResult> {
   }
 
   /** The next thing the delivery reports say; at the end of the wait, that the message has expired. */
-  async function nextOutcome(): Promise<SubmissionOutcome | OutcomeSignal> {
-    const wait = Math.max(input.giveUpAt - Date.now(), 1);
-    if (
-      outcomes.length === 0 &&
-      !(await condition(() => outcomes.length > 0, wait, { summary: 'waits for the delivery report' }))
-    ) {
+  async function nextOutcome(current: 'sent' | 'unanswered'): Promise<SubmissionOutcome | OutcomeSignal> {
+    if (shown !== current && !(await outcomeWithin(SHOW_SENT_AFTER_MS))) show(current);
+    if (!(await outcomeWithin(input.giveUpAt - Date.now()))) {
       const expired = await local.expire(id);
       // The reports won the race in the database: their signal is on its way.
       if (expired.status !== 'expired') await condition(() => outcomes.length > 0);
@@ -256,7 +281,13 @@ export async function message(input: MessageInput): Promise<MessageResult> {
     return outcomes.shift()!;
   }
 
-  function show(current: 'sent' | 'unanswered'): void {
+  async function outcomeWithin(ms: number): Promise<boolean> {
+    if (outcomes.length > 0) return true;
+    const wait = Math.max(Math.min(ms, input.giveUpAt - Date.now()), 1);
+    return await condition(() => outcomes.length > 0, wait, { summary: 'waits for the delivery report' });
+  }
+
+  function follow(current: 'sent' | 'unanswered'): void {
     const until = new Date(input.giveUpAt).toISOString();
     setCurrentDetails(
       current === 'sent'
@@ -264,18 +295,24 @@ export async function message(input: MessageInput): Promise<MessageResult> {
         : `Unanswered: nobody knows whether the carrier ${carrier} has it, so it is not sent again; ` +
             `waits for a delivery report until ${until}.`,
     );
-    upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.status, value: current }]);
+    if (!atOnce || current === 'unanswered') show(current);
+  }
+
+  function show(status: string): void {
+    if (atOnce && status === shown) return;
+    shown = status;
+    upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.status, value: status }]);
   }
 
   async function tell(events: string[], told: Set<string>): Promise<void> {
     const untold = events.filter((event) => !told.has(event));
     for (const event of untold) told.add(event);
-    await deliverEvents(untold);
+    await deliverEvents(untold, atOnce);
   }
 
   function finish(status: Final, details: string): Final {
     setCurrentDetails(details);
-    upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.status, value: status }]);
+    show(status);
     return status;
   }
 }

@@ -1,11 +1,21 @@
-import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
-import type { webhookActivities, webhookClosingActivities } from '../activities/webhooks.ts';
+import { proxyActivities, proxyLocalActivities, sleep } from '@temporalio/workflow';
+import type {
+  quickWebhookActivities,
+  webhookActivities,
+  webhookClosingActivities,
+} from '../activities/webhooks.ts';
 import { WEBHOOKS_QUEUE } from './contracts.ts';
 
 // One database statement, repeated until the database answers.
 const { closeWebhook } = proxyLocalActivities<ReturnType<typeof webhookClosingActivities>>({
   startToCloseTimeout: '10s',
   retry: { initialInterval: '100ms', maximumInterval: '5s' },
+});
+
+// Made once: what comes of it stands in the database, and the ordinary way goes on from there.
+const { tellAtOnce } = proxyLocalActivities<ReturnType<typeof quickWebhookActivities>>({
+  startToCloseTimeout: '20s',
+  retry: { maximumAttempts: 1 },
 });
 
 // Tried three times, at 0 s, 2 s and 10 s. The activity counts the attempts it made, so an attempt lost with its
@@ -17,9 +27,15 @@ export const { deliverWebhook, resendWebhook } = proxyActivities<ReturnType<type
   summary: "tells the account's webhook",
 });
 
-/** Delivers webhook events one after the other; one that nobody takes is closed, and the next one follows. */
-export async function deliverEvents(events: readonly string[]): Promise<void> {
+/**
+ * Delivers webhook events one after the other; one that nobody takes is closed, and the next one follows.
+ * @param atOnce whether a receiver known to be quick gets its first attempt within the workflow task
+ */
+export async function deliverEvents(events: readonly string[], atOnce: boolean): Promise<void> {
   for (const event of events) {
+    const left = atOnce ? await tellAtOnce(event).catch(() => ({ nextInMs: 0 })) : { nextInMs: 0 };
+    if (left === null) continue;
+    if (left.nextInMs > 0) await sleep(left.nextInMs, { summary: 'waits for the next webhook attempt' });
     await deliverWebhook(event).catch(() => closeWebhook(event));
   }
 }

@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createOutgoing, type Outgoing } from '../../activities/outgoing.ts';
+import { createQuickLane } from '../../activities/quickLane.ts';
 import { webhookActivities } from '../../activities/webhooks.ts';
 import { encrypt } from '../../db/encryption.ts';
 import { newId } from '../../db/ids.ts';
@@ -251,7 +252,13 @@ describe('what changes between two attempts', () => {
   afterAll(() => outgoing.close());
 
   const deliver = (eventId: string): Promise<void> =>
-    webhookActivities(pipeline.sql, outgoing, secretsKey, 'https://s.example').deliverWebhook(eventId);
+    webhookActivities({
+      sql: pipeline.sql,
+      outgoing,
+      secretsKey,
+      shortUrl: 'https://s.example',
+      quick: createQuickLane({ quickMs: 500, places: 1, placesEach: 1 }),
+    }).deliverWebhook(eventId);
 
   const useSecret = (account: string, secret: string) =>
     pipeline.sql`

@@ -1,0 +1,59 @@
+/**
+ * Who may be waited for within a workflow task. A step there costs Temporal far less than an activity of its own, but it
+ * holds a place among the workflow tasks for as long as it takes: so only those get it who were quick the last time, and
+ * only so many at once.
+ */
+export interface QuickLane {
+  /**
+   * Takes a place for `key`.
+   * @returns what gives the place back and tells how it went; null where there is none, or `key` is not known to be quick
+   */
+  enter(key: string): ((took: Took) => void) | null;
+  /** Learns from what went another way. */
+  learn(key: string, took: Took): void;
+}
+
+/** How something went. */
+export interface Took {
+  ms: number;
+  well: boolean;
+}
+
+export interface QuickLaneOptions {
+  /** What still counts as quick, in milliseconds. */
+  quickMs: number;
+  /** Places in all, and of one key. */
+  places: number;
+  placesEach: number;
+}
+
+// Those not heard of for longest are forgotten first, and have to be quick once again.
+const KNOWN_MAX = 1_000;
+
+export function createQuickLane({ quickMs, places, placesEach }: QuickLaneOptions): QuickLane {
+  const quick = new Map<string, { inside: number }>();
+  let inside = 0;
+
+  function learn(key: string, { ms, well }: Took): void {
+    const known = quick.get(key);
+    quick.delete(key);
+    if (!well || ms > quickMs) return;
+    quick.set(key, known ?? { inside: 0 });
+    if (quick.size > KNOWN_MAX) quick.delete(quick.keys().next().value!);
+  }
+
+  return {
+    learn,
+    enter(key) {
+      const known = quick.get(key);
+      if (known === undefined || known.inside >= placesEach || inside >= places) return null;
+      known.inside += 1;
+      inside += 1;
+      return (took) => {
+        known.inside -= 1;
+        inside -= 1;
+        learn(key, took);
+      };
+    },
+  };
+}
