@@ -31,27 +31,31 @@ export interface QuickLaneOptions {
 const KNOWN_MAX = 1_000;
 
 export function createQuickLane({ quickMs, places, placesEach }: QuickLaneOptions): QuickLane {
-  const quick = new Map<string, { inside: number }>();
-  let inside = 0;
+  const quick = new Set<string>();
+  const inside = new Map<string, number>();
+  let insideAll = 0;
+
+  function count(key: string, by: 1 | -1): void {
+    insideAll += by;
+    const now = (inside.get(key) ?? 0) + by;
+    if (now > 0) inside.set(key, now);
+    else inside.delete(key);
+  }
 
   function learn(key: string, { ms, well }: Took): void {
-    const known = quick.get(key);
     quick.delete(key);
     if (!well || ms > quickMs) return;
-    quick.set(key, known ?? { inside: 0 });
-    if (quick.size > KNOWN_MAX) quick.delete(quick.keys().next().value!);
+    quick.add(key);
+    if (quick.size > KNOWN_MAX) quick.delete(quick.values().next().value!);
   }
 
   return {
     learn,
     enter(key) {
-      const known = quick.get(key);
-      if (known === undefined || known.inside >= placesEach || inside >= places) return null;
-      known.inside += 1;
-      inside += 1;
+      if (!quick.has(key) || insideAll >= places || (inside.get(key) ?? 0) >= placesEach) return null;
+      count(key, 1);
       return (took) => {
-        known.inside -= 1;
-        inside -= 1;
+        count(key, -1);
         learn(key, took);
       };
     },

@@ -1,4 +1,5 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { oneAtATime } from './oneAtATime.ts';
 import type { Carrier } from '../carriers/carrier.ts';
 import type { DeliveryReport, SubmitAnswer } from '../domain/submission.ts';
 import type { Database, Sql } from '../db/connection.ts';
@@ -45,14 +46,15 @@ type LateAnswer = Exclude<SubmitAnswer, { kind: 'unanswered' }>;
 
 /** @param onError is told of failures after the reports were stored; they are made up for by the next `catchUp` */
 export function createReceipts(sql: Database, client: Client, onError: (error: unknown) => void): Receipts {
-  const catchUp = async (): Promise<void> => {
+  // Reports come one by one from each session: those that come meanwhile share the next statements.
+  const catchUp = oneAtATime(async () => {
     for (let looked = AT_ONCE; looked === AT_ONCE;) {
       const applied = await transaction(sql, applyReports);
       for (const moved of applied.moved) measure(moved);
       looked = applied.looked;
     }
     while ((await transaction(sql, (tx) => signalOutcomes(tx, client))) === AT_ONCE);
-  };
+  });
   return {
     catchUp,
     async receive(carrier, reports) {
