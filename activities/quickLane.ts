@@ -6,10 +6,10 @@
 export interface QuickLane {
   /**
    * Takes a place for `key`.
-   * @returns what gives the place back and tells how it went; null where there is none, or `key` is not known to be quick
+   * @returns what gives the place back; null where there is none, or `key` is not known to be quick
    */
-  enter(key: string): ((took: Took) => void) | null;
-  /** Learns from what went another way. */
+  enter(key: string): (() => void) | null;
+  /** Learns how quick `key` is, whichever way it went. */
   learn(key: string, took: Took): void;
 }
 
@@ -42,22 +42,17 @@ export function createQuickLane({ quickMs, places, placesEach }: QuickLaneOption
     else inside.delete(key);
   }
 
-  function learn(key: string, { ms, well }: Took): void {
-    quick.delete(key);
-    if (!well || ms > quickMs) return;
-    quick.add(key);
-    if (quick.size > KNOWN_MAX) quick.delete(quick.values().next().value!);
-  }
-
   return {
-    learn,
+    learn(key, { ms, well }) {
+      quick.delete(key);
+      if (!well || ms > quickMs) return;
+      quick.add(key);
+      if (quick.size > KNOWN_MAX) quick.delete(quick.values().next().value!);
+    },
     enter(key) {
       if (!quick.has(key) || insideAll >= places || (inside.get(key) ?? 0) >= placesEach) return null;
       count(key, 1);
-      return (took) => {
-        count(key, -1);
-        learn(key, took);
-      };
+      return () => count(key, -1);
     },
   };
 }

@@ -25,7 +25,6 @@ import {
 import { countEnd, observeSent, observeSubmit } from '../telemetry/messageMetrics.ts';
 import { addIds } from '../telemetry/ids.ts';
 import type { Pacer } from './pacing.ts';
-import type { Took } from './quickLane.ts';
 
 const HEARTBEAT_MS = 5_000;
 const STORE_WITHIN_MS = 120_000;
@@ -75,7 +74,7 @@ export function submissionActivities(submitting: Submitting) {
 export interface RouteAtHand {
   submitting: Submitting;
   /** Takes a place where it can submit without waiting; null where it cannot. */
-  enter(): ((took: Took) => void) | null;
+  enter(): (() => void) | null;
 }
 
 /**
@@ -90,18 +89,14 @@ export function quickSubmissionActivities(routeAtHand: (name: string) => RouteAt
       const route = routeAtHand(carrier);
       const leave = route?.enter() ?? null;
       if (!route || !leave) return null;
-      const began = performance.now();
-      let well = false;
       try {
-        const outcome = await submitMessage(route.submitting, messageId, { moves: 0 }, Date.now());
-        well = outcome.status === 'sent';
-        return outcome;
+        return await submitMessage(route.submitting, messageId, { moves: 0 }, Date.now());
       } catch (error) {
         // To be tried again, says the failure: the route's queue does that.
         if (error instanceof ApplicationFailure) return null;
         throw error;
       } finally {
-        leave({ ms: performance.now() - began, well });
+        leave();
       }
     },
   };

@@ -55,8 +55,7 @@ export function webhookActivities(telling: Telling) {
       if (!event.url || !event.secret || event.attempts >= ATTEMPTS) return exhaust(sql, eventId);
 
       const attempt = event.attempts + 1;
-      const { delivered, statusCode, durationMs } = await tell(telling, event, event.url, attempt);
-      telling.quick.learn(originOf(event.url), { ms: durationMs, well: delivered });
+      const { delivered, statusCode } = await tell(telling, event, event.url, attempt);
       if (!delivered) throw failure(attempt, statusCode);
     },
 
@@ -106,14 +105,12 @@ export function quickWebhookActivities(telling: Telling) {
       const leave = event.url && event.secret ? quick.enter(originOf(event.url)) : null;
       if (leave === null) return { nextInMs: 0 };
 
-      const began = Date.now();
-      let delivered = false;
       try {
-        ({ delivered } = await tell(telling, event, event.url!, 1));
+        const { delivered } = await tell(telling, event, event.url!, 1);
+        return delivered ? null : { nextInMs: NEXT_ATTEMPT_MS[0]! };
       } finally {
-        leave({ ms: Date.now() - began, well: delivered });
+        leave();
       }
-      return delivered ? null : { nextInMs: NEXT_ATTEMPT_MS[0]! };
     },
   };
 }
@@ -135,6 +132,7 @@ async function tell(telling: Telling, event: WebhookEvent, url: string, attempt:
   await logAttempt(telling.sql, { eventId: event.id, attempt, url, ...result }, state);
   observeAttempt(result.statusCode, result.durationMs);
   if (state !== 'pending') countEvent(state);
+  telling.quick.learn(originOf(url), { ms: result.durationMs, well: delivered });
   return { ...result, delivered };
 }
 

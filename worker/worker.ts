@@ -73,7 +73,7 @@ const RESENDS_MS = 10_000;
 const CACHED_WORKFLOWS = 500;
 // A workflow task that submits or tells a webhook keeps its place until that is done.
 const WORKFLOW_TASKS = 200;
-const QUICK_WEBHOOKS = { quickMs: 500, places: 60, placesEach: 20 };
+const QUICK_WEBHOOKS = { quickMs: 1_500, places: 60, placesEach: 20 };
 
 // Of the fixed default of ten pollers only two look for new workflows. Bare accepts, 16 at once, two runs of 160 each on
 // a busy machine: 99th percentile 545 and 577 ms with the default, 320 and 315 ms with this; the rate stayed the same.

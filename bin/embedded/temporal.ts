@@ -30,8 +30,14 @@ const STOP_PATIENCE_MS = 10_000;
 const READY_PATIENCE_MS = 60_000;
 const TRIES = 3;
 
-// Without these two the server ignores fairness keys; the priority of a task works by the same matcher.
-const DYNAMIC_CONFIG = { 'matching.useNewMatcher': 'true', 'matching.enableFairness': 'true' };
+const DYNAMIC_CONFIG = {
+  // Without these two the server ignores fairness keys; the priority of a task works by the same matcher.
+  'matching.useNewMatcher': 'true',
+  'matching.enableFairness': 'true',
+  // Of the four partitions a queue has by default, each keeps an order of its own, and passes on what it has no poller for.
+  'matching.numTaskqueueReadPartitions': '1',
+  'matching.numTaskqueueWritePartitions': '1',
+};
 
 /**
  * Starts Temporal's development server with its Web UI on 127.0.0.1, its state in a file, and waits until it serves

@@ -18,7 +18,9 @@ test.each([
 ])('one that was %s goes the other way until it is quick again', (_, took) => {
   const quick = lane();
   quick.learn('a', QUICK);
-  quick.enter('a')!(took);
+  const leave = quick.enter('a')!;
+  quick.learn('a', took);
+  leave();
   expect(quick.enter('a')).toBeNull();
   quick.learn('a', QUICK);
   expect(quick.enter('a')).not.toBeNull();
@@ -32,7 +34,7 @@ test('there are so many places for each, and so many in all; a place given back 
   expect(quick.enter('a')).toBeNull();
   expect(quick.enter('b')).not.toBeNull();
   expect(quick.enter('b')).toBeNull();
-  leave(QUICK);
+  leave();
   expect(quick.enter('b')).not.toBeNull();
 });
 
@@ -46,6 +48,6 @@ test('places are kept while a key is learned anew', () => {
   quick.learn('a', { ms: 9_000, well: true });
   quick.learn('a', QUICK);
   expect(quick.enter('a')).toBeNull();
-  for (const leave of held) leave(QUICK);
+  for (const leave of held) leave();
   expect(quick.enter('a')).not.toBeNull();
 });
