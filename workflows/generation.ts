@@ -5,7 +5,7 @@ import { workflowInfo } from '@temporalio/workflow';
  * workers, which Temporal writes into each workflow task, so a replay finds it. `patched` tells the same by a marker and a
  * search attribute in every single history: one write to the visibility store per message, a tenth of its cost.
  *
- * 0: all releases up to 0.2.0. 1: steps are first tried within the workflow task.
+ * 0: releases up to 0.3.0. 1, since 0.4.0: steps are first tried within the workflow task.
  */
 export const GENERATION = 1;
 
