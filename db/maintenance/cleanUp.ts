@@ -1,5 +1,6 @@
 import type { Database, Fragment, Sql } from '../connection.ts';
 import { idFloor } from '../ids.ts';
+import { sentAt } from '../messages/facts.ts';
 import { transaction } from '../transaction.ts';
 
 const DAY_MS = 86_400_000;
@@ -152,7 +153,7 @@ export async function forgetReferences(sql: Sql, after: string, now: number, lim
       delete from concat_references c using page p
        where c.recipient = p.recipient and not exists (
          select from messages m where m.recipient = c.recipient and m.status not in ('draft', 'refused')
-            and coalesce(m.send_at, m.created_at) > ${new Date(now - REFERENCE_DAYS * DAY_MS)})
+            and ${sentAt(sql)} > ${new Date(now - REFERENCE_DAYS * DAY_MS)})
       returning c.recipient
     )
     select (select max(recipient) from page) as last, (select count(*)::int from forgotten) as done`;
