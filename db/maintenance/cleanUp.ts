@@ -1,6 +1,6 @@
 import type { Database, Fragment, Sql } from '../connection.ts';
 import { idFloor } from '../ids.ts';
-import { sentAt } from '../messages/facts.ts';
+import { isOpen, sentAt } from '../messages/facts.ts';
 import { transaction } from '../transaction.ts';
 
 const DAY_MS = 86_400_000;
@@ -79,7 +79,7 @@ export function leftovers(now: number, logDays: number): Leftover[] {
       (sql, limit) => sql`
         delete from outcome_signals where id in (
           select s.id from outcome_signals s join messages m on m.id = s.message_id
-           where s.created_at < ${daysAgo(7)} and m.status not in ('scheduled', 'queued', 'sent') limit ${limit})`,
+           where s.created_at < ${daysAgo(7)} and not ${isOpen(sql)} limit ${limit})`,
     ),
     instantly(
       'simulator_submits',

@@ -5,6 +5,11 @@ export function sentAt(sql: Sql): Fragment {
   return sql`coalesce(m.send_at, m.created_at)`;
 }
 
+/** As SQL, a condition on messages `m`: accepted, and not at its end yet. */
+export function isOpen(sql: Sql): Fragment {
+  return sql`m.status in ('scheduled', 'queued', 'sent')`;
+}
+
 /** As SQL, how many seconds ago a message `m` was due. */
 export function secondsSinceDue(sql: Sql): Fragment {
   return sql`extract(epoch from clock_timestamp() - ${sentAt(sql)})::float8`;
