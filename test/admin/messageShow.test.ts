@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { StartProblem } from '../../bin/embedded/problem.ts';
 import { newId } from '../../db/ids.ts';
 import { type Pipeline, startPipeline, until } from '../workflows/pipeline.ts';
-import { type Answer, commandLine, listIn, noTools } from './support.ts';
+import { type Answer, listIn, pipelineLine } from './support.ts';
 
 let pipeline: Pipeline;
 const receiver = createServer((request, response) => {
@@ -23,14 +23,7 @@ afterAll(async () => {
   await once(receiver, 'close');
 }, 60_000);
 
-const url = (): string => {
-  const { host, port, user, pass, database } = pipeline.sql.options;
-  return `postgres://${user}:${String(pass)}@${host[0]}:${port[0]}/${database}`;
-};
-const { run, ok, no } = commandLine(url, () => ({
-  ...noTools(),
-  temporal: () => Promise.resolve(pipeline.client),
-}));
+const { run, ok, no } = pipelineLine(() => pipeline);
 
 async function sent(options: object, account: object = {}): Promise<string> {
   const message = await pipeline.draft(await pipeline.account(account), { text: 'Poufne', ...options });
@@ -192,10 +185,10 @@ describe('messages show', () => {
   test('without Temporal the database tells its half, and says so', async () => {
     const id = await sent({});
     await pipeline.untilStatus(id, 'delivered');
-    const { ok: half, run: text } = commandLine(url, () => ({
-      ...noTools(),
-      temporal: () => Promise.reject(new StartProblem('TEMPORAL_ADDRESS: cannot be used.')),
-    }));
+    const { ok: half, run: text } = pipelineLine(
+      () => pipeline,
+      () => Promise.reject(new StartProblem('TEMPORAL_ADDRESS: cannot be used.')),
+    );
     const shown = await half('messages', 'show', id);
     expect(shown['workflow']).toBeNull();
     expect(lines(shown)).toContain('charged');

@@ -2,7 +2,7 @@ import { StartProblem } from '../../bin/embedded/problem.ts';
 import { newId } from '../../db/ids.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Pipeline, startPipeline, until } from '../workflows/pipeline.ts';
-import { type Answer, commandLine, listIn, noTools } from './support.ts';
+import { type Answer, listIn, pipelineLine } from './support.ts';
 
 let pipeline: Pipeline;
 beforeAll(async () => {
@@ -10,14 +10,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => pipeline.close(), 60_000);
 
-const url = (): string => {
-  const { host, port, user, pass, database } = pipeline.sql.options;
-  return `postgres://${user}:${String(pass)}@${host[0]}:${port[0]}/${database}`;
-};
-const { run, ok, no } = commandLine(url, () => ({
-  ...noTools(),
-  temporal: () => Promise.resolve(pipeline.client),
-}));
+const { run, ok, no } = pipelineLine(() => pipeline);
 
 async function unansweredMessage(): Promise<{ id: string; account: string }> {
   const account = await pipeline.account();
@@ -140,10 +133,10 @@ describe('what nothing can be decided for', () => {
 
   test('Temporal out of reach is told as such', async () => {
     const { id } = await unansweredMessage();
-    const { no: unreachable } = commandLine(url, () => ({
-      ...noTools(),
-      temporal: () => Promise.reject(new StartProblem('TEMPORAL_ADDRESS: cannot be used.')),
-    }));
+    const { no: unreachable } = pipelineLine(
+      () => pipeline,
+      () => Promise.reject(new StartProblem('TEMPORAL_ADDRESS: cannot be used.')),
+    );
     expect(await unreachable('messages', 'give-up', '--id', id)).toEqual({
       ...{ code: 'unavailable', message: 'TEMPORAL_ADDRESS: cannot be used.' },
     });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { StartProblem } from '../../bin/embedded/problem.ts';
 import { newId } from '../../db/ids.ts';
 import { type Pipeline, startPipeline, until } from '../workflows/pipeline.ts';
-import { type Answer, commandLine, listIn, noTools } from './support.ts';
+import { type Answer, listIn, pipelineLine } from './support.ts';
 
 const HOUR = 3_600_000;
 let pipeline: Pipeline;
@@ -31,14 +31,7 @@ afterAll(async () => {
   await once(receiver, 'close');
 }, 60_000);
 
-const url = (): string => {
-  const { host, port, user, pass, database } = pipeline.sql.options;
-  return `postgres://${user}:${String(pass)}@${host[0]}:${port[0]}/${database}`;
-};
-const { run, ok, no } = commandLine(url, () => ({
-  ...noTools(),
-  temporal: () => Promise.resolve(pipeline.client),
-}));
+const { run, ok, no } = pipelineLine(() => pipeline);
 
 async function sent(account: string, options: object): Promise<string> {
   const message = await pipeline.draft(account, options);
@@ -105,10 +98,10 @@ describe('stuck', () => {
   }, 60_000);
 
   test('without Temporal lists what the database knows, and says so', async () => {
-    const { run: half } = commandLine(url, () => ({
-      ...noTools(),
-      temporal: () => Promise.reject(new StartProblem('TEMPORAL_ADDRESS: cannot be used.')),
-    }));
+    const { run: half } = pipelineLine(
+      () => pipeline,
+      () => Promise.reject(new StartProblem('TEMPORAL_ADDRESS: cannot be used.')),
+    );
     const { out, code } = await half('stuck', '--kind', 'overdue');
     expect(code).toBe(0);
     expect(out).toContain('Temporal could not be asked');

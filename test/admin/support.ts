@@ -1,6 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Client } from '@temporalio/client';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { z } from 'zod';
 import { runAdmin } from '../../bin/admin/program.ts';
@@ -8,6 +9,7 @@ import type { OpenTools } from '../../bin/admin/tools.ts';
 import { startPostgres } from '../../bin/embedded/postgres.ts';
 import { openDatabase, type Database } from '../../db/connection.ts';
 import { migrate } from '../../db/migrate.ts';
+import type { Pipeline } from '../workflows/pipeline.ts';
 
 export const ACTOR = 'tester';
 
@@ -74,6 +76,24 @@ export interface Run {
 export function noTools(): OpenTools {
   const missing = () => Promise.reject(new Error('not in this test'));
   return { secretsKey: missing, temporal: missing, read: missing, close: () => Promise.resolve() };
+}
+
+/** What the command line needs of a pipeline. */
+type Served = Pick<Pipeline, 'sql' | 'client'>;
+
+/**
+ * The command line inside this process, against the database and the Temporal server of a pipeline.
+ * @param temporal instead of the pipeline's, for a Temporal server that cannot be reached
+ */
+export function pipelineLine(pipeline: () => Served, temporal?: () => Promise<Client>) {
+  const url = (): string => {
+    const { host, port, user, pass, database } = pipeline().sql.options;
+    return `postgres://${user}:${String(pass)}@${host[0]}:${port[0]}/${database}`;
+  };
+  return commandLine(url, () => ({
+    ...noTools(),
+    temporal: temporal ?? (() => Promise.resolve(pipeline().client)),
+  }));
 }
 
 /** The command line inside this process, against a database. */
