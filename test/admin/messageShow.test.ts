@@ -1,26 +1,23 @@
-import { createServer } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { StartProblem } from '../../bin/embedded/problem.ts';
 import { newId } from '../../db/ids.ts';
+import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
 import { type Pipeline, startPipeline, until } from '../workflows/pipeline.ts';
 import { type Answer, listIn, pipelineLine } from './support.ts';
 
 let pipeline: Pipeline;
-const receiver = createServer((request, response) => {
-  request.resume().on('end', () => response.writeHead(request.url === '/refuse' ? 500 : 204).end());
-}).listen(0, '127.0.0.1');
-const hook = (path: string) => `http://127.0.0.1:${(receiver.address() as AddressInfo).port}${path}`;
+let receiver: HttpReceiver;
+const hook = (path: string) => `${receiver.url}${path}`;
 
 beforeAll(async () => {
+  receiver = await startHttpReceiver((response, _, { url }) =>
+    response.writeHead(url === '/refuse' ? 500 : 204).end(),
+  );
   pipeline = await startPipeline('real');
 }, 120_000);
 afterAll(async () => {
-  await pipeline.close();
-  receiver.closeAllConnections();
-  receiver.close();
-  await once(receiver, 'close');
+  await pipeline?.close();
+  await receiver?.close();
 }, 60_000);
 
 const { run, ok, no } = pipelineLine(() => pipeline);

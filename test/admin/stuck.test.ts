@@ -1,9 +1,7 @@
-import { createServer } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { StartProblem } from '../../bin/embedded/problem.ts';
 import { newId } from '../../db/ids.ts';
+import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
 import { type Pipeline, startPipeline, until } from '../workflows/pipeline.ts';
 import { type Answer, listIn, pipelineLine } from './support.ts';
 
@@ -11,24 +9,18 @@ const HOUR = 3_600_000;
 let pipeline: Pipeline;
 let answer = 500;
 const calls: string[] = [];
-const receiver = createServer((request, response) => {
-  let body = '';
-  request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-  request.on('end', () => {
-    calls.push((JSON.parse(body) as { id: string }).id);
-    response.writeHead(answer).end();
-  });
-}).listen(0, '127.0.0.1');
-const hook = () => `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+let receiver: HttpReceiver;
 
 beforeAll(async () => {
+  receiver = await startHttpReceiver((response, raw) => {
+    calls.push((JSON.parse(raw.toString()) as { id: string }).id);
+    response.writeHead(answer).end();
+  });
   pipeline = await startPipeline('real');
 }, 120_000);
 afterAll(async () => {
-  await pipeline.close();
-  receiver.closeAllConnections();
-  receiver.close();
-  await once(receiver, 'close');
+  await pipeline?.close();
+  await receiver?.close();
 }, 60_000);
 
 const { run, ok, no } = pipelineLine(() => pipeline);
@@ -159,7 +151,7 @@ describe('messages cancel', () => {
 describe('webhooks', () => {
   test('lists what nobody took, and delivers it again when asked twice', async () => {
     answer = 500;
-    const account = await pipeline.account({ webhookUrl: hook() });
+    const account = await pipeline.account({ webhookUrl: receiver.url });
     await sent(account, { ending: '902' });
     await sent(account, { ending: '902' });
     let listed: Answer = {};
@@ -197,7 +189,7 @@ describe('webhooks', () => {
 
   test('one by its id, whatever its state; unknown ones are refused', async () => {
     answer = 200;
-    const account = await pipeline.account({ webhookUrl: hook() });
+    const account = await pipeline.account({ webhookUrl: receiver.url });
     await sent(account, { ending: '902' });
     let id = '';
     await until('it is delivered', async () => {

@@ -1,5 +1,3 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chargeRequest } from '../../db/money/billing.ts';
 import { listFindings } from '../../db/maintenance/findings.ts';
@@ -8,29 +6,25 @@ import { chargeLookup } from '../../db/lookups/lookups.ts';
 import { storeReports } from '../../db/incoming/receipts.ts';
 import { ensureSchedules } from '../../worker/schedules.ts';
 import { cancelUpdate, MESSAGES_QUEUE, type Tally } from '../../workflows/contracts.ts';
+import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
 import { writtenLookup } from './lookups.ts';
 import { HOUR, type Pipeline, startPipeline, until } from './pipeline.ts';
 
 let pipeline: Pipeline;
-let receiver: Server;
+let receiver: HttpReceiver;
 let receiving = false;
 const received: string[] = [];
 
 beforeAll(async () => {
-  receiver = createServer((request, response) => {
-    let body = '';
-    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-    request.on('end', () => {
-      if (!receiving) return;
-      received.push((JSON.parse(body) as { type: string }).type);
-      response.writeHead(200).end();
-    });
-  }).listen(0, '127.0.0.1');
+  receiver = await startHttpReceiver((response, raw) => {
+    if (!receiving) return;
+    received.push((JSON.parse(raw.toString()) as { type: string }).type);
+    response.writeHead(200).end();
+  });
   pipeline = await startPipeline('real');
 }, 120_000);
 afterAll(async () => {
-  receiver.closeAllConnections();
-  receiver.close();
+  await receiver?.close();
   await pipeline?.close();
 }, 60_000);
 
@@ -250,8 +244,7 @@ describe('a message whose workflow was lost', () => {
   });
 
   test('its end was not told to the webhook: told, once', async () => {
-    const webhookUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
-    const { id } = await accepted({ ending: '902' }, { webhookUrl });
+    const { id } = await accepted({ ending: '902' }, { webhookUrl: receiver.url });
     await pipeline.untilStatus(id, 'failed');
     await terminate(id);
     receiving = true;
