@@ -7,7 +7,7 @@ import { startSmsc } from '../smsc/smsc.ts';
 import { PASSWORD, routeLine } from './routeLine.ts';
 import { type Answer, listIn } from './support.ts';
 
-const { run, ok, no, sql, secretsKey, file, smpp, lastAudit, everythingStored, seen } = routeLine();
+const { run, ok, no, sql, secretsKey, file, smpp, smppLine, lastAudit, everythingStored, seen } = routeLine();
 
 const stored = async (name: string) => {
   const route = await readRoute(sql(), name);
@@ -65,18 +65,7 @@ describe('routes add', () => {
   });
 
   test('says when the route is used for nothing, and when the simulated network still stands beside', async () => {
-    const line = [
-      'routes',
-      'add',
-      '--kind',
-      'smpp',
-      '--host',
-      'h',
-      '--system-id',
-      'x',
-      '--credentials',
-      file('y'),
-    ];
+    const line = smppLine();
     expect((await run(...line, '--name', 'idle')).out).toContain('used for nothing yet');
     const beside = (await run(...line, '--name', 'poland', '--prefix', '48')).out;
     expect(beside).toContain('simulated network (simulator) still takes');
