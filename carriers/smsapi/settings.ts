@@ -71,7 +71,7 @@ export const smsapiSettings = z
 export type SmsapiSettings = z.infer<typeof smsapiSettings>;
 
 /** Characters that a callback's secret is made of, and how many at least. */
-export const CALLBACK_SECRET = /^[A-Za-z0-9_-]{32,128}$/;
+const CALLBACK_SECRET = /^[A-Za-z0-9_-]{32,128}$/;
 
 /** What is secret about a route of the kind `smsapi`. */
 export const smsapiCredentials = z.strictObject({

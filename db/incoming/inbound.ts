@@ -169,7 +169,7 @@ function answeredBy(sql: Sql, { id, sender }: ReceivedReply): Fragment {
  * and opt-outs on the page are attributed by the same rule, in the database's own functions `attribute_click` and
  * `message_before`.)
  */
-export function isAnswerable(sql: Sql): Fragment {
+function isAnswerable(sql: Sql): Fragment {
   // The first condition says nothing new, but is the indexes' own.
   return sql`m.status not in ('draft', 'refused')
     and m.status in ('queued', 'sent', 'delivered', 'undelivered', 'expired')

@@ -21,7 +21,7 @@ import {
 
 /** What a part costs every account here, in grosze. */
 export const PRICE = 10;
-export const OPENING_BALANCE = 1_000_000;
+const OPENING_BALANCE = 1_000_000;
 const PATIENCE_MS = 60_000;
 
 /** The whole service with several workers, for one test file. */
