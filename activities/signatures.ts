@@ -4,7 +4,7 @@ import type { WebhookEvent } from '../db/webhooks/webhooks.ts';
 
 export const SIGNATURE_HEADER = 'X-Service-Signature';
 /** The same by the other secret, for a day after a change. */
-export const OTHER_SIGNATURE_HEADER = 'X-Service-Signature-Other';
+const OTHER_SIGNATURE_HEADER = 'X-Service-Signature-Other';
 
 /**
  * The signature headers of one attempt. `X-Service-Signature` has one signature and nothing else, as receivers written

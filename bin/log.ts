@@ -78,7 +78,7 @@ function calmly(terminal: (line: string) => void): (json: string) => void {
 }
 
 /** One line for people: `10:15:00 warning: message (cause)`. */
-export function readableLine(entry: Entry): string {
+function readableLine(entry: Entry): string {
   const time = new Date(entry.time).toTimeString().slice(0, 8);
   const cause = entry.err?.message === undefined ? '' : ` (${entry.err.message.split('\n')[0]})`;
   return `${time} ${LEVEL_NAMES[entry.level] ?? 'error'}: ${entry.msg ?? ''}${cause}`;

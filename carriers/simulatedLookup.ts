@@ -2,17 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { LookupAnswer, LookupFinding } from '../domain/lookups.ts';
 import { LOOKUP_TIMEOUT_MS } from './carrier.ts';
 
-/** What the simulated network says of a number, by its last three digits. Everything else is active and not ported. */
-export const SIMULATED_LOOKUP_ENDINGS = {
-  '911': 'inactive',
-  '912': 'invalid',
-  '913': 'unknown',
-  '914': 'active and ported',
-  '915': 'error of the provider',
-  '916': 'no answer in time',
-  '917': 'active, answered after 2 s',
-} as const;
-
 const SLOW_ANSWER_MS = 2_000;
 const POLAND = { prefix: '+48', mcc: '260' };
 
@@ -42,7 +31,17 @@ const NETWORKS: Readonly<Record<string, Network>> = {
 };
 const NOTHING = { network: null, mcc: null, mnc: null, ported: null };
 
-/** Answers as a network would (`SIMULATED_LOOKUP_ENDINGS`); outside Poland it knows no network. */
+/**
+ * Answers as a network would; outside Poland it knows no network. The last three digits of the number choose what it says;
+ * every other one is active and not ported:
+ * - 911: inactive
+ * - 912: invalid
+ * - 913: unknown
+ * - 914: active and ported
+ * - 915: error of the provider
+ * - 916: no answer in time
+ * - 917: active, answered after 2 s
+ */
 export async function simulatedLookup(msisdn: string): Promise<LookupAnswer> {
   switch (msisdn.slice(-3)) {
     case '911':

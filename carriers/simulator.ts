@@ -25,18 +25,6 @@ export interface SimulatorStore {
   hasReports(carrierMessageId: string): Promise<boolean>;
 }
 
-/** How the simulated network treats a number, by its last three digits. Everything else is delivered. */
-export const SIMULATED_ENDINGS = {
-  '901': 'undelivered',
-  '902': 'refused at submission',
-  '903': 'no report ever',
-  '904': 'throttled on the first three tries',
-  '905': 'submit unanswered',
-  '906': 'report after 30 s',
-  '907': "report before the submit's answer",
-  '908': 'reports repeated and out of order',
-} as const;
-
 const DELIVERY_MS = 1_000;
 const SLOW_DELIVERY_MS = 30_000;
 const ANSWER_TIMEOUT_MS = 3_000;
@@ -64,7 +52,15 @@ const REPORTS_BY_ENDING: Record<string, PlannedReport[]> = {
 /**
  * The simulated carrier: an SMSC of our own, for demo, tests and customers' integrations. Like a real one it takes
  * whatever it is given, the same thing twice included, and keeps what it took; delivery takes about a second. The
- * last three digits of the destination choose what goes wrong (`SIMULATED_ENDINGS`).
+ * last three digits of the destination choose what goes wrong; everything else is delivered:
+ * - 901: undelivered
+ * - 902: refused at submission
+ * - 903: no report ever
+ * - 904: throttled on the first three tries
+ * - 905: submit unanswered
+ * - 906: report after 30 s
+ * - 907: report before the submit's answer
+ * - 908: reports repeated and out of order
  */
 export function createSimulator(
   name: string,

@@ -1,5 +1,5 @@
 /** Why a message failed or was rejected; stored with the message, turned into words only when it is shown. */
-export const ERROR_CODES = [
+const ERROR_CODES = [
   'carrier_refused',
   'invalid_destination',
   'invalid_sender',

@@ -21,7 +21,7 @@ export function decodeText(encoding: ByteEncoding, bytes: Uint8Array): string {
 }
 
 /** Stands for segments of a reply that never came. */
-export const MISSING = '[…]';
+const MISSING = '[…]';
 
 /**
  * The text of a reply from those of its segments that came, each number at most once, in any order. Bytes are joined

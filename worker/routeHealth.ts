@@ -9,7 +9,7 @@ const REST_MS = 30_000;
 
 /** What comes of a route's submits in this process. */
 export interface RouteHealth {
-  onAnswer(answer: SubmitAnswer): void;
+  onAnswer: (answer: SubmitAnswer) => void;
   /** What is to be seen of the route now; `carrier` is the one it has at present. */
   seen(route: string, carrier: Carrier): SeenRoute;
 }

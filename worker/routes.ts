@@ -10,7 +10,6 @@ import type { Database } from '../db/connection.ts';
 import { readRoutes, type Route, routeCredentials } from '../db/routes/routes.ts';
 import { forgetWorker, reportRoutes, type SeenRoute } from '../db/routes/routeStates.ts';
 import type { Routing } from '../domain/routing.ts';
-import type { SubmitAnswer } from '../domain/submission.ts';
 import { repeat } from './repeat.ts';
 import { createRouteHealth } from './routeHealth.ts';
 import { type RouteTasks, shouldTakeTasks, takeRouteTasks } from './routeTasks.ts';
@@ -40,6 +39,7 @@ export interface Routes {
 
 // Changes by the operator and the state of sessions are looked at so often.
 const LOOK_MS = 1_000;
+
 /**
  * Runs every route of the database in this process: opens its carrier, takes its tasks while that can submit, writes down
  * what is seen of it, and follows what the operator changes.
@@ -114,14 +114,8 @@ function startRoute(first: Route, options: RoutesOptions): RunningRoute {
   };
   const begin = (): Promise<RouteTasks> => {
     const { sql, routing, applyReports, worker, onBroken } = options;
-    const submitting = {
-      sql,
-      carrier,
-      routing,
-      applyReports,
-      onAnswer: (answer: SubmitAnswer) => health.onAnswer(answer),
-    };
-    return takeRouteTasks(route, submitting, worker, onBroken);
+    const { onAnswer } = health;
+    return takeRouteTasks(route, { sql, carrier, routing, applyReports, onAnswer }, worker, onBroken);
   };
   const endTasks = async (): Promise<void> => {
     const ending = tasks;

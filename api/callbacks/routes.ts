@@ -9,20 +9,20 @@ const KNOWN_MS = 2_000;
 
 /** What a callback must bring to be taken for a route's. */
 interface CallbackRoute {
-  /** Of the secret in the path; hashed, so that comparing takes the same time whatever came. */
-  secretHash: Buffer;
+  /** What may stand in the path; hashed, so that comparing takes the same time whatever came. */
+  secrets: readonly { hash: Buffer; until: number }[];
   /** Where it may come from; empty: from anywhere. */
   addresses: ReadonlySet<string>;
 }
 
 type CallbackRoutes = ReadonlyMap<string, CallbackRoute>;
 
-const NOBODY: CallbackRoute = { secretHash: randomBytes(32), addresses: new Set() };
+const NOBODY: CallbackRoute = { secrets: [{ hash: randomBytes(32), until: 0 }], addresses: new Set() };
 
 const known = new WeakMap<Services, { until: number; routes: Promise<CallbackRoutes> }>();
 
 /**
- * Whether a call may speak for a route: the secret is the route's own, and the caller's address is allowed. A route
+ * Whether a call may speak for a route: the secret is the route's own or, for its time, the one before, and the caller's address is allowed. A route
  * that is disabled is still told of what it sent before. Unknown routes and wrong secrets take the same way.
  */
 export async function maySpeakFor(
@@ -30,8 +30,11 @@ export async function maySpeakFor(
   { route, secret, address }: { route: string; secret: string; address: string },
 ): Promise<boolean> {
   const found = (await routesOf(services)).get(route);
-  const { secretHash, addresses } = found ?? NOBODY;
-  const secretFits = timingSafeEqual(hashOf(secret), secretHash);
+  const { secrets, addresses } = found ?? NOBODY;
+  const given = hashOf(secret);
+  const secretFits = secrets
+    .map(({ hash, until }) => timingSafeEqual(given, hash) && Date.now() < until)
+    .includes(true);
   const addressFits = addresses.size === 0 || addresses.has(plainAddress(address));
   if (secretFits && !addressFits)
     services.log.warn({ route }, 'callback from an address that is not allowed');
@@ -64,8 +67,10 @@ async function readCallbackRoutes(services: Services): Promise<CallbackRoutes> {
 
 function callbackRoute(secretsKey: Buffer, route: Route): CallbackRoute {
   const { callbackAddresses } = smsapiSettings.parse(route.settings);
-  const { callbackSecret } = smsapiCredentials.parse(routeCredentials(secretsKey, route));
-  return { secretHash: hashOf(callbackSecret), addresses: new Set(callbackAddresses.map(plainAddress)) };
+  const { callbackSecret, former } = smsapiCredentials.parse(routeCredentials(secretsKey, route));
+  const secrets = [{ hash: hashOf(callbackSecret), until: Infinity }];
+  if (former !== undefined) secrets.push({ hash: hashOf(former.callbackSecret), until: former.until });
+  return { secrets, addresses: new Set(callbackAddresses.map(plainAddress)) };
 }
 
 function hashOf(secret: string): Buffer {

@@ -49,7 +49,7 @@ export function htmlAnswer(status: number, { lang, title, body, style = STYLE }:
 }
 
 /** The style of the short pages: readable on any telephone, light and dark, with the contrast of WCAG AAA. */
-export const STYLE = `
+const STYLE = `
 :root { color-scheme: light dark; --ink: #1b1d21; --paper: #fff; --accent: #12397a; --on-accent: #fff; }
 @media (prefers-color-scheme: dark) {
   :root { --ink: #eceef2; --paper: #16181c; --accent: #b3cdff; --on-accent: #10131a; }

@@ -23,13 +23,20 @@ export type Values<A extends Arguments> = {
   [K in keyof A as A[K] extends Argument<unknown, true> ? never : K]?: z.output<A[K]['schema']>;
 };
 
+/** What the audit log is to say of one thing that a command acted on. */
+export type AuditRecord = Pick<Outcome, 'account' | 'subject' | 'details'>;
+
 /** What a command did: its answer, and what the audit log is to say beyond who, when and which command. */
 export interface Outcome {
   /** Printed; keys in snake_case as in the API. */
   result: Record<string, unknown>;
+  /** Of the records in `result.data` only these fields are shown to people; programs get all. */
+  columns?: readonly string[];
   account?: string;
   subject?: string;
   details?: AuditDetails;
+  /** Where one command acted on several things: a record of each, instead of one. */
+  records?: readonly AuditRecord[];
   /** One sentence more for people; programs do not get it. */
   remark?: string;
 }
@@ -79,11 +86,14 @@ export function optional<T>(
   return { placeholder, about, schema, required: false };
 }
 
+/** An option that stands alone: true where it is typed. */
+export function flag(about: string): Argument<boolean, false> {
+  const schema = z.literal('yes').transform(() => true);
+  return { placeholder: '', about, schema, required: false, flag: true };
+}
+
 /** `--yes`: without it a command that acts on many things only tells what it would do. */
-export const yes: Argument<boolean, false> = {
-  ...{ placeholder: '', about: 'does it; without this it is only told what would be done' },
-  ...{ schema: z.literal('yes').transform(() => true), required: false, flag: true },
-};
+export const yes = flag('does it; without this it is only told what would be done');
 
 /** `creditLimit` → `--credit-limit`; a positional argument goes by its placeholder. */
 export function typedName(spec: AnyCommand, option: string): string {

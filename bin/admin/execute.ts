@@ -19,7 +19,7 @@ export function operatingUser(): string {
 }
 
 /**
- * Carries out a command and writes its audit record: both in one transaction or neither; after what it did outside the
+ * Carries out a command and writes its audit record or records: both in one transaction or neither; after what it did outside the
  * database.
  */
 export async function execute(
@@ -31,30 +31,34 @@ export async function execute(
 ): Promise<Outcome> {
   if (command.outside === true) {
     const outcome = await command.run(sql, values, tools);
-    await recordLate(sql, entryOf(actor, command.name, outcome));
+    await recordLate(sql, entriesOf(actor, command.name, outcome));
     return outcome;
   }
   return transaction(sql, async (tx) => {
     const outcome = await command.run(tx, values, tools);
-    await writeAudit(tx, entryOf(actor, command.name, outcome));
+    for (const entry of entriesOf(actor, command.name, outcome)) await writeAudit(tx, entry);
     return outcome;
   });
 }
 
 // What is done cannot be taken back, so its record is not given up at the first failure.
-async function recordLate(sql: Database, entry: AuditEntry): Promise<void> {
+async function recordLate(sql: Database, entries: readonly AuditEntry[]): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await writeAudit(sql, entry);
+      return await transaction(sql, async (tx) => {
+        for (const entry of entries) await writeAudit(tx, entry);
+      });
     } catch (error) {
       if (attempt === RECORD_ATTEMPTS) {
-        throw new Error(`${entry.action} was carried out, but not recorded`, { cause: error });
+        throw new Error(`${entries[0]?.action} was carried out, but not recorded`, { cause: error });
       }
       await delay(RECORD_AGAIN_MS);
     }
   }
 }
 
-function entryOf(actor: string, action: string, { account, subject, details }: Outcome): AuditEntry {
-  return { actor, action, account: account ?? null, subject: subject ?? null, details: details ?? {} };
+function entriesOf(actor: string, action: string, outcome: Outcome): AuditEntry[] {
+  return (outcome.records ?? [outcome]).map(({ account, subject, details }) => ({
+    ...{ actor, action, account: account ?? null, subject: subject ?? null, details: details ?? {} },
+  }));
 }

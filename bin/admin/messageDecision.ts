@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/connection.ts';
 import { readSubmission } from '../../db/messages/unanswered.ts';
-import { required, type Outcome } from './command.ts';
+import { type AuditRecord, required, type Outcome } from './command.ts';
 import { printable } from './printable.ts';
 import { AdminError, notFound, refused } from './problems.ts';
 import type { Tools } from './tools.ts';
@@ -18,12 +18,7 @@ type Decision = 'resubmit' | 'giveUp';
  * @throws AdminError not_found; refused when nothing of the message is unanswered
  */
 export async function decide(sql: Sql, id: string, decision: Decision, tools: Tools): Promise<Outcome> {
-  const message = await readSubmission(sql, id);
-  if (message === undefined) throw notFound(`There is no message ${id}.`);
-  if (message.submission !== 'unanswered' || message.status !== 'queued') {
-    throw refused(`The message ${id} is not unanswered: it is ${message.status}.`);
-  }
-  const { accountId: account } = message;
+  const account = await accountOfUnanswered(sql, id);
   const answered = await update(id, decision, tools);
   const shared = { account, subject: id, details: { answered } };
   if (answered) return { ...shared, result: { id, carried_out: true } };
@@ -32,6 +27,61 @@ export async function decide(sql: Sql, id: string, decision: Decision, tools: To
     result: { id, carried_out: null },
     remark: 'No worker answered in time; it may still be carried out: look again with messages unanswered.',
   };
+}
+
+/**
+ * The same for several messages, one after the other: what cannot be done is told with its reason and the rest goes on,
+ * unless nothing answers any more. Each message that was acted on has an audit record of its own.
+ * @param agreed else nothing is done, and only told for which it would be
+ * @throws AdminError as {@link decide}, when the last reason is that nothing answers and nothing was done
+ */
+export async function decideAll(
+  sql: Sql,
+  ids: readonly string[],
+  decision: Decision,
+  agreed: boolean,
+  tools: Tools,
+): Promise<Outcome> {
+  const data: Record<string, unknown>[] = [];
+  const records: AuditRecord[] = [];
+  for (const id of ids) {
+    try {
+      if (!agreed) {
+        await accountOfUnanswered(sql, id);
+        data.push({ id, carried_out: false, reason: null });
+        continue;
+      }
+      const { result, remark = null, ...record } = await decide(sql, id, decision, tools);
+      records.push(record);
+      data.push({ id, carried_out: result['carried_out'], reason: remark });
+    } catch (error) {
+      const ends = !(error instanceof AdminError) || error.code === 'unavailable';
+      // What was done already is to be recorded, whatever happens to the rest.
+      if (ends && records.length === 0) throw error;
+      data.push({ id, carried_out: false, reason: describe(error) });
+      if (ends) break;
+    }
+  }
+  const possible = data.filter(({ reason }) => reason === null).length;
+  if (agreed) return { result: { carried_out: possible, of: ids.length, data }, records };
+  return {
+    result: { would_carry_out: possible, of: ids.length, data },
+    records: [],
+    remark: 'Nothing was done. With --yes it is done to those without a reason against it.',
+  };
+}
+
+/**
+ * @returns the account of an unanswered message
+ * @throws AdminError not_found, refused
+ */
+async function accountOfUnanswered(sql: Sql, id: string): Promise<string> {
+  const message = await readSubmission(sql, id);
+  if (message === undefined) throw notFound(`There is no message ${id}.`);
+  if (message.submission !== 'unanswered' || message.status !== 'queued') {
+    throw refused(`The message ${id} is not unanswered: it is ${message.status}.`);
+  }
+  return message.accountId;
 }
 
 /** @returns false when nobody answered in time */

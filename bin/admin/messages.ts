@@ -1,9 +1,9 @@
 import { listUnanswered, type UnansweredMessage } from '../../db/messages/unanswered.ts';
-import { command, optional, type Outcome } from './command.ts';
-import { decide, messageOption } from './messageDecision.ts';
+import { command, flag, optional, required, type Outcome } from './command.ts';
+import { decide, decideAll, messageOption } from './messageDecision.ts';
 import { printable } from './printable.ts';
 import { findRoute } from './routes/lookup.ts';
-import { routeName, rows } from './values.ts';
+import { messageIds, routeName, rows } from './values.ts';
 
 const DEFAULT_ROWS = 50;
 
@@ -24,10 +24,14 @@ const unanswered = command({
 
 const resubmit = command({
   name: 'messages resubmit',
-  about: 'Submits an unanswered message again; the phone may get it twice.',
-  options: messageOption,
+  about: 'Submits unanswered messages again; their phones may get them twice.',
+  options: {
+    id: required('ID[,ID…]', 'the message or messages, from messages unanswered', messageIds),
+    yes: flag('does it to several messages; without this it is only told what would be done'),
+  },
   outside: true,
-  run: (sql, { id }, tools) => decide(sql, id, 'resubmit', tools),
+  run: (sql, { id: ids, yes = false }, tools) =>
+    ids.length === 1 ? decide(sql, ids[0]!, 'resubmit', tools) : decideAll(sql, ids, 'resubmit', yes, tools),
 });
 
 const giveUp = command({

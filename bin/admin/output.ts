@@ -5,15 +5,20 @@ export function asJson(value: Row): string {
   return `${JSON.stringify(value)}\n`;
 }
 
-/** The same for people: aligned lines, and a table for every list of records. Grosze are shown in PLN beside. */
-export function asText(result: Row, remark?: string): string {
+/**
+ * The same for people: aligned lines, and a table for every list of records. Grosze are shown in PLN beside.
+ * @param columns of the records in `data`; all unless told
+ */
+export function asText(result: Row, remark?: string, columns?: readonly string[]): string {
   const entries = Object.entries(result);
   const lists = entries.filter((entry): entry is [string, Row[]] => isList(entry[1]));
   const fields = entries.filter(([, value]) => !isList(value));
   const width = Math.max(0, ...fields.map(([name]) => name.length));
   const blocks = [
     fields.map(([name, value]) => `${name.padEnd(width)}  ${field(name, value)}`).join('\n'),
-    ...lists.map(([name, rows]) => (name === 'data' ? table(rows) : `${name}:\n${indent(table(rows))}`)),
+    ...lists.map(([name, rows]) =>
+      name === 'data' ? table(rows, columns) : `${name}:\n${indent(table(rows))}`,
+    ),
     remark ?? '',
   ];
   return `${blocks.filter((block) => block !== '').join('\n\n')}\n`;
@@ -23,10 +28,10 @@ function isList(value: unknown): value is Row[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'object' && item !== null);
 }
 
-function table(rows: Row[]): string {
+function table(rows: Row[], columns?: readonly string[]): string {
   const first = rows[0];
   if (first === undefined) return '(none)';
-  const names = Object.keys(first);
+  const names = columns ?? Object.keys(first);
   const cells = [names, ...rows.map((row) => names.map((name) => cell(row[name])))];
   const widths = names.map((_, column) => Math.max(...cells.map((line) => length(line[column] ?? ''))));
   return cells

@@ -36,8 +36,8 @@ export async function runAdmin(line: readonly string[], around: Surroundings): P
       const sql = await around.openDatabase();
       const tools = around.openTools();
       try {
-        const { result, remark } = await execute(sql, around.actor, command, values, tools);
-        around.out(json ? asJson(result) : asText(result, remark));
+        const { result, remark, columns } = await execute(sql, around.actor, command, values, tools);
+        around.out(json ? asJson(result) : asText(result, remark, columns));
       } finally {
         await tools.close();
         await sql.end({ timeout: 5 });

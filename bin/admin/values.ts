@@ -38,6 +38,11 @@ function id(prefix: string, what: string) {
 export const accountId = id('cl', 'an account');
 export const keyId = id('key', 'a key');
 export const messageId = id('msg', 'a message');
+/** Several of them, separated by commas; each once. */
+export const messageIds = z
+  .string()
+  .transform((typed) => [...new Set(typed.split(','))])
+  .pipe(z.array(messageId).max(MAX_ROWS, `at most ${MAX_ROWS} at a time`));
 export const eventId = id('evt', 'a webhook event');
 export const routeName = z
   .string()

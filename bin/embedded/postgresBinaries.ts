@@ -23,7 +23,7 @@ export type RunAs = { uid: number; gid: number } | null;
 export type PostgresHome = string;
 
 /** Where root keeps what its unprivileged server user has to reach although the checkout is closed to it. */
-export const ROOT_CACHE = '/var/cache/goniec';
+const ROOT_CACHE = '/var/cache/goniec';
 export const ROOT_DATA = '/var/lib/goniec';
 
 /**

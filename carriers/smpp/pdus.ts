@@ -16,8 +16,8 @@ export interface Tlvs {
   sar_segment_seqnum?: number;
 }
 
-/** deliver_sm (4.6.1), or data_sm (4.7.1) from the SMSC, which has no short_message: its content is in a TLV. */
-export interface DeliverPdu extends Tlvs {
+/** What stands first in a message of either direction. */
+interface MessageHead {
   service_type: string;
   source_addr_ton: number;
   source_addr_npi: number;
@@ -26,6 +26,10 @@ export interface DeliverPdu extends Tlvs {
   dest_addr_npi: number;
   destination_addr: string;
   esm_class: number;
+}
+
+/** deliver_sm (4.6.1), or data_sm (4.7.1) from the SMSC, which has no short_message: its content is in a TLV. */
+export interface DeliverPdu extends MessageHead, Tlvs {
   protocol_id: number;
   data_coding: number;
   /** At most 255 octets, with the user data header where esm_class tells of one. Empty where there is none. */
@@ -33,15 +37,7 @@ export interface DeliverPdu extends Tlvs {
 }
 
 /** What is said in a submit_sm (4.4.1) but for what is the same in all of ours. */
-export interface SubmitFields {
-  service_type: string;
-  source_addr_ton: number;
-  source_addr_npi: number;
-  source_addr: string;
-  dest_addr_ton: number;
-  dest_addr_npi: number;
-  destination_addr: string;
-  esm_class: number;
+export interface SubmitFields extends MessageHead {
   priority_flag: number;
   /** '' or 16 characters (7.1.1). */
   validity_period: string;

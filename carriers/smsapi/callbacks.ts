@@ -8,15 +8,6 @@ import { findingOf } from './finding.ts';
 import { referenceOf } from './reference.ts';
 import { stateOf } from './statuses.ts';
 
-/** The addresses that SMSAPI.pl calls from (https://www.smsapi.pl/docs/#9-raporty-callback, as of August 2026). */
-export const SMSAPI_ADDRESSES = [
-  '89.174.81.98',
-  '91.185.187.219',
-  '213.189.53.211',
-  '31.186.83.18',
-  '212.91.26.253',
-] as const;
-
 // The documentation speaks of a handful of reports per call; nobody sends this many.
 const REPORTS_MAX = 100;
 const PROVIDER_ID = /^[\x21-\x2b\x2d-\x7e]{1,64}$/;

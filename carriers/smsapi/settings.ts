@@ -70,15 +70,18 @@ export const smsapiSettings = z
 
 export type SmsapiSettings = z.infer<typeof smsapiSettings>;
 
-/** Characters that a callback's secret is made of, and how many at least. */
-export const CALLBACK_SECRET = /^[A-Za-z0-9_-]{32,128}$/;
+const callbackSecret = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{32,128}$/, 'must be 32 to 128 letters, digits, "_" or "-"');
 
 /** What is secret about a route of the kind `smsapi`. */
 export const smsapiCredentials = z.strictObject({
   /** OAuth token of the provider's panel, with the rights `sms`, `hlr` and `profile`. */
   token: z.string().regex(/^[\x21-\x7e]{8,512}$/, 'must be 8 to 512 visible ASCII characters'),
   /** Part of the addresses that the provider calls. */
-  callbackSecret: z.string().regex(CALLBACK_SECRET, 'must be 32 to 128 letters, digits, "_" or "-"'),
+  callbackSecret,
+  /** The secret before, and until when (epoch milliseconds) its addresses are still listened to. */
+  former: z.strictObject({ callbackSecret, until: z.number().int() }).optional(),
 });
 
 export type SmsapiCredentials = z.infer<typeof smsapiCredentials>;

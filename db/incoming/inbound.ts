@@ -1,6 +1,7 @@
 import type { CarrierReply, InboundRow } from '../../domain/inbound.ts';
 import type { Fragment, Sql } from '../connection.ts';
 import { newId } from '../ids.ts';
+import { sentAt } from '../messages/facts.ts';
 
 // v2.3.0, Limits: inbound reply match window.
 const MATCH_WITHIN = '30 days';
@@ -168,14 +169,9 @@ function answeredBy(sql: Sql, { id, sender }: ReceivedReply): Fragment {
  * and opt-outs on the page are attributed by the same rule, in the database's own functions `attribute_click` and
  * `message_before`.)
  */
-export function isAnswerable(sql: Sql): Fragment {
+function isAnswerable(sql: Sql): Fragment {
   // The first condition says nothing new, but is the indexes' own.
   return sql`m.status not in ('draft', 'refused')
     and m.status in ('queued', 'sent', 'delivered', 'undelivered', 'expired')
     and not (m.status = 'expired' and m.submission = 'waiting')`;
-}
-
-/** As SQL, when a message `m` went out. Not by the order of making: one planned long ago and sent yesterday is the later one. */
-export function sentAt(sql: Sql): Fragment {
-  return sql`coalesce(m.send_at, m.created_at)`;
 }

@@ -1,5 +1,6 @@
 import type { Database, Fragment, Sql } from '../connection.ts';
 import { idFloor } from '../ids.ts';
+import { isOpen, sentAt } from '../messages/facts.ts';
 import { transaction } from '../transaction.ts';
 
 const DAY_MS = 86_400_000;
@@ -78,7 +79,7 @@ export function leftovers(now: number, logDays: number): Leftover[] {
       (sql, limit) => sql`
         delete from outcome_signals where id in (
           select s.id from outcome_signals s join messages m on m.id = s.message_id
-           where s.created_at < ${daysAgo(7)} and m.status not in ('scheduled', 'queued', 'sent') limit ${limit})`,
+           where s.created_at < ${daysAgo(7)} and not ${isOpen(sql)} limit ${limit})`,
     ),
     instantly(
       'simulator_submits',
@@ -152,7 +153,7 @@ export async function forgetReferences(sql: Sql, after: string, now: number, lim
       delete from concat_references c using page p
        where c.recipient = p.recipient and not exists (
          select from messages m where m.recipient = c.recipient and m.status not in ('draft', 'refused')
-            and coalesce(m.send_at, m.created_at) > ${new Date(now - REFERENCE_DAYS * DAY_MS)})
+            and ${sentAt(sql)} > ${new Date(now - REFERENCE_DAYS * DAY_MS)})
       returning c.recipient
     )
     select (select max(recipient) from page) as last, (select count(*)::int from forgotten) as done`;

@@ -1,5 +1,6 @@
 import type { Database, Fragment, Sql } from '../connection.ts';
 import { eraseMessages, type Mask } from './retention.ts';
+import { isOpen } from '../messages/facts.ts';
 import { transaction } from '../transaction.ts';
 
 // A younger delivery report may still be looking for its message by the phone it names.
@@ -50,7 +51,7 @@ export async function erasePerson(sql: Database, person: Person, mask: Mask): Pr
   return await transaction(sql, async (tx) => {
     const of = ofAccount(tx, person);
     const messages = await tx<{ id: string; open: boolean }[]>`
-      select m.id, m.status in ('scheduled', 'queued', 'sent') as open from messages m
+      select m.id, ${isOpen(tx)} as open from messages m
        where ${isTo(tx, person)} and m.status <> 'draft' order by m.id for update`;
     const ids = messages.map(({ id }) => id);
     const open = messages.filter((message) => message.open).map(({ id }) => id);

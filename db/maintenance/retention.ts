@@ -1,5 +1,6 @@
 import type { Step } from './cleanUp.ts';
 import type { Database, Sql } from '../connection.ts';
+import { isOpen } from '../messages/facts.ts';
 import { transaction } from '../transaction.ts';
 
 /** What turns a number into one that is nobody's: `+48*****200`. */
@@ -17,8 +18,8 @@ export async function eraseMessagesAfter(
 ): Promise<Step> {
   return await transaction(sql, async (tx) => {
     const page = await tx<{ id: string; open: boolean; erased: boolean }[]>`
-      select id, status in ('scheduled', 'queued', 'sent') as open, erased_at is not null as erased from messages
-       where id > ${after} and id < ${before} and status not in ('draft', 'refused') order by id limit ${limit}`;
+      select m.id, ${isOpen(tx)} as open, m.erased_at is not null as erased from messages m
+       where m.id > ${after} and m.id < ${before} and m.status not in ('draft', 'refused') order by m.id limit ${limit}`;
     const open = page.filter((message) => message.open).map(({ id }) => id);
     if (open.length > 0) {
       await tx`
@@ -33,9 +34,9 @@ export async function eraseMessagesAfter(
 export async function eraseMessages(sql: Sql, ids: readonly string[], mask: Mask): Promise<number> {
   if (ids.length === 0) return 0;
   const rows = await sql<{ id: string; recipient: string }[]>`
-    select id, recipient from messages
-     where id = any(${ids as string[]}) and status not in ('draft', 'scheduled', 'queued', 'sent') and erased_at is null
-     order by id for update`;
+    select m.id, m.recipient from messages m
+     where m.id = any(${ids as string[]}) and m.status <> 'draft' and not ${isOpen(sql)} and m.erased_at is null
+     order by m.id for update`;
   await sql`
     update messages m set recipient = e.recipient, text = '', erased_at = now()
       from unnest(${rows.map(({ id }) => id)}::text[], ${rows.map(({ recipient }) => mask(recipient))}::text[])

@@ -1,6 +1,16 @@
-import type { Sql } from '../connection.ts';
+import type { Fragment, Sql } from '../connection.ts';
 
-/** How long ago a message `m` was due, as SQL: its send time, or its acceptance where it had none. */
-export function secondsSinceDue(sql: Sql) {
-  return sql`extract(epoch from clock_timestamp() - coalesce(m.send_at, m.created_at))::float8`;
+/** As SQL, when a message `m` went out, or is to: its send time, or its acceptance where it had none. Not by the order of making: one planned long ago and sent yesterday is the later one. */
+export function sentAt(sql: Sql): Fragment {
+  return sql`coalesce(m.send_at, m.created_at)`;
+}
+
+/** As SQL, a condition on messages `m`: accepted, and not at its end yet. */
+export function isOpen(sql: Sql): Fragment {
+  return sql`m.status in ('scheduled', 'queued', 'sent')`;
+}
+
+/** As SQL, how many seconds ago a message `m` was due. */
+export function secondsSinceDue(sql: Sql): Fragment {
+  return sql`extract(epoch from clock_timestamp() - ${sentAt(sql)})::float8`;
 }

@@ -1,5 +1,7 @@
 import type { StartableMessage } from '../../domain/startable.ts';
 import type { Fragment, Sql } from '../connection.ts';
+import { isOpen } from './facts.ts';
+import { startable, startableColumns, type StartableRow } from './startable.ts';
 
 /** A message whose workflow should be running. */
 export interface OpenMessage extends StartableMessage {
@@ -11,7 +13,7 @@ export interface OpenMessage extends StartableMessage {
   eventsLeft: boolean;
 }
 
-type Row = Omit<OpenMessage, 'sendAt' | 'giveUpAt'> & { sendAt: Date | null; giveUpAt: Date };
+type Row = StartableRow<OpenMessage>;
 
 // What was accepted just now may be on its way to its workflow.
 const SETTLED = '5 minutes';
@@ -34,7 +36,7 @@ export async function openMessagesAfter(sql: Sql, after: string, limit: number):
     select o.* from (select id from accounts where id >= ${account} order by id) a
      cross join lateral (${of('scheduled')} union all ${of('queued')} union all ${of('sent')}) o
      order by a.id, o.id limit ${limit}`;
-  return rows.map(open);
+  return rows.map((row) => startable(row));
 }
 
 /** Of these messages those that are open, or have webhook events that nobody was told of. */
@@ -42,8 +44,8 @@ export async function openAmong(sql: Sql, ids: readonly string[]): Promise<OpenM
   const rows = await sql<Row[]>`
     select ${columns(sql)} from messages m
      where m.id = any(${ids as string[]})
-       and (m.status in ('scheduled', 'queued', 'sent') or ${eventsLeft(sql)}) order by m.id`;
-  return rows.map(open);
+       and (${isOpen(sql)} or ${eventsLeft(sql)}) order by m.id`;
+  return rows.map((row) => startable(row));
 }
 
 /** What starts a batch again. */
@@ -86,18 +88,13 @@ export async function untoldReplies(
 // As SQL, of messages `m`.
 function columns(sql: Sql): Fragment {
   return sql`
-    m.id, m.account_id as "accountId", m.request_id as "requestId", m.batched, m.carrier, m.send_at as "sendAt",
-    m.give_up_at as "giveUpAt", m.priority, m.status, m.submission, ${eventsLeft(sql)} as "eventsLeft",
-    m.status in ('scheduled', 'queued', 'sent') and (m.give_up_at < now() - ${LATE}::interval
+    ${startableColumns(sql)}, m.status, m.submission, ${eventsLeft(sql)} as "eventsLeft",
+    ${isOpen(sql)} and (m.give_up_at < now() - ${LATE}::interval
       or (m.status = 'scheduled' and m.send_at < now() - ${LATE}::interval)) as late`;
 }
 
 function eventsLeft(sql: Sql): Fragment {
   return sql`
-    (m.status not in ('scheduled', 'queued', 'sent', 'draft', 'refused')
+    (not ${isOpen(sql)} and m.status not in ('draft', 'refused')
       and exists (select from webhook_events e where e.message_id = m.id and e.state = 'pending'))`;
-}
-
-function open(row: Row): OpenMessage {
-  return { ...row, sendAt: row.sendAt?.getTime() ?? null, giveUpAt: row.giveUpAt.getTime() };
 }

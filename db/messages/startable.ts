@@ -1,7 +1,11 @@
 import type { StartableMessage } from '../../domain/startable.ts';
-import type { Sql } from '../connection.ts';
+import type { Fragment, Sql } from '../connection.ts';
 
-type Row = Omit<StartableMessage, 'sendAt' | 'giveUpAt'> & { sendAt: Date | null; giveUpAt: Date };
+/** What is read for a {@link StartableMessage}, or for more than that. */
+export type StartableRow<M extends StartableMessage = StartableMessage> = Omit<M, 'sendAt' | 'giveUpAt'> & {
+  sendAt: Date | null;
+  giveUpAt: Date;
+};
 
 /** What starts the workflow of a message of the account; null when it has none of this id, or it was never accepted. */
 export async function readStartable(
@@ -9,9 +13,9 @@ export async function readStartable(
   accountId: string,
   id: string,
 ): Promise<StartableMessage | null> {
-  const [row] = await sql<Row[]>`
-    select ${columns(sql)} from messages
-     where id = ${id} and account_id = ${accountId} and status not in ('draft', 'refused')`;
+  const [row] = await sql<StartableRow[]>`
+    select ${startableColumns(sql)} from messages m
+     where m.id = ${id} and m.account_id = ${accountId} and m.status not in ('draft', 'refused')`;
   return row ? startable(row) : null;
 }
 
@@ -22,18 +26,22 @@ export async function acceptedMessagesAfter(
   after: string,
   limit: number,
 ): Promise<StartableMessage[]> {
-  const rows = await sql<Row[]>`
-    select ${columns(sql)} from messages
-     where request_id = ${requestId} and id > ${after} and status in ('scheduled', 'queued')
-     order by id limit ${limit}`;
-  return rows.map(startable);
+  const rows = await sql<StartableRow[]>`
+    select ${startableColumns(sql)} from messages m
+     where m.request_id = ${requestId} and m.id > ${after} and m.status in ('scheduled', 'queued')
+     order by m.id limit ${limit}`;
+  return rows.map((row) => startable(row));
 }
 
-function columns(sql: Sql) {
-  return sql`id, account_id as "accountId", request_id as "requestId", batched, carrier, send_at as "sendAt",
-             give_up_at as "giveUpAt", priority`;
+/** As SQL, of messages `m`, what {@link startable} takes. */
+export function startableColumns(sql: Sql): Fragment {
+  return sql`m.id, m.account_id as "accountId", m.request_id as "requestId", m.batched, m.carrier, m.send_at as "sendAt",
+             m.give_up_at as "giveUpAt", m.priority`;
 }
 
-function startable(row: Row): StartableMessage {
+/** The row with its times as they are handed to workflows. */
+export function startable<R extends StartableRow>(
+  row: R,
+): Omit<R, 'sendAt' | 'giveUpAt'> & Pick<StartableMessage, 'sendAt' | 'giveUpAt'> {
   return { ...row, sendAt: row.sendAt?.getTime() ?? null, giveUpAt: row.giveUpAt.getTime() };
 }

@@ -1,5 +1,6 @@
 import type { Sql } from '../connection.ts';
 import { idFloor } from '../ids.ts';
+import { sentAt } from './facts.ts';
 
 /** What does not move on, as the database knows it. */
 export const STUCK_KINDS = ['overdue', 'queued', 'unanswered', 'no_report', 'webhook', 'resend'] as const;
@@ -45,7 +46,7 @@ function stuckOf(sql: Sql, kind: StuckKind, { accountId, route, minutes }: Stuck
   const cutoff = sql`now() - make_interval(mins => ${minutes})`;
   const ofAccount = accountId === null ? sql`true` : sql`a.id = ${accountId}`;
   const onRoute = route === null ? sql`true` : sql`m.carrier = ${route}`;
-  const sendTime = sql`coalesce(m.send_at, m.created_at)`;
+  const sendTime = sentAt(sql);
   switch (kind) {
     // Account by account, as the index of the history has them: no other knows the status.
     case 'overdue':

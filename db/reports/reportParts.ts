@@ -1,6 +1,6 @@
 import type { ReportField, ReportFilter } from '../../domain/reports.ts';
 import type { Fragment, Sql } from '../connection.ts';
-import { sentAt } from '../incoming/inbound.ts';
+import { sentAt } from '../messages/facts.ts';
 
 /** How the messages of a report are divided. */
 export type Grouping =

@@ -1,5 +1,6 @@
 import type { RouteKind } from '../../domain/routing.ts';
 import type { Database, Sql } from '../connection.ts';
+import type { SeenRoute } from './routeStates.ts';
 import type { RouteState } from './routes.ts';
 import { transaction } from '../transaction.ts';
 
@@ -7,27 +8,9 @@ import { transaction } from '../transaction.ts';
 const GONE_AFTER_S = 10;
 
 /** What one worker process says of one route. */
-export interface RouteWorker {
+export interface RouteWorker extends Omit<SeenRoute, 'route' | 'working'> {
   worker: string;
   seenAt: Date;
-  /** Open now, and how many there should be. */
-  sessions: number;
-  sessionsWanted: number;
-  /** Submits that may be open at once. */
-  window: number;
-  inFlight: number;
-  /** Parts since the worker's start, by the answer. */
-  submitted: number;
-  throttled: number;
-  refused: number;
-  unanswered: number;
-  /** Not taken: to come later, or for a reason that lies in the route. */
-  held: number;
-  /** Connections and binds that failed or were lost since the worker's start. */
-  failures: number;
-  /** Third-party text. */
-  lastError: string | null;
-  lastErrorAt: Date | null;
 }
 
 /** A route as operators watch it. */

@@ -21,6 +21,7 @@ export interface SeenRoute {
   held: number;
   /** Connections and binds that failed or were lost since then. */
   failures: number;
+  /** Third-party text. */
   lastError: string | null;
   lastErrorAt: Date | null;
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../db/ids.ts';
 import { HOUR, type Pipeline, startPipeline } from '../workflows/pipeline.ts';
-import { type Answer, commandLine, noTools } from './support.ts';
+import { type Answer, pipelineLine } from './support.ts';
 
 const NUMBER = '+48500100200';
 
@@ -11,14 +11,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => pipeline?.close(), 60_000);
 
-const url = (): string => {
-  const { host, port, user, pass, database } = pipeline.sql.options;
-  return `postgres://${user}:${String(pass)}@${host[0]}:${port[0]}/${database}`;
-};
-const { run, ok, no } = commandLine(url, () => ({
-  ...noTools(),
-  temporal: () => Promise.resolve(pipeline.client),
-}));
+const { run, ok, no } = pipelineLine(() => pipeline);
 
 /** An account that knows NUMBER in every way there is; one message to it is delivered, one is scheduled. */
 async function acquainted(): Promise<{ account: string; delivered: string; scheduled: string }> {

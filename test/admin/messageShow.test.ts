@@ -1,36 +1,26 @@
-import { createServer } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { StartProblem } from '../../bin/embedded/problem.ts';
 import { newId } from '../../db/ids.ts';
+import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
 import { type Pipeline, startPipeline, until } from '../workflows/pipeline.ts';
-import { type Answer, commandLine, listIn, noTools } from './support.ts';
+import { type Answer, listIn, pipelineLine } from './support.ts';
 
 let pipeline: Pipeline;
-const receiver = createServer((request, response) => {
-  request.resume().on('end', () => response.writeHead(request.url === '/refuse' ? 500 : 204).end());
-}).listen(0, '127.0.0.1');
-const hook = (path: string) => `http://127.0.0.1:${(receiver.address() as AddressInfo).port}${path}`;
+let receiver: HttpReceiver;
+const hook = (path: string) => `${receiver.url}${path}`;
 
 beforeAll(async () => {
+  receiver = await startHttpReceiver((response, _, { url }) =>
+    response.writeHead(url === '/refuse' ? 500 : 204).end(),
+  );
   pipeline = await startPipeline('real');
 }, 120_000);
 afterAll(async () => {
-  await pipeline.close();
-  receiver.closeAllConnections();
-  receiver.close();
-  await once(receiver, 'close');
+  await pipeline?.close();
+  await receiver?.close();
 }, 60_000);
 
-const url = (): string => {
-  const { host, port, user, pass, database } = pipeline.sql.options;
-  return `postgres://${user}:${String(pass)}@${host[0]}:${port[0]}/${database}`;
-};
-const { run, ok, no } = commandLine(url, () => ({
-  ...noTools(),
-  temporal: () => Promise.resolve(pipeline.client),
-}));
+const { run, ok, no } = pipelineLine(() => pipeline);
 
 async function sent(options: object, account: object = {}): Promise<string> {
   const message = await pipeline.draft(await pipeline.account(account), { text: 'Poufne', ...options });
@@ -192,10 +182,10 @@ describe('messages show', () => {
   test('without Temporal the database tells its half, and says so', async () => {
     const id = await sent({});
     await pipeline.untilStatus(id, 'delivered');
-    const { ok: half, run: text } = commandLine(url, () => ({
-      ...noTools(),
-      temporal: () => Promise.reject(new StartProblem('TEMPORAL_ADDRESS: cannot be used.')),
-    }));
+    const { ok: half, run: text } = pipelineLine(
+      () => pipeline,
+      () => Promise.reject(new StartProblem('TEMPORAL_ADDRESS: cannot be used.')),
+    );
     const shown = await half('messages', 'show', id);
     expect(shown['workflow']).toBeNull();
     expect(lines(shown)).toContain('charged');

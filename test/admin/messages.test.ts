@@ -2,7 +2,7 @@ import { StartProblem } from '../../bin/embedded/problem.ts';
 import { newId } from '../../db/ids.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Pipeline, startPipeline, until } from '../workflows/pipeline.ts';
-import { type Answer, commandLine, listIn, noTools } from './support.ts';
+import { type Answer, listIn, pipelineLine } from './support.ts';
 
 let pipeline: Pipeline;
 beforeAll(async () => {
@@ -10,14 +10,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => pipeline.close(), 60_000);
 
-const url = (): string => {
-  const { host, port, user, pass, database } = pipeline.sql.options;
-  return `postgres://${user}:${String(pass)}@${host[0]}:${port[0]}/${database}`;
-};
-const { run, ok, no } = commandLine(url, () => ({
-  ...noTools(),
-  temporal: () => Promise.resolve(pipeline.client),
-}));
+const { run, ok, no } = pipelineLine(() => pipeline);
 
 async function unansweredMessage(): Promise<{ id: string; account: string }> {
   const account = await pipeline.account();
@@ -92,6 +85,60 @@ describe('messages resubmit', () => {
   });
 });
 
+describe('messages resubmit of several', () => {
+  test('tells first what it would do; with --yes it does what can be done, each with a record of its own', async () => {
+    const [one, two] = [await unansweredMessage(), await unansweredMessage()];
+    const delivered = await pipeline.draft(one.account);
+    await pipeline.accept(delivered);
+    await pipeline.untilStatus(delivered.id, 'delivered');
+    const line = ['messages', 'resubmit', '--id', [one.id, delivered.id, two.id, one.id].join(',')];
+    const told = await ok(...line);
+    expect(told).toMatchObject({ would_carry_out: 2, of: 3 });
+    expect(listIn(told)).toMatchObject([
+      { id: one.id, reason: null },
+      { id: delivered.id, reason: `The message ${delivered.id} is not unanswered: it is delivered.` },
+      { id: two.id, reason: null },
+    ]);
+    for (const { id } of [one, two, delivered]) expect(await audited(id)).toEqual([]);
+
+    const done = await ok(...line, '--yes');
+    expect(done).toMatchObject({ carried_out: 2, of: 3 });
+    expect(listIn(done)).toMatchObject([
+      { id: one.id, carried_out: true },
+      { id: delivered.id, carried_out: false },
+      { id: two.id, carried_out: true },
+    ]);
+    for (const { id, account } of [one, two]) {
+      const record = { action: 'messages resubmit', account_id: account, details: { answered: true } };
+      expect(await audited(id)).toMatchObject([record]);
+      await until('submitted again', async () => {
+        const [part] = await pipeline.sql`select tries from message_parts where message_id = ${id}`;
+        return Number(part?.['tries']) > 1;
+      });
+    }
+    expect(await audited(delivered.id)).toEqual([]);
+  });
+
+  test.each(['', ',', 'msg_1,', 'msg_1,cl_2', "msg_1,msg_';--"])('refuses %j', async (ids) => {
+    expect((await no('messages', 'resubmit', '--id', ids, '--yes')).code).toBe('invalid_argument');
+  });
+
+  test('refuses more than a thousand at a time', async () => {
+    const ids = Array.from({ length: 1_001 }, (_, index) => `msg_${index}`).join(',');
+    expect((await no('messages', 'resubmit', '--id', ids)).message).toContain('at most 1000');
+  });
+
+  test('ends where Temporal does not answer, and records nothing that was not done', async () => {
+    const [one, two] = [await unansweredMessage(), await unansweredMessage()];
+    const { no: unreachable } = pipelineLine(
+      () => pipeline,
+      () => Promise.reject(new StartProblem('TEMPORAL_ADDRESS: cannot be used.')),
+    );
+    await unreachable('messages', 'resubmit', '--id', `${one.id},${two.id}`, '--yes');
+    for (const { id } of [one, two]) expect(await audited(id)).toEqual([]);
+  });
+});
+
 describe('what nothing can be decided for', () => {
   test('is refused in words, and leaves no record', async () => {
     const account = await pipeline.account();
@@ -140,10 +187,10 @@ describe('what nothing can be decided for', () => {
 
   test('Temporal out of reach is told as such', async () => {
     const { id } = await unansweredMessage();
-    const { no: unreachable } = commandLine(url, () => ({
-      ...noTools(),
-      temporal: () => Promise.reject(new StartProblem('TEMPORAL_ADDRESS: cannot be used.')),
-    }));
+    const { no: unreachable } = pipelineLine(
+      () => pipeline,
+      () => Promise.reject(new StartProblem('TEMPORAL_ADDRESS: cannot be used.')),
+    );
     expect(await unreachable('messages', 'give-up', '--id', id)).toEqual({
       ...{ code: 'unavailable', message: 'TEMPORAL_ADDRESS: cannot be used.' },
     });

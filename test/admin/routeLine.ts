@@ -33,6 +33,11 @@ export function routeLine() {
     secretsKey,
     /** A file with this content. */
     file,
+    /** What adds an SMPP route, but for its name. */
+    smppLine: (...more: string[]): string[] => [
+      ...['routes', 'add', '--kind', 'smpp', '--host', 'h', '--system-id', 's', '--credentials', file('p')],
+      ...more,
+    ],
     /** Adds an SMPP route. */
     smpp: (name: string, ...more: string[]): Promise<Answer> =>
       line.ok(

@@ -7,7 +7,7 @@ import { startSmsc } from '../smsc/smsc.ts';
 import { PASSWORD, routeLine } from './routeLine.ts';
 import { type Answer, listIn } from './support.ts';
 
-const { run, ok, no, sql, secretsKey, file, smpp, lastAudit, everythingStored, seen } = routeLine();
+const { run, ok, no, sql, secretsKey, file, smpp, smppLine, lastAudit, everythingStored, seen } = routeLine();
 
 const stored = async (name: string) => {
   const route = await readRoute(sql(), name);
@@ -65,18 +65,7 @@ describe('routes add', () => {
   });
 
   test('says when the route is used for nothing, and when the simulated network still stands beside', async () => {
-    const line = [
-      'routes',
-      'add',
-      '--kind',
-      'smpp',
-      '--host',
-      'h',
-      '--system-id',
-      'x',
-      '--credentials',
-      file('y'),
-    ];
+    const line = smppLine();
     expect((await run(...line, '--name', 'idle')).out).toContain('used for nothing yet');
     const beside = (await run(...line, '--name', 'poland', '--prefix', '48')).out;
     expect(beside).toContain('simulated network (simulator) still takes');
@@ -130,6 +119,21 @@ describe('routes add', () => {
     expect(String(renewed['callback_reports'])).toMatch(SECRET);
     expect(String(renewed['callback_reports'])).not.toContain(secret);
     expect((await stored('smsapi')).revision).toBe(3);
+    const until = expect.closeTo(Date.now() + 24 * 3_600_000, -5) as number;
+    const former = { former: { callbackSecret: secret, until } };
+    expect(routeCredentials(secretsKey, await stored('smsapi'))).toMatchObject(former);
+    // Another token changes nothing about who may call.
+    await ok('routes', 'credentials', 'smsapi', '--credentials', file('token-number-three'));
+    expect(routeCredentials(secretsKey, await stored('smsapi'))).toMatchObject({
+      ...{ token: 'token-number-three', ...former },
+      callbackSecret: SECRET.exec(String(renewed['callback_reports']))?.[0],
+    });
+    const replaced = await ok('routes', 'callbacks', 'smsapi', '--secret', 'replace');
+    expect(routeCredentials(secretsKey, await stored('smsapi'))).toEqual({
+      token: 'token-number-three',
+      callbackSecret: SECRET.exec(String(replaced['callback_reports']))?.[0],
+    });
+    expect(replaced['callback_reports']).not.toBe(renewed['callback_reports']);
     const everything = await everythingStored();
     for (const hidden of ['token-of-smsapi', 'another-token', secret])
       expect(everything).not.toContain(hidden);
@@ -289,6 +293,19 @@ describe('routes list and show', () => {
       ...{ sessions: 1, sessions_wanted: 2, window_size: 10, in_flight: 3 },
       ...{ last_error: 'reset\u001b[2J\n by \u202epeer', last_error_at: at },
     });
+    const [narrow = '', wide = ''] = await Promise.all(
+      [[], ['--wide']].map(async (more) => (await run('routes', 'list', ...more)).out),
+    );
+    expect(narrow.split('\n')[0]).toMatch(/^name +kind +state +working .* failures$/);
+    expect(
+      Math.max(
+        ...narrow
+          .split('\n')
+          .slice(0, 3)
+          .map((text) => text.length),
+      ),
+    ).toBeLessThan(110);
+    expect(wide.split('\n')[0]).toMatch(/^name +kind .* last_error_at +last_error$/);
     await seen('watched', 'gone', { sessions: 9, seen_at: new Date(Date.now() - 60_000) });
     expect(await listed('watched')).toMatchObject({
       ...{

@@ -1,44 +1,29 @@
-import { createServer } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { StartProblem } from '../../bin/embedded/problem.ts';
 import { newId } from '../../db/ids.ts';
+import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
 import { type Pipeline, startPipeline, until } from '../workflows/pipeline.ts';
-import { type Answer, commandLine, listIn, noTools } from './support.ts';
+import { type Answer, listIn, pipelineLine } from './support.ts';
 
 const HOUR = 3_600_000;
 let pipeline: Pipeline;
 let answer = 500;
 const calls: string[] = [];
-const receiver = createServer((request, response) => {
-  let body = '';
-  request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-  request.on('end', () => {
-    calls.push((JSON.parse(body) as { id: string }).id);
-    response.writeHead(answer).end();
-  });
-}).listen(0, '127.0.0.1');
-const hook = () => `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+let receiver: HttpReceiver;
 
 beforeAll(async () => {
+  receiver = await startHttpReceiver((response, raw) => {
+    calls.push((JSON.parse(raw.toString()) as { id: string }).id);
+    response.writeHead(answer).end();
+  });
   pipeline = await startPipeline('real');
 }, 120_000);
 afterAll(async () => {
-  await pipeline.close();
-  receiver.closeAllConnections();
-  receiver.close();
-  await once(receiver, 'close');
+  await pipeline?.close();
+  await receiver?.close();
 }, 60_000);
 
-const url = (): string => {
-  const { host, port, user, pass, database } = pipeline.sql.options;
-  return `postgres://${user}:${String(pass)}@${host[0]}:${port[0]}/${database}`;
-};
-const { run, ok, no } = commandLine(url, () => ({
-  ...noTools(),
-  temporal: () => Promise.resolve(pipeline.client),
-}));
+const { run, ok, no } = pipelineLine(() => pipeline);
 
 async function sent(account: string, options: object): Promise<string> {
   const message = await pipeline.draft(account, options);
@@ -105,10 +90,10 @@ describe('stuck', () => {
   }, 60_000);
 
   test('without Temporal lists what the database knows, and says so', async () => {
-    const { run: half } = commandLine(url, () => ({
-      ...noTools(),
-      temporal: () => Promise.reject(new StartProblem('TEMPORAL_ADDRESS: cannot be used.')),
-    }));
+    const { run: half } = pipelineLine(
+      () => pipeline,
+      () => Promise.reject(new StartProblem('TEMPORAL_ADDRESS: cannot be used.')),
+    );
     const { out, code } = await half('stuck', '--kind', 'overdue');
     expect(code).toBe(0);
     expect(out).toContain('Temporal could not be asked');
@@ -166,7 +151,7 @@ describe('messages cancel', () => {
 describe('webhooks', () => {
   test('lists what nobody took, and delivers it again when asked twice', async () => {
     answer = 500;
-    const account = await pipeline.account({ webhookUrl: hook() });
+    const account = await pipeline.account({ webhookUrl: receiver.url });
     await sent(account, { ending: '902' });
     await sent(account, { ending: '902' });
     let listed: Answer = {};
@@ -204,7 +189,7 @@ describe('webhooks', () => {
 
   test('one by its id, whatever its state; unknown ones are refused', async () => {
     answer = 200;
-    const account = await pipeline.account({ webhookUrl: hook() });
+    const account = await pipeline.account({ webhookUrl: receiver.url });
     await sent(account, { ending: '902' });
     let id = '';
     await until('it is delivered', async () => {

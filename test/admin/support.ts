@@ -1,13 +1,12 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import type { Client } from '@temporalio/client';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { z } from 'zod';
 import { runAdmin } from '../../bin/admin/program.ts';
 import type { OpenTools } from '../../bin/admin/tools.ts';
-import { startPostgres } from '../../bin/embedded/postgres.ts';
 import { openDatabase, type Database } from '../../db/connection.ts';
 import { migrate } from '../../db/migrate.ts';
+import { startDatabase, type TestDatabase } from '../support/database.ts';
+import type { Pipeline } from '../workflows/pipeline.ts';
 
 export const ACTOR = 'tester';
 
@@ -37,31 +36,16 @@ export function listIn(answer: Answer, field = 'data'): Answer[] {
 
 /** A server of its own with one migrated database, for the tests of one file. */
 export function ownDatabase(): { url: () => string; sql: () => Database } {
-  const dataDir = mkdtempSync(join(tmpdir(), 'goniec-admin-'));
-  // PostgreSQL may run as another user; unable to enter this folder, it would keep its data elsewhere, for good.
-  chmodSync(dataDir, 0o711);
-  let url = '';
-  let sql: Database | undefined;
-  let stop: () => Promise<void> = () => Promise.resolve();
+  let database: TestDatabase | undefined;
   beforeAll(async () => {
-    const server = await startPostgres({ dataDir, log: () => undefined });
-    stop = () => server.stop();
-    url = server.url;
-    await migrate(url);
-    sql = openDatabase(url, 4);
+    database = await startDatabase(migrate, 4);
   }, 60_000);
-  afterAll(async () => {
-    await sql?.end({ timeout: 5 });
-    await stop();
-    rmSync(dataDir, { recursive: true, force: true });
-  }, 30_000);
-  return {
-    url: () => url,
-    sql: () => {
-      if (sql === undefined) throw new Error('the database is not open yet');
-      return sql;
-    },
+  afterAll(() => database?.stop(), 30_000);
+  const opened = (): TestDatabase => {
+    if (database === undefined) throw new Error('the database is not open yet');
+    return database;
   };
+  return { url: () => opened().url, sql: () => opened().sql };
 }
 
 export interface Run {
@@ -74,6 +58,24 @@ export interface Run {
 export function noTools(): OpenTools {
   const missing = () => Promise.reject(new Error('not in this test'));
   return { secretsKey: missing, temporal: missing, read: missing, close: () => Promise.resolve() };
+}
+
+/** What the command line needs of a pipeline. */
+type Served = Pick<Pipeline, 'sql' | 'client'>;
+
+/**
+ * The command line inside this process, against the database and the Temporal server of a pipeline.
+ * @param temporal instead of the pipeline's, for a Temporal server that cannot be reached
+ */
+export function pipelineLine(pipeline: () => Served, temporal?: () => Promise<Client>) {
+  const url = (): string => {
+    const { host, port, user, pass, database } = pipeline().sql.options;
+    return `postgres://${user}:${String(pass)}@${host[0]}:${port[0]}/${database}`;
+  };
+  return commandLine(url, () => ({
+    ...noTools(),
+    temporal: temporal ?? (() => Promise.resolve(pipeline().client)),
+  }));
 }
 
 /** The command line inside this process, against a database. */

@@ -408,6 +408,38 @@ describe('nobody else', () => {
     await removeRoute(database(), changing);
   });
 
+  it('may report with the secret before once its time is over; until then it may', async () => {
+    const changing = `${route}-d`;
+    const secretsKey = Buffer.from(inject('service').secretsKey, 'base64');
+    const fresh = randomBytes(24).toString('base64url');
+    const known = (until: number) =>
+      sealCredentials(secretsKey, changing, {
+        ...{ token: 'token-of-test', callbackSecret: fresh },
+        former: { callbackSecret: secret, until },
+      });
+    await add(changing, { credentials: known(Date.now() + 3_600_000) });
+    const answered = async (by: string) => {
+      const fields = reportFields([{ id: newProviderId(), status: 404 }]);
+      return (await callBack(addressOf('reports', { of: changing, by }), fields)).status;
+    };
+    await eventually(
+      () => answered(fresh),
+      (status) => status === 200,
+      5_000,
+    );
+    expect(await answered(secret)).toBe(200);
+    expect(await answered(otherSecret)).toBe(404);
+    await changeRoute(database(), changing, { credentials: known(Date.now() - 1) });
+    await eventually(
+      () => answered(secret),
+      (status) => status === 404,
+      5_000,
+    );
+    expect(await answered(fresh)).toBe(200);
+    await database()`delete from delivery_reports where carrier = ${changing}`;
+    await removeRoute(database(), changing);
+  });
+
   it('finds the secret, a number or a text in the log', async () => {
     const { databaseUrl, temporalAddress, secretsKey } = inject('service');
     let lines = '';

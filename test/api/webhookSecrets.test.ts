@@ -1,10 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { database, newAccount, type TestAccount } from '../support/factories.ts';
 import { eventually } from '../support/eventually.ts';
+import { startHttpReceiver } from '../support/httpReceiver.ts';
 
 const open: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -56,27 +55,13 @@ const careful: Verify = (headers, raw, secrets) =>
 async function receiver(verify: Verify) {
   const known: string[] = [];
   const calls: { type: string; taken: boolean; headers: IncomingHttpHeaders }[] = [];
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const raw = Buffer.concat(chunks);
-      const taken = verify(request.headers, raw, known);
-      calls.push({
-        type: (JSON.parse(raw.toString()) as { type: string }).type,
-        taken,
-        headers: request.headers,
-      });
-      response.writeHead(taken ? 200 : 401).end();
-    });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  open.push(async () => {
-    server.closeAllConnections();
-    server.close();
-    await once(server, 'close');
+  const server = await startHttpReceiver((response, raw, { headers }) => {
+    const taken = verify(headers, raw, known);
+    calls.push({ type: (JSON.parse(raw.toString()) as { type: string }).type, taken, headers });
+    response.writeHead(taken ? 200 : 401).end();
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, known, calls };
+  open.push(() => server.close());
+  return { url: `${server.url}/hook`, known, calls };
 }
 
 async function secretOf({ api }: TestAccount, url: string, rotate = false): Promise<string> {

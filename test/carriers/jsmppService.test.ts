@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { MessageRecord } from '../../domain/records.ts';
 import { JSMPP_CREDENTIALS, type JsmppServer, startJsmpp } from '../smsc/jsmpp.ts';
 import { SAMPLES } from '../smsc/samples.ts';
 import { shown } from '../smsc/text.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Product, type ProductAccount, startProduct, untilBound } from '../support/product.ts';
+import { type Product, type ProductAccount, senderOf, startProduct, untilBound } from '../support/product.ts';
 import { startReceiver, type WebhookReceiver } from '../support/webhookReceiver.ts';
 
 const SECRET = `whsec_${randomBytes(16).toString('hex')}`;
@@ -15,7 +14,6 @@ describe('the whole service, by a route to jSMPP’s SMPPServerSimulator', () =>
   let server: JsmppServer;
   let receiver: WebhookReceiver;
   let account: ProductAccount;
-  let numbers = 0;
 
   beforeAll(async () => {
     [product, server, receiver] = await Promise.all([
@@ -37,13 +35,7 @@ describe('the whole service, by a route to jSMPP’s SMPPServerSimulator', () =>
       () => Promise.resolve(server.submits().filter(({ destination }) => `+${destination}` === to)),
       (submits) => submits.length >= count,
     );
-  async function send(body: object): Promise<MessageRecord> {
-    numbers += 1;
-    const to = `+48500${400_000 + numbers}`;
-    const answer = await account.api.send({ to, ...body });
-    expect(answer).toMatchObject({ status: 201, body: { status: 'queued', to } });
-    return answer.body as unknown as MessageRecord;
-  }
+  const send = senderOf(() => account, 400_000);
 
   it('takes the route from the operator’s command line, password by standard input, and binds', async () => {
     const answer = await product.admin(

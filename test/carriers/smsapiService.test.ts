@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { MessageRecord } from '../../domain/records.ts';
 import { callBack, reportFields } from '../smsapi/callbacks.ts';
 import {
   errorAnswer,
@@ -17,6 +16,7 @@ import {
   outcomes,
   type Product,
   type ProductAccount,
+  senderOf,
   startProduct,
   untilBound,
 } from '../support/product.ts';
@@ -37,7 +37,6 @@ describe('the whole service, by a route to SMSAPI.pl', () => {
   let receiver: WebhookReceiver;
   let account: ProductAccount;
   let callbacks: { reports: string; replies: string; lookups: string };
-  let numbers = 0;
 
   beforeAll(async () => {
     [product, provider, receiver] = await Promise.all([startProduct(2), startProvider(), startReceiver()]);
@@ -50,13 +49,7 @@ describe('the whole service, by a route to SMSAPI.pl', () => {
     await provider.close();
   }, 60_000);
 
-  async function send(body: object): Promise<MessageRecord> {
-    numbers += 1;
-    const to = `+48500${500_000 + numbers}`;
-    const answer = await account.api.send({ to, ...body });
-    expect(answer).toMatchObject({ status: 201, body: { status: 'queued', to } });
-    return answer.body as unknown as MessageRecord;
-  }
+  const send = senderOf(() => account, 500_000);
   const untilTaken = async (to: string): Promise<TakenSms> => {
     const taken = await eventually(
       () => Promise.resolve(provider.taken.filter((sms) => `+${sms.to}` === to)),

@@ -1,12 +1,8 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { removeDataDir } from '../../bin/embedded/dataDir.ts';
-import { startPostgres } from '../../bin/embedded/postgres.ts';
-import { type Database, openDatabase } from '../../db/connection.ts';
+import type { Database } from '../../db/connection.ts';
 import { transaction } from '../../db/transaction.ts';
+import { startDatabase } from '../support/database.ts';
 import { until } from '../workflows/pipeline.ts';
 
 const CONNECTIONS = 5;
@@ -14,14 +10,7 @@ const CONNECTIONS = 5;
 let sql: Database;
 let stop: () => Promise<void>;
 beforeAll(async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'goniec-driver-'));
-  const server = await startPostgres({ dataDir, log: () => undefined });
-  sql = openDatabase(server.url, CONNECTIONS);
-  stop = async () => {
-    await sql.end({ timeout: 1 });
-    await server.stop();
-    removeDataDir(dataDir);
-  };
+  ({ sql, stop } = await startDatabase(() => Promise.resolve(), CONNECTIONS));
 }, 60_000);
 afterAll(() => stop());
 

@@ -1,18 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { removeDataDir } from '../../bin/embedded/dataDir.ts';
-import { startPostgres } from '../../bin/embedded/postgres.ts';
 import { cancelScheduled } from '../../db/money/billing.ts';
 import { addToBlacklist, blacklistForOptOut, removeFromBlacklist } from '../../db/incoming/blacklist.ts';
 import { countClick, storeClick } from '../../db/links/clicks.ts';
-import { type Database, openDatabase, type Sql } from '../../db/connection.ts';
+import type { Database, Sql } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { settleReply } from '../../db/incoming/inbound.ts';
 import { migrate } from '../../db/migrate.ts';
 import { transaction } from '../../db/transaction.ts';
+import { startDatabase } from '../support/database.ts';
 
 /** The last migration before what comes of messages is counted beside them. */
 const BEFORE = '008';
@@ -24,17 +20,7 @@ let url: string;
 let stop: () => Promise<void>;
 
 beforeAll(async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'goniec-effects-'));
-  const server = await startPostgres({ dataDir, log: () => undefined });
-  url = server.url;
-  sql = openDatabase(url);
-  await migrate(url, BEFORE);
-  stop = async () => {
-    await sql.end();
-    await server.stop();
-    removeDataDir(dataDir);
-    await rm(dataDir, { recursive: true, force: true });
-  };
+  ({ url, sql, stop } = await startDatabase((at) => migrate(at, BEFORE)));
 }, 60_000);
 afterAll(() => stop());
 

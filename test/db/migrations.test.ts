@@ -1,13 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { removeDataDir } from '../../bin/embedded/dataDir.ts';
-import { startPostgres } from '../../bin/embedded/postgres.ts';
 import { cancelScheduled, chargeRequest } from '../../db/money/billing.ts';
-import { type Database, openDatabase } from '../../db/connection.ts';
+import type { Database } from '../../db/connection.ts';
 import { readHistory } from '../../db/messages/history.ts';
 import { migrate } from '../../db/migrate.ts';
+import { startDatabase } from '../support/database.ts';
 
 /** The schema of the release before this one. */
 const LAST_RELEASE = '001';
@@ -17,18 +13,10 @@ let stop: () => Promise<void>;
 let applied: string[];
 
 beforeAll(async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'goniec-migrations-'));
-  const server = await startPostgres({ dataDir, log: () => undefined });
-  await migrate(server.url, LAST_RELEASE);
-  sql = openDatabase(server.url);
+  const database = await startDatabase((url) => migrate(url, LAST_RELEASE));
+  ({ sql, stop } = database);
   await fill();
-  applied = await migrate(server.url);
-  stop = async () => {
-    await sql.end();
-    await server.stop();
-    removeDataDir(dataDir);
-    await rm(dataDir, { recursive: true, force: true });
-  };
+  applied = await migrate(database.url);
 }, 60_000);
 afterAll(() => stop());
 

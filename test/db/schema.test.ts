@@ -1,34 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { startPostgres } from '../../bin/embedded/postgres.ts';
-import { removeDataDir } from '../../bin/embedded/dataDir.ts';
-import { type Database, openDatabase } from '../../db/connection.ts';
+import type { Database } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { migrate } from '../../db/migrate.ts';
 import { FINAL_STATUSES, mayMove, MESSAGE_STATUSES } from '../../domain/statuses.ts';
+import { startDatabase } from '../support/database.ts';
 
 let sql: Database;
 let account: string;
 let stop: () => Promise<void>;
 
 beforeAll(async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'goniec-schema-'));
-  const server = await startPostgres({ dataDir, log: () => undefined });
-  // Several processes of a new installation migrate at once.
-  const runs = await Promise.all([migrate(server.url), migrate(server.url), migrate(server.url)]);
-  expect(runs.filter((applied) => applied.length > 0)).toHaveLength(1);
-  expect(await migrate(server.url)).toEqual([]);
-  sql = openDatabase(server.url);
+  ({ sql, stop } = await startDatabase(async (url) => {
+    // Several processes of a new installation migrate at once.
+    const runs = await Promise.all([migrate(url), migrate(url), migrate(url)]);
+    expect(runs.filter((applied) => applied.length > 0)).toHaveLength(1);
+    expect(await migrate(url)).toEqual([]);
+  }));
   account = newId('cl');
   await sql`insert into accounts (id, name) values (${account}, 'Schema')`;
-  stop = async () => {
-    await sql.end();
-    await server.stop();
-    removeDataDir(dataDir);
-    await rm(dataDir, { recursive: true, force: true });
-  };
 }, 60_000);
 afterAll(() => stop());
 

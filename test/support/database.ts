@@ -6,13 +6,28 @@ import { startPostgres } from '../../bin/embedded/postgres.ts';
 import { type Database, openDatabase } from '../../db/connection.ts';
 import { migrate } from '../../db/migrate.ts';
 
-/** Starts PostgreSQL with this product's tables, nothing in them. */
-export async function startDatabase(): Promise<{ sql: Database; stop: () => Promise<void> }> {
+/** A database of a test's own. */
+export interface TestDatabase {
+  url: string;
+  sql: Database;
+  stop: () => Promise<void>;
+}
+
+/**
+ * Starts PostgreSQL with this product's tables, nothing in them.
+ * @param prepare makes other tables than those of today, or none
+ * @param connections of `sql`, at most; the product's number unless told
+ */
+export async function startDatabase(
+  prepare: (url: string) => Promise<unknown> = migrate,
+  connections?: number,
+): Promise<TestDatabase> {
   const dataDir = await mkdtemp(join(tmpdir(), 'goniec-db-'));
   const server = await startPostgres({ dataDir, log: () => undefined });
-  await migrate(server.url);
-  const sql = openDatabase(server.url);
+  await prepare(server.url);
+  const sql = openDatabase(server.url, connections);
   return {
+    url: server.url,
     sql,
     async stop() {
       await sql.end({ timeout: 1 });

@@ -1,19 +1,27 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';
+import { expect } from 'vitest';
 import { openDatabase, type Database } from '../../db/connection.ts';
 import { newApiKey } from '../../db/accounts/apiKeys.ts';
 import { encrypt } from '../../db/encryption.ts';
 import { newId } from '../../db/ids.ts';
 import { addRoute, addRule, sealCredentials } from '../../db/routes/routes.ts';
+import type { MessageRecord } from '../../domain/records.ts';
 import type { Smsc } from '../smsc/smsc.ts';
 import { type ApiAnswer, type ApiClient, apiClient } from './client.ts';
 import { eventually } from './eventually.ts';
-import { type ServiceProcess, type ServiceUnderTest, spawnProcess, startService } from './service.ts';
+import {
+  environmentOf,
+  type ServiceProcess,
+  type ServiceUnderTest,
+  spawnProcess,
+  startService,
+} from './service.ts';
 
 /** What a part costs every account here, in grosze. */
 export const PRICE = 10;
-export const OPENING_BALANCE = 1_000_000;
+const OPENING_BALANCE = 1_000_000;
 const PATIENCE_MS = 60_000;
 
 /** The whole service with several workers, for one test file. */
@@ -118,6 +126,24 @@ export async function sendSurely(api: ApiClient, body: object): Promise<ApiAnswe
   );
 }
 
+/**
+ * Sends each message to a phone of its own, and expects it to be queued.
+ * @param first the last six digits of the first phone; one file's phones must not be another's on the same service
+ */
+export function senderOf(
+  account: () => ProductAccount,
+  first: number,
+): (body: object) => Promise<MessageRecord> {
+  let next = first;
+  return async (body) => {
+    next += 1;
+    const to = `+48500${next}`;
+    const answer = await account().api.send({ to, ...body });
+    expect(answer).toMatchObject({ status: 201, body: { status: 'queued', to } });
+    return answer.body as unknown as MessageRecord;
+  };
+}
+
 /** Waits until a route has so many sessions over all workers. */
 export async function untilBound(sql: Database, route: string, sessions: number): Promise<void> {
   await eventually(
@@ -182,16 +208,7 @@ async function runAdmin(
   const running = promisify(execFile)(
     process.execPath,
     ['--import', 'tsx', 'bin/admin.ts', '--json', ...words],
-    {
-      env: {
-        PATH: process.env['PATH'],
-        HOME: process.env['HOME'],
-        DATABASE_URL: service.databaseUrl,
-        TEMPORAL_ADDRESS: service.temporalAddress,
-        DATA_DIR: service.dataDir,
-        SECRETS_KEY: service.secretsKey,
-      },
-    },
+    { env: environmentOf(service) },
   );
   running.child.stdin?.end(input ?? '');
   const { stdout } = await running;

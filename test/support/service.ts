@@ -89,6 +89,18 @@ export async function startService(
   }
 }
 
+/** What any process of the service, or its command line, has to know: nothing else of our own environment. */
+export function environmentOf(servers: Omit<ServiceUnderTest, 'apiUrl'>): NodeJS.ProcessEnv {
+  return {
+    PATH: process.env['PATH'],
+    HOME: process.env['HOME'],
+    DATABASE_URL: servers.databaseUrl,
+    TEMPORAL_ADDRESS: servers.temporalAddress,
+    DATA_DIR: servers.dataDir,
+    SECRETS_KEY: servers.secretsKey,
+  };
+}
+
 /**
  * Starts one more process of the service, as `npm run api` or `npm run worker` would.
  * @param settings environment variables beyond the usual ones
@@ -100,12 +112,7 @@ export async function spawnProcess(
 ): Promise<ServiceProcess> {
   const child = spawn(process.execPath, ['--import', 'tsx', `bin/${part}.ts`], {
     env: {
-      PATH: process.env['PATH'],
-      HOME: process.env['HOME'],
-      DATABASE_URL: servers.databaseUrl,
-      TEMPORAL_ADDRESS: servers.temporalAddress,
-      DATA_DIR: servers.dataDir,
-      SECRETS_KEY: servers.secretsKey,
+      ...environmentOf(servers),
       HOST: '127.0.0.1',
       PORT: '0',
       WEBHOOK_ALLOW_PRIVATE: 'true',

@@ -1,9 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { MessageRecord } from '../../domain/records.ts';
 import { webhookBreach } from './contract.ts';
+import { startHttpReceiver } from './httpReceiver.ts';
 
 const TOLERANCE_SECONDS = 300;
 
@@ -48,29 +46,22 @@ export async function startReceiver(answer: (call: number) => number = () => 200
   const calls: ReceivedCall[] = [];
   const waiting = new Set<() => void>();
   let secret = '';
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const raw = Buffer.concat(chunks);
-      const header = request.headers['x-service-signature'];
-      const text = raw.toString('utf8');
-      const event = JSON.parse(text) as WebhookEvent;
-      calls.push({
-        at: Date.now(),
-        verified: typeof header === 'string' && isSigned(header, raw, secret),
-        event,
-        breach: webhookBreach(event.type, text),
-        headers: request.headers,
-      });
-      response.writeHead(answer(calls.length)).end();
-      for (const wake of waiting) wake();
+  const server = await startHttpReceiver((response, raw, { headers }) => {
+    const header = headers['x-service-signature'];
+    const text = raw.toString('utf8');
+    const event = JSON.parse(text) as WebhookEvent;
+    calls.push({
+      at: Date.now(),
+      verified: typeof header === 'string' && isSigned(header, raw, secret),
+      event,
+      breach: webhookBreach(event.type, text),
+      headers,
     });
+    response.writeHead(answer(calls.length)).end();
+    for (const wake of waiting) wake();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhook`,
+    url: `${server.url}/webhook`,
     calls,
     until(holds, patienceMs = 20_000) {
       return new Promise((resolve, reject) => {
@@ -92,11 +83,7 @@ export async function startReceiver(answer: (call: number) => number = () => 200
       });
     },
     useSecret: (value) => (secret = value),
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    close: () => server.close(),
   };
 }
 

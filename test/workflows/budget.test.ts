@@ -1,8 +1,6 @@
-import { createServer, type Server } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cancelUpdate } from '../../workflows/contracts.ts';
+import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
 import { lookUp, writtenLookup } from './lookups.ts';
 import { HOUR, type Pipeline, startPipeline, until } from './pipeline.ts';
 import { receiveReplies, startReply } from './replies.ts';
@@ -20,21 +18,15 @@ const BUDGET = {
 };
 
 let pipeline: Pipeline;
-let receiver: Server;
-let webhookUrl: string;
+let receiver: HttpReceiver;
 
 beforeAll(async () => {
-  receiver = createServer((request, response) => {
-    request.resume().on('end', () => response.writeHead(204).end());
-  }).listen(0, '127.0.0.1');
-  await once(receiver, 'listening');
-  webhookUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+  receiver = await startHttpReceiver((response) => response.writeHead(204).end());
   pipeline = await startPipeline('real');
 }, 120_000);
 afterAll(async () => {
   await pipeline?.close();
-  receiver?.closeAllConnections();
-  receiver?.close();
+  await receiver?.close();
 }, 60_000);
 
 /** The types of a closed workflow's events; the list says where a budget went. */
@@ -66,7 +58,7 @@ test('a message sent at once', async () => {
 });
 
 test('a message sent at once, with the webhooks message.sent and message.delivered', async () => {
-  const id = await send(await pipeline.account({ webhookUrl }));
+  const id = await send(await pipeline.account({ webhookUrl: receiver.url }));
   const events = await eventsOf(id);
   const delivered = await pipeline.sql`
     select type from webhook_events where message_id = ${id} and state = 'delivered' order by id`;
@@ -94,7 +86,7 @@ test('a number look-up', async () => {
 });
 
 test('a reply, without and with the webhook message.received', async () => {
-  const [quiet, told] = [await pipeline.account(), await pipeline.account({ webhookUrl })];
+  const [quiet, told] = [await pipeline.account(), await pipeline.account({ webhookUrl: receiver.url })];
   await receiveReplies(pipeline, quiet, 'CICHO');
   await receiveReplies(pipeline, told, 'GLOSNO');
   expectWithin(await eventsOf(await startReply(pipeline, '+48500100200', 'cicho stop')), BUDGET.reply);

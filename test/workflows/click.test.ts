@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -9,29 +6,24 @@ import { countClick, storeClick } from '../../db/links/clicks.ts';
 import { newId } from '../../db/ids.ts';
 import { linkTokens } from '../../db/links/links.ts';
 import { clickStart } from '../../workflows/startOptions.ts';
+import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
 import { type Pipeline, startPipeline, until } from './pipeline.ts';
 
 // The number of history events is what a click costs. Whoever raises a budget says why in its commit.
 const BUDGET = { counted: 6, firstWithWebhook: 12 };
 
 let pipeline: Pipeline;
-let receiver: Server;
-let webhookUrl: string;
+let receiver: HttpReceiver;
 /** How the receiver answers the next calls; 200 when it has no orders. */
 const orders: number[] = [];
 
 beforeAll(async () => {
-  receiver = createServer((request, response) => {
-    request.resume().on('end', () => response.writeHead(orders.shift() ?? 200).end());
-  }).listen(0, '127.0.0.1');
-  await once(receiver, 'listening');
-  webhookUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+  receiver = await startHttpReceiver((response) => response.writeHead(orders.shift() ?? 200).end());
   pipeline = await startPipeline('real');
 }, 120_000);
 afterAll(async () => {
   await pipeline?.close();
-  receiver?.closeAllConnections();
-  receiver?.close();
+  await receiver?.close();
 }, 60_000);
 
 interface Link {
@@ -40,7 +32,7 @@ interface Link {
 }
 
 async function newLink(options: { webhook?: boolean } = {}): Promise<Link> {
-  const account = await pipeline.account(options.webhook ? { webhookUrl } : {});
+  const account = await pipeline.account(options.webhook ? { webhookUrl: receiver.url } : {});
   const wanted = [{ recipient: '+48500100200', url: 'https://example.com/oferta' }];
   const [token] = (await linkTokens(pipeline.sql, account, wanted)).values();
   return { account, token: token! };

@@ -26,15 +26,6 @@ async function stored(id: string): Promise<StoredLookup> {
   return row!;
 }
 
-async function balance(account: string): Promise<number> {
-  const [row] = await pipeline.sql<{ balance: number; ledger: number }[]>`
-    select balance_grosze as balance,
-           (select sum(amount_grosze)::bigint from ledger_entries where account_id = a.id) as ledger
-      from accounts a where id = ${account}`;
-  expect(row!.balance).toBe(row!.ledger);
-  return row!.balance;
-}
-
 const resultOf = (id: string) => pipeline.client.workflow.getHandle(id).result() as Promise<LookupState>;
 
 async function timesAsked(id: string): Promise<number> {
@@ -49,7 +40,7 @@ test('is charged, asked and stored once; the update is answered with its outcome
   expect(await resultOf(id)).toEqual(DONE);
   expect(await stored(id)).toMatchObject({ state: 'done', status: 'active' });
   expect(await timesAsked(id)).toBe(1);
-  expect(await balance(account)).toBe(95);
+  expect(await pipeline.balance(account)).toBe(95);
 });
 
 test('several who ask at once get one answer', async () => {
@@ -58,7 +49,7 @@ test('several who ask at once get one answer', async () => {
   const answers = await Promise.all(Array.from({ length: 5 }, () => lookUp(pipeline, account, id)));
   expect(answers).toEqual(answers.map(() => DONE));
   expect(await timesAsked(id)).toBe(1);
-  expect(await balance(account)).toBe(95);
+  expect(await pipeline.balance(account)).toBe(95);
 });
 
 test('runs by itself when the update is lost', async () => {
@@ -69,7 +60,7 @@ test('runs by itself when the update is lost', async () => {
     lookupStart({ id, accountId: account, carrier: 'simulator' }),
   );
   expect(await resultOf(id)).toEqual(DONE);
-  expect(await balance(account)).toBe(95);
+  expect(await pipeline.balance(account)).toBe(95);
 });
 
 test('without money it ends refused, and asks nobody', async () => {
@@ -79,7 +70,7 @@ test('without money it ends refused, and asks nobody', async () => {
   expect(await lookUp(pipeline, account, id)).toEqual(refused);
   expect(await resultOf(id)).toEqual(refused);
   expect(await timesAsked(id)).toBe(0);
-  expect(await balance(account)).toBe(4);
+  expect(await pipeline.balance(account)).toBe(4);
 });
 
 test.each([
@@ -92,7 +83,7 @@ test.each([
   expect(await resultOf(id)).toEqual(outcome);
   expect(await stored(id)).toMatchObject({ ...outcome, checked_at: null });
   expect(await timesAsked(id)).toBe(1);
-  expect(await balance(account)).toBe(100);
+  expect(await pipeline.balance(account)).toBe(100);
 });
 
 test('a carrier whose workers are away: paid back after six seconds', async () => {
@@ -104,7 +95,7 @@ test('a carrier whose workers are away: paid back after six seconds', async () =
   await pipeline.sleep(7_000);
   expect(await resultOf(id)).toEqual(TIMED_OUT);
   expect(await stored(id)).toMatchObject(TIMED_OUT);
-  expect(await balance(account)).toBe(100);
+  expect(await pipeline.balance(account)).toBe(100);
 });
 
 test('ended by its caller before the workers came, it is neither charged nor asked', async () => {
@@ -113,7 +104,7 @@ test('ended by its caller before the workers came, it is neither charged nor ask
   await pipeline.sql`update number_lookups set state = 'refused', reason = 'abandoned' where id = ${id}`;
   expect(await lookUp(pipeline, account, id)).toEqual({ state: 'refused', reason: 'abandoned' });
   expect(await timesAsked(id)).toBe(0);
-  expect(await balance(account)).toBe(100);
+  expect(await pipeline.balance(account)).toBe(100);
 });
 
 test("Temporal's own cancel does not interrupt it", async () => {
@@ -126,5 +117,5 @@ test("Temporal's own cancel does not interrupt it", async () => {
   await until('it is charged', async () => (await stored(id)).state === 'charged');
   await pipeline.client.workflow.getHandle(id).cancel();
   expect(await resultOf(id)).toEqual(DONE);
-  expect(await balance(account)).toBe(95);
+  expect(await pipeline.balance(account)).toBe(95);
 });

@@ -30,20 +30,6 @@ async function row(id: string) {
   return message!;
 }
 
-async function balance(account: string): Promise<number> {
-  const [found] = await pipeline.sql<{ balance: number; sum: number }[]>`
-    select balance_grosze as balance, (select sum(amount_grosze)::bigint from ledger_entries where account_id = a.id) as sum
-      from accounts a where id = ${account}`;
-  expect(found!.balance).toBe(found!.sum);
-  return found!.balance;
-}
-
-async function submits(id: string): Promise<number> {
-  const [found] = await pipeline.sql<{ n: number }[]>`
-    select count(*)::int as n from simulator_submits where reference like ${id + '/%'}`;
-  return found!.n;
-}
-
 const cancel = (id: string) => pipeline.client.workflow.getHandle(id).executeUpdate(cancelUpdate);
 const describeRun = (id: string) => pipeline.client.workflow.getHandle(id).describe();
 
@@ -72,11 +58,11 @@ describe('waiting for the send time', () => {
     const { message, account } = await scheduled(90 * DAY);
     await pipeline.sleep(90 * DAY - HOUR);
     expect((await row(message.id)).status).toBe('scheduled');
-    expect(await submits(message.id)).toBe(0);
+    expect(await pipeline.submits(message.id)).toBe(0);
     await pipeline.sleep(HOUR + 1000);
     await pipeline.untilStatus(message.id, 'delivered');
-    expect(await submits(message.id)).toBe(1);
-    expect(await balance(account)).toBe(985);
+    expect(await pipeline.submits(message.id)).toBe(1);
+    expect(await pipeline.balance(account)).toBe(985);
   });
 
   test('cancelled 31 s before: refunded, the workflow ends', async () => {
@@ -85,9 +71,9 @@ describe('waiting for the send time', () => {
     await cancel(message.id);
     expect((await row(message.id)).status).toBe('cancelled');
     expect(await untilClosed(message.id)).toBe('COMPLETED');
-    expect(await balance(account)).toBe(1000);
+    expect(await pipeline.balance(account)).toBe(1000);
     await pipeline.sleep(HOUR);
-    expect(await submits(message.id)).toBe(0);
+    expect(await pipeline.submits(message.id)).toBe(0);
   });
 
   test('cancelled 29 s before: refused, not recorded as an update, and sent', async () => {
@@ -98,7 +84,7 @@ describe('waiting for the send time', () => {
     expect(events!.filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes)).toHaveLength(1);
     await pipeline.sleep(31_000);
     await pipeline.untilStatus(message.id, 'delivered');
-    expect(await balance(account)).toBe(985);
+    expect(await pipeline.balance(account)).toBe(985);
   });
 
   test('a message sent at once cannot be cancelled', async () => {
@@ -113,7 +99,7 @@ describe('waiting for the send time', () => {
     const { message, account } = await scheduled(HOUR);
     const results = await Promise.allSettled(Array.from({ length: 20 }, () => cancel(message.id)));
     expect(results.filter((result) => result.status === 'fulfilled').length).toBeGreaterThan(0);
-    expect(await balance(account)).toBe(1000);
+    expect(await pipeline.balance(account)).toBe(1000);
     const refunds =
       await pipeline.sql`select 1 from ledger_entries where message_id = ${message.id} and kind = 'refund'`;
     expect(refunds.length).toBe(1);
@@ -124,7 +110,7 @@ describe('waiting for the send time', () => {
     await pipeline.sleep(HOUR - 10_000);
     await pipeline.client.workflow.getHandle(message.id).signal(cancelSignal);
     await pipeline.untilStatus(message.id, 'cancelled');
-    expect(await balance(account)).toBe(1000);
+    expect(await pipeline.balance(account)).toBe(1000);
   });
 
   test("Temporal's own cancel refunds and ends the workflow as cancelled", async () => {
@@ -132,7 +118,7 @@ describe('waiting for the send time', () => {
     await pipeline.client.workflow.getHandle(message.id).cancel();
     await pipeline.untilStatus(message.id, 'cancelled');
     expect(await untilClosed(message.id)).toBe('CANCELLED');
-    expect(await balance(account)).toBe(1000);
+    expect(await pipeline.balance(account)).toBe(1000);
   });
 
   test("Temporal's own cancel of a message already sent changes nothing", async () => {
@@ -146,7 +132,7 @@ describe('waiting for the send time', () => {
     ]);
     await pipeline.untilStatus(message.id, 'delivered');
     expect(await untilClosed(message.id)).toBe('COMPLETED');
-    expect(await balance(account)).toBe(985);
+    expect(await pipeline.balance(account)).toBe(985);
   });
 
   test('cancels against dispatch: each message is either cancelled and refunded, or sent and paid', async () => {
@@ -174,12 +160,12 @@ describe('waiting for the send time', () => {
       await untilClosed(id);
       const { status } = await row(id);
       expect(['cancelled', 'delivered']).toContain(status);
-      expect(await submits(id)).toBe(status === 'cancelled' ? 0 : 1);
+      expect(await pipeline.submits(id)).toBe(status === 'cancelled' ? 0 : 1);
       if (status === 'cancelled') cancelled++;
     }
     expect(cancelled).toBeGreaterThan(0);
     expect(cancelled).toBeLessThan(messages.length);
-    expect(await balance(account)).toBe(1000 - 15 * (messages.length - cancelled));
+    expect(await pipeline.balance(account)).toBe(1000 - 15 * (messages.length - cancelled));
   });
 
   test('a cancel that comes before batch has started the message starts its workflow itself', async () => {
@@ -192,7 +178,7 @@ describe('waiting for the send time', () => {
       startWorkflowOperation: new WithStartWorkflowOperation('message', messageStart(message, true)),
     });
     expect((await row(message.id)).status).toBe('cancelled');
-    expect(await balance(account)).toBe(1000);
+    expect(await pipeline.balance(account)).toBe(1000);
   });
 });
 
@@ -221,8 +207,8 @@ describe('the endings of the simulated carrier', () => {
     const { message, account } = await sent(ending);
     await pipeline.untilStatus(message.id, status);
     expect(await untilClosed(message.id)).toBe('COMPLETED');
-    expect(await balance(account)).toBe(left);
-    expect(await submits(message.id)).toBe(status === 'failed' ? 0 : 1);
+    expect(await pipeline.balance(account)).toBe(left);
+    expect(await pipeline.submits(message.id)).toBe(status === 'failed' ? 0 : 1);
     const moved = await row(message.id);
     expect(moved.delivered_at === null).toBe(status !== 'delivered');
   });
@@ -241,7 +227,7 @@ describe('the endings of the simulated carrier', () => {
     await pipeline.sleep(HOUR + 1000);
     await pipeline.untilStatus(message.id, 'expired');
     expect(await untilClosed(message.id)).toBe('COMPLETED');
-    expect(await balance(account)).toBe(985);
+    expect(await pipeline.balance(account)).toBe(985);
   });
 
   test('905 is not sent again, stays visible as unanswered, and a later report completes it', async () => {
@@ -249,7 +235,7 @@ describe('the endings of the simulated carrier', () => {
     await until('unanswered', async () => (await row(message.id)).submission === 'unanswered');
     expect((await row(message.id)).status).toBe('queued');
     await pipeline.sleep(24 * HOUR);
-    expect(await submits(message.id)).toBe(1);
+    expect(await pipeline.submits(message.id)).toBe(1);
     const [{ carrier_message_id: late } = { carrier_message_id: '' }] = await pipeline.sql<
       { carrier_message_id: string }[]
     >`
@@ -260,7 +246,7 @@ describe('the endings of the simulated carrier', () => {
     await pipeline.untilStatus(message.id, 'delivered');
     expect(await untilClosed(message.id)).toBe('COMPLETED');
     expect((await row(message.id)).submission).toBe('answered');
-    expect(await balance(account)).toBe(985);
+    expect(await pipeline.balance(account)).toBe(985);
   });
 
   test('905 without a report expires, still visible as unanswered', async () => {
@@ -269,13 +255,13 @@ describe('the endings of the simulated carrier', () => {
     await pipeline.sleep(73 * HOUR);
     await pipeline.untilStatus(message.id, 'expired');
     expect((await row(message.id)).submission).toBe('unanswered');
-    expect(await submits(message.id)).toBe(1);
+    expect(await pipeline.submits(message.id)).toBe(1);
   });
 
   test('a message of three parts is delivered when all its parts are', async () => {
     const { message } = await sent('000', { text: 'ą'.repeat(150), cost: 45 });
     await pipeline.untilStatus(message.id, 'delivered');
-    expect(await submits(message.id)).toBe(3);
+    expect(await pipeline.submits(message.id)).toBe(3);
     const contents = await pipeline.sql<{ content: string }[]>`
       select content from simulator_submits where reference like ${message.id + '/%'} order by part`;
     expect(contents.map(({ content }) => content).join('')).toBe('ą'.repeat(150));
@@ -297,8 +283,8 @@ describe('a message whose time is over before its submission', () => {
     await pipeline.accept(message);
     await pipeline.untilStatus(message.id, 'expired');
     expect(await untilClosed(message.id)).toBe('COMPLETED');
-    expect(await submits(message.id)).toBe(0);
-    expect(await balance(account)).toBe(1000);
+    expect(await pipeline.submits(message.id)).toBe(0);
+    expect(await pipeline.balance(account)).toBe(1000);
   });
 
   test('which no worker of its carrier takes, expires too', async () => {
@@ -310,7 +296,7 @@ describe('a message whose time is over before its submission', () => {
     await pipeline.accept(message);
     await pipeline.untilStatus(message.id, 'expired');
     expect(await untilClosed(message.id)).toBe('COMPLETED');
-    expect(await balance(account)).toBe(1000);
+    expect(await pipeline.balance(account)).toBe(1000);
   });
 
   test('throttled to its end expires and is paid back; a submit left open is not', async () => {
@@ -320,11 +306,11 @@ describe('a message whose time is over before its submission', () => {
     await pipeline.sql`update messages set give_up_at = clock_timestamp() + interval '1500 ms' where id = ${throttled.id}`;
     await Promise.all([pipeline.accept(throttled), pipeline.accept(unanswered)]);
     await pipeline.untilStatus(throttled.id, 'expired');
-    expect(await submits(throttled.id)).toBe(0);
+    expect(await pipeline.submits(throttled.id)).toBe(0);
     await until('unanswered', async () => (await row(unanswered.id)).submission === 'unanswered');
     await pipeline.sleep(73 * HOUR);
     await pipeline.untilStatus(unanswered.id, 'expired');
-    expect(await balance(account)).toBe(985);
+    expect(await pipeline.balance(account)).toBe(985);
   });
 });
 
@@ -387,7 +373,7 @@ describe('the charge', () => {
     expect(await pipeline.accept(message)).toEqual({ accepted: false, reason: 'insufficient_funds' });
     expect((await row(message.id)).status).toBe('refused');
     expect(await untilClosed(message.id)).toBe('COMPLETED');
-    expect(await balance(account)).toBe(14);
+    expect(await pipeline.balance(account)).toBe(14);
   });
 
   test('an abandoned draft is neither charged nor sent', async () => {
@@ -395,7 +381,7 @@ describe('the charge', () => {
     const message = await pipeline.draft(account);
     await pipeline.sql`update messages set status = 'refused', refusal = 'abandoned' where id = ${message.id}`;
     expect(await pipeline.accept(message)).toEqual({ accepted: false, reason: 'abandoned' });
-    expect(await balance(account)).toBe(1000);
+    expect(await pipeline.balance(account)).toBe(1000);
   });
 
   test('a draft whose caller has long gone is refused', async () => {
@@ -403,7 +389,7 @@ describe('the charge', () => {
     const message = await pipeline.draft(account);
     await pipeline.sql`update messages set created_at = now() - interval '31 s' where id = ${message.id}`;
     expect(await pipeline.accept(message)).toEqual({ accepted: false, reason: 'too_late' });
-    expect(await balance(account)).toBe(1000);
+    expect(await pipeline.balance(account)).toBe(1000);
   });
 
   test('test accounts pay with test credits, and get them back', async () => {
@@ -426,7 +412,7 @@ describe('a batch', () => {
     const rest = [];
     for (let i = 0; i < 119; i++) rest.push(await pipeline.draft(account, { requestId: first.requestId }));
     expect(await pipeline.acceptBatch(account, first.requestId, 120)).toEqual({ accepted: true });
-    expect(await balance(account)).toBe(10_000 - 120 * 15);
+    expect(await pipeline.balance(account)).toBe(10_000 - 120 * 15);
     for (const message of [first, ...rest]) await pipeline.untilStatus(message.id, 'delivered');
     const [{ n } = { n: 0 }] = await pipeline.sql<{ n: number }[]>`
       select count(*)::int as n from simulator_submits s join messages m on s.reference = m.id || '/1'
@@ -445,6 +431,6 @@ describe('a batch', () => {
     const statuses =
       await pipeline.sql`select distinct status from messages where request_id = ${first.requestId}`;
     expect(statuses).toEqual([{ status: 'refused' }]);
-    expect(await balance(account)).toBe(44);
+    expect(await pipeline.balance(account)).toBe(44);
   });
 });

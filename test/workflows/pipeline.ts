@@ -38,6 +38,10 @@ export interface Pipeline {
   draft(account: string, options?: DraftOptions): Promise<StartableMessage>;
   accept(message: StartableMessage): Promise<Acceptance>;
   acceptBatch(account: string, requestId: string, recipients: number): Promise<Acceptance>;
+  /** The account's balance in grosze; fails where the ledger sums up to something else. */
+  balance(account: string): Promise<number>;
+  /** How many submits of the message's parts the simulated network took. */
+  submits(id: string): Promise<number>;
   /** Polls until the message has the status. */
   untilStatus(id: string, status: string): Promise<void>;
   close(): Promise<void>;
@@ -193,6 +197,23 @@ export async function startPipeline(server: 'time-skipping' | 'real' = 'time-ski
         ),
         updateId: requestId,
       }),
+
+    async balance(account) {
+      const [found] = await sql<{ balance: number; ledger: number }[]>`
+        select balance_grosze as balance,
+               (select sum(amount_grosze)::bigint from ledger_entries where account_id = a.id) as ledger
+          from accounts a where id = ${account}`;
+      if (found === undefined || found.balance !== found.ledger) {
+        throw new Error(`${account}: balance ${found?.balance}, by the ledger ${found?.ledger}`);
+      }
+      return found.balance;
+    },
+
+    async submits(id) {
+      const [found] = await sql<{ n: number }[]>`
+        select count(*)::int as n from simulator_submits where reference like ${id + '/%'}`;
+      return found!.n;
+    },
 
     untilStatus: (id, status) =>
       until(`${id} becomes ${status}`, async () => {

@@ -1,5 +1,3 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chargeRequest } from '../../db/money/billing.ts';
 import { listFindings } from '../../db/maintenance/findings.ts';
@@ -8,29 +6,25 @@ import { chargeLookup } from '../../db/lookups/lookups.ts';
 import { storeReports } from '../../db/incoming/receipts.ts';
 import { ensureSchedules } from '../../worker/schedules.ts';
 import { cancelUpdate, MESSAGES_QUEUE, type Tally } from '../../workflows/contracts.ts';
+import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
 import { writtenLookup } from './lookups.ts';
 import { HOUR, type Pipeline, startPipeline, until } from './pipeline.ts';
 
 let pipeline: Pipeline;
-let receiver: Server;
+let receiver: HttpReceiver;
 let receiving = false;
 const received: string[] = [];
 
 beforeAll(async () => {
-  receiver = createServer((request, response) => {
-    let body = '';
-    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-    request.on('end', () => {
-      if (!receiving) return;
-      received.push((JSON.parse(body) as { type: string }).type);
-      response.writeHead(200).end();
-    });
-  }).listen(0, '127.0.0.1');
+  receiver = await startHttpReceiver((response, raw) => {
+    if (!receiving) return;
+    received.push((JSON.parse(raw.toString()) as { type: string }).type);
+    response.writeHead(200).end();
+  });
   pipeline = await startPipeline('real');
 }, 120_000);
 afterAll(async () => {
-  receiver.closeAllConnections();
-  receiver.close();
+  await receiver?.close();
   await pipeline?.close();
 }, 60_000);
 
@@ -92,20 +86,6 @@ async function row(id: string) {
   return message!;
 }
 
-async function balance(account: string): Promise<number> {
-  const [found] = await pipeline.sql<{ balance: number; sum: number }[]>`
-    select balance_grosze as balance, (select sum(amount_grosze)::bigint from ledger_entries where account_id = a.id) as sum
-      from accounts a where id = ${account}`;
-  expect(found!.balance).toBe(found!.sum);
-  return found!.balance;
-}
-
-async function submits(id: string): Promise<number> {
-  const [found] = await pipeline.sql<{ n: number }[]>`
-    select count(*)::int as n from simulator_submits where reference like ${id + '/%'}`;
-  return found!.n;
-}
-
 async function findings(subject: string) {
   const all = await listFindings(pipeline.sql, { account: null, state: null }, 1000);
   return all
@@ -136,13 +116,13 @@ describe('a message whose workflow was lost', () => {
     await terminate(id);
     expect(await reconcile()).toEqual({ mended: 1, reported: 0 });
     expect(await stateOf(id)).toBe('RUNNING');
-    expect(await balance(account)).toBe(985);
+    expect(await pipeline.balance(account)).toBe(985);
     expect(await findings(id)).toEqual(MENDED);
     expect(await repairs(id)).toEqual(['message workflow started again']);
     expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
     await handle(id).executeUpdate(cancelUpdate);
     expect(await row(id)).toMatchObject({ status: 'cancelled' });
-    expect(await balance(account)).toBe(1000);
+    expect(await pipeline.balance(account)).toBe(1000);
   });
 
   test('deleted from Temporal: started again', async () => {
@@ -152,7 +132,7 @@ describe('a message whose workflow was lost', () => {
     await aged(id);
     expect((await reconcile()).mended).toBe(1);
     expect(await stateOf(id)).toBe('RUNNING');
-    expect(await balance(account)).toBe(985);
+    expect(await pipeline.balance(account)).toBe(985);
   });
 
   test('sent and terminated: never submitted again, its delivery report completes it', async () => {
@@ -167,8 +147,8 @@ describe('a message whose workflow was lost', () => {
     ]);
     await pipeline.untilStatus(id, 'delivered');
     await until('its workflow ends', async () => (await stateOf(id)) === 'COMPLETED');
-    expect(await submits(id)).toBe(1);
-    expect(await balance(account)).toBe(985);
+    expect(await pipeline.submits(id)).toBe(1);
+    expect(await pipeline.balance(account)).toBe(985);
   });
 
   test('unanswered and terminated: it stays unanswered, and is not submitted again', async () => {
@@ -182,7 +162,7 @@ describe('a message whose workflow was lost', () => {
       return Boolean(events?.some((event) => event.timerStartedEventAttributes));
     });
     expect(await unanswered()).toBe(true);
-    expect(await submits(id)).toBeLessThanOrEqual(1);
+    expect(await pipeline.submits(id)).toBeLessThanOrEqual(1);
   });
 
   test('a submit that was under way when it was lost counts as unanswered', async () => {
@@ -193,8 +173,8 @@ describe('a message whose workflow was lost', () => {
       insert into message_parts (message_id, part, state, carrier) values (${id}, 1, 'under way', 'simulator')`;
     expect((await reconcile()).mended).toBe(1);
     await until('unanswered', async () => (await row(id))['submission'] === 'unanswered');
-    expect(await submits(id)).toBe(0);
-    expect(await balance(account)).toBe(985);
+    expect(await pipeline.submits(id)).toBe(0);
+    expect(await pipeline.balance(account)).toBe(985);
   });
 
   test('its time is over and nothing of it was submitted: expired and paid back once', async () => {
@@ -206,7 +186,7 @@ describe('a message whose workflow was lost', () => {
     });
     expect((await reconcile()).mended).toBe(1);
     await pipeline.untilStatus(id, 'expired');
-    expect(await balance(account)).toBe(1000);
+    expect(await pipeline.balance(account)).toBe(1000);
     await until('its workflow ends', async () => (await stateOf(id)) === 'COMPLETED');
     expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
   });
@@ -219,7 +199,7 @@ describe('a message whose workflow was lost', () => {
     for (const { id } of [first, second]) await aged(id);
     expect((await reconcile()).mended).toBe(2);
     for (const { id } of [first, second]) expect(await stateOf(id)).toBe('RUNNING');
-    expect(await balance(account)).toBe(970);
+    expect(await pipeline.balance(account)).toBe(970);
   });
 
   test('lost for the fourth time it is left to a person, until that one says otherwise', async () => {
@@ -249,7 +229,7 @@ describe('a message whose workflow was lost', () => {
     await pipeline.sql`update messages set status = 'delivered' where id = ${id}`;
     expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
     expect(await findings(id)).toEqual([{ kind: 'workflow_ended', state: 'gone', mended: 0 }]);
-    expect(await submits(id)).toBe(1);
+    expect(await pipeline.submits(id)).toBe(1);
   });
 
   test('running and behind its time: reported', async () => {
@@ -264,8 +244,7 @@ describe('a message whose workflow was lost', () => {
   });
 
   test('its end was not told to the webhook: told, once', async () => {
-    const webhookUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
-    const { id } = await accepted({ ending: '902' }, { webhookUrl });
+    const { id } = await accepted({ ending: '902' }, { webhookUrl: receiver.url });
     await pipeline.untilStatus(id, 'failed');
     await terminate(id);
     receiving = true;
@@ -275,7 +254,7 @@ describe('a message whose workflow was lost', () => {
       return event?.['state'] === 'delivered';
     });
     expect(new Set(received)).toEqual(new Set(['message.failed']));
-    expect(await submits(id)).toBe(0);
+    expect(await pipeline.submits(id)).toBe(0);
   });
 });
 
@@ -290,7 +269,7 @@ describe('what was left over', () => {
     expect((await reconcile()).mended).toBe(0);
     const [lookup] = await pipeline.sql`select state, reason from number_lookups where id = ${id}`;
     expect(lookup).toEqual({ state: 'failed', reason: 'timed_out' });
-    expect(await balance(account)).toBe(100);
+    expect(await pipeline.balance(account)).toBe(100);
   });
 
   test('a draft that nobody decided on is ended', async () => {
@@ -313,7 +292,7 @@ describe('money', () => {
     await pipeline.sql`update messages set status = 'cancelled' where id = ${id}`;
     expect((await reconcile()).mended).toBe(1);
     expect((await reconcile()).mended).toBe(0);
-    expect(await balance(account)).toBe(1000);
+    expect(await pipeline.balance(account)).toBe(1000);
     expect(await repairs(id)).toEqual(['refund posted']);
   });
 

@@ -25,17 +25,6 @@ async function now(id: string): Promise<MessageNow> {
   return row!;
 }
 
-async function submits(id: string): Promise<number> {
-  const rows = await pipeline.sql`select from simulator_submits where reference like ${id + '/%'}`;
-  return rows.length;
-}
-
-async function balance(account: string): Promise<number> {
-  const [row] = await pipeline.sql<{ balance: number }[]>`
-    select balance_grosze as balance from accounts where id = ${account}`;
-  return row!.balance;
-}
-
 async function accepted(options: Parameters<Pipeline['draft']>[1] = {}, account?: string) {
   const owner = account ?? (await pipeline.account());
   const message = await pipeline.draft(owner, options);
@@ -51,7 +40,7 @@ async function unanswered(options = {}, parts = 1): Promise<{ message: Startable
 
 async function untilUnanswered(id: string, times: number, parts = 1): Promise<void> {
   await until('unanswered', async () => {
-    return (await submits(id)) === times * parts && (await now(id)).submission === 'unanswered';
+    return (await pipeline.submits(id)) === times * parts && (await now(id)).submission === 'unanswered';
   });
   // The workflow knows it a moment after the database.
   await until('known to the workflow', async () => {
@@ -77,13 +66,13 @@ describe('an unanswered submit', () => {
     const { message, account } = await unanswered();
     await update(message.id, resubmitUpdate);
     await untilUnanswered(message.id, 2);
-    expect(await balance(account)).toBe(985);
+    expect(await pipeline.balance(account)).toBe(985);
     await update(message.id, giveUpUpdate);
     await pipeline.untilStatus(message.id, 'failed');
     expect((await now(message.id)).error_code).toBe('given_up');
     expect(await pipeline.client.workflow.getHandle(message.id).result()).toEqual({ status: 'failed' });
-    expect(await balance(account)).toBe(1000);
-    expect(await submits(message.id)).toBe(2);
+    expect(await pipeline.balance(account)).toBe(1000);
+    expect(await pipeline.submits(message.id)).toBe(2);
   });
 
   test('that was answered is neither submitted again nor given up', async () => {
@@ -91,8 +80,8 @@ describe('an unanswered submit', () => {
     await pipeline.untilStatus(message.id, 'sent');
     expect(await failureOf(update(message.id, resubmitUpdate))).toBe(FAILURE.notUnanswered);
     expect(await failureOf(update(message.id, giveUpUpdate))).toBe(FAILURE.notUnanswered);
-    expect(await submits(message.id)).toBe(1);
-    expect(await balance(account)).toBe(985);
+    expect(await pipeline.submits(message.id)).toBe(1);
+    expect(await pipeline.balance(account)).toBe(985);
   });
 
   test('ten operators at once give up once', async () => {
@@ -102,7 +91,7 @@ describe('an unanswered submit', () => {
     );
     expect(results.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThan(0);
     await pipeline.untilStatus(message.id, 'failed');
-    expect(await balance(account)).toBe(1000);
+    expect(await pipeline.balance(account)).toBe(1000);
   });
 
   test('a late answer that it was taken makes it sent, and its report delivered', async () => {
@@ -121,8 +110,8 @@ describe('an unanswered submit', () => {
     ]);
     await pipeline.untilStatus(message.id, 'delivered');
     expect(await pipeline.client.workflow.getHandle(message.id).result()).toEqual({ status: 'delivered' });
-    expect(await submits(message.id)).toBe(1);
-    expect(await balance(account)).toBe(985);
+    expect(await pipeline.submits(message.id)).toBe(1);
+    expect(await pipeline.balance(account)).toBe(985);
   });
 
   test('a late answer that it was not taken has it submitted again', async () => {
@@ -198,20 +187,20 @@ describe('routes', () => {
     const { message } = await accepted({ carrier: 'gone' }, account);
     await pipeline.untilStatus(message.id, 'delivered');
     expect((await now(message.id)).carrier).toBe('reserve');
-    expect(await submits(message.id)).toBe(1);
-    expect(await balance(account)).toBe(985);
+    expect(await pipeline.submits(message.id)).toBe(1);
+    expect(await pipeline.balance(account)).toBe(985);
   });
 
   test('without another route it waits, is not failed, and goes on when the route works', async () => {
     const { message, account } = await accepted({ carrier: 'later' });
     await pipeline.untilStatus(message.id, 'queued');
-    expect(await submits(message.id)).toBe(0);
+    expect(await pipeline.submits(message.id)).toBe(0);
     await pipeline.sql`insert into routes (name, kind, state) values ('later', 'simulator', 'disabled')`;
     expect((await now(message.id)).status).toBe('queued');
     await pipeline.sql`update routes set state = 'active' where name = 'later'`;
     await pipeline.untilStatus(message.id, 'delivered');
     expect((await now(message.id)).carrier).toBe('later');
-    expect(await balance(account)).toBe(985);
+    expect(await pipeline.balance(account)).toBe(985);
   });
 
   test('a scheduled message takes the route that is best at its send time', async () => {

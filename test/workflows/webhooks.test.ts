@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { randomBytes } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
@@ -10,6 +10,7 @@ import { webhookActivities } from '../../activities/webhooks.ts';
 import { encrypt } from '../../db/encryption.ts';
 import { newId } from '../../db/ids.ts';
 import { FAILURE } from '../../workflows/contracts.ts';
+import { startHttpReceiver } from '../support/httpReceiver.ts';
 import { isSigned } from '../support/webhookReceiver.ts';
 import { type Pipeline, startPipeline, until, WEBHOOK_SECRET } from './pipeline.ts';
 
@@ -43,27 +44,17 @@ async function receive(
   answer: (call: number, response: ServerResponse, request: IncomingMessage) => void,
 ): Promise<Receiver> {
   const calls: Call[] = [];
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const raw = Buffer.concat(chunks);
-      calls.push({
-        path: request.url ?? '',
-        raw,
-        event: JSON.parse(raw.toString('utf8')) as Event,
-        signature: String(request.headers['x-service-signature']),
-      });
-      answer(calls.length, response, request);
+  const server = await startHttpReceiver((response, raw, request) => {
+    calls.push({
+      path: request.url ?? '',
+      raw,
+      event: JSON.parse(raw.toString('utf8')) as Event,
+      signature: String(request.headers['x-service-signature']),
     });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  open.push(async () => {
-    server.closeAllConnections();
-    server.close();
-    await once(server, 'close');
+    answer(calls.length, response, request);
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, calls };
+  open.push(() => server.close());
+  return { url: `${server.url}/hook`, calls };
 }
 
 const status =

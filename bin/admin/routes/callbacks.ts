@@ -29,15 +29,20 @@ const callbacks = command({
   about: 'Shows the addresses that a provider is to call; they contain a secret.',
   options: {
     name: required('NAME', 'the route', routeName),
-    secret: optional('keep|new', 'new: the addresses so far end; default: keep', oneOf('keep', 'new')),
+    secret: optional(
+      'keep|new|replace',
+      'new: the addresses so far are good for 24 hours more; replace: they end at once; default: keep',
+      oneOf('keep', 'new', 'replace'),
+    ),
   },
   positional: ['name'],
   async run(sql, { name, secret }, tools): Promise<Outcome> {
     let route = await holdRoute(sql, name);
     const { ownSecret } = await kindOfRoute(route.kind);
     if (ownSecret === undefined) throw refused(`A route of kind ${route.kind} is called by nobody.`);
-    if (secret === 'new') {
-      await changeRoute(sql, name, { credentials: await renewOwnSecret(route, ownSecret, tools) });
+    if (secret === 'new' || secret === 'replace') {
+      const credentials = await renewOwnSecret(route, { ownSecret, keepsFormer: secret === 'new' }, tools);
+      await changeRoute(sql, name, { credentials });
       route = await holdRoute(sql, name);
     }
     return {

@@ -8,6 +8,9 @@ import type { Tools } from '../tools.ts';
 import { text } from '../values.ts';
 
 const SECRET_BYTES = 32;
+/** Where a kind with a secret of our own keeps the one before. */
+const FORMER = 'former';
+const FORMER_MS = 24 * 3_600_000;
 
 /** Credentials as options; never with the secret itself on the command line. */
 export const credentialOptions = {
@@ -41,19 +44,31 @@ export async function newCredentials(
   }
   const given = {
     ...(typed.systemId === undefined ? {} : { systemId: typed.systemId }),
-    ...(ownSecret === undefined
-      ? {}
-      : { [ownSecret]: (await known(route, ownSecret, tools)) ?? newSecret() }),
+    ...(ownSecret === undefined ? {} : await knownSecrets(route, ownSecret, tools)),
   };
   const content = await tools.read('--credentials', typed.credentials);
   const credentials = await readCredentials(route.kind, content, given);
   return sealCredentials(await tools.secretsKey(), route.name, credentials);
 }
 
-/** The same credentials with a new secret of our own making. */
-export async function renewOwnSecret(route: StoredRoute, ownSecret: string, tools: Tools): Promise<Buffer> {
+/**
+ * The same credentials with a new secret of our own making.
+ * @param keepsFormer the secret so far is good for 24 hours more: it is entered at the provider by hand, and what comes
+ *   meanwhile must not be lost. Not where it may have leaked.
+ */
+export async function renewOwnSecret(
+  route: StoredRoute,
+  { ownSecret, keepsFormer }: { ownSecret: string; keepsFormer: boolean },
+  tools: Tools,
+): Promise<Buffer> {
   const before = await openCredentials(route, tools);
-  return sealCredentials(await tools.secretsKey(), route.name, { ...before, [ownSecret]: newSecret() });
+  const former = { [ownSecret]: before[ownSecret], until: Date.now() + FORMER_MS };
+  return sealCredentials(await tools.secretsKey(), route.name, {
+    ...before,
+    [ownSecret]: newSecret(),
+    // As JSON, what is undefined is not there.
+    [FORMER]: keepsFormer ? former : undefined,
+  });
 }
 
 /**
@@ -72,14 +87,19 @@ export async function openCredentials(route: StoredRoute, tools: Tools): Promise
   }
 }
 
-async function known(route: StoredRoute, field: string, tools: Tools): Promise<unknown> {
-  if (route.credentials === null) return undefined;
-  try {
-    return (await openCredentials(route, tools))[field];
-  } catch {
-    // Unreadable credentials are to be replaced here, not to stand in the way.
-    return undefined;
-  }
+/** The secrets of our own making as they are; a new one where there is none. */
+async function knownSecrets(
+  route: StoredRoute,
+  ownSecret: string,
+  tools: Tools,
+): Promise<Record<string, unknown>> {
+  // Unreadable credentials are to be replaced here, not to stand in the way.
+  const stored: Record<string, unknown> =
+    route.credentials === null ? {} : await openCredentials(route, tools).catch(() => ({}));
+  return {
+    [ownSecret]: stored[ownSecret] ?? newSecret(),
+    ...(stored[FORMER] === undefined ? {} : { [FORMER]: stored[FORMER] }),
+  };
 }
 
 function newSecret(): string {

@@ -1,6 +1,6 @@
 import { readOverview, type RouteOverview, type RouteWorker } from '../../../db/routes/routeOverview.ts';
 import { readRouteRules, type Route } from '../../../db/routes/routes.ts';
-import { command, required, type Outcome } from '../command.ts';
+import { command, flag, required, type Outcome } from '../command.ts';
 import { AdminError } from '../problems.ts';
 import { printable } from '../printable.ts';
 import { checkSettings } from './kinds.ts';
@@ -9,13 +9,23 @@ import { ruleRecord } from './rules.ts';
 import { simulatorRemark } from './use.ts';
 import { routeName } from '../values.ts';
 
+/** What tells at a glance how the routes are, within the width of a terminal. */
+const NARROW = [
+  ...['name', 'kind', 'state', 'working', 'sessions', 'sessions_wanted'],
+  ...['in_flight', 'queue', 'unanswered', 'failures'],
+];
+
 const list = command({
   name: 'routes list',
   about: 'Lists the routes and how they are.',
-  options: {},
-  async run(sql): Promise<Outcome> {
+  options: { wide: flag('with everything that is known of each, as routes show has it') },
+  async run(sql, { wide = false }): Promise<Outcome> {
     const routes = await readOverview(sql);
-    return { result: { data: routes.map(line) }, ...remark([await simulatorRemark(sql)]) };
+    return {
+      result: { data: routes.map(line) },
+      ...(wide ? {} : { columns: NARROW }),
+      ...remark([await simulatorRemark(sql)]),
+    };
   },
 });
 
