@@ -234,7 +234,8 @@ export async function message(input: MessageInput): Promise<MessageResult> {
     try {
       return await submitAtOnce(id, carrier);
     } catch (error) {
-      if (isCancellation(error)) throw error;
+      // Broken off for another reason, the end of its worker say, it is not given up.
+      if (CancellationScope.current().consideredCancelled) throw error;
       return null;
     }
   }

@@ -1,0 +1,196 @@
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { Worker } from '@temporalio/worker';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { bundleWorkflows } from '../../worker/bundle.ts';
+import { giveUpUpdate } from '../../workflows/contracts.ts';
+import { BUILD_ID } from '../../workflows/generation.ts';
+import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
+import { type Pipeline, startPipeline, until } from './pipeline.ts';
+
+// Steps made within the workflow task, where the route or the receiver has been quick.
+let pipeline: Pipeline;
+let receiver: HttpReceiver;
+/** By path; a status, or null to leave the call open. */
+const answers: Record<string, number | null> = { '/take': 200, '/refuse': 500, '/hang': null };
+let hanging: (() => void)[] = [];
+
+beforeAll(async () => {
+  receiver = await startHttpReceiver((response, _, { url }) => {
+    const status = answers[url!] ?? null;
+    if (status === null) hanging.push(() => response.writeHead(200).end());
+    else response.writeHead(status).end();
+  });
+  pipeline = await startPipeline('real');
+  // The first message of a route goes through its queue.
+  await delivered(await send(await pipeline.account()));
+}, 120_000);
+afterAll(async () => {
+  await pipeline?.close();
+  await receiver?.close();
+}, 60_000);
+
+async function send(account: string): Promise<string> {
+  const message = await pipeline.draft(account);
+  expect(await pipeline.accept(message)).toEqual({ accepted: true });
+  return message.id;
+}
+
+/** Sends one request to several recipients, with these endings of their numbers. */
+async function sendBatch(account: string, endings: string[]): Promise<string[]> {
+  const first = await pipeline.draft(account, { ending: endings[0]! });
+  const ids = [first.id];
+  for (const ending of endings.slice(1)) {
+    ids.push((await pipeline.draft(account, { requestId: first.requestId, ending })).id);
+  }
+  expect(await pipeline.acceptBatch(account, first.requestId, endings.length)).toEqual({ accepted: true });
+  return ids;
+}
+
+async function delivered(id: string): Promise<void> {
+  await pipeline.untilStatus(id, 'delivered');
+  await closed(id);
+}
+
+async function closed(id: string): Promise<void> {
+  const handle = pipeline.client.workflow.getHandle(id);
+  await until(`${id} closes`, async () => (await handle.describe()).status.name !== 'RUNNING', 60_000);
+}
+
+/** The activities that Temporal scheduled for a message, which each cost a round through a queue. */
+async function activitiesOf(id: string): Promise<string[]> {
+  const { events } = await pipeline.client.workflow.getHandle(id).fetchHistory();
+  return events!
+    .map((event) => event.activityTaskScheduledEventAttributes?.activityType?.name)
+    .filter((name) => typeof name === 'string');
+}
+
+async function attemptsOf(id: string) {
+  return await pipeline.sql<{ type: string; state: string; attempts: number[]; gaps: number[] }[]>`
+    select e.type, e.state, array_agg(a.attempt order by a.attempt) as attempts,
+           array_agg(extract(epoch from a.at - e.created_at)::int order by a.attempt) as gaps
+      from webhook_events e left join webhook_attempts a on a.event_id = e.id
+     where e.message_id = ${id} group by e.id order by e.created_at`;
+}
+
+describe('submits', () => {
+  test('of messages nobody waits for are made at once, each one once', async () => {
+    const account = await pipeline.account();
+    const ids = await sendBatch(account, ['000', '001', '002', '003', '004']);
+    for (const id of ids) {
+      await delivered(id);
+      expect(await activitiesOf(id)).toEqual([]);
+      expect(await pipeline.submits(id)).toBe(1);
+    }
+    expect(await pipeline.balance(account)).toBe(1000 - 5 * 15);
+  });
+
+  test('of a message whose caller waits go through the queue, so that the answer comes first', async () => {
+    const id = await send(await pipeline.account());
+    await delivered(id);
+    expect(await activitiesOf(id)).toEqual(['submit']);
+  });
+
+  test('of a scheduled message are made at its time', async () => {
+    const message = await pipeline.draft(await pipeline.account(), { sendAt: Date.now() + 1_500 });
+    await pipeline.accept(message);
+    await delivered(message.id);
+    expect(await activitiesOf(message.id)).toEqual([]);
+  });
+
+  test('that are throttled, refused or unanswered end as they would through the queue', async () => {
+    const account = await pipeline.account();
+    const [throttled, refused, unanswered] = await sendBatch(account, ['904', '902', '905']);
+    await pipeline.untilStatus(refused!, 'failed');
+    await until('the submit counts as unanswered', async () => {
+      const [row] = await pipeline.sql`select submission from messages where id = ${unanswered!}`;
+      return row!['submission'] === 'unanswered';
+    });
+    expect(await pipeline.submits(unanswered!)).toBe(1);
+    await pipeline.client.workflow.getHandle(unanswered!).executeUpdate(giveUpUpdate);
+    await delivered(throttled!);
+    expect(await pipeline.submits(throttled!)).toBe(1);
+    expect(await activitiesOf(throttled!)).toEqual(['submit']);
+    for (const id of [refused!, unanswered!]) await closed(id);
+    expect(await pipeline.balance(account)).toBe(1000 - 15);
+  });
+});
+
+describe('webhooks', () => {
+  test('are told at once when their receiver has been quick; the first one goes through the queue', async () => {
+    const account = await pipeline.account({ webhookUrl: `${receiver.url}/take` });
+    const first = await send(account);
+    await delivered(first);
+    const second = await send(account);
+    await delivered(second);
+    expect(await activitiesOf(second)).toEqual(['submit']);
+    expect(await attemptsOf(second)).toEqual([
+      { type: 'message.sent', state: 'delivered', attempts: [1], gaps: [0] },
+      expect.objectContaining({ type: 'message.delivered', state: 'delivered', attempts: [1] }),
+    ]);
+  });
+
+  test('that a quick receiver refuses are tried at 0 s, 2 s and 10 s all the same, in order', async () => {
+    const account = await pipeline.account({ webhookUrl: `${receiver.url}/take` });
+    await delivered(await send(account));
+    await pipeline.sql`update accounts set webhook_url = ${`${receiver.url}/refuse`} where id = ${account}`;
+    const id = await send(account);
+    await closed(id);
+    const [sent, ended] = await attemptsOf(id);
+    for (const event of [sent!, ended!]) {
+      expect(event).toMatchObject({ state: 'exhausted', attempts: [1, 2, 3] });
+      const [at0, at2, at10] = event.gaps as [number, number, number];
+      expect(at2 - at0).toBeGreaterThanOrEqual(1);
+      expect(at2 - at0).toBeLessThanOrEqual(5);
+      expect(at10 - at2).toBeGreaterThanOrEqual(7);
+      expect(at10 - at2).toBeLessThanOrEqual(12);
+    }
+    // The refused one was made at once; from then on the receiver counts as one that is not quick.
+    expect(await activitiesOf(id)).toEqual(['submit', 'deliverWebhook', 'deliverWebhook']);
+  }, 60_000);
+
+  test('a receiver that was quick and hangs keeps nobody else waiting', async () => {
+    const account = await pipeline.account({ webhookUrl: `${receiver.url}/take`, balance: 100_000 });
+    await delivered(await send(account));
+    await pipeline.sql`update accounts set webhook_url = ${`${receiver.url}/hang`} where id = ${account}`;
+    await sendBatch(
+      account,
+      Array.from({ length: 60 }, () => '000'),
+    );
+    await until('the receiver hangs', () => Promise.resolve(hanging.length >= 10));
+    await delivered(await send(await pipeline.account()));
+    for (const answer of hanging) answer();
+    answers['/hang'] = 200;
+    hanging = [];
+    await until(
+      'all are told',
+      async () => {
+        const [left] = await pipeline.sql`
+          select from webhook_events where account_id = ${account} and state = 'pending' limit 1`;
+        const [open] = await pipeline.sql`
+          select from messages where account_id = ${account} and status <> 'delivered' limit 1`;
+        return left === undefined && open === undefined;
+      },
+      60_000,
+    );
+  }, 90_000);
+});
+
+test('what was made at once replays as it was made, and as it was begun', async () => {
+  const account = await pipeline.account({ webhookUrl: `${receiver.url}/take` });
+  const bundle = await bundleWorkflows();
+  await delivered(await send(account));
+  const ids = [await send(account), ...(await sendBatch(account, ['000', '904']))];
+  for (const id of ids) {
+    await delivered(id);
+    const history = await pipeline.client.workflow.getHandle(id).fetchHistory();
+    await Worker.runReplayHistory({ workflowBundle: bundle }, history, id);
+    expect(historyToJSON(history)).toContain(BUILD_ID);
+    // Begun by a worker that knows nothing of it, it would have gone another way.
+    for (const { workflowTaskCompletedEventAttributes: done } of history.events!) {
+      if (done?.workerVersion) done.workerVersion.buildId = 'another';
+    }
+    await expect(Worker.runReplayHistory({ workflowBundle: bundle }, history, id)).rejects.toThrow(
+      /[Nn]ondeterminism/,
+    );
+  }
+}, 90_000);
