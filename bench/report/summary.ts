@@ -1,0 +1,15 @@
+import type { Results } from '../results.ts';
+import { acceptTable, batchTable, costTable, cpuTable, rateTable } from './compareTables.ts';
+import { queueTable, targetTable } from './targets.ts';
+
+/** The tables of a run, for the terminal. */
+export function summary(results: Results): string {
+  const { compared, accepting } = results;
+  return [
+    ...(compared === undefined
+      ? []
+      : [rateTable(compared), cpuTable(compared), costTable(compared), queueTable(results)]),
+    ...(accepting === undefined ? [] : [acceptTable(accepting), batchTable(accepting)]),
+    targetTable(results),
+  ].join('\n\n');
+}
