@@ -11,10 +11,13 @@ interface Stat {
   pastTicks: number;
 }
 
+/** Counted with its children, of which there is one for each connection: `postgres`, `temporal-postgres`. */
+const isPostgres = (name: string): boolean => name.endsWith('postgres');
+
 /** CPU milliseconds that processes have used so far, by their names; `postgres` with all its children. */
 export function cpuMs(pids: Record<string, number>): Record<string, number> {
   return Object.fromEntries(
-    Object.entries(pids).map(([name, pid]) => [name, name === 'postgres' ? treeMs(pid) : ownMs(pid)]),
+    Object.entries(pids).map(([name, pid]) => [name, isPostgres(name) ? treeMs(pid) : ownMs(pid)]),
   );
 }
 
@@ -26,7 +29,7 @@ export function memoryBytes(pids: Record<string, number>): Record<string, number
   return Object.fromEntries(
     Object.entries(pids).map(([name, pid]) => [
       name,
-      name === 'postgres'
+      isPostgres(name)
         ? [pid, ...childrenOf(pid)].reduce((sum, one) => sum + kib(one, 'smaps_rollup', 'Pss') * KIB, 0)
         : kib(pid, 'status', 'VmRSS') * KIB,
     ]),

@@ -22,11 +22,16 @@ export async function countStatements(url: string): Promise<void> {
   });
 }
 
-/** Adds a role, so that one process's statements can be told from another's. Returns the URL to connect with. */
+/**
+ * Adds a role unless it is there, so that one process's statements can be told from another's. Returns the URL to connect
+ * with.
+ */
 export async function addRole(url: string, name: string): Promise<string> {
   const own = new URL(url);
   await briefly(url, async (sql) => {
-    await sql.unsafe(`create role "${name}" superuser login password '${own.password}'`);
+    const known = await sql`select 1 from pg_roles where rolname = ${name}`;
+    if (known.length === 0)
+      await sql.unsafe(`create role "${name}" superuser login password '${own.password}'`);
   });
   own.username = name;
   return own.toString();

@@ -22,8 +22,13 @@ export interface Options {
   window: number;
   /** Messages of the flooding account. */
   flood: number;
+  /** Where the document and its folder go. */
   out: string;
+  /** What they are called. */
+  name: string;
   profiles: string | null;
+  /** Only writes the document anew, from the raw data that are there. */
+  redraw: boolean;
   temporal: GivenTemporal | null;
 }
 
@@ -45,7 +50,8 @@ export function readOptions(args: string[]): Options {
       ...{ messages: { type: 'string' }, 'in-flight': { type: 'string' }, rounds: { type: 'string' } },
       ...{ asleep: { type: 'string' }, window: { type: 'string' }, flood: { type: 'string' } },
       ...{ out: { type: 'string' }, profile: { type: 'string' }, temporal: { type: 'string' } },
-      pid: { type: 'string', multiple: true },
+      ...{ pid: { type: 'string', multiple: true }, name: { type: 'string' } },
+      redraw: { type: 'boolean' },
     },
   });
   const quick = values.quick ?? false;
@@ -60,8 +66,13 @@ export function readOptions(args: string[]): Options {
     asleep: (values.asleep ?? size.asleep).split(',').map((step) => count('--asleep', step, 0)),
     window: count('--window', values.window, size.window),
     flood: count('--flood', values.flood, size.flood),
-    out: values.out ?? 'docs',
+    // The document of the project is of a whole run.
+    out:
+      values.out ??
+      (quick || values.only !== undefined || values.contenders !== undefined ? 'build/bench' : 'docs'),
+    name: nameOf(values.name),
     profiles: values.profile ?? null,
+    redraw: values.redraw ?? false,
     temporal:
       values.temporal === undefined
         ? null
@@ -83,6 +94,12 @@ function count(option: string, given: string | undefined, otherwise: number): nu
   if (given === undefined) return otherwise;
   if (!/^[1-9]\d{0,7}$/.test(given.trim())) throw new Error(`${option}: ${given} is not a count`);
   return Number(given);
+}
+
+function nameOf(given: string | undefined): string {
+  if (given === undefined) return 'benchmarks';
+  if (!/^[a-z0-9-]{1,40}$/.test(given)) throw new Error(`--name: ${given}: only a-z, 0-9 and hyphens`);
+  return `benchmarks-${given}`;
 }
 
 function pidOf(text: string): [string, number] {

@@ -15,6 +15,13 @@ export interface Program {
   stop(): Promise<void>;
 }
 
+const running = new Set<Program>();
+
+/** Ends every program that still runs: for a benchmark that is broken off. */
+export async function stopPrograms(): Promise<void> {
+  await Promise.all([...running].map((program) => program.stop()));
+}
+
 /**
  * Starts one of the service's or the benchmark's programs and waits until it says, in its log, that it is ready.
  * @param file below the project's folder
@@ -38,7 +45,10 @@ export async function startProgram(
     child.once('exit', (code) => {
       if (!stopping) console.error(`${file} ended in the middle of the benchmark, with code ${code}`);
     });
-    return { pid: child.pid!, url, stop };
+    const program = { pid: child.pid!, url, stop };
+    running.add(program);
+    child.once('exit', () => running.delete(program));
+    return program;
   } catch (error) {
     await stop();
     throw error;

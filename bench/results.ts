@@ -1,5 +1,8 @@
 import type { Accepting } from './accept.ts';
 import type { Compared } from './compare.ts';
+import type { FloodResult } from './flood.ts';
+import type { GrowthStep } from './growth.ts';
+import type { WindowResult } from './window.ts';
 
 /** Where and when a run was made. */
 export interface Setting {
@@ -21,4 +24,7 @@ export interface Results {
   setting: Setting;
   compared?: Compared[];
   accepting?: Accepting;
+  window?: WindowResult;
+  flood?: FloodResult;
+  growth?: GrowthStep[];
 }

@@ -1,14 +1,15 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { openDatabase } from '../db/connection.ts';
 import { measureAccepting } from './accept.ts';
+import { measureAlone } from './alone.ts';
 import { compare } from './compare.ts';
 import type { Ground } from './contender.ts';
 import { startContenders } from './contenders/start.ts';
 import { type Options, readOptions } from './options.ts';
+import { stopPrograms } from './program.ts';
 import { startReceiver } from './receiver.ts';
 import { summary } from './report/summary.ts';
+import { readResults, writeResults } from './report/write.ts';
 import type { Results } from './results.ts';
 import { startServers } from './servers.ts';
 import { loadNow, readSetting } from './setting.ts';
@@ -18,16 +19,15 @@ const loadBefore = loadNow();
 const options = readOptions(process.argv.slice(2));
 const stops: (() => Promise<void>)[] = [];
 const stopAll = async (): Promise<void> => {
+  await stopPrograms();
   for (const stop of stops.splice(0).reverse()) await stop();
 };
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => void stopAll().finally(() => process.exit(130)));
 }
 try {
-  const results = await measureAll(await prepare(options));
-  const out = resolve(options.out);
-  mkdirSync(join(out, 'benchmarks'), { recursive: true });
-  writeFileSync(join(out, 'benchmarks', 'results.json'), JSON.stringify(results, null, 1) + '\n');
+  const results = options.redraw ? readResults(options) : await measureAll(await prepare(options));
+  await writeResults(results, options);
   console.log(summary(results));
 } finally {
   await stopAll();
@@ -51,20 +51,28 @@ async function measureAll(ground: Ground): Promise<Results> {
   const wants = (part: Options['parts'][number]): boolean => options.parts.includes(part);
   const results: Results = { setting: await readSetting(options, ground.client, sql, [], loadBefore) };
 
-  const started = await startContenders(ground, neededContenders());
-  stops.push(() => started.stop());
-  results.setting.missing.push(...started.missing);
-  if (wants('compare')) {
-    const chosen = started.contenders.filter(({ key }) => (options.contenders as string[]).includes(key));
-    results.compared = await compare(ground, sql, chosen, options);
+  let secretsKey: Buffer | undefined;
+  if (wants('compare') || wants('accept')) {
+    const started = await startContenders(ground, neededContenders());
+    stops.push(() => started.stop());
+    secretsKey = started.product?.secretsKey;
+    results.setting.missing.push(...started.missing);
+    if (wants('compare')) {
+      const chosen = started.contenders.filter(({ key }) => (options.contenders as string[]).includes(key));
+      results.compared = await compare(ground, sql, chosen, options);
+    }
+    if (wants('accept') && started.customer !== null) {
+      console.error('accepting …');
+      const requests = Math.ceil(options.messages / 5);
+      results.accepting = await measureAccepting(ground.client, started.customer, {
+        rounds: options.rounds,
+        requests,
+      });
+    }
+    await stops.pop()!();
   }
-  if (wants('accept') && started.customer !== null) {
-    console.error('accepting …');
-    const { rounds, messages } = options;
-    results.accepting = await measureAccepting(ground.client, started.customer, {
-      rounds,
-      requests: Math.ceil(messages / 5),
-    });
+  if (wants('window') || wants('flood') || wants('growth')) {
+    Object.assign(results, await measureAlone(ground, options, secretsKey));
   }
   return results;
 }

@@ -32,10 +32,16 @@ export interface Product {
   stop(): Promise<void>;
 }
 
-/** Starts the product with the simulated carrier. */
-export async function startProduct(servers: Servers, profiles: string | null): Promise<Product> {
+/**
+ * Starts the product with the simulated carrier.
+ * @param secretsKey of an earlier start on the same database
+ */
+export async function startProduct(
+  servers: Servers,
+  profiles: string | null,
+  secretsKey: Buffer = randomBytes(32),
+): Promise<Product> {
   await migrate(servers.databaseUrl);
-  const secretsKey = randomBytes(32);
   const programs = await Promise.all(
     PARTS.map(async (part) => {
       const settings = {
@@ -62,9 +68,18 @@ export async function startProduct(servers: Servers, profiles: string | null): P
   };
 }
 
-/** Makes an SMPP route the only one, and waits until it works. */
+/** Makes an SMPP route the only one, unless it is there already, and waits until it works. */
 export async function sendAllTo(product: Product, port: number): Promise<void> {
   const { sql, secretsKey } = product;
+  const { routes: known } = await readRouting(sql);
+  if (!known.some(({ name }) => name === ROUTE)) await addOnlyRoute(sql, secretsKey, port);
+  await until('the route works', async () => {
+    const { routes } = await readRouting(sql);
+    return routes.some(({ name, working }) => name === ROUTE && working);
+  });
+}
+
+async function addOnlyRoute(sql: Database, secretsKey: Buffer, port: number): Promise<void> {
   await addRoute(sql, {
     ...{ name: ROUTE, kind: 'smpp', state: 'active', ratePerSecond: null, brokenAfterS: 10 },
     settings: smppSettings.parse({ host: '127.0.0.1', port, ...ROUTE_SETTINGS }),
@@ -72,10 +87,6 @@ export async function sendAllTo(product: Product, port: number): Promise<void> {
   });
   for (const { id } of await readRouteRules(sql)) await removeRule(sql, id);
   await addRule(sql, { route: ROUTE, prefix: '', accountId: null, type: null, priority: null, weight: 100 });
-  await until('the route works', async () => {
-    const { routes } = await readRouting(sql);
-    return routes.some(({ name, working }) => name === ROUTE && working);
-  });
 }
 
 /** An account of the product with a webhook, and a caller with its key. */

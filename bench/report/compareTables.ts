@@ -3,7 +3,7 @@ import type { Compared } from '../compare.ts';
 import { figure, sum, table } from './markdown.ts';
 
 /** Not of what is compared: the load, the SMSC and the receiver. */
-const AROUND = ['load', 'smsc', 'receiver'];
+export const AROUND = ['load', 'smsc', 'receiver'];
 
 /** Messages per second, and how long accepting takes at half of that. */
 export function rateTable(compared: Compared[]): string {

@@ -54,7 +54,18 @@ function targetsOf(results: Results): Target[] {
       ...{ what: '500 recipients / ten single ones, one after the other', wanted: 'at most 1' },
       ...{ found: batch ? batch.of500 / batch.tenInTurn : null, reached: atMost(1) },
     },
+    {
+      what: "worker's memory, most messages asleep / fewest",
+      ...{ wanted: 'at most 1.15', found: flatness(results), reached: atMost(1.15) },
+    },
   ];
+}
+
+/** By what factor the worker's memory grew from the first step with messages asleep to the last; null for one step. */
+export function flatness({ growth }: Results): number | null {
+  const steps = growth?.filter(({ asleep }) => asleep > 0) ?? [];
+  if (steps.length < 2) return null;
+  return steps.at(-1)!.memory['worker']! / steps[0]!.memory['worker']!;
 }
 
 /** (c) against what one would pick instead: no target, but the first question. */
