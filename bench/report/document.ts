@@ -5,12 +5,21 @@ import { floodTable, growthTables, windowTable } from './growthTables.ts';
 import { figure, grouped } from './markdown.ts';
 import { flatness, queueTable, targetTable } from './targets.ts';
 
+const ALT: Record<Chart['name'], string> = {
+  rates: 'Messages per second of each contender',
+  cpu: 'CPU milliseconds per message of each contender, by process',
+  latency: 'Median time to accept a request at half load, of each contender',
+  memory: 'Memory of each process by the number of messages asleep',
+  idle: 'Idle CPU of each process by the number of messages asleep',
+  window: 'Submits per second after a window has opened, all and those with priority',
+};
+
 /**
  * The document of a run, in Markdown.
  * @param folder where charts and raw data are, relative to the document
  */
 export function benchmarkDocument(results: Results, charts: Chart[], folder: string): string {
-  const has = new Map(charts.map(({ name }) => [name, `![${name}](${folder}/${name}.svg)`]));
+  const has = new Map(charts.map(({ name }) => [name, `![${ALT[name]}](${folder}/${name}.svg)`]));
   const chart = (name: Chart['name']): string => has.get(name) ?? '';
   return [
     heading(results.setting, folder),
@@ -34,7 +43,7 @@ function heading(setting: Setting, folder: string): string {
 
 The service beside what one could use instead, and how it grows. Written by \`npm run bench\`; the figures of every round are in [${folder}/results.json](${folder}/results.json).${quick}${missing}
 
-Measured ${setting.at} with \`${setting.command}\` on ${machine.cpus} × ${machine.model}, ${machine.memoryGb} GB, where everything runs: servers, processes, load, SMSC and receiver; load before the start ${machine.loadBefore.toFixed(2)}. ${setting.ownTemporal ? "Temporal is the development server that `npm start` brings, its state in a file of SQLite's" : 'Temporal was there already'}. ${Object.entries(
+Measured ${setting.at} with \`${setting.command}\` on ${machine.cpus} × ${machine.model}, ${machine.memoryGb} GB, where everything runs: servers, processes, load, SMSC and receiver; load before the start ${machine.loadBefore.toFixed(2)}. ${setting.ownTemporal ? 'Temporal is the development server that `npm start` brings, its state in an SQLite file' : 'Temporal was there already'}. ${Object.entries(
     versions,
   )
     .map(([name, version]) => `${name} ${version}`)
@@ -61,7 +70,7 @@ function compared(results: Results, chart: (name: Chart['name']) => string): str
 - **this product** (c): API and worker, a process each. It does more than the others: keys, scopes and rate limits, idempotency, routes, opt-outs, a ledger that cannot be overdrawn, parts submitted at most once, attempts at webhooks logged, texts and numbers kept out of Temporal's histories.
 - **pg-boss** and **BullMQ** (d): the life cycle on job queues, \`bench/queues/\`: the message and its charge written in the request, a job for the submit and one for each webhook, up to 100 of a queue at once. With pg-boss the job is written in the same transaction; with BullMQ a crash between the two loses it.
 
-(b) and (d) know one account and one key. Nothing in them waits: sleeping until a send time, an end of the wait for a report, and finding out what became of a message would have to be added to (d).`,
+(b) and (d) know one account and one key. To (d) would have to be added: an end of the wait for a report, cancelling, and a way to see what became of a message whose job is gone.`,
     chart('rates'),
     rateTable(results.compared),
     'Messages per second: from the first request to the last acknowledged webhook. At half load requests come by chance (Poisson) at half of that rate; their time counts from the planned instant. "Sent again": requests that were answered 502 or 504, which accepts nothing, and repeated.',

@@ -62,7 +62,7 @@ export function lines(
   series: Line[],
   axes: { x: string; y: string; steps?: boolean; format: (value: number) => string },
 ): string {
-  const [left, right, top, height] = [74, 24, 80, 360];
+  const [left, right, top, height] = [74, 40, 80, 360];
   const bottom = height - 52;
   const xs = [...new Set(series.flatMap(({ points }) => points.map(({ x }) => x)))].sort((a, b) => a - b);
   const highest = Math.max(...series.flatMap(({ points }) => points.map(({ y }) => y)), Number.MIN_VALUE);
