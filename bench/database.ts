@@ -22,13 +22,28 @@ export async function countStatements(url: string): Promise<void> {
   });
 }
 
-/** Adds a role, so that one process's statements can be told from another's. Returns the URL to connect with. */
+/**
+ * Adds a role unless it is there, so that one process's statements can be told from another's. Returns the URL to connect
+ * with.
+ */
 export async function addRole(url: string, name: string): Promise<string> {
   const own = new URL(url);
   await briefly(url, async (sql) => {
-    await sql.unsafe(`create role "${name}" superuser login password '${own.password}'`);
+    const known = await sql`select 1 from pg_roles where rolname = ${name}`;
+    if (known.length === 0)
+      await sql.unsafe(`create role "${name}" superuser login password '${own.password}'`);
   });
   own.username = name;
+  return own.toString();
+}
+
+/** Creates an empty database beside the given one. Returns its URL. */
+export async function addDatabase(url: string, name: string): Promise<string> {
+  await briefly(url, async (sql) => {
+    await sql.unsafe(`create database "${name}"`);
+  });
+  const own = new URL(url);
+  own.pathname = `/${name}`;
   return own.toString();
 }
 
@@ -55,39 +70,6 @@ export async function addAccount(sql: Database): Promise<{ id: string; key: stri
   return { id, key };
 }
 
-/** How many messages of the account are delivered, and of how many. */
-export async function progressOf(
-  sql: Database,
-  account: string,
-): Promise<{ messages: number; delivered: number }> {
-  const [row] = await sql<{ messages: number; delivered: number }[]>`
-    select count(*)::int as messages, (count(*) filter (where status = 'delivered'))::int as delivered
-      from messages where account_id = ${account}`;
-  return row!;
-}
-
-/** Seconds from the first message's acceptance to the last one's delivery. */
-export async function deliverySeconds(sql: Database, account: string): Promise<number> {
-  const [row] = await sql<{ seconds: number }[]>`
-    select extract(epoch from max(delivered_at) - min(created_at))::float8 as seconds
-      from messages where account_id = ${account}`;
-  return row!.seconds;
-}
-
-/** Ids of some messages of the account. */
-export async function someMessages(sql: Database, account: string, limit: number): Promise<string[]> {
-  const rows = await sql<{ id: string }[]>`
-    select id from messages where account_id = ${account} order by id limit ${limit}`;
-  return rows.map(({ id }) => id);
-}
-
-/** The request that a message of the account came with. */
-export async function aRequest(sql: Database, account: string): Promise<string> {
-  const [row] = await sql<{ request_id: string }[]>`
-    select request_id from messages where account_id = ${account} limit 1`;
-  return row!.request_id;
-}
-
 /** One kind of statement as one role ran it. */
 export interface StatementCount {
   role: string;
@@ -102,22 +84,30 @@ export async function resetStatements(sql: Database): Promise<void> {
   await sql`select pg_stat_statements_reset()`;
 }
 
-/** The counts since the last reset, of the service's roles, transaction control included. */
-export async function readStatements(sql: Database): Promise<StatementCount[]> {
+/** The counts since the last reset, of these roles, transaction control included. */
+export async function readStatements(sql: Database, roles: string[]): Promise<StatementCount[]> {
   return [
     ...(await sql<StatementCount[]>`
       select r.rolname as role, s.query, s.calls::bigint as calls, s.total_exec_time as "totalMs"
         from pg_stat_statements s join pg_roles r on r.oid = s.userid
-       where r.rolname in ('api', 'worker', 'start')
+       where r.rolname = any(${roles})
        order by s.total_exec_time desc`),
   ];
 }
 
-/** Bytes of all tables with their indexes, and bytes of write-ahead log written so far. */
+/** Bytes of all tables of the database with their indexes, and bytes of write-ahead log written by the server so far. */
 export async function storedBytes(sql: Database): Promise<{ tables: number; log: number }> {
   const [row] = await sql<{ tables: number; log: number }[]>`
-    select (select sum(pg_total_relation_size(c.oid))::bigint from pg_class c
-             where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace) as tables,
+    select (select coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint
+              from pg_class c join pg_namespace n on n.oid = c.relnamespace
+             where c.relkind = 'r' and n.nspname not in ('pg_catalog', 'information_schema')
+               and n.nspname not like 'pg_toast%') as tables,
            pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint as log`;
   return row!;
+}
+
+/** The server's version. */
+export async function postgresVersion(sql: Database): Promise<string> {
+  const [row] = await sql<{ version: string }[]>`select current_setting('server_version') as version`;
+  return row!.version;
 }

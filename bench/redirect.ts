@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Pool } from 'undici';
-import { type Database, openDatabase } from '../db/connection.ts';
+import type { Database } from '../db/connection.ts';
 import { linkTokens } from '../db/links/links.ts';
+import { startProduct } from './contenders/product.ts';
 import { addAccount } from './database.ts';
 import { middle, run, type Timing } from './load.ts';
 import { startServers } from './servers.ts';
@@ -28,8 +29,9 @@ const TARGET = 'https://example.com/oferta?zrodlo=sms';
 const requests = Number(values.requests);
 const rounds = Number(values.rounds);
 
-const servers = await startServers({ together: false, profiles: null });
-const sql = openDatabase(servers.databaseUrl, 2);
+const servers = await startServers();
+const product = await startProduct(servers, null);
+const { sql } = product;
 try {
   const { id } = await addAccount(sql);
   const wanted = Array.from({ length: LINKS }, (_, i) => ({
@@ -42,7 +44,7 @@ try {
   let answered = 0;
   const from = performance.now();
   for (const connections of CONNECTIONS) {
-    const pool = new Pool(servers.apiUrl, { connections, pipelining: 1 });
+    const pool = new Pool(product.apiUrl, { connections, pipelining: 1 });
     // 503 says that Temporal is slow, which on a busy machine it is; what is compared is the way there and back.
     const health = () => hit(pool, '/v1/health', 200, 503);
     const link = async () => {
@@ -72,7 +74,7 @@ try {
     `${counted} of them counted, the last ${((performance.now() - waited) / 1000).toFixed(0)} s after the last hit`,
   );
 } finally {
-  await sql.end({ timeout: 5 });
+  await product.stop();
   await servers.stop();
 }
 

@@ -1,5 +1,4 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
+import { type Counting, startCounting } from './counting.ts';
 
 /** What the SMSC saw; instants in epoch milliseconds. */
 export interface SmscCounts {
@@ -10,31 +9,9 @@ export interface SmscCounts {
   lastAt: number;
 }
 
-/** An SMSC in a process of its own, on a free port of 127.0.0.1. */
-export interface BenchSmsc {
-  port: number;
-  /** Since the last time it was asked. */
-  counts(): Promise<SmscCounts>;
-  stop(): Promise<void>;
-}
+export type BenchSmsc = Counting<SmscCounts>;
 
 /** @param reports whether every submit is reported delivered, at once */
-export async function startBenchSmsc({ reports }: { reports: boolean }): Promise<BenchSmsc> {
-  const child = fork(new URL('smscProcess.ts', import.meta.url), reports ? ['--reports'] : [], {
-    execArgv: ['--import', 'tsx'],
-  });
-  const [port] = (await once(child, 'message')) as [number];
-  return {
-    port,
-    async counts() {
-      const answer = once(child, 'message');
-      child.send('counts');
-      return ((await answer) as [SmscCounts])[0];
-    },
-    async stop() {
-      const end = once(child, 'exit');
-      child.kill();
-      await end;
-    },
-  };
+export function startBenchSmsc({ reports }: { reports: boolean }): Promise<BenchSmsc> {
+  return startCounting('smscProcess.ts', reports ? ['--reports'] : []);
 }

@@ -2,7 +2,10 @@ import { condition, defineUpdate, setHandler } from '@temporalio/workflow';
 
 export const answerUpdate = defineUpdate<boolean>('answer');
 
-/** Answers one update and ends. */
+/** The least that a workflow can be. */
+export async function nothing(): Promise<void> {}
+
+/** Answers one update and ends: the least that an accepted request can be. */
 export async function bare(): Promise<void> {
   let answered = false;
   setHandler(answerUpdate, () => (answered = true));

@@ -1,0 +1,83 @@
+import type { Client } from '@temporalio/client';
+import { WithStartWorkflowOperation } from '@temporalio/client';
+import { ulid } from 'ulid';
+import { answerUpdate } from './ceiling/workflows.ts';
+import { type Customer, numbers } from './contenders/product.ts';
+import { noneRunning } from './contender.ts';
+import { middle, run, type Timing } from './load.ts';
+
+/** How long accepting takes, beside the least that it could cost on the same server. */
+export interface Accepting {
+  /** By requests open at once: a bare update-with-start, and one message. */
+  singles: { inFlight: number; bare: Timing; product: Timing }[];
+  /** Medians of milliseconds: a request of 500, and ten of one message, one after the other and all at once. */
+  batch: { of500: number; tenInTurn: number; tenAtOnce: number };
+}
+
+const IN_FLIGHT = [1, 8];
+const BATCH = 500;
+const TEN = 10;
+const WARM_UP = 50;
+
+/** Measures in turns; `rounds` of each, the middle one by its median counts. */
+export async function measureAccepting(
+  client: Client,
+  customer: Customer,
+  { requests, rounds }: { requests: number; rounds: number },
+): Promise<Accepting> {
+  const { caller } = customer;
+  const one = (): Promise<unknown> => caller.send(numbers(1)[0]!);
+  const settled = (): Promise<void> => noneRunning(client, `Account = '${customer.id}'`);
+  await run(WARM_UP, 4, () => updateWithStart(client));
+  await run(WARM_UP, 4, one);
+  await settled();
+
+  const bare = new Map<number, Timing[]>(IN_FLIGHT.map((inFlight) => [inFlight, []]));
+  const product = new Map<number, Timing[]>(IN_FLIGHT.map((inFlight) => [inFlight, []]));
+  const batch = { of500: [] as number[], tenInTurn: [] as number[], tenAtOnce: [] as number[] };
+  for (let round = 0; round < rounds; round += 1) {
+    for (const inFlight of IN_FLIGHT) {
+      bare.get(inFlight)!.push(await run(requests, inFlight, () => updateWithStart(client)));
+      product.get(inFlight)!.push(await run(requests, inFlight, one));
+      await settled();
+    }
+    batch.tenInTurn.push(await took(() => run(TEN, 1, one)));
+    await settled();
+    batch.tenAtOnce.push(await took(() => run(TEN, TEN, one)));
+    await settled();
+    batch.of500.push(await took(() => caller.send(numbers(BATCH))));
+    await settled();
+  }
+  return {
+    singles: IN_FLIGHT.map((inFlight) => ({
+      inFlight,
+      bare: middle(bare.get(inFlight)!),
+      product: middle(product.get(inFlight)!),
+    })),
+    batch: {
+      of500: median(batch.of500),
+      tenInTurn: median(batch.tenInTurn),
+      tenAtOnce: median(batch.tenAtOnce),
+    },
+  };
+}
+
+/** One update-with-start of a workflow that only answers. */
+async function updateWithStart(client: Client): Promise<void> {
+  const startWorkflowOperation = new WithStartWorkflowOperation('bare', {
+    workflowId: `bare_${ulid().toLowerCase()}`,
+    taskQueue: 'bench-ceiling',
+    workflowIdConflictPolicy: 'USE_EXISTING',
+  });
+  await client.workflow.executeUpdateWithStart(answerUpdate, { startWorkflowOperation });
+}
+
+async function took(work: () => Promise<unknown>): Promise<number> {
+  const from = performance.now();
+  await work();
+  return performance.now() - from;
+}
+
+function median(values: number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
+}

@@ -1,0 +1,122 @@
+import { statSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Ground, noneRunning, poll } from './contender.ts';
+import { type Customer, numbers, type Product } from './contenders/product.ts';
+import { cpuMs, memoryBytes } from './cpu.ts';
+import { readStatements, resetStatements, storedBytes } from './database.ts';
+import { arrive, run, type Timing } from './load.ts';
+import { difference, per } from './measure.ts';
+
+/** How the service is while so many scheduled messages sleep. */
+export interface GrowthStep {
+  asleep: number;
+  /** Recipients accepted a second, in requests of 500; null for the step without any. */
+  acceptedPerSecond: number | null;
+  /** Seconds from the first request until every message had its workflow. */
+  startedSeconds: number | null;
+  /** Of single messages sent at once. */
+  accept: Timing;
+  /** Bytes by process. */
+  memory: Record<string, number>;
+  /** While nobody asks for anything, per second: CPU milliseconds by process, statements of API and worker. */
+  idleCpuMs: Record<string, number>;
+  idleStatements: number;
+  /** Bytes in all. */
+  tables: number;
+  temporalFile: number | null;
+}
+
+const BATCH = 500;
+const IN_FLIGHT = 4;
+const SLEEP_MS = 60 * 86_400_000;
+const CALM_MS = 10_000;
+const IDLE_MS = 10_000;
+const RATE = 10;
+const SEED = 7;
+
+/** Lets more and more messages sleep, and looks at the service at each step. */
+export async function measureGrowth(
+  ground: Ground,
+  product: Product,
+  { sleeper, other }: { sleeper: Customer; other: Customer },
+  { steps, requests }: { steps: number[]; requests: number },
+): Promise<GrowthStep[]> {
+  const found = [await look(ground, product, other, { asleep: 0, requests, filled: null })];
+  let asleep = 0;
+  for (const step of steps) {
+    console.error(`${step} messages fall asleep …`);
+    const filled = await fill(ground, sleeper, asleep, step);
+    asleep = step;
+    found.push(await look(ground, product, other, { asleep, requests, filled }));
+  }
+  return found;
+}
+
+interface Filled {
+  acceptedPerSecond: number;
+  startedSeconds: number;
+}
+
+async function fill({ client }: Ground, sleeper: Customer, from: number, to: number): Promise<Filled> {
+  const all = to - from;
+  const sizes = Array.from({ length: Math.ceil(all / BATCH) }, (_, index) =>
+    Math.min(BATCH, all - index * BATCH),
+  );
+  const start = performance.now();
+  await run(sizes.length, IN_FLIGHT, () =>
+    sleeper.caller.send(numbers(sizes.pop()!), {
+      send_at: new Date(Date.now() + SLEEP_MS).toISOString(),
+    }),
+  );
+  const acceptedPerSecond = (all / (performance.now() - start)) * 1000;
+  let count = 0;
+  await poll(
+    500,
+    async () => {
+      const query = `Account = '${sleeper.id}' and WorkflowType = 'message' and ExecutionStatus = 'Running'`;
+      ({ count } = await client.workflow.count(query));
+      return count >= to ? true : null;
+    },
+    () => `${count} of ${to} workflows`,
+    PATIENCE_MS,
+  );
+  return { acceptedPerSecond, startedSeconds: (performance.now() - start) / 1000 };
+}
+
+// A hundred thousand workflows take their time to start.
+const PATIENCE_MS = 3_600_000;
+
+async function look(
+  { servers, client }: Ground,
+  product: Product,
+  other: Customer,
+  { asleep, requests, filled }: { asleep: number; requests: number; filled: Filled | null },
+): Promise<GrowthStep> {
+  const { sql } = product;
+  const pids = { ...servers.pids, ...product.pids };
+  await delay(CALM_MS);
+  await resetStatements(sql);
+  const before = cpuMs(pids);
+  await delay(IDLE_MS);
+  const idleCpuMs = per(IDLE_MS / 1000, difference(cpuMs(pids), before));
+  const statements = await readStatements(sql, Object.values(product.roles));
+  const memory = memoryBytes(pids);
+  const { tables } = await storedBytes(sql);
+  const accept = await arrive(requests, RATE, SEED, () => other.caller.send(numbers(1)[0]!));
+  await noneRunning(client, `Account = '${other.id}'`);
+  return {
+    asleep,
+    acceptedPerSecond: filled?.acceptedPerSecond ?? null,
+    startedSeconds: filled?.startedSeconds ?? null,
+    ...{ accept, memory, idleCpuMs, tables },
+    idleStatements: statements.reduce((sum, { calls }) => sum + calls, 0) / (IDLE_MS / 1000),
+    temporalFile:
+      servers.temporalFile === null
+        ? null
+        : ['', '-wal'].reduce(
+            (sum, suffix) =>
+              sum + (statSync(`${servers.temporalFile}${suffix}`, { throwIfNoEntry: false })?.size ?? 0),
+            0,
+          ),
+  };
+}

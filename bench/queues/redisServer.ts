@@ -1,0 +1,119 @@
+import { execFile, spawn } from 'node:child_process';
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { once } from 'node:events';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { cacheFolder } from '../../bin/embedded/cache.ts';
+import { withLock } from '../../bin/embedded/lock.ts';
+import { freePort } from '../../bin/embedded/ports.ts';
+
+// Redis for several systems inside a Java archive: the one way to it that Maven alone can go.
+const ARTIFACT = 'com.github.codemonstur:embedded-redis:1.4.3';
+const UNPACK = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1:unpack';
+const NAMES = ['valkey-server', 'redis-server'];
+const run = promisify(execFile);
+
+/** A Redis server of the benchmark's own. */
+export interface RedisServer {
+  port: number;
+  pid: number;
+  version: string;
+  folder: string;
+  stop(): Promise<void>;
+}
+
+/**
+ * Finds Redis or Valkey: `REDIS_SERVER_PATH`, else the one on PATH, else one fetched with Maven and kept in the cache
+ * folder.
+ * @throws Error that says what to install when there is none to be had
+ */
+export async function findRedis(): Promise<string> {
+  const given = process.env['REDIS_SERVER_PATH'];
+  if (given !== undefined && given !== '') {
+    if (!isExecutable(given)) throw new Error(`REDIS_SERVER_PATH: ${given} is not an executable file.`);
+    return given;
+  }
+  const folders = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
+  const installed = NAMES.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable);
+  if (installed !== undefined) return installed;
+  const kept = join(cacheFolder(), 'redis-server-6.2');
+  const wait = () => console.error('Another run on this machine is fetching Redis; waiting for it …');
+  return withLock(join(cacheFolder(), 'redis.lock'), wait, async () => {
+    if (!existsSync(kept)) await fetchInto(kept);
+    return kept;
+  });
+}
+
+async function fetchInto(target: string): Promise<void> {
+  console.error('No Redis on PATH: fetching one with Maven, once for this machine …');
+  mkdirSync(cacheFolder(), { recursive: true });
+  const draft = mkdtempSync(join(cacheFolder(), 'redis-draft-'));
+  try {
+    const wanted = `redis-server-*-${process.platform}-${process.arch === 'x64' ? 'amd64' : process.arch}`;
+    const options = [
+      `-Dartifact=${ARTIFACT}`,
+      `-DoutputDirectory=${draft}`,
+      `-Dmdep.unpack.includes=${wanted}`,
+    ];
+    await run('mvn', ['-q', '-B', UNPACK, ...options], { cwd: draft });
+    const found = readdirSync(draft).find((name) => name.startsWith('redis-server-'));
+    if (found === undefined) throw new Error(`the archive has none for ${process.platform} ${process.arch}`);
+    chmodSync(join(draft, found), 0o755);
+    // Shows that its libraries are here too.
+    await run(join(draft, found), ['--version']);
+    renameSync(join(draft, found), target);
+  } catch (error) {
+    throw new Error(
+      `Redis cannot be had with Maven (${(error as Error).message.trim().slice(0, 300)}): install Redis or Valkey, or name it in REDIS_SERVER_PATH.`,
+      { cause: error },
+    );
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
+}
+
+/** Starts Redis on a free port, with the append-only file that keeps jobs over a crash (flushed once a second). */
+export async function startRedis(binary: string, folder: string): Promise<RedisServer> {
+  mkdirSync(folder, { recursive: true });
+  const port = await freePort();
+  const settings = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', ''];
+  const child = spawn(binary, [...settings, '--appendonly', 'yes', '--appendfsync', 'everysec'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await new Promise<void>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code) => reject(new Error(`Redis ended with code ${code}`)));
+    child.stdout.on('data', (chunk: Buffer) => {
+      if (chunk.includes('Ready to accept connections')) resolve();
+    });
+  });
+  const { stdout } = await run(binary, ['--version']);
+  return {
+    ...{ port, pid: child.pid!, folder },
+    version: /v=([\d.]+)/.exec(stdout)?.[1] ?? stdout.trim(),
+    async stop() {
+      const end = once(child, 'exit');
+      child.kill('SIGTERM');
+      await end;
+    },
+  };
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
