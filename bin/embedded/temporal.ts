@@ -30,8 +30,11 @@ const STOP_PATIENCE_MS = 10_000;
 const READY_PATIENCE_MS = 60_000;
 const TRIES = 3;
 
-// Without these two the server ignores fairness keys; the priority of a task works by the same matcher.
-const DYNAMIC_CONFIG = { 'matching.useNewMatcher': 'true', 'matching.enableFairness': 'true' };
+/**
+ * What every server of this service is told beyond its defaults: without these two it ignores fairness keys; the priority
+ * of a task works by the same matcher.
+ */
+export const DYNAMIC_CONFIG = { 'matching.useNewMatcher': 'true', 'matching.enableFairness': 'true' };
 
 /**
  * Starts Temporal's development server with its Web UI on 127.0.0.1, its state in a file, and waits until it serves
