@@ -50,9 +50,11 @@ export function supervisedMembers({ say, restart, onChange }: MembersOptions): M
       return server;
     };
     const server = await noted();
-    if (restart) own.push(keepRunning(server, { name, say, restart: noted }).stop);
-    else {
-      own.push(server.stop);
+    if (restart) {
+      const kept = keepRunning(server, { name, say, restart: noted });
+      own.push(() => kept.stop());
+    } else {
+      own.push(() => server.stop());
       server.onUnexpectedExit((how) => {
         say(`${name} has ended unexpectedly (${how}); it is not started again (--no-restart).`);
         forget(name);
