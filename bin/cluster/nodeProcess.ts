@@ -10,8 +10,10 @@ export type NodeProcessOptions = {
   /** Logs and the process are called by it: `api-1`. */
   name: string;
   dataDir: string;
-  /** The program, from the root of the repository. */
+  /** The program, from the root of its repository. */
   program: string;
+  /** Where that is; this one unless told. */
+  root?: string;
   args?: string[];
   env: NodeJS.ProcessEnv;
   /** What its output has once it is ready. */
@@ -30,14 +32,14 @@ const READY_PATIENCE_MS = 90_000;
  * @throws StartProblem with its last words when it does not
  */
 export async function startNodeProcess(options: NodeProcessOptions): Promise<EmbeddedServer> {
-  const { name, dataDir, program, args = [], env, saying, port } = options;
+  const { name, dataDir, program, root = ROOT, args = [], env, saying, port } = options;
   const logFile = join(dataDir, 'logs', `${name}.log`);
   const pidFile = join(dataDir, `${name}.pid`);
   if (existsSync(pidFile)) await endLeftover(pidFile, 'SIGTERM', STOP_PATIENCE_MS);
   const child = await startChild({
     command: process.execPath,
     args: ['--import', 'tsx', program, ...args],
-    cwd: ROOT,
+    cwd: root,
     env,
     logFile,
     pidFile,

@@ -53,6 +53,8 @@ export async function startCluster(
       ...systemSettings(),
       DATA_DIR: folder,
       PORT: '0',
+      // As npm would: then it ends with this process, however that ends.
+      npm_lifecycle_event: 'cluster',
       SECRETS_KEY: secretsKey,
       WEBHOOK_ALLOW_PRIVATE: 'true',
       ...settings,
@@ -89,6 +91,7 @@ export async function startCluster(
     admin: (...words) =>
       runAdmin({ DATA_DIR: dataDir, DATABASE_URL: databaseUrl, SECRETS_KEY: secretsKey }, words),
     async stop() {
+      const pids = readClusterFile(dataDir)?.processes.map((process) => process.pid) ?? [];
       if (child.exitCode === null && child.signalCode === null) {
         const ended = once(child, 'exit');
         const hurry = setTimeout(() => child.kill('SIGKILL'), STOP_PATIENCE_MS);
@@ -97,6 +100,8 @@ export async function startCluster(
         clearTimeout(hurry);
       }
       await leaveNothing(folder);
+      const left = pids.filter((one) => identify(one) !== null);
+      if (left.length > 0) throw new Error(`processes left over: ${left.join(', ')}`);
     },
   };
 }
