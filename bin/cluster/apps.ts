@@ -1,16 +1,5 @@
-import type { Config } from '../config.ts';
-import type { Members } from './members.ts';
 import { startNodeProcess } from './nodeProcess.ts';
-import type { ClusterOptions } from './options.ts';
-import type { KeptPorts } from './ports.ts';
-
-type Cluster = {
-  config: Config;
-  options: ClusterOptions;
-  dataDir: string;
-  members: Members;
-  ports: KeptPorts;
-};
+import type { Cluster } from './servers.ts';
 
 /** One address in front of several. */
 export type Balanced = { kind: 'temporal' | 'api'; host: string; port: number; backends: string[] };
@@ -40,7 +29,7 @@ export async function addBalancer(
  * @returns the balancer's address, null without APIs
  */
 export async function addApps(
-  cluster: Cluster,
+  cluster: Omit<Cluster, 'stopping'>,
   servers: { databaseUrl: string; temporalAddress: string },
   host: string | null,
 ): Promise<string | null> {

@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type ClusterFile, readClusterFile } from '../../bin/cluster/clusterFile.ts';
 import { identify } from '../../bin/embedded/processes.ts';
+import { findTemporalServer } from '../../bin/embedded/temporalServerBinary.ts';
 import {
   type Installation,
   leaveNothing,
@@ -16,8 +17,9 @@ import {
 } from '../crash/installation.ts';
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
-// Beyond the building of the server, which the first start of a machine waits for.
-const START_PATIENCE_MS = 900_000;
+/** How long a machine's first start may take, which builds the server. */
+export const BUILD_PATIENCE_MS = 1_200_000;
+const START_PATIENCE_MS = 180_000;
 const BACK_PATIENCE_MS = 120_000;
 const STOP_PATIENCE_MS = 90_000;
 const LOOK_AGAIN_MS = 50;
@@ -44,6 +46,7 @@ export async function startCluster(
   args: string[] = [],
   settings: Record<string, string> = {},
 ): Promise<Cluster> {
+  await findTemporalServer((line) => console.log(line));
   const folder = newDataDir();
   const dataDir = join(folder, 'cluster');
   const secretsKey = randomBytes(32).toString('base64');

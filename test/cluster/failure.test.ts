@@ -1,7 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, beforeAll, expect, test } from 'vitest';
+import { findTemporalServer } from '../../bin/embedded/temporalServerBinary.ts';
 import { openDatabase } from '../../db/connection.ts';
 import { type Chance, chanceFrom } from '../crash/chance.ts';
 import { countUnanswered, findViolations, type Scene, untilAtRest } from '../crash/findings.ts';
@@ -15,7 +16,7 @@ import {
   untilAnswered,
 } from '../crash/load.ts';
 import { startReceiver, type WebhookReceiver } from '../support/webhookReceiver.ts';
-import { type Cluster, startCluster } from './cluster.ts';
+import { BUILD_PATIENCE_MS, type Cluster, startCluster } from './cluster.ts';
 
 const SEED = Number(process.env['CLUSTER_SEED'] ?? randomInt(1_000_000));
 const ROUNDS = Number(process.env['CLUSTER_ROUNDS'] ?? 1);
@@ -30,6 +31,10 @@ const REFUSE_EVERY = 25;
 const HANGS_MS = 25_000;
 
 console.log(`CLUSTER_SEED=${SEED} CLUSTER_ROUNDS=${ROUNDS} CLUSTER_REQUESTS=${REQUESTS}`);
+
+beforeAll(async () => {
+  await findTemporalServer((line) => console.log(line));
+}, BUILD_PATIENCE_MS);
 
 const cleanUps: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

@@ -2,10 +2,11 @@ import { randomInt } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findTemporalServer } from '../../bin/embedded/temporalServerBinary.ts';
 import { openDatabase } from '../../db/connection.ts';
 import { bundleWorkflows } from '../../worker/bundle.ts';
-import { startCluster } from '../cluster/cluster.ts';
+import { BUILD_PATIENCE_MS, startCluster } from '../cluster/cluster.ts';
 import { chanceFrom } from '../crash/chance.ts';
 import { findViolations, type Scene, untilAtRest } from '../crash/findings.ts';
 import {
@@ -35,6 +36,10 @@ const SOON_SECONDS = [45, 60, 75, 90, 105, 120];
 const REFUSE_EVERY = 3;
 
 console.log(`UPGRADE_SEED=${SEED} UPGRADE_REQUESTS=${REQUESTS}`);
+
+beforeAll(async () => {
+  await findTemporalServer((line) => console.log(line));
+}, BUILD_PATIENCE_MS);
 
 const cleanUps: (() => Promise<unknown> | void)[] = [];
 afterAll(async () => {
