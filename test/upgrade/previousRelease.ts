@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -66,16 +66,26 @@ function git(...args: string[]): Buffer {
 }
 
 const lockFile = z.object({
-  packages: z.record(z.string(), z.object({ version: z.string().optional(), dev: z.boolean().optional() })),
+  packages: z.record(
+    z.string(),
+    z.object({
+      version: z.string().optional(),
+      dev: z.boolean().optional(),
+      optional: z.boolean().optional(),
+    }),
+  ),
 });
 
 /** Uses the packages that are installed here where they are the very same, else installs what the release names. */
 function install(folder: string): void {
   const { packages } = lockFile.parse(JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')));
-  const same = Object.entries(packages).every(
-    ([path, { version, dev = false }]) =>
-      path === '' || dev || !isNeededHere(path) || installedVersion(path) === version,
-  );
+  const same = Object.entries(packages).every(([path, { version, dev, optional }]) => {
+    const installed = installedVersion(path);
+    // What is optional and not here is for other kinds of machines.
+    return (
+      path === '' || dev === true || installed === version || (optional === true && installed === undefined)
+    );
+  });
   if (same) symlinkSync(join(PROJECT, 'node_modules'), join(folder, 'node_modules'));
   else
     execFileSync('npm', ['ci', '--omit=dev', '--no-audit', '--no-fund'], {
@@ -83,11 +93,6 @@ function install(folder: string): void {
       timeout: NPM_PATIENCE_MS,
       stdio: ['ignore', 'ignore', 'inherit'],
     });
-}
-
-// Packages for other kinds of machines stand in the lock file too.
-function isNeededHere(path: string): boolean {
-  return existsSync(join(PROJECT, path)) || !/(darwin|win32|windows|linux|freebsd|android|wasm)/.test(path);
 }
 
 function installedVersion(path: string): string | undefined {

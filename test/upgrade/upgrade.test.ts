@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
-import { Worker } from '@temporalio/worker';
+import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findTemporalServer } from '../../bin/embedded/temporalServerBinary.ts';
-import { openDatabase } from '../../db/connection.ts';
+import { type Database, openDatabase } from '../../db/connection.ts';
 import { bundleWorkflows } from '../../worker/bundle.ts';
 import { BUILD_PATIENCE_MS, startCluster } from '../cluster/cluster.ts';
 import { chanceFrom } from '../crash/chance.ts';
@@ -19,6 +19,7 @@ import {
   type Told,
   untilAnswered,
 } from '../crash/load.ts';
+import { eventually } from '../support/eventually.ts';
 import { startReceiver } from '../support/webhookReceiver.ts';
 import { checkOutPreviousRelease } from './previousRelease.ts';
 import { releaseIn } from './release.ts';
@@ -94,9 +95,7 @@ test.skipIf(typeof previous === 'string')('messages of the release before go on 
   const connection = await Connection.connect({ address: cluster.temporalAddress });
   cleanUps.push(() => connection.close());
   const client = new Client({ connection });
-  const replayed = await replayAll(client);
-  say(`${replayed} histories of ${previous.version} replay with the present code`);
-  expect(replayed).toBeGreaterThan(FAR_MESSAGES + SOON_SECONDS.length);
+  const histories = await fetchHistories(client);
 
   // Its API goes on taking requests all the while.
   say((await present.migrate()).trim().split('\n').join(' '));
@@ -111,6 +110,10 @@ test.skipIf(typeof previous === 'string')('messages of the release before go on 
   say(`${previous.version} has stopped`);
   const third = startLoad([newApi.url], accounts, planLoad(chanceFrom(SEED, 'third'), 'third ', REQUESTS));
   told.push(...(await third.done));
+
+  await replayAll(histories);
+  say(`${histories.length} histories of ${previous.version} replay with the present code`);
+  expect(histories.length).toBeGreaterThan(FAR_MESSAGES + SOON_SECONDS.length);
 
   const far = told
     .filter(({ request }) => request.scheduled === FAR_SECONDS)
@@ -138,10 +141,16 @@ test.skipIf(typeof previous === 'string')('messages of the release before go on 
     .filter(({ request }) => request.tag.startsWith('soon') && request.recipients[0]!.endsWith('905'))
     .flatMap((each) => each.messages);
   expect(unanswered).not.toEqual([]);
-  for (const { id } of unanswered) {
-    const answer = await present.admin('messages', 'give-up', id);
-    expect(answer).toMatchObject({ status: 'failed' });
-  }
+  for (const { id } of unanswered)
+    expect(await present.admin('messages', 'give-up', '--id', id)).toMatchObject({ carried_out: true });
+  await eventually(
+    () =>
+      statusesAndRefunds(
+        sql,
+        unanswered.map(({ id }) => id),
+      ),
+    (found) => found.length === unanswered.length && found.every((one) => one === 'failed, 1 refund'),
+  );
   say(`${unanswered.length} unanswered ones of ${previous.version} were given up and paid back`);
 });
 
@@ -176,16 +185,21 @@ function soonMessages(): Planned[] {
   );
 }
 
-/** Replays every history that there is, as a worker of this release would when it takes the workflow over. */
-async function replayAll(client: Client): Promise<number> {
+type Recorded = Awaited<ReturnType<typeof fetchHistories>>[number];
+
+async function fetchHistories(client: Client) {
+  const fetched = [];
+  for await (const { workflowId, runId } of client.workflow.list())
+    fetched.push({ workflowId, history: await client.workflow.getHandle(workflowId, runId).fetchHistory() });
+  return fetched;
+}
+
+/** Replays every history, as a worker of this release does when it takes the workflow over. */
+async function replayAll(histories: Recorded[]): Promise<void> {
+  Runtime.install({ logger: new DefaultLogger('WARN') });
   const workflowBundle = await bundleWorkflows();
-  let replayed = 0;
-  for await (const { workflowId, runId } of client.workflow.list()) {
-    const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
-    await Worker.runReplayHistory({ workflowBundle }, history, workflowId);
-    replayed += 1;
-  }
-  return replayed;
+  for await (const { workflowId, error } of Worker.runReplayHistories({ workflowBundle }, histories))
+    expect(error, workflowId).toBeUndefined();
 }
 
 async function currentDetails(handle: WorkflowHandle): Promise<string> {
@@ -193,6 +207,13 @@ async function currentDetails(handle: WorkflowHandle): Promise<string> {
     '__temporal_workflow_metadata',
   );
   return details ?? '';
+}
+
+async function statusesAndRefunds(sql: Database, ids: string[]): Promise<string[]> {
+  const rows = await sql<{ status: string; refunds: number }[]>`
+    select status, (select count(*)::int from ledger_entries l where l.message_id = m.id and l.kind = 'refund') as refunds
+      from messages m where id = any(${ids})`;
+  return rows.map(({ status, refunds }) => `${status}, ${refunds} refund${refunds === 1 ? '' : 's'}`);
 }
 
 async function cancelHalf(url: string, headers: Record<string, string>, ids: string[]): Promise<void> {
