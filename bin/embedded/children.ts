@@ -36,6 +36,8 @@ export type Child = Pick<EmbeddedServer, 'pid' | 'stop' | 'onUnexpectedExit'> & 
 export type ChildOptions = {
   command: string;
   args: string[];
+  /** Where it runs; `/` unless told, so that it holds no disk. */
+  cwd?: string;
   env?: NodeJS.ProcessEnv;
   /** The user to run as (only root may choose). */
   runAs?: { uid: number; gid: number } | null;
@@ -70,7 +72,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   const log = openLog(options.logFile);
   const logStart = statSync(options.logFile).size;
   const child = spawn(options.command, options.args, {
-    cwd: '/',
+    cwd: options.cwd ?? '/',
     detached: true,
     stdio: ['ignore', log, log],
     env: options.env ?? process.env,

@@ -38,10 +38,13 @@ export type PostgresOptions = {
   port?: number;
   /** Receives one sentence about anything that takes long. */
   log: (line: string) => void;
+  /** Connections it lets in at most; 200 unless told. */
+  maxConnections?: number;
 };
 
 const USER = 'goniec';
 const DATABASE = 'goniec';
+const MAX_CONNECTIONS = 200;
 const STOP_PATIENCE_MS = 20_000;
 // Recovery after a crash replays the write-ahead log, which max_wal_size below bounds.
 const READY_PATIENCE_MS = 120_000;
@@ -52,7 +55,6 @@ const LEFTOVER_PATIENCE_MS = 20_000;
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
-  max_connections: '200',
   shared_buffers: '128MB',
   max_wal_size: '512MB',
   log_timezone: 'UTC',
@@ -208,7 +210,7 @@ async function startCluster(options: ClusterStart): Promise<{ child: Child; port
 }
 
 function spawnPostmaster(
-  { dataDir, home, runAs, cluster, pidFile }: ClusterStart,
+  { dataDir, home, runAs, cluster, pidFile, maxConnections = MAX_CONNECTIONS }: ClusterStart,
   port: number,
 ): Promise<Child> {
   return startChild({
@@ -218,7 +220,10 @@ function spawnPostmaster(
       cluster,
       '-p',
       String(port),
-      ...Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+      ...Object.entries({ ...SETTINGS, max_connections: String(maxConnections) }).flatMap(([name, value]) => [
+        '-c',
+        `${name}=${value}`,
+      ]),
     ],
     env: serverEnvironment(),
     runAs,

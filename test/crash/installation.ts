@@ -172,14 +172,16 @@ function parentOf(pid: string): number | null {
   }
 }
 
-function newDataDir(): string {
+/** A temporary data folder. */
+export function newDataDir(): string {
   const dataDir = mkdtempSync(join(tmpdir(), 'goniec-crash-'));
   // PostgreSQL may run as another user, who has to reach its folder below this one.
   chmodSync(dataDir, 0o711);
   return dataDir;
 }
 
-async function leaveNothing(dataDir: string): Promise<void> {
+/** Waits until no process names the folder any more, and removes it; throws when a process is left over. */
+export async function leaveNothing(dataDir: string): Promise<void> {
   const deadline = Date.now() + STOP_PATIENCE_MS;
   while (processesNaming(dataDir).length > 0 && Date.now() < deadline) await delay(LOOK_AGAIN_MS);
   const left = processesNaming(dataDir);
@@ -244,18 +246,24 @@ function outputOf(dataDir: string, part: string, number: number): string {
   return readFileSync(outputPath(dataDir, part, number), 'utf8');
 }
 
-function systemSettings(): Record<string, string> {
+/** What every process needs of this one's environment. */
+export function systemSettings(): Record<string, string> {
   const names = ['PATH', 'HOME', 'TMPDIR', 'TEMPORAL_CLI_PATH', 'XDG_CACHE_HOME'];
   return Object.fromEntries(
     names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
   );
 }
 
-async function runAdmin(settings: Record<string, string>, words: string[]): Promise<Record<string, unknown>> {
+/** Runs one line of the operator's command line. */
+export async function runAdmin(
+  settings: Record<string, string>,
+  words: string[],
+  cwd = PROJECT,
+): Promise<Record<string, unknown>> {
   const { stdout } = await promisify(execFile)(
     process.execPath,
     ['--import', 'tsx', 'bin/admin.ts', '--json', ...words],
-    { cwd: PROJECT, env: { ...systemSettings(), ...settings } },
+    { cwd, env: { ...systemSettings(), ...settings } },
   );
   return JSON.parse(stdout) as Record<string, unknown>;
 }

@@ -1,0 +1,108 @@
+import { join } from 'node:path';
+import { migrate } from '../db/migrate.ts';
+import { announcement } from './cluster/announcement.ts';
+import { addApps, addBalancer } from './cluster/apps.ts';
+import { removeClusterFile, writeClusterFile, type ClusterFile } from './cluster/clusterFile.ts';
+import { supervisedMembers, type Member } from './cluster/members.ts';
+import { readOptions } from './cluster/options.ts';
+import { keptPorts } from './cluster/ports.ts';
+import { startDatabase, startTemporalServers, type Cluster } from './cluster/servers.ts';
+import { prepareTemporalStore, temporalStoreOf } from './cluster/temporalDatabases.ts';
+import { readConfig, type Config } from './config.ts';
+import { lockDataDir } from './embedded/lock.ts';
+import { isPortFree } from './embedded/ports.ts';
+import { StartProblem } from './embedded/problem.ts';
+import { removeRunFile, writeRunFile } from './embedded/runfile.ts';
+import { findTemporalServer } from './embedded/temporalServerBinary.ts';
+import { portTaken, runProcess, type Running } from './process.ts';
+import { checkSecretsKey, loadSecretsKey } from './secrets.ts';
+
+const USUAL_TEMPORAL_PORT = 7233;
+
+const say = (line: string): void => console.log(line);
+
+await runProcess(async (stopping) => {
+  const options = readOptions();
+  const config = readConfig();
+  if (config.TEMPORAL_ADDRESS !== undefined)
+    throw new StartProblem('TEMPORAL_ADDRESS: this command starts Temporal itself; leave it out.');
+  // Not the folder of `npm start`, whose Temporal is another one and knows other workflows.
+  const dataDir = join(config.DATA_DIR, 'cluster');
+  const lock = lockDataDir(dataDir);
+  let known: Omit<ClusterFile, 'processes'> | null = null;
+  const publish = (processes: Member[]): void => {
+    if (known !== null) writeClusterFile(dataDir, { ...known, processes });
+  };
+  const members = supervisedMembers({ say, restart: options.restart, onChange: publish });
+  const stop = async (): Promise<void> => {
+    try {
+      await members.stop();
+    } finally {
+      removeRunFile(dataDir);
+      removeClusterFile(dataDir);
+      lock.release();
+    }
+  };
+  try {
+    const cluster = { config, options, dataDir, members, ports: keptPorts(dataDir), stopping };
+    known = { pid: process.pid, ...(await startAll(cluster)) };
+    publish(members.list());
+    say(announcement(known, members.list(), cluster));
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const running: Running = {
+    async stop() {
+      say('Stopping …');
+      await stop();
+      say('Stopped.');
+    },
+  };
+  return running;
+});
+
+async function startAll(cluster: Cluster): Promise<Omit<ClusterFile, 'processes' | 'pid'>> {
+  const { config, options, dataDir, ports, stopping } = cluster;
+  const host = config.HOST ?? '127.0.0.1';
+  const withApis = options.only === undefined && options.apis > 0;
+  if (withApis && config.PORT !== 0 && !(await isPortFree(config.PORT, host)))
+    throw new StartProblem(portTaken(config.PORT));
+  const programs = await findTemporalServer(say, stopping);
+
+  const databaseUrl = await startDatabase(cluster, say);
+  stopping.throwIfAborted();
+  const store = temporalStoreOf(databaseUrl);
+  await prepareTemporalStore(databaseUrl, store, programs.sqlTool);
+  stopping.throwIfAborted();
+
+  const frontends = await startTemporalServers(cluster, store, programs.server);
+  stopping.throwIfAborted();
+
+  const [temporalPort = 0] = await ports.take('balancer', 1, USUAL_TEMPORAL_PORT);
+  const temporalAddress = `127.0.0.1:${temporalPort}`;
+  const balanced = [
+    { kind: 'temporal' as const, host: '127.0.0.1', port: temporalPort, backends: frontends },
+  ];
+  await addBalancer(cluster, 'balancer', balanced);
+  const found = { databaseUrl, temporalAddress };
+  writeRunFile(dataDir, runFileOf(found, config, null));
+  if (options.only === 'temporal') return { ...found, apiUrl: null };
+
+  const secretsKey = await loadSecretsKey({ SECRETS_KEY: config.SECRETS_KEY, DATA_DIR: dataDir });
+  await migrate(databaseUrl);
+  await checkSecretsKey(databaseUrl, secretsKey);
+  stopping.throwIfAborted();
+  const apiUrl = await addApps(cluster, found, withApis ? host : null);
+  writeRunFile(dataDir, runFileOf(found, config, apiUrl));
+  return { ...found, apiUrl };
+}
+
+function runFileOf(
+  { databaseUrl, temporalAddress }: { databaseUrl: string; temporalAddress: string },
+  config: Config,
+  apiUrl: string | null,
+): Parameters<typeof writeRunFile>[1] {
+  const temporal = { address: temporalAddress, namespace: config.TEMPORAL_NAMESPACE, embedded: true };
+  return { databaseUrl, temporal, temporalUiUrl: null, apiUrl };
+}

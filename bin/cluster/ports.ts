@@ -1,0 +1,48 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { freePort } from '../embedded/ports.ts';
+
+const shape = z.record(z.string(), z.array(z.number()));
+
+/** Deals out ports; every name gets those it had last time, where they are free. */
+export type KeptPorts = {
+  /** @param wanted for the first port of a name that has none yet */
+  take(name: string, count?: number, wanted?: number): Promise<number[]>;
+};
+
+/** The ports of the processes of a data folder, remembered there. */
+export function keptPorts(dataDir: string): KeptPorts {
+  const path = join(dataDir, 'cluster-ports.json');
+  const known = readKnown(path);
+  const dealt = new Set<number>();
+  return {
+    async take(name, count = 1, wanted) {
+      const last = known[name] ?? (wanted === undefined ? [] : [wanted]);
+      const ports: number[] = [];
+      for (let index = 0; index < count; index += 1) {
+        const port = await another(dealt, last[index]);
+        dealt.add(port);
+        ports.push(port);
+      }
+      known[name] = ports;
+      writeFileSync(path, JSON.stringify(known, null, 2), { mode: 0o600 });
+      return ports;
+    },
+  };
+}
+
+async function another(dealt: ReadonlySet<number>, wanted: number | undefined): Promise<number> {
+  for (;;) {
+    const port = await freePort(wanted !== undefined && dealt.has(wanted) ? undefined : wanted);
+    if (!dealt.has(port)) return port;
+  }
+}
+
+function readKnown(path: string): Record<string, number[]> {
+  try {
+    return shape.catch({}).parse(JSON.parse(readFileSync(path, 'utf8')));
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,105 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+
+const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
+// The release before this one is what the repository held before the first migration of this one came. After a release,
+// name the first migration of the next here.
+const PREVIOUS = { version: '0.2.0', before: 'db/migrations/008.do.routes.sql' };
+const NPM_PATIENCE_MS = 600_000;
+
+/** The code of the release before this one, in a folder of its own. */
+export interface PreviousRelease {
+  version: string;
+  folder: string;
+  remove(): void;
+}
+
+/**
+ * Takes the release before this one out of the history of the repository, with what it depends on.
+ * @returns a sentence instead, where there is no such history: in an archive of the sources, in a shallow clone
+ */
+export function checkOutPreviousRelease(): PreviousRelease | string {
+  const commit = commitBefore(PREVIOUS.before);
+  if (commit === null)
+    return `the release ${PREVIOUS.version} is not in the history of this folder (no git repository, or a shallow clone: git fetch --unshallow)`;
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'goniec-previous-')));
+  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  try {
+    const archive = git('archive', '--format=tar', commit);
+    execFileSync('tar', ['-x', '-C', folder], { input: archive });
+    const { version } = z
+      .object({ version: z.string() })
+      .parse(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')));
+    if (version !== PREVIOUS.version)
+      throw new Error(`${commit} is ${version}, not ${PREVIOUS.version}: put PREVIOUS right`);
+    install(folder);
+    return { version, folder, remove };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+
+function commitBefore(path: string): string | null {
+  try {
+    const added = git('log', '--diff-filter=A', '--format=%H', '--', path)
+      .toString()
+      .trim()
+      .split('\n')
+      .at(-1)!;
+    return added === '' ? null : git('rev-parse', '--verify', `${added}^`).toString().trim();
+  } catch {
+    return null;
+  }
+}
+
+function git(...args: string[]): Buffer {
+  return execFileSync('git', args, {
+    cwd: PROJECT,
+    maxBuffer: 256 * 1024 * 1024,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+}
+
+const lockFile = z.object({
+  packages: z.record(
+    z.string(),
+    z.object({
+      version: z.string().optional(),
+      dev: z.boolean().optional(),
+      optional: z.boolean().optional(),
+    }),
+  ),
+});
+
+/** Uses the packages that are installed here where they are the very same, else installs what the release names. */
+function install(folder: string): void {
+  const { packages } = lockFile.parse(JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')));
+  const same = Object.entries(packages).every(([path, { version, dev, optional }]) => {
+    const installed = installedVersion(path);
+    // What is optional and not here is for other kinds of machines.
+    return (
+      path === '' || dev === true || installed === version || (optional === true && installed === undefined)
+    );
+  });
+  if (same) symlinkSync(join(PROJECT, 'node_modules'), join(folder, 'node_modules'));
+  else
+    execFileSync('npm', ['ci', '--omit=dev', '--no-audit', '--no-fund'], {
+      cwd: folder,
+      timeout: NPM_PATIENCE_MS,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+}
+
+function installedVersion(path: string): string | undefined {
+  try {
+    const text = readFileSync(join(PROJECT, path, 'package.json'), 'utf8');
+    return z.object({ version: z.string() }).parse(JSON.parse(text)).version;
+  } catch {
+    return undefined;
+  }
+}
