@@ -14,7 +14,13 @@ export default defineConfig({
         test: {
           name: 'parts',
           include: ['test/**/*.test.ts'],
-          exclude: [...SERVICE_TESTS, 'test/crash/**', 'test/browser/**', 'test/carriers/load/**'],
+          exclude: [
+            ...SERVICE_TESTS,
+            'test/crash/**',
+            'test/faults/**',
+            'test/browser/**',
+            'test/carriers/load/**',
+          ],
         },
       },
       {

@@ -172,14 +172,14 @@ function parentOf(pid: string): number | null {
   }
 }
 
-function newDataDir(): string {
+export function newDataDir(): string {
   const dataDir = mkdtempSync(join(tmpdir(), 'goniec-crash-'));
   // PostgreSQL may run as another user, who has to reach its folder below this one.
   chmodSync(dataDir, 0o711);
   return dataDir;
 }
 
-async function leaveNothing(dataDir: string): Promise<void> {
+export async function leaveNothing(dataDir: string): Promise<void> {
   const deadline = Date.now() + STOP_PATIENCE_MS;
   while (processesNaming(dataDir).length > 0 && Date.now() < deadline) await delay(LOOK_AGAIN_MS);
   const left = processesNaming(dataDir);
@@ -189,7 +189,7 @@ async function leaveNothing(dataDir: string): Promise<void> {
   if (left.length > 0) throw new Error(`left over: ${left.map(({ command }) => command).join('; ')}`);
 }
 
-async function startKillable(
+export async function startKillable(
   part: 'start' | 'api' | 'worker',
   dataDir: string,
   settings: Record<string, string>,
@@ -240,7 +240,7 @@ function outputPath(dataDir: string, part: string, number: number): string {
   return join(dataDir, `${part}-${number}.out`);
 }
 
-function outputOf(dataDir: string, part: string, number: number): string {
+export function outputOf(dataDir: string, part: string, number: number): string {
   return readFileSync(outputPath(dataDir, part, number), 'utf8');
 }
 
@@ -251,7 +251,10 @@ function systemSettings(): Record<string, string> {
   );
 }
 
-async function runAdmin(settings: Record<string, string>, words: string[]): Promise<Record<string, unknown>> {
+export async function runAdmin(
+  settings: Record<string, string>,
+  words: string[],
+): Promise<Record<string, unknown>> {
   const { stdout } = await promisify(execFile)(
     process.execPath,
     ['--import', 'tsx', 'bin/admin.ts', '--json', ...words],
