@@ -10,6 +10,9 @@ import { register } from 'node:module';
  *   holds: the process ends as well. The connection's own failure is told to whoever uses it.
  * - A connection closed with a write in its buffer keeps the stale timer and never sends anything again.
  *
+ * - A connection that broke with an error fails what was under way, and takes more until it is closed, a moment later:
+ *   that is never answered. Who tries again at once is caught by it.
+ *
  * It waits for ever for an answer on a connection that died without a word, as after a failover: one statement after the
  * other takes a connection of the pool with it. `silence`, in milliseconds, ends a connection on which a statement waits
  * and nothing moves for so long.
@@ -38,6 +41,7 @@ const CONNECTION: [string, string][] = [
     'clearImmediate(nextWriteTimer)\n    if (',
     'clearImmediate(nextWriteTimer)\n    chunk = nextWriteTimer = null\n    if (',
   ],
+  ['!hadError && (query || sent.length) && error(', ';(query || sent.length) && error('],
   [
     'keep_alive && socket.setKeepAlive &&',
     `if (options.silence && socket.setTimeout) {

@@ -149,7 +149,7 @@ describe.each(Array.from({ length: ROUNDS }, (_, index) => index + 1))('round %i
 
   beforeAll(async () => {
     stepping = await startStepping(chance, round);
-  }, 180_000);
+  }, 600_000);
   afterAll(async () => {
     await stepping?.stop();
   }, 120_000);
