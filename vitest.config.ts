@@ -17,6 +17,7 @@ export default defineConfig({
           exclude: [
             ...SERVICE_TESTS,
             'test/crash/**',
+            'test/faults/**',
             'test/browser/**',
             'test/carriers/load/**',
             'test/cluster/**',

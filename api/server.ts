@@ -55,6 +55,8 @@ export interface RunningApi {
 }
 
 const DRAIN_MS = 10_000;
+// Nobody waits for an answer any more: every request has got its own after ten seconds.
+const DATABASE_SILENCE_MS = 15_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 // How often slow senders are looked for.
 const CHECK_MS = 2_000;
@@ -70,7 +72,7 @@ const TUNNEL_CLOSE_MS = 2_000;
  */
 export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const { log, config, secretsKey } = options;
-  const sql = openDatabase(options.databaseUrl, options.databasePool);
+  const sql = openDatabase(options.databaseUrl, options.databasePool, DATABASE_SILENCE_MS);
   const { namespace, ...temporalServer } = options.temporal;
   const connection = Connection.lazy(temporalServer);
   const temporal = new Client({ connection, namespace, interceptors: { workflow: [temporalCallMetrics()] } });

@@ -25,9 +25,14 @@ const RECONNECT_SECONDS = 0.5;
  * Opens a pool. 64-bit integers arrive as numbers (money in grosze stays far below 2^53; beyond it, reading throws).
  * @param url postgres://user:password@host:port/database
  * @param max connections held at most
+ * @param silenceMs a connection on which a statement has waited for so long and nothing moved is given up: its statement
+ *   fails with ETIMEDOUT, and may have been carried out. Longer than any statement may take; never unless given.
  */
-export function openDatabase(url: string, max = 10): Database {
+export function openDatabase(url: string, max = 10, silenceMs?: number): Database {
+  // Known to the corrected driver alone.
+  const corrected = silenceMs === undefined ? {} : { silence: silenceMs };
   return postgres(url, {
+    ...corrected,
     max,
     connect_timeout: 10,
     idle_timeout: 300,

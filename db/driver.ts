@@ -10,6 +10,13 @@ import { register } from 'node:module';
  *   holds: the process ends as well. The connection's own failure is told to whoever uses it.
  * - A connection closed with a write in its buffer keeps the stale timer and never sends anything again.
  *
+ * - A connection that broke with an error fails what was under way, and takes more until it is closed, a moment later:
+ *   that is never answered. Who tries again at once is caught by it.
+ *
+ * It waits for ever for an answer on a connection that died without a word, as after a failover: one statement after the
+ * other takes a connection of the pool with it. `silence`, in milliseconds, ends a connection on which a statement waits
+ * and nothing moves for so long.
+ *
  * It does not tell either how many of its connections are in use and how many statements wait for one.
  *
  * So the driver's source is corrected while it is loaded. Source that is not as expected stops the start: then there is
@@ -34,9 +41,23 @@ const CONNECTION: [string, string][] = [
     'clearImmediate(nextWriteTimer)\n    if (',
     'clearImmediate(nextWriteTimer)\n    chunk = nextWriteTimer = null\n    if (',
   ],
+  ['!hadError && (query || sent.length) && error(', ';(query || sent.length) && error('],
+  [
+    'keep_alive && socket.setKeepAlive &&',
+    `if (options.silence && socket.setTimeout) {
+        const watched = socket
+        watched.setTimeout(options.silence)
+        watched.on('timeout', () => {
+          if (query || sent.length)
+            watched.destroy(Object.assign(new Error('the database is silent'), { code: 'ETIMEDOUT' }))
+        })
+      }
+      keep_alive && socket.setKeepAlive &&`,
+  ],
 ];
 
 const POOL: [string, string][] = [
+  ['socket          : o.socket,', 'socket          : o.socket,\n    silence         : o.silence,'],
   [
     'get parameters() { return options.parameters },',
     `get parameters() { return options.parameters },

@@ -69,6 +69,8 @@ const CATCH_UP_MS = 2_000;
 const LATE_SEGMENTS_MS = 10_000;
 // Webhooks delivered again have no hurry, and secrets are forgotten to the minute.
 const RESENDS_MS = 10_000;
+// As long as a transaction may take; the regular work's statements are shorter.
+const DATABASE_SILENCE_MS = 60_000;
 // A sleeping workflow needs no cache; one in motion is in it for about a second per message.
 const CACHED_WORKFLOWS = 500;
 // A workflow task that submits or tells a webhook keeps its place until that is done.
@@ -83,7 +85,7 @@ const AUTOSCALED = { type: 'autoscaling' } as const;
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
   const { log } = options;
   installRuntime(log, options.sdkMetrics);
-  const sql = openDatabase(options.databaseUrl, options.databasePool);
+  const sql = openDatabase(options.databaseUrl, options.databasePool, DATABASE_SILENCE_MS);
   const { namespace, ...server } = options.temporal;
   const connection = await NativeConnection.connect(server);
   const client = new Client({

@@ -46,7 +46,8 @@ async function survive<I extends Installation>(
   cleanUps.push(() => installation.stop());
   const receiver = await startReceiver((call) => (call % REFUSE_EVERY === 0 ? 503 : 200));
   cleanUps.push(() => receiver.close());
-  const accounts = await makeAccounts(installation, receiver);
+  const quiet = { url: receiver.url, useSecret: () => undefined };
+  const accounts = await makeAccounts(installation, { telling: receiver, stepping: quiet });
   const told: Told[] = [];
 
   for (let round = 1; round <= ROUNDS; round += 1) {

@@ -3,7 +3,7 @@ import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { Database } from '../../db/connection.ts';
 import type { WebhookReceiver } from '../support/webhookReceiver.ts';
 import { groupBy } from './group.ts';
-import { type Account, type Accounts, headersOf, type Payer, type Told } from './load.ts';
+import { type Account, type Accounts, headersOf, type Payer, PROBE_TAG, type Told } from './load.ts';
 
 /** What the checks look at after a round; `told` holds every request of all rounds so far. */
 export interface Scene {
@@ -11,13 +11,16 @@ export interface Scene {
   client: Client;
   apiUrl: string;
   accounts: Accounts;
-  receiver: WebhookReceiver;
+  receiver: Pick<WebhookReceiver, 'calls'>;
   told: Told[];
+  /** What SMSCs outside the database have taken: how often each part, by recipient. */
+  taken?: (recipient: string) => Record<string, number>;
 }
 
 interface StoredMessage {
   id: string;
   account_id: string;
+  carrier: string;
   status: string;
   submission: string;
   recipient: string;
@@ -36,6 +39,7 @@ interface StoredMessage {
   events: { id: string; type: string; state: string }[];
 }
 
+const SIMULATOR = 'simulator';
 const PATIENCE_MS = 120_000;
 const FAR_MS = 60_000;
 const WORKFLOW_PATIENCE_MS = 30_000;
@@ -56,14 +60,16 @@ function expectedStatus({ status, recipient, send_at, unanswered, taken }: Store
   if (ending === '905') return ['queued'];
   // A submit that was cut off: the SMSC never had it, so no report can ever tell.
   if (unanswered.some((part) => !taken[part])) return ['queued'];
+  // Nor where no report ever comes.
+  if (ending === '903' && unanswered.length > 0) return ['queued'];
   return [STATUS_BY_ENDING[ending] ?? 'delivered'];
 }
 
 const isVisible = ({ status }: StoredMessage): boolean => status !== 'draft' && status !== 'refused';
 
-async function readMessages(sql: Database): Promise<StoredMessage[]> {
-  return await sql<StoredMessage[]>`
-    select m.id, m.account_id, m.status, m.submission, m.recipient, m.parts, m.cost_grosze as cost,
+async function readMessages({ sql, taken }: Pick<Scene, 'sql' | 'taken'>): Promise<StoredMessage[]> {
+  const messages = await sql<StoredMessage[]>`
+    select m.id, m.account_id, m.carrier, m.status, m.submission, m.recipient, m.parts, m.cost_grosze as cost,
            m.test_credits as credits, m.send_at, m.reference, m.refusal,
            (select count(*)::int from ledger_entries l where l.message_id = m.id and l.kind = 'charge') as charges,
            (select count(*)::int from ledger_entries l where l.message_id = m.id and l.kind = 'refund') as refunds,
@@ -76,18 +82,25 @@ async function readMessages(sql: Database): Promise<StoredMessage[]> {
                                       order by e.created_at), '[]')
               from webhook_events e where e.message_id = m.id) as events
       from messages m order by m.id`;
+  return messages.map((message) =>
+    taken === undefined || message.carrier === SIMULATOR
+      ? message
+      : { ...message, taken: taken(message.recipient) },
+  );
 }
 
 /** What is still in flight; empty when nothing moves any more by itself. */
-async function inFlight(sql: Database): Promise<string[]> {
+async function inFlight(scene: Scene): Promise<string[]> {
+  const { sql } = scene;
   const [counts] = await sql<Record<string, number>[]>`
     select (select count(*)::int from outcome_signals) as outcome_signals,
            (select count(*)::int from webhook_events where state = 'pending') as pending_webhooks,
            (select count(*)::int from simulator_reports) as simulator_reports,
            (select count(*)::int from delivery_reports where applied_at is null) as unapplied_reports,
-           (select count(*)::int from idempotency_keys where state = 'open') as open_keys`;
+           (select count(*)::int from idempotency_keys
+             where state = 'open' and account_id <> ${scene.accounts.probing.id}) as open_keys`;
   const rows = Object.entries(counts!).filter(([, count]) => count > 0);
-  const moving = (await readMessages(sql)).filter(
+  const moving = (await readMessages(scene)).filter(
     (message) =>
       isVisible(message) &&
       (!expectedStatus(message).includes(message.status) ||
@@ -105,11 +118,11 @@ async function inFlight(sql: Database): Promise<string[]> {
 }
 
 /** Waits until nothing is in flight; returns what still is when patience ends, and what was the last to come to rest. */
-export async function untilAtRest({ sql }: Scene): Promise<{ moving: string[]; last: string[] }> {
+export async function untilAtRest(scene: Scene): Promise<{ moving: string[]; last: string[] }> {
   const deadline = Date.now() + PATIENCE_MS;
   let last: string[] = [];
   for (;;) {
-    const moving = await inFlight(sql);
+    const moving = await inFlight(scene);
     if (moving.length === 0 || Date.now() > deadline) return { moving, last };
     last = moving;
     await delay(250);
@@ -118,7 +131,7 @@ export async function untilAtRest({ sql }: Scene): Promise<{ moving: string[]; l
 
 /** Everything that is not as it has to be after a crash, one sentence each. */
 export async function findViolations(scene: Scene): Promise<string[]> {
-  const messages = await readMessages(scene.sql);
+  const messages = await readMessages(scene);
   return [
     ...checkRequests(messages, scene.told),
     ...messages.flatMap(checkMessage),
@@ -130,8 +143,8 @@ export async function findViolations(scene: Scene): Promise<string[]> {
 }
 
 /** How many submits of this installation have no stored answer, the simulated network's own 905 left out. */
-export async function countUnanswered({ sql }: Scene): Promise<{ proved: number; open: number }> {
-  const messages = (await readMessages(sql)).filter(
+export async function countUnanswered(scene: Scene): Promise<{ proved: number; open: number }> {
+  const messages = (await readMessages(scene)).filter(
     (message) => message.unanswered.length > 0 && !message.recipient.endsWith('905'),
   );
   const open = messages.filter(({ submission }) => submission === 'unanswered').length;
@@ -148,7 +161,9 @@ function checkRequests(messages: StoredMessage[], told: Told[]): string[] {
     return [`${request.tag}: told ${status} with ${String(expected)}, stored ${String(stored)}`];
   });
   const known = new Set(told.map(({ request }) => request.tag));
-  const unknown = [...byReference.keys()].filter((reference) => !known.has(reference));
+  const unknown = [...byReference.keys()].filter(
+    (reference) => !known.has(reference) && !reference.startsWith(PROBE_TAG),
+  );
   return [
     ...findings,
     ...unknown.map((reference) => `${reference}: accepted, but its caller was never told`),
@@ -156,14 +171,15 @@ function checkRequests(messages: StoredMessage[], told: Told[]): string[] {
 }
 
 function checkMessage(message: StoredMessage): string[] {
-  const { id, status, submission, charges, refunds, taken, unanswered, recipient } = message;
+  const { id, status, submission, charges, refunds, taken, unanswered, recipient, reference } = message;
   const findings: string[] = [];
   const say = (what: string): void => void findings.push(`${id} (${recipient}, ${status}): ${what}`);
 
   const paid = isVisible(message);
   if (charges !== (paid ? 1 : 0)) say(`${charges} charges`);
   if (refunds !== (status === 'failed' || status === 'cancelled' ? 1 : 0)) say(`${refunds} refunds`);
-  if (status === 'draft') say('draft left over although its caller has an answer');
+  if (status === 'draft' && !reference.startsWith(PROBE_TAG))
+    say('draft left over although its caller has an answer');
 
   for (const [part, times] of Object.entries(taken))
     if (times > 1) say(`part ${part} submitted ${times} times`);
@@ -215,7 +231,8 @@ function checkEvents({ accounts, receiver }: Scene, messages: StoredMessage[]): 
     if (!firstCall.has(id)) firstCall.set(id, index);
   });
   for (const { id, account_id, status, events } of messages) {
-    const expected = account_id === accounts.telling.id ? (EVENTS[status] ?? []) : [];
+    const isTold = account_id === accounts.telling.id || account_id === accounts.stepping.id;
+    const expected = isTold ? (EVENTS[status] ?? []) : [];
     const types = events.map(({ type }) => type);
     if (String(types) !== String(expected))
       findings.push(`${id}: events ${String(types)}, not ${String(expected)}`);
@@ -297,4 +314,21 @@ async function checkWorkflow(
     if (Date.now() > deadline) return `${id} is ${status}, but its workflow is ${state}`;
     await delay(250);
   }
+}
+
+/** Asks every accepted or refused request once more with its key: the answer must be the first one, word by word. */
+export async function findReplayViolations({ apiUrl, accounts, told }: Scene): Promise<string[]> {
+  const findings: string[] = [];
+  for (const { request, body, status, messages } of told) {
+    const response = await fetch(`${apiUrl}/v1/messages`, {
+      method: 'POST',
+      headers: { ...headersOf(accounts[request.payer]), 'idempotency-key': request.tag },
+      body,
+    });
+    const answer = (await response.json()) as { id?: string; messages?: { id: string }[] };
+    const ids = answer.messages?.map(({ id }) => id) ?? (answer.id === undefined ? [] : [answer.id]);
+    if (response.status !== status || String(ids) !== String(messages.map(({ id }) => id)))
+      findings.push(`${request.tag}: told ${status} before, ${response.status} with ${String(ids)} now`);
+  }
+  return findings;
 }

@@ -191,7 +191,7 @@ export async function leaveNothing(dataDir: string): Promise<void> {
   if (left.length > 0) throw new Error(`left over: ${left.map(({ command }) => command).join('; ')}`);
 }
 
-async function startKillable(
+export async function startKillable(
   part: 'start' | 'api' | 'worker',
   dataDir: string,
   settings: Record<string, string>,
@@ -242,7 +242,7 @@ function outputPath(dataDir: string, part: string, number: number): string {
   return join(dataDir, `${part}-${number}.out`);
 }
 
-function outputOf(dataDir: string, part: string, number: number): string {
+export function outputOf(dataDir: string, part: string, number: number): string {
   return readFileSync(outputPath(dataDir, part, number), 'utf8');
 }
 

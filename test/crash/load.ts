@@ -4,7 +4,11 @@ import type { WebhookReceiver } from '../support/webhookReceiver.ts';
 import type { Chance } from './chance.ts';
 import type { Installation } from './installation.ts';
 
-export type Payer = 'rich' | 'telling' | 'poor' | 'trial';
+/**
+ * The load pays by the first four; `stepping` is for single messages that a test follows step by step, `probing` for
+ * requests that are not repeated.
+ */
+export type Payer = 'rich' | 'telling' | 'poor' | 'trial' | 'stepping' | 'probing';
 
 /** An account that takes part in the load. */
 export interface Account {
@@ -32,6 +36,8 @@ export interface Planned {
 export interface Told {
   request: Planned;
   status: 201 | 402;
+  /** The body as it was sent, and sent again. */
+  body: string;
   /** Ids of the messages, when it was accepted. */
   messages: { id: string; to: string; cost_grosze: number }[];
 }
@@ -50,9 +56,14 @@ export interface Load {
   answers: Answer[];
   /** Answers that no caller should ever see. */
   complaints: string[];
+  /** Goes through no more of the plan; requests under way still get their answers. */
+  end(): void;
   /** All final answers, once every request has one. */
   done: Promise<Told[]>;
 }
+
+/** Begins the tag of a request of `probing`: its caller may have been told that nobody knows. */
+export const PROBE_TAG = 'probe';
 
 const PRICE = 10;
 const POOR_BALANCE = 40 * PRICE;
@@ -66,8 +77,11 @@ const REQUEST_PATIENCE_MS = 120_000;
 const ODD_ENDINGS = ['901', '902', '903', '904', '905', '907', '908'];
 const LONG_TEXT = 'Zażółć gęślą jaźń. '.repeat(8);
 
-/** Makes the accounts by the operator's command line; `telling` has a webhook. */
-export async function makeAccounts(installation: Installation, receiver: WebhookReceiver): Promise<Accounts> {
+/** Who is told of events: a receiver for each account with a webhook. */
+export type Receivers = Record<'telling' | 'stepping', Pick<WebhookReceiver, 'url' | 'useSecret'>>;
+
+/** Makes the accounts by the operator's command line; `telling` and `stepping` have a webhook. */
+export async function makeAccounts(installation: Installation, receivers: Receivers): Promise<Accounts> {
   const make = async (mode: 'live' | 'test', balance: number): Promise<Account> => {
     const settings = ['--mode', mode, '--balance', String(balance), '--price', String(PRICE)];
     const created = await installation.admin(
@@ -82,30 +96,43 @@ export async function makeAccounts(installation: Installation, receiver: Webhook
       openingCredits: mode === 'test' ? 25 : 0,
     };
   };
-  const [rich, telling, poor, trial] = await Promise.all([
+  const [rich, telling, poor, trial, stepping, probing] = await Promise.all([
     make('live', 1_000_000),
     make('live', 1_000_000),
     make('live', POOR_BALANCE),
     make('test', 0),
+    make('live', 1_000_000),
+    make('live', 1_000_000),
   ]);
   for (const msisdn of TRIAL_NUMBERS)
     await installation.admin('numbers', 'verify', '--account', trial.id, '--msisdn', msisdn);
-  const answer = await fetch(`${installation.apiUrls[0]}/v1/account/webhook`, {
-    method: 'PUT',
-    headers: headersOf(telling),
-    body: JSON.stringify({ url: receiver.url }),
-  });
-  receiver.useSecret(z.object({ webhook_secret: z.string() }).parse(await answer.json()).webhook_secret);
-  return { rich, telling, poor, trial };
+  const tell = async (account: Account, receiver: Receivers['telling']): Promise<void> => {
+    const answer = await fetch(`${installation.apiUrls[0]}/v1/account/webhook`, {
+      method: 'PUT',
+      headers: headersOf(account),
+      body: JSON.stringify({ url: receiver.url }),
+    });
+    receiver.useSecret(z.object({ webhook_secret: z.string() }).parse(await answer.json()).webhook_secret);
+  };
+  await Promise.all([tell(telling, receivers.telling), tell(stepping, receivers.stepping)]);
+  return { rich, telling, poor, trial, stepping, probing };
 }
 
-/** Plans requests: mostly single ones sent at once, some with several recipients, some for later, some odd endings. */
-export function planLoad(chance: Chance, round: string, requests: number): Planned[] {
-  let subscriber = chance.between(0, 50_000);
+/**
+ * Plans requests: mostly single ones sent at once, some with several recipients, some for later, some odd endings.
+ * @param after the last four-digit subscriber number used so far; each recipient takes the next one
+ */
+export function planLoad(
+  chance: Chance,
+  round: string,
+  requests: number,
+  after = chance.between(0, 50_000),
+): Planned[] {
+  let subscriber = after;
   const recipient = (): string => {
     subscriber += 1;
     const ending = chance.odds(0.12) ? chance.pick(ODD_ENDINGS) : String(chance.between(100, 899));
-    return `+48500${String(subscriber % 1000).padStart(3, '0')}${ending}`;
+    return `+4850${String(subscriber % 10_000).padStart(4, '0')}${ending}`;
   };
   return Array.from({ length: requests }, (_, index) => {
     const payer = payerOf(chance.next());
@@ -133,8 +160,15 @@ function payerOf(share: number): Payer {
   return share < 0.88 ? 'poor' : 'trial';
 }
 
-/** Sends the requests by several clients, each going on with the next one as soon as it has its answer. */
-export function startLoad(urls: string[], accounts: Accounts, plan: Planned[]): Load {
+/**
+ * Sends the requests by several clients, each going on with the next one as soon as it has its answer, or after a pause.
+ */
+export function startLoad(
+  urls: string[],
+  accounts: Accounts,
+  plan: Planned[],
+  { clients = CLIENTS, pauseMs = 0 }: { clients?: number; pauseMs?: number } = {},
+): Load {
   const answers: Answer[] = [];
   const complaints: string[] = [];
   const told: Told[] = [];
@@ -145,12 +179,22 @@ export function startLoad(urls: string[], accounts: Accounts, plan: Planned[]): 
       const answer = await send(caller, request);
       if (request.cancel) for (const { id } of answer.messages) await cancel(caller, id);
       told.push(answer);
+      if (pauseMs > 0) await delay(pauseMs);
     }
   };
-  const done = Promise.all(Array.from({ length: CLIENTS }, (_, number) => client(number))).then(() => told);
+  const done = Promise.all(Array.from({ length: clients }, (_, number) => client(number))).then(() => told);
   // Awaited later; until then a failure must not end the process.
   done.catch(() => undefined);
-  return { answered: () => told.length, answers, complaints, done };
+  return { answered: () => told.length, answers, complaints, end: () => (next = plan.length), done };
+}
+
+/** Asks for one account outside the plan, again and again until the answer is final; keeps answers as a load does. */
+export function oneCaller(urls: string[], account: Account, { answers, complaints }: Load) {
+  const call = callerOf(urls, 0, account, answers, complaints);
+  return {
+    send: (request: Planned): Promise<Told> => send(call, request),
+    cancel: (id: string): Promise<void> => cancel(call, id),
+  };
 }
 
 type Caller = (
@@ -220,9 +264,9 @@ async function send(call: Caller, request: Planned): Promise<Told> {
   });
   const init = { method: 'POST', body, headers: { 'idempotency-key': tag } };
   const answer = await call(tag, '/v1/messages', init, (status) => status === 201 || status === 402);
-  if (answer.status === 402) return { request, status: 402, messages: [] };
+  if (answer.status === 402) return { request, body, status: 402, messages: [] };
   const parsed = accepted.parse(answer.body);
-  return { request, status: 201, messages: 'messages' in parsed ? parsed.messages : [parsed] };
+  return { request, body, status: 201, messages: 'messages' in parsed ? parsed.messages : [parsed] };
 }
 
 async function cancel(call: Caller, id: string): Promise<void> {

@@ -4,8 +4,12 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 /** A way to a server that a test can cut or freeze. */
 export interface Proxy {
   port: number;
+  /** Connections that were opened so far. */
+  opened(): number;
   /** Nothing passes any more, in either direction; connections stay open and hang. */
   freeze(): void;
+  /** As after a failover: nothing passes on the connections there are, nor do they end; new ones work. */
+  strand(): void;
   /** Connections break, and new ones are broken at once. */
   cut(): void;
   /** As if nothing had been. */
@@ -17,7 +21,10 @@ export interface Proxy {
 export async function startProxy(target: number): Promise<Proxy> {
   let state: 'open' | 'frozen' | 'cut' = 'open';
   const sockets = new Set<Socket>();
+  const stranded = new WeakSet<Socket>();
+  let opened = 0;
   const server = createServer((near) => {
+    opened += 1;
     if (state === 'cut') {
       near.destroy();
       return;
@@ -42,9 +49,16 @@ export async function startProxy(target: number): Promise<Proxy> {
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
+    opened: () => opened,
     freeze() {
       state = 'frozen';
       for (const socket of sockets) socket.pause();
+    },
+    strand() {
+      for (const socket of sockets) {
+        stranded.add(socket);
+        socket.pause();
+      }
     },
     cut() {
       state = 'cut';
@@ -52,7 +66,7 @@ export async function startProxy(target: number): Promise<Proxy> {
     },
     restore() {
       state = 'open';
-      for (const socket of sockets) socket.resume();
+      for (const socket of sockets) if (!stranded.has(socket)) socket.resume();
     },
     async close() {
       for (const socket of sockets) socket.destroy();

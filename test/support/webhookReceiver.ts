@@ -40,9 +40,11 @@ export interface WebhookReceiver {
 
 /**
  * Starts a receiver.
- * @param answer the status for the n-th call, counted from 1; 200 unless told
+ * @param answer the status for the n-th call, counted from 1, at once or in its time; 200 unless told
  */
-export async function startReceiver(answer: (call: number) => number = () => 200): Promise<WebhookReceiver> {
+export async function startReceiver(
+  answer: (call: number, event: WebhookEvent) => number | Promise<number> = () => 200,
+): Promise<WebhookReceiver> {
   const calls: ReceivedCall[] = [];
   const waiting = new Set<() => void>();
   let secret = '';
@@ -57,7 +59,7 @@ export async function startReceiver(answer: (call: number) => number = () => 200
       breach: webhookBreach(event.type, text),
       headers,
     });
-    response.writeHead(answer(calls.length)).end();
+    void Promise.resolve(answer(calls.length, event)).then((status) => response.writeHead(status).end());
     for (const wake of waiting) wake();
   });
   return {

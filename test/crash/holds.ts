@@ -1,0 +1,75 @@
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Database } from '../../db/connection.ts';
+import { eventually } from '../support/eventually.ts';
+
+/** Rows that a test keeps locked in a transaction of its own, so that whoever needs them waits at just that step. */
+export interface RowLock {
+  /** Resolves once somebody waits for the rows. */
+  untilWaitedFor(): Promise<void>;
+  /** Lets them go; harmless when they are let go already, or the server has died meanwhile. */
+  release(): Promise<void>;
+}
+
+/** What a test locks: the account's money, a whole message, a message against its submission alone, or an event. */
+export type Lockable = 'account' | 'message' | 'submission' | 'event';
+
+const PATIENCE_MS = 30_000;
+
+/** Locks the row with this id, by a connection of its own. */
+export async function lockRow(sql: Database, what: Lockable, id: string): Promise<RowLock> {
+  const own = await sql.reserve();
+  let released = false;
+  await own`begin`;
+  if (what === 'account') await own`select from accounts where id = ${id} for update`;
+  else if (what === 'message') await own`select from messages where id = ${id} for update`;
+  // A change of status passes this lock; what is about to submit does not.
+  else if (what === 'submission') await own`select from messages where id = ${id} for key share`;
+  else await own`select from webhook_events where id = ${id} for update`;
+  const [backend] = await own<{ pid: number }[]>`select pg_backend_pid() as pid`;
+  return {
+    async untilWaitedFor() {
+      await eventually(
+        () => sql`select from pg_stat_activity where ${backend!.pid} = any(pg_blocking_pids(pid))`,
+        (waiting) => waiting.length > 0,
+        PATIENCE_MS,
+      );
+    },
+    async release() {
+      if (released) return;
+      released = true;
+      try {
+        await own`rollback`;
+        own.release();
+      } catch {
+        // The server was killed, and the lock with it.
+      }
+    },
+  };
+}
+
+/** Waits until a query's first row is as wanted. */
+export async function untilRow<T>(
+  query: () => Promise<readonly T[]>,
+  holds: (row: T) => boolean,
+): Promise<T> {
+  const rows = await eventually(query, ([row]) => row !== undefined && holds(row), PATIENCE_MS);
+  return rows[0]!;
+}
+
+/** Whether a workflow has been started. */
+export async function isStarted(client: Client, workflowId: string): Promise<boolean> {
+  try {
+    await client.workflow.getHandle(workflowId).describe();
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
+}
+
+/** Whether a workflow has answered an update. */
+export async function hasAnswered(client: Client, workflowId: string): Promise<boolean> {
+  if (!(await isStarted(client, workflowId))) return false;
+  const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
+  return (events ?? []).some((event) => event.workflowExecutionUpdateCompletedEventAttributes);
+}

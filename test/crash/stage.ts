@@ -1,0 +1,209 @@
+import { randomBytes } from 'node:crypto';
+import { findTemporal, startTemporal } from '../../bin/embedded/temporal.ts';
+import { freePort } from '../../bin/embedded/ports.ts';
+import { startPostgres } from '../../bin/embedded/postgres.ts';
+import { searchAttributesOf } from '../../bin/searchAttributes.ts';
+import { type Database, openDatabase } from '../../db/connection.ts';
+import { migrate } from '../../db/migrate.ts';
+import { addRoute, addRule, sealCredentials } from '../../db/routes/routes.ts';
+import { SEARCH_ATTRIBUTES } from '../../workflows/contracts.ts';
+import { untilBound } from '../support/product.ts';
+import {
+  childrenOf,
+  type Installation,
+  type Killable,
+  leaveNothing,
+  newDataDir,
+  outputOf,
+  runAdmin,
+  startKillable,
+} from './installation.ts';
+import type { Account, Accounts } from './load.ts';
+import type { Network } from './network.ts';
+
+/** What can be killed. */
+export const VICTIMS = ['api', 'worker', 'postgres', 'temporal'] as const;
+export type Victim = (typeof VICTIMS)[number];
+
+/** The ways between processes, each of which leads through something a test puts there. */
+export const LINKS = [
+  'api to postgres',
+  'api to temporal',
+  'worker to postgres',
+  'worker to temporal',
+  'worker to smsc',
+] as const;
+export type Link = (typeof LINKS)[number];
+
+/** Puts something between a process and a local port; returns the port that leads there. */
+export type Connect = (link: Link, port: number) => Promise<number>;
+
+/** An API, a worker and their servers, with an SMSC that is not simulated. */
+export interface Stage extends Installation {
+  processes: Record<Victim, Killable>;
+  /** Sends what these accounts send by SMPP, and waits until the worker is bound. */
+  sendBySmpp(network: Network, accounts: Account[]): Promise<void>;
+  /** All messages by SMPP go by this route. */
+  route: string;
+}
+
+const ROUTE = 'operator';
+const SMPP = {
+  window: 20,
+  enquireLinkSeconds: 1,
+  responseSeconds: 4,
+  bindSeconds: 2,
+  reconnectMinMs: 50,
+  reconnectMaxMs: 500,
+};
+// Longer than anything is away here: what waits for the route goes by it.
+const BROKEN_AFTER_S = 600;
+
+/** Starts everything; `connect` is asked once for each link. */
+export async function startStage(connect: Connect): Promise<Stage> {
+  const dataDir = newDataDir();
+  const stops: (() => Promise<unknown>)[] = [];
+  const stop = async (): Promise<void> => {
+    for (const stopOne of stops.reverse()) await stopOne();
+    await leaveNothing(dataDir);
+  };
+  try {
+    const postgres = await keepPostgres(dataDir);
+    stops.push(() => postgres.stop());
+    const temporal = await keepTemporal(dataDir);
+    stops.push(() => temporal.stop());
+    await migrate(postgres.url);
+    const secretsKey = randomBytes(32);
+    const direct = {
+      DATABASE_URL: postgres.url,
+      TEMPORAL_ADDRESS: `127.0.0.1:${temporal.port}`,
+      DATA_DIR: dataDir,
+      SECRETS_KEY: secretsKey.toString('base64'),
+      HOST: '127.0.0.1',
+      WEBHOOK_ALLOW_PRIVATE: 'true',
+    };
+    const startPart = async (part: 'api' | 'worker', port: number) => {
+      const database = new URL(postgres.url);
+      database.port = String(await connect(`${part} to postgres`, postgres.port));
+      const settings = {
+        ...direct,
+        DATABASE_URL: database.href,
+        TEMPORAL_ADDRESS: `127.0.0.1:${await connect(`${part} to temporal`, temporal.port)}`,
+        PORT: String(port),
+      };
+      const saying = part === 'api' ? 'the API listens' : 'the worker takes work';
+      const ready = (_: unknown, since: number): Promise<boolean> =>
+        Promise.resolve(outputOf(dataDir, part, port).slice(since).includes(`"${saying}"`));
+      const started = await startKillable(part, dataDir, settings, ready, port);
+      stops.push(() => started.stop());
+      return started;
+    };
+    const apiPort = await freePort();
+    const [worker, api] = await Promise.all([startPart('worker', 1), startPart('api', apiPort)]);
+    return {
+      dataDir,
+      apiUrls: [`http://127.0.0.1:${apiPort}`],
+      databaseUrl: postgres.url,
+      temporalAddress: direct.TEMPORAL_ADDRESS,
+      admin: (...words) => runAdmin(direct, words),
+      processes: { api, worker, postgres, temporal },
+      route: ROUTE,
+      async sendBySmpp(network, accounts) {
+        const sql = openDatabase(postgres.url, 1);
+        try {
+          const port = await connect('worker to smsc', network.smsc.port);
+          await addSmppRoute(sql, secretsKey, network, port);
+          for (const { id } of accounts) await addAccountRule(sql, id);
+          await untilBound(sql, ROUTE, 1);
+        } finally {
+          await sql.end({ timeout: 5 });
+        }
+      },
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Those of the load's accounts whose messages leave this machine; test accounts' never do. */
+export function livePayers({ rich, telling, poor, stepping }: Accounts): Account[] {
+  return [rich, telling, poor, stepping];
+}
+
+async function addSmppRoute(
+  sql: Database,
+  secretsKey: Buffer,
+  { smsc }: Network,
+  port: number,
+): Promise<void> {
+  const { systemId, password } = smsc;
+  await addRoute(sql, {
+    name: ROUTE,
+    kind: 'smpp',
+    state: 'active',
+    settings: { host: '127.0.0.1', port, ...SMPP },
+    credentials: sealCredentials(secretsKey, ROUTE, { systemId, password }),
+    ratePerSecond: null,
+    brokenAfterS: BROKEN_AFTER_S,
+  });
+}
+
+async function addAccountRule(sql: Database, accountId: string): Promise<void> {
+  await addRule(sql, { route: ROUTE, prefix: '', accountId, type: null, priority: null, weight: 100 });
+}
+
+type Server = Killable & { port: number; stop(): Promise<void> };
+
+async function keepPostgres(dataDir: string): Promise<Server & { url: string }> {
+  const log = (): void => undefined;
+  let server = await startPostgres({ dataDir, log });
+  const { port, url } = server;
+  return {
+    port,
+    url,
+    get pid() {
+      return server.pid;
+    },
+    kill() {
+      // With its backends: of a postmaster alone they would finish what they are at.
+      for (const pid of [server.pid, ...childrenOf(server.pid)]) killIfAlive(pid);
+      return Promise.resolve();
+    },
+    async start() {
+      server = await startPostgres({ dataDir, log, port });
+      if (server.port !== port) throw new Error(`port ${port} was taken meanwhile`);
+    },
+    stop: () => server.stop(),
+  };
+}
+
+async function keepTemporal(dataDir: string): Promise<Server> {
+  const binary = await findTemporal({ cliPath: process.env['TEMPORAL_CLI_PATH'], log: console.log });
+  const searchAttributes = searchAttributesOf(SEARCH_ATTRIBUTES);
+  const start = (ports: { grpc?: number }) =>
+    startTemporal({ binary, dataDir, log: () => undefined, searchAttributes, ports });
+  let server = await start({});
+  const { port } = server;
+  return {
+    port,
+    get pid() {
+      return server.pid;
+    },
+    kill: () => Promise.resolve(killIfAlive(server.pid)),
+    async start() {
+      server = await start({ grpc: port });
+      if (server.port !== port) throw new Error(`port ${port} was taken meanwhile`);
+    },
+    stop: () => server.stop(),
+  };
+}
+
+function killIfAlive(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // Ended by itself since the list was made.
+  }
+}

@@ -1,0 +1,288 @@
+import type { Client } from '@temporalio/client';
+import type { Database } from '../../db/connection.ts';
+import { eventually } from '../support/eventually.ts';
+import type { Proxy } from '../support/proxy.ts';
+import { hasAnswered, isStarted, type Lockable, type RowLock, untilRow } from './holds.ts';
+import type { Account, Planned, Told } from './load.ts';
+import type { Network } from './network.ts';
+import type { Link, Victim } from './stage.ts';
+import type { HeldReceiver } from './heldReceiver.ts';
+
+/** What a step is brought about with. */
+export interface StepTools {
+  sql: Database;
+  client: Client;
+  proxies: Record<Link | 'worker to receiver', Proxy>;
+  network: Network;
+  receiver: HeldReceiver;
+  /** Locks the row with this id until it is let go, at the latest after the step. */
+  lock(what: Lockable, id: string): Promise<RowLock>;
+  /** Pays for the messages that are followed; nobody else uses it. */
+  account: Account;
+  /** Sends by that account until there is a final answer. */
+  send(request: Planned): Promise<Told>;
+  /** Cancels until there is a final answer. */
+  cancel(id: string): Promise<void>;
+}
+
+/** A message brought to a step, which stays there until it is let go. */
+export interface AtStep {
+  /** What its caller waits for: settles once things are as before. */
+  answers: Promise<unknown>[];
+  told: Promise<Told>;
+  /** It stays there by a frozen link, without which nothing behind it can start. */
+  frozen: boolean;
+  letGo: () => Promise<void>;
+}
+
+/** A step of a message's way: which it is, who is killed there, and how a message comes there and stays. */
+export interface Step {
+  name: string;
+  victims: readonly Victim[];
+  /** How the numbers it writes to end, for the SMSC. */
+  ending?: string;
+  recipients?: number;
+  scheduledSeconds?: number;
+  bring(tools: StepTools, request: Planned): Promise<AtStep>;
+}
+
+const FROZEN = true;
+const BATCH = 120;
+const STARTED_OF_BATCH = 25;
+const EVERYBODY: readonly Victim[] = ['api', 'worker', 'postgres', 'temporal'];
+const BEHIND_API: readonly Victim[] = ['worker', 'postgres', 'temporal'];
+
+/** All steps, in the order in which a message takes them. */
+export const STEPS: readonly Step[] = [
+  {
+    name: 'the draft is written, nobody asked to charge it',
+    victims: ['api', 'postgres', 'temporal'],
+    async bring(tools, request) {
+      const link = tools.proxies['api to temporal'];
+      link.freeze();
+      const told = tools.send(request);
+      await messageWith(tools, request, ['draft']);
+      return atStep(told, () => link.restore(), FROZEN);
+    },
+  },
+  {
+    name: 'charged, and the workflow does not know',
+    victims: EVERYBODY,
+    async bring(tools, request) {
+      const link = tools.proxies['worker to temporal'];
+      const lock = await tools.lock('account', tools.account.id);
+      const told = tools.send(request);
+      await lock.untilWaitedFor();
+      link.freeze();
+      await lock.release();
+      await messageWith(tools, request, ['queued']);
+      return atStep(told, () => link.restore(), FROZEN);
+    },
+  },
+  {
+    name: 'accepted, and the caller has no answer',
+    victims: EVERYBODY,
+    async bring(tools, request) {
+      const link = tools.proxies['api to temporal'];
+      const lock = await tools.lock('account', tools.account.id);
+      const told = tools.send(request);
+      await lock.untilWaitedFor();
+      link.freeze();
+      await lock.release();
+      const { id } = await messageWith(tools, request, ['queued', 'sent', 'delivered']);
+      await eventually(() => hasAnswered(tools.client, id), Boolean);
+      return atStep(told, () => link.restore(), FROZEN);
+    },
+  },
+  {
+    name: 'the send time has come',
+    victims: BEHIND_API,
+    scheduledSeconds: 3,
+    async bring(tools, request) {
+      const told = await tools.send(request);
+      const lock = await tools.lock('message', told.messages[0]!.id);
+      await lock.untilWaitedFor();
+      return atStep(Promise.resolve(told), () => lock.release());
+    },
+  },
+  {
+    name: 'marked as under way, not submitted',
+    victims: BEHIND_API,
+    scheduledSeconds: 3,
+    async bring(tools, request) {
+      const link = tools.proxies['worker to postgres'];
+      const told = await tools.send(request);
+      const { id } = told.messages[0]!;
+      const lock = await tools.lock('submission', id);
+      await lock.untilWaitedFor();
+      link.freeze();
+      await lock.release();
+      await untilRow(
+        () => tools.sql<{ state: string }[]>`select state from message_parts where message_id = ${id}`,
+        ({ state }) => state === 'under way',
+      );
+      return atStep(Promise.resolve(told), () => link.restore(), FROZEN);
+    },
+  },
+  {
+    name: 'submitted, not answered',
+    victims: BEHIND_API,
+    async bring(tools, request) {
+      const held = tools.network.hold(request.recipients[0]!);
+      const told = tools.send(request);
+      const submit = await held;
+      return atStep(told, () => {
+        submit.answer();
+        submit.report();
+      });
+    },
+  },
+  {
+    name: 'the answer is stored, and the workflow does not know',
+    victims: BEHIND_API,
+    async bring(tools, request) {
+      const link = tools.proxies['worker to temporal'];
+      const held = tools.network.hold(request.recipients[0]!);
+      const told = tools.send(request);
+      const submit = await held;
+      await told;
+      link.freeze();
+      submit.answer();
+      await messageWith(tools, request, ['sent']);
+      const letGo = (): void => {
+        link.restore();
+        submit.report();
+      };
+      return atStep(told, letGo, FROZEN);
+    },
+  },
+  {
+    name: 'refused by the SMSC, the refund under way',
+    victims: BEHIND_API,
+    ending: '902',
+    async bring(tools, request) {
+      const held = tools.network.hold(request.recipients[0]!);
+      const told = tools.send(request);
+      const submit = await held;
+      await told;
+      const lock = await tools.lock('account', tools.account.id);
+      submit.answer();
+      await lock.untilWaitedFor();
+      return atStep(told, () => lock.release());
+    },
+  },
+  {
+    name: 'the report is stored, and the workflow does not know',
+    victims: BEHIND_API,
+    async bring(tools, request) {
+      const link = tools.proxies['worker to temporal'];
+      const held = tools.network.hold(request.recipients[0]!);
+      const told = tools.send(request);
+      const submit = await held;
+      submit.answer();
+      await eventCalled(tools, request, 'message.sent');
+      link.freeze();
+      submit.report();
+      const { id } = await messageWith(tools, request, ['delivered']);
+      const [signal] = await tools.sql`select from outcome_signals where message_id = ${id}`;
+      if (signal === undefined) throw new Error('its workflow has been told already');
+      return atStep(told, () => link.restore(), FROZEN);
+    },
+  },
+  {
+    name: 'a webhook leaves, and nobody takes it',
+    victims: BEHIND_API,
+    async bring(tools, request) {
+      const link = tools.proxies['worker to receiver'];
+      // Connections kept alive break first: the webhook comes by a new one, which is seen.
+      link.cut();
+      link.freeze();
+      const before = link.opened();
+      const told = tools.send(request);
+      await eventually(
+        () => Promise.resolve(link.opened()),
+        (opened) => opened > before,
+      );
+      return atStep(told, () => link.restore(), FROZEN);
+    },
+  },
+  {
+    name: 'the receiver has the webhook, and has not answered',
+    victims: BEHIND_API,
+    async bring(tools, request) {
+      const hold = tools.receiver.hold('message.sent');
+      const told = tools.send(request);
+      await hold.reached;
+      return atStep(told, () => hold.answer());
+    },
+  },
+  {
+    name: 'the receiver has answered, and that is not logged',
+    victims: BEHIND_API,
+    async bring(tools, request) {
+      const hold = tools.receiver.hold('message.sent');
+      const told = tools.send(request);
+      const { id } = await hold.reached;
+      const lock = await tools.lock('event', id);
+      hold.answer();
+      await lock.untilWaitedFor();
+      return atStep(told, () => lock.release());
+    },
+  },
+  {
+    name: 'cancelled, the refund under way',
+    victims: EVERYBODY,
+    scheduledSeconds: 3_600,
+    async bring(tools, request) {
+      const told = await tools.send(request);
+      const lock = await tools.lock('account', tools.account.id);
+      const cancelled = tools.cancel(told.messages[0]!.id);
+      await lock.untilWaitedFor();
+      const step = atStep(Promise.resolve(told), () => lock.release());
+      return { ...step, answers: [cancelled] };
+    },
+  },
+  {
+    name: `some of ${BATCH} recipients have their workflow`,
+    victims: EVERYBODY,
+    recipients: BATCH,
+    async bring(tools, request) {
+      const link = tools.proxies['worker to temporal'];
+      const told = tools.send(request);
+      await messageWith(tools, request, ['queued']);
+      const ids = await tools.sql<{ id: string }[]>`
+        select id from messages where reference = ${request.tag} order by id`;
+      await eventually(() => isStarted(tools.client, ids[STARTED_OF_BATCH]!.id), Boolean);
+      link.freeze();
+      if (await isStarted(tools.client, ids.at(-1)!.id)) throw new Error('all of them have it already');
+      return atStep(told, () => link.restore(), FROZEN);
+    },
+  },
+];
+
+function atStep(told: Promise<Told>, letGo: () => unknown, frozen = false): AtStep {
+  return { told, answers: [told], frozen, letGo: async () => void (await letGo()) };
+}
+
+async function messageWith(
+  { sql }: StepTools,
+  { tag }: Planned,
+  statuses: string[],
+): Promise<{ id: string; status: string }> {
+  return await untilRow(
+    () =>
+      sql<
+        { id: string; status: string }[]
+      >`select id, status from messages where reference = ${tag} order by id`,
+    ({ status }) => statuses.includes(status),
+  );
+}
+
+async function eventCalled({ sql }: StepTools, { tag }: Planned, type: string): Promise<void> {
+  await untilRow(
+    () => sql<{ state: string }[]>`
+      select e.state from webhook_events e join messages m on m.id = e.message_id
+       where m.reference = ${tag} and e.type = ${type}`,
+    ({ state }) => state === 'delivered',
+  );
+}

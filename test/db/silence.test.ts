@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Database, openDatabase } from '../../db/connection.ts';
+import { transaction } from '../../db/transaction.ts';
+import { startDatabase } from '../support/database.ts';
+import { eventually } from '../support/eventually.ts';
+import { type Proxy, startProxy } from '../support/proxy.ts';
+
+const SILENCE_MS = 500;
+
+let server: Awaited<ReturnType<typeof startDatabase>>;
+let proxy: Proxy;
+let sql: Database;
+
+beforeAll(async () => {
+  server = await startDatabase();
+  const { host, port, user, pass, database } = server.sql.options;
+  proxy = await startProxy(port[0]!);
+  const secret = String(pass);
+  sql = openDatabase(`postgres://${user}:${secret}@${host[0]}:${proxy.port}/${database}`, 2, SILENCE_MS);
+});
+afterAll(async () => {
+  await sql?.end({ timeout: 1 });
+  await proxy?.close();
+  await server?.stop();
+});
+
+const backend = async (): Promise<number> => {
+  const [row] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`;
+  return row!.pid;
+};
+
+describe('a pool whose connections may fall silent', () => {
+  it('fails the statement that waits on a connection that died without a word, and goes on with new ones', async () => {
+    await Promise.all([sql`select pg_sleep(0.1)`, sql`select pg_sleep(0.1)`]);
+    proxy.strand();
+    const begun = Date.now();
+    const ends = await Promise.allSettled([sql`select 1`, sql`select 2`]);
+    expect(ends).toMatchObject([{ reason: { code: 'ETIMEDOUT' } }, { reason: { code: 'ETIMEDOUT' } }]);
+    expect(Date.now() - begun).toBeLessThan(SILENCE_MS + 2_000);
+    // The connection is not closed yet: what comes now fails with it, and is not forgotten.
+    const [next] = await Promise.allSettled([sql`select 3 as three`]);
+    if (next.status === 'rejected') expect(next.reason).toMatchObject({ code: 'CONNECTION_CLOSED' });
+    expect([...(await sql`select 4 as four`)]).toEqual([{ four: 4 }]);
+  });
+
+  it('keeps connections that have nothing to say', async () => {
+    const before = [await backend(), await backend()];
+    await new Promise((resolve) => setTimeout(resolve, 2 * SILENCE_MS));
+    expect(before).toContain(await backend());
+  });
+
+  it('ends a transaction likewise', async () => {
+    const ending = transaction(sql, async (tx) => {
+      await tx`select 1`;
+      proxy.strand();
+      await tx`select 2`;
+    });
+    await expect(ending).rejects.toMatchObject({ code: 'ETIMEDOUT' });
+    await eventually(
+      () =>
+        sql`select 3`.then(
+          () => true,
+          () => false,
+        ),
+      Boolean,
+    );
+  });
+});
