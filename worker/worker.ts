@@ -26,6 +26,7 @@ import { cachedRouting } from '../db/routes/routingCache.ts';
 import { simulatorStore } from '../db/routes/simulator.ts';
 import { watchPool } from '../telemetry/poolMetrics.ts';
 import { temporalCallMetrics } from '../telemetry/temporalMetrics.ts';
+import { activityTraces, clientTraces, workflowTraces } from '../telemetry/temporalTraces.ts';
 import { forgetOldSecrets } from '../db/webhooks/webhookSecrets.ts';
 import { MESSAGES_QUEUE, WEBHOOKS_QUEUE } from '../workflows/contracts.ts';
 import { BUILD_ID } from '../workflows/generation.ts';
@@ -89,7 +90,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const client = new Client({
     connection: await Connection.connect(server),
     namespace,
-    interceptors: { workflow: [temporalCallMetrics()] },
+    interceptors: { workflow: [temporalCallMetrics(), ...clientTraces({ apart: true })] },
   });
   const unwatchPool = watchPool('worker', () => poolState(sql));
 
@@ -104,7 +105,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     shutdownGraceTime: SHUTDOWN_GRACE,
     workflowTaskPollerBehavior: AUTOSCALED,
     activityTaskPollerBehavior: AUTOSCALED,
-    interceptors: { activity: [activityLogIds] },
+    interceptors: { activity: [activityLogIds, ...activityTraces()] },
   };
   const onReplyError = (error: unknown): void => log.error({ err: error }, 'replies: will be tried again');
   const replies = createReplies(sql, client, onReplyError);
@@ -142,6 +143,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       ...shared,
       taskQueue: MESSAGES_QUEUE,
       workflowBundle: await workflowBundle(),
+    ...workflowTraces(),
       maxCachedWorkflows: CACHED_WORKFLOWS,
       maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS,
       maxConcurrentLocalActivityExecutions: WORKFLOW_TASKS,
