@@ -46,6 +46,7 @@ export interface WorkerOptions {
     WEBHOOK_ALLOW_PRIVATE: boolean;
     RETAIN_CONTENT_DAYS?: number | undefined;
     RETAIN_LOG_DAYS?: number | undefined;
+    RECONCILE_RESTARTS?: number | undefined;
   };
   secretsKey: Buffer;
   /** Where `/l/…` is found from outside, for events that name a link. */
@@ -143,7 +144,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       ...shared,
       taskQueue: MESSAGES_QUEUE,
       workflowBundle: await workflowBundle(),
-    ...workflowTraces(),
+      ...workflowTraces(),
       maxCachedWorkflows: CACHED_WORKFLOWS,
       maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS,
       maxConcurrentLocalActivityExecutions: WORKFLOW_TASKS,
@@ -161,7 +162,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         ...lookupBillingActivities(sql),
         ...linkActivities(sql),
         ...inboundActivities(sql),
-        ...reconciliationActivities(sql, client),
+        ...reconciliationActivities(sql, client, options.config.RECONCILE_RESTARTS),
         ...maintenanceActivities(sql, {
           contentDays: options.config.RETAIN_CONTENT_DAYS,
           logDays: options.config.RETAIN_LOG_DAYS ?? LOG_DAYS,
