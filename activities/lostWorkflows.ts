@@ -1,8 +1,10 @@
+import { Context } from '@temporalio/activity';
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import type { Database } from '../db/connection.ts';
 import {
   closeFindings,
   type Finding,
+  mayRestart,
   recordRepair,
   reportFinding,
   timesMended,
@@ -11,8 +13,11 @@ import { openAmong, type OpenBatch, type OpenMessage } from '../db/messages/open
 import { transaction } from '../db/transaction.ts';
 import { batchRestart, clickStart, inboundStart, messageRestart } from '../workflows/startOptions.ts';
 
-/** What came of looking at something: nothing new, it was put right, or a person has to look at it from now on. */
-export type Verdict = 'nothing' | 'mended' | 'reported';
+/**
+ * What came of looking at something: nothing new, it was put right, a person has to look at it from now on, or it would be
+ * put right if this run had not started so many workflows again already.
+ */
+export type Verdict = 'nothing' | 'mended' | 'reported' | 'capped';
 
 // One that is lost again and again fails by itself: starting it once more would not help.
 const MENDED_AT_MOST = 3;
@@ -22,8 +27,12 @@ export const ABOUT_MESSAGES = ['workflow_lost', 'workflow_late', 'workflow_ended
 type WorkflowState =
   'running' | 'completed' | 'missing' | 'terminated' | 'failed' | 'timed_out' | 'cancelled';
 
-/** Deciding on messages and others whose workflow may be lost. */
-export function lostWorkflows(sql: Database, client: Client) {
+/**
+ * Deciding on messages and others whose workflow may be lost.
+ * @param restartsPerRun how many one run of the reconciliation starts again at most: where a worker was pointed at an empty
+ *   Temporal by mistake, all seem lost
+ */
+export function lostWorkflows(sql: Database, client: Client, restartsPerRun: number) {
   /** As Temporal itself has it: its lists may be some seconds behind. */
   async function stateOf(workflowId: string): Promise<WorkflowState> {
     try {
@@ -40,7 +49,13 @@ export function lostWorkflows(sql: Database, client: Client) {
     if ((await timesMended(sql, finding.kind, finding.subject)) >= MENDED_AT_MOST) {
       return report(finding);
     }
-    await transaction(sql, (tx) => recordRepair(tx, action, finding));
+    const run = Context.current().info.workflowExecution?.runId ?? '';
+    const allowed = await transaction(sql, async (tx) => {
+      if (!(await mayRestart(tx, run, restartsPerRun))) return false;
+      await recordRepair(tx, action, { ...finding, details: { ...finding.details, run } });
+      return true;
+    });
+    if (!allowed) return 'capped';
     try {
       await start();
     } catch (error) {

@@ -1,8 +1,9 @@
 import { Context } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import type { Database } from '../db/connection.ts';
-import { openSubjects } from '../db/maintenance/findings.ts';
+import { closeFindings, openSubjects, reportFinding, restartsOf } from '../db/maintenance/findings.ts';
 import {
+  countOpenMessages,
   openAmong,
   openBatchesAmong,
   openMessagesAfter,
@@ -24,11 +25,17 @@ const AT_ONCE = 10;
 // Open messages in one run; the next run goes on from there.
 const MESSAGES_PER_RUN = 20_000;
 const OPEN_FINDINGS = 1_000;
+// The subject of the finding that too many were lost.
+const RESTARTS = 'workflows';
+const RUNNING_MESSAGES = "WorkflowType = 'message' AND ExecutionStatus = 'Running'";
 const ENDED_BADLY = "ExecutionStatus IN ('Terminated', 'Failed', 'TimedOut')";
 
+/** How many workflows one run starts again at most, unless the operator says otherwise. */
+export const RESTARTS_PER_RUN = 500;
+
 /** The steps of the `reconciliation` workflow; each may be cut off and repeated at any place. */
-export function reconciliationActivities(sql: Database, client: Client) {
-  const lost = lostWorkflows(sql, client);
+export function reconciliationActivities(sql: Database, client: Client, restartsPerRun = RESTARTS_PER_RUN) {
+  const lost = lostWorkflows(sql, client, restartsPerRun);
   return {
     /** Workflows that were terminated, failed or timed out since the last run, and what is open since then. */
     async reconcileEnded(): Promise<Tally> {
@@ -37,19 +44,21 @@ export function reconciliationActivities(sql: Database, client: Client) {
       const since = from === '' ? now - FIRST_LOOK_BACK_MS : Date.parse(from) - OVERLAP_MS;
       const tally = noTally();
       const ended = new Map<string, Set<string>>();
-      const settle = async (): Promise<void> => {
-        await judgeEnded(ended, tally);
+      const settle = async (): Promise<boolean> => {
+        const goesOn = await judgeEnded(ended, tally);
         ended.clear();
+        return goesOn;
       };
       const query = `${ENDED_BADLY} AND CloseTime > '${new Date(since).toISOString()}'`;
       let collected = 0;
       for await (const { type, workflowId } of client.workflow.list({ query, pageSize: PAGE })) {
         if (!ended.has(type)) ended.set(type, new Set());
         ended.get(type)?.add(workflowId);
-        if (++collected % PAGE === 0) await settle();
+        if (++collected % PAGE === 0 && !(await settle())) return tally;
       }
-      await settle();
-      await judgeAll(await openSubjects(sql, ABOUT_MESSAGES, OPEN_FINDINGS), lost.judgeMessage, tally);
+      if (!(await settle())) return tally;
+      const known = await openSubjects(sql, ABOUT_MESSAGES, OPEN_FINDINGS);
+      if (!(await judgeAll(known, lost.judgeMessage, tally))) return tally;
       await savePosition(sql, 'ended workflows', new Date(now).toISOString());
       return tally;
     },
@@ -61,13 +70,15 @@ export function reconciliationActivities(sql: Database, client: Client) {
       for (let looked = 0; looked < MESSAGES_PER_RUN; looked += PAGE) {
         const page = await openMessagesAfter(sql, after, PAGE);
         tally.looked += page.length;
-        await judgeAll(await lost.suspects(page), lost.judgeMessage, tally);
+        // The next run looks at this page again.
+        if (!(await judgeAll(await lost.suspects(page), lost.judgeMessage, tally))) break;
         const last = page.at(-1);
         after = page.length < PAGE || last === undefined ? '' : `${last.accountId}/${last.id}`;
         await savePosition(sql, 'open messages', after);
         beat();
         if (after === '') break;
       }
+      await tellOfRestarts(tally);
       return tally;
     },
 
@@ -83,18 +94,33 @@ export function reconciliationActivities(sql: Database, client: Client) {
     },
   };
 
-  async function judgeEnded(ended: Map<string, Set<string>>, tally: Tally): Promise<void> {
+  /** @returns false once this run has started as many workflows again as it may */
+  async function judgeEnded(ended: Map<string, Set<string>>, tally: Tally): Promise<boolean> {
     const ids = (type: string): string[] => [...(ended.get(type) ?? [])];
     tally.looked += [...ended.values()].reduce((sum, { size }) => sum + size, 0);
-    await judgeAll(await openBatchesAmong(sql, ids('batch')), lost.judgeBatch, tally);
     const messages = await openAmong(sql, ids('message'));
-    await judgeAll(
-      messages.map(({ id }) => id),
-      lost.judgeMessage,
-      tally,
+    const known = messages.map(({ id }) => id);
+    return (
+      (await judgeAll(await openBatchesAmong(sql, ids('batch')), lost.judgeBatch, tally)) &&
+      (await judgeAll(known, lost.judgeMessage, tally)) &&
+      (await judgeAll(await untoldClicks(sql, ids('click')), (it) => lost.judgeUntold('click', it), tally)) &&
+      (await judgeAll(
+        await untoldReplies(sql, ids('inbound')),
+        (it) => lost.judgeUntold('inbound', it),
+        tally,
+      ))
     );
-    await judgeAll(await untoldClicks(sql, ids('click')), (it) => lost.judgeUntold('click', it), tally);
-    await judgeAll(await untoldReplies(sql, ids('inbound')), (it) => lost.judgeUntold('inbound', it), tally);
+  }
+
+  /** A run that had to stop restarting says so, with what tells a wrong Temporal from a bad day. */
+  async function tellOfRestarts(tally: Tally): Promise<void> {
+    const run = Context.current().info.workflowExecution?.runId ?? '';
+    const restarted = await restartsOf(sql, run);
+    if (restarted < restartsPerRun) return closeFindings(sql, ['restarts_capped'], [RESTARTS]);
+    const { count: running } = await client.workflow.count(RUNNING_MESSAGES);
+    const details = { restarted, running_workflows: running, open_messages: await countOpenMessages(sql) };
+    const finding = { kind: 'restarts_capped', subject: RESTARTS, accountId: null, details } as const;
+    if (await reportFinding(sql, finding)) tally.reported += 1;
   }
 }
 
@@ -108,17 +134,21 @@ function sumOf(one: Tally, other: Tally): Tally {
   };
 }
 
+/** @returns false as soon as something could not be put right because this run may start no more workflows again */
 async function judgeAll<T>(
   things: readonly T[],
   judge: (thing: T) => Promise<Verdict>,
   tally: Tally,
-): Promise<void> {
+): Promise<boolean> {
   for (let i = 0; i < things.length; i += AT_ONCE) {
-    for (const verdict of await Promise.all(things.slice(i, i + AT_ONCE).map(judge))) {
-      if (verdict !== 'nothing') tally[verdict] += 1;
+    const verdicts = await Promise.all(things.slice(i, i + AT_ONCE).map(judge));
+    for (const verdict of verdicts) {
+      if (verdict === 'mended' || verdict === 'reported') tally[verdict] += 1;
     }
     beat();
+    if (verdicts.includes('capped')) return false;
   }
+  return true;
 }
 
 /** Shows that the work goes on, and ends it where its worker is to stop. */

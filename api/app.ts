@@ -8,6 +8,8 @@ import { accessLog, errorEnvelope, httpRules, measure, requestId } from './middl
 import { type Context, serve, type State } from './serve.ts';
 import { servePage } from './servePage.ts';
 import type { Services } from './services.ts';
+import { traceRequests } from './traces.ts';
+import { tracing } from '../telemetry/tracing.ts';
 
 /** The whole API as a Koa application. */
 export function createApp(services: Services): Koa<State> {
@@ -20,6 +22,8 @@ export function createApp(services: Services): Koa<State> {
   const router = createRouter(services);
   app.use(measure());
   app.use(requestId());
+  const traces = tracing();
+  if (traces !== null) app.use(traceRequests(traces));
   app.use(accessLog(services.log));
   app.use(errorEnvelope(services.log));
   app.use(securityHeaders());

@@ -14,6 +14,7 @@ import { cachedRouting } from '../db/routes/routingCache.ts';
 import { countRefusal } from '../telemetry/httpMetrics.ts';
 import { watchPool } from '../telemetry/poolMetrics.ts';
 import { temporalCallMetrics } from '../telemetry/temporalMetrics.ts';
+import { clientTraces } from '../telemetry/temporalTraces.ts';
 import { createApp } from './app.ts';
 import { endpoints } from './endpoints.ts';
 import { ApiError } from './errors.ts';
@@ -75,7 +76,8 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const sql = openDatabase(options.databaseUrl, options.databasePool, DATABASE_SILENCE_MS);
   const { namespace, ...temporalServer } = options.temporal;
   const connection = Connection.lazy(temporalServer);
-  const temporal = new Client({ connection, namespace, interceptors: { workflow: [temporalCallMetrics()] } });
+  const workflow = [temporalCallMetrics(), ...clientTraces({ apart: false })];
+  const temporal = new Client({ connection, namespace, interceptors: { workflow } });
   const unwatchPool = watchPool('api', () => poolState(sql));
   const services: Services = {
     sql,

@@ -2,10 +2,12 @@ import { startApi } from '../api/server.ts';
 import { startConfiguredMetrics } from './metrics.ts';
 import { runProcess } from './process.ts';
 import { serviceOptions } from './service.ts';
+import { startConfiguredTracing } from './tracing.ts';
 
 await runProcess(async () => {
   const options = await serviceOptions();
   const { config, databaseUrl, log } = options;
+  const traces = await startConfiguredTracing('goniec-api', log);
   const metrics = await startConfiguredMetrics(config, databaseUrl, log, false);
   const api = await startApi({
     ...options,
@@ -19,6 +21,7 @@ await runProcess(async () => {
     async stop() {
       await api.stop();
       await metrics?.stop();
+      await traces?.stop();
     },
   };
 });

@@ -1,6 +1,7 @@
 import pino, { type DestinationStream, type Logger, type LoggerOptions } from 'pino';
 import { currentIds } from '../telemetry/ids.ts';
 import { safeError } from '../telemetry/safeError.ts';
+import { currentTrace } from '../telemetry/tracing.ts';
 import type { Config } from './config.ts';
 
 // Nothing of the kind is logged on purpose; this is for the line that somebody will write.
@@ -23,7 +24,7 @@ function options(config: Pick<Config, 'LOG_LEVEL'>): LoggerOptions {
   return {
     level: config.LOG_LEVEL,
     base: null,
-    mixin: () => ({ ...currentIds() }),
+    mixin: () => ({ ...currentIds(), ...currentTrace() }),
     serializers: { err: safeError },
     redact: { paths: PERSONAL_OR_SECRET, censor: '[hidden]' },
   };

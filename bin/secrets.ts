@@ -36,7 +36,7 @@ export async function loadSecretsKey(config: Pick<Config, 'SECRETS_KEY' | 'DATA_
  * @throws StartProblem when it is another one, or the database has no schema yet
  */
 export async function checkSecretsKey(databaseUrl: string, key: Buffer): Promise<void> {
-  const fingerprint = createHmac('sha256', key).update('goniec secrets key').digest('hex');
+  const fingerprint = keyFingerprint(key);
   const sql = openDatabase(databaseUrl, 1);
   try {
     const { value } = await claimFact(sql, 'secrets_key', fingerprint);
@@ -52,6 +52,11 @@ export async function checkSecretsKey(databaseUrl: string, key: Buffer): Promise
   throw new StartProblem(
     'SECRETS_KEY: not the key this database was first used with; every process needs the same (DATA_DIR/secrets.key, or SECRETS_KEY).',
   );
+}
+
+/** What a database remembers of its key. */
+export function keyFingerprint(key: Buffer): string {
+  return createHmac('sha256', key).update('goniec secrets key').digest('hex');
 }
 
 async function readKey(path: string): Promise<Buffer> {

@@ -27,6 +27,7 @@ import { portTaken, runProcess, type Running } from './process.ts';
 import { addSearchAttributes, searchAttributesOf } from './searchAttributes.ts';
 import { checkSecretsKey, loadSecretsKey } from './secrets.ts';
 import { shellWord } from './shell.ts';
+import { startConfiguredTracing } from './tracing.ts';
 
 // A service with a demo account is for this machine alone unless its operator says otherwise.
 const HOST = '127.0.0.1';
@@ -79,6 +80,8 @@ async function startAll(started: Started, stopping: AbortSignal): Promise<Runnin
   stopping.throwIfAborted();
 
   const shared = { databaseUrl, databasePool: config.DATABASE_POOL, temporal, config, secretsKey, log };
+  const traces = await startConfiguredTracing('goniec', log);
+  if (traces !== null) started.push({ name: 'traces', stop: () => traces.stop() });
   const metrics = await startConfiguredMetrics(config, databaseUrl, log, true);
   if (metrics !== null) started.push({ name: 'metrics', stop: () => metrics.stop() });
   const addresses = { publicUrl: config.PUBLIC_URL, shortUrl: config.SHORT_URL };

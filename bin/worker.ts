@@ -4,11 +4,13 @@ import { awaitTemporal } from './connections.ts';
 import { startConfiguredMetrics } from './metrics.ts';
 import { runProcess } from './process.ts';
 import { PATIENCE_MS, serviceOptions } from './service.ts';
+import { startConfiguredTracing } from './tracing.ts';
 
 await runProcess(async () => {
   const options = await serviceOptions();
   await awaitTemporal(options.temporal, PATIENCE_MS);
   const { config, databaseUrl, log } = options;
+  const traces = await startConfiguredTracing('goniec-worker', log);
   const metrics = await startConfiguredMetrics(config, databaseUrl, log, true);
   const worker = await startWorker({
     ...options,
@@ -21,6 +23,7 @@ await runProcess(async () => {
     async stop() {
       await worker.stop();
       await metrics?.stop();
+      await traces?.stop();
     },
   };
 });

@@ -40,7 +40,7 @@ export function measureRequest(
   inFlight.inc();
   response.once('close', () => {
     inFlight.dec();
-    const labels = { method: labelOf(method), route: routeOf() ?? NO_ROUTE };
+    const labels = { method: methodLabel(method), route: routeOf() ?? NO_ROUTE };
     end(labels);
     requests.inc({ ...labels, status: response.writableFinished ? String(response.statusCode) : 'aborted' });
   });
@@ -49,12 +49,13 @@ export function measureRequest(
 /** Counts what was answered without being a request: no HTTP, headers too long or too slow, a tunnel. */
 export function countRefusal(method: string | null, status: number): void {
   requests.inc({
-    method: method === null ? OTHER_METHOD : labelOf(method),
+    method: method === null ? OTHER_METHOD : methodLabel(method),
     route: NO_ROUTE,
     status: String(status),
   });
 }
 
-function labelOf(method: string): string {
+/** The method, where it is one of those in use here. */
+export function methodLabel(method: string): string {
   return METHODS.has(method) ? method : OTHER_METHOD;
 }

@@ -1,5 +1,6 @@
 import { Counter, Histogram } from 'prom-client';
 import { ANSWER_SECONDS, registry, WAIT_SECONDS } from './registry.ts';
+import { tracing } from './tracing.ts';
 
 /** What became of a message that somebody asked to send. */
 export type Request = 'queued' | 'scheduled' | 'rejected' | 'insufficient_funds' | 'abandoned' | 'unresolved';
@@ -64,9 +65,14 @@ export function observeDelivered(seconds: number): void {
   deliveryDelay.observe(Math.max(seconds, 0));
 }
 
+// A part that is to come later is no fault.
+const TAKEN = new Set(['accepted', 'throttled', 'later']);
+
 /** @param answer the kind of a `SubmitAnswer` */
 export function observeSubmit(route: string, answer: string, seconds: number): void {
   submits.observe({ route, answer }, seconds);
+  const failure = TAKEN.has(answer) ? undefined : answer;
+  tracing()?.ended('submit', seconds, { 'goniec.route': route, 'goniec.answer': answer }, failure);
 }
 
 /** @param found the states of one delivery's reports, of a closed list */

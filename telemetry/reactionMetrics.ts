@@ -1,5 +1,6 @@
 import { Counter, Histogram } from 'prom-client';
 import { ANSWER_SECONDS, registry } from './registry.ts';
+import { tracing } from './tracing.ts';
 
 const attempts = new Histogram({
   name: 'goniec_webhook_attempt_duration_seconds',
@@ -35,6 +36,9 @@ export function observeAttempt(statusCode: number | null, durationMs: number): v
   const outcome =
     statusCode === null ? 'no_answer' : statusCode >= 200 && statusCode < 300 ? 'delivered' : 'refused';
   attempts.observe({ outcome }, durationMs / 1000);
+  const status = statusCode === null ? {} : { 'http.response.status_code': statusCode };
+  const failure = outcome === 'delivered' ? undefined : outcome;
+  tracing()?.ended('webhook attempt', durationMs / 1000, { 'goniec.outcome': outcome, ...status }, failure);
 }
 
 /** Counts an event that nobody has to be told of any more. */

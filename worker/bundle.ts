@@ -3,34 +3,44 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode } from '@temporalio/worker';
+import { tracing } from '../telemetry/tracing.ts';
 
 const ROOT = new URL('../', import.meta.url);
 const CODE = new URL('build/workflows.js', ROOT);
+const TRACED_CODE = new URL('build/workflows-traced.js', ROOT);
 const FINGERPRINT = new URL('build/workflows.sha256', ROOT);
 const ENTRY = fileURLToPath(new URL('workflows/index.ts', ROOT));
+const TRACES = fileURLToPath(new URL('workflows/tracing.ts', ROOT));
 // Everything the bundle is made of, apart from the SDK.
 const SOURCES = ['workflows', 'domain'];
 
-/** The workflow code as workers load it: what `npm run build` made of these very sources, else bundled now (seconds). */
+/**
+ * The workflow code as workers load it: what `npm run build` made of these very sources, else bundled now (seconds). What
+ * traces need is in it only while they are on.
+ */
 export async function workflowBundle(): Promise<{ code: string } | { codePath: string }> {
+  const traced = tracing() !== null;
   const built = await readFile(FINGERPRINT, 'utf8').catch(() => null);
-  if (built !== null && built === (await fingerprint())) return { codePath: fileURLToPath(CODE) };
-  return await bundleWorkflows();
+  if (built === null || built !== (await fingerprint())) return await bundleWorkflows(traced);
+  return { codePath: fileURLToPath(traced ? TRACED_CODE : CODE) };
 }
 
 /** Bundles the workflows from their sources. */
-export async function bundleWorkflows(): Promise<{ code: string }> {
+export async function bundleWorkflows(traced = false): Promise<{ code: string }> {
   return await bundleWorkflowCode({
     workflowsPath: ENTRY,
+    ...(traced ? { workflowInterceptorModules: [TRACES] } : {}),
     logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} },
   });
 }
 
-/** Writes the bundle ahead of time, marked with what it was made of. */
+/** Writes both bundles ahead of time, marked with what they were made of. */
 export async function buildBundle(): Promise<void> {
-  const { code } = await bundleWorkflows();
+  const plain = await bundleWorkflows();
+  const traced = await bundleWorkflows(true);
   await mkdir(new URL('.', CODE), { recursive: true });
-  await writeFile(CODE, code);
+  await writeFile(CODE, plain.code);
+  await writeFile(TRACED_CODE, traced.code);
   await writeFile(FINGERPRINT, await fingerprint());
 }
 

@@ -7,7 +7,8 @@ import { idsAmong, withIds } from '../telemetry/ids.ts';
  * arguments, and those that it finds on its way.
  */
 export const activityLogIds: ActivityInterceptorsFactory = ({ info }: Context) => {
-  const ids = idsAmong([info.workflowExecution?.workflowId]);
+  // An account's work takes turns with that of others under the account's id.
+  const ids = idsAmong([info.workflowExecution?.workflowId, info.priority?.fairnessKey]);
   return {
     inbound: {
       execute(input, next) {

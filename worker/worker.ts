@@ -26,6 +26,7 @@ import { cachedRouting } from '../db/routes/routingCache.ts';
 import { simulatorStore } from '../db/routes/simulator.ts';
 import { watchPool } from '../telemetry/poolMetrics.ts';
 import { temporalCallMetrics } from '../telemetry/temporalMetrics.ts';
+import { activityTraces, clientTraces, workflowTraces } from '../telemetry/temporalTraces.ts';
 import { forgetOldSecrets } from '../db/webhooks/webhookSecrets.ts';
 import { MESSAGES_QUEUE, WEBHOOKS_QUEUE } from '../workflows/contracts.ts';
 import { BUILD_ID } from '../workflows/generation.ts';
@@ -45,6 +46,7 @@ export interface WorkerOptions {
     WEBHOOK_ALLOW_PRIVATE: boolean;
     RETAIN_CONTENT_DAYS?: number | undefined;
     RETAIN_LOG_DAYS?: number | undefined;
+    RECONCILE_RESTARTS?: number | undefined;
   };
   secretsKey: Buffer;
   /** Where `/l/…` is found from outside, for events that name a link. */
@@ -91,7 +93,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const client = new Client({
     connection: await Connection.connect(server),
     namespace,
-    interceptors: { workflow: [temporalCallMetrics()] },
+    interceptors: { workflow: [temporalCallMetrics(), ...clientTraces({ apart: true })] },
   });
   const unwatchPool = watchPool('worker', () => poolState(sql));
 
@@ -106,7 +108,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     shutdownGraceTime: SHUTDOWN_GRACE,
     workflowTaskPollerBehavior: AUTOSCALED,
     activityTaskPollerBehavior: AUTOSCALED,
-    interceptors: { activity: [activityLogIds] },
+    interceptors: { activity: [activityLogIds, ...activityTraces()] },
   };
   const onReplyError = (error: unknown): void => log.error({ err: error }, 'replies: will be tried again');
   const replies = createReplies(sql, client, onReplyError);
@@ -144,6 +146,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       ...shared,
       taskQueue: MESSAGES_QUEUE,
       workflowBundle: await workflowBundle(),
+      ...workflowTraces(),
       maxCachedWorkflows: CACHED_WORKFLOWS,
       maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS,
       maxConcurrentLocalActivityExecutions: WORKFLOW_TASKS,
@@ -161,7 +164,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         ...lookupBillingActivities(sql),
         ...linkActivities(sql),
         ...inboundActivities(sql),
-        ...reconciliationActivities(sql, client),
+        ...reconciliationActivities(sql, client, options.config.RECONCILE_RESTARTS),
         ...maintenanceActivities(sql, {
           contentDays: options.config.RETAIN_CONTENT_DAYS,
           logDays: options.config.RETAIN_LOG_DAYS ?? LOG_DAYS,

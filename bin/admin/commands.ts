@@ -10,6 +10,7 @@ import { numberCommands } from './numbers.ts';
 import { messageCommands } from './messages.ts';
 import { messageShowCommands } from './messages/show.ts';
 import { routeCommands } from './routes/commands.ts';
+import { secretCommands } from './secrets.ts';
 import { senderCommands } from './senders.ts';
 import { simulatorCommands } from './simulator.ts';
 import { statementCommands } from './statements.ts';
@@ -35,5 +36,6 @@ export const ALL_COMMANDS: readonly AnyCommand[] = [
   ...stuckCommands,
   ...simulatorCommands,
   ...eraseCommands,
+  ...secretCommands,
   ...auditCommands,
 ];

@@ -67,6 +67,7 @@ const GROUPS: Record<string, string> = {
   webhooks: 'Webhook events and their delivery.',
   findings: 'What the reconciliation found.',
   statements: 'Monthly statements of postpaid accounts.',
+  secrets: 'How stored secrets are encrypted.',
 };
 
 type Perform = (command: AnyCommand, values: Record<string, unknown>) => Promise<void>;

@@ -8,7 +8,8 @@ const ACTOR = 'reconciliation';
 /**
  * What can be found: a workflow that was lost, one that is behind, one that ended before its message; a batch that was lost;
  * a look-up that never ended; drafts that nobody decided on; clicks or replies that wait for long; a ledger that differs
- * from its balance; a refund that is missing.
+ * from its balance; a refund that is missing; more lost workflows than a run may
+ * start again.
  */
 export type FindingKind =
   | 'workflow_lost'
@@ -21,7 +22,8 @@ export type FindingKind =
   | 'clicks_waiting'
   | 'replies_waiting'
   | 'ledger_differs'
-  | 'refund_missing';
+  | 'refund_missing'
+  | 'restarts_capped';
 
 /** Something found; `details` are plain data without anything personal. */
 export interface Finding {
@@ -72,6 +74,22 @@ export async function recordRepair(sql: Sql, action: string, finding: Finding): 
     on conflict (kind, subject) do update
        set state = 'mended', mended = f.mended + 1, details = excluded.details, last_seen_at = now()`;
   await writeAudit(sql, { actor: ACTOR, action, account: accountId, subject, details });
+}
+
+/**
+ * Whether a run may start one more workflow again. Until the transaction ends nobody else is told so.
+ * @param run the run's id, which is in the details of every restart
+ */
+export async function mayRestart(sql: Sql, run: string, restartsPerRun: number): Promise<boolean> {
+  await sql`select pg_advisory_xact_lock(hashtextextended('restarts', 0))`;
+  return (await restartsOf(sql, run)) < restartsPerRun;
+}
+
+/** How many workflows a run has started again so far. */
+export async function restartsOf(sql: Sql, run: string): Promise<number> {
+  const [row] = await sql<{ restarts: number }[]>`
+    select count(*)::int as restarts from findings where details ? 'run' and details->>'run' = ${run}`;
+  return row?.restarts ?? 0;
 }
 
 /** How often a thing was mended so far. */

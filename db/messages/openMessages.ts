@@ -39,6 +39,18 @@ export async function openMessagesAfter(sql: Sql, after: string, limit: number):
   return rows.map((row) => startable(row));
 }
 
+// More than this is many, whatever the exact number.
+const COUNTED_MAX = 100_000;
+
+/** How many messages are open, of all accounts; counted no further than to 100,000. */
+export async function countOpenMessages(sql: Sql): Promise<number> {
+  const [row] = await sql<{ open: number }[]>`
+    select count(*)::int as open from (
+      select from accounts a join messages m on m.account_id = a.id and m.status in ('scheduled', 'queued', 'sent')
+       limit ${COUNTED_MAX}) o`;
+  return row?.open ?? 0;
+}
+
 /** Of these messages those that are open, or have webhook events that nobody was told of. */
 export async function openAmong(sql: Sql, ids: readonly string[]): Promise<OpenMessage[]> {
   const rows = await sql<Row[]>`

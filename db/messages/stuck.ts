@@ -42,6 +42,13 @@ export async function readStuck(
   };
 }
 
+/** The status of each of these messages that there is. */
+export async function statusesOf(sql: Sql, ids: readonly string[]): Promise<Map<string, string>> {
+  const rows = await sql<{ id: string; status: string }[]>`
+    select id, status from messages where id = any(${ids as string[]})`;
+  return new Map(rows.map(({ id, status }) => [id, status]));
+}
+
 function stuckOf(sql: Sql, kind: StuckKind, { accountId, route, minutes }: StuckFilter) {
   const cutoff = sql`now() - make_interval(mins => ${minutes})`;
   const ofAccount = accountId === null ? sql`true` : sql`a.id = ${accountId}`;

@@ -75,7 +75,7 @@ export async function readRouting(sql: Sql): Promise<Routing> {
 
 /** Encrypts a route's credentials for {@link Route.credentials}. */
 export function sealCredentials(secretsKey: Buffer, name: string, credentials: unknown): Buffer {
-  return encrypt(secretsKey, ownerOf(name), JSON.stringify(credentials));
+  return encrypt(secretsKey, routeSecretOwner(name), JSON.stringify(credentials));
 }
 
 /**
@@ -84,7 +84,7 @@ export function sealCredentials(secretsKey: Buffer, name: string, credentials: u
  */
 export function routeCredentials(secretsKey: Buffer, route: Pick<Route, 'name' | 'credentials'>): unknown {
   if (route.credentials === null) return null;
-  return JSON.parse(decrypt(secretsKey, ownerOf(route.name), route.credentials));
+  return JSON.parse(decrypt(secretsKey, routeSecretOwner(route.name), route.credentials));
 }
 
 /** Makes a route, without any rule. @returns false when there is one of this name */
@@ -167,7 +167,8 @@ export async function removeRoute(sql: Sql, name: string): Promise<void> {
   await sql`delete from routes where name = ${name}`;
 }
 
-const ownerOf = (name: string): string => `route:${name}`;
+/** Whom a route's credentials are encrypted for. */
+export const routeSecretOwner = (name: string): string => `route:${name}`;
 
 function routeColumns(sql: Sql) {
   return sql`name, kind, state, settings, credentials, rate_per_second as "ratePerSecond",

@@ -1,6 +1,9 @@
+import { TypedSearchAttributes } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { StartProblem } from '../../bin/embedded/problem.ts';
 import { newId } from '../../db/ids.ts';
+import { SEARCH_ATTRIBUTES } from '../../workflows/contracts.ts';
+import { messageStart } from '../../workflows/startOptions.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
 import { type Pipeline, startPipeline, until } from '../workflows/pipeline.ts';
 import { type Answer, listIn, pipelineLine } from './support.ts';
@@ -87,6 +90,63 @@ describe('stuck', () => {
       return String(thing?.['workflow']).startsWith('failing');
     });
     await pipeline.client.workflow.getHandle(draft.id).terminate();
+  }, 60_000);
+
+  test('finds failing workflow tasks of whatever workflow, and tasks that no worker takes', async () => {
+    const account = await pipeline.account();
+    const tagged = new TypedSearchAttributes([{ key: SEARCH_ATTRIBUTES.account, value: account }]);
+    const start = (type: string, taskQueue: string, workflowId: string) =>
+      pipeline.client.workflow.start(type, { taskQueue, workflowId, typedSearchAttributes: tagged });
+    const failing = newId('req');
+    const waiting = newId('clk');
+    await start('nothing', 'messages', failing);
+    await start('click', 'nobody', waiting);
+    const sleeping = await sent(account, { sendAt: Date.now() + HOUR });
+    const found = async () => ok('stuck', '--kind', 'task', '--minutes', '0', '--account', account);
+    await until('both are found', async () => {
+      const states = listIn(await found()).map(({ workflow }) => String(workflow));
+      return states.some((state) => state.startsWith('failing')) && states.length === 2;
+    });
+    const things = listIn(await found());
+    expect(new Set(things.map(({ id }) => id))).toEqual(new Set([failing, waiting]));
+    expect(things.find(({ id }) => id === waiting)).toMatchObject({
+      kind: 'task',
+      account_id: account,
+      workflow: 'no worker takes its task',
+    });
+    expect(ids(await found())).not.toContain(sleeping);
+    expect(await ok('stuck', '--account', account)).toMatchObject({ timer: 0, overdue: 0 });
+    for (const id of [failing, waiting]) await pipeline.client.workflow.getHandle(id).terminate();
+    await until('gone', async () => ids(await found()).length === 0);
+  }, 60_000);
+
+  test('finds workflows that wait for a send time that is over, while the database says otherwise', async () => {
+    const account = await pipeline.account();
+    // No worker is there for it, so that it stays as a worker that stood still would leave it.
+    const lost = newId('msg');
+    const sendTime = new Date(Date.now() - HOUR);
+    const draft = await pipeline.draft(account, { sendAt: Date.now() + HOUR });
+    for (const workflowId of [lost, draft.id]) {
+      await pipeline.client.workflow.start('message', {
+        ...messageStart({ ...draft, id: workflowId }, true),
+        taskQueue: 'nobody',
+        typedSearchAttributes: new TypedSearchAttributes([
+          { key: SEARCH_ATTRIBUTES.account, value: account },
+          { key: SEARCH_ATTRIBUTES.status, value: 'scheduled' },
+          { key: SEARCH_ATTRIBUTES.carrier, value: 'simulator' },
+          { key: SEARCH_ATTRIBUTES.sendTime, value: sendTime },
+        ]),
+      });
+    }
+    const found = () => ok('stuck', '--kind', 'timer', '--account', account);
+    await until('both are listed', async () => ids(await found()).length === 2);
+    expect(listIn(await found()).map(({ workflow }) => workflow)).toEqual(
+      expect.arrayContaining(['waits; the message is unknown', 'waits; the message is draft']),
+    );
+    expect(listIn(await found())[0]).toMatchObject({ route: 'simulator', since: sendTime.toISOString() });
+    await pipeline.sql`update messages set status = 'scheduled' where id = ${draft.id}`;
+    expect(ids(await found())).toEqual([lost]);
+    for (const id of [lost, draft.id]) await pipeline.client.workflow.getHandle(id).terminate();
   }, 60_000);
 
   test('without Temporal lists what the database knows, and says so', async () => {

@@ -15,13 +15,21 @@ const histories = await Promise.all(
 );
 
 let bundle: WorkflowBundleOption;
+let traced: WorkflowBundleOption;
 beforeAll(async () => {
   bundle = await bundleWorkflows();
+  traced = await bundleWorkflows(true);
 }, 60_000);
 
 describe('histories recorded by this and earlier releases replay', () => {
   test.each(histories)('$file', async ({ history, workflowId }) => {
     await Worker.runReplayHistory({ workflowBundle: bundle }, historyFromJSON(history), workflowId);
+  });
+});
+
+describe('and with traces switched on since', () => {
+  test.each(histories)('$file', async ({ history, workflowId }) => {
+    await Worker.runReplayHistory({ workflowBundle: traced }, historyFromJSON(history), workflowId);
   });
 });
 

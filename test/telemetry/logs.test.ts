@@ -120,6 +120,12 @@ describe('the logs of a whole run, at their most talkative', () => {
     );
     expect(attempts.length).toBeGreaterThan(0);
     for (const line of attempts) expect(line).toMatchObject({ accountId: account.id });
+    // From their first line on, before anything of them was looked up.
+    const started = worker().filter(
+      ({ msg, messageId: id, isLocal }) => msg === 'Activity started' && id === messageId && isLocal !== true,
+    );
+    expect(started.length).toBeGreaterThan(0);
+    for (const line of started) expect(line).toMatchObject({ accountId: account.id });
     const workflows = worker().filter((line) => line['workflowId'] === messageId);
     expect(workflows.length).toBeGreaterThan(0);
     for (const line of workflows) expect(line['messageId']).toBe(messageId);

@@ -30,6 +30,9 @@ export const WEBHOOK_SECRET = 'whsec_test';
 export interface Pipeline {
   sql: Database;
   client: Client;
+  databaseUrl: string;
+  /** Of the Temporal server, host:port. */
+  address: string;
   /** Lets the server's time pass; workflow timers fire, nobody waits. */
   sleep(ms: number): Promise<void>;
   /** The server's time, epoch milliseconds. */
@@ -119,8 +122,12 @@ async function realServer(dataDir: string): Promise<TemporalServer> {
 /**
  * Starts PostgreSQL, a Temporal server and the worker, all of this test's own.
  * @param server `time-skipping` moves its clock by `sleep`; `real` is the one of `npm start`
+ * @param settings of the worker, beyond the usual ones
  */
-export async function startPipeline(server: 'time-skipping' | 'real' = 'time-skipping'): Promise<Pipeline> {
+export async function startPipeline(
+  server: 'time-skipping' | 'real' = 'time-skipping',
+  settings: { RECONCILE_RESTARTS?: number } = {},
+): Promise<Pipeline> {
   const dataDir = await mkdtemp(join(tmpdir(), 'goniec-test-'));
   // PostgreSQL runs as another user when we are root, and has to get in.
   await chmod(dataDir, 0o711);
@@ -136,15 +143,14 @@ export async function startPipeline(server: 'time-skipping' | 'real' = 'time-ski
     databaseUrl: postgres.url,
     databasePool: 10,
     temporal: { address: temporal.address, namespace: 'default' },
-    config: { WEBHOOK_ALLOW_PRIVATE: true },
+    config: { WEBHOOK_ALLOW_PRIVATE: true, ...settings },
     secretsKey,
     shortUrl: 'https://s.example',
     log,
   });
 
   return {
-    sql,
-    client,
+    ...{ sql, client, databaseUrl: postgres.url, address: temporal.address },
     sleep: (ms) => temporal.sleep(ms),
     now: () => temporal.now(),
 

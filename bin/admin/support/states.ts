@@ -24,9 +24,14 @@ export async function workflowStates(
     }
     return { states, remark: null };
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return { states, remark: `Temporal could not be asked (${printable(why)}).` };
+    return { states, remark: unasked(error) };
   }
+}
+
+/** What is said where Temporal did not answer. */
+export function unasked(error: unknown): string {
+  const why = error instanceof Error ? error.message : String(error);
+  return `Temporal could not be asked (${printable(why)}).`;
 }
 
 async function stateOf(client: Client, id: string): Promise<string> {

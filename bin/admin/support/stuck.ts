@@ -1,3 +1,4 @@
+import type { Client } from '@temporalio/client';
 import {
   COUNTED_MAX,
   readStuck,
@@ -17,15 +18,20 @@ import type { Tools } from '../tools.ts';
 import { accountId, oneOf, routeName, rows, wholeNumber } from '../values.ts';
 import { cancelScheduledMessage } from './cancel.ts';
 import { resendAll } from './resend.ts';
-import { workflowStates } from './states.ts';
+import { unasked, workflowStates } from './states.ts';
+import { stuckTasks, stuckTimers, WORKFLOW_KINDS, type WorkflowKind } from './stuckWorkflows.ts';
+
+/** What the database knows to be stuck, and what Temporal does. */
+const KINDS = [...STUCK_KINDS, ...WORKFLOW_KINDS] as const;
+type Kind = StuckKind | WorkflowKind;
 
 const DEFAULT_ROWS = 20;
 const DEFAULT_ACTS = 100;
 const YEAR_MINUTES = 525_600;
 
 /** After so many minutes something counts as stuck, unless told. */
-const MINUTES: Readonly<Record<StuckKind, number>> = {
-  ...{ overdue: 5, queued: 10, unanswered: 0, no_report: 24 * 60, webhook: 0, resend: 5 },
+const MINUTES: Readonly<Record<Kind, number>> = {
+  ...{ overdue: 5, queued: 10, unanswered: 0, no_report: 24 * 60, webhook: 0, resend: 5, task: 1, timer: 5 },
 };
 
 /** What can be done about what. */
@@ -49,7 +55,7 @@ const list = command({
   about:
     'Counts and lists what does not move on, the longest stuck first, with its workflow as Temporal sees it.',
   options: {
-    kind: optional('KIND', STUCK_KINDS.join(', '), oneOf(...STUCK_KINDS)),
+    kind: optional('KIND', KINDS.join(', '), oneOf(...KINDS)),
     ...filters,
     limit: optional('N', `shown of each kind; default: ${DEFAULT_ROWS}`, rows),
   },
@@ -59,7 +65,14 @@ const list = command({
     const counts: Record<string, string | number> = {};
     const data: Record<string, unknown>[] = [];
     let remark: string | null = null;
-    for (const one of kind === undefined ? STUCK_KINDS : [kind]) {
+    for (const one of kind === undefined ? KINDS : [kind]) {
+      if (isOfWorkflows(one)) {
+        const found = await readWorkflows(sql, one, filterOf(one, values), tools);
+        if (found.count !== null) counts[one] = found.count;
+        remark ??= found.remark;
+        data.push(...found.data.slice(0, limit));
+        continue;
+      }
       const { count, things } = await readStuck(sql, one, filterOf(one, values), limit);
       counts[one] = count === COUNTED_MAX ? `${COUNTED_MAX} or more` : count;
       const seen = await workflowStates(tools, isEvent(one) ? [] : things.map(({ id }) => id));
@@ -122,8 +135,32 @@ async function check(sql: Sql, values: { account?: string; route?: string }): Pr
   if (values.route !== undefined) await findRoute(sql, values.route);
 }
 
+const isOfWorkflows = (kind: Kind): kind is WorkflowKind => kind === 'task' || kind === 'timer';
+
+/** What Temporal knows; nothing, with a remark, when it cannot be asked. */
+async function readWorkflows(
+  sql: Sql,
+  kind: WorkflowKind,
+  filter: StuckFilter,
+  tools: Tools,
+): Promise<{ count: number | null; data: Record<string, unknown>[]; remark: string | null }> {
+  let client: Client;
+  try {
+    client = await tools.temporal();
+  } catch (error) {
+    return { count: null, data: [], remark: unasked(error) };
+  }
+  const { things, looked, running } =
+    kind === 'task' ? await stuckTasks(client, filter) : await stuckTimers(sql, client, filter);
+  const data = things.map(({ id, accountId: account_id, route, since, workflow }) => ({
+    ...{ kind, id, account_id, route, since, workflow },
+  }));
+  const remark = looked < running ? `${kind}: ${looked} of ${running} workflows were looked at.` : null;
+  return { count: things.length, data, remark };
+}
+
 function filterOf(
-  kind: StuckKind,
+  kind: Kind,
   { account, route, minutes }: { account?: string; route?: string; minutes?: number },
 ): StuckFilter {
   return { accountId: account ?? null, route: route ?? null, minutes: minutes ?? MINUTES[kind] };

@@ -1,0 +1,124 @@
+import type { Client, WorkflowExecutionDescription, WorkflowExecutionInfo } from '@temporalio/client';
+import { SEARCH_ATTRIBUTES } from '../../../workflows/contracts.ts';
+import { describeWorkflow, taskAttempt } from '../messages/workflow.ts';
+import type { StuckFilter } from '../../../db/messages/stuck.ts';
+import type { Sql } from '../../../db/connection.ts';
+import { statusesOf } from '../../../db/messages/stuck.ts';
+
+/** What does not move on, as Temporal alone knows it. */
+export const WORKFLOW_KINDS = ['task', 'timer'] as const;
+export type WorkflowKind = (typeof WORKFLOW_KINDS)[number];
+
+/** A workflow that does not move on, and how that shows. */
+export interface StuckWorkflow {
+  id: string;
+  accountId: string | null;
+  route: string | null;
+  since: Date;
+  workflow: string;
+}
+
+/** What was found, of how many workflows that could be looked at. */
+export interface StuckWorkflows {
+  things: StuckWorkflow[];
+  looked: number;
+  running: number;
+}
+
+// Each is asked for by itself, about a thousand in two seconds.
+const LOOKED_MAX = 1_000;
+const AT_ONCE = 20;
+const { account, carrier, status, sendTime } = SEARCH_ATTRIBUTES;
+
+/**
+ * Workflows whose task fails again and again, or that no worker takes. The server keeps no list of them, so running
+ * workflows are asked one by one, beginning with those that should have ended or gone on.
+ */
+export async function stuckTasks(client: Client, filter: StuckFilter): Promise<StuckWorkflows> {
+  const before = `'${new Date(Date.now() - filter.minutes * 60_000).toISOString()}'`;
+  const message = `WorkflowType = 'message' AND ${status.name}`;
+  const suspicion = [
+    `WorkflowType != 'message' AND StartTime < ${before}`,
+    `${message} = 'scheduled' AND ${sendTime.name} < ${before}`,
+    `${message} = 'queued' AND StartTime < ${before}`,
+    `${message} IN ('sent', 'unanswered') AND StartTime < ${before}`,
+  ];
+  const found: StuckWorkflows = { things: [], looked: 0, running: 0 };
+  for (const suspects of suspicion) {
+    const query = queryOf(suspects, filter);
+    found.running += (await client.workflow.count(query)).count;
+    const ids = await listed(client, query, LOOKED_MAX - found.looked);
+    found.looked += ids.length;
+    for (let i = 0; i < ids.length; i += AT_ONCE) {
+      const some = ids.slice(i, i + AT_ONCE).map(({ workflowId }) => describeWorkflow(client, workflowId));
+      for (const one of await Promise.all(some)) {
+        const stuck = one === null ? null : taskOf(one, filter.minutes);
+        if (stuck !== null) found.things.push(stuck);
+      }
+    }
+  }
+  found.things.sort((one, other) => one.since.getTime() - other.since.getTime());
+  return found;
+}
+
+/** Workflows that still wait for a send time that is over, while the database has their message in another state. */
+export async function stuckTimers(sql: Sql, client: Client, filter: StuckFilter): Promise<StuckWorkflows> {
+  const before = new Date(Date.now() - filter.minutes * 60_000).toISOString();
+  const waiting = `WorkflowType = 'message' AND ${status.name} = 'scheduled' AND ${sendTime.name} < '${before}'`;
+  const query = queryOf(waiting, filter);
+  const { count: running } = await client.workflow.count(query);
+  const workflows = await listed(client, query, LOOKED_MAX);
+  const ids = workflows.map(({ workflowId }) => workflowId);
+  const statuses = await statusesOf(sql, ids);
+  const things = workflows.flatMap((workflow) => {
+    const known = statuses.get(workflow.workflowId) ?? 'unknown';
+    // That one is `overdue`.
+    if (known === 'scheduled') return [];
+    const since = workflow.typedSearchAttributes.get(sendTime) ?? workflow.startTime;
+    return [{ ...about(workflow), since, workflow: `waits; the message is ${known}` }];
+  });
+  return { things, looked: workflows.length, running };
+}
+
+function queryOf(suspects: string, { accountId, route }: StuckFilter): string {
+  return [
+    "ExecutionStatus = 'Running'",
+    suspects,
+    ...(accountId === null ? [] : [`${account.name} = '${accountId}'`]),
+    ...(route === null ? [] : [`${carrier.name} = '${route}'`]),
+  ].join(' AND ');
+}
+
+async function listed(client: Client, query: string, limit: number): Promise<WorkflowExecutionInfo[]> {
+  const found: WorkflowExecutionInfo[] = [];
+  if (limit <= 0) return found;
+  for await (const workflow of client.workflow.list({ query, pageSize: Math.min(limit, 500) })) {
+    found.push(workflow);
+    if (found.length >= limit) break;
+  }
+  return found;
+}
+
+function taskOf(workflow: WorkflowExecutionDescription, minutes: number): StuckWorkflow | null {
+  const task = workflow.raw.pendingWorkflowTask;
+  const attempt = taskAttempt(workflow);
+  if (!task || attempt === null) return null;
+  const at = task.originalScheduledTime ?? task.scheduledTime;
+  const since = at ? new Date(Number(at.seconds ?? 0) * 1000 + (at.nanos ?? 0) / 1e6) : workflow.startTime;
+  if (Date.now() - since.getTime() < minutes * 60_000) return null;
+  const how = attempt > 1 ? `failing (attempt ${attempt})` : 'no worker takes its task';
+  return { ...about(workflow), since, workflow: how };
+}
+
+function about(workflow: Pick<WorkflowExecutionInfo, 'workflowId' | 'typedSearchAttributes'>): {
+  id: string;
+  accountId: string | null;
+  route: string | null;
+} {
+  const attributes = workflow.typedSearchAttributes;
+  return {
+    id: workflow.workflowId,
+    accountId: attributes.get(account) ?? null,
+    route: attributes.get(carrier) ?? null,
+  };
+}

@@ -1,0 +1,35 @@
+import type { Sql } from '../connection.ts';
+import { decrypt, encrypt } from '../encryption.ts';
+import { routeSecretOwner } from '../routes/routes.ts';
+
+/**
+ * Encrypts every stored secret with another key; call it in one transaction with the change of the fingerprint.
+ * @returns how many there were
+ * @throws DecryptionError when one of them was not encrypted with `from`
+ */
+export async function reencryptSecrets(
+  sql: Sql,
+  from: Buffer,
+  to: Buffer,
+): Promise<{ webhooks: number; routes: number }> {
+  const again = (owner: string, stored: Buffer): Buffer => encrypt(to, owner, decrypt(from, owner, stored));
+  const accounts = await sql<{ id: string; now: Buffer | null; before: Buffer | null }[]>`
+    select id, webhook_secret as now, webhook_secret_before as before from accounts
+     where webhook_secret is not null or webhook_secret_before is not null order by id for update`;
+  for (const { id, now, before } of accounts) {
+    await sql`
+      update accounts set webhook_secret = ${now && again(id, now)}, webhook_secret_before = ${before && again(id, before)}
+       where id = ${id}`;
+  }
+  const routes = await sql<{ name: string; credentials: Buffer }[]>`
+    select name, credentials from routes where credentials is not null order by name for update`;
+  for (const { name, credentials } of routes) {
+    await sql`update routes set credentials = ${again(routeSecretOwner(name), credentials)} where name = ${name}`;
+  }
+  return { webhooks: accounts.length, routes: routes.length };
+}
+
+/** Remembers another key as the one this database is used with. */
+export async function changeKeyFingerprint(sql: Sql, fingerprint: string): Promise<void> {
+  await sql`update installation set value = ${fingerprint} where name = 'secrets_key'`;
+}

@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { checkSecretsKey } from '../../bin/secrets.ts';
+import { decrypt, encrypt } from '../../db/encryption.ts';
+import { newId } from '../../db/ids.ts';
+import { addRoute, readRoutes, routeCredentials, sealCredentials } from '../../db/routes/routes.ts';
+import { commandLine, noTools, ownDatabase } from './support.ts';
+
+const database = ownDatabase();
+let key = randomBytes(32);
+let typed = '';
+const { ok, no } = commandLine(database.url, () => ({
+  ...noTools(),
+  secretsKey: () => Promise.resolve(key),
+  read: () => Promise.resolve(typed),
+}));
+
+async function accountWith(secret: string, before: string | null): Promise<string> {
+  const id = newId('cl');
+  await database.sql()`
+    insert into accounts (id, name, mode, webhook_secret, webhook_secret_before)
+    values (${id}, 'Test', 'live', ${encrypt(key, id, secret)}, ${before && encrypt(key, id, before)})`;
+  return id;
+}
+
+async function secretsOf(id: string, by: Buffer): Promise<unknown[]> {
+  const [row] = await database.sql()<{ now: Buffer; before: Buffer | null }[]>`
+    select webhook_secret as now, webhook_secret_before as before from accounts where id = ${id}`;
+  return [decrypt(by, id, row!.now), row!.before && decrypt(by, id, row!.before)];
+}
+
+test('all secrets are read with the new key alone, and processes with the old one refuse to start', async () => {
+  await checkSecretsKey(database.url(), key);
+  const both = await accountWith('whsec_now', 'whsec_before');
+  const one = await accountWith('whsec_one', null);
+  const route = {
+    name: 'plus',
+    kind: 'smpp',
+    state: 'disabled',
+    settings: {},
+    ratePerSecond: null,
+    brokenAfterS: 10,
+  } as const;
+  await addRoute(database.sql(), {
+    ...route,
+    credentials: sealCredentials(key, 'plus', { password: 'tajne' }),
+  });
+
+  const next = randomBytes(32);
+  typed = `${next.toString('base64')}\n`;
+  expect(await ok('secrets', 'rotate', '--new-key', '-')).toEqual({ webhooks: 2, routes: 1 });
+  expect(await secretsOf(both, next)).toEqual(['whsec_now', 'whsec_before']);
+  expect(await secretsOf(one, next)).toEqual(['whsec_one', null]);
+  await expect(secretsOf(one, key)).rejects.toThrow('does not match');
+  const stored = (await readRoutes(database.sql())).find(({ name }) => name === 'plus');
+  expect(routeCredentials(next, stored!)).toEqual({ password: 'tajne' });
+  await checkSecretsKey(database.url(), next);
+  await expect(checkSecretsKey(database.url(), key)).rejects.toThrow('SECRETS_KEY');
+  const audit = await database.sql()`select details from audit_log where action = 'secrets rotate'`;
+  expect(audit).toMatchObject([{ details: { webhooks: 2, routes: 1 } }]);
+  expect(JSON.stringify(audit)).not.toContain(next.toString('base64'));
+  key = next;
+});
+
+test('what is no key, or the same, is refused; one secret that cannot be read leaves all as they were', async () => {
+  for (typed of ['', 'x', randomBytes(16).toString('base64'), `${'A'.repeat(43)}*`]) {
+    const { code, message } = await no('secrets', 'rotate', '--new-key', '-');
+    expect(code).toBe('invalid_argument');
+    if (typed.length > 1) expect(message).not.toContain(typed);
+  }
+  typed = key.toString('base64');
+  expect((await no('secrets', 'rotate', '--new-key', '-')).code).toBe('refused');
+  const good = await accountWith('whsec_good', null);
+  const bad = await accountWith('whsec_bad', null);
+  await database.sql()`update accounts set webhook_secret = ${randomBytes(60)} where id = ${bad}`;
+  typed = randomBytes(32).toString('base64');
+  expect((await no('secrets', 'rotate', '--new-key', '-')).message).toContain('nothing was changed');
+  expect(await secretsOf(good, key)).toEqual(['whsec_good', null]);
+  await checkSecretsKey(database.url(), key);
+});

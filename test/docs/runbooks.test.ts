@@ -1,0 +1,168 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findTemporal } from '../../bin/embedded/temporal.ts';
+import { eventually } from '../support/eventually.ts';
+import {
+  type Outcome,
+  outcomes,
+  type Product,
+  type ProductAccount,
+  startProduct,
+} from '../support/product.ts';
+import { startReceiver, type WebhookReceiver } from '../support/webhookReceiver.ts';
+
+const HOUR = 3_600_000;
+const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+const runbooks = new Map(
+  (/\n## Runbooks\n([\s\S]*?)\n## /.exec(page)?.[1] ?? '')
+    .split('\n### ')
+    .slice(1)
+    .map((section) => [
+      section.slice(0, section.indexOf('\n')),
+      [...section.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block),
+    ]),
+);
+
+let product: Product;
+let account: ProductAccount;
+let receiver: WebhookReceiver;
+let temporal: string;
+
+beforeAll(async () => {
+  temporal = await findTemporal({ cliPath: process.env['TEMPORAL_CLI_PATH'], log: console.log });
+  product = await startProduct(1);
+  receiver = await startReceiver((call) => (call <= 3 ? 500 : 200));
+  account = await product.account({ url: receiver.url, secret: 'whsec_test' });
+  receiver.useSecret('whsec_test');
+}, 180_000);
+afterAll(async () => {
+  await product?.stop();
+  await receiver?.close();
+}, 60_000);
+
+/** Runs the blocks of a runbook as an operator would; returns what they printed. */
+async function follow(runbook: string, names: Record<string, string> = {}): Promise<string> {
+  const blocks = runbooks.get(runbook);
+  if (blocks === undefined || blocks.length === 0) throw new Error(`no runbook ${runbook}`);
+  const { databaseUrl, temporalAddress, dataDir, secretsKey } = product.service;
+  const env = {
+    PATH: `${dirname(temporal)}:${process.env['PATH']}`,
+    HOME: process.env['HOME'],
+    DATABASE_URL: databaseUrl,
+    TEMPORAL_ADDRESS: temporalAddress,
+    DATA_DIR: dataDir,
+    SECRETS_KEY: secretsKey,
+    ACCOUNT: account.id,
+    ...names,
+  };
+  let printed = '';
+  for (const block of blocks) {
+    printed += await new Promise<string>((resolve, reject) => {
+      execFile('bash', ['-euc', block], { env, timeout: 120_000 }, (error, out, err) =>
+        error === null ? resolve(out) : reject(new Error(`${block}\n${out}\n${err}`)),
+      );
+    });
+  }
+  return printed;
+}
+
+async function send(to: string, more: object = {}): Promise<string> {
+  const { status, body } = await account.api.send({ to, text: 'Dzień dobry', ...more });
+  expect(status).toBeLessThan(300);
+  return (body as { id: string }).id;
+}
+
+const untilAll = (what: string, holds: (all: Outcome[]) => boolean): Promise<Outcome[]> =>
+  eventually(
+    async () => {
+      const all = await outcomes(product.sql, account.id);
+      return Object.assign(all, { what });
+    },
+    holds,
+    60_000,
+  );
+
+const submits = async (id: string): Promise<number> => {
+  const [row] = await product.sql<{ n: number }[]>`
+    select count(*)::int as n from simulator_submits where reference like ${id + '/%'}`;
+  return row!.n;
+};
+
+test('every runbook is followed here', () => {
+  expect([...runbooks.keys()]).toEqual([
+    'Cancel many',
+    'Submit or tell again, many',
+    'Reset safely',
+    'Drain a route',
+    'Change keys',
+    'Restore a backup',
+    'Upgrade',
+  ]);
+});
+
+test('Cancel many', async () => {
+  const sendAt = new Date(Date.now() + HOUR).toISOString();
+  await send('+48500100200', { send_at: sendAt });
+  await send('+48500100201', { send_at: sendAt });
+  await eventually(
+    () => follow('Upgrade'),
+    (printed) => /Total: 2/.test(printed),
+    60_000,
+  );
+  const printed = await follow('Cancel many');
+  expect(printed).toMatch(/Total: 2/);
+  const all = await untilAll('cancelled', (found) => found.every(({ status }) => status === 'cancelled'));
+  expect(all.map(({ refunds }) => refunds)).toEqual([1, 1]);
+}, 180_000);
+
+test('Reset safely: nothing is charged, submitted or told twice', async () => {
+  const id = await send('+48500100903');
+  await untilAll('sent', (found) => found.some((one) => one.id === id && one.status === 'sent'));
+  await eventually(
+    () =>
+      product.sql`select from webhook_exhausted x join webhook_events e on e.id = x.event_id where e.message_id = ${id}`,
+    ({ length }) => length === 1,
+    60_000,
+  );
+  const told = receiver.calls.length;
+  const printed = await follow('Reset safely', { MESSAGE: id });
+  expect(printed).toContain('RunId');
+  await eventually(
+    () => product.admin(['messages', 'show', id]),
+    (shown) => JSON.stringify(shown).includes('waits for the delivery report'),
+    60_000,
+  );
+  const one = (await outcomes(product.sql, account.id)).find((found) => found.id === id);
+  expect(one).toMatchObject({ status: 'sent', charges: 1, refunds: 0 });
+  expect(await submits(id)).toBe(1);
+  expect(receiver.calls.length).toBe(told);
+}, 180_000);
+
+test('Submit or tell again, many', async () => {
+  const told = receiver.calls.length;
+  await follow('Submit or tell again, many', { ROUTE: 'simulator' });
+  await receiver.until(({ length }) => length > told, 60_000);
+}, 120_000);
+
+test('Drain a route', async () => {
+  await product.admin(['routes', 'add', '--name', 'spare', '--kind', 'simulator']);
+  expect(await follow('Drain a route', { ROUTE: 'spare' })).toContain('disabled');
+}, 120_000);
+
+test('Restore a backup: the schedule is paused and goes on', async () => {
+  expect(await follow('Restore a backup')).not.toContain('error');
+  await eventually(
+    () => product.sql`select from maintenance_positions`,
+    ({ length }) => length > 0,
+    60_000,
+  );
+}, 120_000);
+
+// Last: the processes that run have the old key.
+test('Change keys', async () => {
+  const printed = await follow('Change keys');
+  expect(printed).toContain('webhooks');
+  await expect(product.admin(['routes', 'list'])).resolves.toBeDefined();
+}, 120_000);

@@ -1,0 +1,149 @@
+import pino from 'pino';
+import { randomBytes } from 'node:crypto';
+import { Client, type Connection } from '@temporalio/client';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addSearchAttributes, searchAttributesOf } from '../../bin/searchAttributes.ts';
+import { listFindings } from '../../db/maintenance/findings.ts';
+import { storeReports } from '../../db/incoming/receipts.ts';
+import { newId } from '../../db/ids.ts';
+import { startWorker } from '../../worker/worker.ts';
+import { MESSAGES_QUEUE, SEARCH_ATTRIBUTES, type Tally } from '../../workflows/contracts.ts';
+import { HOUR, type Pipeline, startPipeline, until } from './pipeline.ts';
+
+const CAP = 3;
+
+let pipeline: Pipeline;
+beforeAll(async () => {
+  pipeline = await startPipeline('real', { RECONCILE_RESTARTS: CAP });
+}, 120_000);
+afterAll(() => pipeline?.close(), 60_000);
+
+async function reconcile(client = pipeline.client): Promise<{ mended: number; reported: number }> {
+  const tallies = (await client.workflow.execute('reconciliation', {
+    workflowId: newId('req'),
+    taskQueue: MESSAGES_QUEUE,
+  })) as Record<string, Tally>;
+  const sum = (of: 'mended' | 'reported') => Object.values(tallies).reduce((all, one) => all + one[of], 0);
+  return { mended: sum('mended'), reported: sum('reported') };
+}
+
+async function accepted(options: object): Promise<string> {
+  const message = await pipeline.draft(await pipeline.account(), options);
+  expect(await pipeline.accept(message)).toEqual({ accepted: true });
+  return message.id;
+}
+
+const cappedFinding = async () =>
+  (await listFindings(pipeline.sql, { account: null, state: null }, 1000)).find(
+    ({ kind }) => kind === 'restarts_capped',
+  );
+
+async function submits(ids: string[]): Promise<number[]> {
+  return await Promise.all(
+    ids.map(async (id) => {
+      const [found] = await pipeline.sql<{ n: number }[]>`
+        select count(*)::int as n from simulator_submits where reference like ${id + '/%'}`;
+      return found!.n;
+    }),
+  );
+}
+
+async function charges(ids: string[]): Promise<number[]> {
+  const rows = await pipeline.sql<{ sum: number }[]>`
+    select sum(amount_grosze)::int as sum from ledger_entries where message_id = any(${ids}) group by message_id`;
+  return rows.map(({ sum }) => sum);
+}
+
+const aged = (ids: string[]) =>
+  pipeline.sql`update messages set updated_at = now() - interval '6 minutes' where id = any(${ids})`;
+
+test('where all workflows are lost, a run starts no more than it may; none of their parts is submitted again', async () => {
+  const sent = await Promise.all([1, 2, 3, 4].map(() => accepted({ ending: '903' })));
+  const unanswered = await Promise.all([1, 2].map(() => accepted({ ending: '905' })));
+  const sleeping = await Promise.all([1, 2].map(() => accepted({ sendAt: Date.now() + HOUR })));
+  const all = [...sent, ...unanswered, ...sleeping];
+  for (const id of sent) await pipeline.untilStatus(id, 'sent');
+  for (const id of unanswered) {
+    await until('unanswered', async () => {
+      const [row] = await pipeline.sql`select submission from messages where id = ${id}`;
+      return row!['submission'] === 'unanswered';
+    });
+  }
+  const before = await submits(all);
+  for (const id of all) await pipeline.client.workflow.getHandle(id).terminate('all of them');
+  await until('they are listed', async () => {
+    const { count } = await pipeline.client.workflow.count("ExecutionStatus = 'Terminated'");
+    return count === all.length;
+  });
+
+  expect(await reconcile()).toEqual({ mended: CAP, reported: 1 });
+  expect(await cappedFinding()).toMatchObject({
+    state: 'open',
+    subject: 'workflows',
+    account_id: null,
+    details: { restarted: CAP, open_messages: all.length },
+  });
+  // What is known is not reported again.
+  expect(await reconcile()).toEqual({ mended: CAP, reported: 0 });
+  expect(await reconcile()).toEqual({ mended: all.length - 2 * CAP, reported: 0 });
+  expect(await cappedFinding()).toMatchObject({ state: 'gone' });
+  expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
+
+  for (const id of sent) {
+    const [part] = await pipeline.sql<{ id: string }[]>`
+      select carrier_message_id as id from message_parts where message_id = ${id}`;
+    await storeReports(pipeline.sql, 'simulator', [
+      { carrierMessageId: part!.id, reference: null, state: 'delivered', errorCode: null },
+    ]);
+  }
+  for (const id of sent) await pipeline.untilStatus(id, 'delivered');
+  expect(await submits(all)).toEqual(before);
+  expect(before.slice(0, sent.length)).toEqual(sent.map(() => 1));
+  expect(await charges(all)).toEqual(all.map(() => -15));
+}, 90_000);
+
+test('a worker at an empty Temporal starts a few again, says so, and nothing is sent or charged twice', async () => {
+  const sendAt = Date.now() + 15_000;
+  const ids = await Promise.all([1, 2, 3, 4, 5, 6].map(() => accepted({ sendAt })));
+  await aged(ids);
+  const { connection } = pipeline.client;
+  await connection.workflowService.registerNamespace({
+    namespace: 'empty',
+    workflowExecutionRetentionPeriod: { seconds: 86_400 },
+  } as never);
+  await until('the namespace is there', () =>
+    connection.workflowService.describeNamespace({ namespace: 'empty' }).then(
+      () => true,
+      () => false,
+    ),
+  );
+  await addSearchAttributes(connection as Connection, 'empty', searchAttributesOf(SEARCH_ATTRIBUTES));
+  const wrong = await startWorker({
+    databaseUrl: pipeline.databaseUrl,
+    databasePool: 5,
+    temporal: { address: pipeline.address, namespace: 'empty' },
+    config: { WEBHOOK_ALLOW_PRIVATE: true, RECONCILE_RESTARTS: CAP },
+    secretsKey: randomBytes(32),
+    shortUrl: 'https://s.example',
+    log: pino({ level: 'silent' }),
+  });
+  try {
+    const client = new Client({ connection, namespace: 'empty' });
+    await pipeline.sql`delete from maintenance_positions`;
+    const { mended } = await reconcile(client);
+    expect(mended).toBe(CAP);
+    const finding = await cappedFinding();
+    expect(finding).toMatchObject({ state: 'open' });
+    for (const id of ids) await pipeline.untilStatus(id, 'delivered');
+    await until('both have come to their end', async () => {
+      const { count } = await client.workflow.count(
+        "WorkflowType = 'message' AND ExecutionStatus = 'Completed'",
+      );
+      return count >= 1;
+    });
+    expect(await submits(ids)).toEqual(ids.map(() => 1));
+    expect(await charges(ids)).toEqual(ids.map(() => -15));
+  } finally {
+    await wrong.stop();
+  }
+}, 90_000);

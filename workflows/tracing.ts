@@ -1,0 +1,119 @@
+import type { Headers } from '@temporalio/common';
+import { proxySinks, type Sinks, workflowInfo, type WorkflowInterceptorsFactory } from '@temporalio/workflow';
+import { carriedTrace, traceHeader } from './traceHeader.ts';
+
+/** A step of a workflow, told to the worker, which makes a span without a duration of it. */
+export interface WorkflowStep {
+  name: string;
+  /** Its `traceparent`; null leaves the choice of the span's own id to the worker. */
+  self: string | null;
+  parent: string | null;
+  link: string | null;
+  /** Epoch milliseconds. */
+  at: number;
+  /** How a workflow ended. */
+  outcome?: string;
+}
+
+/** What the worker listens to. Replays tell nothing. */
+export interface TraceSinks extends Sinks {
+  trace: { step(step: WorkflowStep): void };
+}
+
+// A workflow that rests longer than this goes on in another trace, linked to the one before.
+const REST_MS = 600_000;
+
+const { trace } = proxySinks<TraceSinks>();
+
+/**
+ * Hands the trace of whoever started a workflow on to its activities. It schedules nothing, draws no random numbers and
+ * waits for nothing, so that a history replays the same with and without it.
+ */
+export const interceptors: WorkflowInterceptorsFactory = () => {
+  let segment: string | null = null;
+  let lastAt = 0;
+
+  function begin(headers: Headers): void {
+    const carried = carriedTrace(headers);
+    if (carried === undefined || !isTraceparent(carried.parent)) return;
+    open(carried.apart === true ? null : carried.parent, carried.apart === true ? carried.parent : null);
+  }
+
+  function open(parent: string | null, link: string | null): void {
+    const { runId, workflowType } = workflowInfo();
+    lastAt = Date.now();
+    const [, traceId, , flags] = (parent ?? link)!.split('-');
+    segment = `00-${parent === null ? newTraceId(runId, lastAt) : traceId}-${digits(runId).slice(-16)}-${flags}`;
+    tell({ name: `workflow ${workflowType}`, self: segment, parent, link, at: lastAt });
+  }
+
+  /** Called wherever the workflow does something. */
+  function step(): string | null {
+    if (segment !== null && Date.now() - lastAt > REST_MS) open(null, segment);
+    lastAt = Date.now();
+    return segment;
+  }
+
+  function note(name: string, outcome?: string): void {
+    const parent = step();
+    if (parent === null) return;
+    tell({ name, self: null, parent, link: null, at: lastAt, ...(outcome === undefined ? {} : { outcome }) });
+  }
+
+  function withTrace<T extends { readonly headers: Headers }>(input: T): T {
+    const parent = step();
+    if (parent === null) return input;
+    return { ...input, headers: { ...input.headers, ...traceHeader({ parent }) } };
+  }
+
+  return {
+    inbound: [
+      {
+        execute(input, next) {
+          begin(input.headers);
+          const running = next(input);
+          // Beside the workflow's own promise, whose course stays as it is.
+          running.then(
+            (result) => note(`${workflowInfo().workflowType} ended`, outcomeOf(result)),
+            () => note(`${workflowInfo().workflowType} ended`, 'failed'),
+          );
+          return running;
+        },
+        handleSignal(input, next) {
+          note(`signal ${input.signalName}`);
+          return next(input);
+        },
+      },
+    ],
+    outbound: [
+      {
+        scheduleActivity: (input, next) => next(withTrace(input)),
+        scheduleLocalActivity: (input, next) => next(withTrace(input)),
+      },
+    ],
+  };
+};
+
+function tell(step: WorkflowStep): void {
+  // Not sampled: nobody is to hear of it.
+  if ((step.self ?? step.parent)!.endsWith('-00')) return;
+  trace.step(step);
+}
+
+function outcomeOf(result: unknown): string {
+  const status = (result as { status?: unknown } | undefined)?.status;
+  return typeof status === 'string' ? status : 'completed';
+}
+
+function isTraceparent(value: unknown): boolean {
+  return typeof value === 'string' && /^00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]$/.test(value);
+}
+
+// Derived, not drawn: the workflow's own random numbers stay as they are without traces.
+function newTraceId(runId: string, at: number): string {
+  return at.toString(16).padStart(12, '0').slice(-12) + digits(runId).slice(-20);
+}
+
+function digits(runId: string): string {
+  return runId.replaceAll('-', '').padStart(32, '0');
+}
