@@ -57,7 +57,10 @@ async function setStage(...args: string[]): Promise<Stage> {
   cleanUps.push(() => cluster.stop());
   const receiver = await startReceiver((call) => (call % REFUSE_EVERY === 0 ? 503 : 200));
   cleanUps.push(() => receiver.close());
-  return { cluster, receiver, accounts: await makeAccounts(cluster, receiver), told: [] };
+  const quiet = await startReceiver();
+  cleanUps.push(() => quiet.close());
+  const accounts = await makeAccounts(cluster, { telling: receiver, stepping: quiet });
+  return { cluster, receiver, accounts, told: [] };
 }
 
 /** Runs a load, lets something happen at a random moment of it, and says what callers noticed. */

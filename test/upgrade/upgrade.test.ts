@@ -79,9 +79,11 @@ test.skipIf(typeof previous === 'string')('messages of the release before go on 
   ]);
   const receiver = await startReceiver((call) => (call % REFUSE_EVERY === 0 ? 503 : 200));
   cleanUps.push(() => receiver.close());
+  const quiet = await startReceiver();
+  cleanUps.push(() => quiet.close());
   const accounts = await makeAccounts(
     { ...cluster, apiUrls: [oldApi.url], admin: (...words) => earlier.admin(...words) },
-    receiver,
+    { telling: receiver, stepping: quiet },
   );
   say(`${previous.version} runs`);
 
