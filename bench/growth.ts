@@ -71,7 +71,7 @@ async function fill({ client }: Ground, sleeper: Customer, from: number, to: num
   const acceptedPerSecond = (all / (performance.now() - start)) * 1000;
   let count = 0;
   await poll(
-    500,
+    Math.max(LOOK_MS, to * LOOK_PER_MESSAGE_MS),
     async () => {
       const query = `Account = '${sleeper.id}' and WorkflowType = 'message' and ExecutionStatus = 'Running'`;
       ({ count } = await client.workflow.count(query));
@@ -83,6 +83,9 @@ async function fill({ client }: Ground, sleeper: Customer, from: number, to: num
   return { acceptedPerSecond, startedSeconds: (performance.now() - start) / 1000 };
 }
 
+const LOOK_MS = 500;
+// Counting takes the server the longer, the more there are.
+const LOOK_PER_MESSAGE_MS = 0.05;
 // A hundred thousand workflows take their time to start.
 const PATIENCE_MS = 3_600_000;
 

@@ -2,10 +2,13 @@ import { type Counting, startCounting } from './counting.ts';
 
 /** What the receiver took; the instant in epoch milliseconds. */
 export interface ReceiverCounts {
+  /** Events told for the first time. */
   calls: number;
   lastAt: number;
   /** Calls without a signature. */
   unsigned: number;
+  /** Calls for an event that was told before. */
+  repeated: number;
 }
 
 export type Receiver = Counting<ReceiverCounts>;
