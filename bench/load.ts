@@ -110,6 +110,9 @@ export interface Caller {
 }
 
 const TRY_AGAIN = [502, 504];
+// As clients do; all at once again would only be refused again.
+const REST_MS = 250;
+const REST_MAX_MS = 5_000;
 // A service that refuses more is not measured any more.
 const MAX_REFUSED = 1000;
 const TEXT = 'Twoja paczka czeka w punkcie odbioru.';
@@ -138,12 +141,13 @@ export function openCaller(url: string, key: string, connections: number): Calle
     expected: number,
     body?: unknown,
   ): Promise<unknown> => {
-    for (;;) {
+    for (let tries = 0; ; tries += 1) {
       const { status, text } = await once(method, path, body);
       if (status === expected) return JSON.parse(text) as unknown;
       if (!TRY_AGAIN.includes(status) || refused >= MAX_REFUSED)
         throw new Error(`${path}: ${status} ${text}`);
       refused += 1;
+      await delay(Math.min(REST_MS * 2 ** tries, REST_MAX_MS));
     }
   };
   return {

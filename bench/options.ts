@@ -34,8 +34,8 @@ export interface Options {
 
 /** Sizes of a whole run, and of one that only shows that everything works. */
 const SIZES = {
-  whole: { messages: 1000, rounds: 3, asleep: '1000,10000', window: 10_000, flood: 5000 },
-  quick: { messages: 200, rounds: 1, asleep: '500,1000', window: 500, flood: 500 },
+  whole: { messages: 1000, inFlight: 32, rounds: 3, asleep: '1000,10000', window: 10_000, flood: 5000 },
+  quick: { messages: 200, inFlight: 8, rounds: 1, asleep: '500,1000', window: 500, flood: 500 },
 };
 
 /**
@@ -61,7 +61,7 @@ export function readOptions(args: string[]): Options {
     contenders: chosen('--contenders', values.contenders, CONTENDERS),
     quick,
     messages: count('--messages', values.messages, size.messages),
-    inFlight: count('--in-flight', values['in-flight'], 32),
+    inFlight: count('--in-flight', values['in-flight'], size.inFlight),
     rounds: count('--rounds', values.rounds, size.rounds),
     asleep: (values.asleep ?? size.asleep).split(',').map((step) => count('--asleep', step, 0)),
     window: count('--window', values.window, size.window),
