@@ -65,7 +65,7 @@ export async function measureAlone(
 }
 
 async function warmUp({ receiver }: Ground, { caller }: Customer): Promise<void> {
-  const { begin, ended } = endedByWebhooks(receiver);
+  const { begin, ended } = endedByWebhooks(receiver, () => caller.refused());
   await begin();
   await run(WARM_UP, 4, () => caller.send(numbers(1)[0]!));
   await ended(WARM_UP);

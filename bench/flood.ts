@@ -31,7 +31,9 @@ export async function measureFlood(
   flood: number,
 ): Promise<FloodResult> {
   const { flooding, idle, flooded } = customers;
-  const { begin, ended } = endedByWebhooks(receiver);
+  const { begin, ended } = endedByWebhooks(receiver, () =>
+    [flooding, idle, flooded].reduce((sum, { caller }) => sum + caller.refused(), 0),
+  );
   const single = ({ caller }: Customer) => arrive(SINGLES, RATE, SEED, () => caller.send(numbers(1)[0]!));
   await begin();
   await single(idle);

@@ -42,7 +42,7 @@ export async function measureWindow(
   customer: Customer,
   messages: number,
 ): Promise<WindowResult> {
-  const { begin, ended } = endedByWebhooks(receiver);
+  const { begin, ended } = endedByWebhooks(receiver, () => customer.caller.refused());
   await begin();
   const sendAt = Date.now() + LEAD_MS + messages * LEAD_PER_MESSAGE_MS;
   const priority = Math.round(messages * PRIORITY_SHARE);

@@ -51,7 +51,7 @@ export async function startFamily(ground: Ground, family: Family): Promise<Conte
     recipients: 1,
     send: async () => [((await caller.send('+48500100200')) as { id: string }).id],
     refused: () => caller.refused(),
-    ...endedByWebhooks(receiver),
+    ...endedByWebhooks(receiver, () => caller.refused()),
     settled: family.settled ?? (() => Promise.resolve()),
     extraFolder: family.extra?.folder ?? null,
     async stop() {

@@ -119,7 +119,7 @@ export function productContender(
       return idsOf(accepted);
     },
     refused: () => customer.caller.refused(),
-    ...endedByWebhooks(receiver),
+    ...endedByWebhooks(receiver, () => customer.caller.refused()),
     settled: () => noneRunning(client, `Account = '${customer.id}'`),
     extraFolder: null,
     stop: () => Promise.resolve(),
