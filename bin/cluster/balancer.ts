@@ -25,7 +25,14 @@ export type Balancer = {
   close(): Promise<void>;
 };
 
-type Backend = { address: string; well: boolean; silences: number; sockets: Set<Socket> };
+type Backend = {
+  address: string;
+  well: boolean;
+  silences: number;
+  /** Connections that are being made; those that come at once must not all go to the same server. */
+  opening: number;
+  sockets: Set<Socket>;
+};
 
 const CHECK_EVERY_MS = 500;
 const CONNECT_MS = 1_000;
@@ -39,7 +46,7 @@ const SILENCES_MAX = 3;
  */
 export async function startBalancer(options: BalancerOptions): Promise<Balancer> {
   const backends = options.backends.map((address): Backend => {
-    return { address, well: true, silences: 0, sockets: new Set() };
+    return { address, well: true, silences: 0, opening: 0, sockets: new Set() };
   });
   const clients = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (near) => {
@@ -67,10 +74,12 @@ export async function startBalancer(options: BalancerOptions): Promise<Balancer>
 async function passOn(near: Socket, backends: Backend[]): Promise<void> {
   // Those that do not serve come last: the check may be wrong, and then they are better than nothing.
   const inOrder = [...backends].sort(
-    (a, b) => Number(b.well) - Number(a.well) || a.sockets.size - b.sockets.size,
+    (a, b) => Number(b.well) - Number(a.well) || burden(a) - burden(b),
   );
   for (const backend of inOrder) {
+    backend.opening += 1;
     const far = await connected(backend.address);
+    backend.opening -= 1;
     if (far === null) continue;
     if (near.destroyed) {
       far.destroy();
@@ -81,6 +90,8 @@ async function passOn(near: Socket, backends: Backend[]): Promise<void> {
   }
   near.destroy();
 }
+
+const burden = ({ opening, sockets }: Backend): number => opening + sockets.size;
 
 function connected(address: string): Promise<Socket | null> {
   const colon = address.lastIndexOf(':');

@@ -113,7 +113,7 @@ test('a connection ends with its server, whose other clients it does not touch',
   const balancer = await balance([a, b]);
   const [first, second] = [call(balancer), call(balancer)];
   const names = await Promise.all([nameHeard(first), nameHeard(second)]);
-  await Promise.all([end(a), once(names[0] === 'a:' ? first : second, 'close')]);
+  await Promise.all([end(a), once(names[0] === 'a:' ? first : second, 'end')]);
   const other = names[0] === 'a:' ? second : first;
   other.write('still');
   expect(await nameHeard(other)).toBe('still');
@@ -143,7 +143,7 @@ test('a server that hangs loses its connections to the one that works, but not w
   const balancer = await balance([a, b], check);
   const socket = call(balancer);
   const [hanging, other] = (await nameHeard(socket)) === 'a:' ? [a, b] : [b, a];
-  const closed = once(socket, 'close');
+  const closed = once(socket, 'end');
   states.set(hanging.address, 'silent');
   await closed;
 
