@@ -20,6 +20,8 @@ export type Fragment = ReturnType<Sql>;
 
 const INT8 = 20;
 const RECONNECT_SECONDS = 0.5;
+// As long as a transaction may take here.
+const IDLE_MS = 60_000;
 
 /**
  * Opens a pool. 64-bit integers arrive as numbers (money in grosze stays far below 2^53; beyond it, reading throws).
@@ -31,6 +33,8 @@ const RECONNECT_SECONDS = 0.5;
 export function openDatabase(url: string, max = 10, silenceMs?: number): Database {
   // Known to the corrected driver alone.
   const corrected = silenceMs === undefined ? {} : { silence: silenceMs };
+  // The other end of a connection that died without a word: its transaction would keep its locks for hours.
+  const forgetful = silenceMs === undefined ? {} : { idle_in_transaction_session_timeout: IDLE_MS };
   return postgres(url, {
     ...corrected,
     max,
@@ -39,7 +43,7 @@ export function openDatabase(url: string, max = 10, silenceMs?: number): Databas
     // A database that comes back is noticed at once, however long it was away.
     backoff: () => RECONNECT_SECONDS,
     onnotice: () => undefined,
-    connection: { application_name: 'goniec', TimeZone: 'UTC' },
+    connection: { application_name: 'goniec', TimeZone: 'UTC', ...forgetful },
     types: {
       bigint: {
         to: INT8,

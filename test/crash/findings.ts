@@ -82,11 +82,12 @@ async function readMessages({ sql, taken }: Pick<Scene, 'sql' | 'taken'>): Promi
                                       order by e.created_at), '[]')
               from webhook_events e where e.message_id = m.id) as events
       from messages m order by m.id`;
-  return messages.map((message) =>
-    taken === undefined || message.carrier === SIMULATOR
-      ? message
-      : { ...message, taken: taken(message.recipient) },
-  );
+  if (taken === undefined) return messages;
+  return messages.map((message) => {
+    if (message.carrier === SIMULATOR) return message;
+    // A retry writes to the same number: what was refused before has nothing of what that one has.
+    return { ...message, taken: isVisible(message) ? taken(message.recipient) : {} };
+  });
 }
 
 /** What is still in flight; empty when nothing moves any more by itself. */

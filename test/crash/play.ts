@@ -98,7 +98,17 @@ async function checkAll(scene: Scene, network: Network, load: Load): Promise<voi
   expect(moving, 'in flight for ever').toEqual([]);
   expect(await findViolations(scene)).toEqual([]);
   expect(await findReplayViolations(scene)).toEqual([]);
+  expect(await strays(scene, network), 'submitted without being accepted').toEqual([]);
   expect(network.submittedTwice(), 'submitted again after silence').toEqual([]);
   expect(network.smsc.problems).toEqual([]);
   expect(load.complaints, 'answers no caller should see').toEqual([]);
+}
+
+async function strays({ sql }: Scene, { smsc }: Network): Promise<string[]> {
+  const accepted = await sql<{ recipient: string }[]>`
+    select distinct recipient from messages where status not in ('draft', 'refused')`;
+  const known = new Set(accepted.map(({ recipient }) => recipient));
+  return smsc.submits
+    .map(({ destination }) => `+${destination}`)
+    .filter((recipient) => !known.has(recipient));
 }

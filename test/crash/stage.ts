@@ -166,10 +166,11 @@ async function keepPostgres(dataDir: string): Promise<Server & { url: string }> 
     get pid() {
       return server.pid;
     },
-    kill() {
+    async kill() {
+      const ended = new Promise<unknown>((resolve) => server.onUnexpectedExit(resolve));
       // With its backends: of a postmaster alone they would finish what they are at.
       for (const pid of [server.pid, ...childrenOf(server.pid)]) killIfAlive(pid);
-      return Promise.resolve();
+      await ended;
     },
     async start() {
       server = await startPostgres({ dataDir, log, port });
@@ -191,7 +192,11 @@ async function keepTemporal(dataDir: string): Promise<Server> {
     get pid() {
       return server.pid;
     },
-    kill: () => Promise.resolve(killIfAlive(server.pid)),
+    async kill() {
+      const ended = new Promise<unknown>((resolve) => server.onUnexpectedExit(resolve));
+      killIfAlive(server.pid);
+      await ended;
+    },
     async start() {
       server = await start({ grpc: port });
       if (server.port !== port) throw new Error(`port ${port} was taken meanwhile`);

@@ -10,6 +10,8 @@ export interface Proxy {
   freeze(): void;
   /** As after a failover: nothing passes on the connections there are, nor do they end; new ones work. */
   strand(): void;
+  /** The server of stranded connections notices that they are dead; clients still do not. */
+  notice(): void;
   /** Connections break, and new ones are broken at once. */
   cut(): void;
   /** As if nothing had been. */
@@ -21,7 +23,8 @@ export interface Proxy {
 export async function startProxy(target: number): Promise<Proxy> {
   let state: 'open' | 'frozen' | 'cut' = 'open';
   const sockets = new Set<Socket>();
-  const stranded = new WeakSet<Socket>();
+  const stranded = new Set<Socket>();
+  const far = new Set<Socket>();
   let opened = 0;
   const server = createServer((near) => {
     opened += 1;
@@ -29,10 +32,11 @@ export async function startProxy(target: number): Promise<Proxy> {
       near.destroy();
       return;
     }
-    const far = connect(target, '127.0.0.1');
+    const remote = connect(target, '127.0.0.1');
+    far.add(remote);
     for (const [from, to] of [
-      [near, far],
-      [far, near],
+      [near, remote],
+      [remote, near],
     ] as const) {
       sockets.add(from);
       from.on('data', (chunk) => to.write(chunk));
@@ -40,7 +44,8 @@ export async function startProxy(target: number): Promise<Proxy> {
       from.on('error', () => to.destroy());
       from.on('close', () => {
         sockets.delete(from);
-        to.destroy();
+        far.delete(from);
+        if (!stranded.delete(from)) to.destroy();
       });
       if (state === 'frozen') from.pause();
     }
@@ -59,6 +64,9 @@ export async function startProxy(target: number): Promise<Proxy> {
         stranded.add(socket);
         socket.pause();
       }
+    },
+    notice() {
+      for (const socket of stranded) if (far.has(socket)) socket.destroy();
     },
     cut() {
       state = 'cut';
