@@ -121,6 +121,7 @@ describe('routes add', () => {
     expect((await stored('smsapi')).revision).toBe(3);
     const until = expect.closeTo(Date.now() + 24 * 3_600_000, -5) as number;
     const former = { former: { callbackSecret: secret, until } };
+    expect(Date.parse(String(renewed['former_good_until']))).toEqual(until);
     expect(routeCredentials(secretsKey, await stored('smsapi'))).toMatchObject(former);
     // Another token changes nothing about who may call.
     await ok('routes', 'credentials', 'smsapi', '--credentials', file('token-number-three'));
@@ -134,6 +135,7 @@ describe('routes add', () => {
       callbackSecret: SECRET.exec(String(replaced['callback_reports']))?.[0],
     });
     expect(replaced['callback_reports']).not.toBe(renewed['callback_reports']);
+    expect(replaced).not.toHaveProperty('former_good_until');
     const everything = await everythingStored();
     for (const hidden of ['token-of-smsapi', 'another-token', secret])
       expect(everything).not.toContain(hidden);

@@ -76,12 +76,17 @@ export async function startService(
       dataDir,
       secretsKey: randomBytes(32).toString('base64'),
     };
-    const [worker, api] = await Promise.all([
-      spawnProcess('worker', servers, settings.worker),
+    const starting = [
       spawnProcess('api', servers, settings.api),
-    ]);
-    stops.push(() => worker.stop());
-    stops.push(() => api.stop());
+      spawnProcess('worker', servers, settings.worker),
+    ] as const;
+    // Where one of them does not start, the other is ended all the same.
+    stops.push(async () => {
+      for (const one of await Promise.allSettled(starting)) {
+        if (one.status === 'fulfilled') await one.value.stop();
+      }
+    });
+    const [api, worker] = await Promise.all(starting);
     return { service: { ...servers, apiUrl: api.url }, api, worker, stop };
   } catch (error) {
     await stop();
@@ -122,7 +127,10 @@ export async function spawnProcess(
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const lines: string[] = [];
-  const url = await announcedUrl(child, part, lines);
+  const url = await announcedUrl(child, part, lines).catch((error: unknown) => {
+    child.kill('SIGKILL');
+    throw error;
+  });
   return {
     url,
     child,

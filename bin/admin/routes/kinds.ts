@@ -16,7 +16,7 @@ interface KindOfRoute {
   bareSecret?: string;
   /** The rest of the credentials that this installation makes itself. */
   ownSecret?: string;
-  /** The addresses that the provider is to call, by what for; they hold the own secret. */
+  /** The addresses that the provider is to call, by what for; they hold the own secret. Until when those before are good. */
   callbacks?(route: string, settings: unknown, credentials: unknown): Record<string, string>;
   /** Asks for a sign of life now, from this process. */
   test(settings: unknown, credentials: unknown): Promise<RouteTest>;
@@ -54,12 +54,13 @@ export async function kindOfRoute(kind: RouteKind): Promise<KindOfRoute> {
         callbacks(route, settings, credentials) {
           const { callbackUrl = '' } = smsapiSettings.parse(settings);
           const secrets = smsapiCredentials.parse(credentials);
-          return Object.fromEntries(
-            CALLBACK_KINDS.map((what) => [
-              `callback_${what}`,
-              callbackAddress(callbackUrl, route, secrets, what),
-            ]),
-          );
+          const addresses = CALLBACK_KINDS.map((what) => [
+            `callback_${what}`,
+            callbackAddress(callbackUrl, route, secrets, what),
+          ]);
+          const until = secrets.former?.until ?? 0;
+          const former = until > Date.now() ? { former_good_until: new Date(until).toISOString() } : {};
+          return { ...(Object.fromEntries(addresses) as Record<string, string>), ...former };
         },
         async test(settings, credentials) {
           const { testSmsapiRoute } = await import('../../../carriers/smsapi/carrier.ts');
