@@ -73,9 +73,7 @@ export async function startBalancer(options: BalancerOptions): Promise<Balancer>
 
 async function passOn(near: Socket, backends: Backend[]): Promise<void> {
   // Those that do not serve come last: the check may be wrong, and then they are better than nothing.
-  const inOrder = [...backends].sort(
-    (a, b) => Number(b.well) - Number(a.well) || burden(a) - burden(b),
-  );
+  const inOrder = [...backends].sort((a, b) => Number(b.well) - Number(a.well) || burden(a) - burden(b));
   for (const backend of inOrder) {
     backend.opening += 1;
     const far = await connected(backend.address);

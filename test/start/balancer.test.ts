@@ -94,7 +94,6 @@ test('a server that has gone is passed over, and found again when it is back', a
   for (let index = 0; index < 3; index += 1) expect(await talk(balancer, '')).toBe('b:');
   a.server.listen(Number(a.address.split(':')[1]), '127.0.0.1');
   await once(a.server, 'listening');
-  call(balancer);
   await eventually(
     () => talk(balancer, ''),
     (answer) => answer === 'a:',
