@@ -96,7 +96,9 @@ const SEARCHES_PER_SECOND = 100;
 
 /** What can be changed while the servers run: what the development server of `npm start` has too. */
 export function dynamicConfig(): string {
-  const switches = Object.entries(DYNAMIC_CONFIG).map(([key, value]) => [key, JSON.parse(value) as unknown] as const);
+  const switches = Object.entries(DYNAMIC_CONFIG).map(
+    ([key, value]) => [key, JSON.parse(value) as unknown] as const,
+  );
   const values = [...switches, ['frontend.namespaceRPS.visibility', SEARCHES_PER_SECOND] as const];
   return JSON.stringify(Object.fromEntries(values.map(([key, value]) => [key, [{ value }]])), null, 2);
 }
