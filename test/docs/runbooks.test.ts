@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findTemporal } from '../../bin/embedded/temporal.ts';
 import { eventually } from '../support/eventually.ts';
@@ -127,6 +128,15 @@ test('Reset safely: nothing is charged, submitted or told twice', async () => {
     60_000,
   );
   const told = receiver.calls.length;
+  const connection = await Connection.connect({ address: product.service.temporalAddress });
+  const { workflow } = new Client({ connection });
+  // Shown after a minute.
+  await eventually(
+    () => workflow.count(`WorkflowId = '${id}' AND MessageStatus = 'sent'`),
+    ({ count }) => count === 1,
+    120_000,
+  );
+  await connection.close();
   const printed = await follow('Reset safely', { MESSAGE: id });
   expect(printed).toContain('RunId');
   await eventually(
@@ -138,7 +148,7 @@ test('Reset safely: nothing is charged, submitted or told twice', async () => {
   expect(one).toMatchObject({ status: 'sent', charges: 1, refunds: 0 });
   expect(await submits(id)).toBe(1);
   expect(receiver.calls.length).toBe(told);
-}, 180_000);
+}, 300_000);
 
 test('Submit or tell again, many', async () => {
   const told = receiver.calls.length;
