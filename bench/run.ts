@@ -18,10 +18,14 @@ import { startBenchSmsc } from './smsc.ts';
 const loadBefore = loadNow();
 const options = readOptions(process.argv.slice(2));
 const stops: (() => Promise<void>)[] = [];
-const stopAll = async (): Promise<void> => {
-  await stopPrograms();
-  for (const stop of stops.splice(0).reverse()) await stop();
-};
+let stopping: Promise<void> | undefined;
+/** Once, whoever asks: what is broken off must be gone before this process is. */
+const stopAll = (): Promise<void> =>
+  (stopping ??= (async () => {
+    await stopPrograms();
+    for (const stop of stops.splice(0).reverse())
+      await stop().catch((error: unknown) => console.error(error));
+  })());
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => void stopAll().finally(() => process.exit(130)));
 }
