@@ -22,7 +22,8 @@ export async function lockRow(sql: Database, what: Lockable, id: string): Promis
   const own = await sql.reserve();
   let released = false;
   await own`begin`;
-  if (what === 'account') await own`select from accounts where id = ${id} for update`;
+  // What moves money waits; what only names the account, as drafts do, passes.
+  if (what === 'account') await own`select from accounts where id = ${id} for no key update`;
   else if (what === 'message') await own`select from messages where id = ${id} for update`;
   // A change of status passes this lock; what is about to submit does not.
   else if (what === 'submission') await own`select from messages where id = ${id} for key share`;

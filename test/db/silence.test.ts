@@ -49,6 +49,12 @@ describe('a pool whose connections may fall silent', () => {
     expect(before).toContain(await backend());
   });
 
+  it('has the server end transactions whose client is gone', async () => {
+    expect([...(await sql`show idle_in_transaction_session_timeout`)]).toEqual([
+      { idle_in_transaction_session_timeout: '1min' },
+    ]);
+  });
+
   it('ends a transaction likewise', async () => {
     const ending = transaction(sql, async (tx) => {
       await tx`select 1`;
