@@ -41,6 +41,7 @@ for name, strategy in {
     "csv": TABLES,
     "message-cursor": cursors("msg_"),
     "inbound-cursor": cursors("in_"),
+    "event-cursor": cursors("evt_"),
 }.items():
     schemathesis.openapi.format(name, strategy)
 
