@@ -47,24 +47,35 @@ type LateAnswer = Exclude<SubmitAnswer, { kind: 'unanswered' }>;
 /** @param onError is told of failures after the reports were stored; they are made up for by the next `catchUp` */
 export function createReceipts(sql: Database, client: Client, onError: (error: unknown) => void): Receipts {
   // Reports come one by one from each session: those that come meanwhile share the next statements.
-  const catchUp = oneAtATime(async () => {
+  const apply = oneAtATime(async () => {
     for (let looked = AT_ONCE; looked === AT_ONCE;) {
       const applied = await transaction(sql, applyReports);
       for (const moved of applied.moved) measure(moved);
       looked = applied.looked;
     }
+  });
+  const signal = oneAtATime(async () => {
     while ((await transaction(sql, (tx) => signalOutcomes(tx, client))) === AT_ONCE);
   });
+  const catchUp = async (): Promise<void> => {
+    await apply();
+    await signal();
+  };
+  // Whoever handed something over is not kept waiting for Temporal: what was noted for it is signalled sooner or later.
+  const applyNow = async (): Promise<void> => {
+    await apply();
+    void signal().catch(onError);
+  };
   return {
     catchUp,
     async receive(carrier, reports) {
       await storeReports(sql, carrier, reports);
       countReports(carrier, reports);
-      await catchUp().catch(onError);
+      await applyNow().catch(onError);
     },
     async receiveLateAnswer(reference, answer) {
       await storeLateAnswer(sql, reference, answer);
-      await catchUp().catch(onError);
+      await applyNow().catch(onError);
     },
   };
 }

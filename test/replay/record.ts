@@ -66,6 +66,7 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     until(
       `${id} closes`,
       async () => (await at.client.workflow.getHandle(id).describe()).status.name !== 'RUNNING',
+      60_000,
     );
   const scheduled = async () => {
     const message = await at.draft(await at.account(), { sendAt: Date.now() + 80 * 24 * HOUR });
