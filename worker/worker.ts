@@ -29,7 +29,6 @@ import { temporalCallMetrics } from '../telemetry/temporalMetrics.ts';
 import { activityTraces, clientTraces, workflowTraces } from '../telemetry/temporalTraces.ts';
 import { forgetOldSecrets } from '../db/webhooks/webhookSecrets.ts';
 import { MESSAGES_QUEUE, WEBHOOKS_QUEUE } from '../workflows/contracts.ts';
-import { BUILD_ID } from '../workflows/generation.ts';
 import { workflowBundle } from './bundle.ts';
 import { activityLogIds } from './logIds.ts';
 import { installRuntime } from './runtime.ts';
@@ -150,10 +149,6 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       maxCachedWorkflows: CACHED_WORKFLOWS,
       maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS,
       maxConcurrentLocalActivityExecutions: WORKFLOW_TASKS,
-      workerDeploymentOptions: {
-        version: { deploymentName: 'goniec', buildId: BUILD_ID },
-        useWorkerVersioning: false,
-      },
       activities: {
         ...billingActivities(sql),
         ...messageActivities(sql, routing),

@@ -1,12 +1,12 @@
 import {
   CancellationScope,
+  patched,
   proxyLocalActivities,
   setCurrentDetails,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { linkActivities } from '../activities/links.ts';
-import type { ClickResult } from './contracts.ts';
-import { generation } from './generation.ts';
+import { AT_ONCE, type ClickResult } from './contracts.ts';
 import { deliverEvents } from './webhooks.ts';
 
 // One database statement, keyed by the click: repeated until the database answers.
@@ -20,12 +20,11 @@ const { countClick } = proxyLocalActivities<ReturnType<typeof linkActivities>>({
  * click's. A cancel changes nothing: there is nothing to be spared by leaving a click half counted.
  */
 export async function click(): Promise<ClickResult> {
-  const atOnce = generation() >= 1;
   return await CancellationScope.nonCancellable(async () => {
     const event = await countClick(workflowInfo().workflowId);
     if (event === null) return { event: false };
     setCurrentDetails('Counted: the first click of its link; tells the webhook.');
-    await deliverEvents([event], atOnce);
+    await deliverEvents([event], patched(AT_ONCE));
     return { event: true };
   });
 }

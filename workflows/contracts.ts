@@ -10,6 +10,9 @@ export const WEBHOOKS_QUEUE = 'webhooks';
 /** Submits to one carrier; the operator's allowed rate is a property of this queue. */
 export const carrierQueue = (carrier: string): string => `carrier-${carrier}`;
 
+/** Patch: steps are first tried within the workflow task. Workflows begun before 0.4.0 go on without. */
+export const AT_ONCE = 'at-once';
+
 /** Input of the `message` workflow; its id is the message's id. Instants and identifiers only, never personal data. */
 export interface MessageInput {
   accountId: string;

@@ -1,13 +1,13 @@
 import {
   CancellationScope,
+  patched,
   proxyLocalActivities,
   setCurrentDetails,
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { inboundActivities } from '../activities/inbound.ts';
-import { type InboundResult, SEARCH_ATTRIBUTES } from './contracts.ts';
-import { generation } from './generation.ts';
+import { AT_ONCE, type InboundResult, SEARCH_ATTRIBUTES } from './contracts.ts';
 import { deliverEvents } from './webhooks.ts';
 
 // One database transaction, keyed by the reply: repeated until the database answers.
@@ -21,7 +21,6 @@ const { settleReply } = proxyLocalActivities<ReturnType<typeof inboundActivities
  * webhook. Its id is the reply's. A cancel changes nothing: a reply that has come cannot be called back.
  */
 export async function inbound(): Promise<InboundResult> {
-  const atOnce = generation() >= 1;
   return await CancellationScope.nonCancellable(async () => {
     const { accountId, events } = await settleReply(workflowInfo().workflowId);
     if (accountId === null) {
@@ -30,7 +29,7 @@ export async function inbound(): Promise<InboundResult> {
     }
     setCurrentDetails(`Matched to ${accountId}${events.length > 0 ? '; tells its webhook' : ''}.`);
     upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.account, value: accountId }]);
-    await deliverEvents(events, atOnce);
+    if (events.length > 0) await deliverEvents(events, patched(AT_ONCE));
     return { matched: true };
   });
 }

@@ -6,6 +6,7 @@ import {
   condition,
   isCancellation,
   log,
+  patched,
   proxyActivities,
   proxyLocalActivities,
   setCurrentDetails,
@@ -21,6 +22,7 @@ import type { Acceptance } from '../domain/acceptance.ts';
 import { CANCEL_LEAD_MS } from '../domain/statuses.ts';
 import {
   acceptUpdate,
+  AT_ONCE,
   cancelSignal,
   cancelUpdate,
   carrierQueue,
@@ -35,7 +37,6 @@ import {
   SEARCH_ATTRIBUTES,
   type SubmissionOutcome,
 } from './contracts.ts';
-import { generation } from './generation.ts';
 import { deliverEvents } from './webhooks.ts';
 
 // One database transaction each, keyed by the message: repeated until the database answers.
@@ -68,7 +69,7 @@ type Final = 'delivered' | 'undelivered' | 'failed' | 'rejected' | 'expired' | '
  */
 export async function message(input: MessageInput): Promise<MessageResult> {
   const id = workflowInfo().workflowId;
-  const atOnce = generation() >= 1;
+  const atOnce = patched(AT_ONCE);
   let acceptance: Acceptance | undefined = input.accepted ? { accepted: true } : undefined;
   let charging: Promise<Acceptance> | undefined;
   let submitting = false;

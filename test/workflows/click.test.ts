@@ -10,7 +10,8 @@ import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts
 import { type Pipeline, startPipeline, until } from './pipeline.ts';
 
 // The number of history events is what a click costs. Whoever raises a budget says why in its commit.
-const BUDGET = { counted: 6, firstWithWebhook: 12 };
+// To a receiver that has been quick a webhook takes 12; here it is the first one of its receiver.
+const BUDGET = { counted: 6, firstWithWebhook: 15 };
 
 let pipeline: Pipeline;
 let receiver: HttpReceiver;
