@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findTemporal } from '../../bin/embedded/temporal.ts';
@@ -29,10 +30,13 @@ const runbooks = new Map(
 let product: Product;
 let account: ProductAccount;
 let receiver: WebhookReceiver;
-let temporal: string;
+/** A folder with the command `temporal` in it, whatever the binary's own file is called. */
+let commands: string;
 
 beforeAll(async () => {
-  temporal = await findTemporal({ cliPath: process.env['TEMPORAL_CLI_PATH'], log: console.log });
+  commands = mkdtempSync(join(tmpdir(), 'goniec-commands-'));
+  const temporal = await findTemporal({ cliPath: process.env['TEMPORAL_CLI_PATH'], log: console.log });
+  symlinkSync(temporal, join(commands, 'temporal'));
   product = await startProduct(1);
   receiver = await startReceiver((call) => (call <= 3 ? 500 : 200));
   account = await product.account({ url: receiver.url, secret: 'whsec_test' });
@@ -41,6 +45,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await product?.stop();
   await receiver?.close();
+  rmSync(commands, { recursive: true, force: true });
 }, 60_000);
 
 /** Runs the blocks of a runbook as an operator would; returns what they printed. */
@@ -49,7 +54,7 @@ async function follow(runbook: string, names: Record<string, string> = {}): Prom
   if (blocks === undefined || blocks.length === 0) throw new Error(`no runbook ${runbook}`);
   const { databaseUrl, temporalAddress, dataDir, secretsKey } = product.service;
   const env = {
-    PATH: `${dirname(temporal)}:${process.env['PATH']}`,
+    PATH: `${commands}:${process.env['PATH']}`,
     HOME: process.env['HOME'],
     DATABASE_URL: databaseUrl,
     TEMPORAL_ADDRESS: temporalAddress,
@@ -61,7 +66,7 @@ async function follow(runbook: string, names: Record<string, string> = {}): Prom
   let printed = '';
   for (const block of blocks) {
     printed += await new Promise<string>((resolve, reject) => {
-      execFile('bash', ['-euc', block], { env, timeout: 120_000 }, (error, out, err) =>
+      execFile('bash', ['--norc', '-euc', block], { env, timeout: 120_000 }, (error, out, err) =>
         error === null ? resolve(out) : reject(new Error(`${block}\n${out}\n${err}`)),
       );
     });
