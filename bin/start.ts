@@ -15,7 +15,7 @@ import {
   type TemporalTarget,
 } from './connections.ts';
 import { lockDataDir } from './embedded/lock.ts';
-import { isPortFree } from './embedded/ports.ts';
+import { isPortFree, localUrl } from './embedded/ports.ts';
 import { startPostgres } from './embedded/postgres.ts';
 import { StartProblem } from './embedded/problem.ts';
 import { readPorts, removeRunFile, writePorts, writeRunFile, type RunFile } from './embedded/runfile.ts';
@@ -110,12 +110,6 @@ async function startAll(started: Started, stopping: AbortSignal): Promise<Runnin
       say('Stopped.');
     },
   };
-}
-
-// PUBLIC_URL may lead here only from outside; what is printed has to work on this machine.
-function localUrl(host: string, port: number): string {
-  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 
 async function stopAll(started: Started, log?: Logger): Promise<void> {

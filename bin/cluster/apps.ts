@@ -1,3 +1,4 @@
+import { localUrl } from '../embedded/ports.ts';
 import { startNodeProcess } from './nodeProcess.ts';
 import type { Cluster } from './servers.ts';
 
@@ -82,9 +83,3 @@ export async function addApps(
 
 const namesOf = (part: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => `${part}-${index + 1}`);
-
-/** An address that works on this machine, of what may listen on all of its addresses. */
-function localUrl(host: string, port: number): string {
-  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
-}

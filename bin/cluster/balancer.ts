@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { splitAddress } from './address.ts';
 
 /** Whether a server takes connections; `silent` when it gave no answer in time. */
 export type BackendState = 'serves' | 'refuses' | 'silent';
@@ -92,10 +93,9 @@ async function passOn(near: Socket, backends: Backend[]): Promise<void> {
 const burden = ({ opening, sockets }: Backend): number => opening + sockets.size;
 
 function connected(address: string): Promise<Socket | null> {
-  const colon = address.lastIndexOf(':');
-  const [host, port] = [address.slice(0, colon), Number(address.slice(colon + 1))];
+  const { host, port } = splitAddress(address);
   return new Promise((resolve) => {
-    const far = connect({ host, port, allowHalfOpen: true, noDelay: true });
+    const far = connect({ host, port: Number(port), allowHalfOpen: true, noDelay: true });
     const giveUp = setTimeout(() => far.destroy(), CONNECT_MS);
     far.once('close', () => {
       clearTimeout(giveUp);

@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { readJson, writeJson } from '../embedded/jsonFile.ts';
 
 const shape = z.object({
   /** Of the one command that keeps all of them. */
@@ -28,18 +28,13 @@ const pathOf = (dataDir: string): string => join(dataDir, 'cluster.json');
 
 /** Null where no cluster has been started in this folder, or it was stopped. */
 export function readClusterFile(dataDir: string): ClusterFile | null {
-  try {
-    return shape.parse(JSON.parse(readFileSync(pathOf(dataDir), 'utf8')));
-  } catch {
-    return null;
-  }
+  const parsed = shape.safeParse(readJson(pathOf(dataDir)));
+  return parsed.success ? parsed.data : null;
 }
 
-/** Renamed into place, so that a reader never sees half a file; the database's password is in it. */
+/** The database's password is in it. */
 export function writeClusterFile(dataDir: string, content: ClusterFile): void {
-  const draft = `${pathOf(dataDir)}.${randomBytes(6).toString('hex')}`;
-  writeFileSync(draft, JSON.stringify(content, null, 2), { mode: 0o600 });
-  renameSync(draft, pathOf(dataDir));
+  writeJson(pathOf(dataDir), content);
 }
 
 /** Removes the file at a clean stop. */

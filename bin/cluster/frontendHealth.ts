@@ -1,7 +1,5 @@
 import { Connection, isGrpcServiceError } from '@temporalio/client';
-
-/** `silent`: no answer in time, so it may be busy as well as broken. */
-export type FrontendState = 'serves' | 'refuses' | 'silent';
+import type { BackendState } from './balancer.ts';
 
 const SERVICE = 'temporal.api.workflowservice.v1.WorkflowService';
 const SERVING = 1;
@@ -13,7 +11,7 @@ const GRPC_DEADLINE_EXCEEDED = 4;
  * it was told to stop.
  * @param address host:port
  */
-export async function frontendServes(address: string): Promise<FrontendState> {
+export async function frontendServes(address: string): Promise<BackendState> {
   // Without interceptors: the usual ones repeat a refused call until its time is over.
   const connection = Connection.lazy({ address, interceptors: [] });
   try {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type EmbeddedServer, endLeftover, startChild } from '../embedded/children.ts';
-import { StartProblem } from '../embedded/problem.ts';
+import { lastLine, StartProblem } from '../embedded/problem.ts';
 
 /** A process of this repository's own. */
 export type NodeProcessOptions = {
@@ -52,8 +52,7 @@ export async function startNodeProcess(options: NodeProcessOptions): Promise<Emb
   while (!child.output().includes(saying)) {
     if (!alive || Date.now() > deadline) {
       await child.stop();
-      const last = child.output().trim().split('\n').at(-1) ?? 'no output';
-      throw new StartProblem(`${name} did not start: ${last} (see ${logFile})`);
+      throw new StartProblem(`${name} did not start: ${lastLine(child.output())} (see ${logFile})`);
     }
     await sleep(50);
   }

@@ -1,7 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { freePort } from '../embedded/ports.ts';
+import { readJson, writeJson } from '../embedded/jsonFile.ts';
+import { freePortBeside } from '../embedded/ports.ts';
 
 const shape = z.record(z.string(), z.array(z.number()));
 
@@ -21,28 +21,17 @@ export function keptPorts(dataDir: string): KeptPorts {
       const last = known[name] ?? (wanted === undefined ? [] : [wanted]);
       const ports: number[] = [];
       for (let index = 0; index < count; index += 1) {
-        const port = await another(dealt, last[index]);
+        const port = await freePortBeside(dealt, last[index]);
         dealt.add(port);
         ports.push(port);
       }
       known[name] = ports;
-      writeFileSync(path, JSON.stringify(known, null, 2), { mode: 0o600 });
+      writeJson(path, known);
       return ports;
     },
   };
 }
 
-async function another(dealt: ReadonlySet<number>, wanted: number | undefined): Promise<number> {
-  for (;;) {
-    const port = await freePort(wanted !== undefined && dealt.has(wanted) ? undefined : wanted);
-    if (!dealt.has(port)) return port;
-  }
-}
-
 function readKnown(path: string): Record<string, number[]> {
-  try {
-    return shape.catch({}).parse(JSON.parse(readFileSync(path, 'utf8')));
-  } catch {
-    return {};
-  }
+  return shape.catch({}).parse(readJson(path));
 }

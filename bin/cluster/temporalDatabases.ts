@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { createDatabase } from '../../db/setup.ts';
 import { openDatabase } from '../../db/connection.ts';
 import { errorText, StartProblem } from '../embedded/problem.ts';
+import { splitAddress } from './address.ts';
 
 /** Where Temporal keeps its state, and by which name and password it gets there. */
 export type TemporalStore = {
@@ -80,7 +81,7 @@ async function runTool(
   database: string,
   args: string[],
 ): Promise<void> {
-  const [host, port] = splitAddress(address);
+  const { host, port } = splitAddress(address);
   // Not on the command line, where every user of this machine could read the password.
   const env = {
     PATH: process.env['PATH'],
@@ -99,9 +100,4 @@ async function runTool(
       `The schema of Temporal's database ${database} cannot be brought up to date: ${output.trim().slice(-400)}`,
     );
   }
-}
-
-function splitAddress(address: string): [string, string] {
-  const colon = address.lastIndexOf(':');
-  return [address.slice(0, colon), address.slice(colon + 1)];
 }

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Child, type EmbeddedServer, endLeftover, startChild } from '../embedded/children.ts';
-import { StartProblem } from '../embedded/problem.ts';
+import { lastLine, StartProblem } from '../embedded/problem.ts';
 import { frontendServes } from './frontendHealth.ts';
 import { dynamicConfig, serverConfig, type ServerPorts } from './temporalConfig.ts';
 import type { TemporalStore } from './temporalDatabases.ts';
@@ -45,9 +45,8 @@ export async function startTemporalServer(options: TemporalServerOptions): Promi
   });
   const address = `127.0.0.1:${ports.frontend.grpc}`;
   if (!(await becameReady(child, address))) {
-    const last = child.output().trim().split('\n').at(-1) ?? 'no output';
     throw new StartProblem(
-      `The Temporal server ${name} did not start: ${last} (see ${join(dataDir, 'logs', `${name}.log`)})`,
+      `The Temporal server ${name} did not start: ${lastLine(child.output())} (see ${join(dataDir, 'logs', `${name}.log`)})`,
     );
   }
   const { pid, stop, onUnexpectedExit } = child;

@@ -30,6 +30,25 @@ export async function freePort(...wanted: (number | undefined)[]): Promise<numbe
   return listenOnce(0, '127.0.0.1');
 }
 
+/** A free port on 127.0.0.1 that is not among those dealt out already: the wanted one where it can be. */
+export async function freePortBeside(
+  dealt: ReadonlySet<number>,
+  wanted: number | undefined,
+): Promise<number> {
+  for (;;) {
+    const port = await freePort(wanted !== undefined && dealt.has(wanted) ? undefined : wanted);
+    if (!dealt.has(port)) return port;
+  }
+}
+
+/**
+ * The address of what listens on `host`, as it works on this machine: PUBLIC_URL may lead here only from outside.
+ */
+export function localUrl(host: string, port: number): string {
+  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
+}
+
 function listenOnce(port: number, host: string | undefined): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();

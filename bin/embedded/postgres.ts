@@ -28,7 +28,7 @@ import {
   type PostgresHome,
   type RunAs,
 } from './postgresBinaries.ts';
-import { errorText, StartProblem } from './problem.ts';
+import { errorText, lastLine, StartProblem } from './problem.ts';
 import { end, identify } from './processes.ts';
 
 export type PostgresOptions = {
@@ -265,8 +265,4 @@ async function ensureDatabase(url: string): Promise<void> {
   } finally {
     await sql.end({ timeout: 5 });
   }
-}
-
-function lastLine(output: string): string {
-  return output.trim().split('\n').at(-1) ?? 'no output';
 }

@@ -15,3 +15,8 @@ export function errorCode(error: unknown): string | undefined {
 export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+/** The last line of what a program wrote, for the sentence that says why it did not start. */
+export function lastLine(output: string): string {
+  return output.trim().split('\n').at(-1) ?? 'no output';
+}

@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { readJson, writeJson } from './jsonFile.ts';
 import { identify, isRunning } from './processes.ts';
 
 const shape = z.object({
@@ -52,19 +52,4 @@ export function readPorts(dataDir: string): EmbeddedPorts {
 
 export function writePorts(dataDir: string, ports: EmbeddedPorts): void {
   writeJson(portsPath(dataDir), ports);
-}
-
-function readJson(path: string): unknown {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8'));
-  } catch {
-    return null;
-  }
-}
-
-// Renamed into place, so that a reader never sees half a file.
-function writeJson(path: string, value: unknown): void {
-  const draft = `${path}.${randomBytes(6).toString('hex')}`;
-  writeFileSync(draft, JSON.stringify(value, null, 2), { mode: 0o600 });
-  renameSync(draft, path);
 }

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection, isGrpcServiceError } from '@temporalio/client';
 import { endLeftover, startChild, type Child, type EmbeddedServer } from './children.ts';
 import { prepareDataDir } from './dataDir.ts';
-import { freePort } from './ports.ts';
-import { StartProblem } from './problem.ts';
+import { freePort, freePortBeside } from './ports.ts';
+import { lastLine, StartProblem } from './problem.ts';
 import { addSearchAttributes, type SearchAttributes } from '../searchAttributes.ts';
 
 export { findTemporal } from './temporalBinary.ts';
@@ -50,7 +50,7 @@ export async function startTemporal(options: TemporalOptions): Promise<EmbeddedT
   await endLeftover(join(options.dataDir, 'temporal.pid'), 'SIGTERM', STOP_PATIENCE_MS);
   for (let attempt = 1; ; attempt += 1) {
     const port = await freePort(options.ports?.grpc);
-    const uiPort = await freeOther(port, options.ports?.ui);
+    const uiPort = await freePortBeside(new Set([port]), options.ports?.ui);
     const child = await spawnServer(options, port, uiPort);
     const address = `127.0.0.1:${port}`;
     if (await becameReady(child, address, options)) {
@@ -114,13 +114,6 @@ function codeOf(error: unknown): number {
 
 function closeToOthers(file: string): void {
   if (existsSync(file)) chmodSync(file, 0o600);
-}
-
-async function freeOther(taken: number, wanted: number | undefined): Promise<number> {
-  for (;;) {
-    const port = await freePort(wanted === taken ? undefined : wanted);
-    if (port !== taken) return port;
-  }
 }
 
 function spawnServer(options: TemporalOptions, port: number, uiPort: number): Promise<Child> {
@@ -187,8 +180,4 @@ async function serves(
   } finally {
     await connection.close();
   }
-}
-
-function lastLine(output: string): string {
-  return output.trim().split('\n').at(-1) ?? 'no output';
 }
