@@ -1,26 +1,16 @@
 import { execFile, spawn } from 'node:child_process';
-import {
-  accessSync,
-  chmodSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-} from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { once } from 'node:events';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { cacheFolder } from '../../bin/embedded/cache.ts';
+import { findOnPath, isExecutable } from '../../bin/embedded/executable.ts';
 import { withLock } from '../../bin/embedded/lock.ts';
 import { freePort } from '../../bin/embedded/ports.ts';
 
 // Redis for several systems inside a Java archive: the one way to it that Maven alone can go.
 const ARTIFACT = 'com.github.codemonstur:embedded-redis:1.4.3';
 const UNPACK = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1:unpack';
-const NAMES = ['valkey-server', 'redis-server'];
 const run = promisify(execFile);
 
 /** A Redis server of the benchmark's own. */
@@ -43,9 +33,8 @@ export async function findRedis(): Promise<string> {
     if (!isExecutable(given)) throw new Error(`REDIS_SERVER_PATH: ${given} is not an executable file.`);
     return given;
   }
-  const folders = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
-  const installed = NAMES.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable);
-  if (installed !== undefined) return installed;
+  const installed = findOnPath('valkey-server', 'redis-server');
+  if (installed !== null) return installed;
   const kept = join(cacheFolder(), 'redis-server-6.2');
   const wait = () => console.error('Another run on this machine is fetching Redis; waiting for it …');
   return withLock(join(cacheFolder(), 'redis.lock'), wait, async () => {
@@ -107,13 +96,4 @@ export async function startRedis(binary: string, folder: string): Promise<RedisS
       await end;
     },
   };
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { cacheFolder } from './cache.ts';
 import { StartProblem } from './problem.ts';
 
@@ -21,21 +21,6 @@ export type GoInstall = {
 };
 
 const REPORT_MS = 10_000;
-
-/** The path of a program on PATH, null when it is not there. */
-export function findOnPath(name: string): string | null {
-  for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
-    const candidate = join(folder, name);
-    try {
-      if (folder === '') continue;
-      accessSync(candidate, constants.X_OK);
-      return candidate;
-    } catch {
-      continue;
-    }
-  }
-  return null;
-}
 
 /**
  * Builds with `go install` in a folder of its own and hands that folder over when all programs are in it. Only one

@@ -1,7 +1,8 @@
 import { existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheFolder } from './cache.ts';
-import { findOnPath, goInstall } from './goInstall.ts';
+import { findOnPath } from './executable.ts';
+import { goInstall } from './goInstall.ts';
 import { withLock } from './lock.ts';
 import { StartProblem } from './problem.ts';
 

@@ -1,8 +1,6 @@
 import { execFile } from 'node:child_process';
 import {
-  accessSync,
   chmodSync,
-  constants,
   createReadStream,
   createWriteStream,
   existsSync,
@@ -12,11 +10,12 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { createBrotliDecompress } from 'node:zlib';
 import { cacheFolder } from '../../bin/embedded/cache.ts';
+import { findOnPath, isExecutable } from '../../bin/embedded/executable.ts';
 import { withLock } from '../../bin/embedded/lock.ts';
 
 // Chromium for Linux as an npm package, with the libraries and the font that a bare machine lacks.
@@ -43,9 +42,8 @@ export async function findChromium(): Promise<Chromium> {
     if (!isExecutable(given)) throw new Error(`CHROMIUM_PATH: ${given} is not an executable file.`);
     return { executablePath: given, env: {} };
   }
-  const folders = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
-  const installed = NAMES.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable);
-  return installed === undefined ? fromRegistry() : { executablePath: installed, env: {} };
+  const installed = findOnPath(...NAMES);
+  return installed === null ? fromRegistry() : { executablePath: installed, env: {} };
 }
 
 async function fromRegistry(): Promise<Chromium> {
@@ -98,15 +96,6 @@ function fontsConf(folder: string): string {
 
 async function unpack(from: string, to: string): Promise<void> {
   await pipeline(createReadStream(from), createBrotliDecompress(), createWriteStream(to));
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function missing(cause?: unknown): Error {

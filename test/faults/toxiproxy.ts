@@ -23,11 +23,13 @@ export interface Toxiproxy {
   stop(): Promise<void>;
 }
 
+const PACKAGES = 240;
 const PROGRAM = {
   title: 'Toxiproxy',
   name: 'toxiproxy',
   version: 'v2.12.0',
   path: 'github.com/Shopify/toxiproxy/v2/cmd/server',
+  packages: PACKAGES,
 };
 
 /** Starts Shopify's Toxiproxy on 127.0.0.1, built where this machine has none yet. */
