@@ -27,6 +27,7 @@ const environment = z.object({
   RETAIN_CONTENT_DAYS: count(31, 36500).optional(),
   RETAIN_LOG_DAYS: count(31, 36500).default(90),
   RECONCILE_RESTARTS: count(0, 1_000_000).default(500),
+  WORKFLOW_CALL_STACKS: flag.default(false),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
   DATABASE_POOL: count(1, 200).default(10),
   TEMPORAL_ADDRESS: z
@@ -63,7 +64,7 @@ export class ConfigError extends Error {
 }
 
 // A misspelt setting of these families would silently do nothing; other variables are none of our business.
-const OWN_FAMILIES = /^(WEBHOOK|DATABASE|TEMPORAL|SECRETS|SHORT|METRICS|RETAIN|RECONCILE)_/;
+const OWN_FAMILIES = /^(WEBHOOK|DATABASE|TEMPORAL|SECRETS|SHORT|METRICS|RETAIN|RECONCILE|WORKFLOW)_/;
 
 /**
  * Reads the settings. An empty variable counts as absent.

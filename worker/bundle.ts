@@ -11,25 +11,38 @@ const TRACED_CODE = new URL('build/workflows-traced.js', ROOT);
 const FINGERPRINT = new URL('build/workflows.sha256', ROOT);
 const ENTRY = fileURLToPath(new URL('workflows/index.ts', ROOT));
 const TRACES = fileURLToPath(new URL('workflows/tracing.ts', ROOT));
+const NO_CALL_STACKS = fileURLToPath(new URL('workflows/noCallStacks.ts', ROOT));
 // Everything the bundle is made of, apart from the SDK.
 const SOURCES = ['workflows', 'domain'];
+
+/** What workflow code may have beside the workflows. */
+interface Extras {
+  /** What traces need. */
+  traced?: boolean;
+  /** Where its promises and errors came from, for whoever looks for a fault in it. */
+  callStacks?: boolean;
+}
 
 /**
  * The workflow code as workers load it: what `npm run build` made of these very sources, else bundled now (seconds). What
  * traces need is in it only while they are on.
  */
-export async function workflowBundle(): Promise<{ code: string } | { codePath: string }> {
+export async function workflowBundle(callStacks = false): Promise<{ code: string } | { codePath: string }> {
   const traced = tracing() !== null;
   const built = await readFile(FINGERPRINT, 'utf8').catch(() => null);
-  if (built === null || built !== (await fingerprint())) return await bundleWorkflows(traced);
+  if (callStacks || built === null || built !== (await fingerprint()))
+    return await bundleWorkflows({ traced, callStacks });
   return { codePath: fileURLToPath(traced ? TRACED_CODE : CODE) };
 }
 
 /** Bundles the workflows from their sources. */
-export async function bundleWorkflows(traced = false): Promise<{ code: string }> {
+export async function bundleWorkflows({ traced = false, callStacks = false }: Extras = {}): Promise<{
+  code: string;
+}> {
   return await bundleWorkflowCode({
     workflowsPath: ENTRY,
     ...(traced ? { workflowInterceptorModules: [TRACES] } : {}),
+    ...(callStacks ? {} : { preloadModules: [NO_CALL_STACKS] }),
     logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} },
   });
 }
@@ -37,7 +50,7 @@ export async function bundleWorkflows(traced = false): Promise<{ code: string }>
 /** Writes both bundles ahead of time, marked with what they were made of. */
 export async function buildBundle(): Promise<void> {
   const plain = await bundleWorkflows();
-  const traced = await bundleWorkflows(true);
+  const traced = await bundleWorkflows({ traced: true });
   await mkdir(new URL('.', CODE), { recursive: true });
   await writeFile(CODE, plain.code);
   await writeFile(TRACED_CODE, traced.code);

@@ -46,6 +46,7 @@ export interface WorkerOptions {
     RETAIN_CONTENT_DAYS?: number | undefined;
     RETAIN_LOG_DAYS?: number | undefined;
     RECONCILE_RESTARTS?: number | undefined;
+    WORKFLOW_CALL_STACKS?: boolean | undefined;
   };
   secretsKey: Buffer;
   /** Where `/l/…` is found from outside, for events that name a link. */
@@ -144,7 +145,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     Worker.create({
       ...shared,
       taskQueue: MESSAGES_QUEUE,
-      workflowBundle: await workflowBundle(),
+      workflowBundle: await workflowBundle(options.config.WORKFLOW_CALL_STACKS),
       ...workflowTraces(),
       maxCachedWorkflows: CACHED_WORKFLOWS,
       maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS,

@@ -15,10 +15,10 @@ const histories = await Promise.all(
 );
 
 let bundle: WorkflowBundleOption;
-let traced: WorkflowBundleOption;
+let withExtras: WorkflowBundleOption;
 beforeAll(async () => {
   bundle = await bundleWorkflows();
-  traced = await bundleWorkflows(true);
+  withExtras = await bundleWorkflows({ traced: true, callStacks: true });
 }, 60_000);
 
 describe('histories recorded by this and earlier releases replay', () => {
@@ -27,9 +27,9 @@ describe('histories recorded by this and earlier releases replay', () => {
   });
 });
 
-describe('and with traces switched on since', () => {
+describe('and with traces and call stacks switched on since', () => {
   test.each(histories)('$file', async ({ history, workflowId }) => {
-    await Worker.runReplayHistory({ workflowBundle: traced }, historyFromJSON(history), workflowId);
+    await Worker.runReplayHistory({ workflowBundle: withExtras }, historyFromJSON(history), workflowId);
   });
 });
 

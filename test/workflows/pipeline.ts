@@ -126,7 +126,7 @@ async function realServer(dataDir: string): Promise<TemporalServer> {
  */
 export async function startPipeline(
   server: 'time-skipping' | 'real' = 'time-skipping',
-  settings: { RECONCILE_RESTARTS?: number } = {},
+  settings: { RECONCILE_RESTARTS?: number; WORKFLOW_CALL_STACKS?: boolean } = {},
 ): Promise<Pipeline> {
   const dataDir = await mkdtemp(join(tmpdir(), 'goniec-test-'));
   // PostgreSQL runs as another user when we are root, and has to get in.

@@ -95,7 +95,7 @@ test('whatever moment traces are switched on or off at, what was recorded before
   await untilEnded(message.id);
   const whole = await client.workflow.getHandle(message.id).fetchHistory();
   expect(historyToJSON(whole)).toContain('goniec-trace');
-  const bundles = [await bundleWorkflows(false), await bundleWorkflows(true)];
+  const bundles = [await bundleWorkflows(), await bundleWorkflows({ traced: true })];
   const ends = whole.events!.flatMap(({ workflowTaskStartedEventAttributes: started }, index) =>
     started ? [index + 1] : [],
   );

@@ -1,0 +1,26 @@
+import { afterEach, expect, test } from 'vitest';
+import { HOUR, type Pipeline, startPipeline } from './pipeline.ts';
+
+let pipeline: Pipeline | undefined;
+afterEach(async () => {
+  await pipeline?.close();
+  pipeline = undefined;
+}, 60_000);
+
+async function callStackOfSleeping(settings: { WORKFLOW_CALL_STACKS?: boolean }): Promise<string> {
+  pipeline = await startPipeline('time-skipping', settings);
+  const sendAt = (await pipeline.now()) + HOUR;
+  const message = await pipeline.draft(await pipeline.account(), { sendAt });
+  expect(await pipeline.accept(message)).toEqual({ accepted: true });
+  return await pipeline.client.workflow.getHandle(message.id).query<string>('__stack_trace');
+}
+
+test('where a workflow waits is not written down unless asked for', async () => {
+  expect(await callStackOfSleeping({})).not.toContain('workflows/message.ts');
+}, 60_000);
+
+test('WORKFLOW_CALL_STACKS shows where a workflow waits', async () => {
+  expect(await callStackOfSleeping({ WORKFLOW_CALL_STACKS: true })).toMatch(
+    /at condition .*\n(.*\n)*.*workflows\/message\.ts:\d+/,
+  );
+}, 60_000);
