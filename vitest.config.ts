@@ -22,6 +22,7 @@ export default defineConfig({
             'test/carriers/load/**',
             'test/cluster/**',
             'test/upgrade/**',
+            'test/runbooks/**',
           ],
         },
       },

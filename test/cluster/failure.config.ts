@@ -1,14 +1,9 @@
-import { defineConfig } from 'vitest/config';
+import { ownCommand } from '../support/ownCommand.ts';
 
-// Kills each process of a cluster in turn under load: minutes, so it runs by its own command only.
-export default defineConfig({
-  test: {
-    include: ['test/cluster/**/*.test.ts'],
-    root: new URL('../..', import.meta.url).pathname,
-    maxWorkers: 1,
-    fileParallelism: false,
-    testTimeout: 900_000 * Number(process.env['CLUSTER_ROUNDS'] ?? 1),
-    hookTimeout: 120_000,
-    disableConsoleIntercept: true,
-  },
+// Kills each process of a cluster in turn under load.
+export default ownCommand({
+  include: 'test/cluster/**/*.test.ts',
+  testMinutes: 15 * Number(process.env['CLUSTER_ROUNDS'] ?? 1),
+  hookMinutes: 2,
+  talks: true,
 });

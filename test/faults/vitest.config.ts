@@ -1,15 +1,9 @@
-import { defineConfig } from 'vitest/config';
+import { ownCommand } from '../support/ownCommand.ts';
 
-// Breaks the network between real processes under load: minutes, so it runs by its own command only.
-export default defineConfig({
-  test: {
-    include: ['test/faults/**/*.test.ts'],
-    root: new URL('../..', import.meta.url).pathname,
-    maxWorkers: 1,
-    fileParallelism: false,
-    testTimeout: 240_000,
-    // The first run on a machine builds what it needs.
-    hookTimeout: 900_000,
-    disableConsoleIntercept: true,
-  },
+// Breaks the network between real processes under load. The first run on a machine builds what it needs.
+export default ownCommand({
+  include: 'test/faults/**/*.test.ts',
+  testMinutes: 4,
+  hookMinutes: 15,
+  talks: true,
 });

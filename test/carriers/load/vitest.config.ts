@@ -1,13 +1,4 @@
-import { defineConfig } from 'vitest/config';
+import { ownCommand } from '../../support/ownCommand.ts';
 
-// Hundreds of messages under way against SMSCs that misbehave: minutes, so it runs by its own command only.
-export default defineConfig({
-  test: {
-    include: ['test/carriers/load/**/*.test.ts'],
-    root: new URL('../../..', import.meta.url).pathname,
-    maxWorkers: 1,
-    fileParallelism: false,
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
-  },
-});
+// Hundreds of messages under way against SMSCs that misbehave.
+export default ownCommand({ include: 'test/carriers/load/**/*.test.ts', testMinutes: 1, hookMinutes: 2 });
