@@ -13,6 +13,10 @@ import { register } from 'node:module';
  * - A connection that broke with an error fails what was under way, and takes more until it is closed, a moment later:
  *   that is never answered. Who tries again at once is caught by it.
  *
+ * - A BEGIN that fills a connection's pipeline (the hundredth statement under way) is sent without reserving the connection
+ *   for its transaction, porsager/postgres 1189: the transaction fails, and stays open on a connection that goes back to
+ *   the pool. What others write there is answered, and never committed. The same where the socket had to drain.
+ *
  * It waits for ever for an answer on a connection that died without a word, as after a failover: one statement after the
  * other takes a connection of the pool with it. `silence`, in milliseconds, ends a connection on which a statement waits
  * and nothing moves for so long.
@@ -41,6 +45,13 @@ const CONNECTION: [string, string][] = [
     'clearImmediate(nextWriteTimer)\n    if (',
     'clearImmediate(nextWriteTimer)\n    chunk = nextWriteTimer = null\n    if (',
   ],
+  ['return write(toBuffer(q))\n', 'const room = write(toBuffer(q))\n'],
+  [
+    '&& (!q.options.onexecute || q.options.onexecute(connection))',
+    `
+      return q.options.onexecute ? socket !== null && q.options.onexecute(connection) : room`,
+  ],
+  ['!query && onopen(connection)', '!query && !connection.reserved && onopen(connection)'],
   ['!hadError && (query || sent.length) && error(', ';(query || sent.length) && error('],
   [
     'keep_alive && socket.setKeepAlive &&',

@@ -40,3 +40,23 @@ test('connections cut in the middle of transactions fail those, and all of them 
   const held = Array.from({ length: CONNECTIONS }, () => transaction(sql, (tx) => tx`select pg_sleep(0.2)`));
   await Promise.all(held);
 }, 30_000);
+
+// The driver sends as many as a hundred statements on a connection before the first of them is answered; at the border,
+// which is not to be known here, transactions have been lost.
+test('a transaction behind many statements is one of its own, and closed in the end', async () => {
+  await sql`create table written (by int)`;
+  await Promise.all(Array.from({ length: CONNECTIONS }, () => sql`select pg_sleep(0.1)`));
+  const depths = [96, 97, 98, 99, 100, 101];
+  for (const depth of depths) {
+    const sleeping = Array.from({ length: CONNECTIONS }, () => sql`select pg_sleep(0.1)`.execute());
+    const waiting = Array.from({ length: depth * CONNECTIONS }, (_, i) => sql`select ${i}::int`.execute());
+    const transactions = Array.from({ length: CONNECTIONS }, () =>
+      transaction(sql, (tx) => tx`insert into written (by) values (${depth})`),
+    );
+    await Promise.all([...sleeping, ...waiting, ...transactions]);
+  }
+  const left = await sql`select pid from pg_stat_activity where state like 'idle in transaction%'`;
+  expect([...left]).toEqual([]);
+  const [row] = await sql<{ n: number }[]>`select count(*)::int as n from written`;
+  expect(row!.n).toBe(depths.length * CONNECTIONS);
+}, 30_000);
