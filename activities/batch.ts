@@ -40,7 +40,8 @@ export function batchActivities(sql: Database, client: Client) {
 
 async function startOnce(client: Client, message: StartableMessage): Promise<boolean> {
   try {
-    await client.workflow.start('message', messageStart(message, true));
+    // Its first task comes along with the answer, where this worker has a place for it.
+    await client.workflow.start('message', { ...messageStart(message, true), requestEagerStart: true });
     return true;
   } catch (error) {
     // A cancel that came before us has started it, or an earlier attempt of ours.

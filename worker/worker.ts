@@ -1,4 +1,4 @@
-import { Client, Connection } from '@temporalio/client';
+import { Client } from '@temporalio/client';
 import { NativeConnection, type TLSConfig, Worker } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { batchActivities } from '../activities/batch.ts';
@@ -91,7 +91,8 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const { namespace, ...server } = options.temporal;
   const connection = await NativeConnection.connect(server);
   const client = new Client({
-    connection: await Connection.connect(server),
+    // The workers' own: only so does a start bring its first workflow task along.
+    connection,
     namespace,
     interceptors: { workflow: [temporalCallMetrics(), ...clientTraces({ apart: true })] },
   });
@@ -207,7 +208,6 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       unwatchPool();
       await schedules.stop();
       await telling.outgoing.close();
-      await client.connection.close();
       await connection.close();
       await sql.end({ timeout: 5 });
     },
