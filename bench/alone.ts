@@ -9,7 +9,7 @@ import {
 } from './contenders/product.ts';
 import { endedByWebhooks } from './contender.ts';
 import { measureFlood } from './flood.ts';
-import { measureGrowth } from './growth.ts';
+import { type GrowthStep, measureGrowth } from './growth.ts';
 import { run } from './load.ts';
 import type { Options } from './options.ts';
 import type { Results } from './results.ts';
@@ -23,12 +23,14 @@ const QUICK_REQUESTS = 30;
  * Measures what only concerns the product itself, in fresh processes of it and with nothing else running: the window,
  * the flood, and the growth last, for its messages go on sleeping.
  * @param before the secrets key of an earlier start on the same database
+ * @param keep told of each part as soon as it is there
  */
 export async function measureAlone(
   ground: Ground,
   options: Options,
   before: Buffer | undefined,
-): Promise<Pick<Results, 'window' | 'flood' | 'growth'>> {
+  keep: (found: Pick<Results, 'window' | 'flood' | 'growth'>) => Promise<void>,
+): Promise<void> {
   const product = await startProduct(ground.servers, ground.profiles, before);
   const customers: Customer[] = [];
   const customer = async (): Promise<Customer> => {
@@ -36,28 +38,26 @@ export async function measureAlone(
     customers.push(added);
     return added;
   };
-  const found: Pick<Results, 'window' | 'flood' | 'growth'> = {};
   try {
     await sendAllTo(product, ground.smsc.port);
     await warmUp(ground, await customer());
     if (options.parts.includes('window')) {
       console.error(`a window for ${options.window} messages …`);
-      found.window = await measureWindow(ground, product, await customer(), options.window);
+      await keep({ window: await measureWindow(ground, product, await customer(), options.window) });
     }
     if (options.parts.includes('flood')) {
       console.error(`a flood of ${options.flood} messages …`);
       const all = { flooding: await customer(), idle: await customer(), flooded: await customer() };
-      found.flood = await measureFlood(ground, product, all, options.flood);
+      await keep({ flood: await measureFlood(ground, product, all, options.flood) });
     }
     if (options.parts.includes('growth')) {
       const fresh = await restarted(ground, product);
       try {
-        found.growth = await grow(ground, fresh, options);
+        await grow(ground, fresh, options, (growth) => keep({ growth }));
       } finally {
         await fresh.stop();
       }
     }
-    return found;
   } finally {
     for (const { caller } of customers) await caller.close();
     await product.stop();
@@ -79,13 +79,18 @@ async function restarted(ground: Ground, product: Product): Promise<Product> {
   return fresh;
 }
 
-async function grow(ground: Ground, product: Product, { asleep, quick }: Options) {
+async function grow(
+  ground: Ground,
+  product: Product,
+  { asleep, quick }: Options,
+  keep: (steps: GrowthStep[]) => Promise<void>,
+): Promise<void> {
   const sleeper = await addCustomer(product, ground.receiver.port);
   const other = await addCustomer(product, ground.receiver.port);
   try {
     await warmUp(ground, other);
     const requests = quick ? QUICK_REQUESTS : REQUESTS;
-    return await measureGrowth(ground, product, { sleeper, other }, { steps: asleep, requests });
+    await measureGrowth(ground, product, { sleeper, other }, { steps: asleep, requests, keep });
   } finally {
     await sleeper.caller.close();
     await other.caller.close();

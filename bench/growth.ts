@@ -34,13 +34,20 @@ const IDLE_MS = 10_000;
 const RATE = 10;
 const SEED = 7;
 
-/** Lets more and more messages sleep, and looks at the service at each step. */
+/**
+ * Lets more and more messages sleep, and looks at the service at each step.
+ * @param keep told of all steps so far, after each
+ */
 export async function measureGrowth(
   ground: Ground,
   product: Product,
   { sleeper, other }: { sleeper: Customer; other: Customer },
-  { steps, requests }: { steps: number[]; requests: number },
-): Promise<GrowthStep[]> {
+  {
+    steps,
+    requests,
+    keep,
+  }: { steps: number[]; requests: number; keep: (found: GrowthStep[]) => Promise<void> },
+): Promise<void> {
   const found = [await look(ground, product, other, { asleep: 0, requests, filled: null })];
   let asleep = 0;
   for (const step of steps) {
@@ -48,8 +55,8 @@ export async function measureGrowth(
     const filled = await fill(ground, sleeper, asleep, step);
     asleep = step;
     found.push(await look(ground, product, other, { asleep, requests, filled }));
+    await keep(found);
   }
-  return found;
 }
 
 interface Filled {

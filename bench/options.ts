@@ -34,7 +34,14 @@ export interface Options {
 
 /** Sizes of a whole run, and of one that only shows that everything works. */
 const SIZES = {
-  whole: { messages: 1000, inFlight: 32, rounds: 3, asleep: '1000,10000', window: 10_000, flood: 5000 },
+  whole: {
+    messages: 1000,
+    inFlight: 32,
+    rounds: 3,
+    asleep: '1000,10000,100000',
+    window: 10_000,
+    flood: 5000,
+  },
   quick: { messages: 200, inFlight: 8, rounds: 1, asleep: '500,1000', window: 500, flood: 500 },
 };
 

@@ -31,7 +31,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 try {
   const results = options.redraw ? readResults(options) : await measureAll(await prepare(options));
-  await writeResults(results, options);
+  await keep(results);
   console.log(summary(results));
 } finally {
   await stopAll();
@@ -49,6 +49,11 @@ async function prepare({ temporal, profiles }: Options): Promise<Ground> {
   return { servers, smsc, receiver, profiles, client: new Client({ connection }) };
 }
 
+/** After every part, since the whole takes an hour and more: what is measured is not lost with what comes after it. */
+async function keep(results: Results): Promise<void> {
+  await writeResults(results, options);
+}
+
 async function measureAll(ground: Ground): Promise<Results> {
   const sql = openDatabase(ground.servers.databaseUrl, 2);
   stops.push(() => sql.end({ timeout: 5 }));
@@ -64,6 +69,7 @@ async function measureAll(ground: Ground): Promise<Results> {
     if (wants('compare')) {
       const chosen = started.contenders.filter(({ key }) => (options.contenders as string[]).includes(key));
       results.compared = await compare(ground, sql, chosen, options);
+      await keep(results);
     }
     if (wants('accept') && started.customer !== null) {
       console.error('accepting …');
@@ -72,11 +78,15 @@ async function measureAll(ground: Ground): Promise<Results> {
         rounds: options.rounds,
         requests,
       });
+      await keep(results);
     }
     await stops.pop()!();
   }
   if (wants('window') || wants('flood') || wants('growth')) {
-    Object.assign(results, await measureAlone(ground, options, secretsKey));
+    await measureAlone(ground, options, secretsKey, async (found) => {
+      Object.assign(results, found);
+      await keep(results);
+    });
   }
   return results;
 }
