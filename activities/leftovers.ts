@@ -7,6 +7,7 @@ import { failLookup, settleLookup } from '../db/lookups/lookups.ts';
 import { databaseNow, readPosition, savePosition } from '../db/maintenance/positions.ts';
 import { transaction } from '../db/transaction.ts';
 import type { Tally } from '../workflows/contracts.ts';
+import { noTally } from './tally.ts';
 
 const LOOKUPS = 1_000;
 const DRAFT_PAGE = 5_000;
@@ -37,7 +38,7 @@ async function endLookup(sql: Database, { id, accountId, state }: LeftLookup): P
  * Idempotency-Key is free again.
  */
 export async function reconcileDrafts(sql: Database): Promise<Tally> {
-  const tally: Tally = { looked: 0, mended: 0, reported: 0 };
+  const tally = noTally();
   const now = await databaseNow(sql);
   const before = idFloor('msg', now - DRAFT_LEFT_MS);
   let after = (await readPosition(sql, 'drafts')) || idFloor('msg', now - DRAFT_LOOK_BACK_MS);

@@ -11,6 +11,7 @@ import {
 } from '../db/money/ledgerChecks.ts';
 import { databaseNow, readPosition, savePosition } from '../db/maintenance/positions.ts';
 import type { Tally } from '../workflows/contracts.ts';
+import { noTally } from './tally.ts';
 
 const ACCOUNTS = 200;
 const REFUNDS = 500;
@@ -21,7 +22,7 @@ const REFUND_LOOK_BACK_MS = 100 * 86_400_000;
 
 /** Compares every account's balance with its ledger; one that differs is summed up again from the beginning, and reported. */
 export async function reconcileLedgers(sql: Database): Promise<Tally> {
-  const tally: Tally = { looked: 0, mended: 0, reported: 0 };
+  const tally = noTally();
   for (let after = ''; ;) {
     const { accounts, differing } = await compareLedgers(sql, after, ACCOUNTS);
     const last = accounts.at(-1);
@@ -45,7 +46,7 @@ export async function reconcileLedgers(sql: Database): Promise<Tally> {
 
 /** Posts refunds that messages have coming to them: what ended unpaid is looked at in turn, some thousands in a run. */
 export async function reconcileRefunds(sql: Database): Promise<Tally> {
-  const tally: Tally = { looked: 0, mended: 0, reported: 0 };
+  const tally = noTally();
   const from = idFloor('msg', (await databaseNow(sql)) - REFUND_LOOK_BACK_MS);
   let after = await readPosition(sql, 'refunds');
   for (let pages = 0; pages < REFUND_PAGES; pages += 1) {

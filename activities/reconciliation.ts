@@ -12,6 +12,7 @@ import {
 } from '../db/messages/openMessages.ts';
 import { databaseNow, readPosition, savePosition } from '../db/maintenance/positions.ts';
 import type { Tally } from '../workflows/contracts.ts';
+import { noTally, sumOf } from './tally.ts';
 import { reconcileDrafts, reconcileLookups, reconcileWaiting } from './leftovers.ts';
 import { ABOUT_MESSAGES, lostWorkflows, type Verdict } from './lostWorkflows.ts';
 import { reconcileLedgers, reconcileRefunds } from './money.ts';
@@ -122,16 +123,6 @@ export function reconciliationActivities(sql: Database, client: Client, restarts
     const finding = { kind: 'restarts_capped', subject: RESTARTS, accountId: null, details } as const;
     if (await reportFinding(sql, finding)) tally.reported += 1;
   }
-}
-
-const noTally = (): Tally => ({ looked: 0, mended: 0, reported: 0 });
-
-function sumOf(one: Tally, other: Tally): Tally {
-  return {
-    looked: one.looked + other.looked,
-    mended: one.mended + other.mended,
-    reported: one.reported + other.reported,
-  };
 }
 
 /** @returns false as soon as something could not be put right because this run may start no more workflows again */

@@ -5,6 +5,7 @@ import { answerUpdate } from './ceiling/workflows.ts';
 import { type Customer, numbers } from './contenders/product.ts';
 import { noneRunning } from './contender.ts';
 import { middle, run, type Timing } from './load.ts';
+import { median } from './spread.ts';
 
 /** How long accepting takes, beside the least that it could cost on the same server. */
 export interface Accepting {
@@ -76,8 +77,4 @@ async function took(work: () => Promise<unknown>): Promise<number> {
   const from = performance.now();
   await work();
   return performance.now() - from;
-}
-
-function median(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
 }

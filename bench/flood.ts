@@ -2,7 +2,7 @@ import { endedByWebhooks, type Ground, noneRunning } from './contender.ts';
 import { type Customer, numbers, type Product } from './contenders/product.ts';
 import { submittedOf } from './growthData.ts';
 import { arrive, run } from './load.ts';
-import { type Spread, spread } from './window.ts';
+import { type Spread, spread } from './spread.ts';
 
 /** What one account's flood does to another one's single messages. */
 export interface FloodResult {

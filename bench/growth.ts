@@ -1,10 +1,10 @@
-import { statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Ground, noneRunning, poll } from './contender.ts';
-import { type Customer, numbers, type Product } from './contenders/product.ts';
+import { type Customer, numbers, type Product, sendMany } from './contenders/product.ts';
 import { cpuMs, memoryBytes } from './cpu.ts';
 import { readStatements, resetStatements, storedBytes } from './database.ts';
-import { arrive, run, type Timing } from './load.ts';
+import { sqliteSize } from './fileSize.ts';
+import { arrive, type Timing } from './load.ts';
 import { difference, per } from './measure.ts';
 
 /** How the service is while so many scheduled messages sleep. */
@@ -26,8 +26,6 @@ export interface GrowthStep {
   temporalFile: number | null;
 }
 
-const BATCH = 500;
-const IN_FLIGHT = 4;
 const SLEEP_MS = 60 * 86_400_000;
 const CALM_MS = 10_000;
 const IDLE_MS = 10_000;
@@ -66,15 +64,8 @@ interface Filled {
 
 async function fill({ client }: Ground, sleeper: Customer, from: number, to: number): Promise<Filled> {
   const all = to - from;
-  const sizes = Array.from({ length: Math.ceil(all / BATCH) }, (_, index) =>
-    Math.min(BATCH, all - index * BATCH),
-  );
   const start = performance.now();
-  await run(sizes.length, IN_FLIGHT, () =>
-    sleeper.caller.send(numbers(sizes.pop()!), {
-      send_at: new Date(Date.now() + SLEEP_MS).toISOString(),
-    }),
-  );
+  await sendMany(sleeper, all, () => ({ send_at: new Date(Date.now() + SLEEP_MS).toISOString() }));
   const acceptedPerSecond = (all / (performance.now() - start)) * 1000;
   let count = 0;
   await poll(
@@ -120,13 +111,6 @@ async function look(
     startedSeconds: filled?.startedSeconds ?? null,
     ...{ accept, memory, idleCpuMs, tables },
     idleStatements: statements.reduce((sum, { calls }) => sum + calls, 0) / (IDLE_MS / 1000),
-    temporalFile:
-      servers.temporalFile === null
-        ? null
-        : ['', '-wal'].reduce(
-            (sum, suffix) =>
-              sum + (statSync(`${servers.temporalFile}${suffix}`, { throwIfNoEntry: false })?.size ?? 0),
-            0,
-          ),
+    temporalFile: servers.temporalFile === null ? null : sqliteSize(servers.temporalFile),
   };
 }

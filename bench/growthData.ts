@@ -22,9 +22,3 @@ export async function submittedOf(sql: Database, account: string): Promise<Submi
        order by min(p.submitted_at)`),
   ];
 }
-
-/** The value below which a share of all lies. */
-export function quantile(values: number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
-}

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'undici';
+import { median, quantile } from './spread.ts';
 
 /** How long things took, in milliseconds, and how many there were per second. */
 export interface Timing {
@@ -31,15 +32,12 @@ export async function run(count: number, concurrency: number, work: () => Promis
 }
 
 function timing(taken: number[], wallMs: number): Timing {
-  const sorted = taken.toSorted((a, b) => a - b);
-  const at = (share: number): number =>
-    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!;
   return {
-    count: sorted.length,
-    perSecond: (sorted.length / wallMs) * 1000,
-    median: at(0.5),
-    p95: at(0.95),
-    p99: at(0.99),
+    count: taken.length,
+    perSecond: (taken.length / wallMs) * 1000,
+    median: median(taken),
+    p95: quantile(taken, 0.95),
+    p99: quantile(taken, 0.99),
   };
 }
 

@@ -1,10 +1,9 @@
-import { readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { type Database, openDatabase } from '../db/connection.ts';
 import type { Contender, Ground, History } from './contender.ts';
 import { cpuMs } from './cpu.ts';
 import { readStatements, resetStatements, type StatementCount, storedBytes } from './database.ts';
+import { folderSize, sqliteSize } from './fileSize.ts';
 import { arrive, run, type Timing } from './load.ts';
 
 /** What one saturated run of a contender gave; "per message" divides all that happened until nothing was under way. */
@@ -100,10 +99,7 @@ async function snapshot({ servers, smsc, receiver }: Ground, { pids, databaseUrl
   try {
     return {
       ...(await storedBytes(sql)),
-      temporal:
-        servers.temporalFile === null
-          ? null
-          : sizeOf(servers.temporalFile) + sizeOf(`${servers.temporalFile}-wal`),
+      temporal: servers.temporalFile === null ? null : sqliteSize(servers.temporalFile),
       extra: extraFolder === null ? null : folderSize(extraFolder),
       cpu: cpuMs({
         ...servers.pids,
@@ -114,17 +110,6 @@ async function snapshot({ servers, smsc, receiver }: Ground, { pids, databaseUrl
   } finally {
     await sql.end({ timeout: 5 });
   }
-}
-
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-}
-
-function folderSize(folder: string): number {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).reduce(
-    (sum, name) => sum + sizeOf(join(folder, name)),
-    0,
-  );
 }
 
 /** The mean of the given workflows; null where they are none. */

@@ -11,6 +11,7 @@ import { addDays, divide, polishDay, startOfDay } from '../domain/calendar.ts';
 import type { ReportDivision } from '../domain/reports.ts';
 import { fillWithMessages, REPORTED } from './reportData.ts';
 import { click, liveThrough, type WriteCost } from './reportWrites.ts';
+import { median } from './spread.ts';
 
 /**
  * Measures reports (`npx tsx bench/reports.ts`) on a PostgreSQL of its own, over an account with many messages beside
@@ -161,8 +162,4 @@ async function timed(work: () => Promise<unknown>): Promise<Timing> {
 function cpuMsOf(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
   return (Number(fields[11]) + Number(fields[12])) * 10;
-}
-
-function median(times: number[]): number {
-  return times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)]!;
 }

@@ -13,6 +13,7 @@ import { readFacts, readInternalFacts } from '../db/messages/timeline.ts';
 import { DELIVERY_STATES, readDeliveries } from '../db/webhooks/webhookDeliveries.ts';
 import { fillWithMessages, REPORTED } from './reportData.ts';
 import { fillForSupport } from './supportData.ts';
+import { median } from './spread.ts';
 
 /**
  * Measures what support and the regular work ask of a database with many messages (`npm run bench:support`), on a
@@ -106,8 +107,7 @@ async function measure(what: string, ask: () => Promise<unknown>): Promise<void>
     times.push(performance.now() - from);
   }
   const [first = 0] = times;
-  const median = times.sort((one, other) => one - other)[Math.floor(runs / 2)] ?? 0;
   console.log(
-    `${what.padEnd(60)} first ${first.toFixed(1).padStart(9)} ms   median ${median.toFixed(1).padStart(9)} ms`,
+    `${what.padEnd(60)} first ${first.toFixed(1).padStart(9)} ms   median ${median(times).toFixed(1).padStart(9)} ms`,
   );
 }

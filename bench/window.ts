@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { endedByWebhooks, type Ground, noneRunning } from './contender.ts';
-import { type Customer, numbers, type Product } from './contenders/product.ts';
-import { quantile, type Submitted, submittedOf } from './growthData.ts';
-import { run } from './load.ts';
+import { type Customer, type Product, sendMany } from './contenders/product.ts';
+import { type Submitted, submittedOf } from './growthData.ts';
+import { type Spread, spread } from './spread.ts';
 
 /** What happened when many messages had the same send time. */
 export interface WindowResult {
@@ -21,15 +21,6 @@ export interface WindowResult {
   bySecond: { all: number[]; priority: number[] };
 }
 
-/** Where half, nearly all and all of the values lie. */
-export interface Spread {
-  median: number;
-  p99: number;
-  last: number;
-}
-
-const BATCH = 500;
-const IN_FLIGHT = 4;
 const PRIORITY_SHARE = 0.1;
 // So that all sleep by then.
 const LEAD_MS = 45_000;
@@ -46,8 +37,9 @@ export async function measureWindow(
   await begin();
   const sendAt = Date.now() + LEAD_MS + messages * LEAD_PER_MESSAGE_MS;
   const priority = Math.round(messages * PRIORITY_SHARE);
-  await send(customer, messages - priority, sendAt, false);
-  await send(customer, priority, sendAt, true);
+  const options = { send_at: new Date(sendAt).toISOString() };
+  await sendMany(customer, messages - priority, () => options);
+  await sendMany(customer, priority, () => ({ ...options, priority: true }));
   const query = `Account = '${customer.id}' and WorkflowType = 'message' and ExecutionStatus = 'Running'`;
   await delay(Math.max(0, sendAt - Date.now() - 1_000));
   const { count } = await client.workflow.count(query);
@@ -58,14 +50,6 @@ export async function measureWindow(
     ...{ messages, priority, allAsleep: count === messages },
     ...described(await submittedOf(product.sql, customer.id), sendAt),
   };
-}
-
-async function send(customer: Customer, count: number, sendAt: number, priority: boolean): Promise<void> {
-  const sizes = Array.from({ length: Math.ceil(count / BATCH) }, (_, index) =>
-    Math.min(BATCH, count - index * BATCH),
-  );
-  const options = { send_at: new Date(sendAt).toISOString(), priority };
-  await run(sizes.length, IN_FLIGHT, () => customer.caller.send(numbers(sizes.pop()!), options));
 }
 
 function described(submitted: Submitted[], sendAt: number) {
@@ -80,11 +64,6 @@ function described(submitted: Submitted[], sendAt: number) {
     priorityRanks: spread(ranks),
     bySecond: { all: bySecond(late(submitted)), priority: bySecond(late(first)) },
   };
-}
-
-/** Median, 99th percentile and maximum. */
-export function spread(values: number[]): Spread {
-  return { median: quantile(values, 0.5), p99: quantile(values, 0.99), last: quantile(values, 1) };
 }
 
 function bySecond(seconds: number[]): number[] {

@@ -12,7 +12,7 @@ import {
 } from '../../db/routes/routes.ts';
 import { type Contender, endedByWebhooks, type Ground, noneRunning } from '../contender.ts';
 import { addAccount, addRole } from '../database.ts';
-import { type Caller, openCaller } from '../load.ts';
+import { type Caller, openCaller, run, type SendOptions } from '../load.ts';
 import { startProgram } from '../program.ts';
 import type { Servers } from '../servers.ts';
 import { ROUTE_CREDENTIALS, ROUTE_SETTINGS } from '../steps/carrier.ts';
@@ -129,6 +129,21 @@ export function productContender(
 /** So many different numbers. */
 export function numbers(count: number): string[] {
   return Array.from({ length: count }, (_, index) => numberOf(index));
+}
+
+const BATCH = 500;
+const BATCHES_IN_FLIGHT = 4;
+
+/** Sends many messages, in as few requests as the service allows; `options` is asked for each request. */
+export async function sendMany(
+  { caller }: Customer,
+  count: number,
+  options: () => SendOptions,
+): Promise<void> {
+  const sizes = Array.from({ length: Math.ceil(count / BATCH) }, (_, index) =>
+    Math.min(BATCH, count - index * BATCH),
+  );
+  await run(sizes.length, BATCHES_IN_FLIGHT, () => caller.send(numbers(sizes.pop()!), options()));
 }
 
 function numberOf(index: number): string {

@@ -5,7 +5,7 @@ import { readOptions } from '../../bench/options.ts';
 import { bars } from '../../bench/report/svg.ts';
 import { targetTable } from '../../bench/report/targets.ts';
 import type { Results } from '../../bench/results.ts';
-import { quantile } from '../../bench/growthData.ts';
+import { quantile } from '../../bench/spread.ts';
 
 describe('the load of the benchmark', () => {
   it('counts a stall for everything that was to begin meanwhile', async () => {

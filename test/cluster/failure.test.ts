@@ -1,11 +1,9 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Client, Connection } from '@temporalio/client';
 import { afterEach, beforeAll, expect, test } from 'vitest';
 import { findTemporalServer } from '../../bin/embedded/temporalServerBinary.ts';
-import { openDatabase } from '../../db/connection.ts';
+import { checkAtRest } from '../crash/atRest.ts';
 import { type Chance, chanceFrom } from '../crash/chance.ts';
-import { countUnanswered, findViolations, type Scene, untilAtRest } from '../crash/findings.ts';
 import {
   type Accounts,
   type Load,
@@ -15,7 +13,8 @@ import {
   type Told,
   untilAnswered,
 } from '../crash/load.ts';
-import { startReceiver, type WebhookReceiver } from '../support/webhookReceiver.ts';
+import { endings } from '../support/endings.ts';
+import { refusingEvery, startReceiver, type WebhookReceiver } from '../support/webhookReceiver.ts';
 import { BUILD_PATIENCE_MS, type Cluster, startCluster } from './cluster.ts';
 
 const SEED = Number(process.env['CLUSTER_SEED'] ?? randomInt(1_000_000));
@@ -26,8 +25,6 @@ const VICTIMS = [
   ...['temporal-1', 'temporal-2', 'worker-1', 'worker-2', 'api-1', 'api-2'],
   ...['balancer', 'api-balancer', 'postgres'],
 ];
-// Every 25th webhook call is refused once, so that second attempts are in flight too.
-const REFUSE_EVERY = 25;
 const HANGS_MS = 25_000;
 
 console.log(`CLUSTER_SEED=${SEED} CLUSTER_ROUNDS=${ROUNDS} CLUSTER_REQUESTS=${REQUESTS}`);
@@ -36,13 +33,8 @@ beforeAll(async () => {
   await findTemporalServer((line) => console.log(line));
 }, BUILD_PATIENCE_MS);
 
-const cleanUps: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  const failures: unknown[] = [];
-  for (const cleanUp of cleanUps.splice(0).reverse())
-    await cleanUp().catch((error: unknown) => failures.push(error));
-  expect(failures).toEqual([]);
-});
+const started = endings();
+afterEach(() => started.all());
 
 /** A cluster with what a load needs. */
 interface Stage {
@@ -54,11 +46,11 @@ interface Stage {
 
 async function setStage(...args: string[]): Promise<Stage> {
   const cluster = await startCluster(args);
-  cleanUps.push(() => cluster.stop());
-  const receiver = await startReceiver((call) => (call % REFUSE_EVERY === 0 ? 503 : 200));
-  cleanUps.push(() => receiver.close());
+  started.add(() => cluster.stop());
+  const receiver = await startReceiver(refusingEvery(25));
+  started.add(() => receiver.close());
   const quiet = await startReceiver();
-  cleanUps.push(() => quiet.close());
+  started.add(() => quiet.close());
   const accounts = await makeAccounts(cluster, { telling: receiver, stepping: quiet });
   return { cluster, receiver, accounts, told: [] };
 }
@@ -89,33 +81,14 @@ async function during(
   return load;
 }
 
-async function expectNothingWrong({ cluster, receiver, accounts, told }: Stage): Promise<void> {
-  const sql = openDatabase(cluster.databaseUrl, 2);
-  const connection = await Connection.connect({ address: cluster.temporalAddress });
-  try {
-    const client = new Client({ connection });
-    const scene: Scene = { sql, client, apiUrl: cluster.apiUrls[0]!, accounts, receiver, told };
-    const { moving, last } = await untilAtRest(scene);
-    const messages = told.flatMap((each) => each.messages).length;
-    const { proved, open } = await countUnanswered(scene);
-    console.log(
-      `  at rest: ${messages} messages; submits without a stored answer: ${proved} proved by a report, ${open} open`,
-    );
-    if (last.length > 0) console.log(`  the last to come to rest: ${last.slice(0, 3).join('; ')}`);
-    expect(moving, 'in flight for ever').toEqual([]);
-    expect(await findViolations(scene)).toEqual([]);
-  } finally {
-    await connection.close();
-    await sql.end({ timeout: 5 });
-  }
-}
+const expectNothingWrong = ({ cluster, ...known }: Stage): Promise<void> => checkAtRest(cluster, known);
 
 test('any one process killed under load is not noticed beyond repeated requests', async () => {
   const stage = await setStage();
   for (let round = 1; round <= ROUNDS; round += 1) {
     const chance = chanceFrom(SEED, `killed ${round}`);
     console.log(`round ${round}`);
-    for (const victim of shuffled(VICTIMS, chance)) {
+    for (const victim of chance.shuffled(VICTIMS)) {
       const pid = stage.cluster.pid(victim);
       await during(stage, `${round} ${victim} killed`, chance, () => void process.kill(pid, 'SIGKILL'));
       await stage.cluster.untilBack(victim, pid);
@@ -127,10 +100,10 @@ test('any one process killed under load is not noticed beyond repeated requests'
 test('a Temporal server that hangs, then one that is gone for good, leave the work to the other', async () => {
   const stage = await setStage('--no-restart');
   const chance = chanceFrom(SEED, 'hangs');
-  const [hanging, lost] = shuffled(['temporal-1', 'temporal-2'], chance) as [string, string];
+  const [hanging, lost] = chance.shuffled(['temporal-1', 'temporal-2']) as [string, string];
   const pid = stage.cluster.pid(hanging);
   const goOn = (): void => void process.kill(pid, 'SIGCONT');
-  cleanUps.push(() => Promise.resolve().then(goOn));
+  started.add(() => Promise.resolve().then(goOn));
   await during(stage, `${hanging} hangs`, chance, async () => {
     process.kill(pid, 'SIGSTOP');
     await delay(HANGS_MS);
@@ -144,10 +117,3 @@ test('a Temporal server that hangs, then one that is gone for good, leave the wo
   expect(stage.cluster.output()).toContain(`${lost} has ended unexpectedly`);
   expect(stage.cluster.now().processes.map(({ name }) => name)).not.toContain(lost);
 });
-
-function shuffled<T>(items: readonly T[], chance: Chance): T[] {
-  const rest = [...items];
-  const order: T[] = [];
-  while (rest.length > 0) order.push(...rest.splice(chance.between(0, rest.length - 1), 1));
-  return order;
-}

@@ -5,6 +5,8 @@ export interface Chance {
   /** A whole number, both ends included. */
   between(low: number, high: number): number;
   pick<T>(options: readonly T[]): T;
+  /** All of them, in an order of its own. */
+  shuffled<T>(items: readonly T[]): T[];
   /** True with the given probability. */
   odds(probability: number): boolean;
 }
@@ -25,6 +27,11 @@ export function chanceFrom(seed: number, purpose: string): Chance {
     next,
     between,
     pick: (options) => options[between(0, options.length - 1)]!,
+    shuffled: (items) =>
+      items
+        .map((item) => ({ item, place: next() }))
+        .sort((a, b) => a.place - b.place)
+        .map(({ item }) => item),
     odds: (probability) => next() < probability,
   };
 }

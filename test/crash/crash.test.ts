@@ -1,16 +1,16 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Client, Connection } from '@temporalio/client';
 import { afterEach, describe, expect, test } from 'vitest';
-import { openDatabase } from '../../db/connection.ts';
-import { startReceiver } from '../support/webhookReceiver.ts';
+import { endings } from '../support/endings.ts';
+import { refusingEvery, startReceiver } from '../support/webhookReceiver.ts';
+import { checkAtRest } from './atRest.ts';
 import { type Chance, chanceFrom } from './chance.ts';
 import { groupBy } from './group.ts';
-import { countUnanswered, findViolations, type Scene, untilAtRest } from './findings.ts';
 import {
   type AllInOne,
   childrenOf,
   type Installation,
+  killIfAlive,
   processesNaming,
   type Separate,
   startAllInOne,
@@ -21,21 +21,14 @@ import { type Load, makeAccounts, planLoad, startLoad, type Told, untilAnswered 
 const SEED = Number(process.env['CRASH_SEED'] ?? randomInt(1_000_000));
 const ROUNDS = Number(process.env['CRASH_ROUNDS'] ?? 1);
 const REQUESTS = Number(process.env['CRASH_REQUESTS'] ?? 150);
-// Every 25th webhook call is refused once, so that second attempts are in flight too.
-const REFUSE_EVERY = 25;
 
 console.log(`CRASH_SEED=${SEED} CRASH_ROUNDS=${ROUNDS} CRASH_REQUESTS=${REQUESTS}`);
 
 /** Something that kills and brings back while a load runs; returns the moment of each kill, epoch milliseconds. */
 type Disaster<I> = (installation: I, load: Load, chance: Chance) => Promise<number[]>;
 
-const cleanUps: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  const failures: unknown[] = [];
-  for (const cleanUp of cleanUps.splice(0).reverse())
-    await cleanUp().catch((error: unknown) => failures.push(error));
-  expect(failures).toEqual([]);
-});
+const started = endings();
+afterEach(() => started.all());
 
 async function survive<I extends Installation>(
   name: string,
@@ -43,9 +36,9 @@ async function survive<I extends Installation>(
   disaster: Disaster<I>,
 ): Promise<void> {
   const installation = await start();
-  cleanUps.push(() => installation.stop());
-  const receiver = await startReceiver((call) => (call % REFUSE_EVERY === 0 ? 503 : 200));
-  cleanUps.push(() => receiver.close());
+  started.add(() => installation.stop());
+  const receiver = await startReceiver(refusingEvery(25));
+  started.add(() => receiver.close());
   const quiet = { url: receiver.url, useSecret: () => undefined };
   const accounts = await makeAccounts(installation, { telling: receiver, stepping: quiet });
   const told: Told[] = [];
@@ -55,36 +48,13 @@ async function survive<I extends Installation>(
     const load = startLoad(installation.apiUrls, accounts, planLoad(chance, `${round}`, REQUESTS));
     const kills = await disaster(installation, load, chance);
     told.push(...(await load.done));
-    const answered = Date.now();
-
-    const sql = openDatabase(installation.databaseUrl, 2);
-    const connection = await Connection.connect({ address: installation.temporalAddress });
-    try {
-      const client = new Client({ connection });
-      const scene: Scene = { sql, client, apiUrl: installation.apiUrls[0]!, accounts, receiver, told };
-      const { moving, last } = await untilAtRest(scene);
-      report(name, round, load, kills, answered, Date.now(), await countUnanswered(scene));
-      console.log(`  ${told.flatMap(({ messages }) => messages).length} messages accepted so far`);
-      if (last.length > 0) console.log(`  the last to come to rest: ${last.slice(0, 3).join('; ')}`);
-      expect(moving, 'in flight for ever').toEqual([]);
-      expect(await findViolations(scene)).toEqual([]);
-      expect(load.complaints, 'answers no caller should see').toEqual([]);
-    } finally {
-      await connection.close();
-      await sql.end({ timeout: 5 });
-    }
+    report(name, round, load, kills);
+    await checkAtRest(installation, { accounts, receiver, told });
+    expect(load.complaints, 'answers no caller should see').toEqual([]);
   }
 }
 
-function report(
-  name: string,
-  round: number,
-  { answers }: Load,
-  kills: number[],
-  answered: number,
-  settled: number,
-  unanswered: { proved: number; open: number },
-): void {
+function report(name: string, round: number, { answers }: Load, kills: number[]): void {
   const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
   const recoveries = kills.map((kill) => {
     const trouble = answers.filter(({ at, status }) => at >= kill && (status === 0 || status >= 500));
@@ -96,10 +66,8 @@ function report(
   const slowest = Math.max(...answers.map(({ ms }) => ms));
   console.log(
     `${name}, round ${round}: accepts again after ${recoveries.join(', ')}; ` +
-      `all answered ${seconds(answered - kills.at(-1)!)}, all at rest ${seconds(settled - kills.at(-1)!)} ` +
-      `after the last kill; answers ${counts.join(', ')}; ` +
-      `slowest ${seconds(slowest)}; submits without a stored answer: ` +
-      `${unanswered.proved} proved by a report, ${unanswered.open} open`,
+      `all answered ${seconds(Date.now() - kills.at(-1)!)} after the last kill; ` +
+      `answers ${counts.join(', ')}; slowest ${seconds(slowest)}`,
   );
 }
 
@@ -138,14 +106,6 @@ const killPostgresWhole: Disaster<AllInOne> = async (service, load, chance) => {
   const all = [postmaster, ...childrenOf(postmaster)];
   return [now(() => all.forEach(killIfAlive))];
 };
-
-function killIfAlive(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // Ended by itself since the list was made.
-  }
-}
 
 const killOneThenOther =
   (part: 'workers' | 'apis'): Disaster<Separate> =>

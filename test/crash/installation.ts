@@ -267,3 +267,12 @@ export async function runAdmin(
   );
   return JSON.parse(stdout) as Record<string, unknown>;
 }
+
+/** Kills a process, which may have ended by itself since it was looked for. */
+export function killIfAlive(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // Ended by itself.
+  }
+}

@@ -1,6 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { expect } from 'vitest';
 import { type Database, openDatabase } from '../../db/connection.ts';
+import { endings } from '../support/endings.ts';
 import { startReceiver } from '../support/webhookReceiver.ts';
 import type { Chance } from './chance.ts';
 import { findReplayViolations, findViolations, type Scene, untilAtRest } from './findings.ts';
@@ -38,21 +39,16 @@ export async function startPlay(
   round: number,
   connect: (link: AnyLink, port: number) => Promise<number>,
 ): Promise<Play> {
-  const stops: (() => Promise<unknown>)[] = [];
-  const stop = async (): Promise<void> => {
-    const failures: unknown[] = [];
-    for (const one of stops.splice(0).reverse()) await one().catch((error: unknown) => failures.push(error));
-    expect(failures).toEqual([]);
-  };
+  const started = endings();
   try {
     const network = await startNetwork();
-    stops.push(() => network.smsc.stop());
+    started.add(() => network.smsc.stop());
     const receiver = await startReceiver();
-    stops.push(() => receiver.close());
+    started.add(() => receiver.close());
     const held = await startHeldReceiver();
-    stops.push(() => held.close());
+    started.add(() => held.close());
     const stage = await startStage(connect);
-    stops.push(() => stage.stop());
+    started.add(() => stage.stop());
     const url = new URL(held.url);
     url.port = String(await connect('worker to receiver', Number(url.port)));
     const stepping = { url: url.href, useSecret: (secret: string) => held.useSecret(secret) };
@@ -60,9 +56,9 @@ export async function startPlay(
     await stage.sendBySmpp(network, livePayers(accounts));
 
     const sql = openDatabase(stage.databaseUrl, 4);
-    stops.push(() => sql.end({ timeout: 5 }));
+    started.add(() => sql.end({ timeout: 5 }));
     const connection = await Connection.connect({ address: stage.temporalAddress });
-    stops.push(() => connection.close());
+    started.add(() => connection.close());
     const client = new Client({ connection });
     const plan = planLoad(chance, `${round}`, MOST_REQUESTS, 0);
     const load = startLoad(stage.apiUrls, accounts, plan, BACKGROUND);
@@ -86,9 +82,20 @@ export async function startPlay(
       await checkAll({ ...scene, told }, network, load);
       return told.flatMap(({ messages }) => messages).length;
     };
-    return { stage, network, receiver: held, sql, client, load, caller, scene, end, stop };
+    return {
+      stage,
+      network,
+      receiver: held,
+      sql,
+      client,
+      load,
+      caller,
+      scene,
+      end,
+      stop: () => started.all(),
+    };
   } catch (error) {
-    await stop();
+    await started.all();
     throw error;
   }
 }

@@ -12,6 +12,7 @@ import {
   childrenOf,
   type Installation,
   type Killable,
+  killIfAlive,
   leaveNothing,
   newDataDir,
   outputOf,
@@ -203,12 +204,4 @@ async function keepTemporal(dataDir: string): Promise<Server> {
     },
     stop: () => server.stop(),
   };
-}
-
-function killIfAlive(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // Ended by itself since the list was made.
-  }
 }

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { identify } from '../../bin/embedded/processes.ts';
 import { type Proxy, startProxy } from '../support/proxy.ts';
 import { type Chance, chanceFrom } from './chance.ts';
 import { lockRow, type RowLock } from './holds.ts';
@@ -30,10 +31,7 @@ function casesOf(chance: Chance): Case[] {
   const cases = STEPS.flatMap((step) =>
     step.victims.map((victim) => ({ step, victim, name: `${victim} killed: ${step.name}` })),
   ).filter(({ name }) => ONLY.test(name));
-  return cases
-    .map((one) => ({ one, place: chance.next() }))
-    .sort((a, b) => a.place - b.place)
-    .map(({ one }) => one);
+  return chance.shuffled(cases);
 }
 
 /** A play whose links can be frozen and whose rows can be locked. */
@@ -113,7 +111,7 @@ async function killThere(
   console.log(`  ${name}; its caller was answered after ${((Date.now() - at) / 1000).toFixed(1)} s`);
   expect(others.map(({ pid }) => pid)).toEqual(pids);
   expect(
-    pids.filter((pid) => !isAlive(pid)),
+    pids.filter((pid) => identify(pid) === null),
     'those who were not killed live on',
   ).toEqual([]);
 }
@@ -130,15 +128,6 @@ async function before<T>(patienceMs: number, otherwise: string, work: Promise<T>
   } finally {
     late.catch(() => undefined);
     ended.abort();
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
   }
 }
 

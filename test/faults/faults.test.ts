@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { identify } from '../../bin/embedded/processes.ts';
 import { chanceFrom } from '../crash/chance.ts';
 import type { Planned } from '../crash/load.ts';
 import { type AnyLink, type Play, startPlay } from '../crash/play.ts';
@@ -145,7 +146,7 @@ describe('under load, with a network that is', () => {
     checkAnswers(server, fault, probes);
     expect(VICTIMS.map((one) => stage.processes[one].pid)).toEqual(pids);
     expect(
-      pids.filter((pid) => !isAlive(pid)),
+      pids.filter((pid) => identify(pid) === null),
       'nobody had to be started again',
     ).toEqual([]);
   });
@@ -154,12 +155,3 @@ describe('under load, with a network that is', () => {
     console.log(`  ${await play.end()} messages accepted, every one as promised`);
   });
 });
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}

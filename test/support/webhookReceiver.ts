@@ -38,6 +38,12 @@ export interface WebhookReceiver {
   close(): Promise<void>;
 }
 
+/** Answers of a receiver that refuses every n-th call, so that second attempts are under way too. */
+export const refusingEvery =
+  (n: number) =>
+  (call: number): number =>
+    call % n === 0 ? 503 : 200;
+
 /**
  * Starts a receiver.
  * @param answer the status for the n-th call, counted from 1, at once or in its time; 200 unless told

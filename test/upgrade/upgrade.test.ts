@@ -7,8 +7,8 @@ import { findTemporalServer } from '../../bin/embedded/temporalServerBinary.ts';
 import { type Database, openDatabase } from '../../db/connection.ts';
 import { bundleWorkflows } from '../../worker/bundle.ts';
 import { BUILD_PATIENCE_MS, startCluster } from '../cluster/cluster.ts';
+import { checkAtRest } from '../crash/atRest.ts';
 import { chanceFrom } from '../crash/chance.ts';
-import { findViolations, type Scene, untilAtRest } from '../crash/findings.ts';
 import {
   headersOf,
   makeAccounts,
@@ -19,8 +19,9 @@ import {
   type Told,
   untilAnswered,
 } from '../crash/load.ts';
+import { endings } from '../support/endings.ts';
 import { eventually } from '../support/eventually.ts';
-import { startReceiver } from '../support/webhookReceiver.ts';
+import { refusingEvery, startReceiver } from '../support/webhookReceiver.ts';
 import { checkOutPreviousRelease } from './previousRelease.ts';
 import { releaseIn } from './release.ts';
 
@@ -33,8 +34,6 @@ const FAR_SECONDS = 90 * DAY_SECONDS - 60;
 const FAR_MESSAGES = 12;
 // They wake while both releases run, or after the earlier one has gone.
 const SOON_SECONDS = [45, 60, 75, 90, 105, 120];
-// Every third webhook call is refused once: rounds of attempts are under way at every moment.
-const REFUSE_EVERY = 3;
 
 console.log(`UPGRADE_SEED=${SEED} UPGRADE_REQUESTS=${REQUESTS}`);
 
@@ -42,32 +41,22 @@ beforeAll(async () => {
   await findTemporalServer((line) => console.log(line));
 }, BUILD_PATIENCE_MS);
 
-const cleanUps: (() => Promise<unknown> | void)[] = [];
-afterAll(async () => {
-  const failures: unknown[] = [];
-  for (const cleanUp of cleanUps.splice(0).reverse()) {
-    try {
-      await cleanUp();
-    } catch (error) {
-      failures.push(error);
-    }
-  }
-  expect(failures).toEqual([]);
-});
+const begun = endings();
+afterAll(() => begun.all());
 
 const previous = checkOutPreviousRelease();
 if (typeof previous === 'string') console.log(`The upgrade is not tested: ${previous}.`);
 
 test.skipIf(typeof previous === 'string')('messages of the release before go on with this one', async () => {
   if (typeof previous === 'string') return;
-  cleanUps.push(() => previous.remove());
+  begun.add(() => previous.remove());
   const cluster = await startCluster(['--only', 'temporal']);
-  cleanUps.push(() => cluster.stop());
+  begun.add(() => cluster.stop());
   const earlier = releaseIn('earlier', previous.folder, cluster);
   const present = releaseIn('present', PROJECT, cluster);
   const started = async (part: ReturnType<typeof earlier.start>) => {
     const running = await part;
-    cleanUps.push(() => running.stop());
+    begun.add(() => running.stop());
     return running;
   };
   const say = progress();
@@ -77,10 +66,11 @@ test.skipIf(typeof previous === 'string')('messages of the release before go on 
     started(earlier.start('worker')),
     started(earlier.start('api')),
   ]);
-  const receiver = await startReceiver((call) => (call % REFUSE_EVERY === 0 ? 503 : 200));
-  cleanUps.push(() => receiver.close());
+  // Rounds of attempts are under way at every moment.
+  const receiver = await startReceiver(refusingEvery(3));
+  begun.add(() => receiver.close());
   const quiet = await startReceiver();
-  cleanUps.push(() => quiet.close());
+  begun.add(() => quiet.close());
   const accounts = await makeAccounts(
     { ...cluster, apiUrls: [oldApi.url], admin: (...words) => earlier.admin(...words) },
     { telling: receiver, stepping: quiet },
@@ -95,7 +85,7 @@ test.skipIf(typeof previous === 'string')('messages of the release before go on 
   say(`its worker has stopped, ${first.answered()} of ${REQUESTS} requests answered`);
 
   const connection = await Connection.connect({ address: cluster.temporalAddress });
-  cleanUps.push(() => connection.close());
+  begun.add(() => connection.close());
   const client = new Client({ connection });
   const histories = await fetchHistories(client);
 
@@ -130,11 +120,8 @@ test.skipIf(typeof previous === 'string')('messages of the release before go on 
   );
 
   const sql = openDatabase(cluster.databaseUrl, 2);
-  cleanUps.push(() => sql.end({ timeout: 5 }));
-  const scene: Scene = { sql, client, apiUrl: newApi.url, accounts, receiver, told };
-  const { moving } = await untilAtRest(scene);
-  expect(moving, 'in flight for ever').toEqual([]);
-  expect(await findViolations(scene)).toEqual([]);
+  begun.add(() => sql.end({ timeout: 5 }));
+  await checkAtRest({ ...cluster, apiUrls: [newApi.url] }, { accounts, receiver, told });
   expect([sleepers, first, second, third].flatMap(({ complaints }) => complaints)).toEqual([]);
   const messages = told.flatMap((each) => each.messages);
   say(`${messages.length} messages, nothing wrong`);
