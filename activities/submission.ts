@@ -18,6 +18,7 @@ import { orderRoutes, type Routing } from '../domain/routing.ts';
 import { NO_SESSION, type SubmitAnswer, type SubmitPart } from '../domain/submission.ts';
 import {
   FAILURE,
+  type LeftToTell,
   type MovedOn,
   type SubmissionOutcome,
   type SubmissionRound,
@@ -81,25 +82,43 @@ export interface RouteAtHand {
  * Submitting within a workflow task; run where workflows run. Only where nothing would be waited for: whatever has to wait
  * for the route's rate, its window or its sessions waits in its queue, by priority and taking turns among accounts.
  * @param routeAtHand the route of that name, where this process has it open
+ * @param tell tells webhook events at once, as far as that goes
  */
-export function quickSubmissionActivities(routeAtHand: (name: string) => RouteAtHand | undefined) {
+export function quickSubmissionActivities(
+  routeAtHand: (name: string) => RouteAtHand | undefined,
+  tell: (events: readonly string[]) => Promise<(LeftToTell | null)[]>,
+) {
   return {
-    /** As `submit`; null when the message is to go through the route's queue. */
+    /** As `submit`, and tells what came of it; null when the message is to go through the route's queue. */
     async submitAtOnce(messageId: string, carrier: string): Promise<SubmissionOutcome | MovedOn | null> {
-      const route = routeAtHand(carrier);
-      const leave = route?.enter() ?? null;
-      if (!route || !leave) return null;
+      const outcome = await submitHere(routeAtHand(carrier), messageId);
+      if (outcome === null || outcome.status === 'moved') return outcome;
       try {
-        return await submitMessage(route.submitting, messageId, { moves: 0 }, Date.now());
+        return { ...outcome, told: await tell(outcome.events) };
       } catch (error) {
-        // To be tried again, says the failure: the route's queue does that.
-        if (error instanceof ApplicationFailure) return null;
-        throw error;
-      } finally {
-        leave();
+        // Told by the workflow then: the outcome of a submit is not to be lost with it.
+        log.warn('what came of a submit could not be told at once', { error });
+        return outcome;
       }
     },
   };
+}
+
+async function submitHere(
+  route: RouteAtHand | undefined,
+  messageId: string,
+): Promise<SubmissionOutcome | MovedOn | null> {
+  const leave = route?.enter() ?? null;
+  if (!route || !leave) return null;
+  try {
+    return await submitMessage(route.submitting, messageId, { moves: 0 }, Date.now());
+  } catch (error) {
+    // To be tried again, says the failure: the route's queue does that.
+    if (error instanceof ApplicationFailure) return null;
+    throw error;
+  } finally {
+    leave();
+  }
 }
 
 /** What leaves in one submit. */

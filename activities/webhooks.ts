@@ -19,7 +19,7 @@ import { linkRecord } from '../domain/links.ts';
 import { type MessageRow, messageRecord } from '../domain/records.ts';
 import { addIds } from '../telemetry/ids.ts';
 import { countEvent, observeAttempt } from '../telemetry/reactionMetrics.ts';
-import { FAILURE } from '../workflows/contracts.ts';
+import { FAILURE, type LeftToTell } from '../workflows/contracts.ts';
 import type { Delivery, Outgoing } from './outgoing.ts';
 import type { QuickLane } from './quickLane.ts';
 import { signaturesOf } from './signatures.ts';
@@ -83,36 +83,49 @@ export function webhookActivities(telling: Telling) {
   };
 }
 
-/** What is left to do about an event. */
-export interface LeftToTell {
-  /** When its next attempt is due, in milliseconds from now. */
-  nextInMs: number;
-}
-
 /** Telling customers within a workflow task; run where workflows run. */
 export function quickWebhookActivities(telling: Telling) {
-  const { sql, quick } = telling;
   return {
-    /**
-     * Makes the first attempt, and only that, when the receiver is known to answer quickly; logs it like any other.
-     * @returns null when nothing is left to do
-     */
-    async tellAtOnce(eventId: string): Promise<LeftToTell | null> {
-      const event = await loadEvent(sql, eventId);
-      if (!event || event.state !== 'pending') return null;
-      nameInLogs(event);
-      if (event.attempts > 0) return { nextInMs: NEXT_ATTEMPT_MS[event.attempts - 1] ?? 0 };
-      const leave = event.url && event.secret ? quick.enter(originOf(event.url)) : null;
-      if (leave === null) return { nextInMs: 0 };
-
-      try {
-        const { delivered } = await tell(telling, event, event.url!, 1);
-        return delivered ? null : { nextInMs: NEXT_ATTEMPT_MS[0]! };
-      } finally {
-        leave();
-      }
-    },
+    /** As `tellOnce`. */
+    tellAtOnce: (eventId: string): Promise<LeftToTell | null> => tellOnce(telling, eventId),
   };
+}
+
+/**
+ * Tells events in their order, each once, up to the first of which something is left.
+ * @returns what is left of each that was told
+ */
+export async function tellInTurn(
+  telling: Telling,
+  events: readonly string[],
+): Promise<(LeftToTell | null)[]> {
+  const told: (LeftToTell | null)[] = [];
+  for (const event of events) {
+    const left = await tellOnce(telling, event);
+    told.push(left);
+    if (left !== null) break;
+  }
+  return told;
+}
+
+/**
+ * Makes the first attempt, and only that, when the receiver is known to answer quickly; logs it like any other.
+ * @returns null when nothing is left to do
+ */
+async function tellOnce(telling: Telling, eventId: string): Promise<LeftToTell | null> {
+  const event = await loadEvent(telling.sql, eventId);
+  if (!event || event.state !== 'pending') return null;
+  nameInLogs(event);
+  if (event.attempts > 0) return { nextInMs: NEXT_ATTEMPT_MS[event.attempts - 1] ?? 0 };
+  const leave = event.url && event.secret ? telling.quick.enter(originOf(event.url)) : null;
+  if (leave === null) return { nextInMs: 0 };
+
+  try {
+    const { delivered } = await tell(telling, event, event.url!, 1);
+    return delivered ? null : { nextInMs: NEXT_ATTEMPT_MS[0]! };
+  } finally {
+    leave();
+  }
 }
 
 function nameInLogs({ accountId, messageId }: WebhookEvent): void {

@@ -17,6 +17,7 @@ import { startForgottenResends } from '../activities/resends.ts';
 import { quickSubmissionActivities } from '../activities/submission.ts';
 import {
   quickWebhookActivities,
+  tellInTurn,
   webhookActivities,
   webhookClosingActivities,
 } from '../activities/webhooks.ts';
@@ -156,7 +157,10 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         ...messageActivities(sql, routing),
         ...webhookClosingActivities(sql),
         ...quickWebhookActivities(telling),
-        ...quickSubmissionActivities((name) => routes.atHand(name)),
+        ...quickSubmissionActivities(
+          (name) => routes.atHand(name),
+          (events) => tellInTurn(telling, events),
+        ),
         ...batchActivities(sql, client),
         ...lookupBillingActivities(sql),
         ...linkActivities(sql),

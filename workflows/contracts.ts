@@ -39,6 +39,14 @@ export interface SubmissionOutcome {
   status:
     'sent' | 'failed' | 'rejected' | 'expired' | 'delivered' | 'undelivered' | 'cancelled' | 'unanswered';
   events: string[];
+  /** What is left to tell of the first of them, where they were told at once; null where nothing is. */
+  told?: (LeftToTell | null)[];
+}
+
+/** What is left to do about a webhook event. */
+export interface LeftToTell {
+  /** When its next attempt is due, in milliseconds from now. */
+  nextInMs: number;
 }
 
 /** A submission that its route cannot make: another one has the message now. */

@@ -249,19 +249,18 @@ export async function message(input: MessageInput): Promise<MessageResult> {
 
   async function followUp(submission: SubmissionOutcome): Promise<Final> {
     const told = new Set<string>();
-    let current = submission.status;
-    let events = submission.events;
+    let outcome = submission;
     for (;;) {
-      unanswered = current === 'unanswered';
-      if (current === 'sent' || current === 'unanswered') follow(current);
-      await tell(events, told);
-      if (current === 'cancelled') return finish('cancelled', 'Cancelled.');
-      if (current !== 'sent' && current !== 'unanswered') return finish(current, `Ended: ${current}.`);
-      const next = await nextOutcome(current);
+      const { status } = outcome;
+      unanswered = status === 'unanswered';
+      if (status === 'sent' || status === 'unanswered') follow(status);
+      await tell(outcome, told);
+      if (status === 'cancelled') return finish('cancelled', 'Cancelled.');
+      if (status !== 'sent' && status !== 'unanswered') return finish(status, `Ended: ${status}.`);
+      const next = await nextOutcome(status);
       unanswered = false;
-      if (next.status === 'held' && current === 'unanswered') await restAfterHeld();
-      ({ status: current, events } =
-        next.status === 'held' ? await submit() : { ...next, status: next.status });
+      if (next.status === 'held' && status === 'unanswered') await restAfterHeld();
+      outcome = next.status === 'held' ? await submit() : { ...next, status: next.status };
     }
   }
 
@@ -306,10 +305,11 @@ export async function message(input: MessageInput): Promise<MessageResult> {
     upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.status, value: status }]);
   }
 
-  async function tell(events: string[], told: Set<string>): Promise<void> {
+  /** Each event once, whoever names it; `atHand` are first attempts that were made with the submit. */
+  async function tell({ events, told: atHand = [] }: SubmissionOutcome, told: Set<string>): Promise<void> {
     const untold = events.filter((event) => !told.has(event));
     for (const event of untold) told.add(event);
-    await deliverEvents(untold, atOnce);
+    await deliverEvents(untold, atOnce, new Map(atHand.map((left, index) => [events[index]!, left])));
   }
 
   function finish(status: Final, details: string): Final {

@@ -4,7 +4,7 @@ import type {
   webhookActivities,
   webhookClosingActivities,
 } from '../activities/webhooks.ts';
-import { WEBHOOKS_QUEUE } from './contracts.ts';
+import { type LeftToTell, WEBHOOKS_QUEUE } from './contracts.ts';
 
 // One database statement, repeated until the database answers.
 const { closeWebhook } = proxyLocalActivities<ReturnType<typeof webhookClosingActivities>>({
@@ -30,12 +30,21 @@ export const { deliverWebhook, resendWebhook } = proxyActivities<ReturnType<type
 /**
  * Delivers webhook events one after the other; one that nobody takes is closed, and the next one follows.
  * @param atOnce whether a receiver known to be quick gets its first attempt within the workflow task
+ * @param told what is left of those that were told before
  */
-export async function deliverEvents(events: readonly string[], atOnce: boolean): Promise<void> {
+export async function deliverEvents(
+  events: readonly string[],
+  atOnce: boolean,
+  told: ReadonlyMap<string, LeftToTell | null> = new Map(),
+): Promise<void> {
   for (const event of events) {
-    const left = atOnce ? await tellAtOnce(event).catch(() => ({ nextInMs: 0 })) : { nextInMs: 0 };
+    const left = told.has(event) ? told.get(event)! : await firstAttempt(event, atOnce);
     if (left === null) continue;
     if (left.nextInMs > 0) await sleep(left.nextInMs, { summary: 'waits for the next webhook attempt' });
     await deliverWebhook(event).catch(() => closeWebhook(event));
   }
+}
+
+async function firstAttempt(event: string, atOnce: boolean): Promise<LeftToTell | null> {
+  return atOnce ? await tellAtOnce(event).catch(() => ({ nextInMs: 0 })) : { nextInMs: 0 };
 }

@@ -259,6 +259,10 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
       await at.accept(message);
       return await settled(message.id);
     },
+    'message-told-with-its-submit': async () => {
+      const [, id] = await routeKnown({ webhookUrl: `${address}/take` });
+      return await settled(id);
+    },
     'message-shown-as-sent': async () => {
       const id = await send({ ending: '903' });
       await until(

@@ -63,6 +63,15 @@ async function activitiesOf(id: string): Promise<string[]> {
     .filter((name) => typeof name === 'string');
 }
 
+/** The steps made within its workflow tasks, in order. */
+async function stepsOf(id: string): Promise<string[]> {
+  const { events } = await pipeline.client.workflow.getHandle(id).fetchHistory();
+  return events!
+    .map((event) => event.markerRecordedEventAttributes?.details?.['data']?.payloads?.[0]?.data)
+    .filter((data) => data != null)
+    .map((data) => (JSON.parse(Buffer.from(data).toString()) as { activity_type: string }).activity_type);
+}
+
 function patchesOf(history: History): string[] {
   const markers = history.events!.map((event) => event.markerRecordedEventAttributes);
   const data = markers.flatMap((marker) => marker?.details?.['patch-data']?.payloads ?? []);
@@ -151,6 +160,39 @@ describe('webhooks', () => {
     }
     // The refused one was made at once; from then on the receiver counts as one that is not quick.
     expect(await activitiesOf(id)).toEqual(['submit', 'deliverWebhook', 'deliverWebhook']);
+  }, 60_000);
+
+  test('about a submit that is made at once are told in the same step, each once', async () => {
+    const account = await pipeline.account({ webhookUrl: `${receiver.url}/take` });
+    await delivered(await send(account));
+    const ids = await sendBatch(account, ['000', '001', '002']);
+    for (const id of ids) {
+      await delivered(id);
+      expect(await stepsOf(id)).toEqual(['submitAtOnce', 'tellAtOnce']);
+      expect(await activitiesOf(id)).toEqual([]);
+      expect(await attemptsOf(id)).toEqual([
+        expect.objectContaining({ type: 'message.sent', state: 'delivered', attempts: [1] }),
+        expect.objectContaining({ type: 'message.delivered', state: 'delivered', attempts: [1] }),
+      ]);
+    }
+  });
+
+  test('that are refused there are tried again after 2 s and 8 s more, before the next one', async () => {
+    const account = await pipeline.account({ webhookUrl: `${receiver.url}/take` });
+    await delivered(await send(account));
+    await pipeline.sql`update accounts set webhook_url = ${`${receiver.url}/refuse`} where id = ${account}`;
+    const [id] = await sendBatch(account, ['000', '001']);
+    await delivered(id!);
+    const [sent, ended] = await attemptsOf(id!);
+    for (const event of [sent!, ended!]) {
+      expect(event).toMatchObject({ state: 'exhausted', attempts: [1, 2, 3] });
+      const [at0, at2, at10] = event.gaps as [number, number, number];
+      expect(at2 - at0).toBeGreaterThanOrEqual(1);
+      expect(at10 - at2).toBeGreaterThanOrEqual(7);
+      expect(at10 - at2).toBeLessThanOrEqual(12);
+    }
+    expect(sent!.gaps[0]).toBeLessThanOrEqual(1);
+    expect(ended!.gaps[0]).toBeGreaterThanOrEqual(7);
   }, 60_000);
 
   test('a receiver that was quick and hangs keeps nobody else waiting', async () => {
