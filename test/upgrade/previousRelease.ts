@@ -6,9 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
-// The release before this one is what the repository held before the first migration of this one came. After a release,
-// name the first migration of the next here.
-const PREVIOUS = { version: '0.2.0', before: 'db/migrations/008.do.routes.sql' };
+// After a release, name its last commit here.
+const PREVIOUS = { version: '0.3.0', commit: '3d3fc5911f77cc667321440d8b4d63e126f941e7' };
 const NPM_PATIENCE_MS = 600_000;
 
 /** The code of the release before this one, in a folder of its own. */
@@ -23,8 +22,8 @@ export interface PreviousRelease {
  * @returns a sentence instead, where there is no such history: in an archive of the sources, in a shallow clone
  */
 export function checkOutPreviousRelease(): PreviousRelease | string {
-  const commit = commitBefore(PREVIOUS.before);
-  if (commit === null)
+  const { commit } = PREVIOUS;
+  if (!isThere(commit))
     return `the release ${PREVIOUS.version} is not in the history of this folder (no git repository, or a shallow clone: git fetch --unshallow)`;
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'goniec-previous-')));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
@@ -44,16 +43,12 @@ export function checkOutPreviousRelease(): PreviousRelease | string {
   }
 }
 
-function commitBefore(path: string): string | null {
+function isThere(commit: string): boolean {
   try {
-    const added = git('log', '--diff-filter=A', '--format=%H', '--', path)
-      .toString()
-      .trim()
-      .split('\n')
-      .at(-1)!;
-    return added === '' ? null : git('rev-parse', '--verify', `${added}^`).toString().trim();
+    git('cat-file', '-e', `${commit}^{commit}`);
+    return true;
   } catch {
-    return null;
+    return false;
   }
 }
 
