@@ -29,6 +29,8 @@ export interface Options {
   profiles: string | null;
   /** Only writes the document anew, from the raw data that are there. */
   redraw: boolean;
+  /** Leaves what is there of parts that are not measured now. */
+  add: boolean;
   temporal: GivenTemporal | null;
 }
 
@@ -58,7 +60,7 @@ export function readOptions(args: string[]): Options {
       ...{ asleep: { type: 'string' }, window: { type: 'string' }, flood: { type: 'string' } },
       ...{ out: { type: 'string' }, profile: { type: 'string' }, temporal: { type: 'string' } },
       ...{ pid: { type: 'string', multiple: true }, name: { type: 'string' } },
-      redraw: { type: 'boolean' },
+      ...{ redraw: { type: 'boolean' }, add: { type: 'boolean' } },
     },
   });
   const quick = values.quick ?? false;
@@ -80,6 +82,7 @@ export function readOptions(args: string[]): Options {
     name: nameOf(values.name),
     profiles: values.profile ?? null,
     redraw: values.redraw ?? false,
+    add: values.add ?? false,
     temporal:
       values.temporal === undefined
         ? null

@@ -2,6 +2,7 @@ import type { Accepting } from './accept.ts';
 import type { Compared } from './compare.ts';
 import type { FloodResult } from './flood.ts';
 import type { GrowthStep } from './growth.ts';
+import type { Part } from './options.ts';
 import type { WindowResult } from './window.ts';
 
 /** Where and when a run was made. */
@@ -19,9 +20,14 @@ export interface Setting {
   missing: string[];
 }
 
+/** Where a part comes from that was measured in another run. */
+export type Elsewhere = Pick<Setting, 'at' | 'command'> & Pick<Setting['machine'], 'loadBefore'>;
+
 /** Everything that a run found; parts that were not asked for are absent. */
 export interface Results {
   setting: Setting;
+  /** By part. */
+  elsewhere?: Partial<Record<Part, Elsewhere>>;
   compared?: Compared[];
   accepting?: Accepting;
   window?: WindowResult;

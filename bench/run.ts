@@ -8,6 +8,7 @@ import { startContenders } from './contenders/start.ts';
 import { type Options, readOptions } from './options.ts';
 import { stopPrograms } from './program.ts';
 import { startReceiver } from './receiver.ts';
+import { merge } from './report/merge.ts';
 import { summary } from './report/summary.ts';
 import { readResults, writeResults } from './report/write.ts';
 import type { Results } from './results.ts';
@@ -17,6 +18,7 @@ import { startBenchSmsc } from './smsc.ts';
 
 const loadBefore = loadNow();
 const options = readOptions(process.argv.slice(2));
+const earlier = options.add ? readResults(options) : null;
 const stops: (() => Promise<void>)[] = [];
 let stopping: Promise<void> | undefined;
 /** Once, whoever asks: what is broken off must be gone before this process is. */
@@ -51,7 +53,7 @@ async function prepare({ temporal, profiles }: Options): Promise<Ground> {
 
 /** After every part, since the whole takes an hour and more: what is measured is not lost with what comes after it. */
 async function keep(results: Results): Promise<void> {
-  await writeResults(results, options);
+  await writeResults(earlier === null ? results : merge(earlier, results), options);
 }
 
 async function measureAll(ground: Ground): Promise<Results> {

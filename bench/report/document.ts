@@ -23,6 +23,7 @@ export function benchmarkDocument(results: Results, charts: Chart[], folder: str
   const chart = (name: Chart['name']): string => has.get(name) ?? '';
   return [
     heading(results.setting, folder),
+    elsewhere(results),
     ...targets(results),
     ...compared(results, chart),
     ...accepting(results),
@@ -50,6 +51,16 @@ Measured ${setting.at} with \`${setting.command}\` on ${machine.cpus} × ${machi
     .join(
       ', ',
     )}. ${grouped(String(options.messages))} messages each, ${options.inFlight} requests open at once, rounds in turns: ${options.rounds}, of which the middle one counts.`;
+}
+
+/** Parts of other runs: what a run as a whole takes, few machines can be left alone for. */
+function elsewhere({ elsewhere = {} }: Results): string {
+  return Object.entries(elsewhere)
+    .map(
+      ([part, { at, command, loadBefore }]) =>
+        `> Of another run: \`${part}\`, measured ${at} with \`${command}\`; load before its start ${loadBefore.toFixed(2)}.`,
+    )
+    .join('\n>\n');
 }
 
 function targets(results: Results): string[] {
@@ -139,9 +150,9 @@ function rerun(): string {
   return `## How to run it
 
 \`\`\`
-npm run bench                              # all of it, about 25 minutes; writes this document
+npm run bench                              # all of it, an hour and a half; writes this document
 npm run bench -- --quick                   # everything once, in small, into build/bench
-npm run bench -- --only growth --asleep 1000,10000,100000
+npm run bench -- --only growth --asleep 1000,10000 --out docs --add    # a part anew, the others as they are
 npm run bench -- --only compare --contenders ceiling,plain,product --rounds 5 --profile build/profiles
 npm run bench -- --temporal 127.0.0.1:7233 --pid temporal1=123 --pid temporal2=124 --name cluster
 \`\`\`
@@ -149,6 +160,7 @@ npm run bench -- --temporal 127.0.0.1:7233 --pid temporal1=123 --pid temporal2=1
 - \`--only\`: of \`compare\`, \`accept\`, \`window\`, \`flood\`, \`growth\`; \`--contenders\`: of \`ceiling\`, \`plain\`, \`product\`, \`product100\`, \`pgboss\`, \`bullmq\`.
 - \`--messages\`, \`--in-flight\`, \`--rounds\`, \`--window\`, \`--flood\`, \`--asleep\`: how much of it.
 - \`--profile <folder>\`: CPU profiles of the processes, written when they end.
+- \`--add\`: leaves what an earlier run found of the parts that are not measured now. Each part is written as soon as it is there.
 - \`--temporal\`: a server that is there already, namespace \`default\`; \`--pid name=number\` counts a process of it. Sleeping messages are left behind in it.
 - \`--out <folder>\`, \`--name <name>\`: where results go (\`docs\`, or \`build/bench\` for a part or a quick run), and what their files are called.
 

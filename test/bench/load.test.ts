@@ -4,6 +4,7 @@ import { arrive, generator, run } from '../../bench/load.ts';
 import { readOptions } from '../../bench/options.ts';
 import { bars } from '../../bench/report/svg.ts';
 import { targetTable } from '../../bench/report/targets.ts';
+import { merge } from '../../bench/report/merge.ts';
 import type { Results } from '../../bench/results.ts';
 import { quantile } from '../../bench/spread.ts';
 
@@ -115,3 +116,22 @@ function blockFor(ms: number): void {
   const end = performance.now() + ms;
   while (performance.now() < end);
 }
+
+describe('parts of several runs', () => {
+  const run = (at: string, parts: object): Results =>
+    ({ setting: { at, command: `of ${at}`, machine: { loadBefore: 0 } }, ...parts }) as unknown as Results;
+
+  it('keep the setting of the comparison, and say where the others come from', () => {
+    const growth = run('1', { growth: [1] });
+    const compared = merge(growth, run('2', { compared: [2], accepting: 2 }));
+    expect(compared.setting.at).toBe('2');
+    expect(compared.elsewhere).toEqual({ growth: { at: '1', command: 'of 1', loadBefore: 0 } });
+    const flooded = merge(compared, run('3', { flood: 3 }));
+    expect(flooded.setting.at).toBe('2');
+    expect(Object.keys(flooded.elsewhere!).sort()).toEqual(['flood', 'growth']);
+    const again = merge(flooded, run('4', { growth: [4], compared: [4] }));
+    expect(again).toMatchObject({ growth: [4], compared: [4], flood: 3, setting: { at: '4' } });
+    expect(again.elsewhere).toMatchObject({ accept: { at: '2' }, flood: { at: '3' } });
+    expect(again.elsewhere).not.toHaveProperty('growth');
+  });
+});
