@@ -87,6 +87,26 @@ const LOOK_PER_MESSAGE_MS = 0.05;
 // A hundred thousand workflows take their time to start.
 const PATIENCE_MS = 3_600_000;
 
+const BUSY_MS_PER_SECOND = 250;
+const WINDOW_MS = 5_000;
+
+/** A workflow is counted when it is started; it sleeps when its first task is done, which may be much later. */
+async function untilCalm(pids: Record<string, number>): Promise<void> {
+  let busy = Infinity;
+  await poll(
+    0,
+    async () => {
+      const before = cpuMs(pids);
+      await delay(WINDOW_MS);
+      const used = difference(cpuMs(pids), before);
+      busy = Object.values(used).reduce((sum, ms) => sum + ms, 0) / (WINDOW_MS / 1000);
+      return busy < BUSY_MS_PER_SECOND ? true : null;
+    },
+    () => `the service still works: ${busy.toFixed(0)} ms of CPU a second`,
+    PATIENCE_MS,
+  );
+}
+
 async function look(
   { servers, client }: Ground,
   product: Product,
@@ -95,6 +115,7 @@ async function look(
 ): Promise<GrowthStep> {
   const { sql } = product;
   const pids = { ...servers.pids, ...product.pids };
+  await untilCalm(pids);
   await delay(CALM_MS);
   await resetStatements(sql);
   const before = cpuMs(pids);

@@ -17,7 +17,7 @@ const AT_ONCE_MIN = 4;
 // A workflow task that submits keeps its place for so long: an SMSC that takes longer is left to the queue. Not less: on a
 // machine under full load everything takes longer, and the queue costs it more.
 const QUICK_MS = 1_500;
-const QUICK_PLACES = 40;
+const QUICK_PLACES = 20;
 
 /** A Temporal worker on one route's queue. */
 export interface RouteTasks {

@@ -19,6 +19,9 @@ const ONCE = {
   workflowTaskTimeout: '4s',
 } as const;
 
+// Nobody waits: better late than begun again and again by a server that is behind.
+const PATIENT = { workflowTaskTimeout: '10s' } as const;
+
 // One that was ended by hand before it was done may be started again: all it does is safe to repeat.
 const AGAIN = { workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY' } as const;
 const UNTIL_DONE = { ...ONCE, ...AGAIN } as const;
@@ -34,6 +37,7 @@ export function messageStart(message: StartableMessage, accepted: boolean) {
   const input: MessageInput = { accountId, requestId, carrier, sendAt, giveUpAt, priority, accepted };
   return {
     ...ONCE,
+    ...(accepted ? PATIENT : {}),
     workflowId: id,
     taskQueue: MESSAGES_QUEUE,
     args: [input] as [MessageInput],
