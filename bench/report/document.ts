@@ -66,7 +66,7 @@ function elsewhere({ elsewhere = {} }: Results): string {
 function targets(results: Results): string[] {
   return [
     '## What was to be reached',
-    'Ratios within this run; all parts of it ran on the same servers.',
+    'Ratios within one run each. What bounds them, by profile, is in `docs/throughput.md`.',
   ].concat(targetTable(results));
 }
 
