@@ -68,7 +68,7 @@ async function stepsOf(id: string): Promise<string[]> {
   const { events } = await pipeline.client.workflow.getHandle(id).fetchHistory();
   return events!
     .map((event) => event.markerRecordedEventAttributes?.details?.['data']?.payloads?.[0]?.data)
-    .filter((data) => data != null)
+    .filter((data) => data !== null && data !== undefined)
     .map((data) => (JSON.parse(Buffer.from(data).toString()) as { activity_type: string }).activity_type);
 }
 
