@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bundleWorkflows } from '../../worker/bundle.ts';
 import { AT_ONCE, giveUpUpdate } from '../../workflows/contracts.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
+import { localSteps } from './markers.ts';
 import { type Pipeline, startPipeline, until } from './pipeline.ts';
 
 // Steps made within the workflow task, where the route or the receiver has been quick.
@@ -63,13 +64,8 @@ async function activitiesOf(id: string): Promise<string[]> {
     .filter((name) => typeof name === 'string');
 }
 
-/** The steps made within its workflow tasks, in order. */
 async function stepsOf(id: string): Promise<string[]> {
-  const { events } = await pipeline.client.workflow.getHandle(id).fetchHistory();
-  return events!
-    .map((event) => event.markerRecordedEventAttributes?.details?.['data']?.payloads?.[0]?.data)
-    .filter((data) => data !== null && data !== undefined)
-    .map((data) => (JSON.parse(Buffer.from(data).toString()) as { activity_type: string }).activity_type);
+  return localSteps(await pipeline.client.workflow.getHandle(id).fetchHistory()).map(({ name }) => name);
 }
 
 function patchesOf(history: History): string[] {
@@ -84,6 +80,16 @@ async function attemptsOf(id: string) {
            array_agg(extract(epoch from a.at - e.created_at)::int order by a.attempt) as gaps
       from webhook_events e left join webhook_attempts a on a.event_id = e.id
      where e.message_id = ${id} group by e.id order by e.created_at`;
+}
+
+/** At 0 s, 2 s and 10 s, and given up. */
+function expectThreeAttempts(event: Awaited<ReturnType<typeof attemptsOf>>[number]): void {
+  expect(event).toMatchObject({ state: 'exhausted', attempts: [1, 2, 3] });
+  const [at0, at2, at10] = event.gaps as [number, number, number];
+  expect(at2 - at0).toBeGreaterThanOrEqual(1);
+  expect(at2 - at0).toBeLessThanOrEqual(5);
+  expect(at10 - at2).toBeGreaterThanOrEqual(7);
+  expect(at10 - at2).toBeLessThanOrEqual(12);
 }
 
 describe('submits', () => {
@@ -150,14 +156,7 @@ describe('webhooks', () => {
     const id = await send(account);
     await closed(id);
     const [sent, ended] = await attemptsOf(id);
-    for (const event of [sent!, ended!]) {
-      expect(event).toMatchObject({ state: 'exhausted', attempts: [1, 2, 3] });
-      const [at0, at2, at10] = event.gaps as [number, number, number];
-      expect(at2 - at0).toBeGreaterThanOrEqual(1);
-      expect(at2 - at0).toBeLessThanOrEqual(5);
-      expect(at10 - at2).toBeGreaterThanOrEqual(7);
-      expect(at10 - at2).toBeLessThanOrEqual(12);
-    }
+    for (const event of [sent!, ended!]) expectThreeAttempts(event);
     // The refused one was made at once; from then on the receiver counts as one that is not quick.
     expect(await activitiesOf(id)).toEqual(['submit', 'deliverWebhook', 'deliverWebhook']);
   }, 60_000);
@@ -184,13 +183,7 @@ describe('webhooks', () => {
     const [id] = await sendBatch(account, ['000', '001']);
     await delivered(id!);
     const [sent, ended] = await attemptsOf(id!);
-    for (const event of [sent!, ended!]) {
-      expect(event).toMatchObject({ state: 'exhausted', attempts: [1, 2, 3] });
-      const [at0, at2, at10] = event.gaps as [number, number, number];
-      expect(at2 - at0).toBeGreaterThanOrEqual(1);
-      expect(at10 - at2).toBeGreaterThanOrEqual(7);
-      expect(at10 - at2).toBeLessThanOrEqual(12);
-    }
+    for (const event of [sent!, ended!]) expectThreeAttempts(event);
     expect(sent!.gaps[0]).toBeLessThanOrEqual(1);
     expect(ended!.gaps[0]).toBeGreaterThanOrEqual(7);
   }, 60_000);

@@ -8,6 +8,7 @@ import { storeReports } from '../../db/incoming/receipts.ts';
 import { newId } from '../../db/ids.ts';
 import { startWorker } from '../../worker/worker.ts';
 import { MESSAGES_QUEUE, SEARCH_ATTRIBUTES, type Tally } from '../../workflows/contracts.ts';
+import { localSteps } from './markers.ts';
 import { HOUR, type Pipeline, startPipeline, until } from './pipeline.ts';
 
 const CAP = 3;
@@ -64,13 +65,11 @@ async function messagesAt(client: Client): Promise<string[]> {
 
 /** Within its workflow task or through the route's queue. */
 async function hasSubmitted(client: Client, id: string): Promise<boolean> {
-  const { events } = await client.workflow.getHandle(id).fetchHistory();
-  return events!.some((event) => {
-    if (event.activityTaskCompletedEventAttributes) return true;
-    const { data, result } = event.markerRecordedEventAttributes?.details ?? {};
-    const told = (payloads: typeof data) => Buffer.from(payloads?.payloads?.[0]?.data ?? []).toString();
-    return told(data).includes('"submitAtOnce"') && told(result).startsWith('{');
-  });
+  const history = await client.workflow.getHandle(id).fetchHistory();
+  return (
+    history.events!.some((event) => event.activityTaskCompletedEventAttributes) ||
+    localSteps(history).some(({ name, result }) => name === 'submitAtOnce' && result !== null)
+  );
 }
 
 const aged = (ids: string[]) =>

@@ -1,0 +1,19 @@
+import type { History } from '@temporalio/common/lib/proto-utils.js';
+
+/** A step made within a workflow task, as its marker in the history has it. */
+export interface LocalStep {
+  name: string;
+  /** Null for nothing, and for a step that failed. */
+  result: unknown;
+}
+
+/** The steps made within the tasks of a workflow, in order. */
+export function localSteps({ events }: History): LocalStep[] {
+  return events!.flatMap(({ markerRecordedEventAttributes: marker }) => {
+    if (marker?.markerName !== 'core_local_activity') return [];
+    const [data, result] = ['data', 'result'].map((key) => marker.details?.[key]?.payloads?.[0]?.data);
+    const read = (bytes: typeof data): unknown =>
+      bytes && bytes.length > 0 ? JSON.parse(Buffer.from(bytes).toString()) : null;
+    return [{ name: (read(data) as { activity_type: string }).activity_type, result: read(result) }];
+  });
+}
