@@ -10,6 +10,7 @@ const CODE = new URL('build/workflows.js', ROOT);
 const TRACED_CODE = new URL('build/workflows-traced.js', ROOT);
 const FINGERPRINT = new URL('build/workflows.sha256', ROOT);
 const ENTRY = fileURLToPath(new URL('workflows/index.ts', ROOT));
+const LOG_IDS = fileURLToPath(new URL('workflows/logIds.ts', ROOT));
 const TRACES = fileURLToPath(new URL('workflows/tracing.ts', ROOT));
 const NO_CALL_STACKS = fileURLToPath(new URL('workflows/noCallStacks.ts', ROOT));
 // Everything the bundle is made of, apart from the SDK.
@@ -41,9 +42,9 @@ export async function bundleWorkflows({ traced = false, callStacks = false }: Ex
 }> {
   return await bundleWorkflowCode({
     workflowsPath: ENTRY,
-    ...(traced ? { workflowInterceptorModules: [TRACES] } : {}),
+    workflowInterceptorModules: [LOG_IDS, ...(traced ? [TRACES] : [])],
     // Shared by all workflows in memory: they keep nothing in their modules, which the linter sees to.
-    preloadModules: [...(callStacks ? [] : [NO_CALL_STACKS]), ENTRY],
+    preloadModules: [...(callStacks ? [] : [NO_CALL_STACKS]), ENTRY, LOG_IDS],
     logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} },
   });
 }

@@ -1,10 +1,11 @@
 import type { Context } from '@temporalio/activity';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import { idsAmong, withIds } from '../telemetry/ids.ts';
+import { carriedIds } from '../workflows/idsHeader.ts';
 
 /**
- * Lets every line that is logged about an activity carry the ids it is about: those of its workflow, its account and its
- * arguments, and those that it finds on its way.
+ * Lets every line that is logged about an activity carry the ids it is about: those of its workflow, its account, its
+ * request and its arguments, and those that it finds on its way.
  */
 export const activityLogIds: ActivityInterceptorsFactory = ({ info }: Context) => {
   // An account's work takes turns with that of others under the account's id.
@@ -12,7 +13,7 @@ export const activityLogIds: ActivityInterceptorsFactory = ({ info }: Context) =
   return {
     inbound: {
       execute(input, next) {
-        Object.assign(ids, { ...idsAmong(input.args), ...ids });
+        Object.assign(ids, { ...idsAmong([...carriedIds(input.headers), ...input.args]), ...ids });
         return withIds(ids, () => next(input));
       },
     },

@@ -126,6 +126,14 @@ describe('the logs of a whole run, at their most talkative', () => {
     );
     expect(started.length).toBeGreaterThan(0);
     for (const line of started) expect(line).toMatchObject({ accountId: account.id });
+    const local = worker().filter(
+      ({ isLocal, messageId: id, msg }) =>
+        isLocal === true && id === messageId && /^Activity (completed|failed)$/.test(msg),
+    );
+    expect(local.map(({ activityType }) => activityType)).toContain('charge');
+    for (const line of local) {
+      expect(line).toMatchObject({ accountId: account.id, requestId: expect.stringMatching(/^req_/) });
+    }
     const workflows = worker().filter((line) => line['workflowId'] === messageId);
     expect(workflows.length).toBeGreaterThan(0);
     for (const line of workflows) expect(line['messageId']).toBe(messageId);
