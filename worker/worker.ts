@@ -33,6 +33,7 @@ import { MESSAGES_QUEUE, WEBHOOKS_QUEUE } from '../workflows/contracts.ts';
 import { workflowBundle } from './bundle.ts';
 import { activityLogIds } from './logIds.ts';
 import { installRuntime } from './runtime.ts';
+import { keepHeapsSmall } from './heaps.ts';
 import { repeat } from './repeat.ts';
 import { runRoutes } from './routes.ts';
 import { keepSchedules } from './schedules.ts';
@@ -88,6 +89,7 @@ const AUTOSCALED = { type: 'autoscaling' } as const;
 /** Starts all task queues of this process: workflows, webhooks, and the submits of every route. */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
   const { log } = options;
+  keepHeapsSmall();
   installRuntime(log, options.sdkMetrics);
   const sql = openDatabase(options.databaseUrl, options.databasePool, DATABASE_SILENCE_MS);
   const { namespace, ...server } = options.temporal;
