@@ -2,13 +2,13 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import helmet from 'koa-helmet';
 import { endpoints } from './endpoints.ts';
-import { ApiError, notFound } from './errors.ts';
+import { ApiError, notFound } from './http/errors.ts';
 import { pages } from './pages.ts';
-import { accessLog, errorEnvelope, httpRules, measure, requestId } from './middleware.ts';
-import { type Context, serve, type State } from './serve.ts';
-import { servePage } from './servePage.ts';
+import { accessLog, errorEnvelope, httpRules, measure, requestId } from './http/middleware.ts';
+import { type Context, serve, type State } from './http/serve.ts';
+import { servePage } from './http/servePage.ts';
 import type { Services } from './services.ts';
-import { traceRequests } from './traces.ts';
+import { traceRequests } from './http/traces.ts';
 import { tracing } from '../telemetry/tracing.ts';
 
 /** The whole API as a Koa application. */

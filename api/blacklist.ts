@@ -7,8 +7,8 @@ import {
 } from '../db/incoming/blacklist.ts';
 import { formatInstant } from '../domain/instants.ts';
 import { parseMsisdn } from '../domain/msisdn.ts';
-import { endpoint } from './endpoint.ts';
-import { invalidRequest, notFound } from './errors.ts';
+import { endpoint } from './http/endpoint.ts';
+import { invalidRequest, notFound } from './http/errors.ts';
 import { instant, issue, PHONE_NUMBER, plainText } from './fields.ts';
 import { pageOf, pageSize } from './paging.ts';
 import { blacklistEntrySchema } from './schemas.ts';

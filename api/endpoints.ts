@@ -1,9 +1,9 @@
-import { changeAccount, getAccount } from './account.ts';
+import { changeAccount, getAccount } from './account/account.ts';
 import { extendBlacklist, listBlacklist, shortenBlacklist } from './blacklist.ts';
 import { listContacts } from './contacts/list.ts';
 import { saveContacts } from './contacts/save.ts';
 import { changeContact, deleteContact, getContact } from './contacts/single.ts';
-import type { Endpoint } from './endpoint.ts';
+import type { Endpoint } from './http/endpoint.ts';
 import { createGroup, deleteGroup, getGroup, listGroups, renameGroup } from './groups/crud.ts';
 import { addGroupContacts, removeGroupContact } from './groups/members.ts';
 import { getHealth } from './health.ts';
@@ -19,8 +19,8 @@ import { openApiEndpoint } from './openapi/endpoint.ts';
 import { getReport } from './reports.ts';
 import { listSenders } from './senders.ts';
 import { changeTemplate, createTemplate, deleteTemplate, getTemplate, listTemplates } from './templates.ts';
-import { changeWebhook } from './webhook.ts';
-import { listDeliveries, resendDelivery } from './webhookDeliveries.ts';
+import { changeWebhook } from './account/webhook.ts';
+import { listDeliveries, resendDelivery } from './account/webhookDeliveries.ts';
 
 /** The whole interface. */
 export const endpoints: readonly Endpoint[] = [

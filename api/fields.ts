@@ -3,7 +3,7 @@ import { parseInstant } from '../domain/instants.ts';
 import { parseMsisdn } from '../domain/msisdn.ts';
 import { isSenderName } from '../domain/senders.ts';
 import { parseSendWindow } from '../domain/sendWindow.ts';
-import type { Problem } from './errors.ts';
+import type { Problem } from './http/errors.ts';
 
 const REFERENCE_MAX = 255;
 const SENDER_MAX = 15;

@@ -14,10 +14,10 @@ import { parseMsisdn } from '../domain/msisdn.ts';
 import { orderRoutes } from '../domain/routing.ts';
 import { lookUpUpdate } from '../workflows/contracts.ts';
 import { lookupStart } from '../workflows/startOptions.ts';
-import { endpoint } from './endpoint.ts';
-import { ApiError, forbidden, invalidRequest, paymentRequired, providerError } from './errors.ts';
+import { endpoint } from './http/endpoint.ts';
+import { ApiError, forbidden, invalidRequest, paymentRequired, providerError } from './http/errors.ts';
 import { PHONE_NUMBER } from './fields.ts';
-import { outageStatus, within } from './outages.ts';
+import { outageStatus, within } from './http/outages.ts';
 import { lookupSchema } from './schemas.ts';
 import type { Services } from './services.ts';
 

@@ -1,6 +1,6 @@
 import { callbacks } from './callbacks/pages.ts';
 import { endpoints } from './endpoints.ts';
-import type { Page } from './page.ts';
+import type { Page } from './http/page.ts';
 import { docsPage } from './pages/docs.ts';
 import { redirect } from './pages/redirect.ts';
 import { optOutPage } from './pages/optOut.ts';

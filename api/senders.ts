@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { readAccount } from '../db/accounts/accounts.ts';
 import { activeSenders } from '../db/accounts/senders.ts';
-import { endpoint } from './endpoint.ts';
+import { endpoint } from './http/endpoint.ts';
 
 /** GET /v1/senders (v2.3.0, Sender list item): active senders, and the one in effect when a send names none. */
 export const listSenders = endpoint({

@@ -17,8 +17,8 @@ import { temporalCallMetrics } from '../telemetry/temporalMetrics.ts';
 import { clientTraces } from '../telemetry/temporalTraces.ts';
 import { createApp } from './app.ts';
 import { endpoints } from './endpoints.ts';
-import { ApiError } from './errors.ts';
-import { errorBody } from './middleware.ts';
+import { ApiError } from './http/errors.ts';
+import { errorBody } from './http/middleware.ts';
 import type { ApiSettings, Services } from './services.ts';
 
 /** What an API process needs to run. */

@@ -8,8 +8,8 @@ import {
   TEMPLATE_TYPES,
   type TemplateContent,
 } from '../domain/templates.ts';
-import { endpoint } from './endpoint.ts';
-import { invalidRequest, notFound } from './errors.ts';
+import { endpoint } from './http/endpoint.ts';
+import { invalidRequest, notFound } from './http/errors.ts';
 import { plainText } from './fields.ts';
 import { templateSchema } from './schemas.ts';
 

@@ -1,6 +1,6 @@
 import type { CallbackFields } from '../../carriers/smsapi/callbacks.ts';
-import { readBytes } from '../body.ts';
-import type { Visit } from '../page.ts';
+import { readBytes } from '../http/body.ts';
+import type { Visit } from '../http/page.ts';
 
 // A hundred reports with all their fields, and the longest reply, fit in many times over.
 const BODY_BYTES = 256 * 1024;

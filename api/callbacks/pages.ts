@@ -1,6 +1,6 @@
 import { CALLBACK_KINDS, type CallbackKind } from '../../carriers/smsapi/settings.ts';
-import { ApiError } from '../errors.ts';
-import type { Page, PageAnswer, Visit } from '../page.ts';
+import { ApiError } from '../http/errors.ts';
+import type { Page, PageAnswer, Visit } from '../http/page.ts';
 import { readFields } from './fields.ts';
 import { maySpeakFor } from './routes.ts';
 import { takeOf } from './take.ts';

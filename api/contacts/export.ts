@@ -7,7 +7,7 @@ import {
   readFieldKeys,
 } from '../../db/contacts/contacts.ts';
 import { placeholderKey } from '../../domain/placeholders.ts';
-import { invalidRequest } from '../errors.ts';
+import { invalidRequest } from '../http/errors.ts';
 import { CONTACT_COLUMNS, customColumn, joinedNames, protectedCell } from '../../domain/contactTable.ts';
 
 const PAGE = 1000;

@@ -1,7 +1,7 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import { composed } from '../../domain/composed.ts';
 import { customKeyProblem, repeatedKey } from '../../domain/contactFields.ts';
-import { invalidRequest } from '../errors.ts';
+import { invalidRequest } from '../http/errors.ts';
 import { customKeyOf, isContactColumn, splitNames, unprotectedCell } from '../../domain/contactTable.ts';
 
 // The header, the most that one request may hold, and one more to tell that it holds too many: what comes behind is not

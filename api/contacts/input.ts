@@ -8,7 +8,7 @@ import {
   repeatedKey,
 } from '../../domain/contactFields.ts';
 import { composed } from '../../domain/composed.ts';
-import type { Problem } from '../errors.ts';
+import type { Problem } from '../http/errors.ts';
 import { issue, lineText, msisdn, plainText, EXACT_MAX, exactNumber } from '../fields.ts';
 import { groupReference } from '../groups/input.ts';
 

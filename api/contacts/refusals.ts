@@ -2,7 +2,7 @@ import { ContactRefusedError } from '../../db/contacts/contactChanges.ts';
 import type { ContactRefusal } from '../../db/contacts/contactPlan.ts';
 import { GROUPS_MAX } from '../../db/contacts/groups.ts';
 import { CUSTOM_FIELDS_MAX } from '../../domain/contactFields.ts';
-import { ApiError, invalidRequest, notFound } from '../errors.ts';
+import { ApiError, invalidRequest, notFound } from '../http/errors.ts';
 
 /** The error that a caller gets for a contact that was not written. */
 export function refusalError(refusal: ContactRefusal): ApiError {

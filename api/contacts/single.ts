@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { changeContact as change, deleteContact as remove } from '../../db/contacts/contactChanges.ts';
 import { readContact } from '../../db/contacts/contacts.ts';
-import { endpoint } from '../endpoint.ts';
-import { notFound } from '../errors.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { notFound } from '../http/errors.ts';
 import { contactSchema } from '../schemas.ts';
 import { contactChange } from './input.ts';
 import { contactId, contactRecord } from './record.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import * as stored from '../../db/contacts/groups.ts';
-import { endpoint } from '../endpoint.ts';
-import { ApiError, invalidRequest, notFound } from '../errors.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { ApiError, invalidRequest, notFound } from '../http/errors.ts';
 import { groupSchema } from '../schemas.ts';
 import { groupId, groupName } from './input.ts';
 

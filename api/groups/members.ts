@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { addMembers, removeMember } from '../../db/contacts/groupMembers.ts';
 import { parseMsisdn } from '../../domain/msisdn.ts';
 import { contactId, isContactId } from '../contacts/record.ts';
-import { endpoint } from '../endpoint.ts';
-import { invalidRequest, notFound } from '../errors.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { invalidRequest, notFound } from '../http/errors.ts';
 import { groupId } from './input.ts';
 
 const ADD_MAX = 500;

@@ -5,8 +5,8 @@ import type { Acceptance } from '../../domain/acceptance.ts';
 import { acceptUpdate } from '../../workflows/contracts.ts';
 import { batchStart, messageStart } from '../../workflows/startOptions.ts';
 import { countRequested } from '../../telemetry/messageMetrics.ts';
-import { ApiError, providerError } from '../errors.ts';
-import { outageStatus, within } from '../outages.ts';
+import { ApiError, providerError } from '../http/errors.ts';
+import { outageStatus, within } from '../http/outages.ts';
 import type { Services } from '../services.ts';
 
 // A caller gets its answer, whatever it is, within ten seconds: this long for the charge, the rest for giving up.

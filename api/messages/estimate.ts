@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { reasonText } from '../../domain/reasons.ts';
-import { endpoint } from '../endpoint.ts';
+import { endpoint } from '../http/endpoint.ts';
 import { estimateSchema } from '../schemas.ts';
 import { type Plan, planMessages, type PlannedMessage } from './plan.ts';
 import { SEND_BODY_LIMIT, sendRequest } from './request.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { readFacts } from '../../db/messages/timeline.ts';
 import { publicTimeline } from '../../domain/timeline.ts';
-import { endpoint } from '../endpoint.ts';
-import { notFound } from '../errors.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { notFound } from '../http/errors.ts';
 import { messageEventSchema } from '../schemas.ts';
 import { isMessageId } from './history.ts';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { abandonRequest } from '../../db/messages/drafts.ts';
 import { readKeyRecord, releaseKey, takeOverKey } from '../../db/messages/idempotency.ts';
 import type { Sql } from '../../db/connection.ts';
-import { ApiError, paymentRequired } from '../errors.ts';
+import { ApiError, paymentRequired } from '../http/errors.ts';
 
 /** The decision a key already has: the original status and body. */
 export interface Replay {

@@ -2,7 +2,7 @@ import type { Sql } from '../../db/connection.ts';
 import { expandGroups } from '../../db/contacts/groups.ts';
 import { composed } from '../../domain/composed.ts';
 import { parseMsisdn } from '../../domain/msisdn.ts';
-import { type ApiError, invalidRequest, notFound } from '../errors.ts';
+import { type ApiError, invalidRequest, notFound } from '../http/errors.ts';
 
 const GROUP = 'group:';
 const RECIPIENTS_MAX = 500;

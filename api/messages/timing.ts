@@ -5,7 +5,7 @@ import {
   EXPIRES_MIN_MS,
   SEND_AT_HORIZON_MS,
 } from '../../domain/statuses.ts';
-import { invalidRequest } from '../errors.ts';
+import { invalidRequest } from '../http/errors.ts';
 
 /** When a message goes out and how long it is tried. */
 export interface Timing {

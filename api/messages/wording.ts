@@ -14,7 +14,7 @@ import {
   PLACEHOLDERS_MAX,
   render,
 } from '../../domain/placeholders.ts';
-import { invalidRequest, notFound } from '../errors.ts';
+import { invalidRequest, notFound } from '../http/errors.ts';
 import type { Recipient } from './recipients.ts';
 import type { SendRequest } from './request.ts';
 

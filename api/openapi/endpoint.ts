@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Endpoint, endpoint } from '../endpoint.ts';
+import { type Endpoint, endpoint } from '../http/endpoint.ts';
 import { describeInterface } from './document.ts';
 import type { OpenApi } from './types.ts';
 

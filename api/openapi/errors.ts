@@ -1,6 +1,6 @@
-import type { Endpoint } from '../endpoint.ts';
-import type { ErrorCode, Problem } from '../errors.ts';
-import { problemText } from '../texts.ts';
+import type { Endpoint } from '../http/endpoint.ts';
+import type { ErrorCode, Problem } from '../http/errors.ts';
+import { problemText } from '../http/texts.ts';
 import type { Header, JsonSchema, Response } from './types.ts';
 
 interface ErrorKind {

@@ -1,5 +1,5 @@
 import { isRobot } from '../../domain/robots.ts';
-import type { Visit } from '../page.ts';
+import type { Visit } from '../http/page.ts';
 
 // What browsers and telephones send with a page that nobody has asked to see yet.
 const AHEAD_HEADERS = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz'];

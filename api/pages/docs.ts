@@ -1,6 +1,6 @@
-import type { Endpoint } from '../endpoint.ts';
+import type { Endpoint } from '../http/endpoint.ts';
 import { describedOnce } from '../openapi/endpoint.ts';
-import type { Page, PageAnswer } from '../page.ts';
+import type { Page, PageAnswer } from '../http/page.ts';
 import { documentation } from './docs/document.ts';
 import { DOCS_STYLE } from './docs/style.ts';
 import { html, htmlAnswer } from './html.ts';

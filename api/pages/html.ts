@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { PageAnswer } from '../page.ts';
+import type { PageAnswer } from '../http/page.ts';
 
 /** Markup that may be put out as it is: only `html` makes it, and it escapes whatever it is given as text. */
 export interface Html {

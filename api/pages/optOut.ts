@@ -2,7 +2,7 @@ import { blacklistForOptOut } from '../../db/incoming/blacklist.ts';
 import { findOptOutLink, OPT_OUT_TOKEN_LENGTH, type OptOutLink } from '../../db/incoming/optOut.ts';
 import { isToken } from '../../db/links/tokens.ts';
 import { maskMsisdn } from '../../domain/msisdn.ts';
-import type { Page, PageAnswer } from '../page.ts';
+import type { Page, PageAnswer } from '../http/page.ts';
 import { isAutomatic } from './automatic.ts';
 import { failurePage, html, shortPage } from './html.ts';
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { addDays, CALENDAR_UNITS, daysInside, parseDay, polishDay } from '../../domain/calendar.ts';
 import { REPORT_FIELDS } from '../../domain/reports.ts';
 import { MESSAGE_STATUSES } from '../../domain/statuses.ts';
-import { invalidRequest } from '../errors.ts';
+import { invalidRequest } from '../http/errors.ts';
 import { issue, pageLimit, reference, senderName } from '../fields.ts';
 
 const STANDARD_DAYS = 30;

@@ -6,8 +6,8 @@ import { endpoints } from '../../api/endpoints.ts';
 import { describeInterface } from '../../api/openapi/document.ts';
 import { operationTexts } from '../../api/openapi/operations.ts';
 import type { JsonSchema, OpenApi } from '../../api/openapi/types.ts';
-import { ApiError } from '../../api/errors.ts';
-import { validate } from '../../api/validation.ts';
+import { ApiError } from '../../api/http/errors.ts';
+import { validate } from '../../api/http/validation.ts';
 import { contractBreach, webhookBreach } from '../support/contract.ts';
 import { call } from '../support/client.ts';
 

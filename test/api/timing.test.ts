@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { findTiming } from '../../api/messages/timing.ts';
-import { ApiError } from '../../api/errors.ts';
+import { ApiError } from '../../api/http/errors.ts';
 
 const at = (text: string) => Date.parse(text);
 const shown = (sendAt: string | null, window: string | null, now: string) =>

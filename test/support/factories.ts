@@ -3,7 +3,7 @@ import { newApiKey } from '../../db/accounts/apiKeys.ts';
 import { type Database, openDatabase } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import type { CountryRates } from '../../domain/price.ts';
-import type { Scope } from '../../api/endpoint.ts';
+import type { Scope } from '../../api/http/endpoint.ts';
 import { type ApiClient, apiClient } from './client.ts';
 
 /** What a test wants of an account; money in grosze. */

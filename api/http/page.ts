@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import type { Services } from './services.ts';
+import type { Services } from '../services.ts';
 
 /** A visit to a public page. */
 export interface Visit {

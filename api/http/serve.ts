@@ -3,10 +3,10 @@ import { authenticate, authorise } from './authentication.ts';
 import { readBody } from './body.ts';
 import { Readable } from 'node:stream';
 import type { Answer, Caller, CsvAnswer, Endpoint } from './endpoint.ts';
-import { addIds, idsAmong } from '../telemetry/ids.ts';
+import { addIds, idsAmong } from '../../telemetry/ids.ts';
 import { ApiError, invalidRequest, notFound, providerError } from './errors.ts';
 import { DeadlineError, within } from './outages.ts';
-import type { Services } from './services.ts';
+import type { Services } from '../services.ts';
 import { readQuery, validate } from './validation.ts';
 import { z } from 'zod';
 

@@ -1,24 +1,24 @@
 import { z } from 'zod';
-import { startResend } from '../activities/resends.ts';
+import { startResend } from '../../activities/resends.ts';
 import {
   DELIVERY_STATES,
   type DeliveryRow,
   readDeliveries,
   readDelivery,
-} from '../db/webhooks/webhookDeliveries.ts';
+} from '../../db/webhooks/webhookDeliveries.ts';
 import {
   requestResend,
   type ResendRefusal,
   RESENDS_AT_ONCE,
   RESENDS_MAX,
-} from '../db/webhooks/webhookResends.ts';
-import { endpoint } from './endpoint.ts';
-import { ApiError, notFound } from './errors.ts';
-import { instant } from './fields.ts';
-import { isMessageId } from './messages/history.ts';
-import { cursorAfter, idCursor, pageOf, pageSize } from './paging.ts';
-import { webhookDeliverySchema } from './schemas.ts';
-import type { Services } from './services.ts';
+} from '../../db/webhooks/webhookResends.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { ApiError, notFound } from '../http/errors.ts';
+import { instant } from '../fields.ts';
+import { isMessageId } from '../messages/history.ts';
+import { cursorAfter, idCursor, pageOf, pageSize } from '../paging.ts';
+import { webhookDeliverySchema } from '../schemas.ts';
+import type { Services } from '../services.ts';
 
 const EVENT_ID = /^evt_[0-9a-z]{26}$/;
 const START_MS = 2_000;

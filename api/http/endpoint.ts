@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Services } from './services.ts';
+import type { Services } from '../services.ts';
 
 export type Scope = 'send' | 'read' | 'manage';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { changeSettings, PrefixTakenError, readAccount } from '../db/accounts/accounts.ts';
-import { isActiveSender } from '../db/accounts/senders.ts';
-import { isReservedKeyword } from '../domain/keywords.ts';
-import { defaultForeignPrice } from '../domain/price.ts';
-import { endpoint } from './endpoint.ts';
-import { ApiError, forbidden, invalidRequest } from './errors.ts';
-import { issue, sendWindow, senderName } from './fields.ts';
-import { accountSchema } from './schemas.ts';
+import { changeSettings, PrefixTakenError, readAccount } from '../../db/accounts/accounts.ts';
+import { isActiveSender } from '../../db/accounts/senders.ts';
+import { isReservedKeyword } from '../../domain/keywords.ts';
+import { defaultForeignPrice } from '../../domain/price.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { ApiError, forbidden, invalidRequest } from '../http/errors.ts';
+import { issue, sendWindow, senderName } from '../fields.ts';
+import { accountSchema } from '../schemas.ts';
 
 const INBOUND_PREFIX = /^[A-Za-z0-9]{2,10}$/;
 

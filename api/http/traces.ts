@@ -1,6 +1,6 @@
 import type { Middleware } from 'koa';
-import { methodLabel } from '../telemetry/httpMetrics.ts';
-import type { Tracing } from '../telemetry/tracing.ts';
+import { methodLabel } from '../../telemetry/httpMetrics.ts';
+import type { Tracing } from '../../telemetry/tracing.ts';
 import type { State } from './serve.ts';
 
 // Asked every few seconds by whatever watches the service: of no interest to anybody.

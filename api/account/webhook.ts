@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { decrypt, encrypt } from '../db/encryption.ts';
-import { setWebhook } from '../db/webhooks/webhookSecrets.ts';
-import { endpoint } from './endpoint.ts';
-import { plainText } from './fields.ts';
+import { decrypt, encrypt } from '../../db/encryption.ts';
+import { setWebhook } from '../../db/webhooks/webhookSecrets.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { plainText } from '../fields.ts';
 import { checkWebhookUrl } from './webhookUrl.ts';
 
 const URL_MAX = 2048;

@@ -1,7 +1,7 @@
 import { outageStatus, within } from './outages.ts';
 import type { Page, PageAnswer, Visit } from './page.ts';
 import type { Context } from './serve.ts';
-import type { Services } from './services.ts';
+import type { Services } from '../services.ts';
 
 // As for endpoints: nothing hangs.
 const ANSWER_MS = 10_000;

@@ -1,5 +1,5 @@
-import { isLiteralAddress, isPublicAddress } from '../domain/publicAddress.ts';
-import { invalidRequest } from './errors.ts';
+import { isLiteralAddress, isPublicAddress } from '../../domain/publicAddress.ts';
+import { invalidRequest } from '../http/errors.ts';
 
 // Names that never leave the machine or the local network (RFC 6761, RFC 6762, RFC 9476 and customary ones).
 const PRIVATE_NAME = /(?:^|\.)(?:localhost|local|internal|intranet|lan|home|corp|private|test|invalid)\.?$/i;

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
-import { hashKey } from '../db/accounts/apiKeys.ts';
-import { type KeyRow, useKey } from '../db/accounts/keys.ts';
-import type { Sql } from '../db/connection.ts';
+import { hashKey } from '../../db/accounts/apiKeys.ts';
+import { type KeyRow, useKey } from '../../db/accounts/keys.ts';
+import type { Sql } from '../../db/connection.ts';
 import type { Caller, Endpoint } from './endpoint.ts';
 import { ApiError, forbidden } from './errors.ts';
 

@@ -1,8 +1,8 @@
 import type { Middleware } from 'koa';
 import type { Logger } from 'pino';
-import { newId } from '../db/ids.ts';
-import { measureRequest } from '../telemetry/httpMetrics.ts';
-import { withIds } from '../telemetry/ids.ts';
+import { newId } from '../../db/ids.ts';
+import { measureRequest } from '../../telemetry/httpMetrics.ts';
+import { withIds } from '../../telemetry/ids.ts';
 import { ApiError, invalidRequest, providerError } from './errors.ts';
 import { outageStatus } from './outages.ts';
 import type { State } from './serve.ts';
