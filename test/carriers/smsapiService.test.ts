@@ -1,29 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { callBack, reportFields } from '../smsapi/callbacks.ts';
-import {
-  errorAnswer,
-  json,
-  type Mischief,
-  type Provider,
-  startProvider,
-  type TakenSms,
-} from '../smsapi/provider.ts';
+import { callBack } from '../smsapi/callbacks.ts';
+import { errorAnswer, json, type Provider, startProvider, type TakenSms } from '../smsapi/provider.ts';
 import { eventually } from '../support/eventually.ts';
-import {
-  accounts,
-  outcomes,
-  type Product,
-  type ProductAccount,
-  senderOf,
-  startProduct,
-  untilBound,
-} from '../support/product.ts';
+import { outcomes, type Product, type ProductAccount, senderOf, startProduct } from '../support/product.ts';
 import { startReceiver, type WebhookReceiver } from '../support/webhookReceiver.ts';
+import { addSmsapiRoute, type Callbacks, report } from './smsapiRoute.ts';
 
 const SECRET = `whsec_${randomBytes(16).toString('hex')}`;
-const DELIVERED = 404;
 const SAMPLES = [
   { name: 'a short text', text: 'Paczka czeka. Kod: 1234 {€}', parts: 1 },
   { name: 'Polish letters', text: 'Zażółć gęślą jaźń 🙂', parts: 1 },
@@ -36,7 +20,7 @@ describe('the whole service, by a route to SMSAPI.pl', () => {
   let provider: Provider;
   let receiver: WebhookReceiver;
   let account: ProductAccount;
-  let callbacks: { reports: string; replies: string; lookups: string };
+  let callbacks: Callbacks;
 
   beforeAll(async () => {
     [product, provider, receiver] = await Promise.all([startProduct(2), startProvider(), startReceiver()]);
@@ -58,8 +42,6 @@ describe('the whole service, by a route to SMSAPI.pl', () => {
     expect(taken).toHaveLength(1);
     return taken[0]!;
   };
-  const report = ({ notifyUrl, id, idx, to }: TakenSms, status = DELIVERED) =>
-    callBack(notifyUrl!, reportFields([{ id, status, idx, to }]));
   const untilStatus = (id: string, status: string) =>
     eventually(
       async () => (await account.api.get(`/v1/messages/${id}`)).body,
@@ -72,23 +54,10 @@ describe('the whole service, by a route to SMSAPI.pl', () => {
     );
 
   it('takes the route from the operator’s command line, token by standard input', async () => {
-    const settings = { url: provider.url, callbackUrl: product.service.apiUrl, responseSeconds: 2 };
-    const answer = await product.admin(
-      [
-        ...['routes', 'add', '--name', 'smsapi', '--kind', 'smsapi', '--settings', JSON.stringify(settings)],
-        ...['--prefix', '48', '--broken-after', '2', '--credentials', '-'],
-      ],
-      provider.token,
-    );
-    expect(JSON.stringify(answer)).not.toContain(provider.token);
-    await untilBound(product.sql, 'smsapi', 2);
+    const added = await addSmsapiRoute(product, provider);
+    expect(JSON.stringify(added.said)).not.toContain(provider.token);
     expect(await product.admin(['routes', 'test', 'smsapi'])).toMatchObject({ works: true });
-    const told = await product.admin(['routes', 'callbacks', 'smsapi']);
-    callbacks = {
-      reports: String(told['callback_reports']),
-      replies: String(told['callback_replies']),
-      lookups: String(told['callback_lookups']),
-    };
+    callbacks = added.callbacks;
     expect(callbacks.reports).toMatch(/^http:\/\/.*\/callbacks\/smsapi\/[\w-]{32,}\/reports$/);
   });
 
@@ -192,78 +161,4 @@ describe('the whole service, by a route to SMSAPI.pl', () => {
       body: { status: 'active', network: 'Play', mcc: '260', mnc: '06', ported: true, cached: false },
     });
   });
-
-  it('with all that a provider can do wrong: none lost, none sent twice, the ledger exact', async () => {
-    const MESSAGES = 240;
-    const busy = await product.account();
-    const tries = new Map<string, number>();
-    const first = 48_600_100_000;
-    const drop = (response: ServerResponse) => void response.destroy();
-    // By the last digit of the number: what happens at the first try. Every further try is answered as usual.
-    const firstTry: Record<string, Mischief> = {
-      '0': errorAnswer(202),
-      '1': (response, take) => {
-        take();
-        drop(response);
-      },
-      '2': (response, take) => {
-        take();
-        response.writeHead(502).end();
-      },
-      '3': (response, take) => {
-        take();
-        response.end('<html>');
-      },
-      '4': (response, take) => {
-        const answer = take();
-        setTimeout(() => json(response, 200, answer), 2_500);
-      },
-      '5': errorAnswer(13),
-      '6': errorAnswer(101),
-      '7': drop,
-    };
-    provider.always((response, take, call) => {
-      const { to = '' } = call.form;
-      const mischief = firstTry[to.slice(-1)];
-      const tried = tries.get(to) ?? 0;
-      tries.set(to, tried + 1);
-      if (call.path !== '/sms.do' || mischief === undefined || tried > 0) json(response, 200, take());
-      else mischief(response, take, call);
-    });
-    const to = Array.from({ length: MESSAGES }, (_, i) => `+${first + i}`);
-    const sent = await busy.api.send({ to, text: 'Zażółć gęślą jaźń' });
-    expect(sent.body.accepted).toBe(MESSAGES);
-
-    const reported = new Set<string>();
-    const settled = await eventually(
-      async () => {
-        const open = provider.taken.filter((sms) => Number(sms.to) >= first && !reported.has(sms.id));
-        for (const sms of open) {
-          reported.add(sms.id);
-          await report(sms);
-        }
-        return await outcomes(product.sql, busy.id);
-      },
-      (all) =>
-        all.every(
-          ({ recipient, status, submission }) =>
-            ['delivered', 'failed'].includes(status) ||
-            (recipient.endsWith('7') && submission === 'unanswered'),
-        ),
-      90_000,
-    );
-
-    const takenOnce = provider.taken.filter((sms) => Number(sms.to) >= first);
-    expect(new Set(takenOnce.map((sms) => sms.to)).size).toBe(takenOnce.length);
-    for (const { recipient, status, charges, refunds } of settled) {
-      const digit = recipient.slice(-1);
-      const wanted = digit === '5' ? 'failed' : digit === '7' ? 'queued' : 'delivered';
-      expect([recipient, status, charges, refunds]).toEqual([recipient, wanted, 1, digit === '5' ? 1 : 0]);
-      // The first try of some broke off before the provider took it: nobody gives it a second one by itself.
-      if (digit === '7') expect(tries.get(recipient.slice(1))).toBe(1);
-    }
-    const { balance, ledger, expected } = await accounts(product.sql, busy.id);
-    expect([balance, ledger]).toEqual([expected, expected]);
-    provider.always(null);
-  }, 120_000);
 });

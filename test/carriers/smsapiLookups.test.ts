@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { testSmsapiRoute } from '../../carriers/smsapi/carrier.ts';
+import { smsapiSettings } from '../../carriers/smsapi/settings.ts';
+import type { Provider } from '../smsapi/provider.ts';
+import { openCarrier, SECRET } from './smsapiCarrier.ts';
+
+describe('a look-up', () => {
+  it('is answered by a callback', async () => {
+    const { provider, carrier, lookups } = await openCarrier();
+    provider.lookupAnswer = (id, number) => {
+      setTimeout(
+        () =>
+          lookups.set(id, {
+            kind: 'found',
+            status: 'active',
+            network: 'Play',
+            mcc: '260',
+            mnc: '06',
+            ported: true,
+          }),
+        300,
+      );
+      return { status: 'OK', number, id, price: 0.04 };
+    };
+    expect(await carrier.lookup('+48500100200')).toMatchObject({ kind: 'found', network: 'Play' });
+    const asked = provider.calls.find(({ path }) => path === '/hlr.do');
+    expect(asked?.form).toEqual({ number: '48500100200', format: 'json' });
+  });
+
+  it('is answered at once where the provider does so', async () => {
+    const { provider, carrier: sync } = await openCarrier({ lookups: 'sync' });
+    provider.lookupAnswer = (id, number) => ({
+      count: 1,
+      list: [
+        { id, number, date: 1, mcc: 260, mnc: 3, info: 'OK', status: 'OK', ported: 0, ported_from: null },
+      ],
+    });
+    expect(await sync.lookup('+48500100200')).toEqual({
+      kind: 'found',
+      status: 'active',
+      network: 'Orange',
+      mcc: '260',
+      mnc: '03',
+      ported: false,
+    });
+    expect(provider.calls.some(({ path }) => path === '/hlrsync.do')).toBe(true);
+  });
+
+  it('of a number that cannot be one finds that', async () => {
+    const { provider, carrier } = await openCarrier();
+    provider.lookupAnswer = (_, number) => ({ number, status: 'ERROR', error: 13 });
+    expect(await carrier.lookup('+48500100200')).toMatchObject({ kind: 'found', status: 'invalid' });
+  });
+
+  it.each([
+    ['an error', () => ({ error: 103, message: 'no points' })],
+    ['nonsense', () => 'yes'],
+    ['no id', () => ({ status: 'OK' })],
+  ])('fails on %s', async (_, answer) => {
+    const { provider, carrier } = await openCarrier();
+    provider.lookupAnswer = answer;
+    expect(await carrier.lookup('+48500100200')).toEqual({ kind: 'failed' });
+  });
+
+  it('whose callback does not come times out', async () => {
+    const { carrier } = await openCarrier();
+    const before = Date.now();
+    expect(await carrier.lookup('+48500100200')).toEqual({ kind: 'timed_out' });
+    expect(Date.now() - before).toBeLessThan(3_000);
+  });
+
+  it('whose question is not answered times out', async () => {
+    const { provider, carrier } = await openCarrier();
+    provider.always(() => undefined);
+    expect(await carrier.lookup('+48500100200')).toEqual({ kind: 'timed_out' });
+  });
+});
+
+describe('testing a route', () => {
+  const credentialsOf = (provider: Provider) => ({ token: provider.token, callbackSecret: SECRET });
+
+  it('tells whose account it is, and sends nothing', async () => {
+    const { provider } = await openCarrier();
+    const settings = smsapiSettings.parse({ url: provider.url });
+    expect(await testSmsapiRoute(settings, credentialsOf(provider))).toEqual({
+      ok: true,
+      account: 'firma, 1000 points',
+    });
+    expect(provider.calls.map(({ path }) => path)).toEqual(['/profile', '/profile']);
+  });
+
+  it('tells what is the matter', async () => {
+    const { provider } = await openCarrier();
+    const settings = smsapiSettings.parse({ url: provider.url });
+    const wrong = { ...credentialsOf(provider), token: 'wrong-token' };
+    expect(await testSmsapiRoute(settings, wrong)).toEqual({ ok: false, problem: 'wrong token (101)' });
+  });
+});
