@@ -11,8 +11,8 @@ const MAX_UNREAD = 1_048_576;
 const KEEP_ALIVE_MS = 30_000;
 
 /**
- * Connects to the SMSC, by TLS where the route says so: its certificate is checked against `tlsCa`, or the system's
- * authorities, and against `tlsServerName`, or `host`.
+ * Connects to the SMSC, by TLS where the route says so: its certificate is checked against `tlsCa`, or the authorities
+ * that Node brings, and against `tlsServerName`, or `host`.
  * @param signal gives it up
  * @throws Error where no connection comes about
  */

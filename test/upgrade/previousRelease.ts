@@ -7,7 +7,7 @@ import { z } from 'zod';
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 // After a release, name its last commit here.
-const PREVIOUS = { version: '0.3.0', commit: '3d3fc5911f77cc667321440d8b4d63e126f941e7' };
+const PREVIOUS = { version: '0.3.0', commit: 'b9a4973027c3cc0dfb7c0ebd883cb41d7a4aa7ef' };
 const NPM_PATIENCE_MS = 600_000;
 
 /** The code of the release before this one, in a folder of its own. */
