@@ -23,6 +23,7 @@ import {
   WHOLE,
 } from '../db/incoming/receipts.ts';
 import { acceptParts } from '../db/messages/answers.ts';
+import { reportFinding } from '../db/maintenance/findings.ts';
 import { lockMessage } from '../db/messages/submissions.ts';
 import { holdUnanswered } from '../db/messages/unanswered.ts';
 import { transaction } from '../db/transaction.ts';
@@ -37,7 +38,7 @@ export interface Receipts {
   /** Stores reports; everything after that survives a crash by `catchUp`. */
   receive(carrier: Carrier['name'], reports: DeliveryReport[]): Promise<void>;
   /** Stores what an SMSC said of a submit after that had been given up as unanswered, and tells the workflow. */
-  receiveLateAnswer(reference: string, answer: LateAnswer): Promise<void>;
+  receiveLateAnswer(reference: string, answer: LateAnswer, arrivedAt: number): Promise<void>;
   /** Applies stored reports that have met their part, and tells the workflows. */
   catchUp(): Promise<void>;
 }
@@ -73,26 +74,33 @@ export function createReceipts(sql: Database, client: Client, onError: (error: u
       countReports(carrier, reports);
       await applyNow().catch(onError);
     },
-    async receiveLateAnswer(reference, answer) {
-      await storeLateAnswer(sql, reference, answer);
+    async receiveLateAnswer(reference, answer, arrivedAt) {
+      await storeLateAnswer(sql, reference, answer, arrivedAt);
       await applyNow().catch(onError);
     },
   };
 }
 
 // Whatever the reason for not taking it: the message is submitted again, and gets that answer in time.
-async function storeLateAnswer(sql: Database, reference: string, answer: LateAnswer): Promise<void> {
+async function storeLateAnswer(
+  sql: Database,
+  reference: string,
+  answer: LateAnswer,
+  arrivedAt: number,
+): Promise<void> {
   const submitted = parseReference(reference);
   if (submitted === null) return;
   const { messageId, part } = submitted;
   const sentAfterSeconds = await transaction(sql, async (tx) => {
+    // The transaction's instant is past: the answer counts as older than it is, never as younger.
+    const agoMs = performance.now() - arrivedAt;
     // Answers to several parts come in one burst: each has to see what the one before it left.
     await lockMessage(tx, messageId);
     const parts = part === WHOLE ? await partNumbers(tx, messageId) : [part];
     if (answer.kind === 'accepted') {
       return (await acceptParts(tx, { messageId, parts }, answer.carrierMessageId)).sentAfterSeconds;
     }
-    await holdUnanswered(tx, { messageId, parts }, answer.code ?? null);
+    await holdUnanswered(tx, { messageId, parts }, { agoMs }, answer.code ?? null);
     return null;
   });
   observeSent(sentAfterSeconds);
@@ -174,22 +182,30 @@ function movesOf(message: ReportedMessage): MessageMove[] {
   return moves;
 }
 
+async function reportLost(tx: Sql, { messageId, accountId, status }: PendingSignal): Promise<void> {
+  const details = { workflow: 'not found', status };
+  await reportFinding(tx, { kind: 'workflow_lost', subject: messageId, accountId, details });
+}
+
 /** One transaction: tells workflows of outcomes and forgets those told. Returns how many it took. */
 async function signalOutcomes(tx: Sql, client: Client): Promise<number> {
   const pending = await takeSignals(tx, AT_ONCE);
-  const told = await Promise.all(pending.map((signal) => tell(client, signal)));
+  const told = await Promise.all(pending.map((signal) => tell(tx, client, signal)));
   const done = pending.filter((_, index) => told[index]).map((signal) => signal.id);
   if (done.length > 0) await dropSignals(tx, done);
   // A Temporal server that does not answer must not keep us turning in a circle.
   return done.length === pending.length ? pending.length : 0;
 }
 
-async function tell(client: Client, { messageId, status, events }: PendingSignal): Promise<boolean> {
+async function tell(tx: Sql, client: Client, signal: PendingSignal): Promise<boolean> {
+  const { messageId, status, events } = signal;
   try {
     await client.workflow.getHandle(messageId).signal(outcomeSignal, { status, events });
     return true;
   } catch (error) {
-    // A workflow that has ended needs no outcome; starting one for a late report would send the message again.
-    return error instanceof WorkflowNotFoundError;
+    if (!(error instanceof WorkflowNotFoundError)) return false;
+    // A workflow that has ended needs no outcome. Where it is lost, the reconciliation has its webhook events told.
+    if (events.length > 0) await reportLost(tx, signal);
+    return true;
   }
 }

@@ -11,7 +11,14 @@ import {
   rejectBlacklisted,
   type StatusChange,
 } from '../db/messages/endings.ts';
-import { claimParts, holdParts, leavePartsUnanswered, type PartClaim } from '../db/messages/parts.ts';
+import {
+  claimParts,
+  holdParts,
+  leavePartsUnanswered,
+  type PartClaim,
+  type PartsOf,
+} from '../db/messages/parts.ts';
+import { holdUnanswered } from '../db/messages/unanswered.ts';
 import { moveToRoute, openSubmission, type SubmittableMessage } from '../db/messages/submissions.ts';
 import { splitIntoParts } from '../domain/parts.ts';
 import { orderRoutes, type Routing } from '../domain/routing.ts';
@@ -157,8 +164,8 @@ async function submitMessage(
   let unanswered = false;
   for (const piece of pieces) {
     const { claim, answer } = await submitPiece(submitting, message, piece);
-    if (claim === 'closed') return submitMessage(submitting, messageId, round, patience);
-    if (claim === 'unanswered') unanswered = true;
+    if (claim?.state === 'closed') return submitMessage(submitting, messageId, round, patience);
+    if (claim?.state === 'unanswered') unanswered = true;
     if (answer === null) continue;
 
     const some = { messageId, parts: piece.parts };
@@ -178,17 +185,22 @@ async function submitMessage(
         unanswered = true;
         break;
       case 'broken':
-        if (claim !== null) await untilStored(() => holdParts(sql, some, code));
+        await putBack(sql, some, claim, code);
         return await moveOn(submitting, message, answer.code, round);
-      case 'throttled':
-        await pacer.pause(answer.retryAfterMs);
-        await untilStored(() => holdParts(sql, some, code));
-        if (Date.now() + answer.retryAfterMs > patience) throw tryLater(answer);
+      case 'throttled': {
+        // Others may try too soon without it; what became of this part must be stored whatever comes of it.
+        const pausing = pacer.pause(answer.retryAfterMs).catch((error: unknown) => {
+          log.warn('the route could not be paused for the other workers', { error });
+        });
+        const ours = await putBack(sql, some, claim, code);
+        await pausing;
+        if (!ours || Date.now() + answer.retryAfterMs > patience) throw tryLater(answer);
         // Read anew afterwards: its recipient may have opted out, its time may be over.
         await delay(answer.retryAfterMs, undefined, { signal: Context.current().cancellationSignal });
         return submitMessage(submitting, messageId, round, patience);
+      }
       case 'later':
-        await untilStored(() => holdParts(sql, some, code));
+        await putBack(sql, some, claim, code);
         throw tryLater(answer);
     }
   }
@@ -237,10 +249,10 @@ async function submitPiece(
   const steps = {
     async prepare() {
       claim = await claimParts(sql, some);
-      return claim === 'claimed';
+      return claim.state === 'claimed';
     },
     async undo() {
-      await untilStored(() => holdParts(sql, some, null));
+      await putBack(sql, some, claim, null);
       claim = null;
     },
   };
@@ -255,6 +267,25 @@ async function submitPiece(
   onAnswer(answer, ms);
   observeSubmit(carrier.name, answer.kind, ms / 1000);
   return { claim, answer };
+}
+
+/**
+ * Puts parts back that were claimed and certainly not taken.
+ * @returns false when another attempt has given this one up meanwhile: the workflow, which would wait for a report, is told
+ */
+async function putBack(
+  sql: Database,
+  some: PartsOf,
+  claim: PartClaim | null,
+  code: string | null,
+): Promise<boolean> {
+  if (claim?.state !== 'claimed') return true;
+  const { at: claimedAt } = claim;
+  return await untilStored(async () => {
+    if (await holdParts(sql, some, claimedAt, code)) return true;
+    await holdUnanswered(sql, some, { claimedAt }, code);
+    return false;
+  });
 }
 
 async function handOver(

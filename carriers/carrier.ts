@@ -15,8 +15,15 @@ export interface CarrierHandlers {
   onReplies(replies: CarrierReply[]): Promise<void>;
   /** One segment of a reply that came in several. */
   onSegment(segment: ReplySegment): Promise<void>;
-  /** The answer to a submit that was `unanswered` by then. */
-  onLateAnswer(reference: string, answer: Exclude<SubmitAnswer, { kind: 'unanswered' }>): Promise<void>;
+  /**
+   * The answer to a submit that was `unanswered` by then.
+   * @param arrivedAt when it came, by `performance.now()`: handed over once more it is still no answer to a later submit
+   */
+  onLateAnswer(
+    reference: string,
+    answer: Exclude<SubmitAnswer, { kind: 'unanswered' }>,
+    arrivedAt: number,
+  ): Promise<void>;
 }
 
 /** What is to be seen of a carrier in this process. */

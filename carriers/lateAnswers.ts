@@ -13,9 +13,10 @@ export function createLateAnswers(onError: (error: unknown) => void) {
   let handlers: CarrierHandlers | undefined;
 
   const store = async (reference: string, answer: LateAnswer): Promise<void> => {
+    const arrivedAt = performance.now();
     for (const pause of [...TRY_AGAIN_MS, null]) {
       try {
-        await handlers?.onLateAnswer(reference, answer);
+        await handlers?.onLateAnswer(reference, answer, arrivedAt);
         return;
       } catch (error) {
         onError(error);

@@ -131,7 +131,8 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       onReports: (reports) => receipts.receive(route, reports),
       onReplies: (found) => replies.receive(route, found),
       onSegment: (segment) => segments.receive(route, segment),
-      onLateAnswer: (reference, answer) => receipts.receiveLateAnswer(reference, answer),
+      onLateAnswer: (reference, answer, arrivedAt) =>
+        receipts.receiveLateAnswer(reference, answer, arrivedAt),
     }),
     routing,
     applyReports: () => receipts.catchUp().catch(onError),

@@ -13,6 +13,12 @@ export const carrierQueue = (carrier: string): string => `carrier-${carrier}`;
 /** Patch: steps are first tried within the workflow task. Workflows begun before 0.4.0 go on without. */
 export const AT_ONCE = 'at-once';
 
+/**
+ * Patch: a message that is over although its workflow heard nothing of that is waited for no longer than a moment. So it is
+ * after Temporal was restored from a backup.
+ */
+export const OVER_UNHEARD = 'over-unheard';
+
 /** Input of the `message` workflow; its id is the message's id. Instants and identifiers only, never personal data. */
 export interface MessageInput {
   accountId: string;

@@ -33,6 +33,7 @@ import {
   type MovedOn,
   type OutcomeSignal,
   outcomeSignal,
+  OVER_UNHEARD,
   resubmitUpdate,
   SEARCH_ATTRIBUTES,
   type SubmissionOutcome,
@@ -56,6 +57,8 @@ const { submitAtOnce } = proxyLocalActivities<ReturnType<typeof quickSubmissionA
 
 // Most reports come sooner: the search attribute tells of those that wait for theirs.
 const SHOW_SENT_AFTER_MS = 60_000;
+
+const SIGNAL_PATIENCE_MS = 60_000;
 
 // An SMSC that says late, again and again, that it has not taken a message gets it less and less often.
 const HELD_REST_MS = 1_000;
@@ -274,12 +277,18 @@ export async function message(input: MessageInput): Promise<MessageResult> {
   async function nextOutcome(current: 'sent' | 'unanswered'): Promise<SubmissionOutcome | OutcomeSignal> {
     if (shown !== current && !(await outcomeWithin(SHOW_SENT_AFTER_MS))) show(current);
     if (!(await outcomeWithin(input.giveUpAt - Date.now()))) {
-      const expired = await local.expire(id);
-      // The reports won the race in the database: their signal is on its way.
-      if (expired.status !== 'expired') await condition(() => outcomes.length > 0);
-      else return expired;
+      const over = await local.expire(id);
+      // Else reports won the race in the database: their signal is on its way.
+      if (over.status === 'expired' || !(await outcomeOnItsWay())) return over;
     }
     return outcomes.shift()!;
+  }
+
+  /** False: it came before the moment that Temporal was restored to, and does not come again. */
+  async function outcomeOnItsWay(): Promise<boolean> {
+    if (patched(OVER_UNHEARD)) return await condition(() => outcomes.length > 0, SIGNAL_PATIENCE_MS);
+    await condition(() => outcomes.length > 0);
+    return true;
   }
 
   async function outcomeWithin(ms: number): Promise<boolean> {

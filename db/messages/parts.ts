@@ -7,11 +7,12 @@ export interface PartsOf {
 }
 
 /**
- * Where parts stand: `claimed` means this call marked them as under way and the caller is the one to submit them;
- * `unanswered`: an earlier attempt marked them and never stored an answer; `closed`: the message is no longer queued on
- * this route.
+ * Where parts stand: `claimed` means this call marked them as under way and the caller is the one to submit them; `at` is the
+ * instant of that, as PostgreSQL writes it, which no other claim of theirs has. `unanswered`: an earlier attempt marked them
+ * and never stored an answer; `closed`: the message is no longer queued on this route.
  */
-export type PartClaim = 'claimed' | 'accepted' | 'refused' | 'unanswered' | 'closed';
+export type PartClaim =
+  { state: 'claimed'; at: string } | { state: 'accepted' | 'refused' | 'unanswered' | 'closed' };
 
 /**
  * Marks parts as under way before they leave, all or none, so that a crash from here on is known to leave their fate
@@ -23,7 +24,7 @@ export async function claimParts(
   { carrier, ...of }: PartsOf & { carrier: string },
 ): Promise<PartClaim> {
   const { messageId, parts } = of;
-  const [claimed] = await sql`
+  const [claimed] = await sql<{ at: string }[]>`
     with open as (
       select id from messages
        where id = ${messageId} and status = 'queued' and carrier = ${carrier}
@@ -37,35 +38,47 @@ export async function claimParts(
          set state = 'under way', tries = message_parts.tries + 1, submitted_at = now(), carrier = excluded.carrier,
              answer_code = null, answered_at = null
        where message_parts.state = 'held'
-      returning message_id
+      returning message_id, submitted_at
     )
-    update messages m set submission = 'under way' from claimed c where m.id = c.message_id returning m.id`;
-  if (claimed) return 'claimed';
+    update messages m set submission = 'under way' from claimed c where m.id = c.message_id
+    returning c.submitted_at::text as at`;
+  if (claimed) return { state: 'claimed', at: claimed.at };
   const set: Fragment = sql`state = case when p.state = 'under way' then 'unanswered' else p.state end`;
-  const [found] = await sql<{ state: PartClaim }[]>`
+  const [found] = await sql<{ state: 'accepted' | 'refused' | 'unanswered' }[]>`
     with ${changedParts(sql, of, { set, where: sql`p.state <> 'held'` })}, shown as (
       update messages m set submission = 'unanswered', updated_at = now()
         from changed c where m.id = c.message_id and c.state = 'unanswered' and m.status = 'queued'
     )
     select state from changed order by state = 'unanswered' desc`;
-  return found?.state ?? 'closed';
+  return { state: found?.state ?? 'closed' };
 }
 
 /**
  * Puts parts back that the SMSC certainly did not take, to be submitted again. A message of which it took nothing yet
  * waits as before its first try; one of which other parts were left unanswered shows that.
+ * @param claimedAt of the claim that was answered: what was claimed since is another submit
  * @param code what the SMSC said
+ * @returns false when they are not under way by that claim any more
  */
-export async function holdParts(sql: Sql, of: PartsOf, code: string | null): Promise<void> {
+export async function holdParts(
+  sql: Sql,
+  of: PartsOf,
+  claimedAt: string,
+  code: string | null,
+): Promise<boolean> {
+  const where: Fragment = sql`p.state = 'under way' and p.submitted_at = ${claimedAt}::text::timestamptz`;
   const set: Fragment = sql`state = 'held', answered_at = now(), answer_code = ${code}`;
-  await sql`
-    with ${changedParts(sql, of, { set, where: sql`p.state = 'under way'` })}
-    update messages m set submission = others.shows
-      from (select case when bool_or(state = 'unanswered') then 'unanswered'
-                        when bool_or(state <> 'held') then 'under way' else 'waiting' end as shows
-              from message_parts where message_id = ${of.messageId} and part not in (select part from changed)) others
-     where m.id = ${of.messageId} and m.submission = 'under way' and others.shows <> 'under way'
-       and exists (select from changed)`;
+  const [found] = await sql<{ held: boolean }[]>`
+    with ${changedParts(sql, of, { set, where })}, shown as (
+      update messages m set submission = others.shows
+        from (select case when bool_or(state = 'unanswered') then 'unanswered'
+                          when bool_or(state <> 'held') then 'under way' else 'waiting' end as shows
+                from message_parts where message_id = ${of.messageId} and part not in (select part from changed)) others
+       where m.id = ${of.messageId} and m.submission = 'under way' and others.shows <> 'under way'
+         and exists (select from changed)
+    )
+    select exists (select from changed) as held`;
+  return found?.held === true;
 }
 
 /** Notes that a submit got no answer in time, or one that does not tell, and shows it on the message. */

@@ -77,15 +77,27 @@ export async function reopenUnanswered(sql: Sql, messageId: string): Promise<boo
   return found?.reopened === true;
 }
 
+/** The submit that an answer is to: the one of that claim, or the last one before the answer came, so many milliseconds ago. */
+export type Answered = { claimedAt: string } | { agoMs: number };
+
 /**
  * The SMSC said late that it has not taken parts which count as unanswered, or are about to: they may be submitted again,
  * and the message's workflow has to be told so. Parts that the operator had submitted again stay as they are: of them
- * nobody knows which submit is meant.
+ * nobody knows which submit is meant. So do those that were submitted again since the answer came.
  */
-export async function holdUnanswered(sql: Sql, of: PartsOf, code: string | null): Promise<void> {
+export async function holdUnanswered(
+  sql: Sql,
+  of: PartsOf,
+  answered: Answered,
+  code: string | null,
+): Promise<void> {
+  const meant: Fragment =
+    'claimedAt' in answered
+      ? sql`p.submitted_at = ${answered.claimedAt}::text::timestamptz`
+      : sql`p.submitted_at < now() - ${answered.agoMs}::float8 * interval '1 millisecond'`;
   const change: PartsChange = {
     set: sql`state = 'held', answered_at = now(), answer_code = ${code}`,
-    where: sql`p.state in ('unanswered', 'under way') and p.resubmitted_at is null`,
+    where: sql`p.state in ('unanswered', 'under way') and p.resubmitted_at is null and ${meant}`,
     ofMessage: sql`and status = 'queued'`,
   };
   await sql`

@@ -68,8 +68,8 @@ export async function openCarrier(
       await store.onSegment?.(segment);
       bound.segments.push(segment);
     },
-    async onLateAnswer(reference, answer) {
-      await store.onLateAnswer?.(reference, answer);
+    async onLateAnswer(reference, answer, arrivedAt) {
+      await store.onLateAnswer?.(reference, answer, arrivedAt);
       bound.late.push({ reference, answer });
     },
   });

@@ -229,13 +229,21 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     'message-answered-late': async () => {
       const id = await unanswered();
       const receipts = createReceipts(at.sql, at.client, console.error);
-      await receipts.receiveLateAnswer(`${id}/1`, {
-        kind: 'later',
-        retryAfterMs: 1_000,
-        code: 'ESME_RSYSERR',
-      });
+      await receipts.receiveLateAnswer(
+        `${id}/1`,
+        {
+          kind: 'later',
+          retryAfterMs: 1_000,
+          code: 'ESME_RSYSERR',
+        },
+        performance.now(),
+      );
       await answers(id, 2);
-      await receipts.receiveLateAnswer(`${id}/1`, { kind: 'accepted', carrierMessageId: `late-${id}` });
+      await receipts.receiveLateAnswer(
+        `${id}/1`,
+        { kind: 'accepted', carrierMessageId: `late-${id}` },
+        performance.now(),
+      );
       const report = { reference: null, state: 'delivered', errorCode: null } as const;
       await receipts.receive('simulator', [{ ...report, carrierMessageId: `late-${id}` }]);
       await closed(id);

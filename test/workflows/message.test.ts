@@ -230,6 +230,16 @@ describe('the endings of the simulated carrier', () => {
     expect(await pipeline.balance(account)).toBe(985);
   });
 
+  test('over before Temporal was restored from a backup: its workflow ends although it hears nothing', async () => {
+    const { message } = await sent('903');
+    await pipeline.untilStatus(message.id, 'sent');
+    await pipeline.sql`
+      update messages set status = 'delivered', delivered_at = now(), updated_at = now() where id = ${message.id}`;
+    await pipeline.sleep(72 * HOUR + 120_000);
+    expect(await untilClosed(message.id)).toBe('COMPLETED');
+    expect(await pipeline.client.workflow.getHandle(message.id).result()).toEqual({ status: 'delivered' });
+  });
+
   test('905 is not sent again, stays visible as unanswered, and a later report completes it', async () => {
     const { message, account } = await sent('905');
     await until('unanswered', async () => (await row(message.id)).submission === 'unanswered');

@@ -151,6 +151,31 @@ describe('a message whose workflow was lost', () => {
     expect(await pipeline.balance(account)).toBe(985);
   });
 
+  test('gone from a restored Temporal when its report comes: its end is told all the same', async () => {
+    const { id } = await accepted({ ending: '903' }, { webhookUrl: receiver.url });
+    await pipeline.untilStatus(id, 'sent');
+    await remove(id);
+    const [part] = await pipeline.sql<{ id: string }[]>`
+      select carrier_message_id as id from message_parts where message_id = ${id}`;
+    await storeReports(pipeline.sql, 'simulator', [
+      { carrierMessageId: part!.id, reference: null, state: 'delivered', errorCode: null },
+    ]);
+    await pipeline.untilStatus(id, 'delivered');
+    await until('that is found', async () => (await findings(id)).length > 0);
+    expect(await findings(id)).toEqual([{ kind: 'workflow_lost', state: 'open', mended: 0 }]);
+    receiving = true;
+    expect((await reconcile()).mended).toBe(1);
+    await until('all of it is told', async () => {
+      const left = await pipeline.sql`
+        select from webhook_events where message_id = ${id} and state <> 'delivered'`;
+      return left.length === 0;
+    });
+    await until('its workflow ends', async () => (await stateOf(id)) === 'COMPLETED');
+    receiving = false;
+    expect(received.splice(0)).toContain('message.delivered');
+    expect(await pipeline.submits(id)).toBe(1);
+  });
+
   test('unanswered and terminated: it stays unanswered, and is not submitted again', async () => {
     const { id } = await accepted({ ending: '905' });
     const unanswered = async () => (await row(id))['submission'] === 'unanswered';

@@ -5,8 +5,8 @@ import type { Database } from '../../db/connection.ts';
 import { storeReports } from '../../db/incoming/receipts.ts';
 import { acceptParts, concludeSubmission } from '../../db/messages/answers.ts';
 import { failSubmission } from '../../db/messages/endings.ts';
-import { claimParts, leavePartsUnanswered } from '../../db/messages/parts.ts';
-import { reopenUnanswered } from '../../db/messages/unanswered.ts';
+import { claimParts, holdParts, leavePartsUnanswered, type PartsOf } from '../../db/messages/parts.ts';
+import { holdUnanswered, reopenUnanswered } from '../../db/messages/unanswered.ts';
 import { startDatabase } from '../support/database.ts';
 
 const ROUTE = 'r';
@@ -52,8 +52,18 @@ const report = (carrierMessageId: string, state: 'enroute' | 'delivered', phone:
   ...{ carrierMessageId, reference: null, phone, state, errorCode: null },
 });
 
-const late = (id: string, part: number, answer: Parameters<Receipts['receiveLateAnswer']>[1]) =>
-  receipts.receiveLateAnswer(`${id}/${part}`, answer);
+const late = (
+  id: string,
+  part: number,
+  answer: Parameters<Receipts['receiveLateAnswer']>[1],
+  arrivedAt = performance.now(),
+) => receipts.receiveLateAnswer(`${id}/${part}`, answer, arrivedAt);
+
+async function claimed(of: PartsOf): Promise<string> {
+  const claim = await claimParts(sql, { ...of, carrier: ROUTE });
+  if (claim.state !== 'claimed') throw new Error(claim.state);
+  return claim.at;
+}
 const throttled = { kind: 'throttled', retryAfterMs: 1000 } as const;
 
 describe('late answers', () => {
@@ -89,7 +99,7 @@ describe('late answers', () => {
   test('to the submit before the operator’s are no answer to the operator’s, unless it was taken', async () => {
     const id = await message(['unanswered']);
     expect(await reopenUnanswered(sql, id)).toBe(true);
-    expect(await claimParts(sql, { messageId: id, parts: [1], carrier: ROUTE })).toBe('claimed');
+    await claimed({ messageId: id, parts: [1] });
     await leavePartsUnanswered(sql, { messageId: id, parts: [1] }, null);
     await late(id, 1, throttled);
     expect(await now(id)).toEqual({ status: 'queued', submission: 'unanswered', states: 'unanswered' });
@@ -98,7 +108,25 @@ describe('late answers', () => {
     await reopenUnanswered(sql, other);
     await late(other, 1, { kind: 'accepted', carrierMessageId: 'taken-first' });
     expect((await now(other)).status).toBe('sent');
-    expect(await claimParts(sql, { messageId: other, parts: [1], carrier: ROUTE })).toBe('accepted');
+    expect(await claimParts(sql, { messageId: other, parts: [1], carrier: ROUTE })).toEqual({
+      state: 'accepted',
+    });
+  });
+
+  test('that are told once more are no answer to the submit that they led to', async () => {
+    const id = await message(['unanswered']);
+    const of = { messageId: id, parts: [1] };
+    const arrivedAt = performance.now();
+    await late(id, 1, throttled, arrivedAt);
+    expect((await now(id)).states).toBe('held');
+    await claimed(of);
+    await late(id, 1, throttled, arrivedAt);
+    expect(await now(id)).toEqual({ status: 'queued', submission: 'under way', states: 'under way' });
+    await leavePartsUnanswered(sql, of, null);
+    await late(id, 1, throttled, arrivedAt);
+    expect(await now(id)).toEqual({ status: 'queued', submission: 'unanswered', states: 'unanswered' });
+    await late(id, 1, throttled);
+    expect((await now(id)).states).toBe('held');
   });
 
   test('a refusal after the message was given up as unanswered tells its workflow', async () => {
@@ -121,9 +149,24 @@ describe('the operator’s word', () => {
 describe('parts', () => {
   test('that the SMSC has are not submitted again with the others by a carrier that takes messages whole', async () => {
     const id = await message(['accepted', 'held', 'held'], 'under way');
-    expect(await claimParts(sql, { messageId: id, parts: [1, 2, 3], carrier: ROUTE })).toBe('accepted');
+    expect(await claimParts(sql, { messageId: id, parts: [1, 2, 3], carrier: ROUTE })).toEqual({
+      state: 'accepted',
+    });
     expect((await now(id)).states).toBe('accepted, held, held');
     expect((await concludeSubmission(sql, id)).status).toBe('queued');
+  });
+
+  test('are put back by the attempt that claimed them, not by one before', async () => {
+    const id = await message(['held', 'held'], 'waiting');
+    const of = { messageId: id, parts: [1, 2] };
+    const first = await claimed(of);
+    expect(await holdParts(sql, of, first, null)).toBe(true);
+    const second = await claimed(of);
+    expect(await holdParts(sql, of, first, null)).toBe(false);
+    await holdUnanswered(sql, of, { claimedAt: first }, null);
+    expect((await now(id)).states).toBe('under way, under way');
+    expect(await holdParts(sql, of, second, null)).toBe(true);
+    expect(await now(id)).toEqual({ status: 'queued', submission: 'waiting', states: 'held, held' });
   });
 
   test('of one message are locked in one order by all who change them', async () => {

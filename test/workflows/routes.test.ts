@@ -97,7 +97,11 @@ describe('an unanswered submit', () => {
   test('a late answer that it was taken makes it sent, and its report delivered', async () => {
     const { message, account } = await unanswered();
     const receipts = createReceipts(pipeline.sql, pipeline.client, (error) => console.error(error));
-    await receipts.receiveLateAnswer(`${message.id}/1`, { kind: 'accepted', carrierMessageId: 'late-1' });
+    await receipts.receiveLateAnswer(
+      `${message.id}/1`,
+      { kind: 'accepted', carrierMessageId: 'late-1' },
+      performance.now(),
+    );
     await pipeline.untilStatus(message.id, 'sent');
     await receipts.receive('simulator', [
       {
@@ -117,14 +121,18 @@ describe('an unanswered submit', () => {
   test('a late answer that it was not taken has it submitted again', async () => {
     const { message } = await unanswered();
     const receipts = createReceipts(pipeline.sql, pipeline.client, (error) => console.error(error));
-    await receipts.receiveLateAnswer(`${message.id}/1`, {
-      kind: 'throttled',
-      retryAfterMs: 1000,
-      code: 'ESME_RTHROTTLED',
-    });
+    await receipts.receiveLateAnswer(
+      `${message.id}/1`,
+      {
+        kind: 'throttled',
+        retryAfterMs: 1000,
+        code: 'ESME_RTHROTTLED',
+      },
+      performance.now(),
+    );
     await untilUnanswered(message.id, 2);
-    await receipts.receiveLateAnswer('msg_nonsense/1', { kind: 'broken', code: 'x' });
-    await receipts.receiveLateAnswer(`${message.id}/7`, { kind: 'broken', code: 'x' });
+    await receipts.receiveLateAnswer('msg_nonsense/1', { kind: 'broken', code: 'x' }, performance.now());
+    await receipts.receiveLateAnswer(`${message.id}/7`, { kind: 'broken', code: 'x' }, performance.now());
     expect((await now(message.id)).submission).toBe('unanswered');
   });
 

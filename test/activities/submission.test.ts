@@ -1,0 +1,83 @@
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createPacer, type Pacer } from '../../activities/pacing.ts';
+import { submissionActivities } from '../../activities/submission.ts';
+import type { Carrier } from '../../carriers/carrier.ts';
+import type { Database } from '../../db/connection.ts';
+import { leavePartsUnanswered } from '../../db/messages/parts.ts';
+import type { SubmitAnswer } from '../../domain/submission.ts';
+import { FAILURE, type MovedOn, type SubmissionOutcome } from '../../workflows/contracts.ts';
+import { startDatabase } from '../support/database.ts';
+
+const ROUTE = 'r';
+const throttled: SubmitAnswer = { kind: 'throttled', retryAfterMs: 1 };
+
+let sql: Database;
+let stop: () => Promise<void>;
+beforeAll(async () => {
+  ({ sql, stop } = await startDatabase());
+  await sql`insert into accounts (id, name, mode) values ('cl_a', 'A', 'live')`;
+  await sql`insert into routes (name, kind, state) values (${ROUTE}, 'smpp', 'active')`;
+});
+afterAll(() => stop());
+
+let count = 0;
+async function queued(): Promise<string> {
+  count += 1;
+  const id = `msg_${String(count).padStart(26, '0')}`;
+  await sql`
+    insert into messages (id, account_id, request_id, status, accepted_as, recipient, text, parts, cost_grosze,
+                          give_up_at, carrier, submission)
+    values (${id}, 'cl_a', ${`req_${count}`}, 'queued', 'queued', '+48500100100', 'x', 1, 15,
+            now() + interval '3 days', ${ROUTE}, 'waiting')`;
+  return id;
+}
+
+async function stateOf(id: string) {
+  const [found] = await sql`
+    select m.status, m.submission, p.state, (select count(*)::int from outcome_signals s
+                                              where s.message_id = m.id and s.status = 'held') as told
+      from messages m join message_parts p on p.message_id = m.id where m.id = ${id}`;
+  return found;
+}
+
+/** One attempt at an SMSC that answers so, once for each submit; `before` happens before it does. */
+function attempt(
+  id: string,
+  answers: SubmitAnswer[],
+  { before, pacer }: { before?: () => Promise<void>; pacer?: Pacer } = {},
+): Promise<SubmissionOutcome | MovedOn> {
+  const carrier = {
+    name: ROUTE,
+    takesWhole: false,
+    async submit(_: unknown, leave: () => Promise<boolean>) {
+      if (!(await leave())) return { kind: 'withheld' as const };
+      await before?.();
+      return answers.shift()!;
+    },
+  } as unknown as Carrier;
+  const steps = submissionActivities({
+    ...{ sql, carrier, pacer: pacer ?? createPacer(sql, ROUTE, null) },
+    routing: () => Promise.reject(new Error('nobody asks for another route')),
+    applyReports: () => Promise.resolve(),
+    onAnswer: () => undefined,
+  });
+  return new MockActivityEnvironment().run(() => steps.submit(id, { moves: 0 }));
+}
+
+describe('an attempt whose part the SMSC throttles', () => {
+  test('submits it again, also where the database is away as the route is to be paused', async () => {
+    const id = await queued();
+    const pacer = createPacer(sql, ROUTE, null);
+    pacer.pause = () => Promise.reject(new Error('the database is away'));
+    const taken: SubmitAnswer = { kind: 'accepted', carrierMessageId: 'c-1' };
+    expect(await attempt(id, [throttled, taken], { pacer })).toMatchObject({ status: 'sent' });
+  });
+
+  test('after another attempt has given it up: it is put back, and the workflow is told', async () => {
+    const id = await queued();
+    const before = () => leavePartsUnanswered(sql, { messageId: id, parts: [1] }, null);
+    await expect(attempt(id, [throttled], { before })).rejects.toMatchObject({ type: FAILURE.throttled });
+    expect(await stateOf(id)).toEqual({ status: 'queued', submission: 'waiting', state: 'held', told: 1 });
+  });
+});
