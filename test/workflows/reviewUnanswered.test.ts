@@ -4,7 +4,7 @@ import { type Pipeline, startPipeline, until } from './pipeline.ts';
 
 let pipeline: Pipeline;
 beforeAll(async () => {
-  pipeline = await startPipeline();
+  pipeline = await startPipeline('real');
   await pipeline.sql`
     insert into routes (name, kind) values ('gone', 'smpp'), ('reserve', 'simulator') on conflict do nothing`;
 });
@@ -40,6 +40,17 @@ describe('a message half left on a route that does not work', () => {
     expect(await pipeline.sql`select from simulator_submits where reference like ${id + '/%'}`).toHaveLength(
       0,
     );
+  });
+
+  test('is given up once by ten operators at once', async () => {
+    const { id, account } = await halfLeft();
+    const handle = pipeline.client.workflow.getHandle(id);
+    const results = await Promise.allSettled(
+      Array.from({ length: 10 }, () => handle.executeUpdate(giveUpUpdate)),
+    );
+    expect(results.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThan(0);
+    await pipeline.untilStatus(id, 'failed');
+    expect(await pipeline.balance(account)).toBe(1000);
   });
 
   test('is submitted again on the operator’s word, where a route works', async () => {

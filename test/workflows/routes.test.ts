@@ -84,16 +84,6 @@ describe('an unanswered submit', () => {
     expect(await pipeline.balance(account)).toBe(985);
   });
 
-  test('ten operators at once give up once', async () => {
-    const { message, account } = await unanswered();
-    const results = await Promise.allSettled(
-      Array.from({ length: 10 }, () => update(message.id, giveUpUpdate)),
-    );
-    expect(results.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThan(0);
-    await pipeline.untilStatus(message.id, 'failed');
-    expect(await pipeline.balance(account)).toBe(1000);
-  });
-
   test('a late answer that it was taken makes it sent, and its report delivered', async () => {
     const { message, account } = await unanswered();
     const receipts = createReceipts(pipeline.sql, pipeline.client, (error) => console.error(error));
