@@ -1,7 +1,7 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { oneAtATime } from './oneAtATime.ts';
 import type { Carrier } from '../carriers/carrier.ts';
-import type { DeliveryReport, SubmitAnswer } from '../domain/submission.ts';
+import type { DeliveryReport, LateAnswer } from '../domain/submission.ts';
 import type { Database, Sql } from '../db/connection.ts';
 import {
   dropSignals,
@@ -25,7 +25,7 @@ import {
 import { acceptParts } from '../db/messages/answers.ts';
 import { reportFinding } from '../db/maintenance/findings.ts';
 import { lockMessage } from '../db/messages/submissions.ts';
-import { holdUnanswered } from '../db/messages/unanswered.ts';
+import { holdUnanswered, readSubmission } from '../db/messages/unanswered.ts';
 import { transaction } from '../db/transaction.ts';
 import { mergeReport, outcomeOfParts, type ReportState } from '../domain/receipts.ts';
 import { countEnd, countReports, observeDelivered, observeSent } from '../telemetry/messageMetrics.ts';
@@ -42,8 +42,6 @@ export interface Receipts {
   /** Applies stored reports that have met their part, and tells the workflows. */
   catchUp(): Promise<void>;
 }
-
-type LateAnswer = Exclude<SubmitAnswer, { kind: 'unanswered' }>;
 
 /** @param onError is told of failures after the reports were stored; they are made up for by the next `catchUp` */
 export function createReceipts(sql: Database, client: Client, onError: (error: unknown) => void): Receipts {
@@ -182,9 +180,12 @@ function movesOf(message: ReportedMessage): MessageMove[] {
   return moves;
 }
 
-async function reportLost(tx: Sql, { messageId, accountId, status }: PendingSignal): Promise<void> {
-  const details = { workflow: 'not found', status };
-  await reportFinding(tx, { kind: 'workflow_lost', subject: messageId, accountId, details });
+async function reportLost(tx: Sql, { messageId, status }: PendingSignal): Promise<void> {
+  const message = await readSubmission(tx, messageId);
+  await reportFinding(tx, {
+    ...{ kind: 'workflow_lost', subject: messageId, accountId: message?.accountId ?? null },
+    details: { workflow: 'not found', status },
+  });
 }
 
 /** One transaction: tells workflows of outcomes and forgets those told. Returns how many it took. */

@@ -1,6 +1,6 @@
 import type { CarrierReply, ReplySegment } from '../domain/inbound.ts';
 import type { LookupAnswer } from '../domain/lookups.ts';
-import type { DeliveryReport, SubmitAnswer, SubmitPart } from '../domain/submission.ts';
+import type { DeliveryReport, LateAnswer, SubmitAnswer, SubmitPart } from '../domain/submission.ts';
 
 /** Within this time a carrier answers a look-up. */
 export const LOOKUP_TIMEOUT_MS = 3_000;
@@ -19,11 +19,7 @@ export interface CarrierHandlers {
    * The answer to a submit that was `unanswered` by then.
    * @param arrivedAt when it came, by `performance.now()`: handed over once more it is still no answer to a later submit
    */
-  onLateAnswer(
-    reference: string,
-    answer: Exclude<SubmitAnswer, { kind: 'unanswered' }>,
-    arrivedAt: number,
-  ): Promise<void>;
+  onLateAnswer(reference: string, answer: LateAnswer, arrivedAt: number): Promise<void>;
 }
 
 /** What is to be seen of a carrier in this process. */

@@ -1,10 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { SubmitAnswer } from '../domain/submission.ts';
+import type { LateAnswer } from '../domain/submission.ts';
 import type { CarrierHandlers } from './carrier.ts';
 
 const TRY_AGAIN_MS = [500, 2_000, 5_000, 15_000, 60_000];
-
-type LateAnswer = Exclude<SubmitAnswer, { kind: 'unanswered' }>;
 
 /** Answers after the time-out on their way to the store: nobody will repeat them, so storing is tried several times. */
 export function createLateAnswers(onError: (error: unknown) => void) {

@@ -34,6 +34,9 @@ export type SubmitAnswer =
   | { kind: 'refused'; reason: RefusalReason; code?: string }
   | { kind: 'unanswered'; code?: string };
 
+/** An answer that came after its submit had counted as `unanswered`. */
+export type LateAnswer = Exclude<SubmitAnswer, { kind: 'unanswered' }>;
+
 /** The code of a `broken` answer when there was no open session to submit on. */
 export const NO_SESSION = 'no_session';
 

@@ -1,14 +1,14 @@
-import { defaultPayloadConverter, type Headers } from '@temporalio/common';
+import type { Headers } from '@temporalio/common';
+import { carriedBy, headerOf } from './headers.ts';
 
 const HEADER = 'goniec-ids';
 
 /** Writes the header that carries ids to activities. */
 export function idsHeader(ids: string[]): Headers {
-  return { [HEADER]: defaultPayloadConverter.toPayload(ids) };
+  return headerOf(HEADER, ids);
 }
 
 /** Reads it: the ids, none without the header. */
 export function carriedIds(headers: Headers): string[] {
-  const payload = headers[HEADER];
-  return payload ? defaultPayloadConverter.fromPayload<string[]>(payload) : [];
+  return carriedBy<string[]>(HEADER, headers) ?? [];
 }

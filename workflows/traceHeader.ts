@@ -1,4 +1,5 @@
-import { defaultPayloadConverter, type Headers } from '@temporalio/common';
+import type { Headers } from '@temporalio/common';
+import { carriedBy, headerOf } from './headers.ts';
 
 const HEADER = 'goniec-trace';
 
@@ -12,11 +13,10 @@ export interface CarriedTrace {
 
 /** Reads the header. */
 export function carriedTrace(headers: Headers): CarriedTrace | undefined {
-  const payload = headers[HEADER];
-  return payload ? defaultPayloadConverter.fromPayload<CarriedTrace>(payload) : undefined;
+  return carriedBy<CarriedTrace>(HEADER, headers);
 }
 
 /** Writes the header. */
 export function traceHeader(carried: CarriedTrace): Headers {
-  return { [HEADER]: defaultPayloadConverter.toPayload(carried) };
+  return headerOf(HEADER, carried);
 }

@@ -48,23 +48,13 @@ export interface CsvAnswer {
   csv: AsyncIterable<string> | Iterable<string>;
 }
 
-interface Declaration<
-  P extends z.ZodType,
-  Q extends z.ZodType,
-  B extends z.ZodType,
-  S extends Scope | null,
-  R extends Responses,
-> {
+/** What is declared of an endpoint in the same words for whoever writes it and whoever reads it. */
+interface Traits {
   method: Method;
   /** Pattern with `:name` parameters. */
   path: string;
-  /** The key's scope that is needed; null: public, no key at all. */
-  scope: S;
   /** One English line: what it does. */
   summary: string;
-  params?: P;
-  query?: Q;
-  body?: B;
   /** Greatest size of the body in bytes; 64 kB unless told. */
   bodyLimit?: number;
   /** Offers its 200 as `text/csv` too (`Accept`). */
@@ -80,6 +70,20 @@ interface Declaration<
   paid?: boolean;
   /** A GET that changes something: whoever asks by HEAD does not expect that, and is refused. */
   changes?: boolean;
+}
+
+interface Declaration<
+  P extends z.ZodType,
+  Q extends z.ZodType,
+  B extends z.ZodType,
+  S extends Scope | null,
+  R extends Responses,
+> extends Traits {
+  /** The key's scope that is needed; null: public, no key at all. */
+  scope: S;
+  params?: P;
+  query?: Q;
+  body?: B;
   /** Schemas of the successful answers by status. */
   responses: R;
   handle(
@@ -95,20 +99,11 @@ export interface Answer {
 }
 
 /** A declared endpoint as router, validation, OpenAPI and tests see it. */
-export interface Endpoint {
-  method: Method;
-  path: string;
+export interface Endpoint extends Traits {
   scope: Scope | null;
-  summary: string;
   params?: z.ZodType;
   query?: z.ZodType;
   body?: z.ZodType;
-  bodyLimit?: number;
-  csv?: boolean;
-  parseCsv?: (text: string) => unknown;
-  idempotent?: boolean;
-  paid?: boolean;
-  changes?: boolean;
   responses: Responses;
   handle(call: Call<unknown, unknown, unknown, Caller | null>): Promise<Answer | CsvAnswer>;
 }

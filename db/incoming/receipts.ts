@@ -255,7 +255,6 @@ export async function noteOutcomes(
 /** An outcome on its way to a workflow. */
 export interface PendingSignal extends ReportedOutcome {
   id: number;
-  accountId: string | null;
 }
 
 /**
@@ -264,8 +263,7 @@ export interface PendingSignal extends ReportedOutcome {
  */
 export async function takeSignals(sql: Sql, limit: number): Promise<PendingSignal[]> {
   return await sql<PendingSignal[]>`
-    select id, message_id as "messageId", status, event_ids as events,
-           (select account_id from messages m where m.id = s.message_id) as "accountId"
+    select id, message_id as "messageId", status, event_ids as events
       from outcome_signals s
      where not exists (select from outcome_signals o where o.message_id = s.message_id and o.id < s.id)
      order by id limit ${limit} for update skip locked`;

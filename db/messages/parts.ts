@@ -66,7 +66,7 @@ export async function holdParts(
   claimedAt: string,
   code: string | null,
 ): Promise<boolean> {
-  const where: Fragment = sql`p.state = 'under way' and p.submitted_at = ${claimedAt}::text::timestamptz`;
+  const where: Fragment = sql`p.state = 'under way' and ${ofClaim(sql, claimedAt)}`;
   const set: Fragment = sql`state = 'held', answered_at = now(), answer_code = ${code}`;
   const [found] = await sql<{ held: boolean }[]>`
     with ${changedParts(sql, of, { set, where })}, shown as (
@@ -118,6 +118,11 @@ export function changedParts(
        where p.message_id = open.id and p.part = any(${parts as number[]}) and ${where}
       returning p.message_id, p.part, p.state
     )`;
+}
+
+/** As SQL, of parts `p`: that claim of theirs is the last one. */
+export function ofClaim(sql: Sql, claimedAt: string): Fragment {
+  return sql`p.submitted_at = ${claimedAt}::text::timestamptz`;
 }
 
 // As SQL, a set of part numbers.

@@ -1,5 +1,5 @@
 import type { Fragment, Sql } from '../connection.ts';
-import { changedParts, type PartsChange, type PartsOf } from './parts.ts';
+import { changedParts, ofClaim, type PartsChange, type PartsOf } from './parts.ts';
 
 /** A message of which nobody knows whether the SMSC took it. */
 export interface UnansweredMessage {
@@ -93,7 +93,7 @@ export async function holdUnanswered(
 ): Promise<void> {
   const meant: Fragment =
     'claimedAt' in answered
-      ? sql`p.submitted_at = ${answered.claimedAt}::text::timestamptz`
+      ? ofClaim(sql, answered.claimedAt)
       : sql`p.submitted_at < now() - ${answered.agoMs}::float8 * interval '1 millisecond'`;
   const change: PartsChange = {
     set: sql`state = 'held', answered_at = now(), answer_code = ${code}`,

@@ -81,6 +81,15 @@ async function accepted(options: object, account: object = {}) {
 
 const scheduled = async () => accepted({ sendAt: Date.now() + HOUR });
 
+/** The SMSC reports a message of one part. */
+async function reportDelivered(id: string): Promise<void> {
+  const [part] = await pipeline.sql<{ id: string }[]>`
+    select carrier_message_id as id from message_parts where message_id = ${id}`;
+  await storeReports(pipeline.sql, 'simulator', [
+    { carrierMessageId: part!.id, reference: null, state: 'delivered', errorCode: null },
+  ]);
+}
+
 async function row(id: string) {
   const [message] = await pipeline.sql`select status, submission, refusal from messages where id = ${id}`;
   return message!;
@@ -140,11 +149,7 @@ describe('a message whose workflow was lost', () => {
     await pipeline.untilStatus(id, 'sent');
     await terminate(id);
     expect((await reconcile()).mended).toBe(1);
-    const [part] = await pipeline.sql<{ id: string }[]>`
-      select carrier_message_id as id from message_parts where message_id = ${id}`;
-    await storeReports(pipeline.sql, 'simulator', [
-      { carrierMessageId: part!.id, reference: null, state: 'delivered', errorCode: null },
-    ]);
+    await reportDelivered(id);
     await pipeline.untilStatus(id, 'delivered');
     await until('its workflow ends', async () => (await stateOf(id)) === 'COMPLETED');
     expect(await pipeline.submits(id)).toBe(1);
@@ -155,11 +160,7 @@ describe('a message whose workflow was lost', () => {
     const { id } = await accepted({ ending: '903' }, { webhookUrl: receiver.url });
     await pipeline.untilStatus(id, 'sent');
     await remove(id);
-    const [part] = await pipeline.sql<{ id: string }[]>`
-      select carrier_message_id as id from message_parts where message_id = ${id}`;
-    await storeReports(pipeline.sql, 'simulator', [
-      { carrierMessageId: part!.id, reference: null, state: 'delivered', errorCode: null },
-    ]);
+    await reportDelivered(id);
     await pipeline.untilStatus(id, 'delivered');
     await until('that is found', async () => (await findings(id)).length > 0);
     expect(await findings(id)).toEqual([{ kind: 'workflow_lost', state: 'open', mended: 0 }]);
