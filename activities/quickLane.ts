@@ -11,6 +11,8 @@ export interface QuickLane {
   enter(key: string): (() => void) | null;
   /** Learns how quick `key` is, whichever way it went. */
   learn(key: string, took: Took): void;
+  /** Another lane for the same keys, with places of its own. */
+  beside(places: Places): QuickLane;
 }
 
 /** How something went. */
@@ -19,19 +21,25 @@ export interface Took {
   well: boolean;
 }
 
-export interface QuickLaneOptions {
-  /** What still counts as quick, in milliseconds. */
-  quickMs: number;
-  /** Places in all, and of one key. */
+/** Places in all, and of one key. */
+export interface Places {
   places: number;
   placesEach: number;
+}
+
+export interface QuickLaneOptions extends Places {
+  /** What still counts as quick, in milliseconds. */
+  quickMs: number;
 }
 
 // Those not heard of for longest are forgotten first, and have to be quick once again.
 const KNOWN_MAX = 1_000;
 
-export function createQuickLane({ quickMs, places, placesEach }: QuickLaneOptions): QuickLane {
-  const quick = new Set<string>();
+export function createQuickLane({ quickMs, ...places }: QuickLaneOptions): QuickLane {
+  return laneOf(places, quickMs, new Set());
+}
+
+function laneOf({ places, placesEach }: Places, quickMs: number, quick: Set<string>): QuickLane {
   const inside = new Map<string, number>();
   let insideAll = 0;
 
@@ -54,5 +62,6 @@ export function createQuickLane({ quickMs, places, placesEach }: QuickLaneOption
       count(key, 1);
       return () => count(key, -1);
     },
+    beside: (others) => laneOf(others, quickMs, quick),
   };
 }

@@ -1,10 +1,8 @@
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { oneAtATime } from './oneAtATime.ts';
 import type { Carrier } from '../carriers/carrier.ts';
 import type { DeliveryReport, LateAnswer } from '../domain/submission.ts';
 import type { Database, Sql } from '../db/connection.ts';
 import {
-  dropSignals,
   lockReportedMessages,
   type MatchedReport,
   type MessageMove,
@@ -14,26 +12,25 @@ import {
   parseReference,
   type PartChange,
   partNumbers,
-  type PendingSignal,
   recordPartStates,
   type ReportedMessage,
   storeReports,
   takeMatchedReports,
-  takeSignals,
   WHOLE,
 } from '../db/incoming/receipts.ts';
 import { acceptParts } from '../db/messages/answers.ts';
-import { reportFinding } from '../db/maintenance/findings.ts';
 import { lockMessage } from '../db/messages/submissions.ts';
-import { holdUnanswered, readSubmission } from '../db/messages/unanswered.ts';
+import { holdUnanswered } from '../db/messages/unanswered.ts';
 import { transaction } from '../db/transaction.ts';
 import { mergeReport, outcomeOfParts, type ReportState } from '../domain/receipts.ts';
 import { countEnd, countReports, observeDelivered, observeSent } from '../telemetry/messageMetrics.ts';
-import { outcomeSignal } from '../workflows/contracts.ts';
+import type { Outcomes } from './outcomes.ts';
 
 const AT_ONCE = 200;
+// Whatever is due later than this is left to those who look regularly.
+const SOON_MS = 2_000;
 
-/** What happens to delivery reports: stored first, then applied to parts and messages, then signalled. */
+/** What happens to delivery reports: stored first, then applied to parts and messages, then told to workflows. */
 export interface Receipts {
   /** Stores reports; everything after that survives a crash by `catchUp`. */
   receive(carrier: Carrier['name'], reports: DeliveryReport[]): Promise<void>;
@@ -41,32 +38,49 @@ export interface Receipts {
   receiveLateAnswer(reference: string, answer: LateAnswer, arrivedAt: number): Promise<void>;
   /** Applies stored reports that have met their part, and tells the workflows. */
   catchUp(): Promise<void>;
+  /** Ends what it would do by itself. */
+  stop(): void;
 }
 
 /** @param onError is told of failures after the reports were stored; they are made up for by the next `catchUp` */
-export function createReceipts(sql: Database, client: Client, onError: (error: unknown) => void): Receipts {
+export function createReceipts(
+  sql: Database,
+  outcomes: Pick<Outcomes, 'tell'>,
+  onError: (error: unknown) => void,
+): Receipts {
   // Reports come one by one from each session: those that come meanwhile share the next statements.
   const apply = oneAtATime(async () => {
     for (let looked = AT_ONCE; looked === AT_ONCE;) {
       const applied = await transaction(sql, applyReports);
       for (const moved of applied.moved) measure(moved);
       looked = applied.looked;
+      if (applied.againInMs < SOON_MS) lookAgain(applied.againInMs);
     }
   });
-  const signal = oneAtATime(async () => {
-    while ((await transaction(sql, (tx) => signalOutcomes(tx, client))) === AT_ONCE);
-  });
+  let stopped = false;
+  let soon: NodeJS.Timeout | undefined;
+  const lookAgain = (ms: number): void => {
+    if (stopped || soon !== undefined) return;
+    soon = setTimeout(() => {
+      soon = undefined;
+      void catchUp().catch(onError);
+    }, ms);
+  };
   const catchUp = async (): Promise<void> => {
     await apply();
-    await signal();
+    await outcomes.tell();
   };
-  // Whoever handed something over is not kept waiting for Temporal: what was noted for it is signalled sooner or later.
+  // Whoever handed something over is not kept waiting for what comes of it.
   const applyNow = async (): Promise<void> => {
     await apply();
-    void signal().catch(onError);
+    void outcomes.tell().catch(onError);
   };
   return {
     catchUp,
+    stop() {
+      stopped = true;
+      clearTimeout(soon);
+    },
     async receive(carrier, reports) {
       await storeReports(sql, carrier, reports);
       countReports(carrier, reports);
@@ -113,13 +127,15 @@ function measure({ to, afterSeconds }: MovedMessage): void {
 /** What applying reports came to: how many were looked at, and the messages moved by them. */
 interface Applied {
   looked: number;
+  /** When the first of those that met nothing is to be looked at again. */
+  againInMs: number;
   moved: MovedMessage[];
 }
 
 /** One transaction: takes stored reports, moves parts and messages, notes whom to tell. */
 async function applyReports(tx: Sql): Promise<Applied> {
-  const { looked, reports } = await takeMatchedReports(tx, AT_ONCE);
-  if (reports.length === 0) return { looked, moved: [] };
+  const { reports, ...seen } = await takeMatchedReports(tx, AT_ONCE);
+  if (reports.length === 0) return { ...seen, moved: [] };
   const messages = await lockReportedMessages(tx, [...new Set(reports.map((report) => report.messageId))]);
 
   const changes = messages.flatMap((message) => mergeIntoParts(message, reports));
@@ -140,7 +156,7 @@ async function applyReports(tx: Sql): Promise<Applied> {
     events: [sentEvents.get(messageId), endEvents.get(messageId)].filter((id) => typeof id === 'string'),
   }));
   await noteOutcomes(tx, outcomes, [...new Set(reports.map((report) => report.reportId))]);
-  return { looked, moved: [...sent, ...ended] };
+  return { ...seen, moved: [...sent, ...ended] };
 }
 
 function eventsOf(moved: MovedMessage[]): Map<string, string | null> {
@@ -178,35 +194,4 @@ function movesOf(message: ReportedMessage): MessageMove[] {
   const end = outcomeOfParts(message.states.map((part) => part.reportState));
   if (end) moves.push({ messageId: message.id, from: 'sent', to: end });
   return moves;
-}
-
-async function reportLost(tx: Sql, { messageId, status }: PendingSignal): Promise<void> {
-  const message = await readSubmission(tx, messageId);
-  await reportFinding(tx, {
-    ...{ kind: 'workflow_lost', subject: messageId, accountId: message?.accountId ?? null },
-    details: { workflow: 'not found', status },
-  });
-}
-
-/** One transaction: tells workflows of outcomes and forgets those told. Returns how many it took. */
-async function signalOutcomes(tx: Sql, client: Client): Promise<number> {
-  const pending = await takeSignals(tx, AT_ONCE);
-  const told = await Promise.all(pending.map((signal) => tell(tx, client, signal)));
-  const done = pending.filter((_, index) => told[index]).map((signal) => signal.id);
-  if (done.length > 0) await dropSignals(tx, done);
-  // A Temporal server that does not answer must not keep us turning in a circle.
-  return done.length === pending.length ? pending.length : 0;
-}
-
-async function tell(tx: Sql, client: Client, signal: PendingSignal): Promise<boolean> {
-  const { messageId, status, events } = signal;
-  try {
-    await client.workflow.getHandle(messageId).signal(outcomeSignal, { status, events });
-    return true;
-  } catch (error) {
-    if (!(error instanceof WorkflowNotFoundError)) return false;
-    // A workflow that has ended needs no outcome. Where it is lost, the reconciliation has its webhook events told.
-    if (events.length > 0) await reportLost(tx, signal);
-    return true;
-  }
 }

@@ -87,12 +87,14 @@ export function webhookActivities(telling: Telling) {
 export function quickWebhookActivities(telling: Telling) {
   return {
     /** As `tellOnce`. */
-    tellAtOnce: (eventId: string): Promise<LeftToTell | null> => tellOnce(telling, eventId),
+    tellAtOnce: async (eventId: string): Promise<LeftToTell | null> =>
+      tellOnce(telling, await loadEvent(telling.sql, eventId)),
   };
 }
 
 /**
- * Tells events in their order, each once, up to the first of which something is left.
+ * Tells all that is to be told of a message, in their order, each once, up to the first of which something is left; nothing
+ * while its workflow has others to tell before.
  * @returns what is left of each that was told
  */
 export async function tellInTurn(
@@ -100,7 +102,9 @@ export async function tellInTurn(
   events: readonly string[],
 ): Promise<(LeftToTell | null)[]> {
   const told: (LeftToTell | null)[] = [];
-  for (const event of events) {
+  for (const id of events) {
+    const event = await loadEvent(telling.sql, id);
+    if (event?.besides.some((other) => !events.includes(other))) break;
     const left = await tellOnce(telling, event);
     told.push(left);
     if (left !== null) break;
@@ -112,8 +116,7 @@ export async function tellInTurn(
  * Makes the first attempt, and only that, when the receiver is known to answer quickly; logs it like any other.
  * @returns null when nothing is left to do
  */
-async function tellOnce(telling: Telling, eventId: string): Promise<LeftToTell | null> {
-  const event = await loadEvent(telling.sql, eventId);
+async function tellOnce(telling: Telling, event: WebhookEvent | null): Promise<LeftToTell | null> {
   if (!event || event.state !== 'pending') return null;
   nameInLogs(event);
   if (event.attempts > 0) return { nextInMs: NEXT_ATTEMPT_MS[event.attempts - 1] ?? 0 };

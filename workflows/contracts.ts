@@ -75,6 +75,8 @@ export interface SubmissionRound {
 export interface OutcomeSignal {
   status: 'sent' | 'delivered' | 'undelivered' | 'failed' | 'expired' | 'held';
   events: string[];
+  /** What is left to tell of the first of them, where they were told before the workflow; null where nothing is. */
+  told?: (LeftToTell | null)[];
 }
 
 /** Input of the `lookup` workflow; its id is the look-up's (`hlr_…`). */
@@ -141,6 +143,8 @@ export const giveUpUpdate = defineUpdate<void>('giveUp');
 /** For operators: cancels as long as the message is scheduled, to the last second; without effect afterwards. */
 export const cancelSignal = defineSignal('cancelMessage');
 /** What the delivery reports of all parts come to. */
+export const outcomeUpdate = defineUpdate<void, [OutcomeSignal]>('outcome');
+/** The same where an update comes to no answer. */
 export const outcomeSignal = defineSignal<[OutcomeSignal]>('outcome');
 
 /** Types of failures that callers and retry policies tell apart. */

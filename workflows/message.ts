@@ -33,6 +33,7 @@ import {
   type MovedOn,
   type OutcomeSignal,
   outcomeSignal,
+  outcomeUpdate,
   OVER_UNHEARD,
   resubmitUpdate,
   SEARCH_ATTRIBUTES,
@@ -108,9 +109,9 @@ export async function message(input: MessageInput): Promise<MessageResult> {
   setHandler(cancelSignal, () => void (cancelRequested = true), {
     description: 'Cancels and refunds the message as long as it is scheduled.',
   });
-  setHandler(outcomeSignal, (outcome) => void outcomes.push(outcome), {
-    description: 'What the delivery reports of all parts come to.',
-  });
+  const hear = (outcome: OutcomeSignal): void => void outcomes.push(outcome);
+  setHandler(outcomeUpdate, hear, { description: 'What the delivery reports of all parts come to.' });
+  setHandler(outcomeSignal, hear, { description: 'The same, where the update comes to no answer.' });
 
   setHandler(
     resubmitUpdate,

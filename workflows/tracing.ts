@@ -83,6 +83,10 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
           note(`signal ${input.signalName}`);
           return next(input);
         },
+        handleUpdate(input, next) {
+          note(`update ${input.name}`);
+          return next(input);
+        },
       },
     ],
     outbound: [

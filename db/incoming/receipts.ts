@@ -8,6 +8,8 @@ import { statusSnapshot } from '../messages/statusEvents.ts';
 // After this long an unknown report is left to the operator.
 const MATCH_WITHIN = '1 day';
 const LOOK_AGAIN = '2 seconds';
+// A report that comes with its answer often misses it by a moment.
+const LOOK_AGAIN_SOON = '100 milliseconds';
 // An answer under way is stored by then: a report that is still unknown belongs to no answered submit.
 const ANSWERS_STORED_WITHIN = '10 seconds';
 
@@ -67,13 +69,14 @@ export interface MatchedReport {
  * id: it is met by a report that carries our reference, or that names its phone when no other part on this route can be
  * meant. While an answer is still awaited, a report waits for it: it is looked at again, less often the older it is, so
  * that however many reports stay unknown, they hold up nobody's.
- * @returns how many were looked at, and those that met parts, once for each part
+ * @returns how many were looked at, those that met parts, once for each part, and in how many milliseconds the first of the
+ *   others is due again, infinite without others
  */
 export async function takeMatchedReports(
   sql: Sql,
   limit: number,
-): Promise<{ looked: number; reports: MatchedReport[] }> {
-  const rows = await sql<(MatchedReport | { reportId: number; messageId: null })[]>`
+): Promise<{ looked: number; reports: MatchedReport[]; againInMs: number }> {
+  const rows = await sql<(MatchedReport | { reportId: number; messageId: null; againInMs: number | null })[]>`
     with r as materialized (
       select id, carrier, carrier_message_id, alternative_id, message_id, part, phone, state, received_at
         from delivery_reports
@@ -104,17 +107,22 @@ export async function takeMatchedReports(
         ) p on p.choice = p.best
     ), waiting as (
       update delivery_reports d
-         set look_at = case when r.received_at > now() - ${MATCH_WITHIN}::interval
+         set look_at = case when r.received_at > now() - ${LOOK_AGAIN}::interval
+                            then now() + greatest(now() - r.received_at, ${LOOK_AGAIN_SOON}::interval)
+                            when r.received_at > now() - ${MATCH_WITHIN}::interval
                             then now() + greatest((now() - r.received_at) / 4, ${LOOK_AGAIN}::interval) end
         from r where d.id = r.id and not exists (select from met where met.id = d.id)
+      returning d.id, (extract(epoch from d.look_at - now()) * 1000)::float8 as "againInMs"
     )
     select r.id as "reportId", met.message_id as "messageId", met.part,
-           nullif(r.carrier_message_id, '') as "carrierMessageId", r.state
-      from r left join met on met.id = r.id
+           nullif(r.carrier_message_id, '') as "carrierMessageId", r.state, waiting."againInMs"
+      from r left join met on met.id = r.id left join waiting on waiting.id = r.id
      order by r.id, met.part`;
+  const again = rows.map((row) => ('againInMs' in row ? row.againInMs : null));
   return {
     looked: new Set(rows.map(({ reportId }) => reportId)).size,
     reports: rows.filter((row): row is MatchedReport => row.messageId !== null),
+    againInMs: Math.min(...again.filter((ms) => ms !== null)),
   };
 }
 
@@ -250,26 +258,4 @@ export async function noteOutcomes(
     insert into outcome_signals (message_id, status, event_ids)
     select o.message_id, o.status, o.events
       from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as o(message_id text, status text, events text[])`;
-}
-
-/** An outcome on its way to a workflow. */
-export interface PendingSignal extends ReportedOutcome {
-  id: number;
-}
-
-/**
- * Takes outcomes to be signalled and locks them until the transaction ends. Of one message only the oldest is taken,
- * also while somebody else has it, so that a workflow hears of them in their order.
- */
-export async function takeSignals(sql: Sql, limit: number): Promise<PendingSignal[]> {
-  return await sql<PendingSignal[]>`
-    select id, message_id as "messageId", status, event_ids as events
-      from outcome_signals s
-     where not exists (select from outcome_signals o where o.message_id = s.message_id and o.id < s.id)
-     order by id limit ${limit} for update skip locked`;
-}
-
-/** Forgets outcomes that their workflows know. */
-export async function dropSignals(sql: Sql, ids: number[]): Promise<void> {
-  await sql`delete from outcome_signals where id = any(${ids})`;
 }

@@ -27,6 +27,8 @@ export interface WebhookEvent {
   createdAt: Date;
   /** Attempts logged so far. */
   attempts: number;
+  /** Other events of the message that are not dealt with yet. */
+  besides: string[];
   url: string | null;
   /** Encrypted. */
   secret: Buffer | null;
@@ -44,7 +46,9 @@ export async function loadEvent(sql: Sql, eventId: string): Promise<WebhookEvent
            a.webhook_secret_in_use as "secretInUse",
            case when a.webhook_secret_changed_at > now() - ${SECRET_GRACE}::interval then a.webhook_secret_before end
              as "secretBefore",
-           (select count(*)::int from webhook_attempts t where t.event_id = e.id) as attempts
+           (select count(*)::int from webhook_attempts t where t.event_id = e.id) as attempts,
+           array(select o.id from webhook_events o
+                  where o.message_id = e.message_id and o.state = 'pending' and o.id <> e.id) as besides
       from webhook_events e join accounts a on a.id = e.account_id
      where e.id = ${eventId}`;
   return event ?? null;

@@ -6,7 +6,9 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import packageJson from '../../package.json' with { type: 'json' };
 import { storeClick } from '../../db/links/clicks.ts';
 import { newId } from '../../db/ids.ts';
+import { storeReports } from '../../db/incoming/receipts.ts';
 import { linkTokens } from '../../db/links/links.ts';
+import { createOutcomes } from '../../activities/outcomes.ts';
 import { createReceipts } from '../../activities/receipts.ts';
 import {
   cancelSignal,
@@ -51,11 +53,13 @@ try {
 
 /** Each makes one workflow and returns its id once the history holds what the name says. */
 function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
-  const send = async (options: object, account: object = {}): Promise<string> => {
-    const message = await at.draft(await at.account(account), options);
+  const sendFrom = async (account: string, options: object = {}): Promise<string> => {
+    const message = await at.draft(account, options);
     await at.accept(message);
     return message.id;
   };
+  const send = async (options: object, account: object = {}): Promise<string> =>
+    sendFrom(await at.account(account), options);
   const sendUntil = (status: string, options: object, account?: object) => async () => {
     const id = await send(options, account);
     await at.untilStatus(id, status);
@@ -101,6 +105,23 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     return ids as [string, string];
   };
   const handle = (id: string) => at.client.workflow.getHandle(id);
+  // What its report comes to is told before the workflow hears of it, by a receiver that was quick until then.
+  const reportedLater = async (then: string) => {
+    const account = await at.account({ webhookUrl: `${address}/take` });
+    await settled(await sendFrom(account));
+    const id = await sendFrom(account, { ending: '903' });
+    await until(`${id} is told as sent`, async () => {
+      const told = await at.sql`select from webhook_events where message_id = ${id} and state = 'delivered'`;
+      return told.length === 1;
+    });
+    await at.sql`update accounts set webhook_url = ${address + then} where id = ${account}`;
+    const [part] = await at.sql<{ id: string }[]>`
+      select carrier_message_id as id from message_parts where message_id = ${id}`;
+    await storeReports(at.sql, 'simulator', [
+      { carrierMessageId: part!.id, reference: null, state: 'delivered', errorCode: null },
+    ]);
+    return await settled(id);
+  };
   const clicked = async (account: string, earlierClicks = 0) => {
     const [token] = (
       await linkTokens(at.sql, account, [{ recipient: '+48500100200', url: 'https://example.com/' }])
@@ -228,7 +249,11 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     },
     'message-answered-late': async () => {
       const id = await unanswered();
-      const receipts = createReceipts(at.sql, at.client, console.error);
+      const receipts = createReceipts(
+        at.sql,
+        createOutcomes({ sql: at.sql, client: at.client, tellEvents: null, onError: console.error }),
+        console.error,
+      );
       await receipts.receiveLateAnswer(
         `${id}/1`,
         {
@@ -259,18 +284,16 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     },
     'message-told-at-once-refused': async () => {
       const account = await at.account({ webhookUrl: `${address}/take` });
-      const first = await at.draft(account);
-      await at.accept(first);
-      await settled(first.id);
+      await settled(await sendFrom(account));
       await at.sql`update accounts set webhook_url = ${`${address}/refuse`} where id = ${account}`;
-      const message = await at.draft(account);
-      await at.accept(message);
-      return await settled(message.id);
+      return await settled(await sendFrom(account));
     },
     'message-told-with-its-submit': async () => {
       const [, id] = await routeKnown({ webhookUrl: `${address}/take` });
       return await settled(id);
     },
+    'message-heard-by-update': async () => await reportedLater('/take'),
+    'message-heard-by-update-refused': async () => await reportedLater('/refuse'),
     'message-shown-as-sent': async () => {
       const id = await send({ ending: '903' });
       await until(

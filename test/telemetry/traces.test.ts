@@ -110,7 +110,7 @@ describe('one message', () => {
     expect(again).toEqual([]);
     expect(parentOf(submitting!)).toBe('workflow message');
     expect(one('submit').parentSpanId).toBe(submitting!.spanId);
-    expect(parentOf(one('signal outcome'))).toBe('workflow message');
+    expect(parentOf(one('update outcome'))).toBe('workflow message');
     expect(parentOf(one('message ended'))).toBe('workflow message');
     const tellers = trace.filter(({ name }) => name === 'webhook attempt').map(parentOf);
     expect(tellers).toHaveLength(3);

@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createOutcomes } from '../../activities/outcomes.ts';
 import { createReceipts, type Receipts } from '../../activities/receipts.ts';
 import type { Database } from '../../db/connection.ts';
 import { storeReports } from '../../db/incoming/receipts.ts';
@@ -8,6 +9,7 @@ import { failSubmission } from '../../db/messages/endings.ts';
 import { claimParts, holdParts, leavePartsUnanswered, type PartsOf } from '../../db/messages/parts.ts';
 import { holdUnanswered, reopenUnanswered } from '../../db/messages/unanswered.ts';
 import { startDatabase } from '../support/database.ts';
+import { until } from './pipeline.ts';
 
 const ROUTE = 'r';
 const PHONE = '+48500100100';
@@ -15,14 +17,25 @@ const PHONE = '+48500100100';
 let sql: Database;
 let stop: () => Promise<void>;
 let receipts: Receipts;
-const signalled: string[] = [];
+const told: string[] = [];
 beforeAll(async () => {
   ({ sql, stop } = await startDatabase());
   await sql`insert into accounts (id, name, mode) values ('cl_a', 'A', 'live')`;
-  const getHandle = (id: string) => ({ signal: () => Promise.resolve(signalled.push(id)) });
-  receipts = createReceipts(sql, { workflow: { getHandle } } as unknown as Client, console.error);
+  const getHandle = (id: string) => ({ executeUpdate: () => Promise.resolve(told.push(id)) });
+  const client = {
+    workflow: { getHandle },
+    withDeadline: <T>(_: number, call: () => Promise<T>) => call(),
+  } as unknown as Client;
+  receipts = createReceipts(
+    sql,
+    createOutcomes({ sql, client, tellEvents: null, onError: console.error }),
+    console.error,
+  );
 });
-afterAll(() => stop());
+afterAll(async () => {
+  receipts?.stop();
+  await stop();
+});
 
 let count = 0;
 async function message(states: string[], submission = 'unanswered', phone = PHONE): Promise<string> {
@@ -133,7 +146,7 @@ describe('late answers', () => {
     const id = await message(['unanswered']);
     await failSubmission(sql, { messageId: id, parts: [1] }, 'carrier_refused', null);
     await receipts.catchUp();
-    expect(signalled).toContain(id);
+    await until('its workflow is told', () => Promise.resolve(told.includes(id)));
   });
 });
 

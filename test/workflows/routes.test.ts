@@ -1,5 +1,6 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createOutcomes } from '../../activities/outcomes.ts';
 import { createReceipts } from '../../activities/receipts.ts';
 import { storeReports } from '../../db/incoming/receipts.ts';
 import type { StartableMessage } from '../../domain/startable.ts';
@@ -86,7 +87,16 @@ describe('an unanswered submit', () => {
 
   test('a late answer that it was taken makes it sent, and its report delivered', async () => {
     const { message, account } = await unanswered();
-    const receipts = createReceipts(pipeline.sql, pipeline.client, (error) => console.error(error));
+    const receipts = createReceipts(
+      pipeline.sql,
+      createOutcomes({
+        sql: pipeline.sql,
+        client: pipeline.client,
+        tellEvents: null,
+        onError: console.error,
+      }),
+      console.error,
+    );
     await receipts.receiveLateAnswer(
       `${message.id}/1`,
       { kind: 'accepted', carrierMessageId: 'late-1' },
@@ -110,7 +120,16 @@ describe('an unanswered submit', () => {
 
   test('a late answer that it was not taken has it submitted again', async () => {
     const { message } = await unanswered();
-    const receipts = createReceipts(pipeline.sql, pipeline.client, (error) => console.error(error));
+    const receipts = createReceipts(
+      pipeline.sql,
+      createOutcomes({
+        sql: pipeline.sql,
+        client: pipeline.client,
+        tellEvents: null,
+        onError: console.error,
+      }),
+      console.error,
+    );
     await receipts.receiveLateAnswer(
       `${message.id}/1`,
       {

@@ -69,7 +69,7 @@ test('a message that slept for 90 days goes on in a trace of its own, linked to 
   expect(begun!.traceId).toBe(first.traceId);
   expect(resumed).toMatchObject({ traceId: last.traceId, parentSpanId: null });
   expect(resumed!.links).toEqual([{ traceId: begun!.traceId, spanId: begun!.spanId }]);
-  for (const name of ['activity release', 'submit', 'signal outcome']) {
+  for (const name of ['activity release', 'submit', 'update outcome']) {
     expect(spans.find((span) => span.name === name)?.traceId, name).toBe(last.traceId);
   }
   expect(Math.max(...spans.map(({ durationMs }) => durationMs))).toBeLessThan(60_000);

@@ -7,6 +7,8 @@ const WORKER_WITHIN_MS = 3_000;
 const FAILURE_LENGTH = 300;
 // A message's history has some tens of events; one that has more is looked at in the Temporal UI.
 const HISTORY_MAX = 5_000;
+// `outcomeUpdate` of the contracts, for which a command line need not load Temporal's modules.
+const OUTCOME = 'outcome';
 
 // By temporal.api.enums.v1.PendingActivityState.
 const PENDING: Readonly<Record<number, PendingActivity['state']>> = { 2: 'started', 3: 'cancel requested' };
@@ -99,7 +101,7 @@ function factOf(event: HistoryEvent): TimelineEntry['facts'] | null {
   const signal = event.workflowExecutionSignaledEventAttributes;
   if (signal) return { told: signal.signalName ?? '' };
   const update = event.workflowExecutionUpdateAcceptedEventAttributes;
-  if (update) return { asked: update.acceptedRequest?.input?.name ?? '' };
+  if (update) return askedBy(update.acceptedRequest?.input?.name ?? '');
   const failed = event.workflowTaskFailedEventAttributes;
   if (failed) return { task_failed: failureText(failed.failure) ?? '' };
   const late = event.activityTaskTimedOutEventAttributes;
@@ -150,4 +152,9 @@ function dateOf(time: { seconds?: unknown; nanos?: number | null } | null | unde
   const ms = Number(time.seconds ?? 0) * 1000 + Math.floor((time.nanos ?? 0) / 1e6);
   // The beginning of time stands for none.
   return ms <= 0 ? null : new Date(ms);
+}
+
+/** What reports came to is told as news, of which nobody awaits an answer. */
+function askedBy(update: string): TimelineEntry['facts'] {
+  return update === OUTCOME ? { told: update } : { asked: update };
 }

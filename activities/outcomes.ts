@@ -1,0 +1,145 @@
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Database } from '../db/connection.ts';
+import {
+  forgetOutcomes,
+  giveOutcomesBack,
+  type PendingOutcome,
+  takeOutcomes,
+} from '../db/incoming/outcomes.ts';
+import { reportFinding } from '../db/maintenance/findings.ts';
+import { readSubmission } from '../db/messages/unanswered.ts';
+import { type LeftToTell, type OutcomeSignal, outcomeSignal, outcomeUpdate } from '../workflows/contracts.ts';
+import { oneAtATime } from './oneAtATime.ts';
+
+// As many as a worker has places for: more would wait at the Temporal server for one.
+const AT_ONCE = 60;
+// Until a workflow has taken note, which is after what it does at once, a first call of a webhook say.
+const UPDATE_PATIENCE_MS = 10_000;
+const SIGNAL_PATIENCE_MS = 10_000;
+
+/** Telling workflows the outcomes that the database notes for them: at least once, and of each message in their order. */
+export interface Outcomes {
+  /** Takes what waits, and returns as soon as it is being told. What cannot be told is left to a later call. */
+  tell(): Promise<void>;
+  /** Takes no more, and leaves what is under way to others. */
+  stop(): Promise<void>;
+}
+
+/** What telling workflows needs. */
+export interface TellingWorkflows {
+  sql: Database;
+  client: Client;
+  /** Makes first attempts at webhook events, whose workflow then only makes those that are left; null leaves all to it. */
+  tellEvents: ((events: readonly string[]) => Promise<(LeftToTell | null)[]>) | null;
+  /** Is told of failures; they are made up for by a later `tell`, of whichever worker. */
+  onError: (error: unknown) => void;
+}
+
+export function createOutcomes(telling: TellingWorkflows): Outcomes {
+  const { sql, onError } = telling;
+  const underWay = new Set<number>();
+  const calls = new Set<Promise<unknown>>();
+  let stopped = false;
+  let moreWait = false;
+  let told: number[] = [];
+  let untold: number[] = [];
+
+  const settle = oneAtATime(async () => {
+    const [forget, giveBack] = [told, untold];
+    [told, untold] = [[], []];
+    if (forget.length > 0) await forgetOutcomes(sql, forget);
+    if (giveBack.length > 0) await giveOutcomesBack(sql, giveBack);
+  });
+  const tellOne = async (outcome: PendingOutcome): Promise<void> => {
+    try {
+      const calling = toldAtOnce(telling, outcome.events);
+      calls.add(calling);
+      const news = await calling.finally(() => calls.delete(calling));
+      if (stopped) return;
+      await tellWorkflow(telling, outcome, news);
+      told.push(outcome.id);
+    } catch (error) {
+      // A Temporal server that does not answer must not keep us turning in a circle.
+      moreWait = false;
+      untold.push(outcome.id);
+      onError(error);
+    }
+    underWay.delete(outcome.id);
+    if (stopped) return;
+    await settle();
+    if (moreWait) await tell();
+  };
+  const tell = oneAtATime(async () => {
+    const places = AT_ONCE - underWay.size;
+    if (places === 0 || stopped) return;
+    const taken = await takeOutcomes(sql, places);
+    moreWait = taken.length === places;
+    for (const outcome of taken) {
+      underWay.add(outcome.id);
+      void tellOne(outcome).catch(onError);
+    }
+  });
+  return {
+    tell,
+    async stop() {
+      stopped = true;
+      await tell();
+      await Promise.all(calls);
+      // Temporal may keep us waiting until a call's time is up: what is told once more by others does no harm.
+      untold.push(...underWay);
+      await settle();
+    },
+  };
+}
+
+type Left = (LeftToTell | null)[];
+
+/**
+ * By an update, whose workflow task the server keeps in memory until it is done: a signal takes three transitions, an update
+ * one. What does not come to an answer, with a workflow of an older worker too, is signalled.
+ */
+async function tellWorkflow(
+  { sql, client }: TellingWorkflows,
+  { id, messageId, status, events }: PendingOutcome,
+  told: Left,
+): Promise<void> {
+  const news: OutcomeSignal = { status, events, ...(told.length > 0 ? { told } : {}) };
+  const workflow = client.workflow.getHandle(messageId);
+  const within = <T>(ms: number, call: () => Promise<T>): Promise<T> =>
+    client.withDeadline(Date.now() + ms, call);
+  try {
+    await within(UPDATE_PATIENCE_MS, () =>
+      workflow.executeUpdate(outcomeUpdate, { args: [news], updateId: `outcome-${id}` }),
+    ).catch(async (error: unknown) => {
+      if (error instanceof WorkflowNotFoundError) throw error;
+      await within(SIGNAL_PATIENCE_MS, () => workflow.signal(outcomeSignal, news));
+    });
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+    // A workflow that has ended needs no outcome. Where it is lost, the reconciliation has what is left told.
+    const allTold = told.length === events.length && told.every((left) => left === null);
+    if (!allTold) await reportLost(sql, messageId, status);
+  }
+}
+
+/** Spares the workflow a step of its own. What goes wrong here, it makes up for. */
+async function toldAtOnce(
+  { tellEvents, onError }: TellingWorkflows,
+  events: readonly string[],
+): Promise<Left> {
+  if (events.length === 0 || tellEvents === null) return [];
+  try {
+    return await tellEvents(events);
+  } catch (error) {
+    onError(error);
+    return [];
+  }
+}
+
+async function reportLost(sql: Database, messageId: string, status: PendingOutcome['status']): Promise<void> {
+  const message = await readSubmission(sql, messageId);
+  await reportFinding(sql, {
+    ...{ kind: 'workflow_lost', subject: messageId, accountId: message?.accountId ?? null },
+    details: { workflow: 'not found', status },
+  });
+}
