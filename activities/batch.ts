@@ -4,13 +4,29 @@ import type { Database } from '../db/connection.ts';
 import { acceptedMessagesAfter } from '../db/messages/startable.ts';
 import type { StartableMessage } from '../domain/startable.ts';
 import { messageStart } from '../workflows/startOptions.ts';
+import { createStartTurns } from './startTurns.ts';
 
 const PAGE = 100;
-// Starting more at once would only make single messages wait behind them.
-const STARTS_AT_ONCE = 10;
+// What a lost attempt has started beyond its last heartbeat is looked at once more.
+const CHUNK = 10;
+const HEARTBEAT_MS = 5_000;
 
 /** Starting the workflows of a request with several recipients. */
 export function batchActivities(sql: Database, client: Client) {
+  const turns = createStartTurns();
+
+  /** In turn; true unless it was started before. */
+  async function startInTurn(message: StartableMessage, signal: AbortSignal): Promise<boolean> {
+    const end = await turns.take(message, signal);
+    let broughtTask: boolean | null = null;
+    try {
+      broughtTask = await startOnce(client, message);
+      return broughtTask !== null;
+    } finally {
+      end(broughtTask);
+    }
+  }
+
   return {
     /**
      * Starts the `message` workflow of every accepted message of the request that has none, in the order of their
@@ -19,33 +35,41 @@ export function batchActivities(sql: Database, client: Client) {
      */
     async startMessages(requestId: string): Promise<number> {
       const context = Context.current();
+      const signal = context.cancellationSignal;
       let after = (context.info.heartbeatDetails as string | undefined) ?? '';
+      let done = after;
       let started = 0;
-      for (;;) {
-        const page = await acceptedMessagesAfter(sql, requestId, after, PAGE);
-        const last = page.at(-1);
-        if (!last) return started;
-        for (let i = 0; i < page.length; i += STARTS_AT_ONCE) {
-          const chunk = page.slice(i, i + STARTS_AT_ONCE);
-          const results = await Promise.all(chunk.map((message) => startOnce(client, message)));
-          started += results.filter(Boolean).length;
-          context.cancellationSignal.throwIfAborted();
-          context.heartbeat(chunk.at(-1)?.id);
+      const heartbeat = setInterval(() => context.heartbeat(done), HEARTBEAT_MS);
+      try {
+        for (;;) {
+          const page = await acceptedMessagesAfter(sql, requestId, after, PAGE);
+          const last = page.at(-1);
+          if (!last) return started;
+          for (let i = 0; i < page.length; i += CHUNK) {
+            const chunk = page.slice(i, i + CHUNK);
+            const results = await Promise.all(chunk.map((message) => startInTurn(message, signal)));
+            started += results.filter(Boolean).length;
+            done = chunk.at(-1)!.id;
+            context.heartbeat(done);
+          }
+          after = last.id;
         }
-        after = last.id;
+      } finally {
+        clearInterval(heartbeat);
       }
     },
   };
 }
 
-async function startOnce(client: Client, message: StartableMessage): Promise<boolean> {
+/** @returns whether its first task came along, which is where this worker has a place for it; null: it was there before */
+async function startOnce(client: Client, message: StartableMessage): Promise<boolean | null> {
   try {
-    // Its first task comes along with the answer, where this worker has a place for it.
-    await client.workflow.start('message', { ...messageStart(message, true), requestEagerStart: true });
-    return true;
+    const options = { ...messageStart(message, true), requestEagerStart: true };
+    const { eagerlyStarted } = await client.workflow.start('message', options);
+    return eagerlyStarted;
   } catch (error) {
     // A cancel that came before us has started it, or an earlier attempt of ours.
-    if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return null;
     throw error;
   }
 }

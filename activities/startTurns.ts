@@ -1,0 +1,102 @@
+/** Whose a start is. */
+export interface Whose {
+  accountId: string;
+  requestId: string;
+  priority: boolean;
+}
+
+/**
+ * Turns at starting the many workflows of batches, no faster than this worker has places for their first tasks. Started
+ * faster, they would wait at the Temporal server, each for a transaction more than one that brings its task along, and
+ * others would wait behind them.
+ */
+export interface StartTurns {
+  /**
+   * Waits for a turn. Priority goes first, accounts take turns, and of one account's requests the oldest goes first.
+   * @returns to be called once, with whether the start brought its first task along; null where it started nothing
+   * @throws the signal's reason, when it is aborted before
+   */
+  take(whose: Whose, signal: AbortSignal): Promise<(broughtTask: boolean | null) => void>;
+}
+
+interface Waiter extends Whose {
+  enter(): void;
+}
+
+// Enough for one to be under way while another is being answered.
+const STARTS_AT_ONCE = 8;
+// After a start that found no place.
+const PAUSE_MS = 25;
+const PAUSE_MAX_MS = 400;
+// A server that hands out no tasks so, or a worker that others keep busy: then nothing is gained by waiting.
+const IN_VAIN_MAX = 20;
+
+export function createStartTurns(): StartTurns {
+  const waiting: Waiter[] = [];
+  // In the order of their last turns.
+  const served = new Set<string>();
+  let underWay = 0;
+  let inVain = 0;
+  let pause: NodeJS.Timeout | undefined;
+
+  function admit(): void {
+    while (pause === undefined && underWay < STARTS_AT_ONCE && waiting.length > 0) {
+      const next = waiting.reduce((best, one) => (goesBefore(one, best) ? one : best));
+      waiting.splice(waiting.indexOf(next), 1);
+      served.delete(next.accountId);
+      if (waiting.length > 0) served.add(next.accountId);
+      else served.clear();
+      underWay += 1;
+      next.enter();
+    }
+  }
+
+  function goesBefore(a: Waiter, b: Waiter): boolean {
+    if (a.priority !== b.priority) return a.priority;
+    if (a.accountId === b.accountId) return a.requestId < b.requestId;
+    return lastTurn(a) < lastTurn(b);
+  }
+
+  function lastTurn({ accountId }: Waiter): number {
+    return served.has(accountId) ? [...served].indexOf(accountId) : -1;
+  }
+
+  function learn(broughtTask: boolean): void {
+    inVain = broughtTask ? 0 : inVain + 1;
+    if (broughtTask || inVain > IN_VAIN_MAX || pause !== undefined) return;
+    pause = setTimeout(
+      () => {
+        pause = undefined;
+        admit();
+      },
+      Math.min(PAUSE_MS * 2 ** (inVain - 1), PAUSE_MAX_MS),
+    );
+  }
+
+  return {
+    async take(whose, signal) {
+      signal.throwIfAborted();
+      await new Promise<void>((resolve, reject) => {
+        const giveUp = (): void => {
+          waiting.splice(waiting.indexOf(waiter), 1);
+          reject(signal.reason as Error);
+        };
+        const waiter: Waiter = {
+          ...whose,
+          enter() {
+            signal.removeEventListener('abort', giveUp);
+            resolve();
+          },
+        };
+        signal.addEventListener('abort', giveUp, { once: true });
+        waiting.push(waiter);
+        admit();
+      });
+      return (broughtTask) => {
+        underWay -= 1;
+        if (broughtTask !== null) learn(broughtTask);
+        admit();
+      };
+    },
+  };
+}

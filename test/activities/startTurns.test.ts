@@ -1,0 +1,97 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createStartTurns, type StartTurns } from '../../activities/startTurns.ts';
+
+const AT_ONCE = 8;
+const signal = new AbortController().signal;
+
+let turns: StartTurns;
+beforeEach(() => {
+  vi.useFakeTimers();
+  turns = createStartTurns();
+});
+afterEach(() => void vi.useRealTimers());
+
+const whose = (accountId: string, requestId = 'req_1', priority = false) => ({
+  accountId,
+  requestId,
+  priority,
+});
+
+/** Takes all turns there are; each given back lets in one more. */
+async function occupied(): Promise<((broughtTask: boolean | null) => void)[]> {
+  return await Promise.all(Array.from({ length: AT_ONCE }, () => turns.take(whose('first'), signal)));
+}
+
+/** Starts one after the other, and tells how many milliseconds the one after each had to wait. */
+async function pausesAfter(found: (boolean | null)[]): Promise<number[]> {
+  const pauses: number[] = [];
+  let end = await turns.take(whose('a'), signal);
+  for (const broughtTask of found) {
+    end(broughtTask);
+    const endedAt = Date.now();
+    const taking = turns.take(whose('a'), signal);
+    const entered = taking.then(() => Date.now());
+    await vi.advanceTimersByTimeAsync(1_000);
+    pauses.push((await entered) - endedAt);
+    end = await taking;
+  }
+  end(null);
+  return pauses;
+}
+
+describe('turns at starting', () => {
+  test('are so many at once', async () => {
+    const [end] = await occupied();
+    const next = vi.fn();
+    void turns.take(whose('b'), signal).then(next);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(next).not.toHaveBeenCalled();
+    end!(true);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(next).toHaveBeenCalledOnce();
+  });
+
+  test('go to priority first, then to accounts in turns, of each to the oldest request', async () => {
+    const ends = await occupied();
+    const order: string[] = [];
+    const wait = (account: string, request: string, priority = false): void => {
+      void turns.take(whose(account, request, priority), signal).then((end) => {
+        order.push(`${account} ${request}`);
+        end(true);
+      });
+    };
+    wait('a', 'req_2');
+    wait('a', 'req_1');
+    wait('a', 'req_1');
+    wait('b', 'req_3');
+    wait('b', 'req_3');
+    wait('c', 'req_4', true);
+    ends[0]!(true);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(order).toEqual(['c req_4', 'a req_1', 'b req_3', 'a req_1', 'b req_3', 'a req_2']);
+  });
+
+  test('pause after a start that found no place, longer each time, until one finds it', async () => {
+    const found = [true, false, false, false, null, false, false, false, true, false];
+    expect(await pausesAfter(found)).toEqual([0, 25, 50, 100, 0, 200, 400, 400, 0, 25]);
+  });
+
+  test('pause no more where no start ever finds a place', async () => {
+    const pauses = await pausesAfter(Array.from({ length: 30 }, () => false));
+    expect(pauses.slice(0, 20).every((ms) => ms > 0)).toBe(true);
+    expect(pauses.slice(20)).toEqual(Array.from({ length: 10 }, () => 0));
+    expect(await pausesAfter([true, false])).toEqual([0, 25]);
+  });
+
+  test('of whoever is gone go to the next one', async () => {
+    const [end] = await occupied();
+    const gone = new AbortController();
+    const left = turns.take(whose('a'), gone.signal);
+    const stays = turns.take(whose('b'), signal);
+    gone.abort(new Error('gone'));
+    await expect(left).rejects.toThrow('gone');
+    end!(true);
+    await expect(stays).resolves.toBeTypeOf('function');
+    await expect(turns.take(whose('a'), gone.signal)).rejects.toThrow('gone');
+  });
+});
