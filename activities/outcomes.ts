@@ -13,6 +13,8 @@ import { oneAtATime } from './oneAtATime.ts';
 
 // As many as a worker has places for: more would wait at the Temporal server for one.
 const AT_ONCE = 60;
+// Taken one by one, each would cost a statement of its own.
+const REFILL = 10;
 // Until a workflow has taken note, which is after what it does at once, a first call of a webhook say.
 const UPDATE_PATIENCE_MS = 10_000;
 const SIGNAL_PATIENCE_MS = 10_000;
@@ -67,7 +69,7 @@ export function createOutcomes(telling: TellingWorkflows): Outcomes {
     underWay.delete(outcome.id);
     if (stopped) return;
     await settle();
-    if (moreWait) await tell();
+    if (moreWait && AT_ONCE - underWay.size >= REFILL) await tell();
   };
   const tell = oneAtATime(async () => {
     const places = AT_ONCE - underWay.size;
