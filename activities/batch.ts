@@ -7,7 +7,6 @@ import { messageStart } from '../workflows/startOptions.ts';
 import { createStartTurns } from './startTurns.ts';
 
 const PAGE = 100;
-// What a lost attempt has started beyond its last heartbeat is looked at once more.
 const CHUNK = 10;
 const HEARTBEAT_MS = 5_000;
 
@@ -64,8 +63,11 @@ export function batchActivities(sql: Database, client: Client) {
 /** @returns whether its first task came along, which is where this worker has a place for it; null: it was there before */
 async function startOnce(client: Client, message: StartableMessage): Promise<boolean | null> {
   try {
-    const options = { ...messageStart(message, true), requestEagerStart: true };
-    const { eagerlyStarted } = await client.workflow.start('message', options);
+    const { eagerlyStarted } = await client.workflow.start('message', {
+      ...messageStart(message, true),
+      workflowIdConflictPolicy: 'FAIL',
+      requestEagerStart: true,
+    });
     return eagerlyStarted;
   } catch (error) {
     // A cancel that came before us has started it, or an earlier attempt of ours.

@@ -58,13 +58,16 @@ export function createReceipts(
     }
   });
   let stopped = false;
-  let soon: NodeJS.Timeout | undefined;
+  let soon: { at: number; timer: NodeJS.Timeout } | undefined;
   const lookAgain = (ms: number): void => {
-    if (stopped || soon !== undefined) return;
-    soon = setTimeout(() => {
+    const at = Date.now() + ms;
+    if (stopped || (soon !== undefined && soon.at <= at)) return;
+    clearTimeout(soon?.timer);
+    const timer = setTimeout(() => {
       soon = undefined;
       void catchUp().catch(onError);
     }, ms);
+    soon = { at, timer };
   };
   const catchUp = async (): Promise<void> => {
     await apply();
@@ -79,7 +82,7 @@ export function createReceipts(
     catchUp,
     stop() {
       stopped = true;
-      clearTimeout(soon);
+      clearTimeout(soon?.timer);
     },
     async receive(carrier, reports) {
       await storeReports(sql, carrier, reports);

@@ -29,23 +29,23 @@ const STARTS_AT_ONCE = 8;
 const PAUSE_MS = 25;
 const PAUSE_MAX_MS = 400;
 // A server that hands out no tasks so, or a worker that others keep busy: then nothing is gained by waiting.
-const IN_VAIN_MAX = 20;
+const PAUSES_MAX = 20;
 
 export function createStartTurns(): StartTurns {
   const waiting: Waiter[] = [];
-  // In the order of their last turns.
-  const served = new Set<string>();
+  // By account, which turn was its last one.
+  const lastTurns = new Map<string, number>();
+  let turn = 0;
   let underWay = 0;
-  let inVain = 0;
+  let pauses = 0;
   let pause: NodeJS.Timeout | undefined;
 
   function admit(): void {
     while (pause === undefined && underWay < STARTS_AT_ONCE && waiting.length > 0) {
       const next = waiting.reduce((best, one) => (goesBefore(one, best) ? one : best));
       waiting.splice(waiting.indexOf(next), 1);
-      served.delete(next.accountId);
-      if (waiting.length > 0) served.add(next.accountId);
-      else served.clear();
+      lastTurns.set(next.accountId, (turn += 1));
+      if (waiting.length === 0) lastTurns.clear();
       underWay += 1;
       next.enter();
     }
@@ -54,22 +54,21 @@ export function createStartTurns(): StartTurns {
   function goesBefore(a: Waiter, b: Waiter): boolean {
     if (a.priority !== b.priority) return a.priority;
     if (a.accountId === b.accountId) return a.requestId < b.requestId;
-    return lastTurn(a) < lastTurn(b);
-  }
-
-  function lastTurn({ accountId }: Waiter): number {
-    return served.has(accountId) ? [...served].indexOf(accountId) : -1;
+    return (lastTurns.get(a.accountId) ?? 0) < (lastTurns.get(b.accountId) ?? 0);
   }
 
   function learn(broughtTask: boolean): void {
-    inVain = broughtTask ? 0 : inVain + 1;
-    if (broughtTask || inVain > IN_VAIN_MAX || pause !== undefined) return;
+    if (broughtTask) pauses = 0;
+    // In a pause, those that were under way before say nothing new.
+    if (broughtTask || pause !== undefined) return;
+    pauses += 1;
+    if (pauses > PAUSES_MAX) return;
     pause = setTimeout(
       () => {
         pause = undefined;
         admit();
       },
-      Math.min(PAUSE_MS * 2 ** (inVain - 1), PAUSE_MAX_MS),
+      Math.min(PAUSE_MS * 2 ** (pauses - 1), PAUSE_MAX_MS),
     );
   }
 

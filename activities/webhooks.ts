@@ -104,7 +104,7 @@ export async function tellInTurn(
   const told: (LeftToTell | null)[] = [];
   for (const id of events) {
     const event = await loadEvent(telling.sql, id);
-    if (event?.besides.some((other) => !events.includes(other))) break;
+    if (event?.after && !events.includes(event.after)) break;
     const left = await tellOnce(telling, event);
     told.push(left);
     if (left !== null) break;

@@ -83,13 +83,14 @@ const CACHED_WORKFLOWS = 500;
 // their end within their time-out: 200 at 30 a second took 6.6 s each, timed out, and were taken again, for ever.
 const WORKFLOW_TASKS = 60;
 const QUICK_WEBHOOKS = { quickMs: 1_500, places: 30, placesEach: 15 };
-// Those told before their workflow hears keep no such place.
-const QUICK_WEBHOOKS_BEFORE = { places: 60, placesEach: 30 };
+// Those told before their workflow hears keep no such place; half of the outcomes that are told at once.
+const QUICK_WEBHOOKS_BEFORE = { places: 30, placesEach: 15 };
 
 // Of the fixed default of ten pollers only two look for new workflows. Bare accepts, 16 at once, two runs of 160 each on
 // a busy machine: 99th percentile 545 and 577 ms with the default, 320 and 315 ms with this; the rate stayed the same.
 const AUTOSCALED = { type: 'autoscaling' } as const;
-// Each poller keeps a place while it waits: no more than leave some to the tasks that come along with a start.
+// Each poller keeps a place while it waits, with as many for workflows in the cache: some have to be left to the tasks that
+// come along with a start.
 const WORKFLOW_POLLERS = { type: 'autoscaling', maximum: 10 } as const;
 // A batch takes its turn at starting its messages: many of one account must not keep another's from being taken up.
 const BATCHES = 500;

@@ -27,8 +27,8 @@ export interface WebhookEvent {
   createdAt: Date;
   /** Attempts logged so far. */
   attempts: number;
-  /** Other events of the message that are not dealt with yet. */
-  besides: string[];
+  /** The event of the message that goes before this one, while it is not dealt with yet. */
+  after: string | null;
   url: string | null;
   /** Encrypted. */
   secret: Buffer | null;
@@ -47,8 +47,9 @@ export async function loadEvent(sql: Sql, eventId: string): Promise<WebhookEvent
            case when a.webhook_secret_changed_at > now() - ${SECRET_GRACE}::interval then a.webhook_secret_before end
              as "secretBefore",
            (select count(*)::int from webhook_attempts t where t.event_id = e.id) as attempts,
-           array(select o.id from webhook_events o
-                  where o.message_id = e.message_id and o.state = 'pending' and o.id <> e.id) as besides
+           (select o.id from webhook_events o
+             where o.message_id = e.message_id and o.type = 'message.sent' and o.id <> e.id and o.state = 'pending'
+             limit 1) as after
       from webhook_events e join accounts a on a.id = e.account_id
      where e.id = ${eventId}`;
   return event ?? null;

@@ -76,6 +76,18 @@ describe('turns at starting', () => {
     expect(await pausesAfter(found)).toEqual([0, 25, 50, 100, 0, 200, 400, 400, 0, 25]);
   });
 
+  test('pause once for all that were under way together', async () => {
+    const ends = await occupied();
+    for (const end of ends) end(false);
+    const next = vi.fn();
+    void turns.take(whose('b'), signal).then(next);
+    await vi.advanceTimersByTimeAsync(24);
+    expect(next).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(next).toHaveBeenCalledOnce();
+    expect(await pausesAfter([false])).toEqual([50]);
+  });
+
   test('pause no more where no start ever finds a place', async () => {
     const pauses = await pausesAfter(Array.from({ length: 30 }, () => false));
     expect(pauses.slice(0, 20).every((ms) => ms > 0)).toBe(true);

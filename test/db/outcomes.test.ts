@@ -7,7 +7,7 @@ let sql: Database;
 let stop: () => Promise<void>;
 beforeAll(async () => {
   ({ sql, stop } = await startDatabase());
-  await sql`insert into accounts (id, name, mode) values ('cl_a', 'A', 'live')`;
+  await sql`insert into accounts (id, name, mode) values ('cl_a', 'A', 'live'), ('cl_b', 'B', 'live')`;
   for (const id of ['a', 'b', 'c']) {
     await sql`
       insert into messages (id, account_id, request_id, status, accepted_as, recipient, text, parts, cost_grosze,
@@ -28,8 +28,10 @@ beforeEach(async () => {
   }
 });
 
-async function taken(limit = 10): Promise<string[]> {
-  return (await takeOutcomes(sql, limit)).map(({ messageId, status }) => `${messageId} ${status}`).sort();
+async function taken(limit = 10, busy: string[] = []): Promise<string[]> {
+  return (await takeOutcomes(sql, limit, busy))
+    .map(({ messageId, status }) => `${messageId} ${status}`)
+    .sort();
 }
 
 test('outcomes are taken once, of each message the oldest, while that is told too', async () => {
@@ -44,16 +46,30 @@ test('taken at once by many, each is taken by one', async () => {
 });
 
 test('the next one of a message follows when the one before is forgotten', async () => {
-  const [first] = await takeOutcomes(sql, 1);
-  await forgetOutcomes(sql, [first!.id]);
-  expect(await taken()).toEqual(['a delivered', 'b delivered', 'c failed']);
+  const first = await takeOutcomes(sql, 2, []);
+  const [a, b] = ['a', 'b'].map((of) => first.find(({ messageId }) => messageId === of)!.id);
+  expect(await forgetOutcomes(sql, [b!])).toBe(false);
+  expect(await forgetOutcomes(sql, [a!])).toBe(true);
+  expect(await taken()).toEqual(['a delivered', 'c failed']);
 });
 
-test('those that could not be told are for others; those of a lost process are after a minute', async () => {
-  const ids = (await takeOutcomes(sql, 10)).map(({ id }) => id);
-  await giveOutcomesBack(sql, [ids[0]!]);
+test('priority goes first, accounts that have enough under way last', async () => {
+  await sql`update messages set account_id = 'cl_b' where id = 'c'`;
+  expect(await taken(1, ['cl_a'])).toEqual(['c failed']);
+  await sql`update messages set priority = true where id = 'b'`;
+  expect(await taken(1)).toEqual(['b delivered']);
+  expect(await taken(1, ['cl_a'])).toEqual(['a sent']);
+  await sql`update messages set account_id = 'cl_a', priority = false`;
+});
+
+test('those that could not be told are for others; those of a lost process are after 90 seconds', async () => {
+  const [first] = await takeOutcomes(sql, 10, []);
+  await giveOutcomesBack(sql, [first!]);
   expect(await taken()).toHaveLength(1);
-  await sql`update outcome_signals set taken_until = taken_until - interval '59 seconds'`;
+  // Taken by somebody else since.
+  await giveOutcomesBack(sql, [{ ...first!, takenUntil: '2020-01-01' }]);
+  expect(await taken()).toEqual([]);
+  await sql`update outcome_signals set taken_until = taken_until - interval '89 seconds'`;
   expect(await taken()).toEqual([]);
   await sql`update outcome_signals set taken_until = taken_until - interval '2 seconds'`;
   expect(await taken()).toHaveLength(3);

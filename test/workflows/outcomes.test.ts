@@ -1,10 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { NativeConnection, Worker } from '@temporalio/worker';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createOutcomes } from '../../activities/outcomes.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createOutcomes, type Outcomes } from '../../activities/outcomes.ts';
 import { createReceipts } from '../../activities/receipts.ts';
+import type { Database } from '../../db/connection.ts';
 import { takeOutcomes } from '../../db/incoming/outcomes.ts';
 import { newId } from '../../db/ids.ts';
+import type { LeftToTell } from '../../workflows/contracts.ts';
 import { startDatabase } from '../support/database.ts';
 import { type Pipeline, startPipeline, until } from './pipeline.ts';
 
@@ -33,29 +35,103 @@ test('a workflow of an older worker, which knows no such update, is signalled', 
   await connection.close();
 });
 
-test('what is being told when a worker ends is left to others at once', async () => {
-  const { sql, stop } = await startDatabase();
-  const id = newId('msg');
-  await sql`insert into accounts (id, name, mode) values ('cl_a', 'A', 'live')`;
-  await sql`
-    insert into messages (id, account_id, request_id, status, accepted_as, recipient, text, parts, cost_grosze,
-                          give_up_at, carrier, submission)
-    values (${id}, 'cl_a', 'req_a', 'sent', 'queued', '+48500100100', 'x', 1, 15, now() + interval '3 days', 'r', 'answered')`;
-  await sql`insert into outcome_signals (message_id, status, event_ids) values (${id}, 'delivered', '{}')`;
-  // Nobody takes its tasks.
-  await pipeline.client.workflow.start('message', { workflowId: id, taskQueue: 'nobody' });
+describe('outcomes of another database, whose workflows nobody takes up', () => {
+  let sql: Database;
+  let stop: () => Promise<void>;
+  let outcomes: Outcomes;
+  let left: (LeftToTell | null)[];
   const errors: unknown[] = [];
-  const outcomes = createOutcomes({
-    ...{ sql, client: pipeline.client, tellEvents: null },
-    onError: (error) => errors.push(error),
+  beforeEach(async () => {
+    ({ sql, stop } = await startDatabase());
+    await sql`insert into accounts (id, name, mode) values ('cl_a', 'A', 'live')`;
+    left = [];
+    outcomes = createOutcomes({
+      ...{ sql, client: pipeline.client, onError: (error) => errors.push(error) },
+      tellEvents: () => Promise.resolve(left),
+    });
   });
-  await outcomes.tell();
-  expect(await takeOutcomes(sql, 1)).toEqual([]);
-  await outcomes.stop();
-  expect(await takeOutcomes(sql, 1)).toMatchObject([{ messageId: id, status: 'delivered' }]);
-  expect(errors).toEqual([]);
-  await pipeline.client.workflow.getHandle(id).terminate();
-  await stop();
+  afterEach(async () => {
+    await outcomes.stop();
+    await stop();
+    expect(errors).toEqual([]);
+  });
+
+  /** Messages that were delivered, of which their workflows have still to hear. */
+  async function note(ids: string[], events: string[] = []): Promise<void> {
+    for (const id of ids) {
+      await sql`
+        insert into messages (id, account_id, request_id, status, accepted_as, recipient, text, parts, cost_grosze,
+                              give_up_at, carrier, submission)
+        values (${id}, 'cl_a', 'req_a', 'delivered', 'queued', '+48500100100', 'x', 1, 15, now() + interval '3 days', 'r',
+                'answered')`;
+      await sql`
+        insert into outcome_signals (message_id, status, event_ids) values (${id}, 'delivered', ${events}::text[])`;
+    }
+  }
+
+  const untilAllTold = () =>
+    until('all are told', async () => (await sql`select from outcome_signals`).length === 0);
+  const findings = () => sql`select kind, subject from findings`;
+
+  test('are left to other workers at once when this one ends', async () => {
+    const id = newId('msg');
+    await note([id]);
+    const workflow = await pipeline.client.workflow.start('message', { workflowId: id, taskQueue: 'nobody' });
+    await outcomes.tell();
+    expect(await takeOutcomes(sql, 1, [])).toEqual([]);
+    await outcomes.stop();
+    expect(await takeOutcomes(sql, 1, [])).toMatchObject([{ messageId: id, status: 'delivered' }]);
+    await workflow.terminate();
+  });
+
+  test('are signalled when no update comes to its end in time, and so are others for a while', async () => {
+    const ids = [newId('msg'), newId('msg')];
+    const start = (workflowId: string) =>
+      pipeline.client.workflow.start('message', { workflowId, taskQueue: 'nobody' });
+    const workflows = await Promise.all(ids.map(start));
+    await note(ids.slice(0, 1));
+    await outcomes.tell();
+    await untilAllTold();
+    const started = performance.now();
+    await note(ids.slice(1));
+    await outcomes.tell();
+    await untilAllTold();
+    expect(performance.now() - started).toBeLessThan(8_000);
+    for (const workflow of workflows) {
+      const { events } = await workflow.fetchHistory();
+      expect(events!.filter((event) => event.workflowExecutionSignaledEventAttributes)).toHaveLength(1);
+      await workflow.terminate();
+    }
+  }, 60_000);
+
+  test('many of them are told by one call, each once; of workflows that are gone nothing is left', async () => {
+    await note(Array.from({ length: 150 }, () => newId('msg')));
+    await outcomes.tell();
+    await untilAllTold();
+    expect(await findings()).toEqual([]);
+  });
+
+  test('a second one of a message follows the first one', async () => {
+    const id = newId('msg');
+    await note([id]);
+    await sql`insert into outcome_signals (message_id, status, event_ids) values (${id}, 'failed', '{}')`;
+    await outcomes.tell();
+    await untilAllTold();
+  });
+
+  test('a workflow that is gone is reported where one of its events is left to tell', async () => {
+    const [whole, some] = [newId('msg'), newId('msg')];
+    left = [null];
+    await note([whole], ['evt_a']);
+    await outcomes.tell();
+    await untilAllTold();
+    expect(await findings()).toEqual([]);
+    left = [{ nextInMs: 0 }];
+    await note([some], ['evt_a']);
+    await outcomes.tell();
+    await untilAllTold();
+    expect(await findings()).toEqual([{ kind: 'workflow_lost', subject: some }]);
+  });
 });
 
 test('a report that misses its answer by a moment is looked at again within that moment', async () => {
