@@ -45,6 +45,7 @@ export interface TellingWorkflows {
   onError: (error: unknown) => void;
 }
 
+/** One for each worker process: many of them share what the database notes, each outcome told by one at a time. */
 export function createOutcomes(telling: TellingWorkflows): Outcomes {
   const { sql, onError } = telling;
   const underWay = new Map<number, PendingOutcome>();

@@ -31,6 +31,7 @@ const PAUSE_MAX_MS = 400;
 // A server that hands out no tasks so, or a worker that others keep busy: then nothing is gained by waiting.
 const PAUSES_MAX = 20;
 
+/** One for each worker process, whose places it goes by. */
 export function createStartTurns(): StartTurns {
   const waiting: Waiter[] = [];
   // By account, which turn was its last one.
