@@ -143,7 +143,8 @@ export function createSession(
     get smscSystemId() {
       return smscSystemId;
     },
-    accepts: () => state === 'open' && role !== 'receiver',
+    // A connection that broke is not writable at once, and says so later.
+    accepts: () => state === 'open' && role !== 'receiver' && socket.writable,
     room: () => (session.accepts() ? settings.window - submits : 0),
     inFlight: () => submits,
     async submit(fields, reference) {

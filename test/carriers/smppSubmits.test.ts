@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { GARBAGE } from '../smsc/garbage.ts';
+import { COMMAND, cString, encodePdu, RESPONSE } from '../smsc/wire.ts';
 import { openCarrier, part, submit, until } from './smppCarrier.ts';
 
 const kinds = (answers: { kind: string }[]) => {
@@ -141,6 +143,22 @@ describe('without an answer', () => {
     expect(kinds(answers).accepted).toBe(60 - unanswered.length);
     const taken = smsc.submits.map(({ destination }) => destination);
     expect(new Set(taken).size).toBe(taken.length);
+    expect(carrier.state()).toMatchObject({ sessions: 1, failures: 1 });
+  });
+
+  test('that is answered as the connection breaks leaves its place to nobody', async () => {
+    const { carrier, smsc } = await openCarrier({ window: 10 });
+    let count = 0;
+    smsc.behave = ({ sequence }) => {
+      if (++count !== 10) return count < 10 ? { answer: 'never' } : {};
+      const answer = encodePdu({ id: COMMAND.submitSm | RESPONSE, sequence, body: cString('last') });
+      return {
+        answer: 'never',
+        connection: Buffer.concat([answer, GARBAGE['a text instead of a PDU']!.bytes]),
+      };
+    };
+    const answers = await Promise.all(many(60).map((one) => submit(carrier, one)));
+    expect(kinds(answers)).toEqual({ unanswered: 9, accepted: 51 });
     expect(carrier.state()).toMatchObject({ sessions: 1, failures: 1 });
   });
 

@@ -43,7 +43,7 @@ export interface Smsc {
   report(submit: Submit, plan: ReportPlan): Promise<void>;
   /** Hand-overs that were not acknowledged, or with an error. */
   readonly redelivered: number;
-  /** Reports and messages not yet acknowledged. */
+  /** Reports and messages not yet acknowledged, those still to be handed over included. */
   readonly undelivered: number;
   stop(): Promise<void>;
 }
@@ -56,6 +56,7 @@ export async function startSmsc(options: SmscOptions = {}): Promise<Smsc> {
   const prefix = Math.floor(Math.random() * 0xffffff);
   let accepted = 0;
   let ids = 0;
+  let planned = 0;
 
   const later = (ms: number, work: () => void): void => {
     const timer = setTimeout(() => {
@@ -90,7 +91,7 @@ export async function startSmsc(options: SmscOptions = {}): Promise<Smsc> {
       return outbox.redelivered();
     },
     get undelivered() {
-      return outbox.size();
+      return planned + outbox.size();
     },
     async stop() {
       clearInterval(ticking);
@@ -176,8 +177,12 @@ export async function startSmsc(options: SmscOptions = {}): Promise<Smsc> {
     ids += 1;
     submit.id = id ?? (prefix * 0x100 + ids).toString(16).padStart(8, '0');
     if ((submit.registeredDelivery & 0x03) === 0) return;
+    planned += reports.length;
     for (const plan of reports) {
-      later(plan.afterMs ?? REPORTED_AFTER_MS, () => void outbox.add(receipt(submit, plan)));
+      later(plan.afterMs ?? REPORTED_AFTER_MS, () => {
+        planned -= 1;
+        void outbox.add(receipt(submit, plan));
+      });
     }
   }
 }
