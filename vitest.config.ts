@@ -4,8 +4,8 @@ const SERVICE_TESTS = ['test/api/**/*.test.ts'];
 
 export default defineConfig({
   test: {
-    // Servers share the machine with the tests: more at once only makes all of them late.
-    maxWorkers: 2,
+    // Two cores' worth: tests wait half of their time, but more at once only make their servers late.
+    maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     projects: [
