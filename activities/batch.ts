@@ -1,14 +1,15 @@
+import { setMaxListeners } from 'node:events';
 import { Context } from '@temporalio/activity';
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { Database } from '../db/connection.ts';
 import { acceptedMessagesAfter } from '../db/messages/startable.ts';
 import type { StartableMessage } from '../domain/startable.ts';
 import { messageStart } from '../workflows/startOptions.ts';
+import { withHeartbeat } from './heartbeat.ts';
 import { createStartTurns } from './startTurns.ts';
 
-const PAGE = 100;
-const CHUNK = 10;
-const HEARTBEAT_MS = 5_000;
+// So many of a request wait for their turns at once.
+const PAGE = 20;
 
 /** Starting the workflows of a request with several recipients. */
 export function batchActivities(sql: Database, client: Client) {
@@ -29,33 +30,28 @@ export function batchActivities(sql: Database, client: Client) {
   return {
     /**
      * Starts the `message` workflow of every accepted message of the request that has none, in the order of their
-     * ids. The heartbeat carries the last id that was started, so that a later attempt goes on from there.
+     * ids. The heartbeat carries the last id up to which all have theirs, so that a later attempt goes on from there.
      * @returns how many were started by this attempt
      */
     async startMessages(requestId: string): Promise<number> {
       const context = Context.current();
       const signal = context.cancellationSignal;
+      // Each that waits for its turn listens for the end of this.
+      setMaxListeners(2 * PAGE, signal);
       let after = (context.info.heartbeatDetails as string | undefined) ?? '';
-      let done = after;
-      let started = 0;
-      const heartbeat = setInterval(() => context.heartbeat(done), HEARTBEAT_MS);
-      try {
+      const startAll = async (): Promise<number> => {
+        let started = 0;
         for (;;) {
           const page = await acceptedMessagesAfter(sql, requestId, after, PAGE);
           const last = page.at(-1);
           if (!last) return started;
-          for (let i = 0; i < page.length; i += CHUNK) {
-            const chunk = page.slice(i, i + CHUNK);
-            const results = await Promise.all(chunk.map((message) => startInTurn(message, signal)));
-            started += results.filter(Boolean).length;
-            done = chunk.at(-1)!.id;
-            context.heartbeat(done);
-          }
+          const results = await Promise.all(page.map((message) => startInTurn(message, signal)));
+          started += results.filter(Boolean).length;
           after = last.id;
+          context.heartbeat(after);
         }
-      } finally {
-        clearInterval(heartbeat);
-      }
+      };
+      return await withHeartbeat(startAll, () => after);
     },
   };
 }

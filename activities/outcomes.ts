@@ -1,8 +1,4 @@
-import {
-  type Client,
-  WorkflowNotFoundError,
-  WorkflowUpdateRPCTimeoutOrCancelledError,
-} from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import type { Database } from '../db/connection.ts';
 import {
   forgetOutcomes,
@@ -10,20 +6,15 @@ import {
   type PendingOutcome,
   takeOutcomes,
 } from '../db/incoming/outcomes.ts';
-import { reportFinding } from '../db/maintenance/findings.ts';
 import { withIds } from '../telemetry/ids.ts';
-import { type LeftToTell, type OutcomeSignal, outcomeSignal, outcomeUpdate } from '../workflows/contracts.ts';
+import type { Told } from '../workflows/contracts.ts';
 import { oneAtATime } from './oneAtATime.ts';
+import { workflowTeller } from './workflowTeller.ts';
 
 // As many as a worker has places for: more would wait at the Temporal server for one.
 const AT_ONCE = 60;
 // Taken one by one, each would cost a statement of its own.
 const REFILL = 10;
-// Until a workflow has taken note, which is after what it does at once, a first call of a webhook say.
-const UPDATE_PATIENCE_MS = 10_000;
-const SIGNAL_PATIENCE_MS = 10_000;
-// After an update that ran out of time.
-const SIGNAL_FOR_MS = 30_000;
 // While other accounts wait.
 const ENOUGH_EACH = 20;
 
@@ -40,17 +31,17 @@ export interface TellingWorkflows {
   sql: Database;
   client: Client;
   /** Makes first attempts at webhook events, whose workflow then only makes those that are left; null leaves all to it. */
-  tellEvents: ((events: readonly string[]) => Promise<(LeftToTell | null)[]>) | null;
+  tellEvents: ((events: readonly string[]) => Promise<Told>) | null;
   /** Is told of failures; they are made up for by a later `tell`, of whichever worker. */
   onError: (error: unknown) => void;
 }
 
 /** One for each worker process: many of them share what the database notes, each outcome told by one at a time. */
 export function createOutcomes(telling: TellingWorkflows): Outcomes {
-  const { sql, onError } = telling;
+  const { sql, client, onError } = telling;
   const underWay = new Map<number, PendingOutcome>();
   const calls = new Set<Promise<unknown>>();
-  const tellWorkflow = workflowTeller(telling);
+  const tellWorkflow = workflowTeller(sql, client);
   let stopped = false;
   let moreWait = false;
   let told: number[] = [];
@@ -117,55 +108,11 @@ function busyAccounts(underWay: Iterable<PendingOutcome>): string[] {
   return [...places].filter(([, count]) => count >= ENOUGH_EACH).map(([accountId]) => accountId);
 }
 
-type Left = (LeftToTell | null)[];
-
-/**
- * Tells workflows by an update, whose workflow task the server keeps in memory until it is done: a signal takes three
- * transitions, an update one. What does not come to an answer, with a workflow of an older worker too, is signalled; while
- * the workers are behind, so that updates run out of time, everything is, for which nobody waits.
- */
-function workflowTeller({ sql, client }: TellingWorkflows) {
-  let signalUntil = 0;
-  const within = <T>(ms: number, call: () => Promise<T>): Promise<T> =>
-    client.withDeadline(Date.now() + ms, call);
-
-  async function updated(outcome: PendingOutcome, news: OutcomeSignal): Promise<boolean> {
-    if (Date.now() < signalUntil) return false;
-    try {
-      await within(UPDATE_PATIENCE_MS, () =>
-        client.workflow
-          .getHandle(outcome.messageId)
-          .executeUpdate(outcomeUpdate, { args: [news], updateId: `outcome-${outcome.id}` }),
-      );
-      return true;
-    } catch (error) {
-      if (error instanceof WorkflowNotFoundError) throw error;
-      if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) signalUntil = Date.now() + SIGNAL_FOR_MS;
-      return false;
-    }
-  }
-
-  return async (outcome: PendingOutcome, told: Left): Promise<void> => {
-    const { messageId, status, events } = outcome;
-    const news: OutcomeSignal = { status, events, ...(told.length > 0 ? { told } : {}) };
-    try {
-      if (await updated(outcome, news)) return;
-      const workflow = client.workflow.getHandle(messageId);
-      await within(SIGNAL_PATIENCE_MS, () => workflow.signal(outcomeSignal, news));
-    } catch (error) {
-      if (!(error instanceof WorkflowNotFoundError)) throw error;
-      // A workflow that has ended needs no outcome. Where it is lost, the reconciliation has what is left told.
-      const allTold = told.length === events.length && told.every((left) => left === null);
-      if (!allTold) await reportLost(sql, outcome);
-    }
-  };
-}
-
 /** Spares the workflow a step of its own. What goes wrong here, it makes up for. */
 async function toldAtOnce(
   { tellEvents, onError }: TellingWorkflows,
   events: readonly string[],
-): Promise<Left> {
+): Promise<Told> {
   if (events.length === 0 || tellEvents === null) return [];
   try {
     return await tellEvents(events);
@@ -173,9 +120,4 @@ async function toldAtOnce(
     onError(error);
     return [];
   }
-}
-
-async function reportLost(sql: Database, { messageId, accountId, status }: PendingOutcome): Promise<void> {
-  const details = { workflow: 'not found', status };
-  await reportFinding(sql, { kind: 'workflow_lost', subject: messageId, accountId, details });
 }

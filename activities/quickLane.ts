@@ -6,9 +6,10 @@
 export interface QuickLane {
   /**
    * Takes a place for `key`.
+   * @param most places of this key, where it has fewer than others
    * @returns what gives the place back; null where there is none, or `key` is not known to be quick
    */
-  enter(key: string): (() => void) | null;
+  enter(key: string, most?: number): (() => void) | null;
   /** Learns how quick `key` is, whichever way it went. */
   learn(key: string, took: Took): void;
   /** Another lane for the same keys, with places of its own. */
@@ -57,8 +58,9 @@ function laneOf({ places, placesEach }: Places, quickMs: number, quick: Set<stri
       quick.add(key);
       if (quick.size > KNOWN_MAX) quick.delete(quick.values().next().value!);
     },
-    enter(key) {
-      if (!quick.has(key) || insideAll >= places || (inside.get(key) ?? 0) >= placesEach) return null;
+    enter(key, most = placesEach) {
+      if (!quick.has(key) || insideAll >= places) return null;
+      if ((inside.get(key) ?? 0) >= Math.min(most, placesEach)) return null;
       count(key, 1);
       return () => count(key, -1);
     },

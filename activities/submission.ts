@@ -25,16 +25,16 @@ import { orderRoutes, type Routing } from '../domain/routing.ts';
 import { NO_SESSION, type SubmitAnswer, type SubmitPart } from '../domain/submission.ts';
 import {
   FAILURE,
-  type LeftToTell,
   type MovedOn,
   type SubmissionOutcome,
   type SubmissionRound,
+  type Told,
 } from '../workflows/contracts.ts';
 import { countEnd, observeSent, observeSubmit } from '../telemetry/messageMetrics.ts';
 import { addIds } from '../telemetry/ids.ts';
+import { withHeartbeat } from './heartbeat.ts';
 import type { Pacer } from './pacing.ts';
 
-const HEARTBEAT_MS = 5_000;
 const STORE_WITHIN_MS = 120_000;
 const STORE_AGAIN_MS = 500;
 // A throttled part keeps its place: it is tried again here, and goes behind the others only after this long.
@@ -67,13 +67,7 @@ export function submissionActivities(submitting: Submitting) {
       messageId: string,
       round: SubmissionRound = { moves: 0 },
     ): Promise<SubmissionOutcome | MovedOn> {
-      const context = Context.current();
-      const heartbeat = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
-      try {
-        return await submitMessage(submitting, messageId, round);
-      } finally {
-        clearInterval(heartbeat);
-      }
+      return await withHeartbeat(() => submitMessage(submitting, messageId, round));
     },
   };
 }
@@ -93,7 +87,7 @@ export interface RouteAtHand {
  */
 export function quickSubmissionActivities(
   routeAtHand: (name: string) => RouteAtHand | undefined,
-  tell: (events: readonly string[]) => Promise<(LeftToTell | null)[]>,
+  tell: (events: readonly string[]) => Promise<Told>,
 ) {
   return {
     /** As `submit`, and tells what came of it; null when the message is to go through the route's queue. */

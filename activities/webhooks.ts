@@ -19,7 +19,7 @@ import { linkRecord } from '../domain/links.ts';
 import { type MessageRow, messageRecord } from '../domain/records.ts';
 import { addIds } from '../telemetry/ids.ts';
 import { countEvent, observeAttempt } from '../telemetry/reactionMetrics.ts';
-import { FAILURE, type LeftToTell } from '../workflows/contracts.ts';
+import { FAILURE, type LeftToTell, type Told } from '../workflows/contracts.ts';
 import type { Delivery, Outgoing } from './outgoing.ts';
 import type { QuickLane } from './quickLane.ts';
 import { signaturesOf } from './signatures.ts';
@@ -97,11 +97,8 @@ export function quickWebhookActivities(telling: Telling) {
  * while its workflow has others to tell before.
  * @returns what is left of each that was told
  */
-export async function tellInTurn(
-  telling: Telling,
-  events: readonly string[],
-): Promise<(LeftToTell | null)[]> {
-  const told: (LeftToTell | null)[] = [];
+export async function tellInTurn(telling: Telling, events: readonly string[]): Promise<Told> {
+  const told: Told = [];
   for (const id of events) {
     const event = await loadEvent(telling.sql, id);
     if (event?.after && !events.includes(event.after)) break;

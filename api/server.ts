@@ -19,12 +19,13 @@ import { createApp } from './app.ts';
 import { endpoints } from './endpoints.ts';
 import { ApiError } from './http/errors.ts';
 import { errorBody } from './http/middleware.ts';
+import { createChargeNews } from './messages/chargeNews.ts';
 import type { ApiSettings, Services } from './services.ts';
 
 /** What an API process needs to run. */
 export interface ApiOptions {
   databaseUrl: string;
-  /** Connections held at most. */
+  /** Connections held at most; one more listens. */
   databasePool: number;
   temporal: {
     address: string;
@@ -82,6 +83,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const services: Services = {
     sql,
     temporal,
+    charges: createChargeNews(sql, () => openDatabase(options.databaseUrl, 1, DATABASE_SILENCE_MS), log),
     routing: cachedRouting(sql),
     settings: config,
     secretsKey,
@@ -105,7 +107,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
 
   const closeClients = () => {
     unwatchPool();
-    return Promise.allSettled([sql.end({ timeout: 5 }), connection.close()]);
+    return Promise.allSettled([services.charges.stop(), sql.end({ timeout: 5 }), connection.close()]);
   };
   try {
     await listen(server, options.port, options.host);

@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { Database } from '../db/connection.ts';
 import type { Routing } from '../domain/routing.ts';
+import type { ChargeNews } from './messages/chargeNews.ts';
 
 /** Settings that handlers depend on; names as in the environment. */
 export interface ApiSettings {
@@ -14,6 +15,7 @@ export interface ApiSettings {
 export interface Services {
   sql: Database;
   temporal: Client;
+  charges: ChargeNews;
   /** The routes to the operators, as known within the last second. */
   routing: () => Promise<Routing>;
   settings: ApiSettings;

@@ -4,7 +4,7 @@ import { ANSWER_SECONDS, registry } from './registry.ts';
 
 const calls = new Histogram({
   name: 'goniec_temporal_call_duration_seconds',
-  help: 'Calls of Temporal about workflows: what was asked for, and whether it came to an answer (ok) or not (error). Waiting for a charge is part of an update.',
+  help: 'Calls of Temporal about workflows: what was asked for, and whether it came to an answer (ok) or not (error). Waiting for a charge and the workflow task that it is made in is part of an update.',
   labelNames: ['operation', 'outcome'],
   buckets: ANSWER_SECONDS,
   registers: [registry],

@@ -1,7 +1,7 @@
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { lookupActivities } from '../activities/lookup.ts';
 import { createPacer } from '../activities/pacing.ts';
-import { createQuickLane } from '../activities/quickLane.ts';
+import type { QuickLane } from '../activities/quickLane.ts';
 import { type RouteAtHand, submissionActivities, type Submitting } from '../activities/submission.ts';
 import type { Carrier } from '../carriers/carrier.ts';
 import type { SubmitAnswer } from '../domain/submission.ts';
@@ -14,10 +14,6 @@ const AT_ONCE_MAX = 200;
 // What this process has taken and not yet submitted is at most half a second's worth of the route's rate.
 const AHEAD_SECONDS = 0.5;
 const AT_ONCE_MIN = 4;
-// A workflow task that submits keeps its place for so long: an SMSC that takes longer is left to the queue. Not less: on a
-// machine under full load everything takes longer, and the queue costs it more.
-const QUICK_MS = 1_500;
-const QUICK_PLACES = 20;
 
 /** A Temporal worker on one route's queue. */
 export interface RouteTasks {
@@ -40,24 +36,27 @@ export function shouldTakeTasks(route: Route, carrier: Carrier, routing: Routing
 
 /**
  * Takes the tasks of a route.
+ * @param quick for submits within workflow tasks, shared by all routes
  * @param options of the Temporal worker; queue and activities are added
  * @param onBroken told when it breaks: the process cannot go on
  */
 export async function takeRouteTasks(
   route: Route,
   submitting: Omit<Submitting, 'pacer'>,
+  quick: QuickLane,
   options: Omit<WorkerOptions, 'taskQueue' | 'activities'>,
   onBroken: (error: unknown) => void,
 ): Promise<RouteTasks> {
   const { sql, carrier } = submitting;
   const pacer = createPacer(sql, route.name, route.ratePerSecond);
-  const places = Math.min(carrier.state().window, QUICK_PLACES);
-  const quick = createQuickLane({ quickMs: QUICK_MS, places, placesEach: places });
+  let stopping = false;
   const submittingHere = {
     ...submitting,
     pacer,
     onAnswer(answer: SubmitAnswer, ms: number) {
-      quick.learn(route.name, { ms, well: answer.kind === 'accepted' || answer.kind === 'refused' });
+      // What is under way says nothing about the sessions that come next.
+      if (!stopping)
+        quick.learn(route.name, { ms, well: answer.kind === 'accepted' || answer.kind === 'refused' });
       submitting.onAnswer(answer, ms);
     },
   };
@@ -70,7 +69,6 @@ export async function takeRouteTasks(
       ...lookupActivities(sql, carrier),
     },
   });
-  let stopping = false;
   const run = worker.run().catch((error: unknown) => {
     if (!stopping) onBroken(error);
   });
@@ -79,11 +77,12 @@ export async function takeRouteTasks(
       submitting: submittingHere,
       enter() {
         const { takesSubmits, inFlight, window } = carrier.state();
-        return takesSubmits && inFlight < window && pacer.free() ? quick.enter(route.name) : null;
+        return takesSubmits && inFlight < window && pacer.free() ? quick.enter(route.name, window) : null;
       },
     },
     async stop() {
       stopping = true;
+      quick.learn(route.name, { ms: 0, well: false });
       pacer.stop();
       if (worker.getState() === 'RUNNING') worker.shutdown();
       await run;

@@ -3,6 +3,7 @@ import { NativeConnection, type TLSConfig, Worker } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { batchActivities } from '../activities/batch.ts';
 import { billingActivities } from '../activities/billing.ts';
+import { createChargeNews } from '../activities/chargeNews.ts';
 import { createReplies, inboundActivities } from '../activities/inbound.ts';
 import { linkActivities, startForgottenClicks } from '../activities/links.ts';
 import { lookupBillingActivities } from '../activities/lookup.ts';
@@ -128,6 +129,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   });
   const receipts = createReceipts(sql, outcomes, onError);
   const routing = cachedRouting(sql);
+  const charges = createChargeNews(sql, (error) => log.warn({ err: error }, 'charges: callers wait longer'));
 
   const shared = {
     connection,
@@ -173,7 +175,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       maxConcurrentLocalActivityExecutions: WORKFLOW_TASKS,
       maxConcurrentActivityTaskExecutions: BATCHES,
       activities: {
-        ...billingActivities(sql),
+        ...billingActivities(sql, charges),
         ...messageActivities(sql, routing),
         ...webhookClosingActivities(sql),
         ...quickWebhookActivities(telling),

@@ -31,6 +31,8 @@ export interface MessageInput {
   priority: boolean;
   /** True when the charge is already made: by `batch`, or by the request before a cancel starts the workflow. */
   accepted: boolean;
+  /** True when whoever waits for the charge hears of it before the workflow task ends; never before 0.4.0. */
+  heardAtOnce?: boolean;
 }
 
 /** Input of the `batch` workflow; its id is the request's id. */
@@ -45,8 +47,8 @@ export interface SubmissionOutcome {
   status:
     'sent' | 'failed' | 'rejected' | 'expired' | 'delivered' | 'undelivered' | 'cancelled' | 'unanswered';
   events: string[];
-  /** What is left to tell of the first of them, where they were told at once; null where nothing is. */
-  told?: (LeftToTell | null)[];
+  /** Of the first of them, where they were told at once. */
+  told?: Told;
 }
 
 /** What is left to do about a webhook event. */
@@ -54,6 +56,9 @@ export interface LeftToTell {
   /** When its next attempt is due, in milliseconds from now. */
   nextInMs: number;
 }
+
+/** What is left to tell of each of some events; null where nothing is. */
+export type Told = (LeftToTell | null)[];
 
 /** A submission that its route cannot make: another one has the message now. */
 export interface MovedOn {
@@ -72,11 +77,11 @@ export interface SubmissionRound {
  * An outcome found by delivery reports or late answers. `sent` comes this way only for a submit that was unanswered before;
  * `held` says that the SMSC has not taken it, so that it is to be submitted again.
  */
-export interface OutcomeSignal {
+export interface HeardOutcome {
   status: 'sent' | 'delivered' | 'undelivered' | 'failed' | 'expired' | 'held';
   events: string[];
-  /** What is left to tell of the first of them, where they were told before the workflow; null where nothing is. */
-  told?: (LeftToTell | null)[];
+  /** Of the first of them, where they were told before the workflow. */
+  told?: Told;
 }
 
 /** Input of the `lookup` workflow; its id is the look-up's (`hlr_…`). */
@@ -143,9 +148,9 @@ export const giveUpUpdate = defineUpdate<void>('giveUp');
 /** For operators: cancels as long as the message is scheduled, to the last second; without effect afterwards. */
 export const cancelSignal = defineSignal('cancelMessage');
 /** What the delivery reports of all parts come to. */
-export const outcomeUpdate = defineUpdate<void, [OutcomeSignal]>('outcome');
+export const outcomeUpdate = defineUpdate<void, [HeardOutcome]>('outcome');
 /** The same where an update comes to no answer. */
-export const outcomeSignal = defineSignal<[OutcomeSignal]>('outcome');
+export const outcomeSignal = defineSignal<[HeardOutcome]>('outcome');
 
 /** Types of failures that callers and retry policies tell apart. */
 export const FAILURE = {

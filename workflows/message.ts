@@ -31,7 +31,7 @@ import {
   type MessageInput,
   type MessageResult,
   type MovedOn,
-  type OutcomeSignal,
+  type HeardOutcome,
   outcomeSignal,
   outcomeUpdate,
   OVER_UNHEARD,
@@ -85,7 +85,7 @@ export async function message(input: MessageInput): Promise<MessageResult> {
   let submission: CancellationScope | undefined;
   let heldLate = 0;
   let shown = input.sendAt === null ? 'queued' : 'scheduled';
-  const outcomes: OutcomeSignal[] = [];
+  const outcomes: HeardOutcome[] = [];
   const ids = { accountId: input.accountId, requestId: input.requestId };
 
   setHandler(acceptUpdate, async () => acceptance ?? (await charge()), {
@@ -109,7 +109,7 @@ export async function message(input: MessageInput): Promise<MessageResult> {
   setHandler(cancelSignal, () => void (cancelRequested = true), {
     description: 'Cancels and refunds the message as long as it is scheduled.',
   });
-  const hear = (outcome: OutcomeSignal): void => void outcomes.push(outcome);
+  const hear = (outcome: HeardOutcome): void => void outcomes.push(outcome);
   setHandler(outcomeUpdate, hear, { description: 'What the delivery reports of all parts come to.' });
   setHandler(outcomeSignal, hear, { description: 'The same, where the update comes to no answer.' });
 
@@ -234,7 +234,7 @@ export async function message(input: MessageInput): Promise<MessageResult> {
 
   /** Within the workflow task, where no caller waits for that to end. Null: it is to go through the route's queue. */
   async function submitHere(): Promise<SubmissionOutcome | MovedOn | null> {
-    const awaited = !input.accepted && input.sendAt === null;
+    const awaited = !input.accepted && input.heardAtOnce !== true && input.sendAt === null;
     if (!atOnce || awaited || moves > 0) return null;
     try {
       return await submitAtOnce(id, carrier);
@@ -275,7 +275,7 @@ export async function message(input: MessageInput): Promise<MessageResult> {
   }
 
   /** The next thing the delivery reports say; at the end of the wait, that the message has expired. */
-  async function nextOutcome(current: 'sent' | 'unanswered'): Promise<SubmissionOutcome | OutcomeSignal> {
+  async function nextOutcome(current: 'sent' | 'unanswered'): Promise<SubmissionOutcome | HeardOutcome> {
     if (shown !== current && !(await outcomeWithin(SHOW_SENT_AFTER_MS))) show(current);
     if (!(await outcomeWithin(input.giveUpAt - Date.now()))) {
       const over = await local.expire(id);

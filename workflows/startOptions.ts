@@ -31,10 +31,14 @@ const UNTIL_DONE = { ...ONCE, ...AGAIN } as const;
  * The workflow's id is the message's. Nothing in here is personal data.
  *
  * @param accepted true when the charge is already made
+ * @param heardAtOnce true when its caller hears of the charge before the workflow task ends
  */
-export function messageStart(message: StartableMessage, accepted: boolean) {
+export function messageStart(message: StartableMessage, accepted: boolean, heardAtOnce = false) {
   const { id, accountId, requestId, batched, carrier, sendAt, giveUpAt, priority } = message;
-  const input: MessageInput = { accountId, requestId, carrier, sendAt, giveUpAt, priority, accepted };
+  const input: MessageInput = {
+    ...{ accountId, requestId, carrier, sendAt, giveUpAt, priority, accepted },
+    ...(heardAtOnce ? { heardAtOnce } : {}),
+  };
   return {
     ...ONCE,
     ...(accepted ? PATIENT : {}),

@@ -73,15 +73,22 @@ function decided(answer: Acceptance): Extract<Resolution, 'charged' | 'insuffici
 }
 
 // The SDK's own deadline ends each attempt to call the server, not the waiting for an answer.
-async function askWorkflow({ temporal }: Services, drafts: readonly Draft[], until: number) {
-  const update = { startWorkflowOperation: startOperation(drafts), updateId: drafts[0]!.request_id };
-  const asking = temporal.connection.withDeadline(until, () =>
-    temporal.workflow.executeUpdateWithStart(acceptUpdate, update),
-  );
-  return await within(until, asking);
+async function askWorkflow({ temporal, charges }: Services, drafts: readonly Draft[], until: number) {
+  const updateId = drafts[0]!.request_id;
+  const startWorkflowOperation = startOperation(drafts, charges.heard());
+  // The workflow tells after its whole first task, in which a message may be submitted already.
+  const heard = charges.of(updateId);
+  try {
+    const asking = temporal.connection.withDeadline(until, () =>
+      temporal.workflow.executeUpdateWithStart(acceptUpdate, { startWorkflowOperation, updateId }),
+    );
+    return await within(until, Promise.race([heard.accepted, asking]));
+  } finally {
+    heard.forget();
+  }
 }
 
-function startOperation(drafts: readonly Draft[]) {
+function startOperation(drafts: readonly Draft[], heardAtOnce: boolean) {
   const first = drafts[0]!;
   if (first.batched) {
     const { account_id: accountId, request_id: requestId, priority } = first;
@@ -91,7 +98,7 @@ function startOperation(drafts: readonly Draft[]) {
       batchStart({ accountId, requestId, recipients, priority }),
     );
   }
-  return new WithStartWorkflowOperation('message', messageStart(startable(first), false));
+  return new WithStartWorkflowOperation('message', messageStart(startable(first), false, heardAtOnce));
 }
 
 function startable(draft: Draft) {

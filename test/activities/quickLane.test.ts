@@ -38,6 +38,15 @@ test('there are so many places for each, and so many in all; a place given back 
   expect(quick.enter('b')).not.toBeNull();
 });
 
+test('a key may have fewer places than others', () => {
+  const quick = lane();
+  quick.learn('a', QUICK);
+  const leave = quick.enter('a', 1)!;
+  expect(quick.enter('a', 1)).toBeNull();
+  leave();
+  expect(quick.enter('a', 1)).not.toBeNull();
+});
+
 test('places are kept while a key is learned anew', () => {
   const quick = lane();
   quick.learn('a', QUICK);

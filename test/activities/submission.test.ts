@@ -8,6 +8,7 @@ import { leavePartsUnanswered } from '../../db/messages/parts.ts';
 import type { SubmitAnswer } from '../../domain/submission.ts';
 import { FAILURE, type MovedOn, type SubmissionOutcome } from '../../workflows/contracts.ts';
 import { startDatabase } from '../support/database.ts';
+import { writeMessage } from '../support/messages.ts';
 
 const ROUTE = 'r';
 const throttled: SubmitAnswer = { kind: 'throttled', retryAfterMs: 1 };
@@ -25,11 +26,7 @@ let count = 0;
 async function queued(): Promise<string> {
   count += 1;
   const id = `msg_${String(count).padStart(26, '0')}`;
-  await sql`
-    insert into messages (id, account_id, request_id, status, accepted_as, recipient, text, parts, cost_grosze,
-                          give_up_at, carrier, submission)
-    values (${id}, 'cl_a', ${`req_${count}`}, 'queued', 'queued', '+48500100100', 'x', 1, 15,
-            now() + interval '3 days', ${ROUTE}, 'waiting')`;
+  await writeMessage(sql, { id, status: 'queued', submission: 'waiting', carrier: ROUTE });
   return id;
 }
 

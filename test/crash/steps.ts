@@ -68,14 +68,14 @@ export const STEPS: readonly Step[] = [
   {
     name: 'charged, and the workflow does not know',
     victims: EVERYBODY,
+    // One that is to be sent at once would be submitted in the same task.
+    scheduledSeconds: 3,
     async bring(tools, request) {
       const link = tools.proxies['worker to temporal'];
-      const lock = await tools.lock('account', tools.account.id);
-      const told = tools.send(request);
-      await lock.untilWaitedFor();
+      const { lock, told } = await waitingForItsCharge(tools, request);
       link.freeze();
       await lock.release();
-      await messageWith(tools, request, ['queued']);
+      await messageWith(tools, request, ['scheduled']);
       return atStep(told, () => link.restore(), FROZEN);
     },
   },
@@ -83,15 +83,13 @@ export const STEPS: readonly Step[] = [
     name: 'accepted, and the caller has no answer',
     victims: EVERYBODY,
     async bring(tools, request) {
-      const link = tools.proxies['api to temporal'];
-      const lock = await tools.lock('account', tools.account.id);
-      const told = tools.send(request);
-      await lock.untilWaitedFor();
-      link.freeze();
+      const links = [tools.proxies['api to temporal'], tools.proxies['api to postgres']];
+      const { lock, told } = await waitingForItsCharge(tools, request);
+      for (const link of links) link.freeze();
       await lock.release();
       const { id } = await messageWith(tools, request, ['queued', 'sent', 'delivered']);
       await eventually(() => hasAnswered(tools.client, id), Boolean);
-      return atStep(told, () => link.restore(), FROZEN);
+      return atStep(told, () => links.forEach((link) => link.restore()), FROZEN);
     },
   },
   {
@@ -257,6 +255,20 @@ export const STEPS: readonly Step[] = [
     },
   },
 ];
+
+/** Sends; its workflow runs, and waits for the account's money. */
+async function waitingForItsCharge(
+  tools: StepTools,
+  request: Planned,
+): Promise<{ lock: RowLock; told: Promise<Told> }> {
+  const lock = await tools.lock('account', tools.account.id);
+  const told = tools.send(request);
+  const { id } = await messageWith(tools, request, ['draft']);
+  // Another message's refund may wait for the lock too.
+  await eventually(() => isStarted(tools.client, id), Boolean);
+  await lock.untilWaitedFor();
+  return { lock, told };
+}
 
 function atStep(told: Promise<Told>, letGo: () => unknown, frozen = false): AtStep {
   return { told, answers: [told], frozen, letGo: async () => void (await letGo()) };

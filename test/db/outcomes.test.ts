@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Database } from '../../db/connection.ts';
 import { forgetOutcomes, giveOutcomesBack, takeOutcomes } from '../../db/incoming/outcomes.ts';
 import { startDatabase } from '../support/database.ts';
+import { writeMessage } from '../support/messages.ts';
 
 let sql: Database;
 let stop: () => Promise<void>;
@@ -9,10 +10,7 @@ beforeAll(async () => {
   ({ sql, stop } = await startDatabase());
   await sql`insert into accounts (id, name, mode) values ('cl_a', 'A', 'live'), ('cl_b', 'B', 'live')`;
   for (const id of ['a', 'b', 'c']) {
-    await sql`
-      insert into messages (id, account_id, request_id, status, accepted_as, recipient, text, parts, cost_grosze,
-                            give_up_at, carrier, submission)
-      values (${id}, 'cl_a', ${id}, 'sent', 'queued', '+48500100100', 'x', 1, 15, now() + interval '3 days', 'r', 'answered')`;
+    await writeMessage(sql, { id, status: 'sent', submission: 'answered', carrier: 'r' });
   }
 });
 afterAll(() => stop());

@@ -3,7 +3,7 @@ import { type Database, openDatabase } from '../../db/connection.ts';
 import { transaction } from '../../db/transaction.ts';
 import { startDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Proxy, startProxy } from '../support/proxy.ts';
+import { type Proxy, startProxyTo } from '../support/proxy.ts';
 
 const SILENCE_MS = 500;
 
@@ -13,10 +13,9 @@ let sql: Database;
 
 beforeAll(async () => {
   server = await startDatabase();
-  const { host, port, user, pass, database } = server.sql.options;
-  proxy = await startProxy(port[0]!);
-  const secret = String(pass);
-  sql = openDatabase(`postgres://${user}:${secret}@${host[0]}:${proxy.port}/${database}`, 2, SILENCE_MS);
+  const far = await startProxyTo(server.url);
+  proxy = far.proxy;
+  sql = openDatabase(far.url, 2, SILENCE_MS);
 });
 afterAll(async () => {
   await sql?.end({ timeout: 1 });

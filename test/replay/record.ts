@@ -6,10 +6,7 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import packageJson from '../../package.json' with { type: 'json' };
 import { storeClick } from '../../db/links/clicks.ts';
 import { newId } from '../../db/ids.ts';
-import { storeReports } from '../../db/incoming/receipts.ts';
 import { linkTokens } from '../../db/links/links.ts';
-import { createOutcomes } from '../../activities/outcomes.ts';
-import { createReceipts } from '../../activities/receipts.ts';
 import {
   cancelSignal,
   cancelUpdate,
@@ -19,7 +16,10 @@ import {
 } from '../../workflows/contracts.ts';
 import { requestResend } from '../../db/webhooks/webhookResends.ts';
 import { clickStart, resendStart } from '../../workflows/startOptions.ts';
+import { receiptsOf, reportDelivered } from '../workflows/deliveryReports.ts';
+import { holdSubmits } from '../workflows/heldSubmits.ts';
 import { lookUp, writtenLookup } from '../workflows/lookups.ts';
+import { submitsOf } from '../workflows/markers.ts';
 import { HOUR, type Pipeline, startPipeline, until } from '../workflows/pipeline.ts';
 import { receiveReplies, startReply } from '../workflows/replies.ts';
 
@@ -79,11 +79,8 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
   };
   const answers = (id: string, submits: number) =>
     until(`${id} is unanswered`, async () => {
-      const { events } = await at.client.workflow.getHandle(id).fetchHistory();
-      return (
-        events!.filter((event) => event.activityTaskCompletedEventAttributes).length === submits &&
-        Boolean(events!.at(-1)?.timerStartedEventAttributes)
-      );
+      const history = await at.client.workflow.getHandle(id).fetchHistory();
+      return submitsOf(history) === submits && Boolean(history.events!.at(-1)?.timerStartedEventAttributes);
     });
   const unanswered = async () => {
     const id = await send({ ending: '905' });
@@ -115,11 +112,7 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
       return told.length === 1;
     });
     await at.sql`update accounts set webhook_url = ${address + then} where id = ${account}`;
-    const [part] = await at.sql<{ id: string }[]>`
-      select carrier_message_id as id from message_parts where message_id = ${id}`;
-    await storeReports(at.sql, 'simulator', [
-      { carrierMessageId: part!.id, reference: null, state: 'delivered', errorCode: null },
-    ]);
+    await reportDelivered(at.sql, id);
     return await settled(id);
   };
   const clicked = async (account: string, earlierClicks = 0) => {
@@ -167,6 +160,20 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
   const settled = async (id: string) => {
     await closed(id);
     return id;
+  };
+
+  const resubmittedThenGivenUp = async () => {
+    const id = await unanswered();
+    await handle(id).executeUpdate(resubmitUpdate);
+    await answers(id, 2);
+    await handle(id).executeUpdate(giveUpUpdate);
+    return await settled(id);
+  };
+  // Of one account: its route, and its receiver, were quick with the one before.
+  const afterAnother = (run: (account: string) => Promise<string>, webhook?: string) => async () => {
+    const account = await at.account(webhook === undefined ? {} : { webhookUrl: address + webhook });
+    await settled(await sendFrom(account));
+    return await settled(await run(account));
   };
 
   const regular = async (workflow: string) => {
@@ -239,21 +246,10 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
       await closed(message.id);
       return message.id;
     },
-    'message-resubmitted-then-given-up': async () => {
-      const id = await unanswered();
-      await handle(id).executeUpdate(resubmitUpdate);
-      await answers(id, 2);
-      await handle(id).executeUpdate(giveUpUpdate);
-      await closed(id);
-      return id;
-    },
+    'message-resubmitted-then-given-up': resubmittedThenGivenUp,
     'message-answered-late': async () => {
       const id = await unanswered();
-      const receipts = createReceipts(
-        at.sql,
-        createOutcomes({ sql: at.sql, client: at.client, tellEvents: null, onError: console.error }),
-        console.error,
-      );
+      const receipts = receiptsOf(at);
       await receipts.receiveLateAnswer(
         `${id}/1`,
         {
@@ -292,6 +288,20 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
       const [, id] = await routeKnown({ webhookUrl: `${address}/take` });
       return await settled(id);
     },
+    'message-submitted-when-charged': afterAnother((account) => sendFrom(account)),
+    'message-submitted-when-charged-told': afterAnother((account) => sendFrom(account), '/take'),
+    'message-submitted-when-charged-refused': afterAnother((account) => sendFrom(account, { ending: '902' })),
+    // It takes longer than a workflow task may, which is split in two so.
+    'message-submitted-when-charged-slowly': afterAnother(async (account) => {
+      const letGo = await holdSubmits(at.sql);
+      const id = await sendFrom(account);
+      await letGo();
+      return id;
+    }),
+    'message-submitted-when-charged-throttled': afterAnother((account) =>
+      sendFrom(account, { ending: '904' }),
+    ),
+    'message-submitted-when-charged-unanswered': afterAnother(resubmittedThenGivenUp),
     'message-heard-by-update': async () => await reportedLater('/take'),
     'message-heard-by-update-refused': async () => await reportedLater('/refuse'),
     'message-shown-as-sent': async () => {

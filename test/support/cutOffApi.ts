@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { inject } from 'vitest';
 import { type RunningApi, startApi } from '../../api/server.ts';
-import { type Proxy, startProxy } from './proxy.ts';
+import { type Proxy, startProxy, startProxyTo } from './proxy.ts';
 
 /** An API of a test's own whose ways to the database and to Temporal the test can cut or freeze. */
 export interface CutOffApi {
@@ -14,12 +14,10 @@ export interface CutOffApi {
 /** Starts an API on the servers of the service under test, both reached through a proxy. */
 export async function startCutOffApi({ trustProxy = false } = {}): Promise<CutOffApi> {
   const { databaseUrl, temporalAddress, secretsKey } = inject('service');
-  const url = new URL(databaseUrl);
-  const database = await startProxy(Number(url.port));
+  const { proxy: database, url } = await startProxyTo(databaseUrl);
   const temporal = await startProxy(Number(temporalAddress.split(':')[1]));
-  url.port = String(database.port);
   const api = await startApi({
-    databaseUrl: url.href,
+    databaseUrl: url,
     databasePool: 4,
     temporal: { address: `127.0.0.1:${temporal.port}`, namespace: 'default' },
     config: { DEFAULT_SENDER: 'INFO', WEBHOOK_ALLOW_PRIVATE: true, TRUST_PROXY: trustProxy },

@@ -19,6 +19,14 @@ export interface Proxy {
   close(): Promise<void>;
 }
 
+/** Starts a proxy to the local server of a URL; `url` leads through it. */
+export async function startProxyTo(url: string): Promise<{ proxy: Proxy; url: string }> {
+  const through = new URL(url);
+  const proxy = await startProxy(Number(through.port));
+  through.port = String(proxy.port);
+  return { proxy, url: through.href };
+}
+
 /** Starts a TCP proxy on 127.0.0.1 to a local port. */
 export async function startProxy(target: number): Promise<Proxy> {
   let state: 'open' | 'frozen' | 'cut' = 'open';

@@ -1,12 +1,15 @@
+import { WithStartWorkflowOperation } from '@temporalio/client';
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { storeReports } from '../../db/incoming/receipts.ts';
 import { bundleWorkflows } from '../../worker/bundle.ts';
-import { AT_ONCE, giveUpUpdate } from '../../workflows/contracts.ts';
+import { acceptUpdate, AT_ONCE, giveUpUpdate } from '../../workflows/contracts.ts';
+import { messageStart } from '../../workflows/startOptions.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
+import { reportDelivered } from './deliveryReports.ts';
+import { holdSubmits } from './heldSubmits.ts';
 import { localSteps } from './markers.ts';
-import { type Pipeline, startPipeline, until } from './pipeline.ts';
+import { HOUR, type Pipeline, startPipeline, until } from './pipeline.ts';
 
 // Steps made within the workflow task, where the route or the receiver has been quick.
 let pipeline: Pipeline;
@@ -66,15 +69,6 @@ async function told(id: string, count: number): Promise<void> {
   });
 }
 
-/** The SMSC reports the message, of one part, as delivered. */
-async function reported(id: string): Promise<void> {
-  const [part] = await pipeline.sql<{ id: string }[]>`
-    select carrier_message_id as id from message_parts where message_id = ${id}`;
-  await storeReports(pipeline.sql, 'simulator', [
-    { carrierMessageId: part!.id, reference: null, state: 'delivered', errorCode: null },
-  ]);
-}
-
 /** The activities that Temporal scheduled for a message, which each cost a round through a queue. */
 async function activitiesOf(id: string): Promise<string[]> {
   const { events } = await pipeline.client.workflow.getHandle(id).fetchHistory();
@@ -123,10 +117,40 @@ describe('submits', () => {
     expect(await pipeline.balance(account)).toBe(1000 - 5 * 15);
   });
 
-  test('of a message whose caller waits go through the queue, so that the answer comes first', async () => {
+  test('of a message whose caller hears of the charge at once are made in the same task', async () => {
     const id = await send(await pipeline.account());
     await delivered(id);
-    expect(await activitiesOf(id)).toEqual(['submit']);
+    expect(await stepsOf(id)).toEqual(['charge', 'submitAtOnce']);
+    expect(await activitiesOf(id)).toEqual([]);
+  });
+
+  test('of a message whose caller waits for the end of the task go through the queue', async () => {
+    const message = await pipeline.draft(await pipeline.account());
+    const startWorkflowOperation = new WithStartWorkflowOperation('message', messageStart(message, false));
+    const { workflow } = pipeline.client;
+    const asked = await workflow.executeUpdateWithStart(acceptUpdate, { startWorkflowOperation });
+    expect(asked).toEqual({ accepted: true });
+    await delivered(message.id);
+    expect(await stepsOf(message.id)).toEqual(['charge']);
+    expect(await activitiesOf(message.id)).toEqual(['submit']);
+  });
+
+  test('that take longer than a workflow task may keep its caller no longer than that', async () => {
+    const message = await pipeline.draft(await pipeline.account());
+    const letGo = await holdSubmits(pipeline.sql);
+    try {
+      // Nobody tells it of the charge here: it is the workflow's answer.
+      expect(await pipeline.accept(message)).toEqual({ accepted: true });
+      const [row] = await pipeline.sql`select status from messages where id = ${message.id}`;
+      expect(row).toEqual({ status: 'queued' });
+      expect(await pipeline.submits(message.id)).toBe(0);
+    } finally {
+      await letGo();
+    }
+    await delivered(message.id);
+    expect(await stepsOf(message.id)).toEqual(['charge', 'submitAtOnce']);
+    expect(await activitiesOf(message.id)).toEqual([]);
+    expect(await pipeline.submits(message.id)).toBe(1);
   });
 
   test('of a scheduled message are made at its time', async () => {
@@ -154,6 +178,21 @@ describe('submits', () => {
   });
 });
 
+test('messages of a batch that run already are not started again, nor counted', async () => {
+  const account = await pipeline.account();
+  const sendAt = Date.now() + HOUR;
+  const first = await pipeline.draft(account, { sendAt });
+  for (let i = 0; i < 2; i += 1) await pipeline.draft(account, { sendAt, requestId: first.requestId });
+  const before = await pipeline.client.workflow.start('message', messageStart(first, true));
+  expect(await pipeline.acceptBatch(account, first.requestId, 3)).toEqual({ accepted: true });
+  await closed(first.requestId);
+  const { events } = await pipeline.client.workflow.getHandle(first.requestId).fetchHistory();
+  const [started] = events!.flatMap((e) => e.activityTaskCompletedEventAttributes?.result?.payloads ?? []);
+  expect(JSON.parse(Buffer.from(started!.data!).toString())).toBe(2);
+  const { runId } = await pipeline.client.workflow.getHandle(first.id).describe();
+  expect(runId).toBe(before.firstExecutionRunId);
+});
+
 describe('webhooks', () => {
   test('are told at once when their receiver has been quick; the first one goes through the queue', async () => {
     const account = await pipeline.account({ webhookUrl: `${receiver.url}/take` });
@@ -161,7 +200,7 @@ describe('webhooks', () => {
     await delivered(first);
     const second = await send(account);
     await delivered(second);
-    expect(await activitiesOf(second)).toEqual(['submit']);
+    expect(await activitiesOf(second)).toEqual([]);
     expect(await attemptsOf(second)).toEqual([
       { type: 'message.sent', state: 'delivered', attempts: [1], gaps: [0] },
       expect.objectContaining({ type: 'message.delivered', state: 'delivered', attempts: [1] }),
@@ -177,7 +216,7 @@ describe('webhooks', () => {
     const [sent, ended] = await attemptsOf(id);
     for (const event of [sent!, ended!]) expectThreeAttempts(event);
     // The refused one was made at once; from then on the receiver counts as one that is not quick.
-    expect(await activitiesOf(id)).toEqual(['submit', 'deliverWebhook', 'deliverWebhook']);
+    expect(await activitiesOf(id)).toEqual(['deliverWebhook', 'deliverWebhook']);
   }, 60_000);
 
   test('about a submit that is made at once are told in the same step, each once', async () => {
@@ -201,7 +240,7 @@ describe('webhooks', () => {
     await delivered(await send(account));
     const [id] = await sendBatch(account, ['903', '000']);
     await told(id!, 1);
-    await reported(id!);
+    await reportDelivered(pipeline.sql, id!);
     await delivered(id!);
     expect(await stepsOf(id!)).toEqual(['submitAtOnce']);
     expect((await attemptsOf(id!)).map(({ type, attempts }) => [type, attempts])).toEqual([
@@ -222,7 +261,7 @@ describe('webhooks', () => {
     const [id] = await sendBatch(account, ['903', '000']);
     await told(id!, 1);
     await pipeline.sql`update accounts set webhook_url = ${`${receiver.url}/refuse`} where id = ${account}`;
-    await reported(id!);
+    await reportDelivered(pipeline.sql, id!);
     await delivered(id!);
     expectThreeAttempts((await attemptsOf(id!))[1]!);
     expect(await stepsOf(id!)).toEqual(['submitAtOnce', 'closeWebhook']);

@@ -7,6 +7,13 @@ export interface LocalStep {
   result: unknown;
 }
 
+/** How often a message's submit came to something, within a workflow task or through its route's queue. */
+export function submitsOf(history: History): number {
+  const queued = history.events!.filter((event) => event.activityTaskCompletedEventAttributes);
+  const atOnce = localSteps(history).filter(({ name, result }) => name === 'submitAtOnce' && result !== null);
+  return queued.length + atOnce.length;
+}
+
 /** The steps made within the tasks of a workflow, in order. */
 export function localSteps({ events }: History): LocalStep[] {
   return events!.flatMap(({ markerRecordedEventAttributes: marker }) => {

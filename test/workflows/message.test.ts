@@ -9,6 +9,7 @@ import { storeReports } from '../../db/incoming/receipts.ts';
 import { cancelSignal, cancelUpdate, FAILURE } from '../../workflows/contracts.ts';
 import type { StartableMessage } from '../../domain/startable.ts';
 import { messageStart } from '../../workflows/startOptions.ts';
+import { carrierId, reportDelivered } from './deliveryReports.ts';
 import { DAY, HOUR, type Pipeline, startPipeline, until } from './pipeline.ts';
 
 let pipeline: Pipeline;
@@ -127,9 +128,7 @@ describe('waiting for the send time', () => {
     await pipeline.accept(message);
     await pipeline.untilStatus(message.id, 'sent');
     await pipeline.client.workflow.getHandle(message.id).cancel();
-    await storeReports(pipeline.sql, 'simulator', [
-      { carrierMessageId: await carrierId(message.id), reference: null, state: 'delivered', errorCode: null },
-    ]);
+    await reportDelivered(pipeline.sql, message.id);
     await pipeline.untilStatus(message.id, 'delivered');
     expect(await untilClosed(message.id)).toBe('COMPLETED');
     expect(await pipeline.balance(account)).toBe(985);
@@ -181,12 +180,6 @@ describe('waiting for the send time', () => {
     expect(await pipeline.balance(account)).toBe(1000);
   });
 });
-
-async function carrierId(id: string): Promise<string> {
-  const [part] = await pipeline.sql<{ id: string }[]>`
-    select carrier_message_id as id from message_parts where message_id = ${id} and part = 1`;
-  return part!.id;
-}
 
 describe('the endings of the simulated carrier', () => {
   async function sent(ending: string, options = {}): Promise<{ message: StartableMessage; account: string }> {
@@ -332,7 +325,7 @@ describe('reports at the wrong time', () => {
     await pipeline.untilStatus(message.id, 'sent');
     await pipeline.sleep(73 * HOUR);
     await pipeline.untilStatus(message.id, 'expired');
-    const carrierMessageId = await carrierId(message.id);
+    const carrierMessageId = await carrierId(pipeline.sql, message.id);
     const report = { carrierMessageId, reference: null, state: 'delivered', errorCode: null } as const;
     const unknown = {
       ...report,
@@ -357,7 +350,7 @@ describe('reports at the wrong time', () => {
     const message = await pipeline.draft(account, { ending: '903' });
     await pipeline.accept(message);
     await pipeline.untilStatus(message.id, 'sent');
-    const carrierMessageId = await carrierId(message.id);
+    const carrierMessageId = await carrierId(pipeline.sql, message.id);
     const report = (state: 'enroute' | 'unknown' | 'undelivered') => ({
       carrierMessageId,
       reference: null,

@@ -6,8 +6,9 @@ import { createReceipts } from '../../activities/receipts.ts';
 import type { Database } from '../../db/connection.ts';
 import { takeOutcomes } from '../../db/incoming/outcomes.ts';
 import { newId } from '../../db/ids.ts';
-import type { LeftToTell } from '../../workflows/contracts.ts';
+import type { Told } from '../../workflows/contracts.ts';
 import { startDatabase } from '../support/database.ts';
+import { writeMessage } from '../support/messages.ts';
 import { type Pipeline, startPipeline, until } from './pipeline.ts';
 
 let pipeline: Pipeline;
@@ -39,15 +40,19 @@ describe('outcomes of another database, whose workflows nobody takes up', () => 
   let sql: Database;
   let stop: () => Promise<void>;
   let outcomes: Outcomes;
-  let left: (LeftToTell | null)[];
+  let left: Told;
+  let asked: string[];
   const errors: unknown[] = [];
   beforeEach(async () => {
     ({ sql, stop } = await startDatabase());
     await sql`insert into accounts (id, name, mode) values ('cl_a', 'A', 'live')`;
-    left = [];
+    [left, asked] = [[], []];
     outcomes = createOutcomes({
       ...{ sql, client: pipeline.client, onError: (error) => errors.push(error) },
-      tellEvents: () => Promise.resolve(left),
+      tellEvents: (events) => {
+        asked.push(...events);
+        return Promise.resolve(left);
+      },
     });
   });
   afterEach(async () => {
@@ -59,11 +64,7 @@ describe('outcomes of another database, whose workflows nobody takes up', () => 
   /** Messages that were delivered, of which their workflows have still to hear. */
   async function note(ids: string[], events: string[] = []): Promise<void> {
     for (const id of ids) {
-      await sql`
-        insert into messages (id, account_id, request_id, status, accepted_as, recipient, text, parts, cost_grosze,
-                              give_up_at, carrier, submission)
-        values (${id}, 'cl_a', 'req_a', 'delivered', 'queued', '+48500100100', 'x', 1, 15, now() + interval '3 days', 'r',
-                'answered')`;
+      await writeMessage(sql, { id, status: 'delivered', submission: 'answered', carrier: 'r' });
       await sql`
         insert into outcome_signals (message_id, status, event_ids) values (${id}, 'delivered', ${events}::text[])`;
     }
@@ -105,9 +106,12 @@ describe('outcomes of another database, whose workflows nobody takes up', () => 
   }, 60_000);
 
   test('many of them are told by one call, each once; of workflows that are gone nothing is left', async () => {
-    await note(Array.from({ length: 150 }, () => newId('msg')));
+    const ids = Array.from({ length: 150 }, () => newId('msg'));
+    left = [null];
+    for (const id of ids) await note([id], [`evt of ${id}`]);
     await outcomes.tell();
     await untilAllTold();
+    expect(asked.sort()).toEqual(ids.map((id) => `evt of ${id}`).sort());
     expect(await findings()).toEqual([]);
   });
 

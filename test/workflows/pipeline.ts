@@ -191,7 +191,7 @@ export async function startPipeline(
 
     accept: (message) =>
       client.workflow.executeUpdateWithStart(acceptUpdate, {
-        startWorkflowOperation: new WithStartWorkflowOperation('message', messageStart(message, false)),
+        startWorkflowOperation: new WithStartWorkflowOperation('message', messageStart(message, false, true)),
         updateId: message.requestId,
       }),
 

@@ -3,21 +3,25 @@ import { chargeRequest } from '../../db/money/billing.ts';
 import { listFindings } from '../../db/maintenance/findings.ts';
 import { idFloor, newId } from '../../db/ids.ts';
 import { chargeLookup } from '../../db/lookups/lookups.ts';
-import { storeReports } from '../../db/incoming/receipts.ts';
 import { ensureSchedules } from '../../worker/schedules.ts';
 import { cancelUpdate, MESSAGES_QUEUE, type Tally } from '../../workflows/contracts.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
 import { writtenLookup } from './lookups.ts';
+import { reportDelivered } from './deliveryReports.ts';
 import { HOUR, type Pipeline, startPipeline, until } from './pipeline.ts';
 
 let pipeline: Pipeline;
 let receiver: HttpReceiver;
 let receiving = false;
+let callsLeftOpen = 0;
 const received: string[] = [];
 
 beforeAll(async () => {
   receiver = await startHttpReceiver((response, raw) => {
-    if (!receiving) return;
+    if (!receiving) {
+      callsLeftOpen += 1;
+      return;
+    }
     received.push((JSON.parse(raw.toString()) as { type: string }).type);
     response.writeHead(200).end();
   });
@@ -81,15 +85,6 @@ async function accepted(options: object, account: object = {}) {
 
 const scheduled = async () => accepted({ sendAt: Date.now() + HOUR });
 
-/** The SMSC reports a message of one part. */
-async function reportDelivered(id: string): Promise<void> {
-  const [part] = await pipeline.sql<{ id: string }[]>`
-    select carrier_message_id as id from message_parts where message_id = ${id}`;
-  await storeReports(pipeline.sql, 'simulator', [
-    { carrierMessageId: part!.id, reference: null, state: 'delivered', errorCode: null },
-  ]);
-}
-
 async function row(id: string) {
   const [message] = await pipeline.sql`select status, submission, refusal from messages where id = ${id}`;
   return message!;
@@ -149,7 +144,7 @@ describe('a message whose workflow was lost', () => {
     await pipeline.untilStatus(id, 'sent');
     await terminate(id);
     expect((await reconcile()).mended).toBe(1);
-    await reportDelivered(id);
+    await reportDelivered(pipeline.sql, id);
     await pipeline.untilStatus(id, 'delivered');
     await until('its workflow ends', async () => (await stateOf(id)) === 'COMPLETED');
     expect(await pipeline.submits(id)).toBe(1);
@@ -160,7 +155,7 @@ describe('a message whose workflow was lost', () => {
     const { id } = await accepted({ ending: '903' }, { webhookUrl: receiver.url });
     await pipeline.untilStatus(id, 'sent');
     await remove(id);
-    await reportDelivered(id);
+    await reportDelivered(pipeline.sql, id);
     await pipeline.untilStatus(id, 'delivered');
     await until('that is found', async () => (await findings(id)).length > 0);
     expect(await findings(id)).toEqual([{ kind: 'workflow_lost', state: 'open', mended: 0 }]);
@@ -270,8 +265,10 @@ describe('a message whose workflow was lost', () => {
   });
 
   test('its end was not told to the webhook: told, once', async () => {
+    const before = callsLeftOpen;
     const { id } = await accepted({ ending: '902' }, { webhookUrl: receiver.url });
     await pipeline.untilStatus(id, 'failed');
+    await until('its receiver is called', () => Promise.resolve(callsLeftOpen > before));
     await terminate(id);
     receiving = true;
     expect((await reconcile()).mended).toBe(1);

@@ -4,11 +4,11 @@ import { Client, type Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addSearchAttributes, searchAttributesOf } from '../../bin/searchAttributes.ts';
 import { listFindings } from '../../db/maintenance/findings.ts';
-import { storeReports } from '../../db/incoming/receipts.ts';
 import { newId } from '../../db/ids.ts';
 import { startWorker } from '../../worker/worker.ts';
 import { MESSAGES_QUEUE, SEARCH_ATTRIBUTES, type Tally } from '../../workflows/contracts.ts';
 import { localSteps } from './markers.ts';
+import { reportDelivered } from './deliveryReports.ts';
 import { HOUR, type Pipeline, startPipeline, until } from './pipeline.ts';
 
 const CAP = 3;
@@ -107,13 +107,7 @@ test('where all workflows are lost, a run starts no more than it may; none of th
   expect(await cappedFinding()).toMatchObject({ state: 'gone' });
   expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
 
-  for (const id of sent) {
-    const [part] = await pipeline.sql<{ id: string }[]>`
-      select carrier_message_id as id from message_parts where message_id = ${id}`;
-    await storeReports(pipeline.sql, 'simulator', [
-      { carrierMessageId: part!.id, reference: null, state: 'delivered', errorCode: null },
-    ]);
-  }
+  for (const id of sent) await reportDelivered(pipeline.sql, id);
   for (const id of sent) await pipeline.untilStatus(id, 'delivered');
   expect(await submits(all)).toEqual(before);
   expect(before.slice(0, sent.length)).toEqual(sent.map(() => 1));

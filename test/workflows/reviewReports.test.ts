@@ -9,6 +9,7 @@ import { failSubmission } from '../../db/messages/endings.ts';
 import { claimParts, holdParts, leavePartsUnanswered, type PartsOf } from '../../db/messages/parts.ts';
 import { holdUnanswered, reopenUnanswered } from '../../db/messages/unanswered.ts';
 import { startDatabase } from '../support/database.ts';
+import { writeMessage } from '../support/messages.ts';
 import { until } from './pipeline.ts';
 
 const ROUTE = 'r';
@@ -41,11 +42,10 @@ let count = 0;
 async function message(states: string[], submission = 'unanswered', phone = PHONE): Promise<string> {
   count += 1;
   const id = `msg_${String(count).padStart(26, '0')}`;
-  await sql`
-    insert into messages (id, account_id, request_id, status, accepted_as, recipient, text, parts, cost_grosze,
-                          give_up_at, carrier, submission)
-    values (${id}, 'cl_a', ${`req_${count}`}, 'queued', 'queued', ${phone}, 'x', ${states.length}, 15,
-            now() + interval '3 days', ${ROUTE}, ${submission})`;
+  await writeMessage(sql, {
+    ...{ id, status: 'queued', submission, carrier: ROUTE },
+    ...{ recipient: phone, parts: states.length },
+  });
   await sql`
     insert into message_parts (message_id, part, state, carrier, carrier_message_id, submitted_at)
     select ${id}, part, state, ${ROUTE}, case when state = 'accepted' then ${id} end, now() - interval '1 minute'

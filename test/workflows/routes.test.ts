@@ -1,10 +1,10 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createOutcomes } from '../../activities/outcomes.ts';
-import { createReceipts } from '../../activities/receipts.ts';
 import { storeReports } from '../../db/incoming/receipts.ts';
 import type { StartableMessage } from '../../domain/startable.ts';
 import { FAILURE, giveUpUpdate, resubmitUpdate } from '../../workflows/contracts.ts';
+import { receiptsOf } from './deliveryReports.ts';
+import { submitsOf } from './markers.ts';
 import { HOUR, type Pipeline, startPipeline, until } from './pipeline.ts';
 
 let pipeline: Pipeline;
@@ -45,11 +45,8 @@ async function untilUnanswered(id: string, times: number, parts = 1): Promise<vo
   });
   // The workflow knows it a moment after the database.
   await until('known to the workflow', async () => {
-    const { events } = await pipeline.client.workflow.getHandle(id).fetchHistory();
-    return (
-      events!.filter((event) => event.activityTaskCompletedEventAttributes).length === times &&
-      Boolean(events!.at(-1)?.timerStartedEventAttributes)
-    );
+    const history = await pipeline.client.workflow.getHandle(id).fetchHistory();
+    return submitsOf(history) === times && Boolean(history.events!.at(-1)?.timerStartedEventAttributes);
   });
 }
 
@@ -87,16 +84,7 @@ describe('an unanswered submit', () => {
 
   test('a late answer that it was taken makes it sent, and its report delivered', async () => {
     const { message, account } = await unanswered();
-    const receipts = createReceipts(
-      pipeline.sql,
-      createOutcomes({
-        sql: pipeline.sql,
-        client: pipeline.client,
-        tellEvents: null,
-        onError: console.error,
-      }),
-      console.error,
-    );
+    const receipts = receiptsOf(pipeline);
     await receipts.receiveLateAnswer(
       `${message.id}/1`,
       { kind: 'accepted', carrierMessageId: 'late-1' },
@@ -120,16 +108,7 @@ describe('an unanswered submit', () => {
 
   test('a late answer that it was not taken has it submitted again', async () => {
     const { message } = await unanswered();
-    const receipts = createReceipts(
-      pipeline.sql,
-      createOutcomes({
-        sql: pipeline.sql,
-        client: pipeline.client,
-        tellEvents: null,
-        onError: console.error,
-      }),
-      console.error,
-    );
+    const receipts = receiptsOf(pipeline);
     await receipts.receiveLateAnswer(
       `${message.id}/1`,
       {

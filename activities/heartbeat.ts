@@ -1,0 +1,17 @@
+import { Context } from '@temporalio/activity';
+
+const HEARTBEAT_MS = 5_000;
+
+/**
+ * Does the work of an activity and lets Temporal know all the while that its worker lives.
+ * @param details what a later attempt is to know of it, asked for at each heartbeat
+ */
+export async function withHeartbeat<T>(work: () => Promise<T>, details?: () => unknown): Promise<T> {
+  const context = Context.current();
+  const heartbeat = setInterval(() => context.heartbeat(details?.()), HEARTBEAT_MS);
+  try {
+    return await work();
+  } finally {
+    clearInterval(heartbeat);
+  }
+}

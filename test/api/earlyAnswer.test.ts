@@ -1,0 +1,75 @@
+import { Client, Connection } from '@temporalio/client';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { books, database, newAccount } from '../support/factories.ts';
+
+let connection: Connection;
+let temporal: Client;
+beforeAll(async () => {
+  connection = await Connection.connect({ address: inject('service').temporalAddress });
+  temporal = new Client({ connection });
+});
+afterAll(() => connection.close());
+
+async function eventsOf(id: string): Promise<string[]> {
+  const { events } = await temporal.workflow.getHandle(id).fetchHistory();
+  return events!.flatMap((event) => Object.keys(event).filter((key) => key.endsWith('Attributes')));
+}
+
+const listening = async () =>
+  await database()<{ pid: number }[]>`select pid from pg_stat_activity where query ilike 'listen "charged"'`;
+
+async function untilDelivered(api: Awaited<ReturnType<typeof newAccount>>['api'], id: string): Promise<void> {
+  await eventually(
+    () => api.get(`/v1/messages/${id}`),
+    ({ body }) => body.status === 'delivered',
+    30_000,
+  );
+}
+
+const started = 'workflowTaskStartedEventAttributes';
+const ended = 'workflowTaskCompletedEventAttributes';
+
+describe('messages that are submitted within their first workflow task', () => {
+  it('are answered once they are charged, while the SMSC still has not answered', async () => {
+    const { api, id: account } = await newAccount({ balance: 1000, price: 10 });
+    // Until every worker there is has seen that the SMSC is quick.
+    const first = await Promise.all(
+      Array.from({ length: 10 }, () => api.send({ to: '+48500100000', text: 'x' })),
+    );
+    for (const { body } of first) await untilDelivered(api, body.id);
+
+    // This SMSC answers no submit to such a number, which is given up after 3 s.
+    const sent = await Promise.all(
+      Array.from({ length: 5 }, () => api.send({ to: '+48500100905', text: 'x' })),
+    );
+    const then = await Promise.all(sent.map(({ body }) => eventsOf(body.id)));
+    expect(sent.map(({ status }) => status)).toEqual(sent.map(() => 201));
+    expect(await books(account)).toMatchObject({ balance: 850, ledger: 850 });
+    const early = sent.filter((_, i) => then[i]!.includes(started) && !then[i]!.includes(ended));
+    expect(early).not.toEqual([]);
+    for (const { body } of early) {
+      const steps = await eventually(
+        () => eventsOf(body.id),
+        (now) => now.includes('timerStartedEventAttributes'),
+        30_000,
+      );
+      expect(steps).not.toContain('activityTaskScheduledEventAttributes');
+    }
+  });
+
+  it('are accepted all the same while nothing is heard of charges, and they are heard again', async () => {
+    const { api, id: account } = await newAccount({ balance: 100, price: 10 });
+    const before = await listening();
+    await database()`select pg_terminate_backend(pid) from unnest(${before.map(({ pid }) => pid)}::int[]) pid`;
+    const { status, body } = await api.send({ to: '+48500100000', text: 'x' });
+    expect(status).toBe(201);
+    await untilDelivered(api, body.id);
+    expect(await books(account)).toMatchObject({ balance: 90, ledger: 90 });
+    const gone = new Set(before.map(({ pid }) => pid));
+    await eventually(
+      listening,
+      (now) => now.length === before.length && now.every(({ pid }) => !gone.has(pid)),
+    );
+  });
+});

@@ -1,0 +1,26 @@
+import { createOutcomes } from '../../activities/outcomes.ts';
+import { createReceipts, type Receipts } from '../../activities/receipts.ts';
+import type { Database } from '../../db/connection.ts';
+import { storeReports } from '../../db/incoming/receipts.ts';
+import type { Pipeline } from './pipeline.ts';
+
+/** The SMSC's id of a message's first part. */
+export async function carrierId(sql: Database, messageId: string): Promise<string> {
+  const [part] = await sql<{ id: string }[]>`
+    select carrier_message_id as id from message_parts where message_id = ${messageId} and part = 1`;
+  return part!.id;
+}
+
+/** The simulated network reports a message of one part as delivered. */
+export async function reportDelivered(sql: Database, messageId: string): Promise<void> {
+  const carrierMessageId = await carrierId(sql, messageId);
+  await storeReports(sql, 'simulator', [
+    { carrierMessageId, reference: null, state: 'delivered', errorCode: null },
+  ]);
+}
+
+/** What a worker does about reports, by hand, beside the worker. */
+export function receiptsOf({ sql, client }: Pick<Pipeline, 'sql' | 'client'>): Receipts {
+  const onError = console.error;
+  return createReceipts(sql, createOutcomes({ sql, client, tellEvents: null, onError }), onError);
+}
