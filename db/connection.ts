@@ -20,8 +20,9 @@ export type Fragment = ReturnType<Sql>;
 
 const INT8 = 20;
 const RECONNECT_SECONDS = 0.5;
-// As long as a transaction may take here.
-const IDLE_MS = 60_000;
+// Longer than `transaction` lets one take, and than any statement may.
+const TRANSACTION_MS = 70_000;
+const KEEPALIVE = { tcp_keepalives_idle: 60, tcp_keepalives_interval: 10, tcp_keepalives_count: 3 };
 
 /**
  * Opens a pool. 64-bit integers arrive as numbers (money in grosze stays far below 2^53; beyond it, reading throws).
@@ -33,8 +34,9 @@ const IDLE_MS = 60_000;
 export function openDatabase(url: string, max = 10, silenceMs?: number): Database {
   // Known to the corrected driver alone.
   const corrected = silenceMs === undefined ? {} : { silence: silenceMs };
-  // The other end of a connection that died without a word: its transaction would keep its locks for hours.
-  const forgetful = silenceMs === undefined ? {} : { idle_in_transaction_session_timeout: IDLE_MS };
+  // The other end of a connection that died without a word: its transaction would keep its locks for hours, also where it
+  // is not idle but waits for the second half of a statement.
+  const forgetful = silenceMs === undefined ? {} : { transaction_timeout: TRANSACTION_MS, ...KEEPALIVE };
   return postgres(url, {
     ...corrected,
     max,

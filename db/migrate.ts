@@ -1,18 +1,22 @@
 import { fileURLToPath } from 'node:url';
 import Postgrator from 'postgrator';
-import { openDatabase } from './connection.ts';
+import { type Database, openDatabase } from './connection.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('./migrations/*.do.*.sql', import.meta.url));
 // Any constant will do, as long as every migrating process takes the same lock.
 const MIGRATION_LOCK = 7_402_118;
+// The first with the setting `transaction_timeout`.
+const OLDEST_SERVER = 17;
 
 /**
  * Brings the schema to the newest version, or to `version`; concurrent callers wait for each other.
  * @returns the names of the migrations that ran, in order
+ * @throws an error in words for the operator where the server is older than PostgreSQL 17
  */
 export async function migrate(databaseUrl: string, version = 'max'): Promise<string[]> {
   const sql = openDatabase(databaseUrl, 1);
   try {
+    await requireServer(sql);
     await sql`select pg_advisory_lock(${MIGRATION_LOCK})`;
     const postgrator = new Postgrator({
       migrationPattern: MIGRATIONS,
@@ -25,4 +29,12 @@ export async function migrate(databaseUrl: string, version = 'max'): Promise<str
   } finally {
     await sql.end({ timeout: 5 });
   }
+}
+
+async function requireServer(sql: Database): Promise<void> {
+  const [server] = await sql<{ version: string; major: number }[]>`
+    select current_setting('server_version') as version,
+           current_setting('server_version_num')::int / 10000 as major`;
+  if (server!.major < OLDEST_SERVER)
+    throw new Error(`PostgreSQL ${OLDEST_SERVER} or later is needed; the server is ${server!.version}`);
 }

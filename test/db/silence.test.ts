@@ -9,13 +9,13 @@ const SILENCE_MS = 500;
 
 let server: Awaited<ReturnType<typeof startDatabase>>;
 let proxy: Proxy;
+let farUrl: string;
 let sql: Database;
 
 beforeAll(async () => {
   server = await startDatabase();
-  const far = await startProxyTo(server.url);
-  proxy = far.proxy;
-  sql = openDatabase(far.url, 2, SILENCE_MS);
+  ({ proxy, url: farUrl } = await startProxyTo(server.url));
+  sql = openDatabase(farUrl, 2, SILENCE_MS);
 });
 afterAll(async () => {
   await sql?.end({ timeout: 1 });
@@ -48,10 +48,30 @@ describe('a pool whose connections may fall silent', () => {
     expect(before).toContain(await backend());
   });
 
-  it('has the server end transactions whose client is gone', async () => {
-    expect([...(await sql`show idle_in_transaction_session_timeout`)]).toEqual([
-      { idle_in_transaction_session_timeout: '1min' },
-    ]);
+  it('has the server end connections and transactions whose client is gone', async () => {
+    expect([...(await sql`show transaction_timeout`)]).toEqual([{ transaction_timeout: '70s' }]);
+    expect([...(await sql`show tcp_keepalives_idle`)]).toEqual([{ tcp_keepalives_idle: '60' }]);
+  });
+
+  it('leaves no lock behind where it fell silent in the middle of a statement', async () => {
+    const near = openDatabase(server.url, 1);
+    const far = openDatabase(farUrl, 1, SILENCE_MS);
+    await near`create table locked as select 1 as id`;
+    await far.unsafe(`set transaction_timeout = ${4 * SILENCE_MS}`);
+    const ending = transaction(far, async (tx) => {
+      await tx`select id from locked for update`;
+      proxy.mute();
+      // New to the connection, and with a parameter: the server parses it, and waits for the parameter for ever.
+      await tx`select id + ${1}::int as next from locked`;
+    });
+    await expect(ending).rejects.toMatchObject({ code: 'ETIMEDOUT' });
+    const unlocked = () => near`select id from locked for update skip locked`;
+    expect(await unlocked()).toHaveLength(0);
+    expect([
+      ...(await near`select state, wait_event from pg_stat_activity where query like 'select id + %'`),
+    ]).toEqual([{ state: 'active', wait_event: 'ClientRead' }]);
+    await eventually(unlocked, ({ length }) => length === 1);
+    await Promise.all([near.end(), far.end({ timeout: 1 })]);
   });
 
   it('ends a transaction likewise', async () => {

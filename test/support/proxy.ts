@@ -10,6 +10,8 @@ export interface Proxy {
   freeze(): void;
   /** As after a failover: nothing passes on the connections there are, nor do they end; new ones work. */
   strand(): void;
+  /** What the server says on the connections there are is lost; what clients say still arrives. New ones work. */
+  mute(): void;
   /** The server of stranded connections notices that they are dead; clients still do not. */
   notice(): void;
   /** Connections break, and new ones are broken at once. */
@@ -48,7 +50,9 @@ export async function startProxy(target: number): Promise<Proxy> {
     ] as const) {
       sockets.add(from);
       from.on('data', (chunk) => to.write(chunk));
-      from.on('end', () => to.end());
+      from.on('end', () => {
+        if (!stranded.has(from)) to.end();
+      });
       from.on('error', () => to.destroy());
       from.on('close', () => {
         sockets.delete(from);
@@ -71,6 +75,12 @@ export async function startProxy(target: number): Promise<Proxy> {
       for (const socket of sockets) {
         stranded.add(socket);
         socket.pause();
+      }
+    },
+    mute() {
+      for (const socket of sockets) {
+        stranded.add(socket);
+        if (far.has(socket)) socket.pause();
       }
     },
     notice() {
