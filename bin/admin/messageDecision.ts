@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Sql } from '../../db/connection.ts';
 import { readSubmission } from '../../db/messages/unanswered.ts';
 import { type AuditRecord, required, type Outcome } from './command.ts';
@@ -7,6 +8,8 @@ import type { Tools } from './tools.ts';
 import { messageId } from './values.ts';
 
 const ANSWER_WITHIN_MS = 10_000;
+const AGAIN_MS = 100;
+const TASK_FAILED: readonly number[] = [9]; // FAILED_PRECONDITION
 
 export const messageOption = { id: required('ID', 'the message, from messages unanswered', messageId) };
 
@@ -84,20 +87,40 @@ async function accountOfUnanswered(sql: Sql, id: string): Promise<string> {
   return message.accountId;
 }
 
-/** @returns false when nobody answered in time */
+/**
+ * Tells it again as long as the server throws the workflow's task away, with the decision in it: what was carried out of it
+ * stands in the database then, and the workflow does not know.
+ * @returns false when nobody answered in time
+ */
 async function update(id: string, decision: Decision, tools: Tools): Promise<boolean> {
   const {
     isGrpcDeadlineError,
+    isGrpcServiceError,
+    ServiceError,
     WorkflowNotFoundError,
     WorkflowUpdateFailedError,
     WorkflowUpdateRPCTimeoutOrCancelledError,
   } = await import('@temporalio/client');
   const { FAILURE, giveUpUpdate, resubmitUpdate } = await import('../../workflows/contracts.ts');
   const client = await tools.temporal();
+  const deadline = Date.now() + ANSWER_WITHIN_MS;
+  const thrownAway = (error: unknown): boolean =>
+    error instanceof ServiceError &&
+    isGrpcServiceError(error.cause) &&
+    TASK_FAILED.includes(error.cause.code);
+  const tell = async (): Promise<void> => {
+    try {
+      await client.withDeadline(deadline, () =>
+        client.workflow.getHandle(id).executeUpdate(decision === 'resubmit' ? resubmitUpdate : giveUpUpdate),
+      );
+    } catch (error) {
+      if (!thrownAway(error) || Date.now() > deadline) throw error;
+      await delay(AGAIN_MS);
+      await tell();
+    }
+  };
   try {
-    await client.withDeadline(Date.now() + ANSWER_WITHIN_MS, () =>
-      client.workflow.getHandle(id).executeUpdate(decision === 'resubmit' ? resubmitUpdate : giveUpUpdate),
-    );
+    await tell();
     return true;
   } catch (error) {
     if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isGrpcDeadlineError(error)) return false;

@@ -1,6 +1,8 @@
 import { StartProblem } from '../../bin/embedded/problem.ts';
 import { newId } from '../../db/ids.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { cancelSignal } from '../../workflows/contracts.ts';
+import { lockRow } from '../crash/holds.ts';
 import { type Pipeline, startPipeline, until } from '../workflows/pipeline.ts';
 import { type Answer, listIn, pipelineLine } from './support.ts';
 
@@ -30,6 +32,11 @@ async function audited(id: string): Promise<Answer[]> {
     ...(await pipeline.sql<Answer[]>`
       select actor, action, account_id, details from audit_log where subject = ${id} order by id`),
   ];
+}
+
+async function taskFailures(id: string): Promise<unknown[]> {
+  const { events } = await pipeline.client.workflow.getHandle(id).fetchHistory();
+  return (events ?? []).filter(({ workflowTaskFailedEventAttributes: failed }) => failed);
 }
 
 describe('messages unanswered', () => {
@@ -67,6 +74,22 @@ describe('messages give-up', () => {
     const again = await no('messages', 'give-up', '--id', id);
     expect(again).toEqual({ code: 'refused', message: `The message ${id} is not unanswered: it is failed.` });
     expect(await audited(id)).toHaveLength(1);
+  });
+});
+
+describe('a decision whose workflow task the server throws away', () => {
+  test('is told to the workflow again', async () => {
+    const { id, account } = await unansweredMessage();
+    const lock = await lockRow(pipeline.sql, 'message', id);
+    const decided = ok('messages', 'give-up', '--id', id);
+    await lock.untilWaitedFor();
+    // Comes while the task is under way that would end the workflow: it cannot end then.
+    await pipeline.client.workflow.getHandle(id).signal(cancelSignal);
+    await lock.release();
+    expect(await decided).toEqual({ id, carried_out: true });
+    await pipeline.client.workflow.getHandle(id).result();
+    expect((await taskFailures(id)).length).toBeGreaterThan(0);
+    expect(await ok('ledger', '--account', account)).toMatchObject({ balance_grosze: 1000, agrees: true });
   });
 });
 
