@@ -10,7 +10,7 @@ type Place = Pick<Installation, 'databaseUrl' | 'temporalAddress' | 'apiUrls'>;
 /** Waits until nothing moves, and checks that everything is as it was promised. */
 export async function checkAtRest(
   { databaseUrl, temporalAddress, apiUrls }: Place,
-  known: Pick<Scene, 'accounts' | 'receiver' | 'told'>,
+  known: Pick<Scene, 'accounts' | 'receiver' | 'told' | 'endedWorkflowsForgotten'>,
 ): Promise<void> {
   const sql = openDatabase(databaseUrl, 2);
   const connection = await Connection.connect({ address: temporalAddress });

@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { endings } from '../support/endings.ts';
@@ -17,8 +16,8 @@ import {
   startSeparately,
 } from './installation.ts';
 import { type Load, makeAccounts, planLoad, startLoad, type Told, untilAnswered } from './load.ts';
+import { SEED } from './seed.ts';
 
-const SEED = Number(process.env['CRASH_SEED'] ?? randomInt(1_000_000));
 const ROUNDS = Number(process.env['CRASH_ROUNDS'] ?? 1);
 const REQUESTS = Number(process.env['CRASH_REQUESTS'] ?? 150);
 

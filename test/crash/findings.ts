@@ -13,6 +13,8 @@ export interface Scene {
   accounts: Accounts;
   receiver: Pick<WebhookReceiver, 'calls'>;
   told: Told[];
+  /** Temporal was restored from a backup: what it knows of messages that are over says nothing. */
+  endedWorkflowsForgotten?: boolean;
   /** What SMSCs outside the database have taken: how often each part, by recipient. */
   taken?: (recipient: string) => Record<string, number>;
 }
@@ -65,6 +67,7 @@ function expectedStatus({ status, recipient, send_at, unanswered, taken }: Store
   return [STATUS_BY_ENDING[ending] ?? 'delivered'];
 }
 
+const isUnfinished = ({ status }: StoredMessage): boolean => ['scheduled', 'queued', 'sent'].includes(status);
 const isVisible = ({ status }: StoredMessage): boolean => status !== 'draft' && status !== 'refused';
 
 async function readMessages({ sql, taken }: Pick<Scene, 'sql' | 'taken'>): Promise<StoredMessage[]> {
@@ -276,13 +279,13 @@ async function checkApi({ apiUrl, accounts }: Scene, messages: StoredMessage[]):
   return findings;
 }
 
-async function checkWorkflows({ client }: Scene, messages: StoredMessage[]): Promise<string[]> {
+async function checkWorkflows(scene: Scene, messages: StoredMessage[]): Promise<string[]> {
   const deadline = Date.now() + WORKFLOW_PATIENCE_MS;
   const findings: string[] = [];
-  const queue = [...messages];
+  const queue = scene.endedWorkflowsForgotten ? messages.filter(isUnfinished) : [...messages];
   const look = async (): Promise<void> => {
     for (let message = queue.shift(); message !== undefined; message = queue.shift()) {
-      const finding = await checkWorkflow(client, message, deadline);
+      const finding = await checkWorkflow(scene.client, message, deadline);
       if (finding !== null) findings.push(finding);
     }
   };
@@ -296,7 +299,6 @@ async function checkWorkflow(
   deadline: number,
 ): Promise<string | null> {
   const { id, status } = message;
-  const unfinished = ['scheduled', 'queued', 'sent'].includes(status);
   for (;;) {
     const state = await client.workflow
       .getHandle(id)
@@ -308,7 +310,7 @@ async function checkWorkflow(
           throw error;
         },
       );
-    const right = unfinished
+    const right = isUnfinished(message)
       ? state === 'RUNNING'
       : state === 'COMPLETED' || (state === 'missing' && !isVisible(message));
     if (right) return null;

@@ -44,7 +44,7 @@ export interface Killable {
 
 /** `npm start` in a folder and on a port of its own. */
 export interface AllInOne extends Installation {
-  main: Killable;
+  main: Killable & { stop(): Promise<void> };
   /** The running embedded server. */
   server(name: 'postgres' | 'temporal'): number;
 }

@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { identify } from '../../bin/embedded/processes.ts';
@@ -9,8 +8,8 @@ import type { Planned } from './load.ts';
 import { type AnyLink, type Play, startPlay } from './play.ts';
 import { type Victim, VICTIMS } from './stage.ts';
 import { type Step, STEPS, type StepTools } from './steps.ts';
+import { SEED } from './seed.ts';
 
-const SEED = Number(process.env['CRASH_SEED'] ?? randomInt(1_000_000));
 const ROUNDS = Number(process.env['CRASH_ROUNDS'] ?? 1);
 const ONLY = new RegExp(process.env['CRASH_STEPS'] ?? '');
 const NUMBERS_PER_CASE = 150;

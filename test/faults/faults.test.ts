@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { identify } from '../../bin/embedded/processes.ts';
@@ -11,8 +10,8 @@ import { type Proxy, startProxy } from '../support/proxy.ts';
 import { type Probe, type Probes, startProbes, summary } from './probes.ts';
 import { type Fault, FAULTS, readsAreUnharmed, sendsAreUnharmed, type Server, SERVERS } from './table.ts';
 import { startToxiproxy, type Toxiproxy } from './toxiproxy.ts';
+import { SEED } from '../crash/seed.ts';
 
-const SEED = Number(process.env['CRASH_SEED'] ?? randomInt(1_000_000));
 const ONLY = new RegExp(process.env['FAULTS'] ?? '');
 const LASTS_MS = Number(process.env['FAULT_SECONDS'] ?? 12) * 1000;
 // An API answers within ten seconds; the rest is for a machine that has more to do.
