@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ApiAnswer } from '../support/client.ts';
 import { database, newAccount, type TestAccount } from '../support/factories.ts';
+import { quickest } from '../support/quickest.ts';
 
 const PATH = '/v1/contacts';
 const UNKNOWN = `${PATH}/ct_00000000000000000000000000`;
@@ -184,17 +185,18 @@ describe('POST /v1/contacts with one object', () => {
   it('megabytes of marks on one letter are refused at once, wherever they stand', async () => {
     const { api } = await newAccount();
     const flood = `a${'\u0301\u0323'.repeat(500_000)}`;
-    const begin = performance.now();
     for (const part of [
       { first_name: flood },
       { fields: { a: flood } },
       { fields: { [flood]: 'x' } },
       { groups: [flood] },
     ]) {
-      const answer = await api.post('/v1/contacts', { msisdn: '500100201', ...part });
-      expect(answer).toMatchObject({ status: 400, body: { error: { param: Object.keys(part)[0] } } });
+      const refused = async () => {
+        const answer = await api.post('/v1/contacts', { msisdn: '500100201', ...part });
+        expect(answer).toMatchObject({ status: 400, body: { error: { param: Object.keys(part)[0] } } });
+      };
+      expect(await quickest(1000, refused)).toBeLessThan(1000);
     }
-    expect(performance.now() - begin).toBeLessThan(4000);
   });
 
   it('takes what the limits allow: 20 fields, keys of 31 and values of 200 characters, names of 100', async () => {

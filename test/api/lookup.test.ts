@@ -14,6 +14,7 @@ import { books, database, newAccount, newKey, type TestAccount } from '../suppor
 import { startCutOffApi } from '../support/cutOffApi.ts';
 import type { Proxy } from '../support/proxy.ts';
 import { type ServiceProcess, spawnProcess } from '../support/service.ts';
+import { undisturbed } from '../support/undisturbed.ts';
 
 const PRICE = 5;
 const pathOf = (msisdn: string) => `/v1/numbers/${msisdn}/lookup`;
@@ -387,25 +388,32 @@ describe('what a process left behind', () => {
     expect(await books(account.id)).toMatchObject({ balance: 95, ledger: 95 });
   });
 
-  it('an API killed after the charge: the workflow ends by itself, its result is there at no further cost', async () => {
-    const account = await newAccount({ balance: 100 });
-    const doomed = await spawnProcess('api', inject('service'));
-    const asking = fetch(doomed.url + pathOf('500100917'), {
-      headers: { authorization: `Bearer ${account.key}` },
-    }).catch(() => null);
-    await eventually(
-      () => lookupsOf(account),
-      ([row]) => row?.state === 'charged',
-    );
-    doomed.child.kill('SIGKILL');
-    expect(await asking).toBeNull();
-    await eventually(
-      () => lookupsOf(account),
-      ([row]) => row?.state === 'done',
-    );
-    expect((await account.api.get(pathOf('500100917'))).body).toMatchObject({ cached: true, cost_grosze: 0 });
-    expect(await entriesOf(account)).toEqual([['charge', -PRICE]]);
-  });
+  it(
+    'an API killed after the charge: the workflow ends by itself, its result is there at no further cost',
+    undisturbed(async () => {
+      const account = await newAccount({ balance: 100 });
+      const doomed = await spawnProcess('api', inject('service'));
+      const asking = fetch(doomed.url + pathOf('500100917'), {
+        headers: { authorization: `Bearer ${account.key}` },
+      }).catch(() => null);
+      await eventually(
+        () => lookupsOf(account),
+        ([row]) => row?.state === 'charged',
+      );
+      doomed.child.kill('SIGKILL');
+      expect(await asking).toBeNull();
+      await eventually(
+        () => lookupsOf(account),
+        ([row]) => row?.state === 'done',
+      );
+      expect((await account.api.get(pathOf('500100917'))).body).toMatchObject({
+        cached: true,
+        cost_grosze: 0,
+      });
+      expect(await entriesOf(account)).toEqual([['charge', -PRICE]]);
+    }),
+    90_000,
+  );
 });
 
 describe('without Temporal', () => {
@@ -419,34 +427,42 @@ describe('without Temporal', () => {
 
   it.each(['cut', 'freeze'] as const)(
     '%s: ends within ten seconds, certainly not charged; afterwards it works',
-    async (how) => {
-      const account = await newAccount({ balance: 100 });
-      const client = apiClient(api.url, account.key);
-      temporal[how]();
-      const started = Date.now();
-      const answers = await Promise.all([
-        client.get(pathOf('500100200')),
-        client.get(pathOf('500100200')),
-        client.get(pathOf('500100201')),
-      ]);
-      expect(Date.now() - started).toBeLessThan(11_000);
-      for (const answer of answers) {
-        expect([502, 504]).toContain(answer.status);
-        expect(answer.body.error.code).toBe('provider_error');
+    undisturbed(async (how) => {
+      try {
+        const account = await newAccount({ balance: 100 });
+        const client = apiClient(api.url, account.key);
+        temporal[how]();
+        const started = Date.now();
+        const answers = await Promise.all([
+          client.get(pathOf('500100200')),
+          client.get(pathOf('500100200')),
+          client.get(pathOf('500100201')),
+        ]);
+        expect(Date.now() - started).toBeLessThan(11_000);
+        for (const answer of answers) {
+          expect([502, 504]).toContain(answer.status);
+          expect(answer.body.error.code).toBe('provider_error');
+        }
+        const left = await lookupsOf(account);
+        expect(new Set(left.map(({ state }) => state))).toEqual(new Set(['refused']));
+        temporal.restore();
+        await eventually(
+          () => client.get('/v1/health'),
+          ({ status }) => status === 200,
+        );
+        for (const { id } of left) {
+          expect(await chargeLookup(database(), id)).toMatchObject({ state: 'refused' });
+          expect(await settleLookup(database(), id)).toMatchObject({
+            now: { state: 'refused' },
+            result: null,
+          });
+        }
+        expect((await client.get(pathOf('500100200'))).body).toMatchObject({ cached: false });
+        expect(await books(account.id)).toMatchObject({ balance: 95, ledger: 95 });
+      } finally {
+        temporal.restore();
       }
-      const left = await lookupsOf(account);
-      expect(new Set(left.map(({ state }) => state))).toEqual(new Set(['refused']));
-      temporal.restore();
-      await eventually(
-        () => client.get('/v1/health'),
-        ({ status }) => status === 200,
-      );
-      for (const { id } of left) {
-        expect(await chargeLookup(database(), id)).toMatchObject({ state: 'refused' });
-        expect(await settleLookup(database(), id)).toMatchObject({ now: { state: 'refused' }, result: null });
-      }
-      expect((await client.get(pathOf('500100200'))).body).toMatchObject({ cached: false });
-      expect(await books(account.id)).toMatchObject({ balance: 95, ledger: 95 });
-    },
+    }),
+    90_000,
   );
 });

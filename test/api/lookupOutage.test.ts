@@ -1,13 +1,12 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { Connection } from '@temporalio/client';
-import { msToTs } from '@temporalio/common/lib/time.js';
-import { addSearchAttributes, searchAttributesOf } from '../../bin/searchAttributes.ts';
-import { SEARCH_ATTRIBUTES } from '../../workflows/contracts.ts';
+import { prepareNamespace } from '../../bin/cluster/namespace.ts';
 import { apiClient } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { books, database, newAccount, type TestAccount } from '../support/factories.ts';
 import { type ServiceProcess, spawnProcess } from '../support/service.ts';
+import { undisturbed } from '../support/undisturbed.ts';
 
 // A namespace of its own: the workers of the shared service do not look there.
 const NAMESPACE = `lookups-${process.pid}`;
@@ -28,19 +27,7 @@ const through = ({ key }: TestAccount) => apiClient(api.url, key);
 beforeAll(async () => {
   const { temporalAddress } = inject('service');
   temporal = await Connection.connect({ address: temporalAddress });
-  await temporal.workflowService.registerNamespace({
-    namespace: NAMESPACE,
-    workflowExecutionRetentionPeriod: msToTs('1 day'),
-  });
-  await eventually(
-    () =>
-      addSearchAttributes(temporal, NAMESPACE, searchAttributesOf(SEARCH_ATTRIBUTES)).then(
-        (added) => added.length === 0,
-        () => false,
-      ),
-    (registered) => registered,
-    60_000,
-  );
+  await prepareNamespace([temporalAddress], NAMESPACE);
   api = await spawnProcess('api', inject('service'), SETTINGS);
 }, 120_000);
 afterAll(async () => {
@@ -80,55 +67,63 @@ async function withWorker<T>(work: (worker: ServiceProcess) => Promise<T>): Prom
 }
 
 describe('a look-up while workers are away', () => {
-  it('gives 504 within ten seconds, and is never charged when they come', async () => {
-    const account = await newAccount({ balance: 100 });
-    const started = Date.now();
-    const answers = await Promise.all([through(account).get(PLAIN), through(account).get(PLAIN)]);
-    expect(Date.now() - started).toBeLessThan(11_000);
-    for (const answer of answers) {
-      expect(answer).toMatchObject({ status: 504, body: { error: { code: 'provider_error' } } });
-      expect(answer.body.error.message).toContain('nie została pobrana');
-    }
-    const left = await lookupsOf(account);
-    expect(left[0]).toMatchObject({ state: 'refused', reason: 'abandoned' });
-    await withWorker(async () => {
+  it(
+    'gives 504 within ten seconds, and is never charged when they come',
+    undisturbed(async () => {
+      const account = await newAccount({ balance: 100 });
+      const started = Date.now();
+      const answers = await Promise.all([through(account).get(PLAIN), through(account).get(PLAIN)]);
+      expect(Date.now() - started).toBeLessThan(11_000);
+      for (const answer of answers) {
+        expect(answer).toMatchObject({ status: 504, body: { error: { code: 'provider_error' } } });
+        expect(answer.body.error.message).toContain('nie została pobrana');
+      }
+      const left = await lookupsOf(account);
+      expect(left[0]).toMatchObject({ state: 'refused', reason: 'abandoned' });
+      await withWorker(async () => {
+        await eventually(
+          () => workflowOf(left[0]!.id),
+          (state) => state === 'closed',
+        );
+        expect(await books(account.id)).toMatchObject({ balance: 100, ledger: 100 });
+        expect((await through(account).get(PLAIN)).body).toMatchObject({ cached: false, cost_grosze: 5 });
+      });
+      expect(await books(account.id)).toMatchObject({ balance: 95, ledger: 95 });
+    }),
+    90_000,
+  );
+
+  it(
+    'a worker killed while the carrier is asked: paid back by the next one',
+    undisturbed(async () => {
+      const account = await newAccount({ balance: 100 });
+      const doomed = await spawnProcess('worker', inject('service'), SETTINGS);
+      const asking = through(account).get(UNANSWERED);
+      const [asked] = await eventually(
+        () => lookupsOf(account),
+        ([row]) => row?.state === 'charged',
+      );
       await eventually(
-        () => workflowOf(left[0]!.id),
-        (state) => state === 'closed',
+        () => isAsking(asked!.id),
+        (now) => now,
+      );
+      const ended = once(doomed.child, 'exit');
+      doomed.child.kill('SIGKILL');
+      await ended;
+      expect(await lookupsOf(account)).toMatchObject([{ state: 'charged' }]);
+      expect(await asking).toMatchObject({ status: 504, body: { error: { code: 'provider_error' } } });
+      await withWorker(() =>
+        eventually(
+          () => lookupsOf(account),
+          ([row]) => row?.state === 'failed',
+          60_000,
+        ),
       );
       expect(await books(account.id)).toMatchObject({ balance: 100, ledger: 100 });
-      expect((await through(account).get(PLAIN)).body).toMatchObject({ cached: false, cost_grosze: 5 });
-    });
-    expect(await books(account.id)).toMatchObject({ balance: 95, ledger: 95 });
-  }, 90_000);
-
-  it('a worker killed while the carrier is asked: paid back by the next one', async () => {
-    const account = await newAccount({ balance: 100 });
-    const doomed = await spawnProcess('worker', inject('service'), SETTINGS);
-    const asking = through(account).get(UNANSWERED);
-    const [asked] = await eventually(
-      () => lookupsOf(account),
-      ([row]) => row?.state === 'charged',
-    );
-    await eventually(
-      () => isAsking(asked!.id),
-      (now) => now,
-    );
-    const ended = once(doomed.child, 'exit');
-    doomed.child.kill('SIGKILL');
-    await ended;
-    expect(await lookupsOf(account)).toMatchObject([{ state: 'charged' }]);
-    expect(await asking).toMatchObject({ status: 504, body: { error: { code: 'provider_error' } } });
-    await withWorker(() =>
-      eventually(
-        () => lookupsOf(account),
-        ([row]) => row?.state === 'failed',
-        60_000,
-      ),
-    );
-    expect(await books(account.id)).toMatchObject({ balance: 100, ledger: 100 });
-    const entries = await database()`
+      const entries = await database()`
       select kind from ledger_entries where account_id = ${account.id} and lookup_id is not null order by id`;
-    expect(entries.map(({ kind }) => kind as string)).toEqual(['charge', 'refund']);
-  }, 120_000);
+      expect(entries.map(({ kind }) => kind as string)).toEqual(['charge', 'refund']);
+    }),
+    120_000,
+  );
 });

@@ -310,10 +310,10 @@ describe('what HTTP leaves to the server', () => {
   });
 
   it.each([
-    'GET /v1/health HTTP/1.0\r\n\r\n',
-    'GET /v1/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: 100-Continue\r\n\r\n',
-    'GET /v1/health HTTP/1.1\r\nHost: x\r\nConnection: close, Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n\r\n',
-    'GET /v1/health HTTP/1.1\r\nHost: x\r\nConnection: close, Upgrade\r\nUpgrade: websocket\r\n\r\n',
+    'GET /v1/openapi.json HTTP/1.0\r\n\r\n',
+    'GET /v1/openapi.json HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: 100-Continue\r\n\r\n',
+    'GET /v1/openapi.json HTTP/1.1\r\nHost: x\r\nConnection: close, Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n\r\n',
+    'GET /v1/openapi.json HTTP/1.1\r\nHost: x\r\nConnection: close, Upgrade\r\nUpgrade: websocket\r\n\r\n',
   ])('%# is served as usual', async (text) => {
     expect(await raw(text)).toMatch(
       /^(HTTP\/1\.1 100 Continue\r\n\r\n)?HTTP\/1\.1 200 [^]*\r\nX-Request-Id: req_/,
@@ -330,7 +330,7 @@ describe('what HTTP leaves to the server', () => {
     const beat = setInterval(() => socket.write('x'), 20);
     await once(socket, 'error');
     clearInterval(beat);
-    expect((await call(`${base()}/v1/health`)).status).toBe(200);
+    expect((await call(`${base()}/v1/openapi.json`)).status).toBe(200);
   });
 });
 

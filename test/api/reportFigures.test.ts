@@ -51,12 +51,13 @@ describe('GET /v1/reports: money', () => {
 
   it('a message rejected at its submit was charged what came back: nothing remains', async () => {
     const account = await newAccount({ balance: 1000, price: 10 });
-    const sendAt = new Date(Date.now() + 2000).toISOString();
+    const sendAt = new Date(Date.now() + 8000).toISOString();
     const { body } = await account.api.send({ to: '500100207', text: 'x', send_at: sendAt });
     await account.api.post('/v1/blacklist', { msisdn: '500100207' });
     const { body: rejected } = await eventually(
       () => account.api.get(`/v1/messages/${body.id}`),
       (answer) => answer.body.status === 'rejected',
+      30_000,
     );
     expect(rejected.cost_grosze).toBe(0);
     const { totals } = await report(account, '');

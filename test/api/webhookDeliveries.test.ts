@@ -20,7 +20,7 @@ interface Delivery {
   attempts: { attempt: number; url: string; status_code: number | null; error: string | null }[];
 }
 
-async function withReceiver(answer?: (call: number) => number) {
+async function withReceiver(answer?: (call: number) => number | Promise<number>) {
   const receiver = await startReceiver(answer);
   open.push(receiver);
   const account = await newAccount();
@@ -116,7 +116,9 @@ describe('GET /v1/account/webhook/deliveries', () => {
 
 describe('POST /v1/account/webhook/deliveries/{id}/resend', () => {
   it('delivers the same event again: same id and body, a signature of its own, logged as a further attempt', async () => {
-    const { account, receiver } = await withReceiver();
+    let letThrough: () => void = () => undefined;
+    const held = new Promise<number>((resolve) => (letThrough = () => resolve(200)));
+    const { account, receiver } = await withReceiver((call) => (call === 3 ? held : 200));
     await account.api.send({ to: '500100200', text: 'x' });
     await receiver.until((calls) => calls.length === 2);
     const [first] = receiver.calls;
@@ -129,6 +131,7 @@ describe('POST /v1/account/webhook/deliveries/{id}/resend', () => {
       status: 202,
       body: { id: first!.event.id, state: 'pending', resends: 1 },
     });
+    letThrough();
     await receiver.until((calls) => calls.length === 3);
     expect(receiver.calls[2]).toMatchObject({ event: first!.event, verified: true, breach: null });
     const again = await eventually(

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { GARBAGE } from '../smsc/garbage.ts';
+import type { Smsc } from '../smsc/smsc.ts';
 import { COMMAND, cString, encodePdu, RESPONSE } from '../smsc/wire.ts';
 import { openCarrier, part, submit, until } from './smppCarrier.ts';
 
@@ -10,6 +11,12 @@ const kinds = (answers: { kind: string }[]) => {
   return counts;
 };
 const many = (count: number) => Array.from({ length: count }, (_, index) => part(index));
+
+/** Answers the first submit, whose time is over. */
+function answerLate(smsc: Smsc, answer: { body?: Buffer; status?: number }): void {
+  const { sequence } = smsc.submits[0]!;
+  smsc.connections()[0]!.write(encodePdu({ id: COMMAND.submitSm | RESPONSE, sequence, ...answer }));
+}
 
 describe('a submit', () => {
   test('is answered with the id the SMSC gave, and reported', async () => {
@@ -98,8 +105,9 @@ describe('the window', () => {
 describe('without an answer', () => {
   test('in time it is unanswered; the answer is told when it comes', async () => {
     const { carrier, smsc, late } = await openCarrier({ responseSeconds: 0.2 });
-    smsc.behave = () => ({ answer: 500 });
+    smsc.behave = () => ({ answer: 'never' });
     expect(await submit(carrier, part(3))).toEqual({ kind: 'unanswered', code: 'no_answer' });
+    answerLate(smsc, { body: cString(smsc.submits[0]!.id!) });
     await until(() => late.length === 1);
     expect(late[0]).toEqual({
       reference: 'msg_3/1',
@@ -118,8 +126,9 @@ describe('without an answer', () => {
         },
       },
     );
-    smsc.behave = () => ({ answer: 200, status: 0x0b });
+    smsc.behave = () => ({ answer: 'never', status: 0x0b });
     await submit(carrier, part(3));
+    answerLate(smsc, { status: 0x0b });
     await until(() => late.length === 1);
     expect(late[0]?.answer).toMatchObject({ kind: 'refused', reason: 'invalid_destination' });
   });
@@ -176,7 +185,9 @@ describe('without an answer', () => {
 describe('without a session', () => {
   test('a submit is answered with broken: it was certainly not sent', async () => {
     const { carrier, smsc } = await openCarrier({ bindSeconds: 1 });
-    await smsc.stop();
+    // Its port stays its own: somebody else's SMSC there would take the bind.
+    smsc.password = 'inne';
+    for (const connection of smsc.connections()) connection.disconnect();
     await until(() => carrier.state().sessions === 0);
     const answers = await Promise.all(many(5).map((one) => submit(carrier, one)));
     expect(kinds(answers)).toEqual({ broken: 5 });
@@ -221,6 +232,8 @@ describe('a part leaves', () => {
       reconnectMinMs: 60_000,
       reconnectMaxMs: 60_000,
     });
+    // However soon it is tried again, by chance.
+    smsc.maxBinds = 0;
     const endOne = async () => {
       smsc.connections()[0]!.disconnect();
       const before = carrier.state().sessions;

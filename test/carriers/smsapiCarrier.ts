@@ -54,7 +54,7 @@ export async function openCarrier(
     settings: smsapiSettings.parse({
       url: provider.url,
       callbackUrl: CALLBACK_URL,
-      responseSeconds: 1,
+      responseSeconds: 5,
       ...settings,
     }),
     credentials: { token, callbackSecret: SECRET },

@@ -67,7 +67,9 @@ describe('a provider that cannot be reached', () => {
     ],
   ])('%s: nobody knows what was taken', async (_, greet) => {
     const http = createProviderHttp([`http://${await rudeServer(greet)}`], 'token');
-    expect(await http.post('/sms.do', { to: '1' }, limits)).toMatchObject({ kind: 'lost' });
+    // Long enough for it to be written, whatever holds this process up.
+    const patient = { writtenWithinMs: 3_000, answeredWithinMs: 3_000 };
+    expect(await http.post('/sms.do', { to: '1' }, patient)).toMatchObject({ kind: 'lost' });
     await http.close();
   });
 

@@ -61,14 +61,17 @@ test('priority goes first, accounts that have enough under way last', async () =
 });
 
 test('those that could not be told are for others; those of a lost process are after 90 seconds', async () => {
-  const [first] = await takeOutcomes(sql, 10, []);
-  await giveOutcomesBack(sql, [first!]);
-  expect(await taken()).toHaveLength(1);
-  // Taken by somebody else since.
-  await giveOutcomesBack(sql, [{ ...first!, takenUntil: '2020-01-01' }]);
-  expect(await taken()).toEqual([]);
-  await sql`update outcome_signals set taken_until = taken_until - interval '89 seconds'`;
-  expect(await taken()).toEqual([]);
-  await sql`update outcome_signals set taken_until = taken_until - interval '2 seconds'`;
-  expect(await taken()).toHaveLength(3);
+  // In a transaction, for which time stands still.
+  await sql.begin(async (tx) => {
+    const [first] = await takeOutcomes(tx, 10, []);
+    await giveOutcomesBack(tx, [first!]);
+    expect(await takeOutcomes(tx, 10, [])).toHaveLength(1);
+    // Taken by somebody else since.
+    await giveOutcomesBack(tx, [{ ...first!, takenUntil: '2020-01-01' }]);
+    expect(await takeOutcomes(tx, 10, [])).toEqual([]);
+    await tx`update outcome_signals set taken_until = taken_until - interval '90 seconds'`;
+    expect(await takeOutcomes(tx, 10, [])).toEqual([]);
+    await tx`update outcome_signals set taken_until = taken_until - interval '1 millisecond'`;
+    expect(await takeOutcomes(tx, 10, [])).toHaveLength(3);
+  });
 });

@@ -22,9 +22,11 @@ async function orphaned(env: Record<string, string>) {
   const [pid] = (await once(lines, 'line')) as [string];
   onTestFinished(() => end(Number(pid)));
   const parentEnded = once(parent, 'exit');
+  // The pipe closes when the last process that writes to it has ended, which may be before its parent is known to have.
+  const closed = once(lines, 'close');
   parent.kill('SIGKILL');
   await parentEnded;
-  return { lines, pid: Number(pid) };
+  return { lines, closed, pid: Number(pid) };
 }
 
 function end(pid: number): void {
@@ -36,14 +38,13 @@ function end(pid: number): void {
 }
 
 test('what npm has started ends when npm is killed with -9', async () => {
-  const { lines } = await orphaned({ npm_lifecycle_event: 'start' });
-  // The pipe closes when the last process that writes to it has ended.
-  await once(lines, 'close');
+  const { closed } = await orphaned({ npm_lifecycle_event: 'start' });
+  await closed;
 });
 
 test('what something else has started lives on', async () => {
-  const { lines, pid } = await orphaned({});
+  const { lines, closed, pid } = await orphaned({});
   for (let ticks = 0; ticks < TICKS; ticks += 1) expect(await once(lines, 'line')).toEqual(['tick']);
   end(pid);
-  await once(lines, 'close');
+  await closed;
 });

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { freePort } from '../../bin/embedded/ports.ts';
+import { z } from 'zod';
 import { newApiKey } from '../../db/accounts/apiKeys.ts';
 import { type Database, openDatabase } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
-import { type StartedService, startService } from '../support/service.ts';
+import { eventually } from '../support/eventually.ts';
+import { type ServiceProcess, type StartedService, startService } from '../support/service.ts';
 import { startReceiver, type WebhookReceiver } from '../support/webhookReceiver.ts';
 import { type Scrape, scrape } from './exposition.ts';
 
@@ -29,12 +30,9 @@ export interface ObservedAccount {
  * @param settings environment variables of both processes
  */
 export async function startObserved(settings: Record<string, string> = {}): Promise<Observed> {
-  const apiPort = await freePort();
-  const workerPort = await freePort();
-  const started = await startService({
-    api: { ...settings, METRICS_PORT: String(apiPort) },
-    worker: { ...settings, METRICS_PORT: String(workerPort) },
-  });
+  const asked = { ...settings, METRICS_PORT: '0' };
+  const started = await startService({ api: asked, worker: asked });
+  const [apiPort, workerPort] = await Promise.all([metricsPort(started.api), metricsPort(started.worker)]);
   const sql = openDatabase(started.service.databaseUrl, 2);
   return {
     ...{ started, sql },
@@ -45,6 +43,13 @@ export async function startObserved(settings: Record<string, string> = {}): Prom
       await started.stop();
     },
   };
+}
+
+/** Where a process says that it serves its metrics. */
+async function metricsPort({ lines }: ServiceProcess): Promise<number> {
+  const told = () => lines.find((line) => line.includes('"metrics at /metrics"'));
+  const line = await eventually(() => Promise.resolve(told()), Boolean);
+  return z.object({ port: z.number() }).parse(JSON.parse(line!)).port;
 }
 
 /** Makes an account with money, a key and an inbound number. */

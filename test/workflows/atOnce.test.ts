@@ -201,8 +201,11 @@ describe('webhooks', () => {
     const second = await send(account);
     await delivered(second);
     expect(await activitiesOf(second)).toEqual([]);
-    expect(await attemptsOf(second)).toEqual([
-      { type: 'message.sent', state: 'delivered', attempts: [1], gaps: [0] },
+    const attempts = await attemptsOf(second);
+    // Another attempt would come after two seconds.
+    expect(attempts[0]!.gaps[0]).toBeLessThanOrEqual(1);
+    expect(attempts).toEqual([
+      expect.objectContaining({ type: 'message.sent', state: 'delivered', attempts: [1] }),
       expect.objectContaining({ type: 'message.delivered', state: 'delivered', attempts: [1] }),
     ]);
   });

@@ -199,7 +199,8 @@ describe('by the last message', () => {
     const id = newId('in');
     await pipeline.sql`
       insert into inbound_messages (id, carrier, carrier_reference, sender, receiver, received_text, received_at)
-      values (${id}, 'late', ${id}, ${old}, ${SHARED}, 'dawno', now() - interval '2 seconds')`;
+      select ${id}, 'late', ${id}, ${old}, ${SHARED}, 'dawno', created_at + interval '30 days'
+        from messages where recipient = ${old}`;
     await inboundActivities(pipeline.sql).settleReply(id);
     expect(await settled(old, 'dawno')).toMatchObject({ state: 'matched', account_id: account });
   });
@@ -321,7 +322,7 @@ describe('message.received', () => {
       const phone = newPhone();
       await wrote(account, phone);
       const { id } = await reply(phone, 'tak');
-      await receiver.until((calls) => calls.length === 1);
+      await receiver.until((calls) => calls.length >= 1);
       await pipeline.sql`update inbound_messages set read_at = now() where id = ${id}`;
       await until('the attempts are over', async () => {
         await pipeline.sleep(10_000);

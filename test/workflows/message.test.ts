@@ -10,6 +10,7 @@ import { cancelSignal, cancelUpdate, FAILURE } from '../../workflows/contracts.t
 import type { StartableMessage } from '../../domain/startable.ts';
 import { messageStart } from '../../workflows/startOptions.ts';
 import { carrierId, reportDelivered } from './deliveryReports.ts';
+import { undisturbed } from '../support/undisturbed.ts';
 import { DAY, HOUR, type Pipeline, startPipeline, until } from './pipeline.ts';
 
 let pipeline: Pipeline;
@@ -66,16 +67,19 @@ describe('waiting for the send time', () => {
     expect(await pipeline.balance(account)).toBe(985);
   });
 
-  test('cancelled 31 s before: refunded, the workflow ends', async () => {
-    const { message, account } = await scheduled(HOUR);
-    await pipeline.sleep(HOUR - 31_000);
-    await cancel(message.id);
-    expect((await row(message.id)).status).toBe('cancelled');
-    expect(await untilClosed(message.id)).toBe('COMPLETED');
-    expect(await pipeline.balance(account)).toBe(1000);
-    await pipeline.sleep(HOUR);
-    expect(await pipeline.submits(message.id)).toBe(0);
-  });
+  test(
+    'cancelled 31 s before: refunded, the workflow ends',
+    undisturbed(async () => {
+      const { message, account } = await scheduled(HOUR);
+      await pipeline.sleep(HOUR - 31_000);
+      await cancel(message.id);
+      expect((await row(message.id)).status).toBe('cancelled');
+      expect(await untilClosed(message.id)).toBe('COMPLETED');
+      expect(await pipeline.balance(account)).toBe(1000);
+      await pipeline.sleep(HOUR);
+      expect(await pipeline.submits(message.id)).toBe(0);
+    }),
+  );
 
   test('cancelled 29 s before: refused, not recorded as an update, and sent', async () => {
     const { message, account } = await scheduled(HOUR);

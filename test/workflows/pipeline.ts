@@ -71,6 +71,17 @@ export async function until(what: string, holds: () => Promise<boolean>, patienc
   }
 }
 
+/** The service's own reconciliation, every ten minutes by the clock, leaves what a test has lost to the test from now on. */
+export async function pauseReconciliation(client: Client): Promise<void> {
+  const schedule = client.schedule.getHandle('reconciliation');
+  const pause = () =>
+    schedule.pause().then(
+      () => true,
+      () => false,
+    );
+  await until('the schedule exists', pause);
+}
+
 /** Where the workflows of a test run. */
 interface TemporalServer {
   address: string;

@@ -1,21 +1,22 @@
 import pino from 'pino';
 import { randomBytes } from 'node:crypto';
-import { Client, type Connection } from '@temporalio/client';
+import { Client } from '@temporalio/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addSearchAttributes, searchAttributesOf } from '../../bin/searchAttributes.ts';
+import { prepareNamespace } from '../../bin/cluster/namespace.ts';
 import { listFindings } from '../../db/maintenance/findings.ts';
 import { newId } from '../../db/ids.ts';
 import { startWorker } from '../../worker/worker.ts';
-import { MESSAGES_QUEUE, SEARCH_ATTRIBUTES, type Tally } from '../../workflows/contracts.ts';
+import { MESSAGES_QUEUE, type Tally } from '../../workflows/contracts.ts';
 import { localSteps } from './markers.ts';
 import { reportDelivered } from './deliveryReports.ts';
-import { HOUR, type Pipeline, startPipeline, until } from './pipeline.ts';
+import { HOUR, pauseReconciliation, type Pipeline, startPipeline, until } from './pipeline.ts';
 
 const CAP = 3;
 
 let pipeline: Pipeline;
 beforeAll(async () => {
   pipeline = await startPipeline('real', { RECONCILE_RESTARTS: CAP });
+  await pauseReconciliation(pipeline.client);
 }, 120_000);
 afterAll(() => pipeline?.close(), 60_000);
 
@@ -119,17 +120,7 @@ test('a worker at an empty Temporal starts a few again, says so, and nothing is 
   const ids = await Promise.all([1, 2, 3, 4, 5, 6].map(() => accepted({ sendAt })));
   await aged(ids);
   const { connection } = pipeline.client;
-  await connection.workflowService.registerNamespace({
-    namespace: 'empty',
-    workflowExecutionRetentionPeriod: { seconds: 86_400 },
-  } as never);
-  await until('the namespace is there', () =>
-    connection.workflowService.describeNamespace({ namespace: 'empty' }).then(
-      () => true,
-      () => false,
-    ),
-  );
-  await addSearchAttributes(connection as Connection, 'empty', searchAttributesOf(SEARCH_ATTRIBUTES));
+  await prepareNamespace([pipeline.address], 'empty');
   const wrong = await startWorker({
     databaseUrl: pipeline.databaseUrl,
     databasePool: 5,
@@ -141,6 +132,7 @@ test('a worker at an empty Temporal starts a few again, says so, and nothing is 
   });
   try {
     const client = new Client({ connection, namespace: 'empty' });
+    await pauseReconciliation(client);
     await pipeline.sql`delete from maintenance_positions`;
     const { mended } = await reconcile(client);
     expect(mended).toBe(CAP);

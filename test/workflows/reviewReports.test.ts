@@ -138,6 +138,7 @@ describe('late answers', () => {
     await leavePartsUnanswered(sql, of, null);
     await late(id, 1, throttled, arrivedAt);
     expect(await now(id)).toEqual({ status: 'queued', submission: 'unanswered', states: 'unanswered' });
+    await sql`update message_parts set submitted_at = submitted_at - interval '1 minute' where message_id = ${id}`;
     await late(id, 1, throttled);
     expect((await now(id)).states).toBe('held');
   });
