@@ -20,8 +20,10 @@ export type Fragment = ReturnType<Sql>;
 
 const INT8 = 20;
 const RECONNECT_SECONDS = 0.5;
-// Longer than `transaction` lets one take, and than any statement may.
-const TRANSACTION_MS = 70_000;
+/** So long a transaction may take. */
+export const LONGEST_TRANSACTION_MS = 60_000;
+// The client gives up first.
+const FORGOTTEN_AFTER_MS = LONGEST_TRANSACTION_MS + 10_000;
 const KEEPALIVE = { tcp_keepalives_idle: 60, tcp_keepalives_interval: 10, tcp_keepalives_count: 3 };
 
 /**
@@ -36,7 +38,7 @@ export function openDatabase(url: string, max = 10, silenceMs?: number): Databas
   const corrected = silenceMs === undefined ? {} : { silence: silenceMs };
   // The other end of a connection that died without a word: its transaction would keep its locks for hours, also where it
   // is not idle but waits for the second half of a statement.
-  const forgetful = silenceMs === undefined ? {} : { transaction_timeout: TRANSACTION_MS, ...KEEPALIVE };
+  const forgetful = silenceMs === undefined ? {} : { transaction_timeout: FORGOTTEN_AFTER_MS, ...KEEPALIVE };
   return postgres(url, {
     ...corrected,
     max,

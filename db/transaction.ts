@@ -1,4 +1,4 @@
-import type { Database, Sql } from './connection.ts';
+import { type Database, LONGEST_TRANSACTION_MS, type Sql } from './connection.ts';
 
 // What the driver says of a connection that is gone, and the SQLSTATEs after which the server closes it.
 const LOST = new Set([
@@ -12,8 +12,6 @@ const LOST = new Set([
   '57P02',
   '57P05',
 ]);
-
-const LONGEST_MS = 60_000;
 
 /**
  * Runs statements in one transaction: all of them or none.
@@ -51,7 +49,7 @@ export async function transaction<T>(sql: Database, work: (tx: Sql) => Promise<T
   begun.catch((error: unknown) => {
     if (isLoss(error)) lose(error);
   });
-  const timer = setTimeout(() => lose(new Error('a transaction took too long')), LONGEST_MS);
+  const timer = setTimeout(() => lose(new Error('a transaction took too long')), LONGEST_TRANSACTION_MS);
   try {
     return (await Promise.race([begun, loss])) as T;
   } finally {

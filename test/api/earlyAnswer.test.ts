@@ -1,7 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { books, database, newAccount } from '../support/factories.ts';
+import { books, database, newAccount, untilStatus } from '../support/factories.ts';
 import { undisturbed } from '../support/undisturbed.ts';
 
 let connection: Connection;
@@ -20,14 +20,6 @@ async function eventsOf(id: string): Promise<string[]> {
 const listening = async () =>
   await database()<{ pid: number }[]>`select pid from pg_stat_activity where query ilike 'listen "charged"'`;
 
-async function untilDelivered(api: Awaited<ReturnType<typeof newAccount>>['api'], id: string): Promise<void> {
-  await eventually(
-    () => api.get(`/v1/messages/${id}`),
-    ({ body }) => body.status === 'delivered',
-    30_000,
-  );
-}
-
 const started = 'workflowTaskStartedEventAttributes';
 const ended = 'workflowTaskCompletedEventAttributes';
 
@@ -40,7 +32,7 @@ describe('messages that are submitted within their first workflow task', () => {
       const first = await Promise.all(
         Array.from({ length: 10 }, () => api.send({ to: '+48500100000', text: 'x' })),
       );
-      for (const { body } of first) await untilDelivered(api, body.id);
+      for (const { body } of first) await untilStatus({ api }, body.id, 'delivered');
 
       // This SMSC answers no submit to such a number, which is given up after 3 s.
       const sent = await Promise.all(
@@ -69,7 +61,7 @@ describe('messages that are submitted within their first workflow task', () => {
     await database()`select pg_terminate_backend(pid) from unnest(${before.map(({ pid }) => pid)}::int[]) pid`;
     const { status, body } = await api.send({ to: '+48500100000', text: 'x' });
     expect(status).toBe(201);
-    await untilDelivered(api, body.id);
+    await untilStatus({ api }, body.id, 'delivered');
     expect(await books(account)).toMatchObject({ balance: 90, ledger: 90 });
     const gone = new Set(before.map(({ pid }) => pid));
     await eventually(

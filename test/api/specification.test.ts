@@ -4,7 +4,7 @@ import examples from 'libphonenumber-js/mobile/examples';
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { endpoints } from '../../api/endpoints.ts';
 import { MESSAGE_STATUSES } from '../../domain/statuses.ts';
-import { type AnswerBody, apiClient, call } from '../support/client.ts';
+import { apiClient, call } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import {
   books,
@@ -13,6 +13,7 @@ import {
   newKey,
   storedMessages,
   type TestAccount,
+  untilStatus,
 } from '../support/factories.ts';
 import { startReceiver, type WebhookReceiver } from '../support/webhookReceiver.ts';
 
@@ -70,13 +71,6 @@ const SCOPES = {
   'GET /v1/health': null,
   'GET /v1/reports': 'read',
 };
-
-const untilStatus = ({ api }: TestAccount, id: string, status: string) =>
-  eventually(
-    async () => (await api.get(`/v1/messages/${id}`)).body as AnswerBody & Record<string, unknown>,
-    (message) => message.status === status,
-    40_000,
-  );
 
 const openReceivers: WebhookReceiver[] = [];
 afterEach(async () => {

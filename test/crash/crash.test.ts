@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { endings } from '../support/endings.ts';
-import { refusingEvery, startReceiver } from '../support/webhookReceiver.ts';
 import { checkAtRest } from './atRest.ts';
 import { type Chance, chanceFrom } from './chance.ts';
 import { groupBy } from './group.ts';
@@ -15,7 +14,7 @@ import {
   startAllInOne,
   startSeparately,
 } from './installation.ts';
-import { type Load, makeAccounts, planLoad, startLoad, type Told, untilAnswered } from './load.ts';
+import { type Load, makeTellingAccounts, planLoad, startLoad, type Told, untilAnswered } from './load.ts';
 import { SEED } from './seed.ts';
 
 const ROUNDS = Number(process.env['CRASH_ROUNDS'] ?? 1);
@@ -36,10 +35,7 @@ async function survive<I extends Installation>(
 ): Promise<void> {
   const installation = await start();
   started.add(() => installation.stop());
-  const receiver = await startReceiver(refusingEvery(25));
-  started.add(() => receiver.close());
-  const quiet = { url: receiver.url, useSecret: () => undefined };
-  const accounts = await makeAccounts(installation, { telling: receiver, stepping: quiet });
+  const { accounts, receiver } = await makeTellingAccounts(installation, started);
   const told: Told[] = [];
 
   for (let round = 1; round <= ROUNDS; round += 1) {

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import type { WebhookReceiver } from '../support/webhookReceiver.ts';
+import type { Endings } from '../support/endings.ts';
+import { refusingEvery, startReceiver, type WebhookReceiver } from '../support/webhookReceiver.ts';
 import type { Chance } from './chance.ts';
 import type { Installation } from './installation.ts';
 
@@ -116,6 +117,18 @@ export async function makeAccounts(installation: Installation, receivers: Receiv
   };
   await Promise.all([tell(telling, receivers.telling), tell(stepping, receivers.stepping)]);
   return { rich, telling, poor, trial, stepping, probing };
+}
+
+/** Makes the accounts with one receiver, which refuses a call now and then; it ends with the test. */
+export async function makeTellingAccounts(
+  installation: Installation,
+  started: Endings,
+): Promise<{ accounts: Accounts; receiver: WebhookReceiver }> {
+  const receiver = await startReceiver(refusingEvery(25));
+  started.add(() => receiver.close());
+  const quiet = { url: receiver.url, useSecret: () => undefined };
+  const accounts = await makeAccounts(installation, { telling: receiver, stepping: quiet });
+  return { accounts, receiver };
 }
 
 /**

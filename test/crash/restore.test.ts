@@ -5,11 +5,10 @@ import { afterEach, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../db/connection.ts';
 import { endings } from '../support/endings.ts';
 import { eventually } from '../support/eventually.ts';
-import { refusingEvery, startReceiver } from '../support/webhookReceiver.ts';
 import { checkAtRest } from './atRest.ts';
 import { chanceFrom } from './chance.ts';
 import { type AllInOne, startAllInOne } from './installation.ts';
-import { makeAccounts, planLoad, startLoad } from './load.ts';
+import { makeTellingAccounts, planLoad, startLoad } from './load.ts';
 import { SEED } from './seed.ts';
 
 const REQUESTS = 60;
@@ -23,10 +22,7 @@ afterEach(() => started.all());
 test('Temporal restored alone, from a backup of before a load, loses, doubles and overcharges nothing', async () => {
   const service = await startAllInOne();
   started.add(() => service.stop());
-  const receiver = await startReceiver(refusingEvery(25));
-  started.add(() => receiver.close());
-  const quiet = { url: receiver.url, useSecret: () => undefined };
-  const accounts = await makeAccounts(service, { telling: receiver, stepping: quiet });
+  const { accounts, receiver } = await makeTellingAccounts(service, started);
   const send = (round: string) =>
     startLoad(service.apiUrls, accounts, planLoad(chanceFrom(SEED, `restore ${round}`), round, REQUESTS))
       .done;

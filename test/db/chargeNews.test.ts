@@ -3,22 +3,15 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ChargeNews, createChargeNews } from '../../api/messages/chargeNews.ts';
 import { openDatabase } from '../../db/connection.ts';
 import { hearCharged, tellCharged } from '../../db/money/chargeNews.ts';
-import { startDatabase, type TestDatabase } from '../support/database.ts';
+import { type FarDatabase, startFarDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Proxy, startProxyTo } from '../support/proxy.ts';
 
 // Told by workers, heard by APIs.
-let server: TestDatabase;
-let proxy: Proxy;
-let farUrl: string;
+let server: FarDatabase;
 beforeAll(async () => {
-  server = await startDatabase();
-  ({ proxy, url: farUrl } = await startProxyTo(server.url));
+  server = await startFarDatabase();
 });
-afterAll(async () => {
-  await proxy?.close();
-  await server?.stop();
-});
+afterAll(() => server?.stop());
 
 test('charges are heard by everybody who listens, each once', async () => {
   const listeners = [openDatabase(server.url, 1), openDatabase(server.url, 1)];
@@ -43,21 +36,21 @@ test('charges are heard by everybody who listens, each once', async () => {
 
 /** Hears through the proxy, as an API does. */
 async function farNews(use: (news: ChargeNews) => Promise<void>): Promise<void> {
-  const far = openDatabase(farUrl, 1, 1_000);
-  const news = createChargeNews(far, () => openDatabase(farUrl, 1, 1_000), pino({ level: 'silent' }));
+  const far = openDatabase(server.farUrl, 1, 1_000);
+  const news = createChargeNews(far, () => openDatabase(server.farUrl, 1, 1_000), pino({ level: 'silent' }));
   try {
     await use(news);
   } finally {
     await news.stop();
     await far.end({ timeout: 1 });
-    proxy.restore();
+    server.proxy.restore();
   }
 }
 
 async function connectedInVain(times: number): Promise<void> {
-  const before = proxy.opened();
+  const before = server.proxy.opened();
   await eventually(
-    () => Promise.resolve(proxy.opened()),
+    () => Promise.resolve(server.proxy.opened()),
     (opened) => opened >= before + times,
   );
 }
@@ -108,11 +101,11 @@ const outages: Record<string, () => Promise<void>> = {
     await server.sql`select pg_terminate_backend(pid) from pg_stat_activity where query ilike 'listen %'`;
   },
   'the database was away for a while': async () => {
-    proxy.cut();
+    server.proxy.cut();
     await connectedInVain(3);
-    proxy.restore();
+    server.proxy.restore();
   },
-  'its connection died without a word': () => Promise.resolve(proxy.strand()),
+  'its connection died without a word': () => Promise.resolve(server.proxy.strand()),
 };
 
 test.each(Object.keys(outages))(
@@ -124,7 +117,7 @@ test.each(Object.keys(outages))(
       await untilHeard(news);
       await stateOf(news, true);
       // What the server still holds open of the dead one is not this process's.
-      proxy.notice();
+      server.proxy.notice();
       await eventually(listening, (now) => now.length === 1);
     }),
   60_000,
@@ -134,10 +127,10 @@ test(
   'a database that is away at first is listened to once it is there, by one connection',
   () =>
     farNews(async (news) => {
-      proxy.cut();
+      server.proxy.cut();
       await connectedInVain(3);
       expect(news.heard()).toBe(false);
-      proxy.restore();
+      server.proxy.restore();
       await stateOf(news, true);
       expect(await listening()).toHaveLength(1);
     }),

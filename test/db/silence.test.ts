@@ -1,26 +1,24 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../db/connection.ts';
 import { transaction } from '../../db/transaction.ts';
-import { startDatabase } from '../support/database.ts';
+import { type FarDatabase, startFarDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { inTime } from '../support/inTime.ts';
-import { type Proxy, startProxyTo } from '../support/proxy.ts';
+import type { Proxy } from '../support/proxy.ts';
 
 const SILENCE_MS = 2_000;
 
-let server: Awaited<ReturnType<typeof startDatabase>>;
+let server: FarDatabase;
 let proxy: Proxy;
-let farUrl: string;
 let sql: Database;
 
 beforeAll(async () => {
-  server = await startDatabase();
-  ({ proxy, url: farUrl } = await startProxyTo(server.url));
-  sql = openDatabase(farUrl, 2, SILENCE_MS);
+  server = await startFarDatabase();
+  ({ proxy } = server);
+  sql = openDatabase(server.farUrl, 2, SILENCE_MS);
 });
 afterAll(async () => {
   await sql?.end({ timeout: 1 });
-  await proxy?.close();
   await server?.stop();
 });
 
@@ -55,7 +53,7 @@ describe('a pool whose connections may fall silent', () => {
 
   it('leaves no lock behind where it fell silent in the middle of a statement', async () => {
     const near = openDatabase(server.url, 1);
-    const far = openDatabase(farUrl, 1, SILENCE_MS);
+    const far = openDatabase(server.farUrl, 1, SILENCE_MS);
     await near`create table locked as select 1 as id`;
     await far.unsafe(`set transaction_timeout = ${4 * SILENCE_MS}`);
     const ending = transaction(far, async (tx) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isRobot } from '../../domain/robots.ts';
-import { quickest } from '../support/quickest.ts';
+import { undisturbed } from '../support/undisturbed.ts';
 
 describe('isRobot', () => {
   it.each([
@@ -60,14 +60,27 @@ describe('isRobot', () => {
     expect(isRobot(userAgent)).toBe(false);
   });
 
-  it('has done with the longest user agents at once', async () => {
-    const pieces = ['a', 'a/1 ', 'curl ', '(', ' ', 'a.', '1.', 'a/v1.1', 'Mozilla/5.0 ', '1-', 'bot '];
-    const long = () => {
-      for (const piece of pieces) {
+  it(
+    'has done with the longest user agents at once',
+    undisturbed(() => {
+      const start = performance.now();
+      for (const piece of [
+        'a',
+        'a/1 ',
+        'curl ',
+        '(',
+        ' ',
+        'a.',
+        '1.',
+        'a/v1.1',
+        'Mozilla/5.0 ',
+        '1-',
+        'bot ',
+      ]) {
         isRobot(piece.repeat(16_000 / piece.length));
         isRobot(`Mozilla/5.0 (${piece.repeat(16_000 / piece.length)}`);
       }
-    };
-    expect(await quickest(2000, long)).toBeLessThan(2000);
-  });
+      expect(performance.now() - start).toBeLessThan(2000);
+    }),
+  );
 });

@@ -5,6 +5,7 @@ import { removeDataDir } from '../../bin/embedded/dataDir.ts';
 import { startPostgres } from '../../bin/embedded/postgres.ts';
 import { type Database, openDatabase } from '../../db/connection.ts';
 import { migrate } from '../../db/migrate.ts';
+import { type Proxy, startProxyTo } from './proxy.ts';
 
 /** A database of a test's own. */
 export interface TestDatabase {
@@ -33,6 +34,27 @@ export async function startDatabase(
       await sql.end({ timeout: 1 });
       await server.stop();
       removeDataDir(dataDir);
+    },
+  };
+}
+
+/** A database of a test's own that is reached through a proxy too, by `farUrl`. */
+export interface FarDatabase extends TestDatabase {
+  proxy: Proxy;
+  farUrl: string;
+}
+
+/** Starts one as {@link startDatabase} does, and a proxy in front of it. */
+export async function startFarDatabase(): Promise<FarDatabase> {
+  const near = await startDatabase();
+  const { proxy, url: farUrl } = await startProxyTo(near.url);
+  return {
+    ...near,
+    proxy,
+    farUrl,
+    async stop() {
+      await proxy.close();
+      await near.stop();
     },
   };
 }

@@ -4,7 +4,8 @@ import { type Database, openDatabase } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import type { CountryRates } from '../../domain/price.ts';
 import type { Scope } from '../../api/http/endpoint.ts';
-import { type ApiClient, apiClient } from './client.ts';
+import { type AnswerBody, type ApiClient, apiClient } from './client.ts';
+import { eventually } from './eventually.ts';
 
 /** What a test wants of an account; money in grosze. */
 export interface AccountWish {
@@ -97,3 +98,11 @@ export async function storedMessages(accountId: string): Promise<{ id: string; s
   return await database()<{ id: string; status: string }[]>`
     select id, status from messages where account_id = ${accountId} order by id`;
 }
+
+/** Asks the API for a message until it has the status; returns it then. */
+export const untilStatus = ({ api }: Pick<TestAccount, 'api'>, id: string, status: string) =>
+  eventually(
+    async () => (await api.get(`/v1/messages/${id}`)).body as AnswerBody & Record<string, unknown>,
+    (message) => message.status === status,
+    40_000,
+  );

@@ -64,6 +64,12 @@ export async function startProxy(target: number): Promise<Proxy> {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
+  const leave = (isSilent: (socket: Socket) => boolean): void => {
+    for (const socket of sockets) {
+      stranded.add(socket);
+      if (isSilent(socket)) socket.pause();
+    }
+  };
   return {
     port: (server.address() as AddressInfo).port,
     opened: () => opened,
@@ -71,18 +77,8 @@ export async function startProxy(target: number): Promise<Proxy> {
       state = 'frozen';
       for (const socket of sockets) socket.pause();
     },
-    strand() {
-      for (const socket of sockets) {
-        stranded.add(socket);
-        socket.pause();
-      }
-    },
-    mute() {
-      for (const socket of sockets) {
-        stranded.add(socket);
-        if (far.has(socket)) socket.pause();
-      }
-    },
+    strand: () => leave(() => true),
+    mute: () => leave((socket) => far.has(socket)),
     notice() {
       for (const socket of stranded) if (far.has(socket)) socket.destroy();
     },

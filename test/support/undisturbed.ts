@@ -3,11 +3,11 @@ const TICK_MS = 50;
 const STALL_MS = 500;
 
 /**
- * For scenarios in which code of this process keeps time to the second. Where one fails and this process stood still for half
+ * For scenarios with a limit of time, or in which code of this process keeps time to the second. Where one fails and this process stood still for half
  * a second meanwhile, that may be why: it is run again, up to three times in all. Otherwise its failure counts.
  */
 export function undisturbed<Args extends unknown[]>(
-  scenario: (...args: Args) => Promise<void>,
+  scenario: (...args: Args) => Promise<void> | void,
 ): (...args: Args) => Promise<void> {
   return async (...args) => {
     for (let time = 1; ; time += 1) {

@@ -10,6 +10,7 @@ import type { Told } from '../../workflows/contracts.ts';
 import { startDatabase } from '../support/database.ts';
 import { writeMessage } from '../support/messages.ts';
 import { type Pipeline, startPipeline, until } from './pipeline.ts';
+import { undisturbed } from '../support/undisturbed.ts';
 
 let pipeline: Pipeline;
 beforeAll(async () => {
@@ -138,28 +139,32 @@ describe('outcomes of another database, whose workflows nobody takes up', () => 
   });
 });
 
-test('a report that misses its answer by a moment is looked at again within that moment', async () => {
-  const message = await pipeline.draft(await pipeline.account(), { ending: '903' });
-  await pipeline.accept(message);
-  await pipeline.untilStatus(message.id, 'sent');
-  const [part] = await pipeline.sql<{ id: string }[]>`
+test(
+  'a report that misses its answer by a moment is looked at again within that moment',
+  undisturbed(async () => {
+    const message = await pipeline.draft(await pipeline.account(), { ending: '903' });
+    await pipeline.accept(message);
+    await pipeline.untilStatus(message.id, 'sent');
+    const [part] = await pipeline.sql<{ id: string }[]>`
     update message_parts set carrier_message_id = 'later' from message_parts before
      where message_parts.message_id = ${message.id} and before.message_id = ${message.id}
     returning before.carrier_message_id as id`;
-  const receipts = createReceipts(pipeline.sql, { tell: () => Promise.resolve() }, console.error);
-  await receipts.receive('simulator', [
-    { carrierMessageId: part!.id, reference: null, state: 'delivered', errorCode: null },
-  ]);
-  const [report] = await pipeline.sql<{ due: number; age: number }[]>`
-    select extract(epoch from look_at - received_at)::float8 * 1000 as due,
-           extract(epoch from clock_timestamp() - received_at)::float8 * 1000 as age
-      from delivery_reports where carrier_message_id = ${part!.id}`;
-  // After twice its age each time, beginning with a tenth of a second.
-  expect(report!.due).toBeLessThan(Math.max(1_000, 2 * report!.age + 100));
-  await pipeline.sql`update message_parts set carrier_message_id = ${part!.id} where message_id = ${message.id}`;
-  await pipeline.untilStatus(message.id, 'delivered');
-  receipts.stop();
-});
+    const receipts = createReceipts(pipeline.sql, { tell: () => Promise.resolve() }, console.error);
+    await receipts.receive('simulator', [
+      { carrierMessageId: part!.id, reference: null, state: 'delivered', errorCode: null },
+    ]);
+    const due = async (): Promise<number> => {
+      const [report] = await pipeline.sql<{ ms: number }[]>`
+      select extract(epoch from look_at - received_at)::float8 * 1000 as ms from delivery_reports
+       where carrier_message_id = ${part!.id}`;
+      return report!.ms;
+    };
+    expect(await due()).toBeLessThan(1_000);
+    await pipeline.sql`update message_parts set carrier_message_id = ${part!.id} where message_id = ${message.id}`;
+    await pipeline.untilStatus(message.id, 'delivered');
+    receipts.stop();
+  }),
+);
 
 async function waiting(id: string): Promise<number> {
   return (await pipeline.sql`select from outcome_signals where message_id = ${id}`).length;
