@@ -9,9 +9,17 @@ import {
   reportFinding,
   timesMended,
 } from '../db/maintenance/findings.ts';
+import { noteOutcomeAgain } from '../db/incoming/outcomes.ts';
 import { openAmong, type OpenBatch, type OpenMessage } from '../db/messages/openMessages.ts';
 import { transaction } from '../db/transaction.ts';
-import { batchRestart, clickStart, inboundStart, messageRestart } from '../workflows/startOptions.ts';
+import { untoldClicks, untoldReplies } from '../db/webhooks/untold.ts';
+import {
+  batchRestart,
+  clickStart,
+  inboundStart,
+  messageRestart,
+  TO_TELL,
+} from '../workflows/startOptions.ts';
 
 /**
  * What came of looking at something: nothing new, it was put right, a person has to look at it from now on, or it would be
@@ -21,15 +29,15 @@ export type Verdict = 'nothing' | 'mended' | 'reported' | 'capped';
 
 // One that is lost again and again fails by itself: starting it once more would not help.
 const MENDED_AT_MOST = 3;
-/** Kinds of findings that have a message's id. */
-export const ABOUT_MESSAGES = ['workflow_lost', 'workflow_late', 'workflow_ended', 'events_left'] as const;
+/** Kinds of findings that have the id of a message, or of a click or reply that nobody was told of. */
+export const ABOUT_WORKFLOWS = ['workflow_lost', 'workflow_late', 'workflow_ended', 'events_left'] as const;
 
 type WorkflowState =
   'running' | 'completed' | 'missing' | 'terminated' | 'failed' | 'timed_out' | 'cancelled';
 
 /**
  * Deciding on messages and others whose workflow may be lost.
- * @param restartsPerRun how many one run of the reconciliation starts again at most: where a worker was pointed at an empty
+ * @param restartsPerRun how many one run of the reconciliation starts or tells again at most: where a worker was pointed at an empty
  *   Temporal by mistake, all seem lost
  */
 export function lostWorkflows(sql: Database, client: Client, restartsPerRun: number) {
@@ -45,7 +53,7 @@ export function lostWorkflows(sql: Database, client: Client, restartsPerRun: num
   }
 
   /** Notes the repair, then makes it: one that is cut off is noted, and made by the next run. */
-  async function restart(finding: Finding, action: string, start: () => Promise<unknown>): Promise<Verdict> {
+  async function mend(finding: Finding, action: string, repair: () => Promise<unknown>): Promise<Verdict> {
     if ((await timesMended(sql, finding.kind, finding.subject)) >= MENDED_AT_MOST) {
       return report(finding);
     }
@@ -57,7 +65,7 @@ export function lostWorkflows(sql: Database, client: Client, restartsPerRun: num
     });
     if (!allowed) return 'capped';
     try {
-      await start();
+      await repair();
     } catch (error) {
       // Somebody was faster.
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
@@ -69,25 +77,33 @@ export function lostWorkflows(sql: Database, client: Client, restartsPerRun: num
     return (await reportFinding(sql, finding)) ? 'reported' : 'nothing';
   }
 
+  async function wellAgain(id: string): Promise<Verdict> {
+    await closeFindings(sql, ABOUT_WORKFLOWS, [id]);
+    return 'nothing';
+  }
+
   /** Looks at messages that are not final, or whose events were not all told. Whatever is well costs one question. */
   async function judgeMessage(id: string): Promise<Verdict> {
     const state = await stateOf(id);
     // Read after that: a workflow that has just ended has written its end before.
     const [message] = await openAmong(sql, [id]);
-    if (message === undefined || (state === 'running' && !message.late)) {
-      await closeFindings(sql, ABOUT_MESSAGES, [id]);
-      return 'nothing';
-    }
+    if (message === undefined) return wellAgain(id);
     const { accountId, status, submission } = message;
     const about = { subject: id, accountId, details: { workflow: state, status, submission } };
-    if (state === 'running') return report({ kind: 'workflow_late', ...about });
-    if (state === 'completed')
-      return report({ kind: message.eventsLeft ? 'events_left' : 'workflow_ended', ...about });
+    if (state === 'running') {
+      if (message.late) return report({ kind: 'workflow_late', ...about });
+      if (!message.eventsLate) return wellAgain(id);
+      // In a restored Temporal it waits for what it was told before.
+      return mend({ kind: 'events_left', ...about }, 'outcome told again', () => noteOutcomeAgain(sql, id));
+    }
+    if (state === 'completed' && !message.eventsLeft) return report({ kind: 'workflow_ended', ...about });
     // Its batch comes to it yet.
     if (state === 'missing' && message.batched && (await stateOf(message.requestId)) === 'running')
       return 'nothing';
-    return restart({ kind: 'workflow_lost', ...about }, 'message workflow started again', () =>
-      client.workflow.start('message', messageRestart(message)),
+    const kind = state === 'completed' ? 'events_left' : 'workflow_lost';
+    const again = message.eventsLeft ? TO_TELL : {};
+    return mend({ kind, ...about }, 'message workflow started again', () =>
+      client.workflow.start('message', { ...messageRestart(message), ...again }),
     );
   }
 
@@ -101,25 +117,30 @@ export function lostWorkflows(sql: Database, client: Client, restartsPerRun: num
       accountId: batch.accountId,
       details,
     };
-    return restart(finding, 'batch workflow started again', () =>
+    return mend(finding, 'batch workflow started again', () =>
       client.workflow.start('batch', batchRestart(batch)),
     );
   }
 
-  /** A click or a reply whose event nobody was told of. */
-  async function judgeUntold(
-    type: 'click' | 'inbound',
-    { id, accountId }: { id: string; accountId: string },
-  ): Promise<Verdict> {
+  /** Looks at a click or a reply whose event nobody may have been told of. */
+  async function judgeUntold(type: 'click' | 'inbound', id: string): Promise<Verdict> {
     const state = await stateOf(id);
-    if (state === 'running') return 'nothing';
+    const [untold] = await (type === 'click' ? untoldClicks(sql, [id]) : untoldReplies(sql, [id]));
+    if (untold === undefined || (state === 'running' && !untold.late)) return wellAgain(id);
+    const { accountId } = untold;
     const finding: Finding = { kind: 'events_left', subject: id, accountId, details: { workflow: state } };
-    if (state === 'completed') return report(finding);
-    return restart(finding, `${type} workflow started again`, () =>
+    if (state === 'running') return report(finding);
+    return mend(finding, `${type} workflow started again`, () =>
       type === 'click'
-        ? client.workflow.start('click', clickStart({ id, accountId }))
-        : client.workflow.start('inbound', inboundStart(id)),
+        ? client.workflow.start('click', { ...clickStart({ id, accountId }), ...TO_TELL })
+        : client.workflow.start('inbound', { ...inboundStart(id), ...TO_TELL }),
     );
+  }
+
+  /** Looks at what an id stands for: a message, a click or a reply. */
+  function judge(id: string): Promise<Verdict> {
+    if (id.startsWith('clk_')) return judgeUntold('click', id);
+    return id.startsWith('in_') ? judgeUntold('inbound', id) : judgeMessage(id);
   }
 
   /** Of open messages those that Temporal lists no running workflow for, or that are late: the ones to look at. */
@@ -134,5 +155,5 @@ export function lostWorkflows(sql: Database, client: Client, restartsPerRun: num
     return messages.filter(({ id, late }) => late || !running.has(id)).map(({ id }) => id);
   }
 
-  return { judgeMessage, judgeBatch, judgeUntold, suspects };
+  return { judge, judgeBatch, suspects };
 }

@@ -7,22 +7,22 @@ import {
   openAmong,
   openBatchesAmong,
   openMessagesAfter,
-  untoldClicks,
-  untoldReplies,
 } from '../db/messages/openMessages.ts';
 import { databaseNow, readPosition, savePosition } from '../db/maintenance/positions.ts';
+import { untoldClicks, untoldReplies } from '../db/webhooks/untold.ts';
 import type { Tally } from '../workflows/contracts.ts';
+import { beat, judgeAll } from './judging.ts';
 import { noTally, sumOf } from './tally.ts';
 import { reconcileDrafts, reconcileLookups, reconcileWaiting } from './leftovers.ts';
-import { ABOUT_MESSAGES, lostWorkflows, type Verdict } from './lostWorkflows.ts';
+import { ABOUT_WORKFLOWS, lostWorkflows } from './lostWorkflows.ts';
 import { reconcileLedgers, reconcileRefunds } from './money.ts';
+import { reconcileEvents } from './untoldEvents.ts';
 
 const HOUR_MS = 3_600_000;
 // Lists of workflows may be behind, and a run may have been cut off.
 const OVERLAP_MS = 10 * 60_000;
 const FIRST_LOOK_BACK_MS = 72 * HOUR_MS;
 const PAGE = 100;
-const AT_ONCE = 10;
 // Open messages in one run; the next run goes on from there.
 const MESSAGES_PER_RUN = 20_000;
 const OPEN_FINDINGS = 1_000;
@@ -58,13 +58,13 @@ export function reconciliationActivities(sql: Database, client: Client, restarts
         if (++collected % PAGE === 0 && !(await settle())) return tally;
       }
       if (!(await settle())) return tally;
-      const known = await openSubjects(sql, ABOUT_MESSAGES, OPEN_FINDINGS);
-      if (!(await judgeAll(known, lost.judgeMessage, tally))) return tally;
+      const known = await openSubjects(sql, ABOUT_WORKFLOWS, OPEN_FINDINGS);
+      if (!(await judgeAll(known, lost.judge, tally))) return tally;
       await savePosition(sql, 'ended workflows', new Date(now).toISOString());
       return tally;
     },
 
-    /** The open messages of all accounts in turn: each has to have its workflow. */
+    /** The open messages of all accounts in turn, and events that nobody was told of: each has to have its workflow. */
     async reconcileOpen(): Promise<Tally> {
       const tally = noTally();
       let after = await readPosition(sql, 'open messages');
@@ -72,13 +72,14 @@ export function reconciliationActivities(sql: Database, client: Client, restarts
         const page = await openMessagesAfter(sql, after, PAGE);
         tally.looked += page.length;
         // The next run looks at this page again.
-        if (!(await judgeAll(await lost.suspects(page), lost.judgeMessage, tally))) break;
+        if (!(await judgeAll(await lost.suspects(page), lost.judge, tally))) break;
         const last = page.at(-1);
         after = page.length < PAGE || last === undefined ? '' : `${last.accountId}/${last.id}`;
         await savePosition(sql, 'open messages', after);
         beat();
         if (after === '') break;
       }
+      await reconcileEvents(sql, lost.judge, tally);
       await tellOfRestarts(tally);
       return tally;
     },
@@ -99,15 +100,16 @@ export function reconciliationActivities(sql: Database, client: Client, restarts
   async function judgeEnded(ended: Map<string, Set<string>>, tally: Tally): Promise<boolean> {
     const ids = (type: string): string[] => [...(ended.get(type) ?? [])];
     tally.looked += [...ended.values()].reduce((sum, { size }) => sum + size, 0);
-    const messages = await openAmong(sql, ids('message'));
-    const known = messages.map(({ id }) => id);
+    const left = [
+      ...(await openAmong(sql, ids('message'))),
+      ...(await untoldClicks(sql, ids('click'))),
+      ...(await untoldReplies(sql, ids('inbound'))),
+    ];
     return (
       (await judgeAll(await openBatchesAmong(sql, ids('batch')), lost.judgeBatch, tally)) &&
-      (await judgeAll(known, lost.judgeMessage, tally)) &&
-      (await judgeAll(await untoldClicks(sql, ids('click')), (it) => lost.judgeUntold('click', it), tally)) &&
       (await judgeAll(
-        await untoldReplies(sql, ids('inbound')),
-        (it) => lost.judgeUntold('inbound', it),
+        left.map(({ id }) => id),
+        lost.judge,
         tally,
       ))
     );
@@ -123,28 +125,4 @@ export function reconciliationActivities(sql: Database, client: Client, restarts
     const finding = { kind: 'restarts_capped', subject: RESTARTS, accountId: null, details } as const;
     if (await reportFinding(sql, finding)) tally.reported += 1;
   }
-}
-
-/** @returns false as soon as something could not be put right because this run may start no more workflows again */
-async function judgeAll<T>(
-  things: readonly T[],
-  judge: (thing: T) => Promise<Verdict>,
-  tally: Tally,
-): Promise<boolean> {
-  for (let i = 0; i < things.length; i += AT_ONCE) {
-    const verdicts = await Promise.all(things.slice(i, i + AT_ONCE).map(judge));
-    for (const verdict of verdicts) {
-      if (verdict === 'mended' || verdict === 'reported') tally[verdict] += 1;
-    }
-    beat();
-    if (verdicts.includes('capped')) return false;
-  }
-  return true;
-}
-
-/** Shows that the work goes on, and ends it where its worker is to stop. */
-function beat(): void {
-  const context = Context.current();
-  context.cancellationSignal.throwIfAborted();
-  context.heartbeat();
 }

@@ -65,6 +65,12 @@ export function messageRestart(message: StartableMessage) {
   return { ...messageStart(message, true), ...AGAIN };
 }
 
+/**
+ * How the workflow of something that is over is run once more, to tell the webhook events that are pending: also where
+ * it completed, in the eyes of a Temporal or a database that was restored.
+ */
+export const TO_TELL = { workflowIdReusePolicy: 'ALLOW_DUPLICATE' } as const;
+
 /** How the `batch` workflow of a request with several recipients is started; its id is the request's. */
 export function batchStart(batch: BatchInput & { priority: boolean }) {
   const { accountId, requestId, recipients, priority } = batch;

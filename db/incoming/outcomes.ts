@@ -1,4 +1,5 @@
 import type { Sql } from '../connection.ts';
+import { pendingEvents } from '../messages/statusEvents.ts';
 import type { ReportedOutcome } from './receipts.ts';
 
 /** An outcome on its way to a workflow. */
@@ -57,4 +58,16 @@ export async function giveOutcomesBack(
       from unnest(${outcomes.map(({ id }) => id)}::bigint[],
                   ${outcomes.map(({ takenUntil }) => takenUntil)}::text[]) as mine (id, until)
      where s.id = mine.id and s.taken_until = mine.until::timestamptz`;
+}
+
+/**
+ * Has the workflow of a message told again what became of the message, with the events that are pending; nothing where it
+ * is being told anyway, or comes to it by itself.
+ */
+export async function noteOutcomeAgain(sql: Sql, messageId: string): Promise<void> {
+  await sql`
+    insert into outcome_signals (message_id, status, event_ids)
+    select m.id, m.status, ${pendingEvents(sql, messageId)} from messages m
+     where m.id = ${messageId} and m.status in ('sent', 'delivered', 'undelivered', 'failed', 'expired')
+       and not exists (select from outcome_signals o where o.message_id = m.id)`;
 }

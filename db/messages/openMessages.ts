@@ -1,5 +1,6 @@
 import type { StartableMessage } from '../../domain/startable.ts';
 import type { Fragment, Sql } from '../connection.ts';
+import { isLate } from '../webhooks/untold.ts';
 import { isOpen } from './facts.ts';
 import { startable, startableColumns, type StartableRow } from './startable.ts';
 
@@ -11,6 +12,8 @@ export interface OpenMessage extends StartableMessage {
   late: boolean;
   /** It is over, but its webhook events were not all told. */
   eventsLeft: boolean;
+  /** One of its webhook events should have been told minutes ago. */
+  eventsLate: boolean;
 }
 
 type Row = StartableRow<OpenMessage>;
@@ -77,30 +80,12 @@ export async function openBatchesAmong(sql: Sql, requestIds: readonly string[]):
      group by m.request_id, m.account_id having bool_or(m.status in ('scheduled', 'queued')) order by 1`;
 }
 
-/** Of these clicks those that were counted and whose event nobody was told of. */
-export async function untoldClicks(
-  sql: Sql,
-  ids: readonly string[],
-): Promise<{ id: string; accountId: string }[]> {
-  return await sql<{ id: string; accountId: string }[]>`
-    select c.id, e.account_id as "accountId" from link_clicks c join webhook_events e on e.link_token = c.token
-     where c.id = any(${ids as string[]}) and e.state = 'pending' and e.snapshot->>'click_id' = c.id`;
-}
-
-/** Of these replies those whose event nobody was told of. */
-export async function untoldReplies(
-  sql: Sql,
-  ids: readonly string[],
-): Promise<{ id: string; accountId: string }[]> {
-  return await sql<{ id: string; accountId: string }[]>`
-    select inbound_id as id, account_id as "accountId" from webhook_events
-     where inbound_id = any(${ids as string[]}) and state = 'pending'`;
-}
-
 // As SQL, of messages `m`.
 function columns(sql: Sql): Fragment {
   return sql`
     ${startableColumns(sql)}, m.status, m.submission, ${eventsLeft(sql)} as "eventsLeft",
+    exists (select from webhook_events e where e.message_id = m.id and e.state = 'pending' and ${isLate(sql)})
+      as "eventsLate",
     ${isOpen(sql)} and (m.give_up_at < now() - ${LATE}::interval
       or (m.status = 'scheduled' and m.send_at < now() - ${LATE}::interval)) as late`;
 }

@@ -1,5 +1,7 @@
 import type { Database, Sql } from '../connection.ts';
 import { transaction } from '../transaction.ts';
+import { isLate } from './untold.ts';
+import { exhaustEvent } from './webhooks.ts';
 
 /** How often one event is delivered again on request, in all. */
 export const RESENDS_MAX = 10;
@@ -18,7 +20,8 @@ export interface Resend {
 export type ResendRefusal = 'unknown' | 'no_webhook' | 'pending' | 'under_way' | 'too_often' | 'too_many';
 
 /**
- * Writes down that an event is to be delivered again.
+ * Writes down that an event is to be delivered again. One that is pending for minutes was left by its workflow: nobody
+ * took it, and this is its way from now on.
  * @param accountId whose the event has to be; null: anybody's
  */
 export async function requestResend(
@@ -28,12 +31,12 @@ export async function requestResend(
   by: 'account' | 'operator',
 ): Promise<Resend | ResendRefusal> {
   return await transaction(sql, async (tx) => {
-    const [event] = await tx<{ accountId: string; state: string; told: boolean }[]>`
-      select e.account_id as "accountId", e.state, a.webhook_url is not null and a.webhook_secret is not null as told
+    const [event] = await tx<{ accountId: string; state: string; late: boolean; told: boolean }[]>`
+      select e.account_id as "accountId", e.state, ${isLate(tx)} as late, a.webhook_url is not null and a.webhook_secret is not null as told
         from webhook_events e join accounts a on a.id = e.account_id
        where e.id = ${eventId} and (${accountId}::text is null or e.account_id = ${accountId})`;
     if (!event) return 'unknown';
-    if (event.state === 'pending') return 'pending';
+    if (event.state === 'pending' && !event.late) return 'pending';
     if (!event.told) return 'no_webhook';
     // One after the other for an account, so that the numbers below hold.
     await tx`select pg_advisory_xact_lock(hashtext('webhook_resends'), hashtext(${event.accountId}))`;
@@ -46,6 +49,7 @@ export async function requestResend(
     if (before!.rounds >= RESENDS_MAX) return 'too_often';
     if (before!.atOnce >= RESENDS_AT_ONCE) return 'too_many';
     const round = before!.rounds + 1;
+    await exhaustEvent(tx, eventId);
     await tx`
       insert into webhook_resends (event_id, round, account_id, requested_by, attempts_before)
       select ${eventId}, ${round}, ${event.accountId}, ${by}, count(*) from webhook_attempts where event_id = ${eventId}`;

@@ -119,12 +119,17 @@ export async function makeAccounts(installation: Installation, receivers: Receiv
   return { rich, telling, poor, trial, stepping, probing };
 }
 
-/** Makes the accounts with one receiver, which refuses a call now and then; it ends with the test. */
+/**
+ * Makes the accounts with one receiver, which refuses a call now and then; it ends with the test.
+ * @param refusing whether the receiver refuses every call
+ */
 export async function makeTellingAccounts(
   installation: Installation,
   started: Endings,
+  refusing: () => boolean = () => false,
 ): Promise<{ accounts: Accounts; receiver: WebhookReceiver }> {
-  const receiver = await startReceiver(refusingEvery(25));
+  const nowAndThen = refusingEvery(25);
+  const receiver = await startReceiver((call) => (refusing() ? 503 : nowAndThen(call)));
   started.add(() => receiver.close());
   const quiet = { url: receiver.url, useSecret: () => undefined };
   const accounts = await makeAccounts(installation, { telling: receiver, stepping: quiet });

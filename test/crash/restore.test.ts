@@ -5,6 +5,7 @@ import { afterEach, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../db/connection.ts';
 import { endings } from '../support/endings.ts';
 import { eventually } from '../support/eventually.ts';
+import { ageEvents } from '../support/lateEvents.ts';
 import { checkAtRest } from './atRest.ts';
 import { chanceFrom } from './chance.ts';
 import { type AllInOne, startAllInOne } from './installation.ts';
@@ -22,7 +23,8 @@ afterEach(() => started.all());
 test('Temporal restored alone, from a backup of before a load, loses, doubles and overcharges nothing', async () => {
   const service = await startAllInOne();
   started.add(() => service.stop());
-  const { accounts, receiver } = await makeTellingAccounts(service, started);
+  let refusing = false;
+  const { accounts, receiver } = await makeTellingAccounts(service, started, () => refusing);
   const send = (round: string) =>
     startLoad(service.apiUrls, accounts, planLoad(chanceFrom(SEED, `restore ${round}`), round, REQUESTS))
       .done;
@@ -32,15 +34,26 @@ test('Temporal restored alone, from a backup of before a load, loses, doubles an
   copyTemporal(service.dataDir, join(service.dataDir, 'backup'));
   await service.main.start();
   const forgotten = await send('2');
+  // Their workflows wait for the next attempt, and are forgotten.
+  refusing = true;
+  const before = receiver.calls.length;
+  forgotten.push(...(await send('3')));
+  await receiver.until((calls) => calls.length > before);
   await service.main.stop();
+  refusing = false;
+  const restoredAt = Date.now();
   copyTemporal(join(service.dataDir, 'backup'), service.dataDir);
   await service.main.start();
 
   const sql = openDatabase(service.databaseUrl, 1);
   started.add(() => sql.end({ timeout: 5 }));
+  const untold = await ageEvents(sql, restoredAt);
+  expect(untold.length).toBeGreaterThan(0);
   const restarts = () => sql`select subject from audit_log where action = 'message workflow started again'`;
   for (let time = 1; time <= RECONCILIATIONS; time += 1) await reconcile(service, sql);
-  console.log(`restored: ${(await restarts()).length} workflows started again`);
+  console.log(
+    `restored: ${(await restarts()).length} workflows started again, ${untold.length} events had nobody`,
+  );
   expect((await restarts()).length).toBeGreaterThan(0);
   const told = [...known, ...forgotten];
   await checkAtRest(service, { accounts, receiver, told, endedWorkflowsForgotten: true });

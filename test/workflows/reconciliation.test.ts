@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chargeRequest } from '../../db/money/billing.ts';
-import { listFindings } from '../../db/maintenance/findings.ts';
 import { idFloor, newId } from '../../db/ids.ts';
 import { chargeLookup } from '../../db/lookups/lookups.ts';
 import { ensureSchedules } from '../../worker/schedules.ts';
-import { cancelUpdate, MESSAGES_QUEUE, type Tally } from '../../workflows/contracts.ts';
+import { cancelUpdate } from '../../workflows/contracts.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
 import { writtenLookup } from './lookups.ts';
 import { reportDelivered } from './deliveryReports.ts';
 import { HOUR, pauseReconciliation, type Pipeline, startPipeline, until } from './pipeline.ts';
+import { findingsOf, reconcileOnce, removeWorkflow, repairsOf, terminateForGood } from './reconciling.ts';
 
 let pipeline: Pipeline;
 let receiver: HttpReceiver;
@@ -35,44 +35,11 @@ afterAll(async () => {
 
 const handle = (id: string) => pipeline.client.workflow.getHandle(id);
 const stateOf = async (id: string) => (await handle(id).describe()).status.name;
-
-/** Runs the reconciliation once; returns what it came to. */
-async function reconcile(): Promise<{ mended: number; reported: number }> {
-  const tallies = (await pipeline.client.workflow.execute('reconciliation', {
-    workflowId: newId('req'),
-    taskQueue: MESSAGES_QUEUE,
-  })) as Record<string, Tally>;
-  const sum = (of: 'mended' | 'reported') => Object.values(tallies).reduce((all, one) => all + one[of], 0);
-  return { mended: sum('mended'), reported: sum('reported') };
-}
-
-/** Terminates a workflow for good and waits until the server lists it so. */
-async function terminate(id: string): Promise<void> {
-  const before = await terminated(id);
-  await handle(id).terminate('by mistake');
-  await until('it is listed', async () => (await terminated(id)) > before);
-}
-
-async function terminated(id: string): Promise<number> {
-  const query = `WorkflowId = '${id}' AND ExecutionStatus = 'Terminated'`;
-  return (await pipeline.client.workflow.count(query)).count;
-}
-
-async function remove(id: string): Promise<void> {
-  await pipeline.client.workflowService.deleteWorkflowExecution({
-    namespace: 'default',
-    workflowExecution: { workflowId: id },
-  });
-  await until('it is gone', async () => {
-    const gone = await handle(id)
-      .describe()
-      .then(
-        () => false,
-        () => true,
-      );
-    return gone && (await pipeline.client.workflow.count(`WorkflowId = '${id}'`)).count === 0;
-  });
-}
+const reconcile = () => reconcileOnce(pipeline);
+const terminate = (id: string) => terminateForGood(pipeline, id);
+const remove = (id: string) => removeWorkflow(pipeline, id);
+const findings = (subject: string) => findingsOf(pipeline, subject);
+const repairs = (subject: string) => repairsOf(pipeline, subject);
 
 const aged = (id: string) =>
   pipeline.sql`update messages set updated_at = now() - interval '6 minutes' where id = ${id}`;
@@ -89,19 +56,6 @@ const scheduled = async () => accepted({ sendAt: Date.now() + HOUR });
 async function row(id: string) {
   const [message] = await pipeline.sql`select status, submission, refusal from messages where id = ${id}`;
   return message!;
-}
-
-async function findings(subject: string) {
-  const all = await listFindings(pipeline.sql, { account: null, state: null }, 1000);
-  return all
-    .filter((finding) => finding.subject === subject)
-    .map(({ kind, state, mended }) => ({ kind, state, mended }));
-}
-
-async function repairs(subject: string): Promise<string[]> {
-  const rows = await pipeline.sql<{ action: string }[]>`
-    select action from audit_log where actor = 'reconciliation' and subject = ${subject} order by id`;
-  return rows.map(({ action }) => action);
 }
 
 const MENDED = [{ kind: 'workflow_lost', state: 'mended', mended: 1 }];

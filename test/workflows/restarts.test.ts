@@ -4,12 +4,13 @@ import { Client } from '@temporalio/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { prepareNamespace } from '../../bin/cluster/namespace.ts';
 import { listFindings } from '../../db/maintenance/findings.ts';
-import { newId } from '../../db/ids.ts';
 import { startWorker } from '../../worker/worker.ts';
-import { MESSAGES_QUEUE, type Tally } from '../../workflows/contracts.ts';
+import { startReceiver } from '../support/webhookReceiver.ts';
+import { ageEvents } from '../support/lateEvents.ts';
 import { localSteps } from './markers.ts';
 import { reportDelivered } from './deliveryReports.ts';
 import { HOUR, pauseReconciliation, type Pipeline, startPipeline, until } from './pipeline.ts';
+import { reconcileOnce, removeWorkflow } from './reconciling.ts';
 
 const CAP = 3;
 
@@ -20,17 +21,10 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => pipeline?.close(), 60_000);
 
-async function reconcile(client = pipeline.client): Promise<{ mended: number; reported: number }> {
-  const tallies = (await client.workflow.execute('reconciliation', {
-    workflowId: newId('req'),
-    taskQueue: MESSAGES_QUEUE,
-  })) as Record<string, Tally>;
-  const sum = (of: 'mended' | 'reported') => Object.values(tallies).reduce((all, one) => all + one[of], 0);
-  return { mended: sum('mended'), reported: sum('reported') };
-}
+const reconcile = (client = pipeline.client) => reconcileOnce({ client });
 
-async function accepted(options: object): Promise<string> {
-  const message = await pipeline.draft(await pipeline.account(), options);
+async function accepted(options: object, account: object = {}): Promise<string> {
+  const message = await pipeline.draft(await pipeline.account(account), options);
   expect(await pipeline.accept(message)).toEqual({ accepted: true });
   return message.id;
 }
@@ -113,6 +107,27 @@ test('where all workflows are lost, a run starts no more than it may; none of th
   expect(await submits(all)).toEqual(before);
   expect(before.slice(0, sent.length)).toEqual(sent.map(() => 1));
   expect(await charges(all)).toEqual(all.map(() => -15));
+}, 90_000);
+
+test('events that nobody was told of count as well: those beyond what a run may do are left to the next one', async () => {
+  let taking = false;
+  const receiver = await startReceiver(() => (taking ? 200 : 503));
+  try {
+    const ids = await Promise.all(
+      Array.from({ length: CAP + 1 }, () => accepted({ ending: '902' }, { webhookUrl: receiver.url })),
+    );
+    await receiver.until((calls) => new Set(calls.map(({ event }) => event.id)).size === ids.length);
+    for (const id of ids) await removeWorkflow(pipeline, id);
+    await ageEvents(pipeline.sql);
+    taking = true;
+    expect(await reconcile()).toEqual({ mended: CAP, reported: 1 });
+    const left = async () => (await pipeline.sql`select from webhook_events where state = 'pending'`).length;
+    await until('those are told', async () => (await left()) === 1);
+    expect(await reconcile()).toEqual({ mended: 1, reported: 0 });
+    await until('all are told', async () => (await left()) === 0);
+  } finally {
+    await receiver.close();
+  }
 }, 90_000);
 
 test('a worker at an empty Temporal starts a few again, says so, and nothing is sent or charged twice', async () => {

@@ -1,0 +1,62 @@
+import { idFloor } from '../ids.ts';
+import type { Fragment, Sql } from '../connection.ts';
+
+/** Minutes after which every attempt at an event has long been made, where its workflow is well. */
+export const LATE_MINUTES = 10;
+
+/** The id below which events are late, if they are pending still. */
+export const lateBefore = (): string => idFloor('evt', Date.now() - LATE_MINUTES * 60_000);
+
+/** A page of webhook events. */
+export interface UntoldPage {
+  /** Id of the last event looked at; null when there was none. */
+  last: string | null;
+  /** Ids of the messages, clicks and replies whose events are pending. */
+  subjects: string[];
+}
+
+/**
+ * Looks for pending ones among the events between two ids, which are in the order of their making: no index knows the
+ * pending ones, as it would make every delivery dearer.
+ */
+export async function untoldBetween(
+  sql: Sql,
+  after: string,
+  before: string,
+  limit: number,
+): Promise<UntoldPage> {
+  const [page] = await sql<{ last: string | null; subjects: string[] | null }[]>`
+    select max(id) as last, array_agg(distinct subject) filter (where subject is not null) as subjects
+      from (select id, case when state = 'pending' then coalesce(message_id, inbound_id, snapshot->>'click_id') end
+                     as subject
+              from webhook_events where id > ${after} and id < ${before} order by id limit ${limit}) page`;
+  return { last: page?.last ?? null, subjects: page?.subjects ?? [] };
+}
+
+/** A click or a reply whose event nobody was told of. */
+export interface Untold {
+  id: string;
+  accountId: string;
+  /** Its workflow should have told it minutes ago. */
+  late: boolean;
+}
+
+/** Of these clicks those that were counted and whose event nobody was told of. */
+export async function untoldClicks(sql: Sql, ids: readonly string[]): Promise<Untold[]> {
+  return await sql<Untold[]>`
+    select c.id, e.account_id as "accountId", ${isLate(sql)} as late
+      from link_clicks c join webhook_events e on e.link_token = c.token
+     where c.id = any(${ids as string[]}) and e.state = 'pending' and e.snapshot->>'click_id' = c.id`;
+}
+
+/** Of these replies those whose event nobody was told of. */
+export async function untoldReplies(sql: Sql, ids: readonly string[]): Promise<Untold[]> {
+  return await sql<Untold[]>`
+    select e.inbound_id as id, e.account_id as "accountId", ${isLate(sql)} as late from webhook_events e
+     where e.inbound_id = any(${ids as string[]}) and e.state = 'pending'`;
+}
+
+/** As SQL, a condition on pending events `e`: they should have been told minutes ago. */
+export function isLate(sql: Sql): Fragment {
+  return sql`e.id < ${lateBefore()}`;
+}

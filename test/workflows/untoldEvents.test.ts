@@ -1,0 +1,251 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { clickStart, inboundStart } from '../../workflows/startOptions.ts';
+import { storeClick } from '../../db/links/clicks.ts';
+import { linkTokens } from '../../db/links/links.ts';
+import { newId } from '../../db/ids.ts';
+import { keepReplies } from '../../activities/inbound.ts';
+import { reportDelivered } from './deliveryReports.ts';
+import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
+import { ageEvents } from '../support/lateEvents.ts';
+import { pauseReconciliation, type Pipeline, startPipeline, until } from './pipeline.ts';
+import { findingsOf, reconcileOnce, removeWorkflow, repairsOf, terminateForGood } from './reconciling.ts';
+
+let pipeline: Pipeline;
+let receiver: HttpReceiver;
+/** Whether the receiver takes events; else it leaves each call open. */
+let receiving = false;
+let leftOpen = 0;
+const received: string[] = [];
+
+beforeAll(async () => {
+  receiver = await startHttpReceiver((response, raw) => {
+    if (!receiving) {
+      leftOpen += 1;
+      return;
+    }
+    received.push((JSON.parse(raw.toString()) as { type: string }).type);
+    response.writeHead(200).end();
+  });
+  pipeline = await startPipeline('real');
+  await pauseReconciliation(pipeline.client);
+}, 120_000);
+afterAll(async () => {
+  await receiver?.close();
+  await pipeline?.close();
+}, 60_000);
+afterEach(async () => {
+  receiving = false;
+  received.length = 0;
+  // What one test leaves is not to be found by the next.
+  await pipeline.sql`update webhook_events set state = 'exhausted' where state = 'pending'`;
+  await reconcile();
+});
+
+const reconcile = () => reconcileOnce(pipeline);
+const findings = (subject: string) => findingsOf(pipeline, subject);
+const stateOf = async (id: string) => (await pipeline.client.workflow.getHandle(id).describe()).status.name;
+const age = () => ageEvents(pipeline.sql);
+
+async function accepted(ending: string): Promise<string> {
+  const account = await pipeline.account({ webhookUrl: receiver.url });
+  const { id, ...message } = await pipeline.draft(account, { ending });
+  expect(await pipeline.accept({ id, ...message })).toEqual({ accepted: true });
+  return id;
+}
+
+/** A message that is over, its receiver called and without an answer. */
+async function overAndUntold(): Promise<string> {
+  const before = leftOpen;
+  const id = await accepted('902');
+  await pipeline.untilStatus(id, 'failed');
+  await until('its receiver is called', () => Promise.resolve(leftOpen > before));
+  return id;
+}
+
+async function pendingOf(message: string): Promise<string[]> {
+  const rows = await pipeline.sql<{ type: string }[]>`
+    select type from webhook_events where message_id = ${message} and state = 'pending' order by id`;
+  return rows.map(({ type }) => type);
+}
+
+const untilTold = (message: string) =>
+  until('all is told', async () => (await pendingOf(message)).length === 0);
+const untilEnded = (workflow: string) =>
+  until('its workflow ends', async () => (await stateOf(workflow)) === 'COMPLETED');
+
+/** Delivered, as its workflow was told before the moment that Temporal was restored to. */
+async function deliveredBefore(id: string): Promise<void> {
+  await pipeline.sql`update messages set status = 'delivered', delivered_at = now() where id = ${id}`;
+  await pipeline.sql`
+    insert into webhook_events (id, account_id, message_id, type, snapshot)
+    select ${newId('evt')}, m.account_id, m.id, 'message.delivered',
+           jsonb_build_object('status', m.status, 'delivered_at', m.delivered_at, 'error_code', null, 'updated_at', m.updated_at)
+      from messages m where m.id = ${id}`;
+}
+
+/** Sent and told, its workflow waits for the delivery report. */
+async function sentAndTold(): Promise<string> {
+  receiving = true;
+  const id = await accepted('903');
+  await pipeline.untilStatus(id, 'sent');
+  await until('that is told', () => Promise.resolve(received.length > 0));
+  await untilTold(id);
+  return id;
+}
+
+async function position(): Promise<string | undefined> {
+  const [row] = await pipeline.sql<{ position: string }[]>`
+    select position from maintenance_positions where name = 'webhook events'`;
+  return row?.position;
+}
+
+describe('events of a message that is over', () => {
+  test('its workflow gone from a restored Temporal: told once they are late, and seen to be', async () => {
+    const id = await overAndUntold();
+    await removeWorkflow(pipeline, id);
+    receiving = true;
+    expect(await reconcile(), 'young').toEqual({ mended: 0, reported: 0 });
+    const [event] = await age();
+    expect(await reconcile()).toEqual({ mended: 1, reported: 0 });
+    expect(await findings(id)).toEqual([{ kind: 'workflow_lost', state: 'mended', mended: 1 }]);
+    expect(await repairsOf(pipeline, id)).toEqual(['message workflow started again']);
+    await untilTold(id);
+    await untilEnded(id);
+    expect(received).toEqual(['message.failed']);
+    expect((await position()) ?? '', 'looked at once more').not.toBe(event);
+    expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
+    expect(await position()).toBe(event);
+    expect(await pipeline.submits(id)).toBe(0);
+  });
+
+  test('its workflow waits in a restored Temporal for what it was told before: told again', async () => {
+    const id = await sentAndTold();
+    await deliveredBefore(id);
+    expect(await reconcile(), 'young').toEqual({ mended: 0, reported: 0 });
+    await age();
+    expect(await stateOf(id)).toBe('RUNNING');
+    expect(await reconcile()).toEqual({ mended: 1, reported: 0 });
+    expect(await repairsOf(pipeline, id)).toEqual(['outcome told again']);
+    await untilTold(id);
+    await untilEnded(id);
+    expect(received).toEqual(['message.sent', 'message.delivered']);
+    expect(await pipeline.submits(id)).toBe(1);
+  });
+
+  test('its workflow completed in the eyes of Temporal: run once more, and nothing else is done anew', async () => {
+    receiving = true;
+    const id = await accepted('000');
+    await pipeline.untilStatus(id, 'delivered');
+    await untilEnded(id);
+    await deliveredBefore(id);
+    await age();
+    expect(await reconcile()).toEqual({ mended: 1, reported: 0 });
+    expect(await findings(id)).toEqual([{ kind: 'events_left', state: 'mended', mended: 1 }]);
+    await untilTold(id);
+    expect(received).toEqual(['message.sent', 'message.delivered', 'message.delivered']);
+    expect(await pipeline.submits(id)).toBe(1);
+    expect(await balanceOf(id)).toBe(985);
+  });
+
+  test('the fourth time it is left to a person, and closes once all is told', async () => {
+    const id = await sentAndTold();
+    await deliveredBefore(id);
+    await age();
+    await pipeline.sql`
+      insert into findings (kind, subject, account_id, state, mended, details)
+      values ('events_left', ${id}, null, 'mended', 3, '{}')`;
+    expect(await reconcile()).toEqual({ mended: 0, reported: 1 });
+    expect(await reconcile(), 'known').toEqual({ mended: 0, reported: 0 });
+    expect(await findings(id)).toEqual([{ kind: 'events_left', state: 'open', mended: 3 }]);
+    await pipeline.sql`update webhook_events set state = 'delivered' where message_id = ${id}`;
+    await reconcile();
+    expect(await findings(id)).toEqual([{ kind: 'events_left', state: 'gone', mended: 3 }]);
+  });
+});
+
+test('a message still open whose event was left is told of it by its workflow, which goes on', async () => {
+  const id = await sentAndTold();
+  await pipeline.sql`
+    insert into webhook_events (id, account_id, message_id, type, snapshot)
+    select ${newId('evt')}, account_id, message_id, type, snapshot from webhook_events where message_id = ${id}`;
+  await age();
+  expect(await reconcile()).toEqual({ mended: 1, reported: 0 });
+  await untilTold(id);
+  expect(received).toEqual(['message.sent', 'message.sent']);
+  expect(await stateOf(id)).toBe('RUNNING');
+  await reportDelivered(pipeline.sql, id);
+  await untilEnded(id);
+});
+
+describe('clicks and replies', () => {
+  const kinds = { click: startedClick, inbound: startedReply };
+
+  test.each(['click', 'inbound'] as const)('%s: gone from a restored Temporal, told once', async (kind) => {
+    const before = leftOpen;
+    const id = await kinds[kind]();
+    await until('its receiver is called', () => Promise.resolve(leftOpen > before));
+    await removeWorkflow(pipeline, id);
+    receiving = true;
+    expect(await reconcile(), 'young').toEqual({ mended: 0, reported: 0 });
+    await age();
+    expect(await reconcile()).toEqual({ mended: 1, reported: 0 });
+    expect(await repairsOf(pipeline, id)).toEqual([`${kind} workflow started again`]);
+    await untilEnded(id);
+    expect(received).toHaveLength(1);
+    expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
+  });
+
+  test.each(['click', 'inbound'] as const)('%s: running and late, reported until told', async (kind) => {
+    const before = leftOpen;
+    const id = await kinds[kind]();
+    await until('its receiver is called', () => Promise.resolve(leftOpen > before));
+    await age();
+    expect(await reconcile()).toEqual({ mended: 0, reported: 1 });
+    expect(await reconcile(), 'known').toEqual({ mended: 0, reported: 0 });
+    expect(await findings(id)).toEqual([{ kind: 'events_left', state: 'open', mended: 0 }]);
+    await pipeline.sql`update webhook_events set state = 'delivered' where state = 'pending'`;
+    await reconcile();
+    expect(await findings(id)).toEqual([{ kind: 'events_left', state: 'gone', mended: 0 }]);
+  });
+
+  test('terminated before it was told: started again', async () => {
+    const before = leftOpen;
+    const id = await startedReply();
+    await until('its receiver is called', () => Promise.resolve(leftOpen > before));
+    await terminateForGood(pipeline, id);
+    receiving = true;
+    expect(await reconcile()).toEqual({ mended: 1, reported: 0 });
+    await untilEnded(id);
+    expect(received).toEqual(['message.received']);
+  });
+});
+
+async function balanceOf(message: string): Promise<number> {
+  const [row] = await pipeline.sql<{ account: string }[]>`
+    select account_id as account from messages where id = ${message}`;
+  return await pipeline.balance(row!.account);
+}
+
+async function startedClick(): Promise<string> {
+  const accountId = await pipeline.account({ webhookUrl: receiver.url });
+  const wanted = [{ recipient: '+48500100200', url: 'https://example.com/oferta' }];
+  const [token] = (await linkTokens(pipeline.sql, accountId, wanted)).values();
+  const id = newId('clk');
+  await storeClick(pipeline.sql, { id, token: token!, userAgent: null, ipHash: null, robot: false });
+  await pipeline.client.workflow.start('click', clickStart({ id, accountId }));
+  return id;
+}
+
+const SHARED = '+48600700800';
+let keywords = 0;
+
+async function startedReply(): Promise<string> {
+  const account = await pipeline.account({ webhookUrl: receiver.url });
+  const keyword = `HEJ${(keywords += 1)}`;
+  await pipeline.sql`
+    update accounts set inbound_number = ${SHARED}, inbound_prefix = ${keyword} where id = ${account}`;
+  const reply = { from: '+48500100200', to: SHARED, text: `${keyword} Tak`, carrierReference: newId('in') };
+  const [id] = await keepReplies(pipeline.sql, 'simulator', [reply]);
+  await pipeline.client.workflow.start('inbound', inboundStart(id!));
+  return id!;
+}
