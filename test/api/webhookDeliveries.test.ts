@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { newId } from '../../db/ids.ts';
+import { idFloor, newId } from '../../db/ids.ts';
 import { eventually } from '../support/eventually.ts';
 import { database, newAccount, type TestAccount } from '../support/factories.ts';
 import { startReceiver, type WebhookReceiver } from '../support/webhookReceiver.ts';
@@ -160,6 +160,31 @@ describe('POST /v1/account/webhook/deliveries/{id}/resend', () => {
     ]);
     expect(await exhausted()).toEqual([]);
     expect(receiver.calls).toHaveLength(7);
+  }, 60_000);
+
+  it('one that was left pending for minutes is delivered on request, and no more by anybody else', async () => {
+    const { account, receiver } = await withReceiver();
+    await account.api.send({ to: '500100902', text: 'x' });
+    const [told] = await eventually(
+      () => deliveries(account, '?state=delivered'),
+      (now) => now.length === 1,
+    );
+    const left = async (minutes: number): Promise<string> => {
+      const id = idFloor('evt', Date.now() - minutes * 60_000) + told!.id.slice(-16);
+      await database()`
+        insert into webhook_events (id, account_id, message_id, type, snapshot)
+        select ${id}, account_id, message_id, type, snapshot from webhook_events where id = ${told!.id}`;
+      return id;
+    };
+    expect((await resend(account, await left(9))).status).toBe(409);
+    const late = await left(11);
+    expect((await resend(account, late)).status).toBe(202);
+    await receiver.until((calls) => calls.some(({ event }) => event.id === late));
+    const [taken] = await eventually(
+      () => deliveries(account, '?state=delivered'),
+      (now) => now.some(({ id }) => id === late),
+    ).then((now) => now.filter(({ id }) => id === late));
+    expect(taken).toMatchObject({ resends: 1, attempts: [{ attempt: 1, status_code: 200 }] });
   }, 60_000);
 
   it('one round at a time, however many ask at once; a lost start is made up for by the worker', async () => {
