@@ -5,23 +5,25 @@ import type { Verdict } from './lostWorkflows.ts';
 const AT_ONCE = 10;
 
 /**
- * Looks at things, some at a time, and counts what comes of it.
- * @returns false as soon as something could not be put right because this run may mend no more
+ * Looks at things, some at a time, and counts what comes of it; no further once this run may mend no more.
+ * @returns all that came of it
  */
 export async function judgeAll<T>(
   things: readonly T[],
   judge: (thing: T) => Promise<Verdict>,
   tally: Tally,
-): Promise<boolean> {
+): Promise<Set<Verdict>> {
+  const came = new Set<Verdict>();
   for (let i = 0; i < things.length; i += AT_ONCE) {
     const verdicts = await Promise.all(things.slice(i, i + AT_ONCE).map(judge));
     for (const verdict of verdicts) {
+      came.add(verdict);
       if (verdict === 'mended' || verdict === 'reported') tally[verdict] += 1;
     }
     beat();
-    if (verdicts.includes('capped')) return false;
+    if (came.has('capped')) break;
   }
-  return true;
+  return came;
 }
 
 /** Shows that the work goes on, and ends it where its worker is to stop. */

@@ -4,6 +4,7 @@ import type { Database } from '../db/connection.ts';
 import {
   closeFindings,
   type Finding,
+  hasMended,
   mayRestart,
   recordRepair,
   reportFinding,
@@ -22,15 +23,18 @@ import {
 } from '../workflows/startOptions.ts';
 
 /**
- * What came of looking at something: nothing new, it was put right, a person has to look at it from now on, or it would be
- * put right if this run had not started so many workflows again already.
+ * What came of looking at something: nothing new, it is on its way and has to be looked at again, it was put right, a person
+ * has to look at it from now on, or it would be put right if this run had not started so many workflows again already.
  */
-export type Verdict = 'nothing' | 'mended' | 'reported' | 'capped';
+export type Verdict = 'nothing' | 'waiting' | 'mended' | 'reported' | 'capped';
 
 // One that is lost again and again fails by itself: starting it once more would not help.
 const MENDED_AT_MOST = 3;
 /** Kinds of findings that have the id of a message, or of a click or reply that nobody was told of. */
 export const ABOUT_WORKFLOWS = ['workflow_lost', 'workflow_late', 'workflow_ended', 'events_left'] as const;
+
+// The webhooks' queue may be long, and a receiver slow: its workflow is at it.
+const TELLING = 'deliverWebhook';
 
 type WorkflowState =
   'running' | 'completed' | 'missing' | 'terminated' | 'failed' | 'timed_out' | 'cancelled';
@@ -42,22 +46,27 @@ type WorkflowState =
  */
 export function lostWorkflows(sql: Database, client: Client, restartsPerRun: number) {
   /** As Temporal itself has it: its lists may be some seconds behind. */
-  async function stateOf(workflowId: string): Promise<WorkflowState> {
+  async function lookAt(workflowId: string): Promise<{ state: WorkflowState; telling: boolean }> {
     try {
-      const { status } = await client.workflow.getHandle(workflowId).describe();
-      return status.name === 'CONTINUED_AS_NEW' ? 'running' : (status.name.toLowerCase() as WorkflowState);
+      const { status, raw } = await client.workflow.getHandle(workflowId).describe();
+      const state =
+        status.name === 'CONTINUED_AS_NEW' ? 'running' : (status.name.toLowerCase() as WorkflowState);
+      const telling = raw.pendingActivities?.some(({ activityType }) => activityType?.name === TELLING);
+      return { state, telling: telling ?? false };
     } catch (error) {
-      if (error instanceof WorkflowNotFoundError) return 'missing';
+      if (error instanceof WorkflowNotFoundError) return { state: 'missing', telling: false };
       throw error;
     }
   }
+
+  const stateOf = async (workflowId: string): Promise<WorkflowState> => (await lookAt(workflowId)).state;
 
   /** Notes the repair, then makes it: one that is cut off is noted, and made by the next run. */
   async function mend(finding: Finding, action: string, repair: () => Promise<unknown>): Promise<Verdict> {
     if ((await timesMended(sql, finding.kind, finding.subject)) >= MENDED_AT_MOST) {
       return report(finding);
     }
-    const run = Context.current().info.workflowExecution?.runId ?? '';
+    const run = currentRun();
     const allowed = await transaction(sql, async (tx) => {
       if (!(await mayRestart(tx, run, restartsPerRun))) return false;
       await recordRepair(tx, action, { ...finding, details: { ...finding.details, run } });
@@ -84,7 +93,7 @@ export function lostWorkflows(sql: Database, client: Client, restartsPerRun: num
 
   /** Looks at messages that are not final, or whose events were not all told. Whatever is well costs one question. */
   async function judgeMessage(id: string): Promise<Verdict> {
-    const state = await stateOf(id);
+    const { state, telling } = await lookAt(id);
     // Read after that: a workflow that has just ended has written its end before.
     const [message] = await openAmong(sql, [id]);
     if (message === undefined) return wellAgain(id);
@@ -93,13 +102,14 @@ export function lostWorkflows(sql: Database, client: Client, restartsPerRun: num
     if (state === 'running') {
       if (message.late) return report({ kind: 'workflow_late', ...about });
       if (!message.eventsLate) return wellAgain(id);
+      if (telling) return 'waiting';
       // In a restored Temporal it waits for what it was told before.
       return mend({ kind: 'events_left', ...about }, 'outcome told again', () => noteOutcomeAgain(sql, id));
     }
     if (state === 'completed' && !message.eventsLeft) return report({ kind: 'workflow_ended', ...about });
     // Its batch comes to it yet.
-    if (state === 'missing' && message.batched && (await stateOf(message.requestId)) === 'running')
-      return 'nothing';
+    const batched = state === 'missing' && message.batched && !message.eventsLeft;
+    if (batched && (await stateOf(message.requestId)) === 'running') return 'waiting';
     const kind = state === 'completed' ? 'events_left' : 'workflow_lost';
     const again = message.eventsLeft ? TO_TELL : {};
     return mend({ kind, ...about }, 'message workflow started again', () =>
@@ -124,9 +134,10 @@ export function lostWorkflows(sql: Database, client: Client, restartsPerRun: num
 
   /** Looks at a click or a reply whose event nobody may have been told of. */
   async function judgeUntold(type: 'click' | 'inbound', id: string): Promise<Verdict> {
-    const state = await stateOf(id);
+    const { state, telling } = await lookAt(id);
     const [untold] = await (type === 'click' ? untoldClicks(sql, [id]) : untoldReplies(sql, [id]));
     if (untold === undefined || (state === 'running' && !untold.late)) return wellAgain(id);
+    if (telling) return 'waiting';
     const { accountId } = untold;
     const finding: Finding = { kind: 'events_left', subject: id, accountId, details: { workflow: state } };
     if (state === 'running') return report(finding);
@@ -137,10 +148,11 @@ export function lostWorkflows(sql: Database, client: Client, restartsPerRun: num
     );
   }
 
-  /** Looks at what an id stands for: a message, a click or a reply. */
-  function judge(id: string): Promise<Verdict> {
-    if (id.startsWith('clk_')) return judgeUntold('click', id);
-    return id.startsWith('in_') ? judgeUntold('inbound', id) : judgeMessage(id);
+  /** Looks at what an id stands for: a message, a click or a reply. What this run has mended, the next one looks at. */
+  async function judge(id: string): Promise<Verdict> {
+    if (await hasMended(sql, currentRun(), ABOUT_WORKFLOWS, id)) return 'waiting';
+    if (id.startsWith('clk_')) return await judgeUntold('click', id);
+    return await (id.startsWith('in_') ? judgeUntold('inbound', id) : judgeMessage(id));
   }
 
   /** Of open messages those that Temporal lists no running workflow for, or that are late: the ones to look at. */
@@ -157,3 +169,5 @@ export function lostWorkflows(sql: Database, client: Client, restartsPerRun: num
 
   return { judge, judgeBatch, suspects };
 }
+
+const currentRun = (): string => Context.current().info.workflowExecution?.runId ?? '';

@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import type { Database } from '../db/connection.ts';
-import { closeFindings, openSubjects, reportFinding, restartsOf } from '../db/maintenance/findings.ts';
+import { closeFindings, knownSubjects, reportFinding, restartsOf } from '../db/maintenance/findings.ts';
 import {
   countOpenMessages,
   openAmong,
@@ -25,7 +25,8 @@ const FIRST_LOOK_BACK_MS = 72 * HOUR_MS;
 const PAGE = 100;
 // Open messages in one run; the next run goes on from there.
 const MESSAGES_PER_RUN = 20_000;
-const OPEN_FINDINGS = 1_000;
+// Those found lately are among them: it is seen whether their repair has helped.
+const KNOWN_FINDINGS = 5_000;
 // The subject of the finding that too many were lost.
 const RESTARTS = 'workflows';
 const RUNNING_MESSAGES = "WorkflowType = 'message' AND ExecutionStatus = 'Running'";
@@ -58,8 +59,8 @@ export function reconciliationActivities(sql: Database, client: Client, restarts
         if (++collected % PAGE === 0 && !(await settle())) return tally;
       }
       if (!(await settle())) return tally;
-      const known = await openSubjects(sql, ABOUT_WORKFLOWS, OPEN_FINDINGS);
-      if (!(await judgeAll(known, lost.judge, tally))) return tally;
+      const known = await knownSubjects(sql, ABOUT_WORKFLOWS, KNOWN_FINDINGS);
+      if ((await judgeAll(known, lost.judge, tally)).has('capped')) return tally;
       await savePosition(sql, 'ended workflows', new Date(now).toISOString());
       return tally;
     },
@@ -71,8 +72,9 @@ export function reconciliationActivities(sql: Database, client: Client, restarts
       for (let looked = 0; looked < MESSAGES_PER_RUN; looked += PAGE) {
         const page = await openMessagesAfter(sql, after, PAGE);
         tally.looked += page.length;
+        const came = await judgeAll(await lost.suspects(page), lost.judge, tally);
         // The next run looks at this page again.
-        if (!(await judgeAll(await lost.suspects(page), lost.judge, tally))) break;
+        if (came.has('capped')) break;
         const last = page.at(-1);
         after = page.length < PAGE || last === undefined ? '' : `${last.accountId}/${last.id}`;
         await savePosition(sql, 'open messages', after);
@@ -105,14 +107,10 @@ export function reconciliationActivities(sql: Database, client: Client, restarts
       ...(await untoldClicks(sql, ids('click'))),
       ...(await untoldReplies(sql, ids('inbound'))),
     ];
-    return (
-      (await judgeAll(await openBatchesAmong(sql, ids('batch')), lost.judgeBatch, tally)) &&
-      (await judgeAll(
-        left.map(({ id }) => id),
-        lost.judge,
-        tally,
-      ))
-    );
+    const things = left.map(({ id }) => id);
+    const batches = await openBatchesAmong(sql, ids('batch'));
+    if ((await judgeAll(batches, lost.judgeBatch, tally)).has('capped')) return false;
+    return !(await judgeAll(things, lost.judge, tally)).has('capped');
   }
 
   /** A run that had to stop restarting says so, with what tells a wrong Temporal from a bad day. */

@@ -13,8 +13,8 @@ const FIRST_LOOK_BACK_MS = 72 * 3_600_000;
 
 /**
  * Looks at webhook events that are pending for minutes: a Temporal that was restored knows nothing of those whose message
- * is over. Each event is looked at once in its life; where something was mended, the next run begins there again and sees
- * whether that has helped.
+ * is over. Each event is looked at once in its life; where something was mended, or is on its way, the next run begins there
+ * again and sees whether that has helped.
  * @param judge of the message, click or reply with an id
  */
 export async function reconcileEvents(
@@ -23,18 +23,25 @@ export async function reconcileEvents(
   tally: Tally,
 ): Promise<void> {
   const before = lateBefore();
-  let after =
-    (await readPosition(sql, POSITION)) || idFloor('evt', (await databaseNow(sql)) - FIRST_LOOK_BACK_MS);
+  let after = await begin(sql);
   let settled = true;
   for (let pages = 0; pages < PAGES; pages += 1) {
     const { last, subjects } = await untoldBetween(sql, after, before, PAGE);
     if (last === null) return;
     tally.looked += subjects.length;
-    const mended = tally.mended;
-    if (!(await judgeAll(subjects, judge, tally))) return;
-    settled &&= tally.mended === mended;
+    const came = await judgeAll(subjects, judge, tally);
+    if (came.has('capped')) return;
+    settled &&= !came.has('mended') && !came.has('waiting');
     after = last;
     if (settled) await savePosition(sql, POSITION, after);
     beat();
   }
+}
+
+async function begin(sql: Database): Promise<string> {
+  const position = await readPosition(sql, POSITION);
+  if (position !== '') return position;
+  const first = idFloor('evt', (await databaseNow(sql)) - FIRST_LOOK_BACK_MS);
+  await savePosition(sql, POSITION, first);
+  return first;
 }

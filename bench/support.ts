@@ -11,6 +11,7 @@ import { migrate } from '../db/migrate.ts';
 import { readStuck, STUCK_KINDS } from '../db/messages/stuck.ts';
 import { readFacts, readInternalFacts } from '../db/messages/timeline.ts';
 import { DELIVERY_STATES, readDeliveries } from '../db/webhooks/webhookDeliveries.ts';
+import { lateBefore, untoldBetween } from '../db/webhooks/untold.ts';
 import { fillWithMessages, REPORTED } from './reportData.ts';
 import { fillForSupport } from './supportData.ts';
 import { median } from './spread.ts';
@@ -80,6 +81,7 @@ function questions(at: Database): Record<string, () => Promise<unknown>> {
         page.map(({ id }) => id),
       );
     },
+    'reconciliation: 60,000 webhook events, of ten minutes at 100 a second': () => lookAtEvents(at, 60_000),
     'reconciliation: ledgers': () => reconcileLedgers(at),
     'reconciliation: refunds': () => reconcileRefunds(at),
     'reconciliation: look-ups left': () => reconcileLookups(at),
@@ -99,6 +101,16 @@ async function allOpen(at: Database): Promise<number> {
   }
 }
 
+async function lookAtEvents(at: Database, count: number): Promise<void> {
+  const page = 5_000;
+  let after = '';
+  for (let looked = 0; looked < count; looked += page) {
+    const { last } = await untoldBetween(at, after, lateBefore(), page);
+    if (last === null) throw new Error(`only ${looked} events`);
+    after = last;
+  }
+}
+
 async function measure(what: string, ask: () => Promise<unknown>): Promise<void> {
   const times: number[] = [];
   for (let run = 0; run < runs; run += 1) {
@@ -108,6 +120,6 @@ async function measure(what: string, ask: () => Promise<unknown>): Promise<void>
   }
   const [first = 0] = times;
   console.log(
-    `${what.padEnd(60)} first ${first.toFixed(1).padStart(9)} ms   median ${median(times).toFixed(1).padStart(9)} ms`,
+    `${what.padEnd(70)} first ${first.toFixed(1).padStart(9)} ms   median ${median(times).toFixed(1).padStart(9)} ms`,
   );
 }

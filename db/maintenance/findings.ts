@@ -110,16 +110,36 @@ export async function closeFindings(
      where state = 'open' and kind = any(${kinds as FindingKind[]}) and subject = any(${subjects as string[]})`;
 }
 
-/** Subjects of open findings of some kinds, the oldest first. */
-export async function openSubjects(
+// Some runs long.
+const LATELY = '1 hour';
+
+/**
+ * Subjects of findings of some kinds that are open, or were mended or dismissed lately; what was not seen for longest comes
+ * first.
+ */
+export async function knownSubjects(
   sql: Sql,
   kinds: readonly FindingKind[],
   limit: number,
 ): Promise<string[]> {
   const rows = await sql<{ subject: string }[]>`
-    select subject from findings where state = 'open' and kind = any(${kinds as FindingKind[]})
-     order by id limit ${limit}`;
+    select subject from findings
+     where (state = 'open' or last_seen_at > now() - ${LATELY}::interval) and kind = any(${kinds as FindingKind[]})
+     group by subject order by bool_or(state = 'open') desc, min(last_seen_at) limit ${limit}`;
   return rows.map(({ subject }) => subject);
+}
+
+/** Whether a run has mended something about a subject before. */
+export async function hasMended(
+  sql: Sql,
+  run: string,
+  kinds: readonly FindingKind[],
+  subject: string,
+): Promise<boolean> {
+  const rows = await sql`
+    select from findings
+     where kind = any(${kinds as FindingKind[]}) and subject = ${subject} and details->>'run' = ${run}`;
+  return rows.length > 0;
 }
 
 /** Findings, the latest first; of one account, or of all when `account` is null; any state when `state` is null. */
@@ -137,12 +157,12 @@ export async function listFindings(
 }
 
 /**
- * The operator has dealt with a finding: it is gone, and what was mended too often may be mended again.
+ * The operator has dealt with a finding: it is gone, and what was mended too often may be mended again by the next run.
  * @returns it, or undefined when there is none with this number
  */
 export async function dismissFinding(sql: Sql, id: number): Promise<FindingRow | undefined> {
   const [row] = await sql<FindingRow[]>`
-    update findings set state = 'gone', mended = 0 where id = ${id}
+    update findings set state = 'gone', mended = 0, last_seen_at = now() where id = ${id}
     returning id, kind, subject, account_id, state, mended, details, first_seen_at, last_seen_at`;
   return row;
 }

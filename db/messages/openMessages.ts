@@ -12,6 +12,10 @@ export interface OpenMessage extends StartableMessage {
   late: boolean;
   /** It is over, but its webhook events were not all told. */
   eventsLeft: boolean;
+}
+
+/** One of which the webhook events were looked at closely. */
+export interface LookedAtMessage extends OpenMessage {
   /** One of its webhook events should have been told minutes ago. */
   eventsLate: boolean;
 }
@@ -55,9 +59,12 @@ export async function countOpenMessages(sql: Sql): Promise<number> {
 }
 
 /** Of these messages those that are open, or have webhook events that nobody was told of. */
-export async function openAmong(sql: Sql, ids: readonly string[]): Promise<OpenMessage[]> {
-  const rows = await sql<Row[]>`
-    select ${columns(sql)} from messages m
+export async function openAmong(sql: Sql, ids: readonly string[]): Promise<LookedAtMessage[]> {
+  const rows = await sql<StartableRow<LookedAtMessage>[]>`
+    select ${columns(sql)},
+           exists (select from webhook_events e where e.message_id = m.id and e.state = 'pending' and ${isLate(sql)})
+             as "eventsLate"
+      from messages m
      where m.id = any(${ids as string[]})
        and (${isOpen(sql)} or ${eventsLeft(sql)}) order by m.id`;
   return rows.map((row) => startable(row));
@@ -84,8 +91,6 @@ export async function openBatchesAmong(sql: Sql, requestIds: readonly string[]):
 function columns(sql: Sql): Fragment {
   return sql`
     ${startableColumns(sql)}, m.status, m.submission, ${eventsLeft(sql)} as "eventsLeft",
-    exists (select from webhook_events e where e.message_id = m.id and e.state = 'pending' and ${isLate(sql)})
-      as "eventsLate",
     ${isOpen(sql)} and (m.give_up_at < now() - ${LATE}::interval
       or (m.status = 'scheduled' and m.send_at < now() - ${LATE}::interval)) as late`;
 }

@@ -99,7 +99,7 @@ export interface WebhookAttempt {
   answer: string | null;
 }
 
-/** Logs an attempt and what it made of the event. */
+/** Logs an attempt and what it made of the event; one that was taken counts whatever the event had come to meanwhile. */
 export async function logAttempt(
   sql: Sql,
   attempt: WebhookAttempt,
@@ -112,7 +112,8 @@ export async function logAttempt(
               ${attempt.error}, ${attempt.answer})
       on conflict (event_id, attempt) do nothing
     )
-    update webhook_events set state = ${state} where id = ${attempt.eventId} and state = 'pending'`;
+    update webhook_events set state = ${state}
+     where id = ${attempt.eventId} and (state = 'pending' or (state = 'exhausted' and ${state} = 'delivered'))`;
 }
 
 /** Ends an event that nobody is to receive any more; false when it had ended before. */

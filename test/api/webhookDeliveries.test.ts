@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { idFloor, newId } from '../../db/ids.ts';
+import { logAttempt } from '../../db/webhooks/webhooks.ts';
 import { eventually } from '../support/eventually.ts';
 import { database, newAccount, type TestAccount } from '../support/factories.ts';
 import { startReceiver, type WebhookReceiver } from '../support/webhookReceiver.ts';
@@ -186,6 +187,23 @@ describe('POST /v1/account/webhook/deliveries/{id}/resend', () => {
     ).then((now) => now.filter(({ id }) => id === late));
     expect(taken).toMatchObject({ resends: 1, attempts: [{ attempt: 1, status_code: 200 }] });
   }, 60_000);
+
+  it('an attempt that is taken after its event was given up counts', async () => {
+    const account = await newAccount();
+    const [eventId] = await storedEvents(account, ['exhausted']);
+    const attempt = {
+      eventId: eventId!,
+      url: 'https://example.com/',
+      durationMs: 1,
+      error: null,
+      answer: null,
+    };
+    await logAttempt(database(), { ...attempt, attempt: 1, statusCode: 503 }, 'pending');
+    expect(await deliveries(account, '?state=exhausted')).toHaveLength(1);
+    await logAttempt(database(), { ...attempt, attempt: 2, statusCode: 200 }, 'delivered');
+    expect(await deliveries(account, '?state=delivered')).toHaveLength(1);
+    expect(await deliveries(account, '?state=exhausted')).toEqual([]);
+  });
 
   it('one round at a time, however many ask at once; a lost start is made up for by the worker', async () => {
     const { account, receiver } = await withReceiver();

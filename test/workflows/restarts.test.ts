@@ -149,6 +149,7 @@ test('a worker at an empty Temporal starts a few again, says so, and nothing is 
     const client = new Client({ connection, namespace: 'empty' });
     await pauseReconciliation(client);
     await pipeline.sql`delete from maintenance_positions`;
+    await pipeline.sql`delete from findings`;
     const { mended } = await reconcile(client);
     expect(mended).toBe(CAP);
     const finding = await cappedFinding();

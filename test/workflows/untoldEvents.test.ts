@@ -1,7 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { clickStart, inboundStart } from '../../workflows/startOptions.ts';
-import { storeClick } from '../../db/links/clicks.ts';
+import { batchStart, clickStart, inboundStart } from '../../workflows/startOptions.ts';
+import { countClick, storeClick } from '../../db/links/clicks.ts';
 import { linkTokens } from '../../db/links/links.ts';
+import { dismissFinding, listFindings } from '../../db/maintenance/findings.ts';
+import { chargeRequest } from '../../db/money/billing.ts';
 import { newId } from '../../db/ids.ts';
 import { keepReplies } from '../../activities/inbound.ts';
 import { reportDelivered } from './deliveryReports.ts';
@@ -12,6 +14,9 @@ import { findingsOf, reconcileOnce, removeWorkflow, repairsOf, terminateForGood 
 
 let pipeline: Pipeline;
 let receiver: HttpReceiver;
+/** One that never answers, so that its first attempts are ordinary steps. */
+let slow: HttpReceiver;
+let slowCalls = 0;
 /** Whether the receiver takes events; else it leaves each call open. */
 let receiving = false;
 let leftOpen = 0;
@@ -26,11 +31,13 @@ beforeAll(async () => {
     received.push((JSON.parse(raw.toString()) as { type: string }).type);
     response.writeHead(200).end();
   });
+  slow = await startHttpReceiver(() => void (slowCalls += 1));
   pipeline = await startPipeline('real');
   await pauseReconciliation(pipeline.client);
 }, 120_000);
 afterAll(async () => {
   await receiver?.close();
+  await slow?.close();
   await pipeline?.close();
 }, 60_000);
 afterEach(async () => {
@@ -46,8 +53,8 @@ const findings = (subject: string) => findingsOf(pipeline, subject);
 const stateOf = async (id: string) => (await pipeline.client.workflow.getHandle(id).describe()).status.name;
 const age = () => ageEvents(pipeline.sql);
 
-async function accepted(ending: string): Promise<string> {
-  const account = await pipeline.account({ webhookUrl: receiver.url });
+async function accepted(ending: string, webhookUrl = receiver.url): Promise<string> {
+  const account = await pipeline.account({ webhookUrl });
   const { id, ...message } = await pipeline.draft(account, { ending });
   expect(await pipeline.accept({ id, ...message })).toEqual({ accepted: true });
   return id;
@@ -83,6 +90,13 @@ async function deliveredBefore(id: string): Promise<void> {
       from messages m where m.id = ${id}`;
 }
 
+/** One more of the event that it has. */
+async function leaveAnother(id: string): Promise<void> {
+  await pipeline.sql`
+    insert into webhook_events (id, account_id, message_id, type, snapshot)
+    select ${newId('evt')}, account_id, message_id, type, snapshot from webhook_events where message_id = ${id}`;
+}
+
 /** Sent and told, its workflow waits for the delivery report. */
 async function sentAndTold(): Promise<string> {
   receiving = true;
@@ -90,7 +104,20 @@ async function sentAndTold(): Promise<string> {
   await pipeline.untilStatus(id, 'sent');
   await until('that is told', () => Promise.resolve(received.length > 0));
   await untilTold(id);
+  await until('its step has ended', async () => (await stepsOf(id)).length === 0);
   return id;
+}
+
+/** By an ordinary step, which has begun. */
+const untilTelling = (workflow: string, before: number) =>
+  until('its receiver is being told', async () => {
+    const steps = await stepsOf(workflow);
+    return slowCalls > before && steps.includes('deliverWebhook');
+  });
+
+async function stepsOf(workflow: string): Promise<(string | null | undefined)[]> {
+  const { raw } = await pipeline.client.workflow.getHandle(workflow).describe();
+  return raw.pendingActivities?.map(({ activityType }) => activityType?.name) ?? [];
 }
 
 async function position(): Promise<string | undefined> {
@@ -147,6 +174,39 @@ describe('events of a message that is over', () => {
     expect(await balanceOf(id)).toBe(985);
   });
 
+  test('its workflow is at it, however long that takes: left alone, and looked at again', async () => {
+    const before = slowCalls;
+    const id = await accepted('902', slow.url);
+    await untilTelling(id, before);
+    const [event] = await age();
+    expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
+    expect(await findings(id)).toEqual([]);
+    expect((await position()) ?? '').not.toBe(event);
+  });
+
+  test('of a batch that is under way, which comes to open messages only: told', async () => {
+    const account = await pipeline.account({ webhookUrl: receiver.url });
+    const requestId = newId('req');
+    const { id } = await pipeline.draft(account, { requestId, ending: '902' });
+    expect(await chargeRequest(pipeline.sql, requestId)).toEqual({ accepted: true });
+    const batch = await pipeline.client.workflow.start('batch', {
+      ...batchStart({ accountId: account, requestId, recipients: 1, priority: false }),
+      taskQueue: 'nobody-works-here',
+    });
+    await pipeline.sql`update messages set status = 'sent', batched = true where id = ${id}`;
+    await pipeline.sql`update messages set status = 'undelivered' where id = ${id}`;
+    await pipeline.sql`
+      insert into webhook_events (id, account_id, message_id, type, snapshot)
+      values (${newId('evt')}, ${account}, ${id}, 'message.undelivered',
+              '{"status":"undelivered","delivered_at":null,"error_code":null,"updated_at":"2026-01-01T00:00:00Z"}')`;
+    await age();
+    receiving = true;
+    expect(await reconcile()).toEqual({ mended: 1, reported: 0 });
+    await untilTold(id);
+    expect(received).toEqual(['message.undelivered']);
+    await batch.terminate();
+  });
+
   test('the fourth time it is left to a person, and closes once all is told', async () => {
     const id = await sentAndTold();
     await deliveredBefore(id);
@@ -161,13 +221,26 @@ describe('events of a message that is over', () => {
     await reconcile();
     expect(await findings(id)).toEqual([{ kind: 'events_left', state: 'gone', mended: 3 }]);
   });
+
+  test('dismissed by the operator, it is mended again by the next run', async () => {
+    const id = await sentAndTold();
+    await deliveredBefore(id);
+    await age();
+    await pipeline.sql`
+      insert into findings (kind, subject, account_id, state, mended, details)
+      values ('events_left', ${id}, null, 'mended', 3, '{}')`;
+    expect(await reconcile()).toEqual({ mended: 0, reported: 1 });
+    const [open] = await listFindings(pipeline.sql, { account: null, state: 'open' }, 10);
+    await dismissFinding(pipeline.sql, open!.id);
+    expect(await reconcile()).toEqual({ mended: 1, reported: 0 });
+    await untilTold(id);
+    await untilEnded(id);
+  });
 });
 
 test('a message still open whose event was left is told of it by its workflow, which goes on', async () => {
   const id = await sentAndTold();
-  await pipeline.sql`
-    insert into webhook_events (id, account_id, message_id, type, snapshot)
-    select ${newId('evt')}, account_id, message_id, type, snapshot from webhook_events where message_id = ${id}`;
+  await leaveAnother(id);
   await age();
   expect(await reconcile()).toEqual({ mended: 1, reported: 0 });
   await untilTold(id);
@@ -175,6 +248,19 @@ test('a message still open whose event was left is told of it by its workflow, w
   expect(await stateOf(id)).toBe('RUNNING');
   await reportDelivered(pipeline.sql, id);
   await untilEnded(id);
+});
+
+test('a message still open whose workflow is gone, with an event left, is mended once in a run', async () => {
+  const id = await sentAndTold();
+  await leaveAnother(id);
+  await removeWorkflow(pipeline, id);
+  await age();
+  await pipeline.sql`update messages set updated_at = now() - interval '6 minutes' where id = ${id}`;
+  expect(await reconcile()).toEqual({ mended: 1, reported: 0 });
+  await untilTold(id);
+  expect(received).toEqual(['message.sent', 'message.sent']);
+  expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
+  expect(await pipeline.submits(id)).toBe(1);
 });
 
 describe('clicks and replies', () => {
@@ -195,10 +281,26 @@ describe('clicks and replies', () => {
     expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
   });
 
-  test.each(['click', 'inbound'] as const)('%s: running and late, reported until told', async (kind) => {
-    const before = leftOpen;
-    const id = await kinds[kind]();
-    await until('its receiver is called', () => Promise.resolve(leftOpen > before));
+  test.each(['click', 'inbound'] as const)(
+    '%s: on its way is left alone, and looked at again',
+    async (kind) => {
+      const before = slowCalls;
+      const id = await kinds[kind](slow.url);
+      await untilTelling(id, before);
+      const [event] = await age();
+      expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
+      expect(await findings(id)).toEqual([]);
+      expect((await position()) ?? '').not.toBe(event);
+    },
+  );
+
+  test('running and late, without telling anybody: reported until told', async () => {
+    const { id, accountId } = await storedClick();
+    expect(await countClick(pipeline.sql, id)).not.toBeNull();
+    const workflow = await pipeline.client.workflow.start('click', {
+      ...clickStart({ id, accountId }),
+      taskQueue: 'nobody-works-here',
+    });
     await age();
     expect(await reconcile()).toEqual({ mended: 0, reported: 1 });
     expect(await reconcile(), 'known').toEqual({ mended: 0, reported: 0 });
@@ -206,6 +308,7 @@ describe('clicks and replies', () => {
     await pipeline.sql`update webhook_events set state = 'delivered' where state = 'pending'`;
     await reconcile();
     expect(await findings(id)).toEqual([{ kind: 'events_left', state: 'gone', mended: 0 }]);
+    await workflow.terminate();
   });
 
   test('terminated before it was told: started again', async () => {
@@ -226,21 +329,26 @@ async function balanceOf(message: string): Promise<number> {
   return await pipeline.balance(row!.account);
 }
 
-async function startedClick(): Promise<string> {
-  const accountId = await pipeline.account({ webhookUrl: receiver.url });
+async function storedClick(webhookUrl = receiver.url): Promise<{ id: string; accountId: string }> {
+  const accountId = await pipeline.account({ webhookUrl });
   const wanted = [{ recipient: '+48500100200', url: 'https://example.com/oferta' }];
   const [token] = (await linkTokens(pipeline.sql, accountId, wanted)).values();
   const id = newId('clk');
   await storeClick(pipeline.sql, { id, token: token!, userAgent: null, ipHash: null, robot: false });
-  await pipeline.client.workflow.start('click', clickStart({ id, accountId }));
-  return id;
+  return { id, accountId };
+}
+
+async function startedClick(webhookUrl = receiver.url): Promise<string> {
+  const click = await storedClick(webhookUrl);
+  await pipeline.client.workflow.start('click', clickStart(click));
+  return click.id;
 }
 
 const SHARED = '+48600700800';
 let keywords = 0;
 
-async function startedReply(): Promise<string> {
-  const account = await pipeline.account({ webhookUrl: receiver.url });
+async function startedReply(webhookUrl = receiver.url): Promise<string> {
+  const account = await pipeline.account({ webhookUrl });
   const keyword = `HEJ${(keywords += 1)}`;
   await pipeline.sql`
     update accounts set inbound_number = ${SHARED}, inbound_prefix = ${keyword} where id = ${account}`;
