@@ -21,6 +21,7 @@ import { isMessageId } from './history.ts';
 
 const CANCEL_MS = 8000;
 const REMIND_MS = 2000;
+const REMIND_AFTER_MS = 1000;
 
 /**
  * DELETE /v1/messages/{id} (v2.3.0, Send): cancels a scheduled message and gives back its cost. The database tells
@@ -47,6 +48,7 @@ export const cancelMessage = endpoint({
     const after = await read();
     // A workflow that another cancel is just ending aborts this one: what counts is what came of the message.
     if (failure && after?.status !== 'cancelled') throw failure;
+    if (failure) await remindWorkflow(services, params.id, receivedAt + CANCEL_MS + REMIND_AFTER_MS);
     return answer(after);
   },
 });
@@ -82,8 +84,9 @@ async function askWorkflow(
 }
 
 /**
- * A crash of workers and Temporal together can lose the workflow's memory of a cancel that stands in the database; its
- * caller, who got no answer, asks again. Without this the workflow would end at its send time only.
+ * The workflow's memory of a cancel that stands in the database can be lost: with a crash of workers and Temporal together,
+ * whose caller, without an answer, asks again; or with a workflow task that the server throws away for a signal that came
+ * meanwhile. Without this the workflow would end at its send time only.
  */
 async function remindWorkflow({ temporal, log }: Services, id: string, until: number): Promise<void> {
   try {
