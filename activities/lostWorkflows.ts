@@ -51,8 +51,9 @@ export function lostWorkflows(sql: Database, client: Client, restartsPerRun: num
       const { status, raw } = await client.workflow.getHandle(workflowId).describe();
       const state =
         status.name === 'CONTINUED_AS_NEW' ? 'running' : (status.name.toLowerCase() as WorkflowState);
-      const telling = raw.pendingActivities?.some(({ activityType }) => activityType?.name === TELLING);
-      return { state, telling: telling ?? false };
+      // Of one that was ended by hand they are listed as well.
+      const steps = state === 'running' ? (raw.pendingActivities ?? []) : [];
+      return { state, telling: steps.some(({ activityType }) => activityType?.name === TELLING) };
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) return { state: 'missing', telling: false };
       throw error;
@@ -102,13 +103,13 @@ export function lostWorkflows(sql: Database, client: Client, restartsPerRun: num
     if (state === 'running') {
       if (message.late) return report({ kind: 'workflow_late', ...about });
       if (!message.eventsLate) return wellAgain(id);
-      if (telling) return 'waiting';
+      if (telling || message.outcomeWaits) return 'waiting';
       // In a restored Temporal it waits for what it was told before.
       return mend({ kind: 'events_left', ...about }, 'outcome told again', () => noteOutcomeAgain(sql, id));
     }
     if (state === 'completed' && !message.eventsLeft) return report({ kind: 'workflow_ended', ...about });
     // Its batch comes to it yet.
-    const batched = state === 'missing' && message.batched && !message.eventsLeft;
+    const batched = state === 'missing' && message.batched && ['scheduled', 'queued'].includes(status);
     if (batched && (await stateOf(message.requestId)) === 'running') return 'waiting';
     const kind = state === 'completed' ? 'events_left' : 'workflow_lost';
     const again = message.eventsLeft ? TO_TELL : {};

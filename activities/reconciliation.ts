@@ -25,7 +25,7 @@ const FIRST_LOOK_BACK_MS = 72 * HOUR_MS;
 const PAGE = 100;
 // Open messages in one run; the next run goes on from there.
 const MESSAGES_PER_RUN = 20_000;
-// Those found lately are among them: it is seen whether their repair has helped.
+// Those since the last run, and some runs before it, are among them: it is seen whether their repair has helped.
 const KNOWN_FINDINGS = 5_000;
 // The subject of the finding that too many were lost.
 const RESTARTS = 'workflows';
@@ -59,7 +59,7 @@ export function reconciliationActivities(sql: Database, client: Client, restarts
         if (++collected % PAGE === 0 && !(await settle())) return tally;
       }
       if (!(await settle())) return tally;
-      const known = await knownSubjects(sql, ABOUT_WORKFLOWS, KNOWN_FINDINGS);
+      const known = await knownSubjects(sql, ABOUT_WORKFLOWS, Math.min(since, now - HOUR_MS), KNOWN_FINDINGS);
       if ((await judgeAll(known, lost.judge, tally)).has('capped')) return tally;
       await savePosition(sql, 'ended workflows', new Date(now).toISOString());
       return tally;

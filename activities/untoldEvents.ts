@@ -6,9 +6,13 @@ import type { Tally } from '../workflows/contracts.ts';
 import { beat, judgeAll } from './judging.ts';
 import type { Verdict } from './lostWorkflows.ts';
 
-const POSITION = 'webhook events';
+// All before it are told, or a finding names them.
+const SETTLED = 'webhook events';
+// Where the last run stopped, when it could not look at all that wait.
+const LOOKED_AT = 'webhook events looked at';
 const PAGE = 5_000;
 const PAGES = 200;
+const SUBJECTS_PER_RUN = 20_000;
 const FIRST_LOOK_BACK_MS = 72 * 3_600_000;
 
 /**
@@ -23,25 +27,29 @@ export async function reconcileEvents(
   tally: Tally,
 ): Promise<void> {
   const before = lateBefore();
-  let after = await begin(sql);
-  let settled = true;
-  for (let pages = 0; pages < PAGES; pages += 1) {
+  const begin = await settledUpTo(sql);
+  let after = (await readPosition(sql, LOOKED_AT)) || begin;
+  let settled = after === begin;
+  let looked = 0;
+  for (let pages = 0; pages < PAGES && looked < SUBJECTS_PER_RUN; pages += 1) {
     const { last, subjects } = await untoldBetween(sql, after, before, PAGE);
-    if (last === null) return;
-    tally.looked += subjects.length;
+    if (last === null) return savePosition(sql, LOOKED_AT, '');
     const came = await judgeAll(subjects, judge, tally);
     if (came.has('capped')) return;
+    looked += subjects.length;
+    tally.looked += subjects.length;
     settled &&= !came.has('mended') && !came.has('waiting');
     after = last;
-    if (settled) await savePosition(sql, POSITION, after);
+    if (settled) await savePosition(sql, SETTLED, after);
     beat();
   }
+  await savePosition(sql, LOOKED_AT, settled ? '' : after);
 }
 
-async function begin(sql: Database): Promise<string> {
-  const position = await readPosition(sql, POSITION);
+async function settledUpTo(sql: Database): Promise<string> {
+  const position = await readPosition(sql, SETTLED);
   if (position !== '') return position;
   const first = idFloor('evt', (await databaseNow(sql)) - FIRST_LOOK_BACK_MS);
-  await savePosition(sql, POSITION, first);
+  await savePosition(sql, SETTLED, first);
   return first;
 }

@@ -90,7 +90,10 @@ async function askWorkflow(
  */
 async function remindWorkflow({ temporal, log }: Services, id: string, until: number): Promise<void> {
   try {
-    await temporal.connection.withDeadline(until, () => temporal.workflow.getHandle(id).signal(cancelSignal));
+    const reminding = temporal.connection.withDeadline(until, () =>
+      temporal.workflow.getHandle(id).signal(cancelSignal),
+    );
+    await within(until, reminding);
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError))
       log.warn({ err: error }, 'a cancelled workflow was not told');

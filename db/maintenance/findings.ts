@@ -110,21 +110,19 @@ export async function closeFindings(
      where state = 'open' and kind = any(${kinds as FindingKind[]}) and subject = any(${subjects as string[]})`;
 }
 
-// Some runs long.
-const LATELY = '1 hour';
-
 /**
- * Subjects of findings of some kinds that are open, or were mended or dismissed lately; what was not seen for longest comes
- * first.
+ * Subjects of findings of some kinds that are open, or were mended or dismissed since a moment (epoch milliseconds); what
+ * was not seen for longest comes first.
  */
 export async function knownSubjects(
   sql: Sql,
   kinds: readonly FindingKind[],
+  since: number,
   limit: number,
 ): Promise<string[]> {
   const rows = await sql<{ subject: string }[]>`
     select subject from findings
-     where (state = 'open' or last_seen_at > now() - ${LATELY}::interval) and kind = any(${kinds as FindingKind[]})
+     where (state = 'open' or last_seen_at > ${new Date(since)}) and kind = any(${kinds as FindingKind[]})
      group by subject order by bool_or(state = 'open') desc, min(last_seen_at) limit ${limit}`;
   return rows.map(({ subject }) => subject);
 }

@@ -18,6 +18,8 @@ export interface OpenMessage extends StartableMessage {
 export interface LookedAtMessage extends OpenMessage {
   /** One of its webhook events should have been told minutes ago. */
   eventsLate: boolean;
+  /** What became of it is still to be told to its workflow. */
+  outcomeWaits: boolean;
 }
 
 type Row = StartableRow<OpenMessage>;
@@ -63,7 +65,8 @@ export async function openAmong(sql: Sql, ids: readonly string[]): Promise<Looke
   const rows = await sql<StartableRow<LookedAtMessage>[]>`
     select ${columns(sql)},
            exists (select from webhook_events e where e.message_id = m.id and e.state = 'pending' and ${isLate(sql)})
-             as "eventsLate"
+             as "eventsLate",
+           exists (select from outcome_signals o where o.message_id = m.id) as "outcomeWaits"
       from messages m
      where m.id = any(${ids as string[]})
        and (${isOpen(sql)} or ${eventsLeft(sql)}) order by m.id`;

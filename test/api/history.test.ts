@@ -141,9 +141,9 @@ describe('DELETE /v1/messages/{id}', () => {
     const account = await newAccount({ balance: 100, price: 10 });
     const { body } = await account.api.send({ to: '500100200', text: 'x', send_at: later });
     const connection = await Connection.connect({ address: inject('service').temporalAddress });
+    const lock = await lockRow(database(), 'message', body.id);
     try {
       const handle = new Client({ connection }).workflow.getHandle(body.id);
-      const lock = await lockRow(database(), 'message', body.id);
       const cancelling = account.api.delete(`/v1/messages/${body.id}`);
       await lock.untilWaitedFor();
       // Comes while the task is under way that would end the workflow: it cannot end then.
@@ -158,6 +158,7 @@ describe('DELETE /v1/messages/{id}', () => {
       expect(events?.some((event) => event.workflowTaskFailedEventAttributes)).toBe(true);
       expect(await books(account.id)).toMatchObject({ balance: 100, ledger: 100 });
     } finally {
+      await lock.release();
       await connection.close();
     }
   }, 60_000);

@@ -117,7 +117,7 @@ test('events that nobody was told of count as well: those beyond what a run may 
       Array.from({ length: CAP + 1 }, () => accepted({ ending: '902' }, { webhookUrl: receiver.url })),
     );
     await receiver.until((calls) => new Set(calls.map(({ event }) => event.id)).size === ids.length);
-    for (const id of ids) await removeWorkflow(pipeline, id);
+    await Promise.all(ids.map((id) => removeWorkflow(pipeline, id)));
     await ageEvents(pipeline.sql);
     taking = true;
     expect(await reconcile()).toEqual({ mended: CAP, reported: 1 });

@@ -184,6 +184,22 @@ describe('events of a message that is over', () => {
     expect((await position()) ?? '').not.toBe(event);
   });
 
+  test('what became of it is still to be told to its workflow: left alone', async () => {
+    const id = await sentAndTold();
+    await deliveredBefore(id);
+    // Taken by a worker that is at it.
+    await pipeline.sql`
+      insert into outcome_signals (message_id, status, event_ids, taken_until)
+      values (${id}, 'delivered', '{}', now() + interval '1 minute')`;
+    await age();
+    expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
+    expect(await findings(id)).toEqual([]);
+    await pipeline.sql`delete from outcome_signals where message_id = ${id}`;
+    expect(await reconcile()).toEqual({ mended: 1, reported: 0 });
+    await untilTold(id);
+    await untilEnded(id);
+  });
+
   test('of a batch that is under way, which comes to open messages only: told', async () => {
     const account = await pipeline.account({ webhookUrl: receiver.url });
     const requestId = newId('req');
@@ -311,16 +327,20 @@ describe('clicks and replies', () => {
     await workflow.terminate();
   });
 
-  test('terminated before it was told: started again', async () => {
-    const before = leftOpen;
-    const id = await startedReply();
-    await until('its receiver is called', () => Promise.resolve(leftOpen > before));
-    await terminateForGood(pipeline, id);
-    receiving = true;
-    expect(await reconcile()).toEqual({ mended: 1, reported: 0 });
-    await untilEnded(id);
-    expect(received).toEqual(['message.received']);
-  });
+  test.each(['click', 'inbound'] as const)(
+    '%s: terminated while its receiver was told, started again at once',
+    async (kind) => {
+      const before = slowCalls;
+      const id = await kinds[kind](slow.url);
+      await untilTelling(id, before);
+      await terminateForGood(pipeline, id);
+      await pipeline.sql`update accounts set webhook_url = ${receiver.url} where webhook_url = ${slow.url}`;
+      receiving = true;
+      expect(await reconcile()).toEqual({ mended: 1, reported: 0 });
+      await untilEnded(id);
+      expect(received).toHaveLength(1);
+    },
+  );
 });
 
 async function balanceOf(message: string): Promise<number> {
