@@ -32,3 +32,6 @@ export function beat(): void {
   context.cancellationSignal.throwIfAborted();
   context.heartbeat();
 }
+
+/** The id of the run of the reconciliation that is under way. */
+export const currentRun = (): string => Context.current().info.workflowExecution?.runId ?? '';

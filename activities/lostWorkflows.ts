@@ -1,4 +1,3 @@
-import { Context } from '@temporalio/activity';
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import type { Database } from '../db/connection.ts';
 import {
@@ -21,6 +20,7 @@ import {
   messageRestart,
   TO_TELL,
 } from '../workflows/startOptions.ts';
+import { currentRun } from './judging.ts';
 
 /**
  * What came of looking at something: nothing new, it is on its way and has to be looked at again, it was put right, a person
@@ -170,5 +170,3 @@ export function lostWorkflows(sql: Database, client: Client, restartsPerRun: num
 
   return { judge, judgeBatch, suspects };
 }
-
-const currentRun = (): string => Context.current().info.workflowExecution?.runId ?? '';

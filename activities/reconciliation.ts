@@ -1,4 +1,3 @@
-import { Context } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import type { Database } from '../db/connection.ts';
 import { closeFindings, knownSubjects, reportFinding, restartsOf } from '../db/maintenance/findings.ts';
@@ -11,7 +10,7 @@ import {
 import { databaseNow, readPosition, savePosition } from '../db/maintenance/positions.ts';
 import { untoldClicks, untoldReplies } from '../db/webhooks/untold.ts';
 import type { Tally } from '../workflows/contracts.ts';
-import { beat, judgeAll } from './judging.ts';
+import { beat, currentRun, judgeAll } from './judging.ts';
 import { noTally, sumOf } from './tally.ts';
 import { reconcileDrafts, reconcileLookups, reconcileWaiting } from './leftovers.ts';
 import { ABOUT_WORKFLOWS, lostWorkflows } from './lostWorkflows.ts';
@@ -115,8 +114,7 @@ export function reconciliationActivities(sql: Database, client: Client, restarts
 
   /** A run that had to stop restarting says so, with what tells a wrong Temporal from a bad day. */
   async function tellOfRestarts(tally: Tally): Promise<void> {
-    const run = Context.current().info.workflowExecution?.runId ?? '';
-    const restarted = await restartsOf(sql, run);
+    const restarted = await restartsOf(sql, currentRun());
     if (restarted < restartsPerRun) return closeFindings(sql, ['restarts_capped'], [RESTARTS]);
     const { count: running } = await client.workflow.count(RUNNING_MESSAGES);
     const details = { restarted, running_workflows: running, open_messages: await countOpenMessages(sql) };

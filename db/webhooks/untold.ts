@@ -1,11 +1,11 @@
 import { idFloor } from '../ids.ts';
 import type { Fragment, Sql } from '../connection.ts';
 
-/** Minutes after which every attempt at an event has long been made, where its workflow is well. */
-export const LATE_MINUTES = 10;
+// Every attempt at an event has long been made by then, where its workflow is well.
+const LATE_MS = 10 * 60_000;
 
 /** The id below which events are late, if they are pending still. */
-export const lateBefore = (): string => idFloor('evt', Date.now() - LATE_MINUTES * 60_000);
+export const lateBefore = (): string => idFloor('evt', Date.now() - LATE_MS);
 
 /** A page of webhook events. */
 export interface UntoldPage {

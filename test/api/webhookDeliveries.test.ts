@@ -36,6 +36,16 @@ async function deliveries({ api }: TestAccount, query = ''): Promise<Delivery[]>
   return body.data as unknown as Delivery[];
 }
 
+/** The one event of a message that has failed, once it was taken. */
+async function oneDelivered(account: TestAccount): Promise<Delivery> {
+  await account.api.send({ to: '500100902', text: 'x' });
+  const [event] = await eventually(
+    () => deliveries(account, '?state=delivered'),
+    (now) => now.length === 1,
+  );
+  return event!;
+}
+
 const resend = ({ api }: TestAccount, id: string) => api.post(`${PATH}/${id}/resend`, '');
 
 /** Events as they stand after some time, without anybody having received them. */
@@ -165,16 +175,12 @@ describe('POST /v1/account/webhook/deliveries/{id}/resend', () => {
 
   it('one that was left pending for minutes is delivered on request, and no more by anybody else', async () => {
     const { account, receiver } = await withReceiver();
-    await account.api.send({ to: '500100902', text: 'x' });
-    const [told] = await eventually(
-      () => deliveries(account, '?state=delivered'),
-      (now) => now.length === 1,
-    );
+    const told = await oneDelivered(account);
     const left = async (minutes: number): Promise<string> => {
-      const id = idFloor('evt', Date.now() - minutes * 60_000) + told!.id.slice(-16);
+      const id = idFloor('evt', Date.now() - minutes * 60_000) + told.id.slice(-16);
       await database()`
         insert into webhook_events (id, account_id, message_id, type, snapshot)
-        select ${id}, account_id, message_id, type, snapshot from webhook_events where id = ${told!.id}`;
+        select ${id}, account_id, message_id, type, snapshot from webhook_events where id = ${told.id}`;
       return id;
     };
     const young = await left(9);
@@ -209,12 +215,8 @@ describe('POST /v1/account/webhook/deliveries/{id}/resend', () => {
 
   it('one round at a time, however many ask at once; a lost start is made up for by the worker', async () => {
     const { account, receiver } = await withReceiver();
-    await account.api.send({ to: '500100902', text: 'x' });
-    const [event] = await eventually(
-      () => deliveries(account, '?state=delivered'),
-      (now) => now.length === 1,
-    );
-    const answers = await Promise.all(Array.from({ length: 10 }, () => resend(account, event!.id)));
+    const event = await oneDelivered(account);
+    const answers = await Promise.all(Array.from({ length: 10 }, () => resend(account, event.id)));
     const taken = answers.filter(({ status }) => status === 202);
     expect(taken.length).toBeGreaterThanOrEqual(1);
     for (const { status } of answers) expect([202, 409]).toContain(status);
@@ -223,7 +225,7 @@ describe('POST /v1/account/webhook/deliveries/{id}/resend', () => {
     const id = newId('evt');
     await database()`
       insert into webhook_events (id, account_id, message_id, type, snapshot, state)
-      select ${id}, account_id, message_id, type, snapshot, 'delivered' from webhook_events where id = ${event!.id}`;
+      select ${id}, account_id, message_id, type, snapshot, 'delivered' from webhook_events where id = ${event.id}`;
     await database()`
       insert into webhook_resends (event_id, round, account_id, requested_by, attempts_before, requested_at)
       values (${id}, 1, ${account.id}, 'account', 0, now() - interval '1 minute')`;

@@ -108,12 +108,34 @@ async function sentAndTold(): Promise<string> {
   return id;
 }
 
-/** By an ordinary step, which has begun. */
-const untilTelling = (workflow: string, before: number) =>
-  until('its receiver is being told', async () => {
-    const steps = await stepsOf(workflow);
+/** Starts something whose receiver is being told, by an ordinary step that has begun. */
+async function beingTold(start: (webhookUrl: string) => Promise<string>): Promise<string> {
+  const before = slowCalls;
+  const id = await start(slow.url);
+  await until('its receiver is being told', async () => {
+    const steps = await stepsOf(id);
     return slowCalls > before && steps.includes('deliverWebhook');
   });
+  return id;
+}
+
+async function expectLeftAlone(id: string): Promise<void> {
+  const [event] = await age();
+  expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
+  expect(await findings(id)).toEqual([]);
+  expect((await position()) ?? '').not.toBe(event);
+}
+
+/** Left and late, told again three times in vain. */
+async function leftForGood(): Promise<string> {
+  const id = await sentAndTold();
+  await deliveredBefore(id);
+  await age();
+  await pipeline.sql`
+    insert into findings (kind, subject, account_id, state, mended, details)
+    values ('events_left', ${id}, null, 'mended', 3, '{}')`;
+  return id;
+}
 
 async function stepsOf(workflow: string): Promise<(string | null | undefined)[]> {
   const { raw } = await pipeline.client.workflow.getHandle(workflow).describe();
@@ -175,13 +197,7 @@ describe('events of a message that is over', () => {
   });
 
   test('its workflow is at it, however long that takes: left alone, and looked at again', async () => {
-    const before = slowCalls;
-    const id = await accepted('902', slow.url);
-    await untilTelling(id, before);
-    const [event] = await age();
-    expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
-    expect(await findings(id)).toEqual([]);
-    expect((await position()) ?? '').not.toBe(event);
+    await expectLeftAlone(await beingTold((url) => accepted('902', url)));
   });
 
   test('what became of it is still to be told to its workflow: left alone', async () => {
@@ -224,12 +240,7 @@ describe('events of a message that is over', () => {
   });
 
   test('the fourth time it is left to a person, and closes once all is told', async () => {
-    const id = await sentAndTold();
-    await deliveredBefore(id);
-    await age();
-    await pipeline.sql`
-      insert into findings (kind, subject, account_id, state, mended, details)
-      values ('events_left', ${id}, null, 'mended', 3, '{}')`;
+    const id = await leftForGood();
     expect(await reconcile()).toEqual({ mended: 0, reported: 1 });
     expect(await reconcile(), 'known').toEqual({ mended: 0, reported: 0 });
     expect(await findings(id)).toEqual([{ kind: 'events_left', state: 'open', mended: 3 }]);
@@ -239,12 +250,7 @@ describe('events of a message that is over', () => {
   });
 
   test('dismissed by the operator, it is mended again by the next run', async () => {
-    const id = await sentAndTold();
-    await deliveredBefore(id);
-    await age();
-    await pipeline.sql`
-      insert into findings (kind, subject, account_id, state, mended, details)
-      values ('events_left', ${id}, null, 'mended', 3, '{}')`;
+    const id = await leftForGood();
     expect(await reconcile()).toEqual({ mended: 0, reported: 1 });
     const [open] = await listFindings(pipeline.sql, { account: null, state: 'open' }, 10);
     await dismissFinding(pipeline.sql, open!.id);
@@ -300,13 +306,7 @@ describe('clicks and replies', () => {
   test.each(['click', 'inbound'] as const)(
     '%s: on its way is left alone, and looked at again',
     async (kind) => {
-      const before = slowCalls;
-      const id = await kinds[kind](slow.url);
-      await untilTelling(id, before);
-      const [event] = await age();
-      expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
-      expect(await findings(id)).toEqual([]);
-      expect((await position()) ?? '').not.toBe(event);
+      await expectLeftAlone(await beingTold(kinds[kind]));
     },
   );
 
@@ -330,9 +330,7 @@ describe('clicks and replies', () => {
   test.each(['click', 'inbound'] as const)(
     '%s: terminated while its receiver was told, started again at once',
     async (kind) => {
-      const before = slowCalls;
-      const id = await kinds[kind](slow.url);
-      await untilTelling(id, before);
+      const id = await beingTold(kinds[kind]);
       await terminateForGood(pipeline, id);
       await pipeline.sql`update accounts set webhook_url = ${receiver.url} where webhook_url = ${slow.url}`;
       receiving = true;
