@@ -32,6 +32,8 @@ export type Verdict = 'nothing' | 'waiting' | 'mended' | 'reported' | 'capped';
 const MENDED_AT_MOST = 3;
 /** Kinds of findings that have the id of a message, or of a click or reply that nobody was told of. */
 export const ABOUT_WORKFLOWS = ['workflow_lost', 'workflow_late', 'workflow_ended', 'events_left'] as const;
+/** Kinds of findings that have the id of a request. */
+export const ABOUT_BATCHES = ['batch_lost'] as const;
 
 // The webhooks' queue may be long, and a receiver slow: its workflow is at it.
 const TELLING = 'deliverWebhook';
@@ -120,7 +122,10 @@ export function lostWorkflows(sql: Database, client: Client, restartsPerRun: num
 
   async function judgeBatch(batch: OpenBatch): Promise<Verdict> {
     const state = await stateOf(batch.requestId);
-    if (state === 'running' || state === 'completed') return 'nothing';
+    if (state === 'running' || state === 'completed') {
+      await closeFindings(sql, ABOUT_BATCHES, [batch.requestId]);
+      return 'nothing';
+    }
     const details = { workflow: state, recipients: batch.recipients };
     const finding: Finding = {
       kind: 'batch_lost',

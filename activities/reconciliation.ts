@@ -13,7 +13,7 @@ import type { Tally } from '../workflows/contracts.ts';
 import { beat, currentRun, judgeAll } from './judging.ts';
 import { noTally, sumOf } from './tally.ts';
 import { reconcileDrafts, reconcileLookups, reconcileWaiting } from './leftovers.ts';
-import { ABOUT_WORKFLOWS, lostWorkflows } from './lostWorkflows.ts';
+import { ABOUT_BATCHES, ABOUT_WORKFLOWS, lostWorkflows } from './lostWorkflows.ts';
 import { reconcileLedgers, reconcileRefunds } from './money.ts';
 import { reconcileEvents } from './untoldEvents.ts';
 
@@ -58,7 +58,10 @@ export function reconciliationActivities(sql: Database, client: Client, restarts
         if (++collected % PAGE === 0 && !(await settle())) return tally;
       }
       if (!(await settle())) return tally;
-      const known = await knownSubjects(sql, ABOUT_WORKFLOWS, Math.min(since, now - HOUR_MS), KNOWN_FINDINGS);
+      const knownSince = Math.min(since, now - HOUR_MS);
+      const batches = await knownSubjects(sql, ABOUT_BATCHES, knownSince, KNOWN_FINDINGS);
+      if (!(await judgeBatches(batches, tally))) return tally;
+      const known = await knownSubjects(sql, ABOUT_WORKFLOWS, knownSince, KNOWN_FINDINGS);
       if ((await judgeAll(known, lost.judge, tally)).has('capped')) return tally;
       await savePosition(sql, 'ended workflows', new Date(now).toISOString());
       return tally;
@@ -107,9 +110,17 @@ export function reconciliationActivities(sql: Database, client: Client, restarts
       ...(await untoldReplies(sql, ids('inbound'))),
     ];
     const things = left.map(({ id }) => id);
-    const batches = await openBatchesAmong(sql, ids('batch'));
-    if ((await judgeAll(batches, lost.judgeBatch, tally)).has('capped')) return false;
+    if (!(await judgeBatches(ids('batch'), tally))) return false;
     return !(await judgeAll(things, lost.judge, tally)).has('capped');
+  }
+
+  /** @returns as judgeEnded */
+  async function judgeBatches(requestIds: readonly string[], tally: Tally): Promise<boolean> {
+    const open = await openBatchesAmong(sql, requestIds);
+    const left = new Set(open.map(({ requestId }) => requestId));
+    const over = requestIds.filter((id) => !left.has(id));
+    await closeFindings(sql, ABOUT_BATCHES, over);
+    return !(await judgeAll(open, lost.judgeBatch, tally)).has('capped');
   }
 
   /** A run that had to stop restarting says so, with what tells a wrong Temporal from a bad day. */

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chargeRequest } from '../../db/money/billing.ts';
 import { idFloor, newId } from '../../db/ids.ts';
+import { dismissFinding, listFindings, recordRepair } from '../../db/maintenance/findings.ts';
 import { chargeLookup } from '../../db/lookups/lookups.ts';
 import { ensureSchedules } from '../../worker/schedules.ts';
 import { cancelUpdate } from '../../workflows/contracts.ts';
+import { batchRestart, batchStart } from '../../workflows/startOptions.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
 import { writtenLookup } from './lookups.ts';
 import { reportDelivered } from './deliveryReports.ts';
@@ -173,6 +175,71 @@ describe('a message whose workflow was lost', () => {
     expect((await reconcile()).mended).toBe(2);
     for (const { id } of [first, second]) expect(await stateOf(id)).toBe('RUNNING');
     expect(await pipeline.balance(account)).toBe(970);
+  });
+
+  describe('with the others of its request, whose batch was terminated', () => {
+    /** Charged, and lost before one of its messages was started. */
+    async function lostBatch(options: object) {
+      const accountId = await pipeline.account();
+      const { requestId, ...first } = await pipeline.draft(accountId, {
+        ...options,
+        requestId: newId('req'),
+      });
+      const second = await pipeline.draft(accountId, { ...options, requestId });
+      expect(await chargeRequest(pipeline.sql, requestId)).toEqual({ accepted: true });
+      const batch = { accountId, requestId, recipients: 2, priority: false };
+      await pipeline.client.workflow.start('batch', { ...batchStart(batch), taskQueue: 'nowhere' });
+      await terminate(requestId);
+      return { batch, ids: [first.id, second.id] };
+    }
+
+    const kept = (mended: number, state: string) => [{ kind: 'batch_lost', state, mended }];
+
+    async function lostTooOften(options: object) {
+      const lost = await lostBatch(options);
+      const { requestId: subject, accountId } = lost.batch;
+      const finding = { kind: 'batch_lost', subject, accountId, details: {} } as const;
+      for (let times = 1; times <= 3; times += 1) await recordRepair(pipeline.sql, 'repair', finding);
+      expect(await reconcile()).toEqual({ mended: 0, reported: 1 });
+      return lost;
+    }
+
+    test('started again, it starts each of them, and all are charged once', async () => {
+      const { batch, ids } = await lostBatch({ sendAt: Date.now() + HOUR });
+      expect(await reconcile()).toEqual({ mended: 1, reported: 0 });
+      await until('it has started them', async () => (await stateOf(batch.requestId)) === 'COMPLETED');
+      for (const id of ids) expect(await stateOf(id)).toBe('RUNNING');
+      expect(await findings(batch.requestId)).toEqual(kept(1, 'mended'));
+      expect(await repairs(batch.requestId)).toEqual(['batch workflow started again']);
+      expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
+      expect(await pipeline.balance(batch.accountId)).toBe(970);
+    });
+
+    test.each([
+      { now: 'asleep', options: { sendAt: Date.now() + HOUR }, status: 'scheduled' },
+      { now: 'delivered', options: {}, status: 'delivered' },
+    ])('lost too often it is reported, until its messages are $now', async ({ options, status }) => {
+      const { batch, ids } = await lostTooOften(options);
+      expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
+      expect(await findings(batch.requestId)).toEqual(kept(3, 'open'));
+
+      await pipeline.client.workflow.start('batch', batchRestart(batch));
+      await until('it has started them', async () => (await stateOf(batch.requestId)) === 'COMPLETED');
+      for (const id of ids) await pipeline.untilStatus(id, status);
+      expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
+      expect(await findings(batch.requestId)).toEqual(kept(3, 'gone'));
+    });
+
+    test('a finding that was dismissed has it started again', async () => {
+      const { batch } = await lostTooOften({ sendAt: Date.now() + HOUR });
+      // The list of ended workflows is read from a moment, and this one is from long ago.
+      const later = new Date(Date.now() + HOUR).toISOString();
+      await pipeline.sql`update maintenance_positions set position = ${later} where name = 'ended workflows'`;
+      const [row] = await listFindings(pipeline.sql, { account: batch.accountId, state: 'open' }, 1);
+      await dismissFinding(pipeline.sql, row!.id);
+      expect(await reconcile()).toEqual({ mended: 1, reported: 0 });
+      await until('it has started them', async () => (await stateOf(batch.requestId)) === 'COMPLETED');
+    });
   });
 
   test('lost for the fourth time it is left to a person, until that one says otherwise', async () => {
