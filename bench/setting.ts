@@ -1,5 +1,5 @@
+import { readFileSync } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';
-import { createRequire } from 'node:module';
 import type { Client } from '@temporalio/client';
 import type { Database } from '../db/connection.ts';
 import { postgresVersion } from './database.ts';
@@ -17,7 +17,6 @@ export async function readSetting(
   loadBefore: number,
 ): Promise<Setting> {
   const { serverVersion } = await client.workflowService.getSystemInfo({});
-  const load = createRequire(import.meta.url);
   const { messages, inFlight, rounds } = options;
   return {
     at: new Date().toISOString(),
@@ -33,7 +32,7 @@ export async function readSetting(
       Node: process.versions.node,
       'Temporal server': serverVersion ?? 'unknown',
       PostgreSQL: await postgresVersion(sql),
-      ...Object.fromEntries(PACKAGES.map((name) => [name, versionOf(load, name)])),
+      ...Object.fromEntries(PACKAGES.map((name) => [name, versionOf(name)])),
     },
     options: { messages, inFlight, rounds },
     ownTemporal: options.temporal === null,
@@ -45,12 +44,10 @@ function argumentsText(given: string[]): string[] {
   return given.length === 0 ? [] : [given.join(' ')];
 }
 
-function versionOf(load: NodeJS.Require, name: string): string {
-  try {
-    return (load(`${name}/package.json`) as { version: string }).version;
-  } catch {
-    return 'unknown';
-  }
+// Not by `require`: some packages do not export theirs.
+function versionOf(name: string): string {
+  const file = new URL(`../node_modules/${name}/package.json`, import.meta.url);
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }
 
 /** The machine's load before anything is started. */
