@@ -138,6 +138,7 @@ export async function makeTellingAccounts(
 
 /**
  * Plans requests: mostly single ones sent at once, some with several recipients, some for later, some odd endings.
+ * Each message has a number of its own, but those of the trial account: SMSCs tell submits apart by nothing else.
  * @param after the last four-digit subscriber number used so far; each recipient takes the next one
  */
 export function planLoad(
@@ -147,10 +148,14 @@ export function planLoad(
   after = chance.between(0, 50_000),
 ): Planned[] {
   let subscriber = after;
+  const used = new Set(TRIAL_NUMBERS);
   const recipient = (): string => {
     subscriber += 1;
     const ending = chance.odds(0.12) ? chance.pick(ODD_ENDINGS) : String(chance.between(100, 899));
-    return `+4850${String(subscriber % 10_000).padStart(4, '0')}${ending}`;
+    const msisdn = `+4850${String(subscriber % 10_000).padStart(4, '0')}${ending}`;
+    if (used.has(msisdn)) return recipient();
+    used.add(msisdn);
+    return msisdn;
   };
   return Array.from({ length: requests }, (_, index) => {
     const payer = payerOf(chance.next());
@@ -162,9 +167,7 @@ export function planLoad(
       tag: `${round}-${index}`,
       payer,
       single,
-      recipients: single
-        ? [payer === 'trial' ? chance.pick(TRIAL_NUMBERS) : recipient()]
-        : [...new Set(several)],
+      recipients: single ? [payer === 'trial' ? chance.pick(TRIAL_NUMBERS) : recipient()] : several,
       text: chance.odds(0.1) ? LONG_TEXT : `Wiadomość ${index}`,
       scheduled: cancel || timing > 0.95 ? FAR_AHEAD_SECONDS : timing < 0.15 ? chance.between(2, 6) : null,
       cancel,
