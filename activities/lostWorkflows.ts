@@ -3,6 +3,7 @@ import type { Database } from '../db/connection.ts';
 import {
   closeFindings,
   type Finding,
+  type FindingKind,
   hasMended,
   mayRestart,
   recordRepair,
@@ -89,8 +90,8 @@ export function lostWorkflows(sql: Database, client: Client, restartsPerRun: num
     return (await reportFinding(sql, finding)) ? 'reported' : 'nothing';
   }
 
-  async function wellAgain(id: string): Promise<Verdict> {
-    await closeFindings(sql, ABOUT_WORKFLOWS, [id]);
+  async function wellAgain(id: string, kinds: readonly FindingKind[] = ABOUT_WORKFLOWS): Promise<Verdict> {
+    await closeFindings(sql, kinds, [id]);
     return 'nothing';
   }
 
@@ -122,10 +123,7 @@ export function lostWorkflows(sql: Database, client: Client, restartsPerRun: num
 
   async function judgeBatch(batch: OpenBatch): Promise<Verdict> {
     const state = await stateOf(batch.requestId);
-    if (state === 'running' || state === 'completed') {
-      await closeFindings(sql, ABOUT_BATCHES, [batch.requestId]);
-      return 'nothing';
-    }
+    if (state === 'running' || state === 'completed') return wellAgain(batch.requestId, ABOUT_BATCHES);
     const details = { workflow: state, recipients: batch.recipients };
     const finding: Finding = {
       kind: 'batch_lost',
