@@ -11,6 +11,7 @@ import { GARBAGE } from '../smsc/garbage.ts';
 import { startSmsc } from '../smsc/smsc.ts';
 import { COMMAND, encodePdu, takePdus } from '../smsc/wire.ts';
 import { openCarrier, part, QUICK, submit, until } from './smppCarrier.ts';
+import { undisturbed } from '../support/undisturbed.ts';
 
 describe('binds', () => {
   test('as transceiver, with what the route says', async () => {
@@ -152,14 +153,17 @@ describe('an SMSC that', () => {
     expect(await submit(carrier, part(2))).toMatchObject({ kind: 'accepted' });
   });
 
-  test('unbinds while answers are under way still gives them', async () => {
-    const { smsc, carrier } = await openCarrier();
-    smsc.behave = (_submit, connection) => {
-      void connection.unbind();
-      return { answer: 200 };
-    };
-    expect(await submit(carrier, part(1))).toMatchObject({ kind: 'accepted' });
-  });
+  test(
+    'unbinds while answers are under way still gives them',
+    undisturbed(async () => {
+      const { smsc, carrier } = await openCarrier();
+      smsc.behave = (_submit, connection) => {
+        void connection.unbind();
+        return { answer: 200 };
+      };
+      expect(await submit(carrier, part(1))).toMatchObject({ kind: 'accepted' });
+    }),
+  );
 
   test('sends commands that are none of ours is told so', async () => {
     const { smsc, carrier } = await openCarrier();

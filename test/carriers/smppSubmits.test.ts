@@ -4,6 +4,7 @@ import { GARBAGE } from '../smsc/garbage.ts';
 import type { Smsc } from '../smsc/smsc.ts';
 import { COMMAND, cString, encodePdu, RESPONSE } from '../smsc/wire.ts';
 import { openCarrier, part, submit, until } from './smppCarrier.ts';
+import { undisturbed } from '../support/undisturbed.ts';
 
 const kinds = (answers: { kind: string }[]) => {
   const counts: Record<string, number> = {};
@@ -133,43 +134,52 @@ describe('without an answer', () => {
     expect(late[0]?.answer).toMatchObject({ kind: 'refused', reason: 'invalid_destination' });
   });
 
-  test('the slot is free for others, and the session stays', async () => {
-    const { carrier, smsc } = await openCarrier({ window: 1, responseSeconds: 0.2 });
-    smsc.behave = ({ destination }) => (destination.endsWith('0') ? { answer: 'never' } : {});
-    const answers = await Promise.all([submit(carrier, part(0)), submit(carrier, part(1))]);
-    expect(answers).toMatchObject([{ kind: 'unanswered' }, { kind: 'accepted' }]);
-    expect(carrier.state().failures).toBe(0);
-  });
+  test(
+    'the slot is free for others, and the session stays',
+    undisturbed(async () => {
+      const { carrier, smsc } = await openCarrier({ window: 1, responseSeconds: 0.2 });
+      smsc.behave = ({ destination }) => (destination.endsWith('0') ? { answer: 'never' } : {});
+      const answers = await Promise.all([submit(carrier, part(0)), submit(carrier, part(1))]);
+      expect(answers).toMatchObject([{ kind: 'unanswered' }, { kind: 'accepted' }]);
+      expect(carrier.state().failures).toBe(0);
+    }),
+  );
 
-  test('because the connection broke, it is unanswered; those not written wait for the next session', async () => {
-    const { carrier, smsc } = await openCarrier({ window: 10 });
-    let count = 0;
-    smsc.behave = () => (++count === 25 ? { connection: 'disconnect' } : { answer: 5 });
-    const answers = await Promise.all(many(60).map((one) => submit(carrier, one)));
-    const unanswered = answers.filter(({ kind }) => kind === 'unanswered');
-    expect(unanswered.length).toBeGreaterThan(0);
-    expect(unanswered.length).toBeLessThanOrEqual(10);
-    expect(kinds(answers).accepted).toBe(60 - unanswered.length);
-    const taken = smsc.submits.map(({ destination }) => destination);
-    expect(new Set(taken).size).toBe(taken.length);
-    expect(carrier.state()).toMatchObject({ sessions: 1, failures: 1 });
-  });
+  test(
+    'because the connection broke, it is unanswered; those not written wait for the next session',
+    undisturbed(async () => {
+      const { carrier, smsc } = await openCarrier({ window: 10 });
+      let count = 0;
+      smsc.behave = () => (++count === 25 ? { connection: 'disconnect' } : { answer: 5 });
+      const answers = await Promise.all(many(60).map((one) => submit(carrier, one)));
+      const unanswered = answers.filter(({ kind }) => kind === 'unanswered');
+      expect(unanswered.length).toBeGreaterThan(0);
+      expect(unanswered.length).toBeLessThanOrEqual(10);
+      expect(kinds(answers).accepted).toBe(60 - unanswered.length);
+      const taken = smsc.submits.map(({ destination }) => destination);
+      expect(new Set(taken).size).toBe(taken.length);
+      expect(carrier.state()).toMatchObject({ sessions: 1, failures: 1 });
+    }),
+  );
 
-  test('that is answered as the connection breaks leaves its place to nobody', async () => {
-    const { carrier, smsc } = await openCarrier({ window: 10 });
-    let count = 0;
-    smsc.behave = ({ sequence }) => {
-      if (++count !== 10) return count < 10 ? { answer: 'never' } : {};
-      const answer = encodePdu({ id: COMMAND.submitSm | RESPONSE, sequence, body: cString('last') });
-      return {
-        answer: 'never',
-        connection: Buffer.concat([answer, GARBAGE['a text instead of a PDU']!.bytes]),
+  test(
+    'that is answered as the connection breaks leaves its place to nobody',
+    undisturbed(async () => {
+      const { carrier, smsc } = await openCarrier({ window: 10 });
+      let count = 0;
+      smsc.behave = ({ sequence }) => {
+        if (++count !== 10) return count < 10 ? { answer: 'never' } : {};
+        const answer = encodePdu({ id: COMMAND.submitSm | RESPONSE, sequence, body: cString('last') });
+        return {
+          answer: 'never',
+          connection: Buffer.concat([answer, GARBAGE['a text instead of a PDU']!.bytes]),
+        };
       };
-    };
-    const answers = await Promise.all(many(60).map((one) => submit(carrier, one)));
-    expect(kinds(answers)).toEqual({ unanswered: 9, accepted: 51 });
-    expect(carrier.state()).toMatchObject({ sessions: 1, failures: 1 });
-  });
+      const answers = await Promise.all(many(60).map((one) => submit(carrier, one)));
+      expect(kinds(answers)).toEqual({ unanswered: 9, accepted: 51 });
+      expect(carrier.state()).toMatchObject({ sessions: 1, failures: 1 });
+    }),
+  );
 
   test('of a frozen connection, enquire_link finds out, and another session is opened', async () => {
     const { carrier, smsc } = await openCarrier({ responseSeconds: 0.3, enquireLinkSeconds: 0.2 });
@@ -183,17 +193,20 @@ describe('without an answer', () => {
 });
 
 describe('without a session', () => {
-  test('a submit is answered with broken: it was certainly not sent', async () => {
-    const { carrier, smsc } = await openCarrier({ bindSeconds: 1 });
-    await smsc.stop();
-    await until(() => carrier.state().sessions === 0);
-    const answers = await Promise.all(many(5).map((one) => submit(carrier, one)));
-    expect(kinds(answers)).toEqual({ broken: 5 });
-    expect(answers[0]).toEqual({ kind: 'broken', code: 'no_session' });
-    const before = Date.now();
-    await submit(carrier, part(9));
-    expect(Date.now() - before).toBeLessThan(1_000);
-  });
+  test(
+    'a submit is answered with broken: it was certainly not sent',
+    undisturbed(async () => {
+      const { carrier, smsc } = await openCarrier({ bindSeconds: 1 });
+      await smsc.stop();
+      await until(() => carrier.state().sessions === 0);
+      const answers = await Promise.all(many(5).map((one) => submit(carrier, one)));
+      expect(kinds(answers)).toEqual({ broken: 5 });
+      expect(answers[0]).toEqual({ kind: 'broken', code: 'no_session' });
+      const before = Date.now();
+      await submit(carrier, part(9));
+      expect(Date.now() - before).toBeLessThan(1_000);
+    }),
+  );
 });
 
 describe('a part leaves', () => {

@@ -69,12 +69,24 @@ describe('a misbehaving provider', () => {
     expect(await carrier.submit(sms(), leaves)).toMatchObject({ kind: 'accepted' });
   });
 
+  /** Keeps the answer to the next message; returns what gives it, once the message has come. */
+  function nextAnswer(provider: Opened['provider']): () => Promise<void> {
+    let answer: (() => void) | undefined;
+    provider.next((response, take) => (answer = () => json(response, 200, take())));
+    return async () => {
+      await eventually(
+        () => Promise.resolve(answer),
+        (come) => come !== undefined,
+      );
+      answer!();
+    };
+  }
+
   /** Has a message answered after its time; its answer is on its way to the store when this ends. */
   async function answeredLate({ provider, carrier }: Opened): Promise<void> {
-    let answer = () => {};
-    provider.next((response, take) => (answer = () => json(response, 200, take())));
+    const answer = nextAnswer(provider);
     expect(await carrier.submit(sms(), leaves)).toMatchObject({ kind: 'unanswered' });
-    answer();
+    await answer();
     await eventually(
       () => Promise.resolve(carrier.state().inFlight),
       (inFlight) => inFlight === 0,
@@ -117,15 +129,14 @@ describe('a misbehaving provider', () => {
 
   it('that does not answer in time leaves a message unanswered, and its late answer is told', async () => {
     const { provider, carrier, late } = await openCarrier({ responseSeconds: 1 });
-    let answer = () => {};
-    provider.next((response, take) => (answer = () => json(response, 200, take())));
+    const answer = nextAnswer(provider);
     const part = sms();
     const submitted = carrier.submit(part, leaves);
     expect(await inTime(3_000, submitted)).toBe(true);
     expect(await submitted).toEqual({ kind: 'unanswered', code: 'timed_out' });
     expect(carrier.state().inFlight).toBe(1);
 
-    answer();
+    await answer();
     await eventually(
       () => Promise.resolve(late),
       (told) => told.length === 1,

@@ -28,6 +28,10 @@ export interface JsmppServer {
   stop(): Promise<void>;
 }
 
+type Program = 'SMPPServerSimulator' | 'StressServer';
+
+const STARTS = 3;
+
 /** Fetches the programs, once for a machine. */
 export async function prepareJsmpp(): Promise<void> {
   await mavenProgram(EXAMPLES);
@@ -39,8 +43,19 @@ export async function prepareJsmpp(): Promise<void> {
  * `SMPPServerSimulator` takes transceivers only, and greets each with a message "Hello World" from 555 to 12345. Both
  * answer ids in hexadecimal and report in decimal that a part was delivered, a second after it came.
  */
-export async function startJsmpp(program: 'SMPPServerSimulator' | 'StressServer'): Promise<JsmppServer> {
+export async function startJsmpp(program: Program): Promise<JsmppServer> {
   const script = await mavenProgram(EXAMPLES);
+  for (let time = 1; ; time += 1) {
+    try {
+      return await startOnce(script, program);
+    } catch (error) {
+      // Somebody took the port before the JVM was up.
+      if (time === STARTS || !String(error).includes('Address already in use')) throw error;
+    }
+  }
+}
+
+async function startOnce(script: string, program: Program): Promise<JsmppServer> {
   const port = await freePort();
   const child = spawn(
     script,
@@ -103,7 +118,7 @@ function withoutHexHeader(text: string): Buffer {
 
 function listening(child: ChildProcess, ready: () => boolean, log: () => string): Promise<void> {
   return new Promise((resolve, reject) => {
-    const fail = (): void => reject(new Error(`jSMPP did not start: ${log().slice(-400)}`));
+    const fail = (): void => reject(new Error(`jSMPP did not start: ${log().slice(-2_000)}`));
     const patience = setTimeout(fail, START_PATIENCE_MS);
     child.once('error', reject);
     child.once('exit', fail);

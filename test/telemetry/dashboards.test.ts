@@ -40,6 +40,11 @@ beforeAll(async () => {
   await receiver.until((calls) => calls.some(({ event }) => event.type === 'message.delivered'));
   await receiver.close();
   await failWorkflowTask();
+  // Its events may be told before the workflow hears of the report.
+  await eventually(
+    async () => (await observed.scrapeWorker()).sum('temporal_workflow_completed_total'),
+    (completed) => completed !== undefined,
+  );
   keep(await observed.scrapeApi());
   keep(await observed.scrapeWorker());
 }, 120_000);
