@@ -3,12 +3,13 @@ import { newId } from '../../db/ids.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cancelSignal } from '../../workflows/contracts.ts';
 import { lockRow } from '../crash/holds.ts';
-import { type Pipeline, startPipeline, until } from '../workflows/pipeline.ts';
+import { pauseReconciliation, type Pipeline, startPipeline, until } from '../workflows/pipeline.ts';
 import { type Answer, listIn, pipelineLine } from './support.ts';
 
 let pipeline: Pipeline;
 beforeAll(async () => {
   pipeline = await startPipeline('real');
+  await pauseReconciliation(pipeline.client);
 }, 120_000);
 afterAll(() => pipeline.close(), 60_000);
 

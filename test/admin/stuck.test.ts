@@ -5,7 +5,7 @@ import { newId } from '../../db/ids.ts';
 import { SEARCH_ATTRIBUTES } from '../../workflows/contracts.ts';
 import { messageStart } from '../../workflows/startOptions.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
-import { type Pipeline, startPipeline, until } from '../workflows/pipeline.ts';
+import { pauseReconciliation, type Pipeline, startPipeline, until } from '../workflows/pipeline.ts';
 import { type Answer, listIn, pipelineLine } from './support.ts';
 
 const HOUR = 3_600_000;
@@ -20,6 +20,7 @@ beforeAll(async () => {
     response.writeHead(answer).end();
   });
   pipeline = await startPipeline('real');
+  await pauseReconciliation(pipeline.client);
 }, 120_000);
 afterAll(async () => {
   await pipeline?.close();

@@ -399,7 +399,6 @@ describe('nobody else', () => {
     await eventually(
       () => callBack(addressOf('reports', { of: changing }), fields()),
       ({ status }) => status === 404,
-      5_000,
     );
     expect(await callBack(addressOf('reports', { of: changing, by: fresh }), fields())).toMatchObject({
       status: 200,
@@ -425,7 +424,6 @@ describe('nobody else', () => {
     await eventually(
       () => answered(fresh),
       (status) => status === 200,
-      5_000,
     );
     expect(await answered(secret)).toBe(200);
     expect(await answered(otherSecret)).toBe(404);
@@ -433,7 +431,6 @@ describe('nobody else', () => {
     await eventually(
       () => answered(secret),
       (status) => status === 404,
-      5_000,
     );
     expect(await answered(fresh)).toBe(200);
     await database()`delete from delivery_reports where carrier = ${changing}`;

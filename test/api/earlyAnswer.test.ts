@@ -22,37 +22,51 @@ const listening = async () =>
 
 const started = 'workflowTaskStartedEventAttributes';
 const ended = 'workflowTaskCompletedEventAttributes';
+const timedOut = 'workflowTaskTimedOutEventAttributes';
+
+const TRIES = 3;
+
+/** Sends five messages that the SMSC leaves unanswered; returns those which were answered before their task ended, step by step. */
+async function answeredEarly(): Promise<string[][]> {
+  const { api, id: account } = await newAccount({ balance: 1000, price: 10 });
+  // Until every worker there is has seen that the SMSC is quick.
+  const first = await Promise.all(
+    Array.from({ length: 10 }, () => api.send({ to: '+48500100000', text: 'x' })),
+  );
+  for (const { body } of first) await untilStatus({ api }, body.id, 'delivered');
+
+  // This SMSC answers no submit to such a number, which is given up after 3 s.
+  const sent = await Promise.all(
+    Array.from({ length: 5 }, () => api.send({ to: '+48500100905', text: 'x' })),
+  );
+  const then = await Promise.all(sent.map(({ body }) => eventsOf(body.id)));
+  expect(sent.map(({ status }) => status)).toEqual(sent.map(() => 201));
+  expect(await books(account)).toMatchObject({ balance: 850, ledger: 850 });
+  const early = sent.filter((_, i) => then[i]!.includes(started) && !then[i]!.includes(ended));
+  return await Promise.all(
+    early.map(({ body }) =>
+      eventually(
+        () => eventsOf(body.id),
+        (now) => now.includes('timerStartedEventAttributes'),
+        30_000,
+      ),
+    ),
+  );
+}
 
 describe('messages that are submitted within their first workflow task', () => {
   it(
     'are answered once they are charged, while the SMSC still has not answered',
     undisturbed(async () => {
-      const { api, id: account } = await newAccount({ balance: 1000, price: 10 });
-      // Until every worker there is has seen that the SMSC is quick.
-      const first = await Promise.all(
-        Array.from({ length: 10 }, () => api.send({ to: '+48500100000', text: 'x' })),
-      );
-      for (const { body } of first) await untilStatus({ api }, body.id, 'delivered');
-
-      // This SMSC answers no submit to such a number, which is given up after 3 s.
-      const sent = await Promise.all(
-        Array.from({ length: 5 }, () => api.send({ to: '+48500100905', text: 'x' })),
-      );
-      const then = await Promise.all(sent.map(({ body }) => eventsOf(body.id)));
-      expect(sent.map(({ status }) => status)).toEqual(sent.map(() => 201));
-      expect(await books(account)).toMatchObject({ balance: 850, ledger: 850 });
-      const early = sent.filter((_, i) => then[i]!.includes(started) && !then[i]!.includes(ended));
+      // Where the service itself stood still, its SMSC does not look quick, or the server takes the task away.
+      const disturbed = (each: string[][]) =>
+        each.length === 0 || each.some((steps) => steps.includes(timedOut));
+      let early = await answeredEarly();
+      for (let time = 1; time < TRIES && disturbed(early); time += 1) early = await answeredEarly();
       expect(early).not.toEqual([]);
-      for (const { body } of early) {
-        const steps = await eventually(
-          () => eventsOf(body.id),
-          (now) => now.includes('timerStartedEventAttributes'),
-          30_000,
-        );
-        expect(steps).not.toContain('activityTaskScheduledEventAttributes');
-      }
+      for (const steps of early) expect(steps).not.toContain('activityTaskScheduledEventAttributes');
     }),
-    120_000,
+    180_000,
   );
 
   it('are accepted all the same while nothing is heard of charges, and they are heard again', async () => {

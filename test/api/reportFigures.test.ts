@@ -172,15 +172,20 @@ describe('GET /v1/reports: what came of messages', () => {
     for (const id of [first!, second!, waiting!]) {
       await sql`insert into message_links (message_id, token) values (${id}, ${token!})`;
     }
-    const click = async (when: number, robot: boolean) => {
+    const click = async (robot: boolean) => {
       const id = newId('clk');
       await storeClick(sql, { id, token: token!, userAgent: null, ipHash: null, robot });
-      await sql`update link_clicks set clicked_at = ${new Date(when)} where id = ${id}`;
       return id;
     };
-    await countClick(sql, await click(NOON + HOUR / 2, true));
-    for (const offset of [3, 4]) await countClick(sql, await click(NOON + offset * HOUR, false));
-    await click(NOON + 5 * HOUR, false);
+    const countedClick = async (when: number, robot: boolean) => {
+      const id = await click(robot);
+      await sql`update link_clicks set clicked_at = ${new Date(when)} where id = ${id}`;
+      await countClick(sql, id);
+    };
+    await countedClick(NOON + HOUR / 2, true);
+    for (const offset of [3, 4]) await countedClick(NOON + offset * HOUR, false);
+    // Of now: one of before is counted by the service's own worker, as soon as it looks.
+    await click(false);
     const { data, totals } = await report(account, `${NOVEMBER}&group_by=reference`);
     const shown = data.map((row) => [row.key, row.clicks, row.robot_clicks, row.clicked_messages]);
     expect(shown.sort()).toEqual([

@@ -14,9 +14,11 @@ export async function eventually<T>(
 ): Promise<T> {
   const deadline = Date.now() + patienceMs;
   for (;;) {
+    // Before it asks: an answer that was old news when this process stood still is not the last.
+    const late = Date.now() > deadline;
     const answer = await ask();
     if (holds(answer)) return answer;
-    if (Date.now() > deadline) throw new Error(`waited in vain; last: ${JSON.stringify(answer)}`);
+    if (late) throw new Error(`waited in vain; last: ${JSON.stringify(answer)}`);
     await delay(PAUSE_MS);
   }
 }
