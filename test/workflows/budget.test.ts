@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cancelUpdate } from '../../workflows/contracts.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
 import { lookUp, writtenLookup } from './lookups.ts';
-import { HOUR, type Pipeline, startPipeline, until } from './pipeline.ts';
+import { HOUR, type Pipeline, startPipeline, until, undisturbedIn } from './pipeline.ts';
 import { receiveReplies, startReply } from './replies.ts';
 
 // The number of history events is what a message costs at any scale. Whoever raises a budget says why in its commit.
@@ -19,6 +19,7 @@ const BUDGET = {
 };
 
 let pipeline: Pipeline;
+const calm = undisturbedIn(() => pipeline);
 let receiver: HttpReceiver;
 
 beforeAll(async () => {
@@ -52,41 +53,61 @@ function expectWithin(events: string[], budget: number): void {
   expect(events.length, events.join(' ')).toBeLessThanOrEqual(budget);
 }
 
-test('the first message of a route, which goes through its queue, and the next one', async () => {
-  for (const budget of [BUDGET.first, BUDGET.immediate]) {
-    const id = await send(await pipeline.account());
-    await pipeline.untilStatus(id, 'delivered');
-    expectWithin(await eventsOf(id), budget);
-  }
-});
+test(
+  'the first message of a route, which goes through its queue, and the next one',
+  calm(async () => {
+    for (const budget of [BUDGET.first, BUDGET.immediate]) {
+      const id = await send(await pipeline.account());
+      await pipeline.untilStatus(id, 'delivered');
+      expectWithin(await eventsOf(id), budget);
+    }
+  }),
+  60_000,
+);
 
-test('a message sent at once, with the webhooks message.sent and message.delivered', async () => {
-  const id = await send(await pipeline.account({ webhookUrl: receiver.url }));
-  const events = await eventsOf(id);
-  const delivered = await pipeline.sql`
+test(
+  'a message sent at once, with the webhooks message.sent and message.delivered',
+  calm(async () => {
+    const id = await send(await pipeline.account({ webhookUrl: receiver.url }));
+    const events = await eventsOf(id);
+    const delivered = await pipeline.sql`
     select type from webhook_events where message_id = ${id} and state = 'delivered' order by id`;
-  expect(delivered.map(({ type }) => type as string)).toEqual(['message.sent', 'message.delivered']);
-  expectWithin(events, BUDGET.immediateWithWebhooks);
-});
+    expect(delivered.map(({ type }) => type as string)).toEqual(['message.sent', 'message.delivered']);
+    expectWithin(events, BUDGET.immediateWithWebhooks);
+  }),
+  60_000,
+);
 
-test('a scheduled message', async () => {
-  const id = await send(await pipeline.account(), Date.now() + 2_000);
-  await pipeline.untilStatus(id, 'delivered');
-  expectWithin(await eventsOf(id), BUDGET.scheduled);
-});
+test(
+  'a scheduled message',
+  calm(async () => {
+    const id = await send(await pipeline.account(), Date.now() + 2_000);
+    await pipeline.untilStatus(id, 'delivered');
+    expectWithin(await eventsOf(id), BUDGET.scheduled);
+  }),
+  60_000,
+);
 
-test('a scheduled message that is cancelled', async () => {
-  const id = await send(await pipeline.account(), Date.now() + HOUR);
-  await pipeline.client.workflow.getHandle(id).executeUpdate(cancelUpdate);
-  expectWithin(await eventsOf(id), BUDGET.cancelled);
-});
+test(
+  'a scheduled message that is cancelled',
+  calm(async () => {
+    const id = await send(await pipeline.account(), Date.now() + HOUR);
+    await pipeline.client.workflow.getHandle(id).executeUpdate(cancelUpdate);
+    expectWithin(await eventsOf(id), BUDGET.cancelled);
+  }),
+  60_000,
+);
 
-test('a number look-up', async () => {
-  const account = await pipeline.account();
-  const id = await writtenLookup(pipeline, account);
-  expect(await lookUp(pipeline, account, id)).toEqual({ state: 'done', reason: null });
-  expectWithin(await eventsOf(id), BUDGET.lookup);
-});
+test(
+  'a number look-up',
+  calm(async () => {
+    const account = await pipeline.account();
+    const id = await writtenLookup(pipeline, account);
+    expect(await lookUp(pipeline, account, id)).toEqual({ state: 'done', reason: null });
+    expectWithin(await eventsOf(id), BUDGET.lookup);
+  }),
+  60_000,
+);
 
 test('a reply, without and with the webhook message.received', async () => {
   const [quiet, told] = [await pipeline.account(), await pipeline.account({ webhookUrl: receiver.url })];

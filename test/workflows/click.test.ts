@@ -123,8 +123,7 @@ describe('counting', () => {
 
   test('of thirty clicks at once makes thirty and one event; the times are those of the clicks', async () => {
     const link = await newLink({ webhook: true });
-    const ids: string[] = [];
-    for (let i = 0; i < 30; i += 1) ids.push(await store(link));
+    const ids = await Promise.all(Array.from({ length: 30 }, () => store(link)));
     // Counted in another order than clicked.
     const events = await Promise.all(ids.toReversed().map((id) => countClick(pipeline.sql, id)));
     expect(events.filter((event) => event !== null)).toHaveLength(1);
@@ -140,10 +139,15 @@ describe('counting', () => {
 test('a click whose start was lost is found after five seconds; younger ones are left alone', async () => {
   const link = await newLink({ webhook: true });
   const ids = [await store(link), await store(link)];
-  await pipeline.sql`update link_clicks set clicked_at = now() - interval '1 hour' where id = ${ids[0]!}`;
+  const clicked = (id: string, ago: string) =>
+    pipeline.sql`update link_clicks set clicked_at = now() - ${ago}::interval where id = ${id}`;
+  // So young that it stays so however long the other takes.
+  await clicked(ids[1]!, '-1 minute');
+  await clicked(ids[0]!, '1 hour');
   await startForgottenClicks(pipeline.sql, pipeline.client);
   await eventsOf(ids[0]!);
   expect(await clicksOf(link)).toBe(1);
+  await clicked(ids[1]!, '0 seconds');
   // The worker's own look is the one that finds it.
   await until('the second click is counted', async () => (await clicksOf(link)) === 2);
   expect((await webhooksOf(link)).length).toBe(1);

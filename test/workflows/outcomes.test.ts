@@ -9,10 +9,10 @@ import { newId } from '../../db/ids.ts';
 import type { Told } from '../../workflows/contracts.ts';
 import { startDatabase } from '../support/database.ts';
 import { writeMessage } from '../support/messages.ts';
-import { type Pipeline, startPipeline, until } from './pipeline.ts';
-import { undisturbed } from '../support/undisturbed.ts';
+import { type Pipeline, startPipeline, until, undisturbedIn } from './pipeline.ts';
 
 let pipeline: Pipeline;
+const calm = undisturbedIn(() => pipeline);
 beforeAll(async () => {
   pipeline = await startPipeline('real');
 }, 120_000);
@@ -141,7 +141,7 @@ describe('outcomes of another database, whose workflows nobody takes up', () => 
 
 test(
   'a report that misses its answer by a moment is looked at again within that moment',
-  undisturbed(async () => {
+  calm(async () => {
     const message = await pipeline.draft(await pipeline.account(), { ending: '903' });
     await pipeline.accept(message);
     await pipeline.untilStatus(message.id, 'sent');

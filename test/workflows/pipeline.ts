@@ -21,6 +21,7 @@ import { acceptUpdate, SEARCH_ATTRIBUTES } from '../../workflows/contracts.ts';
 import type { StartableMessage } from '../../domain/startable.ts';
 import { batchStart, messageStart } from '../../workflows/startOptions.ts';
 import { timeSkippingServerOptions } from '../support/timeSkippingServer.ts';
+import { type Probe, undisturbed } from '../support/undisturbed.ts';
 
 export const HOUR = 3_600_000;
 export const DAY = 24 * HOUR;
@@ -37,6 +38,8 @@ export interface Pipeline {
   sleep(ms: number): Promise<void>;
   /** The server's time, epoch milliseconds. */
   now(): Promise<number>;
+  /** Ask PostgreSQL for a commit and Temporal for an answer. */
+  probes(): Probe[];
   account(options?: { balance?: number; webhookUrl?: string; testCredits?: number }): Promise<string>;
   draft(account: string, options?: DraftOptions): Promise<StartableMessage>;
   accept(message: StartableMessage): Promise<Acceptance>;
@@ -65,11 +68,20 @@ export interface DraftOptions {
 /** Waits for a condition in real time; fails with `what` after `patience` milliseconds. */
 export async function until(what: string, holds: () => Promise<boolean>, patience = 20_000): Promise<void> {
   const deadline = Date.now() + patience;
-  while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`waited in vain: ${what}`);
+  for (;;) {
+    // Before it asks: an answer that was old news when this process stood still is not the last.
+    const late = Date.now() > deadline;
+    if (await holds()) return;
+    if (late) throw new Error(`waited in vain: ${what}`);
     await delay(25);
   }
 }
+
+/** As {@link undisturbed}, for scenarios that count on this pipeline's servers to be quick. */
+export const undisturbedIn =
+  (pipeline: () => Pipeline) =>
+  (scenario: () => Promise<void>): (() => Promise<void>) =>
+    undisturbed(scenario, () => pipeline().probes());
 
 /** The service's own reconciliation, every ten minutes by the clock, leaves what a test has lost to the test from now on. */
 export async function pauseReconciliation(client: Client): Promise<void> {
@@ -82,6 +94,8 @@ export async function pauseReconciliation(client: Client): Promise<void> {
   await until('the schedule exists', pause);
 }
 
+const SERVER_STARTS = 3;
+
 /** Where the workflows of a test run. */
 interface TemporalServer {
   address: string;
@@ -92,7 +106,7 @@ interface TemporalServer {
 }
 
 async function timeSkippingServer(): Promise<TemporalServer> {
-  const env = await TestWorkflowEnvironment.createTimeSkipping({ server: await timeSkippingServerOptions() });
+  const env = await createTimeSkipping();
   // This server cannot list them, so there is nothing to compare with; their types are 2 keyword, 6 datetime.
   await env.connection.operatorService.addSearchAttributes({
     namespace: 'default',
@@ -107,6 +121,18 @@ async function timeSkippingServer(): Promise<TemporalServer> {
     now: () => env.currentTimeMs(),
     stop: () => env.teardown(),
   };
+}
+
+// The server is given five seconds to start, which a busy machine may need for a JVM alone.
+async function createTimeSkipping(): Promise<TestWorkflowEnvironment> {
+  const server = await timeSkippingServerOptions();
+  for (let time = 1; ; time += 1) {
+    try {
+      return await TestWorkflowEnvironment.createTimeSkipping({ server });
+    } catch (error) {
+      if (time === SERVER_STARTS || !String(error).includes('did not start')) throw error;
+    }
+  }
 }
 
 async function realServer(dataDir: string): Promise<TemporalServer> {
@@ -164,6 +190,10 @@ export async function startPipeline(
     ...{ sql, client, databaseUrl: postgres.url, address: temporal.address },
     sleep: (ms) => temporal.sleep(ms),
     now: () => temporal.now(),
+    probes: () => [
+      () => sql`select pg_logical_emit_message(true, 'probe', '')`,
+      () => client.workflowService.getSystemInfo({}),
+    ],
 
     async account({ balance = 1000, webhookUrl, testCredits = 0 } = {}) {
       const id = newId('cl');

@@ -131,9 +131,6 @@ test('events that nobody was told of count as well: those beyond what a run may 
 }, 90_000);
 
 test('a worker at an empty Temporal starts a few again, says so, and nothing is sent or charged twice', async () => {
-  const sendAt = Date.now() + 15_000;
-  const ids = await Promise.all([1, 2, 3, 4, 5, 6].map(() => accepted({ sendAt })));
-  await aged(ids);
   const { connection } = pipeline.client;
   await prepareNamespace([pipeline.address], 'empty');
   const wrong = await startWorker({
@@ -148,6 +145,9 @@ test('a worker at an empty Temporal starts a few again, says so, and nothing is 
   try {
     const client = new Client({ connection, namespace: 'empty' });
     await pauseReconciliation(client);
+    const sendAt = Date.now() + 15_000;
+    const ids = await Promise.all([1, 2, 3, 4, 5, 6].map(() => accepted({ sendAt })));
+    await aged(ids);
     await pipeline.sql`delete from maintenance_positions`;
     await pipeline.sql`delete from findings`;
     const { mended } = await reconcile(client);
