@@ -5,6 +5,7 @@ import type { Database } from '../db/connection.ts';
 import { orderRoutes, type Routing } from '../domain/routing.ts';
 import { countEnd } from '../telemetry/messageMetrics.ts';
 import type { SubmissionOutcome } from '../workflows/contracts.ts';
+import { unknownMessage } from './failures.ts';
 
 /** What happens to a message apart from its submission, by its workflow's timers or by the operator's word. */
 export function messageActivities(sql: Database, routing: () => Promise<Routing>) {
@@ -21,9 +22,14 @@ export function messageActivities(sql: Database, routing: () => Promise<Routing>
       return { carrier: best };
     },
 
-    /** `queued` or `sent` becomes `expired`; returns what the message is now. */
+    /**
+     * `queued` or `sent` becomes `expired`; returns what the message is now.
+     * @throws ApplicationFailure `UnknownMessage`, for good
+     */
     async expire(messageId: string): Promise<SubmissionOutcome> {
-      const { status, events } = await expireMessage(sql, messageId);
+      const change = await expireMessage(sql, messageId);
+      if (change === null) throw unknownMessage(messageId);
+      const { status, events } = change;
       // By reports that were faster it has another end, which is counted where it came from.
       if (status === 'expired') countEnd(status);
       return { status: status as SubmissionOutcome['status'], events };

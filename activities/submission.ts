@@ -32,6 +32,7 @@ import {
 } from '../workflows/contracts.ts';
 import { countEnd, observeSent, observeSubmit } from '../telemetry/messageMetrics.ts';
 import { addIds } from '../telemetry/ids.ts';
+import { unknownMessage } from './failures.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import type { Pacer } from './pacing.ts';
 
@@ -137,7 +138,7 @@ async function submitMessage(
 ): Promise<SubmissionOutcome | MovedOn> {
   const { sql, carrier, pacer, applyReports } = submitting;
   const message = await openSubmission(sql, messageId);
-  if (!message) throw ApplicationFailure.nonRetryable(`no accepted message ${messageId}`);
+  if (!message) throw unknownMessage(messageId);
   addIds({ accountId: message.accountId, requestId: message.requestId });
   // An earlier attempt came this far and its result was lost: the workflow has still to tell of its events.
   if (message.status !== 'queued') return asOutcome(message);
@@ -147,7 +148,11 @@ async function submitMessage(
     countEnd(status);
     if (status !== 'queued') return asOutcome({ status, events: message.events });
   }
-  if (message.giveUpAt.getTime() <= Date.now()) return asEnd(await expireMessage(sql, messageId));
+  if (message.giveUpAt.getTime() <= Date.now()) {
+    const end = await expireMessage(sql, messageId);
+    if (end === null) throw unknownMessage(messageId);
+    return asEnd(end);
+  }
 
   const pieces = piecesOf(message, carrier);
   if (message.submission === 'under way') {

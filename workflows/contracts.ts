@@ -156,6 +156,7 @@ export const outcomeSignal = defineSignal<[HeardOutcome]>('outcome');
 export const FAILURE = {
   notCancellable: 'NotCancellable',
   notUnanswered: 'NotUnanswered',
+  unknownMessage: 'UnknownMessage',
   throttled: 'Throttled',
   carrierUnavailable: 'CarrierUnavailable',
   webhookExhausted: 'WebhookExhausted',

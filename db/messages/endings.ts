@@ -57,9 +57,10 @@ export async function giveUpUnanswered(sql: Sql, messageId: string): Promise<Sta
 /**
  * Delivery attempts have passed their end: `queued` or `sent` becomes `expired`; anything else stays. A message of which
  * the carrier was never given anything is paid back, once; one whose submit is open shows as unanswered.
+ * @returns what the message is now; null when there is no such accepted message
  */
-export async function expireMessage(sql: Sql, messageId: string): Promise<StatusChange> {
-  const [row] = await sql<StatusChange[]>`
+export async function expireMessage(sql: Sql, messageId: string): Promise<StatusChange | null> {
+  const [row] = await sql<(StatusChange | { status: null })[]>`
     with expired as (
       update messages
          set status = 'expired', updated_at = now(),
@@ -67,10 +68,10 @@ export async function expireMessage(sql: Sql, messageId: string): Promise<Status
        where id = ${messageId} and status in ('queued', 'sent')
       returning id, account_id, status, submission, delivered_at, error_code, updated_at
     ), refunded as (${refundOf(sql, sql`(select * from expired where submission = 'waiting')`)}), event as (${eventOf(sql, sql`expired`)})
-    select coalesce((select status from expired), (select status from messages where id = ${messageId})) as status,
+    select coalesce((select status from expired), (select status from messages
+                                                             where id = ${messageId} and status not in ('draft', 'refused'))) as status,
            ${pendingEvents(sql, messageId)} || array(select id from event) as events`;
-  if (!row) throw new Error(`message ${messageId} vanished`);
-  return row;
+  return row === undefined || row.status === null ? null : row;
 }
 
 /**

@@ -66,7 +66,8 @@ export interface Load {
 /** Begins the tag of a request of `probing`: its caller may have been told that nobody knows. */
 export const PROBE_TAG = 'probe';
 
-const PRICE = 10;
+/** Of a part, in grosze. */
+export const PRICE = 10;
 const POOR_BALANCE = 40 * PRICE;
 const RATE = '100000';
 const TRIAL_NUMBERS = ['+48500111222', '+48500111333'];
@@ -210,7 +211,11 @@ export function startLoad(
 }
 
 /** Asks for one account outside the plan, again and again until the answer is final; keeps answers as a load does. */
-export function oneCaller(urls: string[], account: Account, { answers, complaints }: Load) {
+export function oneCaller(
+  urls: string[],
+  account: Account,
+  { answers, complaints }: Pick<Load, 'answers' | 'complaints'>,
+) {
   const call = callerOf(urls, 0, account, answers, complaints);
   return {
     send: (request: Planned): Promise<Told> => send(call, request),

@@ -3,11 +3,8 @@ import { findTemporal, startTemporal } from '../../bin/embedded/temporal.ts';
 import { freePort } from '../../bin/embedded/ports.ts';
 import { startPostgres } from '../../bin/embedded/postgres.ts';
 import { searchAttributesOf } from '../../bin/searchAttributes.ts';
-import { type Database, openDatabase } from '../../db/connection.ts';
 import { migrate } from '../../db/migrate.ts';
-import { addRoute, addRule, sealCredentials } from '../../db/routes/routes.ts';
 import { SEARCH_ATTRIBUTES } from '../../workflows/contracts.ts';
-import { untilBound } from '../support/product.ts';
 import {
   childrenOf,
   type Installation,
@@ -21,6 +18,7 @@ import {
 } from './installation.ts';
 import type { Account, Accounts } from './load.ts';
 import type { Network } from './network.ts';
+import { ROUTE, sendBySmpp } from './smppRoute.ts';
 
 /** What can be killed. */
 export const VICTIMS = ['api', 'worker', 'postgres', 'temporal'] as const;
@@ -47,18 +45,6 @@ export interface Stage extends Installation {
   /** All messages by SMPP go by this route. */
   route: string;
 }
-
-const ROUTE = 'operator';
-const SMPP = {
-  window: 20,
-  enquireLinkSeconds: 1,
-  responseSeconds: 4,
-  bindSeconds: 2,
-  reconnectMinMs: 50,
-  reconnectMaxMs: 500,
-};
-// Longer than anything is away here: what waits for the route goes by it.
-const BROKEN_AFTER_S = 600;
 
 /** Starts everything; `connect` is asked once for each link. */
 export async function startStage(connect: Connect): Promise<Stage> {
@@ -110,15 +96,8 @@ export async function startStage(connect: Connect): Promise<Stage> {
       processes: { api, worker, postgres, temporal },
       route: ROUTE,
       async sendBySmpp(network, accounts) {
-        const sql = openDatabase(postgres.url, 1);
-        try {
-          const port = await connect('worker to smsc', network.smsc.port);
-          await addSmppRoute(sql, secretsKey, network, port);
-          for (const { id } of accounts) await addAccountRule(sql, id);
-          await untilBound(sql, ROUTE, 1);
-        } finally {
-          await sql.end({ timeout: 5 });
-        }
+        const port = await connect('worker to smsc', network.smsc.port);
+        await sendBySmpp({ databaseUrl: postgres.url, secretsKey }, network.smsc, port, accounts);
       },
       stop,
     };
@@ -131,28 +110,6 @@ export async function startStage(connect: Connect): Promise<Stage> {
 /** Those of the load's accounts whose messages leave this machine; test accounts' never do. */
 export function livePayers({ rich, telling, poor, stepping }: Accounts): Account[] {
   return [rich, telling, poor, stepping];
-}
-
-async function addSmppRoute(
-  sql: Database,
-  secretsKey: Buffer,
-  { smsc }: Network,
-  port: number,
-): Promise<void> {
-  const { systemId, password } = smsc;
-  await addRoute(sql, {
-    name: ROUTE,
-    kind: 'smpp',
-    state: 'active',
-    settings: { host: '127.0.0.1', port, ...SMPP },
-    credentials: sealCredentials(secretsKey, ROUTE, { systemId, password }),
-    ratePerSecond: null,
-    brokenAfterS: BROKEN_AFTER_S,
-  });
-}
-
-async function addAccountRule(sql: Database, accountId: string): Promise<void> {
-  await addRule(sql, { route: ROUTE, prefix: '', accountId, type: null, priority: null, weight: 100 });
 }
 
 type Server = Killable & { port: number; stop(): Promise<void> };

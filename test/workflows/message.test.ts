@@ -5,15 +5,16 @@ import {
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newId } from '../../db/ids.ts';
 import { storeReports } from '../../db/incoming/receipts.ts';
 import { cancelSignal, cancelUpdate, FAILURE } from '../../workflows/contracts.ts';
 import type { StartableMessage } from '../../domain/startable.ts';
 import { messageStart } from '../../workflows/startOptions.ts';
 import { carrierId, reportDelivered } from './deliveryReports.ts';
-import { undisturbed } from '../support/undisturbed.ts';
-import { DAY, HOUR, type Pipeline, startPipeline, until } from './pipeline.ts';
+import { DAY, HOUR, type Pipeline, startPipeline, until, undisturbedIn } from './pipeline.ts';
 
 let pipeline: Pipeline;
+const calm = undisturbedIn(() => pipeline);
 beforeAll(async () => (pipeline = await startPipeline()), 120_000);
 afterAll(() => pipeline?.close());
 
@@ -69,9 +70,9 @@ describe('waiting for the send time', () => {
 
   test(
     'cancelled 31 s before: refunded, the workflow ends',
-    undisturbed(async () => {
+    calm(async () => {
       const { message, account } = await scheduled(HOUR);
-      await pipeline.sleep(HOUR - 31_000);
+      await pipeline.sleep(message.sendAt! - 31_000 - (await pipeline.now()));
       await cancel(message.id);
       expect((await row(message.id)).status).toBe('cancelled');
       expect(await untilClosed(message.id)).toBe('COMPLETED');
@@ -90,6 +91,18 @@ describe('waiting for the send time', () => {
     await pipeline.sleep(31_000);
     await pipeline.untilStatus(message.id, 'delivered');
     expect(await pipeline.balance(account)).toBe(985);
+  });
+
+  test('one that the database does not know, as after a restore, is not submitted and ends as failed', async () => {
+    const sendAt = (await pipeline.now()) + HOUR;
+    const known = await pipeline.draft(await pipeline.account(), { sendAt });
+    for (const id of [newId('msg'), known.id]) {
+      const workflow = await pipeline.client.workflow.start('message', messageStart({ ...known, id }, true));
+      await pipeline.sleep(HOUR + 1000);
+      await expect(workflow.result()).rejects.toMatchObject({ cause: { type: FAILURE.unknownMessage } });
+      expect(await pipeline.submits(id)).toBe(0);
+    }
+    expect((await row(known.id)).status).toBe('draft');
   });
 
   test('a message sent at once cannot be cancelled', async () => {
