@@ -1,32 +1,29 @@
+import { randomUUID } from 'node:crypto';
+import { Client, Connection, ServiceError } from '@temporalio/client';
+import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { reconciliationActivities } from '../../activities/reconciliation.ts';
+import type { Database } from '../../db/connection.ts';
 import { chargeRequest } from '../../db/money/billing.ts';
 import { idFloor, newId } from '../../db/ids.ts';
-import { dismissFinding, listFindings, recordRepair } from '../../db/maintenance/findings.ts';
+import { dismissFinding, listFindings, mayRestart, recordRepair } from '../../db/maintenance/findings.ts';
 import { chargeLookup } from '../../db/lookups/lookups.ts';
 import { ensureSchedules } from '../../worker/schedules.ts';
-import { cancelUpdate } from '../../workflows/contracts.ts';
+import { cancelUpdate, type Tally } from '../../workflows/contracts.ts';
 import { batchRestart, batchStart } from '../../workflows/startOptions.ts';
-import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
+import { eventually } from '../support/eventually.ts';
+import { startProxy } from '../support/proxy.ts';
 import { writtenLookup } from './lookups.ts';
 import { reportDelivered } from './deliveryReports.ts';
+import { type HoldingReceiver, startHoldingReceiver } from './holdingReceiver.ts';
 import { HOUR, pauseReconciliation, type Pipeline, startPipeline, until } from './pipeline.ts';
 import { findingsOf, reconcileOnce, removeWorkflow, repairsOf, terminateForGood } from './reconciling.ts';
 
 let pipeline: Pipeline;
-let receiver: HttpReceiver;
-let receiving = false;
-let callsLeftOpen = 0;
-const received: string[] = [];
+let receiver: HoldingReceiver;
 
 beforeAll(async () => {
-  receiver = await startHttpReceiver((response, raw) => {
-    if (!receiving) {
-      callsLeftOpen += 1;
-      return;
-    }
-    received.push((JSON.parse(raw.toString()) as { type: string }).type);
-    response.writeHead(200).end();
-  });
+  receiver = await startHoldingReceiver();
   pipeline = await startPipeline('real');
   await pauseReconciliation(pipeline.client);
 }, 120_000);
@@ -59,6 +56,20 @@ async function row(id: string) {
   const [message] = await pipeline.sql`select status, submission, refusal from messages where id = ${id}`;
   return message!;
 }
+
+/** Keeps restarts waiting just before they are noted, until they are let go. */
+async function holdRestarts(sql: Database): Promise<() => Promise<void>> {
+  const own = await sql.reserve();
+  await own`begin`;
+  await mayRestart(own, '', 1);
+  return async () => {
+    await own`rollback`;
+    own.release();
+  };
+}
+
+const restartWaits = async () =>
+  (await pipeline.sql`select from pg_stat_activity where wait_event = 'advisory'`).length > 0;
 
 const MENDED = [{ kind: 'workflow_lost', state: 'mended', mended: 1 }];
 
@@ -116,7 +127,7 @@ describe('a message whose workflow was lost', () => {
     await pipeline.untilStatus(id, 'delivered');
     await until('that is found', async () => (await findings(id)).length > 0);
     expect(await findings(id)).toEqual([{ kind: 'workflow_lost', state: 'open', mended: 0 }]);
-    receiving = true;
+    receiver.taking = true;
     expect((await reconcile()).mended).toBe(1);
     await until('all of it is told', async () => {
       const left = await pipeline.sql`
@@ -124,8 +135,8 @@ describe('a message whose workflow was lost', () => {
       return left.length === 0;
     });
     await until('its workflow ends', async () => (await stateOf(id)) === 'COMPLETED');
-    receiving = false;
-    expect(received.splice(0)).toContain('message.delivered');
+    receiver.taking = false;
+    expect(receiver.received.splice(0)).toContain('message.delivered');
     expect(await pipeline.submits(id)).toBe(1);
   });
 
@@ -165,6 +176,49 @@ describe('a message whose workflow was lost', () => {
     await until('its workflow ends', async () => (await stateOf(id)) === 'COMPLETED');
     expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
   });
+
+  test('noted, and the repair cut off: not made twice by that run, and made by the next one', async () => {
+    const { id, account } = await scheduled();
+    await terminate(id);
+    const proxy = await startProxy(Number(pipeline.address.split(':')[1]));
+    // Without tries of its own.
+    const connection = await Connection.connect({ address: `127.0.0.1:${proxy.port}`, interceptors: [] });
+    try {
+      const client = new Client({ connection });
+      const execution = { workflowId: 'reconciliation', runId: randomUUID() };
+      const steps = reconciliationActivities(pipeline.sql, client);
+      const run = () =>
+        new MockActivityEnvironment({ workflowExecution: execution }).run<[], Tally, () => Promise<Tally>>(
+          () => steps.reconcileEnded(),
+        );
+      const letGo = await holdRestarts(pipeline.sql);
+      const cutOff = run().catch((error: unknown) => error);
+      await until('the repair is about to be noted', restartWaits);
+      proxy.cut();
+      await letGo();
+      expect(await cutOff).toBeInstanceOf(ServiceError);
+      const noted = await eventually(
+        () => findings(id),
+        ({ length }) => length > 0,
+      );
+      expect([await stateOf(id), noted]).toEqual(['TERMINATED', MENDED]);
+      proxy.restore();
+      // The connection may need a moment.
+      const rest = await eventually(
+        () => run().catch(() => null),
+        (tally) => tally !== null,
+      );
+      expect(rest?.mended).toBe(0);
+      expect(await stateOf(id)).toBe('TERMINATED');
+    } finally {
+      await connection.close();
+      await proxy.close();
+    }
+    expect((await reconcile()).mended).toBe(1);
+    expect(await stateOf(id)).toBe('RUNNING');
+    expect(await findings(id)).toEqual([{ kind: 'workflow_lost', state: 'mended', mended: 2 }]);
+    expect(await pipeline.balance(account)).toBe(985);
+  }, 60_000);
 
   test('recipients whose batch never came to them get their workflows', async () => {
     const account = await pipeline.account();
@@ -284,18 +338,18 @@ describe('a message whose workflow was lost', () => {
   });
 
   test('its end was not told to the webhook: told, once', async () => {
-    const before = callsLeftOpen;
+    const before = receiver.leftOpen;
     const { id } = await accepted({ ending: '902' }, { webhookUrl: receiver.url });
     await pipeline.untilStatus(id, 'failed');
-    await until('its receiver is called', () => Promise.resolve(callsLeftOpen > before));
+    await until('its receiver is called', () => Promise.resolve(receiver.leftOpen > before));
     await terminate(id);
-    receiving = true;
+    receiver.taking = true;
     expect((await reconcile()).mended).toBe(1);
     await until('it is told', async () => {
       const [event] = await pipeline.sql`select state from webhook_events where message_id = ${id}`;
       return event?.['state'] === 'delivered';
     });
-    expect(new Set(received)).toEqual(new Set(['message.failed']));
+    expect(new Set(receiver.received)).toEqual(new Set(['message.failed']));
     expect(await pipeline.submits(id)).toBe(0);
   });
 });

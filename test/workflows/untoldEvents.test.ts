@@ -7,30 +7,20 @@ import { chargeRequest } from '../../db/money/billing.ts';
 import { newId } from '../../db/ids.ts';
 import { keepReplies } from '../../activities/inbound.ts';
 import { reportDelivered } from './deliveryReports.ts';
+import { type HoldingReceiver, startHoldingReceiver } from './holdingReceiver.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
 import { ageEvents } from '../support/lateEvents.ts';
 import { pauseReconciliation, type Pipeline, startPipeline, until } from './pipeline.ts';
 import { findingsOf, reconcileOnce, removeWorkflow, repairsOf, terminateForGood } from './reconciling.ts';
 
 let pipeline: Pipeline;
-let receiver: HttpReceiver;
+let receiver: HoldingReceiver;
 /** One that never answers, so that its first attempts are ordinary steps. */
 let slow: HttpReceiver;
 let slowCalls = 0;
-/** Whether the receiver takes events; else it leaves each call open. */
-let receiving = false;
-let leftOpen = 0;
-const received: string[] = [];
 
 beforeAll(async () => {
-  receiver = await startHttpReceiver((response, raw) => {
-    if (!receiving) {
-      leftOpen += 1;
-      return;
-    }
-    received.push((JSON.parse(raw.toString()) as { type: string }).type);
-    response.writeHead(200).end();
-  });
+  receiver = await startHoldingReceiver();
   slow = await startHttpReceiver(() => void (slowCalls += 1));
   pipeline = await startPipeline('real');
   await pauseReconciliation(pipeline.client);
@@ -41,8 +31,8 @@ afterAll(async () => {
   await pipeline?.close();
 }, 60_000);
 afterEach(async () => {
-  receiving = false;
-  received.length = 0;
+  receiver.taking = false;
+  receiver.received.length = 0;
   // What one test leaves is not to be found by the next.
   await pipeline.sql`update webhook_events set state = 'exhausted' where state = 'pending'`;
   await reconcile();
@@ -62,10 +52,10 @@ async function accepted(ending: string, webhookUrl = receiver.url): Promise<stri
 
 /** A message that is over, its receiver called and without an answer. */
 async function overAndUntold(): Promise<string> {
-  const before = leftOpen;
+  const before = receiver.leftOpen;
   const id = await accepted('902');
   await pipeline.untilStatus(id, 'failed');
-  await until('its receiver is called', () => Promise.resolve(leftOpen > before));
+  await until('its receiver is called', () => Promise.resolve(receiver.leftOpen > before));
   return id;
 }
 
@@ -99,10 +89,10 @@ async function leaveAnother(id: string): Promise<void> {
 
 /** Sent and told, its workflow waits for the delivery report. */
 async function sentAndTold(): Promise<string> {
-  receiving = true;
+  receiver.taking = true;
   const id = await accepted('903');
   await pipeline.untilStatus(id, 'sent');
-  await until('that is told', () => Promise.resolve(received.length > 0));
+  await until('that is told', () => Promise.resolve(receiver.received.length > 0));
   await untilTold(id);
   await until('its step has ended', async () => (await stepsOf(id)).length === 0);
   return id;
@@ -152,7 +142,7 @@ describe('events of a message that is over', () => {
   test('its workflow gone from a restored Temporal: told once they are late, and seen to be', async () => {
     const id = await overAndUntold();
     await removeWorkflow(pipeline, id);
-    receiving = true;
+    receiver.taking = true;
     expect(await reconcile(), 'young').toEqual({ mended: 0, reported: 0 });
     const [event] = await age();
     expect(await reconcile()).toEqual({ mended: 1, reported: 0 });
@@ -160,7 +150,7 @@ describe('events of a message that is over', () => {
     expect(await repairsOf(pipeline, id)).toEqual(['message workflow started again']);
     await untilTold(id);
     await untilEnded(id);
-    expect(received).toEqual(['message.failed']);
+    expect(receiver.received).toEqual(['message.failed']);
     expect((await position()) ?? '', 'looked at once more').not.toBe(event);
     expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
     expect(await position()).toBe(event);
@@ -177,12 +167,12 @@ describe('events of a message that is over', () => {
     expect(await repairsOf(pipeline, id)).toEqual(['outcome told again']);
     await untilTold(id);
     await untilEnded(id);
-    expect(received).toEqual(['message.sent', 'message.delivered']);
+    expect(receiver.received).toEqual(['message.sent', 'message.delivered']);
     expect(await pipeline.submits(id)).toBe(1);
   });
 
   test('its workflow completed in the eyes of Temporal: run once more, and nothing else is done anew', async () => {
-    receiving = true;
+    receiver.taking = true;
     const id = await accepted('000');
     await pipeline.untilStatus(id, 'delivered');
     await untilEnded(id);
@@ -191,7 +181,7 @@ describe('events of a message that is over', () => {
     expect(await reconcile()).toEqual({ mended: 1, reported: 0 });
     expect(await findings(id)).toEqual([{ kind: 'events_left', state: 'mended', mended: 1 }]);
     await untilTold(id);
-    expect(received).toEqual(['message.sent', 'message.delivered', 'message.delivered']);
+    expect(receiver.received).toEqual(['message.sent', 'message.delivered', 'message.delivered']);
     expect(await pipeline.submits(id)).toBe(1);
     expect(await balanceOf(id)).toBe(985);
   });
@@ -232,10 +222,10 @@ describe('events of a message that is over', () => {
       values (${newId('evt')}, ${account}, ${id}, 'message.undelivered',
               '{"status":"undelivered","delivered_at":null,"error_code":null,"updated_at":"2026-01-01T00:00:00Z"}')`;
     await age();
-    receiving = true;
+    receiver.taking = true;
     expect(await reconcile()).toEqual({ mended: 1, reported: 0 });
     await untilTold(id);
-    expect(received).toEqual(['message.undelivered']);
+    expect(receiver.received).toEqual(['message.undelivered']);
     await batch.terminate();
   });
 
@@ -266,7 +256,7 @@ test('a message still open whose event was left is told of it by its workflow, w
   await age();
   expect(await reconcile()).toEqual({ mended: 1, reported: 0 });
   await untilTold(id);
-  expect(received).toEqual(['message.sent', 'message.sent']);
+  expect(receiver.received).toEqual(['message.sent', 'message.sent']);
   expect(await stateOf(id)).toBe('RUNNING');
   await reportDelivered(pipeline.sql, id);
   await untilEnded(id);
@@ -280,7 +270,7 @@ test('a message still open whose workflow is gone, with an event left, is mended
   await pipeline.sql`update messages set updated_at = now() - interval '6 minutes' where id = ${id}`;
   expect(await reconcile()).toEqual({ mended: 1, reported: 0 });
   await untilTold(id);
-  expect(received).toEqual(['message.sent', 'message.sent']);
+  expect(receiver.received).toEqual(['message.sent', 'message.sent']);
   expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
   expect(await pipeline.submits(id)).toBe(1);
 });
@@ -289,17 +279,17 @@ describe('clicks and replies', () => {
   const kinds = { click: startedClick, inbound: startedReply };
 
   test.each(['click', 'inbound'] as const)('%s: gone from a restored Temporal, told once', async (kind) => {
-    const before = leftOpen;
+    const before = receiver.leftOpen;
     const id = await kinds[kind]();
-    await until('its receiver is called', () => Promise.resolve(leftOpen > before));
+    await until('its receiver is called', () => Promise.resolve(receiver.leftOpen > before));
     await removeWorkflow(pipeline, id);
-    receiving = true;
+    receiver.taking = true;
     expect(await reconcile(), 'young').toEqual({ mended: 0, reported: 0 });
     await age();
     expect(await reconcile()).toEqual({ mended: 1, reported: 0 });
     expect(await repairsOf(pipeline, id)).toEqual([`${kind} workflow started again`]);
     await untilEnded(id);
-    expect(received).toHaveLength(1);
+    expect(receiver.received).toHaveLength(1);
     expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
   });
 
@@ -333,10 +323,10 @@ describe('clicks and replies', () => {
       const id = await beingTold(kinds[kind]);
       await terminateForGood(pipeline, id);
       await pipeline.sql`update accounts set webhook_url = ${receiver.url} where webhook_url = ${slow.url}`;
-      receiving = true;
+      receiver.taking = true;
       expect(await reconcile()).toEqual({ mended: 1, reported: 0 });
       await untilEnded(id);
-      expect(received).toHaveLength(1);
+      expect(receiver.received).toHaveLength(1);
     },
   );
 });
