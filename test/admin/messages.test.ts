@@ -3,10 +3,17 @@ import { newId } from '../../db/ids.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cancelSignal } from '../../workflows/contracts.ts';
 import { lockRow } from '../crash/holds.ts';
-import { pauseReconciliation, type Pipeline, startPipeline, until } from '../workflows/pipeline.ts';
+import {
+  pauseReconciliation,
+  type Pipeline,
+  startPipeline,
+  until,
+  undisturbedIn,
+} from '../workflows/pipeline.ts';
 import { type Answer, listIn, pipelineLine } from './support.ts';
 
 let pipeline: Pipeline;
+const calm = undisturbedIn(() => pipeline);
 beforeAll(async () => {
   pipeline = await startPipeline('real');
   await pauseReconciliation(pipeline.client);
@@ -79,19 +86,23 @@ describe('messages give-up', () => {
 });
 
 describe('a decision whose workflow task the server throws away', () => {
-  test('is told to the workflow again', async () => {
-    const { id, account } = await unansweredMessage();
-    const lock = await lockRow(pipeline.sql, 'message', id);
-    const decided = ok('messages', 'give-up', '--id', id);
-    await lock.untilWaitedFor();
-    // Comes while the task is under way that would end the workflow: it cannot end then.
-    await pipeline.client.workflow.getHandle(id).signal(cancelSignal);
-    await lock.release();
-    expect(await decided).toEqual({ id, carried_out: true });
-    await pipeline.client.workflow.getHandle(id).result();
-    expect((await taskFailures(id)).length).toBeGreaterThan(0);
-    expect(await ok('ledger', '--account', account)).toMatchObject({ balance_grosze: 1000, agrees: true });
-  });
+  test(
+    'is told to the workflow again',
+    calm(async () => {
+      const { id, account } = await unansweredMessage();
+      const lock = await lockRow(pipeline.sql, 'message', id);
+      const decided = ok('messages', 'give-up', '--id', id);
+      await lock.untilWaitedFor();
+      // Comes while the task is under way that would end the workflow: it cannot end then.
+      await pipeline.client.workflow.getHandle(id).signal(cancelSignal);
+      await lock.release();
+      expect(await decided).toEqual({ id, carried_out: true });
+      await pipeline.client.workflow.getHandle(id).result();
+      expect((await taskFailures(id)).length).toBeGreaterThan(0);
+      expect(await ok('ledger', '--account', account)).toMatchObject({ balance_grosze: 1000, agrees: true });
+    }),
+    60_000,
+  );
 });
 
 describe('messages resubmit', () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { activeEntry, blacklistForOptOut } from '../../db/incoming/blacklist.ts';
 import type { AnswerBody } from '../support/client.ts';
-import { database, newAccount, type TestAccount } from '../support/factories.ts';
+import { database, newAccount, type TestAccount, serviceProbes } from '../support/factories.ts';
 import { undisturbed } from '../support/undisturbed.ts';
 
 const number = (i: number) => `+48500${String(300_000 + i)}`;
@@ -297,7 +297,7 @@ describe('GET /v1/blacklist', () => {
       }
       expect(Date.now() - start).toBeLessThan(2000);
       await database()`delete from blacklist where account_id = ${account.id}`;
-    }),
+    }, serviceProbes),
   );
 });
 

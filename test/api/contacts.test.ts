@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ApiAnswer } from '../support/client.ts';
-import { database, newAccount, type TestAccount } from '../support/factories.ts';
+import { database, newAccount, type TestAccount, serviceProbes } from '../support/factories.ts';
 import { undisturbed } from '../support/undisturbed.ts';
 
 const PATH = '/v1/contacts';
@@ -198,7 +198,7 @@ describe('POST /v1/contacts with one object', () => {
         expect(answer).toMatchObject({ status: 400, body: { error: { param: Object.keys(part)[0] } } });
       }
       expect(performance.now() - begin).toBeLessThan(4000);
-    }),
+    }, serviceProbes),
   );
 
   it('takes what the limits allow: 20 fields, keys of 31 and values of 200 characters, names of 100', async () => {

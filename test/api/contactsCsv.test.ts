@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, inject, it } from 'vitest';
 import type { ApiAnswer } from '../support/client.ts';
-import { database, newAccount, type TestAccount } from '../support/factories.ts';
+import { database, newAccount, type TestAccount, serviceProbes } from '../support/factories.ts';
 import { undisturbed } from '../support/undisturbed.ts';
 
 const PATH = '/v1/contacts';
@@ -238,7 +238,7 @@ describe('POST /v1/contacts as text/csv', () => {
       const begin = performance.now();
       expect((await take(account, csv)).status).toBe(400);
       expect(performance.now() - begin).toBeLessThan(2500);
-    }),
+    }, serviceProbes),
   );
 
   it('takes back what was exported, in this account and in another one', async () => {

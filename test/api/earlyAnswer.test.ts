@@ -26,7 +26,7 @@ const timedOut = 'workflowTaskTimedOutEventAttributes';
 
 const TRIES = 3;
 
-/** Sends five messages that the SMSC leaves unanswered; returns those which were answered before their task ended, step by step. */
+/** Sends five messages that the SMSC does not answer; returns the events of those whose callers heard before their workflow task ended. */
 async function answeredEarly(): Promise<string[][]> {
   const { api, id: account } = await newAccount({ balance: 1000, price: 10 });
   // Until every worker there is has seen that the SMSC is quick.

@@ -3,7 +3,14 @@ import { describe, expect, inject, it } from 'vitest';
 import { cancelScheduled } from '../../db/money/billing.ts';
 import { lockRow } from '../crash/holds.ts';
 import { eventually } from '../support/eventually.ts';
-import { books, database, newAccount, storedMessages, type TestAccount } from '../support/factories.ts';
+import {
+  books,
+  database,
+  newAccount,
+  storedMessages,
+  type TestAccount,
+  serviceProbes,
+} from '../support/factories.ts';
 import { undisturbed } from '../support/undisturbed.ts';
 
 const ahead = (ms: number) => new Date(Date.now() + ms).toISOString();
@@ -137,31 +144,35 @@ describe('DELETE /v1/messages/{id}', () => {
     90_000,
   );
 
-  it('ends the workflow also where the server throws its task away with the cancel in it', async () => {
-    const account = await newAccount({ balance: 100, price: 10 });
-    const { body } = await account.api.send({ to: '500100200', text: 'x', send_at: later });
-    const connection = await Connection.connect({ address: inject('service').temporalAddress });
-    const lock = await lockRow(database(), 'message', body.id);
-    try {
-      const handle = new Client({ connection }).workflow.getHandle(body.id);
-      const cancelling = account.api.delete(`/v1/messages/${body.id}`);
-      await lock.untilWaitedFor();
-      // Comes while the task is under way that would end the workflow: it cannot end then.
-      await handle.signal('unheard');
-      await lock.release();
-      expect((await cancelling).body.status).toBe('cancelled');
-      await eventually(
-        async () => (await handle.describe()).status.name,
-        (name) => name === 'COMPLETED',
-      );
-      const { events } = await handle.fetchHistory();
-      expect(events?.some((event) => event.workflowTaskFailedEventAttributes)).toBe(true);
-      expect(await books(account.id)).toMatchObject({ balance: 100, ledger: 100 });
-    } finally {
-      await lock.release();
-      await connection.close();
-    }
-  }, 60_000);
+  it(
+    'ends the workflow also where the server throws its task away with the cancel in it',
+    undisturbed(async () => {
+      const account = await newAccount({ balance: 100, price: 10 });
+      const { body } = await account.api.send({ to: '500100200', text: 'x', send_at: later });
+      const connection = await Connection.connect({ address: inject('service').temporalAddress });
+      const lock = await lockRow(database(), 'message', body.id);
+      try {
+        const handle = new Client({ connection }).workflow.getHandle(body.id);
+        const cancelling = account.api.delete(`/v1/messages/${body.id}`);
+        await lock.untilWaitedFor();
+        // Comes while the task is under way that would end the workflow: it cannot end then.
+        await handle.signal('unheard');
+        await lock.release();
+        expect((await cancelling).body.status).toBe('cancelled');
+        await eventually(
+          async () => (await handle.describe()).status.name,
+          (name) => name === 'COMPLETED',
+        );
+        const { events } = await handle.fetchHistory();
+        expect(events?.some((event) => event.workflowTaskFailedEventAttributes)).toBe(true);
+        expect(await books(account.id)).toMatchObject({ balance: 100, ledger: 100 });
+      } finally {
+        await lock.release();
+        await connection.close();
+      }
+    }, serviceProbes),
+    90_000,
+  );
 
   it('gives a test credit back', async () => {
     const account = await newAccount({

@@ -7,6 +7,7 @@ import { startCutOffApi } from '../support/cutOffApi.ts';
 import type { Proxy } from '../support/proxy.ts';
 import { type ServiceProcess, SHORT_URL, spawnProcess } from '../support/service.ts';
 import { startReceiver, type WebhookReceiver } from '../support/webhookReceiver.ts';
+import { undisturbed } from '../support/undisturbed.ts';
 
 async function eventsOf(account: TestAccount) {
   return await database()<{ state: string; type: string }[]>`
@@ -222,7 +223,7 @@ describe('when something is away', () => {
 
   it.each(['cut', 'freeze'] as const)(
     'Temporal (%s): the visitor notices nothing, and each click is counted later, also beyond what is started at once',
-    async (how) => {
+    undisturbed(async (how) => {
       const account = await newAccount();
       const { token } = await sendLink(account);
       temporalProxy[how]();
@@ -238,8 +239,8 @@ describe('when something is away', () => {
       } finally {
         temporalProxy.restore();
       }
-    },
-    60_000,
+    }),
+    120_000,
   );
 
   it('the database: a page that asks to come back', async () => {

@@ -6,6 +6,7 @@ import type { CountryRates } from '../../domain/price.ts';
 import type { Scope } from '../../api/http/endpoint.ts';
 import { type AnswerBody, type ApiClient, apiClient } from './client.ts';
 import { eventually } from './eventually.ts';
+import type { Probe } from './undisturbed.ts';
 
 /** What a test wants of an account; money in grosze. */
 export interface AccountWish {
@@ -41,6 +42,12 @@ export function database(): Database {
   pool ??= openDatabase(inject('service').databaseUrl, 3);
   return pool;
 }
+
+/** Ask the API under test for an answer, and its database for a commit. */
+export const serviceProbes = (): Probe[] => [
+  () => fetch(`${inject('service').apiUrl}/v1/account`).then((response) => response.text()),
+  () => database()`select pg_logical_emit_message(true, 'probe', '')`,
+];
 
 /** Makes an account, its opening balance, senders, verified numbers, and a key of its own mode. */
 export async function newAccount(wish: AccountWish = {}): Promise<TestAccount> {
