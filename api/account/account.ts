@@ -60,7 +60,8 @@ export const changeAccount = endpoint({
       inbound_prefix: z.string().nullable().optional(),
     }),
   },
-  async handle({ services: { sql }, caller: { accountId }, body }) {
+  async handle({ services: { sql }, caller, body }) {
+    const { accountId } = caller;
     if (Object.keys(body).length === 0) throw invalidRequest({ reason: 'settings_empty' });
     const sender = body.sender_name ?? null;
     if (sender !== null && !(await isActiveSender(sql, accountId, sender))) {
@@ -72,7 +73,7 @@ export const changeAccount = endpoint({
       );
     }
     try {
-      await changeSettings(sql, accountId, body);
+      await changeSettings(sql, caller, body);
     } catch (error) {
       if (!(error instanceof PrefixTakenError)) throw error;
       throw new ApiError(409, 'invalid_request', { reason: 'prefix_taken' }, { param: 'inbound_prefix' });

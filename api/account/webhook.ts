@@ -31,9 +31,10 @@ export const changeWebhook = endpoint({
       signature_header: z.literal(SIGNATURE_HEADER),
     }),
   },
-  async handle({ services: { sql, settings, secretsKey }, caller: { accountId }, body }) {
+  async handle({ services: { sql, settings, secretsKey }, caller, body }) {
+    const { accountId } = caller;
     if (body.url !== null) checkWebhookUrl(body.url, settings.WEBHOOK_ALLOW_PRIVATE);
-    const stored = await setWebhook(sql, accountId, body.url, (current) =>
+    const stored = await setWebhook(sql, caller, body.url, (current) =>
       current === null || body.rotate_secret ? encrypt(secretsKey, accountId, newSecret()) : current,
     );
     return {

@@ -17,6 +17,7 @@ function callbackPage(kind: CallbackKind): Page {
   return {
     methods: ['GET', 'POST'],
     path: `/callbacks/:route/:secret/${kind}`,
+    visitors: false,
     handle: (visit) => answerTo(kind, visit),
     failed: () => plain(503, 'unavailable'),
   };

@@ -9,19 +9,33 @@ const BEARER = /^Bearer +([\x21-\x7e]+) *$/i;
 const KEY = /^pk_(?:test|live)_[0-9A-Za-z]{40}$/;
 const WINDOW_SECONDS = 60;
 
+/** Who a request turned out to be of, before it is known whether it is let in. */
+export type Identity = Pick<KeyRow, 'key_id' | 'account_id'>;
+
+/** A request, as far as it matters for who calls. */
+export interface Presented {
+  authorization: string | undefined;
+  /** The client's address. */
+  address: string;
+  requestId: string;
+}
+
 /**
  * Authenticates a request and counts it against its account's rate limit (v2.3.0, Authentication and Limits).
  * Nothing is remembered between requests: a revoked key ends at once.
  *
  * @param setHeader receives the `RateLimit` headers, also when the request is refused afterwards
+ * @param identified receives whose the key is, also when the request is refused afterwards
  * @throws ApiError 401 without a key in force, 429 above the limit, 403 for a suspended or closed account
  */
 export async function authenticate(
   sql: Sql,
-  authorization: string | undefined,
+  { authorization, address, requestId }: Presented,
   setHeader: (name: string, value: string) => void,
+  identified: (identity: Identity) => void,
 ): Promise<Caller> {
   const row = await findKey(sql, authorization);
+  identified(row);
   const limit = row.rate_limit_per_minute;
   setHeader('RateLimit-Policy', `"account";q=${limit};w=${WINDOW_SECONDS}`);
   setHeader('RateLimit', `"account";r=${Math.max(limit - row.used, 0)};t=${row.resets_in}`);
@@ -32,7 +46,7 @@ export async function authenticate(
   if (row.account_status === 'suspended') throw forbidden({ reason: 'account_suspended' });
   if (row.account_status === 'closed') throw forbidden({ reason: 'account_closed' });
   return {
-    accountId: row.account_id,
+    ...{ accountId: row.account_id, keyId: row.key_id, address, requestId },
     accountMode: row.account_mode,
     keyMode: row.key_mode,
     scopes: row.scopes,

@@ -1,12 +1,12 @@
 import type { z } from 'zod';
+import type { Requester } from '../../db/accounts/audit.ts';
 import type { Services } from '../services.ts';
 
 export type Scope = 'send' | 'read' | 'manage';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Who calls: a key in force, of an active account. */
-export interface Caller {
-  accountId: string;
+/** Who calls, and from where: a key in force, of an active account. */
+export interface Caller extends Requester {
   accountMode: 'test' | 'live';
   keyMode: 'test' | 'live';
   scopes: readonly Scope[];

@@ -5,8 +5,11 @@ import { measureRequest } from '../../telemetry/httpMetrics.ts';
 import { withIds } from '../../telemetry/ids.ts';
 import { ApiError, invalidRequest, providerError } from './errors.ts';
 import { outageStatus } from './outages.ts';
-import type { State } from './serve.ts';
+import { clientAddress } from './address.ts';
+import type { Context, State } from './serve.ts';
 import { problemText } from './texts.ts';
+
+const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** Counts every request and its duration, by the pattern of its path. */
 export function measure(): Middleware<State> {
@@ -25,12 +28,15 @@ export function requestId(): Middleware<State> {
   };
 }
 
-/** One line for each request: no bodies, no query, and the pattern instead of the path, as a path may hold a number. */
+/**
+ * One line for each request: no bodies, no query, and the pattern instead of the path, as a path may hold a number. A change
+ * and a refused key also have the client's address: who did it must be found later.
+ */
 export function accessLog(log: Logger): Middleware<State> {
   return async (context, next) => {
     const start = process.hrtime.bigint();
     await next();
-    const { requestId: id, route = null, accountId = null } = context.state;
+    const { requestId: id, route = null, accountId = null, keyId, refusal } = context.state;
     const ms = Number(process.hrtime.bigint() - start) / 1e6;
     log.info(
       {
@@ -40,10 +46,18 @@ export function accessLog(log: Logger): Middleware<State> {
         status: context.status,
         ms: Math.round(ms * 10) / 10,
         accountId,
+        ...(keyId === undefined ? {} : { keyId }),
+        ...(refusal === undefined ? {} : { reason: refusal }),
+        ...(isTraced(context) ? { address: clientAddress(context) } : {}),
       },
       'request',
     );
   };
+}
+
+function isTraced({ method, status, state }: Context): boolean {
+  if (status === 401) return true;
+  return state.visitor !== true && (state.changes === true || !READS.has(method));
 }
 
 /** Turns whatever is thrown into the error envelope (v2.3.0, Errors). */
@@ -59,6 +73,7 @@ export function errorEnvelope(log: Logger): Middleware<State> {
           'request failed',
         );
       }
+      context.state.refusal = error.problem.reason;
       context.status = error.status;
       context.set(error.headers);
       context.body = errorBody(error, context.state.requestId);

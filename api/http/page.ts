@@ -26,12 +26,14 @@ export interface PageAnswer {
   body: string;
 }
 
-/** A public address that people open, not programs: no key, no JSON, no limit on requests. */
+/** A public address that people open, or a provider calls: no key, no JSON, no limit on requests. */
 export interface Page {
   /** GET stands for HEAD as well; the visit tells which it was. */
   methods: readonly ('GET' | 'POST')[];
   /** Pattern with `:name` parameters. */
   path: string;
+  /** Whether people open it, whose addresses are nobody's business, and not a provider's server. */
+  visitors: boolean;
   handle(visit: Visit): Promise<PageAnswer>;
   /** What the visitor sees when something behind the page does not work. */
   failed(status: 500 | 502 | 504, visit: Visit): PageAnswer;

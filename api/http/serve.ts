@@ -1,5 +1,6 @@
 import type { ParameterizedContext } from 'koa';
-import { authenticate, authorise } from './authentication.ts';
+import { clientAddress } from './address.ts';
+import { authenticate, authorise, type Identity } from './authentication.ts';
 import { readBody } from './body.ts';
 import { Readable } from 'node:stream';
 import type { Answer, Caller, CsvAnswer, Endpoint } from './endpoint.ts';
@@ -22,6 +23,13 @@ export interface State {
   /** The pattern of the endpoint's path, for the log. */
   route?: string;
   accountId?: string;
+  keyId?: string;
+  /** Why it was refused, in one word of ours. */
+  refusal?: string;
+  /** True for a GET that changes something. */
+  changes?: boolean;
+  /** True for a page that anybody opens: its visitors are not traced. */
+  visitor?: boolean;
 }
 export type Context = ParameterizedContext<State>;
 
@@ -37,6 +45,7 @@ export async function serve(
 ): Promise<void> {
   const receivedAt = Date.now();
   context.state.route = endpoint.path;
+  if (endpoint.changes === true) context.state.changes = true;
   const caller = endpoint.scope === null ? null : await identify(endpoint, services, context, receivedAt);
   const spentMs = Date.now() - receivedAt;
   const body =
@@ -64,11 +73,17 @@ async function identify(
   context: Context,
   receivedAt: number,
 ): Promise<Caller> {
-  const authorization = context.headers.authorization;
+  const presented = {
+    authorization: context.headers.authorization,
+    address: clientAddress(context),
+    requestId: context.state.requestId,
+  };
   const setHeader = (name: string, value: string) => context.set(name, value);
-  const caller = await beforeDeadline(receivedAt, authenticate(sql, authorization, setHeader));
-  context.state.accountId = caller.accountId;
-  addIds({ accountId: caller.accountId });
+  const identified = ({ account_id: accountId, key_id: keyId }: Identity) => {
+    Object.assign(context.state, { accountId, keyId });
+    addIds({ accountId });
+  };
+  const caller = await beforeDeadline(receivedAt, authenticate(sql, presented, setHeader, identified));
   authorise(endpoint, caller);
   return caller;
 }

@@ -9,6 +9,7 @@ const ANSWER_MS = 10_000;
 /** Answers a visit to a page, in the page's own words whatever happens. */
 export async function servePage(page: Page, services: Services, context: Context): Promise<void> {
   context.state.route = page.path;
+  context.state.visitor = page.visitors;
   const visit: Visit = {
     method: context.method,
     params: context.params as Record<string, string>,

@@ -14,6 +14,7 @@ export function docsPage(endpoints: () => readonly Endpoint[]): Page {
   return {
     methods: ['GET'],
     path: '/docs',
+    visitors: true,
     handle: () => Promise.resolve((made ??= makePage(endpoints()))),
     failed: (status) =>
       htmlAnswer(status, {

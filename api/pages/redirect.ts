@@ -26,6 +26,7 @@ const ANSWER_HEADERS = {
 export const redirect: Page = {
   methods: ['GET'],
   path: '/l/:token',
+  visitors: true,
   async handle(visit) {
     const { services, params } = visit;
     const token = params['token'] ?? '';

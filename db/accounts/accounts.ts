@@ -1,6 +1,7 @@
 import type { CountryRates } from '../../domain/price.ts';
-import type { Sql } from '../connection.ts';
-import { hasSqlState, SQLSTATE } from '../connection.ts';
+import { type Database, hasSqlState, type Sql, SQLSTATE } from '../connection.ts';
+import { transaction } from '../transaction.ts';
+import { type Requester, writeApiChange } from './audit.ts';
 
 /** What an account shows of itself; names as the columns, money in grosze net. */
 export interface AccountRow {
@@ -32,6 +33,9 @@ export interface AccountSettings {
   inbound_prefix?: string | null | undefined;
 }
 
+const SETTINGS = ['sender_name', 'send_window', 'inbound_prefix'] as const;
+type StoredSettings = Record<(typeof SETTINGS)[number], string | null>;
+
 /** Another account has this inbound prefix; it is unique across the whole platform. */
 export class PrefixTakenError extends Error {
   override readonly name = 'PrefixTakenError';
@@ -48,22 +52,37 @@ export async function readAccount(sql: Sql, accountId: string): Promise<AccountR
 }
 
 /**
- * Writes the settings that are given.
+ * Writes the settings that are given, and the audit record of what they change.
  * @throws PrefixTakenError when another account has the inbound prefix; nothing is changed then
  */
-export async function changeSettings(sql: Sql, accountId: string, settings: AccountSettings): Promise<void> {
-  const { sender_name = null, send_window = null, inbound_prefix = null } = settings;
-  const given = (name: keyof AccountSettings) => settings[name] !== undefined;
+export async function changeSettings(sql: Database, by: Requester, settings: AccountSettings): Promise<void> {
   try {
-    await sql`
-      update accounts
-         set sender_name = case when ${given('sender_name')} then ${sender_name} else accounts.sender_name end,
-             send_window = case when ${given('send_window')} then ${send_window} else accounts.send_window end,
-             inbound_prefix = case when ${given('inbound_prefix')} then ${inbound_prefix} else accounts.inbound_prefix end,
-             updated_at = now()
-       where id = ${accountId}`;
+    await transaction(sql, async (tx) => {
+      const before = await lockSettings(tx, by.accountId);
+      const after = { ...before, ...onlyGiven(settings) };
+      await tx`
+        update accounts
+           set sender_name = ${after.sender_name}, send_window = ${after.send_window},
+               inbound_prefix = ${after.inbound_prefix}, updated_at = now()
+         where id = ${by.accountId}`;
+      const changes = Object.fromEntries(
+        SETTINGS.map((name) => [name, { from: before[name], to: after[name] }]),
+      );
+      await writeApiChange(tx, by, { action: 'account settings', subject: null, changes });
+    });
   } catch (error) {
     if (hasSqlState(error, SQLSTATE.uniqueViolation)) throw new PrefixTakenError();
     throw error;
   }
+}
+
+async function lockSettings(tx: Sql, accountId: string): Promise<StoredSettings> {
+  const [account] = await tx<StoredSettings[]>`
+    select sender_name, send_window, inbound_prefix from accounts where id = ${accountId} for no key update`;
+  if (!account) throw new Error(`account ${accountId} vanished`);
+  return account;
+}
+
+function onlyGiven(settings: AccountSettings): Partial<StoredSettings> {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
 }

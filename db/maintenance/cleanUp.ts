@@ -22,7 +22,7 @@ export interface Leftover {
 /**
  * What is deleted, and when.
  * @param now epoch milliseconds
- * @param logDays for how many days delivery reports and webhook attempts are kept
+ * @param logDays for how many days delivery reports, webhook attempts and clients' addresses are kept
  */
 export function leftovers(now: number, logDays: number): Leftover[] {
   const daysAgo = (days: number): Date => new Date(now - days * DAY_MS);
@@ -67,6 +67,13 @@ export function leftovers(now: number, logDays: number): Leftover[] {
           select event_id, attempt from webhook_attempts
            where event_id < ${idFloor('evt', now - logDays * DAY_MS)} order by event_id limit ${limit})
            and at < ${daysAgo(logDays)}`,
+    ),
+    instantly(
+      'audit_addresses',
+      (sql, limit) => sql`
+        delete from audit_addresses where audit_id in (
+          select audit_id from (select audit_id, at from audit_addresses order by audit_id limit ${limit}) first
+           where at < ${daysAgo(logDays)})`,
     ),
     instantly(
       'reply_segments',

@@ -1,3 +1,4 @@
+import { type Requester, writeApiChange } from '../accounts/audit.ts';
 import type { Database, Sql } from '../connection.ts';
 import { transaction } from '../transaction.ts';
 
@@ -15,13 +16,16 @@ export const SECRET_GRACE = '24 hours';
  */
 export async function setWebhook(
   sql: Database,
-  accountId: string,
+  by: Requester,
   url: string | null,
   choose: (stored: Buffer | null) => Buffer,
 ): Promise<Buffer> {
+  const { accountId } = by;
   return await transaction(sql, async (tx) => {
-    const [account] = await tx<{ webhook_secret: Buffer | null; waiting: boolean }[]>`
-      select webhook_secret,
+    const [account] = await tx<
+      { webhook_url: string | null; webhook_secret: Buffer | null; waiting: boolean }[]
+    >`
+      select webhook_url, webhook_secret,
              webhook_secret_before is not null and not webhook_secret_in_use
                and webhook_secret_changed_at > now() - ${SECRET_GRACE}::interval as waiting
         from accounts where id = ${accountId} for no key update`;
@@ -35,8 +39,30 @@ export async function setWebhook(
            set webhook_secret_before = ${stored}, webhook_secret_changed_at = now(), webhook_secret_in_use = false
          where id = ${accountId}`;
     }
+    const isNew = stored === null || !secret.equals(stored);
+    await writeApiChange(tx, by, {
+      action: 'webhook',
+      subject: null,
+      changes: {
+        url: addressChange(account?.webhook_url ?? null, url),
+        // Which secret it was says no log.
+        ...(isNew ? { secret: { from: stored === null ? null : 'former', to: 'new' } } : {}),
+      },
+    });
     return secret;
   });
+}
+
+/** Addresses without their query, which may hold what nobody else is to know; that it changed is seen all the same. */
+function addressChange(from: string | null, to: string | null): { from: string | null; to: string | null } {
+  const shown = { from: withoutQuery(from), to: withoutQuery(to) };
+  return from !== to && shown.from === shown.to ? { ...shown, to: `${shown.to} (other query)` } : shown;
+}
+
+function withoutQuery(address: string | null): string | null {
+  if (address === null) return null;
+  const url = new URL(address);
+  return `${url.origin}${url.pathname}${url.search === '' ? '' : '?…'}`;
 }
 
 /** Remembers which of two secrets the receiver took last: the next call is signed with that one first. */
