@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { abandonRequest } from '../../db/messages/drafts.ts';
 import { readKeyRecord, releaseKey, takeOverKey } from '../../db/messages/idempotency.ts';
 import type { Sql } from '../../db/connection.ts';
@@ -10,14 +10,24 @@ export interface Replay {
   body: unknown;
 }
 
+/** What makes two requests the same, of one request. */
+export interface Fingerprint {
+  /** HMAC-SHA256 with the installation's secrets key: a plain hash of a number and a short text can be guessed. */
+  keyed: Buffer;
+  /** SHA-256, as 0.4.0 and before stored it. */
+  plain: Buffer;
+}
+
 /**
- * SHA-256 over method, path and body: what makes two requests the same.
+ * The fingerprint of method, path and body.
  * @param body a parsed JSON document; the order of its keys does not count
  */
-export function fingerprintOf(method: string, path: string, body: unknown): Buffer {
-  return createHash('sha256')
-    .update(`${method} ${path}\n${canonical(body)}`)
-    .digest();
+export function fingerprintOf(secretsKey: Buffer, method: string, path: string, body: unknown): Fingerprint {
+  const content = `${method} ${path}\n${canonical(body)}`;
+  return {
+    keyed: createHmac('sha256', secretsKey).update(`idempotency:${content}`).digest(),
+    plain: createHash('sha256').update(content).digest(),
+  };
 }
 
 /**
@@ -33,7 +43,7 @@ export async function findReplay(
   sql: Sql,
   accountId: string,
   key: string,
-  fingerprint: Buffer,
+  fingerprint: Fingerprint,
 ): Promise<Replay | null> {
   const record = await readKeyRecord(sql, accountId, key);
   if (record === null) return null;
@@ -41,7 +51,9 @@ export async function findReplay(
     await releaseKey(sql, record.request_id);
     return null;
   }
-  if (!record.fingerprint.equals(fingerprint)) throw conflict('idempotency_other_content');
+  const { keyed, plain } = fingerprint;
+  if (![keyed, plain].some((known) => known.equals(record.fingerprint)))
+    throw conflict('idempotency_other_content');
   if (record.state === 'accepted') return { status: record.accepted_status, body: record.accepted_body };
   if (record.state === 'refused') throw replayed(paymentRequired('insufficient_funds'));
   if (!record.lease_expired || !(await takeOverKey(sql, record.request_id)))

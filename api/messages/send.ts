@@ -8,7 +8,7 @@ import { type Call, type Caller, endpoint } from '../http/endpoint.ts';
 import { paymentRequired } from '../http/errors.ts';
 import { batchResultSchema, messageSchema } from '../schemas.ts';
 import { acceptDrafts } from './acceptance.ts';
-import { conflict, findReplay, fingerprintOf, REPLAYED } from './idempotency.ts';
+import { conflict, findReplay, type Fingerprint, fingerprintOf, REPLAYED } from './idempotency.ts';
 import { ownLinks } from './personalLinks.ts';
 import { type Plan, planMessages } from './plan.ts';
 import { SEND_BODY_LIMIT, sendRequest, type SendRequest } from './request.ts';
@@ -31,7 +31,8 @@ export const sendMessages = endpoint({
   responses: { 201: z.union([messageSchema, batchResultSchema]) },
   async handle(call) {
     const { services, caller, idempotencyKey } = call;
-    const replay = idempotencyKey === null ? null : await replayOf(call, idempotencyKey);
+    const keyed = idempotencyKey === null ? null : { key: idempotencyKey, fingerprint: fingerprint(call) };
+    const replay = keyed === null ? null : await replayOf(call, keyed);
     if (replay !== null) return replay;
 
     const plan = await planMessages(call);
@@ -39,13 +40,13 @@ export const sendMessages = endpoint({
     const drafts = await draftMessages(call, plan);
     const accepted = answerOf(drafts, caller);
     if (!plan.batched) addIds({ messageId: drafts[0]!.id });
-    if (idempotencyKey === null) {
+    if (keyed === null) {
       await writeDrafts(services.sql, drafts);
     } else {
-      const fingerprint = fingerprintOf('POST', PATH, call.body);
-      const claim = { key: idempotencyKey, fingerprint, acceptedStatus: 201, acceptedBody: accepted };
+      const { key, fingerprint } = keyed;
+      const claim = { key, fingerprint: fingerprint.keyed, acceptedStatus: 201, acceptedBody: accepted };
       if (!(await writeDraftsWithKey(services.sql, drafts, claim))) {
-        const other = await replayOf(call, idempotencyKey);
+        const other = await replayOf(call, keyed);
         if (other === null) throw conflict('idempotency_in_progress');
         return other;
       }
@@ -57,8 +58,16 @@ export const sendMessages = endpoint({
   },
 });
 
-async function replayOf({ services, caller, body }: SendCall, key: string) {
-  const replay = await findReplay(services.sql, caller.accountId, key, fingerprintOf('POST', PATH, body));
+interface Keyed {
+  key: string;
+  fingerprint: Fingerprint;
+}
+
+const fingerprint = ({ services, body }: SendCall): Fingerprint =>
+  fingerprintOf(services.secretsKey, 'POST', PATH, body);
+
+async function replayOf({ services, caller }: SendCall, { key, fingerprint }: Keyed) {
+  const replay = await findReplay(services.sql, caller.accountId, key, fingerprint);
   return replay === null ? null : { status: 201 as const, body: replay.body as Accepted, headers: REPLAYED };
 }
 

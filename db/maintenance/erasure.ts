@@ -1,5 +1,6 @@
 import type { Database, Fragment, Sql } from '../connection.ts';
-import { eraseMessages, type Mask } from './retention.ts';
+import { eraseMessages, isDecided, type Mask } from './retention.ts';
+import { eraseAnswers } from '../messages/keptAnswers.ts';
 import { isOpen } from '../messages/facts.ts';
 import { transaction } from '../transaction.ts';
 
@@ -28,7 +29,7 @@ export async function countTraces(sql: Sql, person: Person): Promise<Traces> {
   const { msisdn } = person;
   const of = ofAccount(sql, person);
   const [traces] = await sql<Traces[]>`
-    select (select count(*)::int from messages m where ${isTo(sql, person)} and m.status <> 'draft') as messages,
+    select (select count(*)::int from messages m where ${isTo(sql, person)} and ${isDecided(sql)}) as messages,
            (select count(*)::int from inbound_messages where sender = ${msisdn} and ${of}) as replies,
            (select count(*)::int from number_lookups where msisdn = ${msisdn} and ${of}) as lookups,
            (select count(*)::int from contacts where msisdn = ${msisdn} and ${of}) as contacts,
@@ -52,7 +53,7 @@ export async function erasePerson(sql: Database, person: Person, mask: Mask): Pr
     const of = ofAccount(tx, person);
     const messages = await tx<{ id: string; open: boolean }[]>`
       select m.id, ${isOpen(tx)} as open from messages m
-       where ${isTo(tx, person)} and m.status <> 'draft' order by m.id for update`;
+       where ${isTo(tx, person)} and ${isDecided(tx)} order by m.id for update`;
     const ids = messages.map(({ id }) => id);
     const open = messages.filter((message) => message.open).map(({ id }) => id);
     await tx`insert into erasures_postponed (message_id) select unnest(${open}::text[]) on conflict do nothing`;
@@ -67,7 +68,8 @@ export async function erasePerson(sql: Database, person: Person, mask: Mask): Pr
     await tx`
       update webhook_attempts set answer = null where answer is not null and event_id in (
         select id from webhook_events where message_id = any(${ids})
-            or inbound_id in (select id from inbound_messages where sender = ${msisdn} and ${of}))`;
+            or inbound_id in (select id from inbound_messages where sender = ${msisdn} and ${of})
+            or link_token in (select token from tracked_links where recipient = ${msisdn} and ${of}))`;
     await tx`
       update inbound_messages
          set sender = ${masked}, received_text = '', text = case when text is not null then '' end, erased_at = now()
@@ -93,6 +95,8 @@ export async function erasePerson(sql: Database, person: Person, mask: Mask): Pr
       await tx`delete from concat_references where recipient = ${msisdn}`;
     }
     await eraseMessages(tx, ids, mask);
+    // What a request was answered is no part of what a network may still report on.
+    await eraseAnswers(tx, open, mask);
     return open.length;
   });
 }

@@ -1,7 +1,11 @@
 import type { Step } from './cleanUp.ts';
-import type { Database, Sql } from '../connection.ts';
+import type { Database, Fragment, Sql } from '../connection.ts';
+import { eraseAnswers } from '../messages/keptAnswers.ts';
 import { isOpen } from '../messages/facts.ts';
 import { transaction } from '../transaction.ts';
+
+// Twice as long as a charge takes a draft.
+const DRAFT_DECIDED = '1 minute';
 
 /** What turns a number into one that is nobody's: `+48*****200`. */
 export type Mask = (msisdn: string) => string;
@@ -35,7 +39,7 @@ export async function eraseMessages(sql: Sql, ids: readonly string[], mask: Mask
   if (ids.length === 0) return 0;
   const rows = await sql<{ id: string; recipient: string }[]>`
     select m.id, m.recipient from messages m
-     where m.id = any(${ids as string[]}) and m.status <> 'draft' and not ${isOpen(sql)} and m.erased_at is null
+     where m.id = any(${ids as string[]}) and ${isDecided(sql)} and not ${isOpen(sql)} and m.erased_at is null
      order by m.id for update`;
   await sql`
     update messages m set recipient = e.recipient, text = '', erased_at = now()
@@ -43,7 +47,17 @@ export async function eraseMessages(sql: Sql, ids: readonly string[], mask: Mask
              as e(id, recipient)
      where m.id = e.id`;
   await sql`delete from erasures_postponed where message_id = any(${rows.map(({ id }) => id)})`;
+  await eraseAnswers(
+    sql,
+    rows.map(({ id }) => id),
+    mask,
+  );
   return rows.length;
+}
+
+/** As SQL, a condition on messages `m`: no charge takes it for a draft any more. */
+export function isDecided(sql: Sql): Fragment {
+  return sql`(m.status <> 'draft' or m.created_at < now() - ${DRAFT_DECIDED}::interval)`;
 }
 
 /** A page of the messages that were due while they were open, by id. */

@@ -48,7 +48,7 @@ export interface Draft extends MessageRow {
 /** The claim of an idempotency key, written together with the drafts. */
 export interface KeyClaim {
   key: string;
-  /** SHA-256 of method, path and body. */
+  /** Keyed hash of method, path and body. */
   fingerprint: Buffer;
   acceptedStatus: number;
   /** The answer if the request is accepted. */

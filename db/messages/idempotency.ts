@@ -2,7 +2,7 @@ import type { Sql } from '../connection.ts';
 
 /** What is known of an idempotency key within its 24 h. */
 export interface KeyRecord {
-  /** SHA-256 of method, path and body of the request that holds the key. */
+  /** Keyed hash of method, path and body of the request that holds the key; plain SHA-256 where 0.4.0 or before wrote it. */
   fingerprint: Buffer;
   request_id: string;
   /** `released`: the request ended without a decision worth replaying; the key may be used again. */

@@ -2,7 +2,7 @@ import { describe, expect, inject, it } from 'vitest';
 import { chargeRequest } from '../../db/money/billing.ts';
 import { type Draft, writeDraftsWithKey } from '../../db/messages/drafts.ts';
 import { newId } from '../../db/ids.ts';
-import { fingerprintOf } from '../../api/messages/idempotency.ts';
+import { type Fingerprint, fingerprintOf } from '../../api/messages/idempotency.ts';
 import type { ApiAnswer } from '../support/client.ts';
 import { apiClient } from '../support/client.ts';
 import { books, database, newAccount, storedMessages, type TestAccount } from '../support/factories.ts';
@@ -159,7 +159,18 @@ describe('a process that died in the middle', () => {
     expect(await books(account.id)).toMatchObject({ balance: 990, ledger: 990 });
   });
 
-  async function diedAfterDrafts({ id }: TestAccount, key: string): Promise<string> {
+  it('of the release before, whose fingerprint is a plain hash, is known all the same', async () => {
+    const account = await newAccount({ balance: 1000, price: 10 });
+    await chargeRequest(database(), await diedAfterDrafts(account, 'k', 'plain'));
+    expect((await account.api.send({ ...body, text: 'y' }, 'k')).status).toBe(409);
+    expect(isReplay(await account.api.send(body, 'k'))).toBe(true);
+  });
+
+  async function diedAfterDrafts(
+    { id }: TestAccount,
+    key: string,
+    by: keyof Fingerprint = 'keyed',
+  ): Promise<string> {
     const requestId = newId('req');
     const now = new Date();
     const sendAt = new Date(later);
@@ -177,7 +188,9 @@ describe('a process that died in the middle', () => {
       ...{ give_up_at: new Date(sendAt.getTime() + 1000), carrier: 'simulator', delivered_at: null },
       ...{ error_code: null, country: 'PL', links: [], created_at: now, updated_at: now },
     };
-    const fingerprint = fingerprintOf('POST', '/v1/messages', { ...body, send_at: Date.parse(later) });
+    const secretsKey = Buffer.from(inject('service').secretsKey, 'base64');
+    const content = { ...body, send_at: Date.parse(later) };
+    const { [by]: fingerprint } = fingerprintOf(secretsKey, 'POST', '/v1/messages', content);
     // Written by another account's request, so that the stored answer is one the API has made.
     const { api } = await newAccount();
     const accepted = (await api.send(body)).body;
@@ -193,6 +206,19 @@ describe('a process that died in the middle', () => {
   async function endLease({ id }: TestAccount): Promise<void> {
     await database()`update idempotency_keys set lease_until = now() where account_id = ${id}`;
   }
+});
+
+it('keeps no hash that a guessed number and text could be compared with', async () => {
+  const { id, api } = await newAccount();
+  await api.send(body, 'k');
+  const [{ fingerprint } = {}] = await database()<{ fingerprint: Buffer }[]>`
+    select fingerprint from idempotency_keys where account_id = ${id}`;
+  const secretsKey = Buffer.from(inject('service').secretsKey, 'base64');
+  const [content, elsewhere] = [{ ...body, send_at: Date.parse(later) }, Buffer.alloc(32)];
+  const ours = fingerprintOf(secretsKey, 'POST', '/v1/messages', content);
+  const others = fingerprintOf(elsewhere, 'POST', '/v1/messages', content);
+  expect(fingerprint).toEqual(ours.keyed);
+  expect([ours.plain, others.keyed]).not.toContainEqual(fingerprint);
 });
 
 describe('without a key', () => {
