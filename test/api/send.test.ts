@@ -241,6 +241,28 @@ describe('balance', () => {
     expect(await books(id)).toMatchObject({ balance: 0, ledger: 0 });
   });
 
+  // Two messages of 10 grosze: enough for both to the last grosz, and one grosz too little for the second.
+  it.each([
+    ['prepaid', 20, 0, [201, 201, 402]],
+    ['prepaid', 19, 0, [201, 402]],
+    ['postpaid', 0, 20, [201, 201, 402]],
+    ['postpaid', 0, 19, [201, 402]],
+    ['postpaid', 1, 19, [201, 201, 402]],
+    ['postpaid', -1, 20, [201, 402]],
+  ] as const)(
+    '%s with a balance of %i and a credit limit of %i grosze',
+    async (billing, balance, creditLimit, expected) => {
+      const { id, api } = await newAccount({ billing, balance, creditLimit, price: 10 });
+      const statuses: number[] = [];
+      for (let i = 0; i < expected.length; i += 1) {
+        statuses.push((await api.send({ to: '500100200', text: 'x' })).status);
+      }
+      expect(statuses).toEqual(expected);
+      const left = balance - 10 * expected.filter((status) => status === 201).length;
+      expect(await books(id)).toMatchObject({ balance: left, ledger: left });
+    },
+  );
+
   it('postpaid goes down to minus its credit limit', async () => {
     const { id, api } = await newAccount({ balance: 0, price: 10, billing: 'postpaid', creditLimit: 25 });
     const statuses = [];

@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createReceipts, type Receipts } from '../../activities/receipts.ts';
+import type { Database } from '../../db/connection.ts';
+import { newId } from '../../db/ids.ts';
+import { acceptParts } from '../../db/messages/answers.ts';
+import { claimParts, leavePartsUnanswered } from '../../db/messages/parts.ts';
+import type { DeliveryReport } from '../../domain/submission.ts';
+import { startDatabase } from '../support/database.ts';
+import { writeMessage } from '../support/messages.ts';
+
+const OWN = 'own';
+const OTHER = 'other';
+
+let sql: Database;
+let stop: () => Promise<void>;
+let receipts: Receipts;
+const errors: unknown[] = [];
+beforeAll(async () => {
+  ({ sql, stop } = await startDatabase());
+  await sql`insert into accounts (id, name, mode) values ('cl_a', 'A', 'live')`;
+  receipts = createReceipts(sql, { tell: () => Promise.resolve() }, (error) => errors.push(error));
+});
+afterAll(async () => {
+  receipts.stop();
+  await stop();
+  expect(errors).toEqual([]);
+});
+
+let numbers = 0;
+/** A queued message on its route, to a phone of its own; none of its parts has left. */
+async function queued(parts = 1): Promise<{ id: string; phone: string }> {
+  const id = newId('msg');
+  numbers += 1;
+  const phone = `+48500${String(numbers).padStart(6, '0')}`;
+  await writeMessage(sql, {
+    ...{ id, parts, recipient: phone },
+    ...{ status: 'queued', submission: 'waiting', carrier: OWN },
+  });
+  return { id, phone };
+}
+
+async function claim(id: string, parts: number[]): Promise<void> {
+  expect(await claimParts(sql, { messageId: id, parts, carrier: OWN })).toMatchObject({ state: 'claimed' });
+}
+
+/** Submitted whole, and taken by the SMSC under this id. */
+async function taken(providerId: string): Promise<{ id: string; phone: string }> {
+  const message = await queued();
+  await claim(message.id, [1]);
+  await acceptParts(sql, { messageId: message.id, parts: [1] }, providerId);
+  return message;
+}
+
+/** Submitted and never answered: its SMSC's id is not known. */
+async function unanswered(): Promise<{ id: string; phone: string }> {
+  const message = await queued();
+  await claim(message.id, [1]);
+  await leavePartsUnanswered(sql, { messageId: message.id, parts: [1] }, null);
+  await sql`
+    update message_parts set submitted_at = submitted_at - interval '2 minutes' where message_id = ${message.id}`;
+  return message;
+}
+
+const delivered = (report: Partial<DeliveryReport>): DeliveryReport => ({
+  ...{ carrierMessageId: '', reference: null, state: 'delivered', errorCode: '000' },
+  ...report,
+});
+
+// Older than any answer that might still be under way, so that nothing is waited for.
+async function receive(route: string, report: DeliveryReport): Promise<void> {
+  await receipts.receive(route, [report]);
+  await sql`
+    update delivery_reports set received_at = received_at - interval '1 minute', look_at = now()
+     where applied_at is null`;
+  await receipts.catchUp();
+}
+
+async function statusOf(id: string): Promise<string> {
+  const [row] = await sql<{ status: string }[]>`select status from messages where id = ${id}`;
+  return row!.status;
+}
+
+const WAYS: [string, () => Promise<{ id: string; report: DeliveryReport }>][] = [
+  [
+    'its id',
+    async () => {
+      const providerId = newId('evt');
+      const { id } = await taken(providerId);
+      return { id, report: delivered({ carrierMessageId: providerId }) };
+    },
+  ],
+  [
+    'its id, read in the other way',
+    async () => {
+      const providerId = newId('evt');
+      const { id } = await taken(providerId);
+      return { id, report: delivered({ carrierMessageId: 'read wrongly', alternativeId: providerId }) };
+    },
+  ],
+  [
+    'our reference',
+    async () => {
+      const { id } = await unanswered();
+      return { id, report: delivered({ carrierMessageId: newId('evt'), reference: `${id}/1` }) };
+    },
+  ],
+  [
+    'its phone',
+    async () => {
+      const { id, phone } = await unanswered();
+      return { id, report: delivered({ carrierMessageId: newId('evt'), phone }) };
+    },
+  ],
+];
+
+test.each(WAYS)(
+  'a delivery report that names a message by %s counts on its own route alone',
+  async (_, prepare) => {
+    const { id, report } = await prepare();
+    const before = await statusOf(id);
+    await receive(OTHER, report);
+    expect(await statusOf(id)).toBe(before);
+    await receive(OWN, report);
+    expect(await statusOf(id)).toBe('delivered');
+  },
+);
+
+test('two routes that gave one id: each report ends the message of its own route', async () => {
+  const providerId = newId('evt');
+  const own = await taken(providerId);
+  const others = await queued();
+  await sql`update messages set carrier = ${OTHER} where id = ${others.id}`;
+  await claimParts(sql, { messageId: others.id, parts: [1], carrier: OTHER });
+  await acceptParts(sql, { messageId: others.id, parts: [1] }, providerId);
+  await receive(OTHER, delivered({ carrierMessageId: providerId, state: 'undelivered' }));
+  expect([await statusOf(own.id), await statusOf(others.id)]).toEqual(['sent', 'undelivered']);
+  await receive(OWN, delivered({ carrierMessageId: providerId }));
+  expect([await statusOf(own.id), await statusOf(others.id)]).toEqual(['delivered', 'undelivered']);
+});
+
+test('a report for the first part leaves the message queued until the second has left too', async () => {
+  const { id } = await queued(2);
+  await claim(id, [1]);
+  await acceptParts(sql, { messageId: id, parts: [1] }, 'first');
+  await receive(OWN, delivered({ carrierMessageId: 'first' }));
+  expect(await statusOf(id)).toBe('queued');
+  await claim(id, [2]);
+  await acceptParts(sql, { messageId: id, parts: [2] }, 'second');
+  expect(await statusOf(id)).toBe('sent');
+  await receive(OWN, delivered({ carrierMessageId: 'second' }));
+  expect(await statusOf(id)).toBe('delivered');
+});

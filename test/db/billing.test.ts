@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Database } from '../../db/connection.ts';
+import { newId } from '../../db/ids.ts';
+import { chargeRequest } from '../../db/money/billing.ts';
+import { startDatabase } from '../support/database.ts';
+
+let sql: Database;
+let stop: () => Promise<void>;
+beforeAll(async () => {
+  ({ sql, stop } = await startDatabase());
+});
+afterAll(() => stop());
+
+interface Funds {
+  billing: 'prepaid' | 'postpaid';
+  balance: number;
+  creditLimit?: number;
+  credits?: number;
+}
+
+/** An account with these funds, and a request of drafts that cost it so much each. */
+async function draftsOf(funds: Funds, costs: number[]): Promise<{ account: string; request: string }> {
+  const [account, request] = [newId('cl'), newId('req')];
+  const { billing, balance, creditLimit = 0, credits = 0 } = funds;
+  await sql`
+    insert into accounts (id, name, mode, billing_mode, credit_limit_grosze)
+    values (${account}, 'A', ${credits > 0 ? 'test' : 'live'}, ${billing}, ${creditLimit})`;
+  await sql`
+    insert into ledger_entries (account_id, kind, amount_grosze, test_credits)
+    values (${account}, 'opening', ${balance}, ${credits})`;
+  for (const cost of costs) {
+    await sql`
+      insert into messages (id, account_id, request_id, accepted_as, recipient, text, parts, cost_grosze, test_credits,
+                            give_up_at, carrier)
+      values (${newId('msg')}, ${account}, ${request}, 'queued', '+48500100200', 'x', 1, ${cost},
+              ${credits > 0 ? 1 : 0}, now() + interval '3 days', 'r')`;
+  }
+  return { account, request };
+}
+
+const CASES: [Funds, number[], boolean][] = [
+  [{ billing: 'prepaid', balance: 30 }, [10, 20], true],
+  [{ billing: 'prepaid', balance: 29 }, [10, 20], false],
+  [{ billing: 'prepaid', balance: 0 }, [1], false],
+  [{ billing: 'postpaid', balance: 0, creditLimit: 30 }, [10, 20], true],
+  [{ billing: 'postpaid', balance: 0, creditLimit: 29 }, [10, 20], false],
+  [{ billing: 'postpaid', balance: 5, creditLimit: 25 }, [10, 20], true],
+  [{ billing: 'postpaid', balance: 4, creditLimit: 25 }, [10, 20], false],
+  [{ billing: 'prepaid', balance: 0, credits: 2 }, [10, 20], true],
+  [{ billing: 'prepaid', balance: 1000, credits: 1 }, [10, 20], false],
+];
+
+test.each(CASES)('with %o, drafts for %o are charged together or not at all', async (funds, costs, paid) => {
+  const { account, request } = await draftsOf(funds, costs);
+  const answer = await chargeRequest(sql, request);
+  expect(answer).toEqual(paid ? { accepted: true } : { accepted: false, reason: 'insufficient_funds' });
+  const [books] = await sql`
+    select balance_grosze as balance, test_credits as credits,
+           (select sum(amount_grosze)::int from ledger_entries where account_id = a.id) as ledger
+      from accounts a where id = ${account}`;
+  const inCredits = funds.credits !== undefined;
+  const balance = funds.balance - (paid && !inCredits ? costs.reduce((sum, cost) => sum + cost, 0) : 0);
+  const credits = (funds.credits ?? 0) - (paid && inCredits ? costs.length : 0);
+  expect(books).toEqual({ balance, ledger: balance, credits });
+});
+
+test('two requests at once, each for the last grosz: one is charged', async () => {
+  const { account, request } = await draftsOf({ billing: 'postpaid', balance: 0, creditLimit: 10 }, [10]);
+  const other = newId('req');
+  await sql`
+    insert into messages (id, account_id, request_id, accepted_as, recipient, text, parts, cost_grosze, give_up_at, carrier)
+    select ${newId('msg')}, account_id, ${other}, accepted_as, recipient, text, parts, cost_grosze, give_up_at, carrier
+      from messages where request_id = ${request}`;
+  const answers = await Promise.all([chargeRequest(sql, request), chargeRequest(sql, other)]);
+  expect(answers.filter(({ accepted }) => accepted)).toHaveLength(1);
+  const [row] = await sql`select balance_grosze as balance from accounts where id = ${account}`;
+  expect(row).toEqual({ balance: -10 });
+});
