@@ -1,0 +1,43 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { MESSAGE_CHANGES } from './messageChanges.ts';
+
+/** One change that a real fault could be. */
+export interface Change {
+  name: string;
+  file: string;
+  /** Text that the file has once, or more often where `at` says which one is meant, from 1. */
+  from: string;
+  to: string;
+  at?: number;
+  /** The test files of which one should fail. */
+  tests: readonly string[];
+  /** Why no test can see it, where none can. */
+  survives?: string;
+}
+
+const OF_ACCOUNT = 'account_id = ${accountId}';
+
+/** All changes, those that are derived from the code included. */
+export function changes(): Change[] {
+  return [...MESSAGE_CHANGES, ...withoutAccount()];
+}
+
+/** Every condition on the account, dropped: what another account owns would be shown, counted or changed. */
+function withoutAccount(): Change[] {
+  return sources('db').flatMap((file) => {
+    const count = readFileSync(file, 'utf8').split(OF_ACCOUNT).length - 1;
+    return Array.from({ length: count }, (_, index) => ({
+      ...{ name: `any account: ${file} ${index + 1}`, file, from: OF_ACCOUNT, at: index + 1 },
+      to: 'account_id is not null',
+      tests: ['test/api/access.test.ts'],
+    }));
+  });
+}
+
+function sources(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => join(folder, name))
+    .sort();
+}

@@ -1,0 +1,24 @@
+import { spawn } from 'node:child_process';
+
+/**
+ * `npm run test:mutation`: changes the code as faults would and counts the changes that the tests catch. `-- pure` (Stryker, pure code), `-- named` (one
+ * named change after the other, with servers; further words choose among them); both unless told.
+ */
+const [which, ...words] = process.argv.slice(2);
+
+function run(args: string[]): Promise<number> {
+  const child = spawn(process.execPath, args, { stdio: 'inherit' });
+  return new Promise((resolve) => child.on('exit', (code) => resolve(code ?? 1)));
+}
+
+const STRYKER = [
+  'node_modules/@stryker-mutator/core/bin/stryker.js',
+  'run',
+  'test/mutation/stryker.config.json',
+];
+const NAMED = ['--import', 'tsx', 'test/mutation/named.ts'];
+
+const codes: number[] = [];
+if (which !== 'named') codes.push(await run(STRYKER));
+if (which !== 'pure') codes.push(await run([...NAMED, ...words]));
+process.exitCode = Math.max(...codes);
