@@ -18,7 +18,7 @@ import {
 import { transaction } from '../db/transaction.ts';
 import { type CarrierReply, storable } from '../domain/inbound.ts';
 import { splitKeyword } from '../domain/keywords.ts';
-import { parseMsisdn } from '../domain/msisdn.ts';
+import { parseAddress } from '../domain/msisdn.ts';
 import { isOptOut } from '../domain/optOutWords.ts';
 import { addIds } from '../telemetry/ids.ts';
 import { countReply } from '../telemetry/reactionMetrics.ts';
@@ -98,7 +98,7 @@ async function settle(tx: Sql, id: string): Promise<{ settled: SettledReply; fir
 /** The matching rules of v2.3.0, Inbound replies: the keyword first, else who wrote last. */
 async function matchOf(tx: Sql, reply: ReceivedReply): Promise<ReplyMatch | null> {
   // An operator's notice or a short code is no phone that anybody could answer or unsubscribe.
-  if (parseMsisdn(reply.sender) === null) return null;
+  if (parseAddress(reply.sender) === null) return null;
   const split = splitKeyword(reply.text);
   const owner = split === null ? null : await accountOfKeyword(tx, split.keyword, reply.receiver);
   if (split !== null && owner !== null) {
@@ -123,7 +123,7 @@ async function matchOf(tx: Sql, reply: ReceivedReply): Promise<ReplyMatch | null
 
 // Carriers write numbers as they like; an address that is no number stays as it came, for the operator's eyes.
 function asStored({ carrierReference, from, to, text }: CarrierReply): CarrierReply {
-  const number = (address: string) => parseMsisdn(address) ?? storable(address);
+  const number = (address: string) => parseAddress(address) ?? storable(address);
   return { carrierReference, from: number(from), to: to === null ? null : number(to), text: storable(text) };
 }
 

@@ -9,7 +9,16 @@ import { formatInstant } from '../domain/instants.ts';
 import { parseMsisdn } from '../domain/msisdn.ts';
 import { endpoint } from './http/endpoint.ts';
 import { invalidRequest, notFound } from './http/errors.ts';
-import { instant, issue, PHONE_NUMBER, plainText } from './fields.ts';
+import {
+  given,
+  instant,
+  issue,
+  numberProblem,
+  omissible,
+  omissibleWithDefault,
+  PHONE_NUMBER,
+  plainText,
+} from './fields.ts';
 import { pageOf, pageSize } from './paging.ts';
 import { blacklistEntrySchema } from './schemas.ts';
 
@@ -37,9 +46,9 @@ const number = z.string().meta({ format: 'phone-number' });
 
 const addition = z
   .strictObject({
-    msisdn: number.optional(),
-    msisdns: z.array(number).min(1).max(NUMBERS_MAX).optional(),
-    reason: plainText.min(1).max(REASON_MAX).default('manual'),
+    msisdn: omissible(number),
+    msisdns: omissible(z.array(number).min(1).max(NUMBERS_MAX)),
+    reason: omissibleWithDefault(plainText.min(1).max(REASON_MAX), 'manual'),
     expires_at: instant
       .refine((value) => value <= LATEST, issue({ reason: 'instant_malformed' }))
       .nullable()
@@ -54,7 +63,7 @@ const addition = z
       context.addIssue({ code: 'custom', path: ['msisdns'], ...issue(problem) });
     }
   })
-  .meta({ oneOf: [{ required: ['msisdn'] }, { required: ['msisdns'] }] });
+  .meta({ oneOf: [given('msisdn', 'string'), given('msisdns', 'array')] });
 
 /** GET /v1/blacklist (v2.3.0, Blacklist and opt-out): entries in force, sorted by number. */
 export const listBlacklist = endpoint({
@@ -115,7 +124,7 @@ export const shortenBlacklist = endpoint({
   responses: { 200: z.strictObject({ removed: z.string() }) },
   async handle({ services, caller, params }) {
     const number = parseMsisdn(params.msisdn);
-    if (number === null) throw invalidRequest({ reason: 'field_malformed', field: 'msisdn' }, 'msisdn');
+    if (number === null) throw invalidRequest({ field: 'msisdn', ...numberProblem(params.msisdn) }, 'msisdn');
     const removed = await removeFromBlacklist(services.sql, caller.accountId, number);
     if (!removed) throw notFound({ reason: 'number_not_listed' });
     return { status: 200, body: { removed: number } };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseInstant } from '../domain/instants.ts';
-import { parseMsisdn } from '../domain/msisdn.ts';
+import { isOverlongPolish, parseMsisdn } from '../domain/msisdn.ts';
 import { isSenderName } from '../domain/senders.ts';
 import { parseSendWindow } from '../domain/sendWindow.ts';
 import type { Problem } from './http/errors.ts';
@@ -22,6 +22,33 @@ export const PHONE_NUMBER = {
 /** Hands a problem of ours through zod's issue to the error envelope; the field's name is filled in there. */
 export function issue(problem: Problem | { reason: Problem['reason'] }): { params: { problem: object } } {
   return { params: { problem } };
+}
+
+/**
+ * An optional field of a body whose null says what leaving it out says: answers are full of nulls, and programs send them
+ * back. Where null has a meaning of its own (it clears a value, turns something off) the field is `nullable` instead.
+ */
+export function omissible<Schema extends z.ZodType>(schema: Schema) {
+  return schema
+    .nullable()
+    .transform((value) => value ?? undefined)
+    .optional();
+}
+
+/** As `omissible`, with what stands where the field is left out or null. */
+export function omissibleWithDefault<Schema extends z.ZodType>(
+  schema: Schema,
+  standard: NonNullable<z.output<Schema>>,
+) {
+  return schema
+    .nullish()
+    .transform((value) => value ?? standard)
+    .meta({ default: standard });
+}
+
+/** For descriptions of a body: the field has to be there, and not null. */
+export function given(field: string, type: 'string' | 'array'): object {
+  return { required: [field], properties: { [field]: { type } } };
 }
 
 /** Text as it can be stored and shown: no NUL, no lone surrogates. */
@@ -59,11 +86,16 @@ export const instant = z
   })
   .meta({ format: 'date-time' });
 
-/** `HH:MM-HH:MM`, at least 15 minutes; stays text. */
+/** `HH:MM-HH:MM`, at least 15 minutes, the end up to 24:00; stays text. */
 export const sendWindow = z
   .string()
   .refine((value) => parseSendWindow(value) !== null, issue({ reason: 'window_malformed' }))
-  .meta({ pattern: '^(?:[01][0-9]|2[0-3]):[0-5][0-9]-(?:[01][0-9]|2[0-3]):[0-5][0-9]$' });
+  .meta({ pattern: '^(?:[01][0-9]|2[0-3]):[0-5][0-9]-(?:(?:[01][0-9]|2[0-3]):[0-5][0-9]|24:00)$' });
+
+/** What is wrong with a phone number that could not be read. */
+export function numberProblem(input: string): { reason: 'number_malformed' | 'polish_number_too_long' } {
+  return { reason: isOverlongPolish(input) ? 'polish_number_too_long' : 'number_malformed' };
+}
 
 /** A phone number in one of the three formats → MSISDN in E.164 with plus. */
 export const msisdn = z
@@ -71,7 +103,7 @@ export const msisdn = z
   .transform((value, context) => {
     const parsed = parseMsisdn(value);
     if (parsed !== null) return parsed;
-    context.addIssue({ code: 'custom', ...issue({ reason: 'field_malformed' }) });
+    context.addIssue({ code: 'custom', ...issue(numberProblem(value)) });
     return z.NEVER;
   })
   .meta(PHONE_NUMBER);
@@ -85,7 +117,7 @@ export const queryMsisdn = z
     const meant = value.startsWith(' ') ? parseMsisdn(`+${value.slice(1)}`) : null;
     context.addIssue({
       code: 'custom',
-      ...issue({ reason: meant === null ? 'field_malformed' : 'plus_not_encoded' }),
+      ...issue(meant === null ? numberProblem(value) : { reason: 'plus_not_encoded' }),
     });
     return z.NEVER;
   })

@@ -16,7 +16,7 @@ import { lookUpUpdate } from '../workflows/contracts.ts';
 import { lookupStart } from '../workflows/startOptions.ts';
 import { endpoint } from './http/endpoint.ts';
 import { ApiError, forbidden, invalidRequest, paymentRequired, providerError } from './http/errors.ts';
-import { PHONE_NUMBER } from './fields.ts';
+import { numberProblem, PHONE_NUMBER } from './fields.ts';
 import { outageStatus, within } from './http/outages.ts';
 import { lookupSchema } from './schemas.ts';
 import type { Services } from './services.ts';
@@ -50,7 +50,7 @@ export const lookUpNumber = endpoint({
   responses: { 200: lookupSchema },
   async handle({ services, caller: { accountId }, params, receivedAt }) {
     const msisdn = parseMsisdn(params.msisdn);
-    if (msisdn === null) throw invalidRequest({ reason: 'field_malformed', field: 'msisdn' }, 'msisdn');
+    if (msisdn === null) throw invalidRequest({ field: 'msisdn', ...numberProblem(params.msisdn) }, 'msisdn');
     const terms = await readLookupTerms(services.sql, accountId, msisdn);
     if (terms === null) throw forbidden({ reason: 'account_closed' });
     const test = terms.mode === 'test';

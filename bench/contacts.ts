@@ -7,6 +7,7 @@ import { importContacts } from '../db/contacts/contactChanges.ts';
 import { type ContactFilter, contactsOf, readContacts } from '../db/contacts/contacts.ts';
 import { expandGroups, listGroups } from '../db/contacts/groups.ts';
 import { newId } from '../db/ids.ts';
+import { searchTerms } from '../domain/contactSearch.ts';
 import { migrate } from '../db/migrate.ts';
 import { run } from './load.ts';
 
@@ -42,13 +43,13 @@ async function measureAll(sql: Database): Promise<void> {
   console.log('| what | found | median | p95 | p99 |\n| --- | ---: | ---: | ---: | ---: |');
 
   const page = (filter: Partial<ContactFilter>, limit = PAGE) =>
-    readContacts(sql, account, { fragment: null, groupId: null, after: null, ...filter }, limit);
+    readContacts(sql, account, { terms: [], groupId: null, after: null, ...filter }, limit);
   const search = (name: string, filter: Partial<ContactFilter>) =>
     line(name, async () => (await page(filter)).length);
 
   await walk('page of the whole list', {});
   await walk('page of a group', { groupId: group });
-  for (const fragment of [
+  for (const q of [
     'a',
     'q',
     'no',
@@ -60,11 +61,19 @@ async function measureAll(sql: Database): Promise<void> {
     '500123',
     'brakuj',
     'osoba7777@',
+    'jan kowalski',
+    'kowalski jan',
+    'ja no',
+    'q x',
+    '500 123',
+    'zzz a',
+    'katarzyna a e i o s z k r 5',
+    '7 5 3 1',
   ]) {
-    await search(`search \`${fragment}\``, { fragment });
+    await search(`search \`${q}\``, { terms: searchTerms(q) });
   }
-  for (const fragment of ['a', 'qx', 'now', 'zzz', '500123']) {
-    await search(`search \`${fragment}\` in a group`, { fragment, groupId: group });
+  for (const q of ['a', 'qx', 'now', 'zzz', '500123', 'jan kowalski', 'q x']) {
+    await search(`search \`${q}\` in a group`, { terms: searchTerms(q), groupId: group });
   }
   const everything = Number.MAX_SAFE_INTEGER;
   const [whole] = await expandGroups(sql, account, [group], everything);
@@ -87,7 +96,7 @@ async function measureAll(sql: Database): Promise<void> {
   await line('import of 500 new contacts', importing('+48700'), 20);
   next = 0;
   await line('import of 500 known contacts', importing('+48700'), 20);
-  await search('search `500123` right after imports', { fragment: '500123' });
+  await search('search `500123` right after imports', { terms: searchTerms('500123') });
 
   /** Every page once, at most so many as there are rounds. */
   async function walk(name: string, filter: Partial<ContactFilter>): Promise<void> {

@@ -5,12 +5,17 @@ const WITH_PLUS = /^\+[0-9]{8,15}$/;
 // Eight digits without plus are a Polish number that lost one far more often than a number of the few countries that short.
 const WITHOUT_PLUS = /^([0-9]{9}|[0-9]{10,15})$/;
 const POLISH_NATIONAL = /^[1-9][0-9]{8}$/;
+const TEN_DIGITS = /^[0-9]{10}$/;
+const MOBILE: readonly (string | undefined)[] = ['MOBILE', 'FIXED_LINE_OR_MOBILE'];
+// Among the countries whose mobile numbers, written without plus, are ten digits that begin as Polish ones do, the one
+// that is written to from Poland. The others (Cuba, Belize, Panama, Tokelau, Micronesia, the Marshall Islands) need the plus.
+const TEN_DIGIT_NEIGHBOURS: readonly (string | undefined)[] = ['DK'];
 const MASK = '*****';
 
 /**
- * Reads a phone number in one of the three formats of v2.3.0, Send, field `to`: E.164 with plus, E.164
- * without plus (10 to 15 digits), or 9 digits (Polish). Nothing else is taken: no
- * spaces, hyphens, 00 or national trunk prefixes.
+ * Reads a phone number as people write it, in one of the three formats of v2.3.0, Send, field `to`: E.164 with plus, E.164
+ * without plus (10 to 15 digits), or 9 digits (Polish). Nothing else is taken: no spaces, hyphens, 00 or national trunk
+ * prefixes, nor what is more likely a Polish mobile number with a digit too many (see `isOverlongPolish`).
  *
  * The country calling code has to exist and the length to be possible for it. Whether a numbering range
  * is in use is not asked: ranges change faster than any table of them. A Polish number has exactly 9
@@ -19,6 +24,15 @@ const MASK = '*****';
  * @returns the MSISDN in E.164 with plus, or null when the input is malformed
  */
 export function parseMsisdn(input: string): string | null {
+  return isOverlongPolish(input) ? null : parseAddress(input);
+}
+
+/**
+ * Reads a phone number as networks write it: the same formats, without a guess at what was meant, as machines do not
+ * mistype.
+ * @returns the MSISDN in E.164 with plus, or null when the input is no number
+ */
+export function parseAddress(input: string): string | null {
   const e164 = toE164(input);
   if (e164 === null) return null;
   if (isPolish(e164)) return POLISH_NATIONAL.test(e164.slice(POLAND.length)) ? e164 : null;
@@ -26,6 +40,19 @@ export function parseMsisdn(input: string): string | null {
   // A number that reads differently once normalised (a trunk zero after the calling code) is not E.164;
   // letting both forms in would be one phone under two numbers, past the opt-out of either.
   return parsed?.number === e164 && parsed.isPossible() ? e164 : null;
+}
+
+/**
+ * Whether ten digits without plus are more likely a Polish mobile number with a digit too many than a number of the country
+ * that they would be read as, and billed for: the first nine are a Polish mobile number, and all ten no mobile number of a
+ * country that is written to.
+ */
+export function isOverlongPolish(input: string): boolean {
+  if (!TEN_DIGITS.test(input)) return false;
+  const polish = parsePhoneNumberFromString(POLAND + input.slice(0, 9));
+  if (!MOBILE.includes(polish?.getType())) return false;
+  const foreign = parsePhoneNumberFromString(`+${input}`);
+  return !(TEN_DIGIT_NEIGHBOURS.includes(foreign?.country) && MOBILE.includes(foreign?.getType()));
 }
 
 /** Whether an MSISDN (E.164 with plus) is Polish; the calling code 48 is Poland's alone. */

@@ -8,8 +8,18 @@ export type Piece =
   /** `{{opt_out}}` or `{{wypisz}}`, whichever the key says. */
   | { kind: 'opt-out'; key: string }
   | { kind: 'link'; url: string }
-  /** Text with a `{{link:…}}` whose address cannot be one, or that does not end: refused wherever texts are taken. */
-  | { kind: 'bad-link'; source: string };
+  | Malformed;
+
+/** A `{{` that begins no placeholder: refused wherever texts are taken, as nobody means the braces for the recipient. */
+export interface Malformed {
+  kind: 'malformed';
+  /** `link` where it begins a `{{link:…}}`: its address cannot be one, or it does not end. */
+  what: 'placeholder' | 'link';
+  /** As written, from its braces on. */
+  source: string;
+  /** Of its braces within the text: characters, from 1. */
+  position: number;
+}
 
 /** Most placeholders per message for opt-out link, tracked links and contact fields together (v2.3.0, Limits). */
 export const PLACEHOLDERS_MAX = 4;
@@ -21,8 +31,7 @@ export const RESERVED_KEYS: readonly string[] = ['imie', 'nazwisko', 'email', 'o
 const OPT_OUT_KEYS: readonly string[] = ['opt_out', 'wypisz'];
 const KEY = /^[\p{L}\p{M}0-9_]+$/u;
 const LINK = /^link\s*:([^]*)$/i;
-// Never closed, or around another placeholder: nobody means its braces to be read by the recipient.
-const OPEN_LINK = /\{\{\s*link\s*:/i;
+const OPEN_LINK = /^\{\{\s*link\s*:/i;
 // In UTF-8: what the database can index together with account and number.
 const URL_MAX_BYTES = 2000;
 // What no address has unencoded; a lone surrogate would become another character on its way.
@@ -31,26 +40,28 @@ const NOT_IN_URL = /[\s\p{Cc}\p{Surrogate}{}"<>\\]/u;
 /**
  * Takes a text apart at its placeholders (v2.3.0, Send, field `text`; Templates): `{{key}}` of letters, digits and
  * underscore, in any case, with or without spaces inside; `{{opt_out}}` and `{{wypisz}}`; `{{link:<url>}}`, whose
- * address holds no other placeholder. Braces around anything else are text. Linear in the length of the text.
+ * address holds no other placeholder. Every other `{{` is malformed. A single brace is text, and so are closing braces
+ * that close nothing: they end the objects of JSON. Linear in the length of the text.
  */
 export function parsePlaceholders(text: string): Piece[] {
   const pieces: Piece[] = [];
+  const written = stretches(text);
   let from = 0;
-  // The innermost pair counts: whatever was opened before and not closed is text.
+  // The innermost pair counts: what was opened before it is not closed.
   let open = -1;
   for (let at = 0; at < text.length - 1; at += 1) {
     if (text.startsWith('{{', at)) open = at;
     if (open < 0 || !text.startsWith('}}', at)) continue;
     const piece = pieceOf(text.slice(open + 2, at));
     if (piece !== null) {
-      if (open > from) pieces.push(written(text.slice(from, open)));
+      pieces.push(...written(from, open));
       pieces.push(piece);
       from = at + 2;
       at += 1;
     }
     open = -1;
   }
-  if (from < text.length) pieces.push(written(text.slice(from)));
+  pieces.push(...written(from, text.length));
   return pieces;
 }
 
@@ -67,9 +78,9 @@ export function placeholderNames(body: string): string[] {
   return [...new Set(names)];
 }
 
-/** The first `{{link:…}}` of a text whose address cannot be tracked, as written; null when there is none. */
-export function malformedLink(pieces: readonly Piece[]): string | null {
-  return pieces.find((piece) => piece.kind === 'bad-link')?.source ?? null;
+/** The first `{{` of a text that begins no placeholder; null when there is none. */
+export function firstMalformed(pieces: readonly Piece[]): Malformed | null {
+  return pieces.find((piece) => piece.kind === 'malformed') ?? null;
 }
 
 /** The tracked addresses of a text, each once. */
@@ -114,7 +125,7 @@ export function render(pieces: readonly Piece[], { values, optOut, link }: Subst
           return optOut;
         case 'link':
           return link(piece.url);
-        case 'bad-link':
+        case 'malformed':
           return piece.source;
       }
     })
@@ -133,16 +144,33 @@ export function isTrackable(url: string): boolean {
   }
 }
 
-function written(text: string): Piece {
-  return OPEN_LINK.test(text) ? { kind: 'bad-link', source: text } : { kind: 'text', text };
+/** Reads what stands between placeholders, from the text's beginning on: text, up to a `{{` if one is left in it. */
+function stretches(text: string): (from: number, to: number) => Piece[] {
+  let counted = 0;
+  let characters = 0;
+  const charactersBefore = (end: number): number => {
+    for (; counted < end; characters += 1) counted += text.codePointAt(counted)! > 0xffff ? 2 : 1;
+    return characters;
+  };
+  return (from, to) => {
+    const stretch = text.slice(from, to);
+    const open = stretch.indexOf('{{');
+    const plain = open < 0 ? stretch : stretch.slice(0, open);
+    const pieces: Piece[] = plain === '' ? [] : [{ kind: 'text', text: plain }];
+    if (open < 0) return pieces;
+    const source = stretch.slice(open);
+    const what = OPEN_LINK.test(source) ? 'link' : 'placeholder';
+    return [...pieces, { kind: 'malformed', what, source, position: charactersBefore(from + open) + 1 }];
+  };
 }
 
+/** What stands between two pairs of braces; null when it is no placeholder. */
 function pieceOf(content: string): Piece | null {
   const inside = content.trim();
   const link = LINK.exec(inside);
   if (link !== null) {
     const url = link[1]!.trim();
-    return isTrackable(url) ? { kind: 'link', url } : { kind: 'bad-link', source: `{{${content}}}` };
+    return isTrackable(url) ? { kind: 'link', url } : null;
   }
   if (!KEY.test(inside)) return null;
   const key = placeholderKey(inside);

@@ -5,11 +5,11 @@ const MINUTE_MS = 60_000;
 const DAY_MINUTES = 24 * 60;
 const DAY_MS = DAY_MINUTES * MINUTE_MS;
 const MIN_WIDTH_MINUTES = 15;
-const PATTERN = /^([01][0-9]|2[0-3]):([0-5][0-9])-([01][0-9]|2[0-3]):([0-5][0-9])$/;
+const PATTERN = /^([01][0-9]|2[0-3]):([0-5][0-9])-(?:([01][0-9]|2[0-3]):([0-5][0-9])|24:00)$/;
 
 /**
- * Daily sending hours in minutes after midnight, Polish time, start inclusive, end exclusive, each
- * 0..1439. An end before the start means the window runs over midnight.
+ * Daily sending hours in minutes after midnight, Polish time, start inclusive, end exclusive: 0..1439 and 0..1440. An end
+ * before the start means the window runs over midnight; 0 to 1440 is the whole day.
  */
 export interface SendWindow {
   startMinute: number;
@@ -17,23 +17,20 @@ export interface SendWindow {
 }
 
 /**
- * Reads `HH:MM-HH:MM`, 00:00 to 23:59 each, at least 15 minutes wide counted over midnight if need be
- * (v2.3.0, Limits). Equal ends are refused: nobody can tell whether they mean all day or never.
+ * Reads `HH:MM-HH:MM`, at least 15 minutes wide counted over midnight if need be (v2.3.0, Limits). As the end is
+ * exclusive, it may be 24:00: `20:00-24:00` is `20:00-00:00`, and `00:00-24:00` any time. Equal ends are refused: nobody can tell whether they mean all day or never.
  *
  * @returns null when the input is not such a window
  */
 export function parseSendWindow(input: string): SendWindow | null {
   const match = PATTERN.exec(input);
   if (match === null) return null;
-  const [startHour, startMinutes, endHour, endMinutes] = match.slice(1).map(Number) as [
-    number,
-    number,
-    number,
-    number,
-  ];
-  const window = { startMinute: startHour * 60 + startMinutes, endMinute: endHour * 60 + endMinutes };
-  const width = modulo(window.endMinute - window.startMinute, DAY_MINUTES);
-  return width >= MIN_WIDTH_MINUTES ? window : null;
+  const [, startHour, startMinutes, endHour = '24', endMinutes = '00'] = match;
+  const startMinute = Number(startHour) * 60 + Number(startMinutes);
+  const endMinute = Number(endHour) * 60 + Number(endMinutes);
+  const width =
+    endMinute === DAY_MINUTES ? endMinute - startMinute : modulo(endMinute - startMinute, DAY_MINUTES);
+  return width >= MIN_WIDTH_MINUTES ? { startMinute, endMinute } : null;
 }
 
 /**

@@ -18,12 +18,11 @@ export const TEMPLATE_BODY_MAX: Readonly<Record<TemplateType, number>> = {
   vms: 10_000,
 };
 
-/** The content with the given fields changed; one that is no longer an MMS loses its subject, unless one is given. */
+/** The content with the given fields changed. */
 export function changedTemplate(
   stored: TemplateContent,
   patch: { readonly [Field in keyof TemplateContent]?: TemplateContent[Field] | undefined },
 ): TemplateContent {
-  const { name = stored.name, type = stored.type, body = stored.body } = patch;
-  const kept = type === 'mms' ? stored.subject : null;
-  return { name, type, body, subject: patch.subject === undefined ? kept : patch.subject };
+  const { name = stored.name, type = stored.type, body = stored.body, subject = stored.subject } = patch;
+  return { name, type, body, subject };
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { decrypt, encrypt } from '../../db/encryption.ts';
 import { setWebhook } from '../../db/webhooks/webhookSecrets.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { plainText } from '../fields.ts';
+import { omissible, plainText } from '../fields.ts';
 import { checkWebhookUrl } from './webhookUrl.ts';
 
 const URL_MAX = 2048;
@@ -22,7 +22,7 @@ export const changeWebhook = endpoint({
   summary: "Sets the webhook's address and shows its secret.",
   body: z.strictObject({
     url: plainText.min(1).max(URL_MAX).meta({ format: 'uri' }).nullable(),
-    rotate_secret: z.boolean().optional(),
+    rotate_secret: omissible(z.boolean()),
   }),
   responses: {
     200: z.strictObject({

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type ContactFilter, readContacts } from '../../db/contacts/contacts.ts';
 import { hasGroup } from '../../db/contacts/groups.ts';
 import { composed } from '../../domain/composed.ts';
+import { SEARCH_TERMS_MAX, searchTerms } from '../../domain/contactSearch.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { notFound, type Problem } from '../http/errors.ts';
 import { issue, lineText } from '../fields.ts';
@@ -11,7 +12,7 @@ import { contactSchema } from '../schemas.ts';
 import { exportContacts } from './export.ts';
 import { contactRecord, isContactId } from './record.ts';
 
-const FRAGMENT_MAX = 254;
+const SEARCH_MAX = 254;
 const LIMIT = /^[0-9]{1,3}$/;
 
 // Without a standard: a table is whole unless a limit is asked for.
@@ -26,6 +27,17 @@ const limit = z
   })
   .meta({ type: 'integer', minimum: 1, maximum: PAGE_MAX });
 
+// Spaces around are nobody's fragment, and an empty search box searches for nothing.
+const search = lineText
+  .max(SEARCH_MAX)
+  .transform((value, context) => {
+    const terms = searchTerms(composed(value));
+    if (terms.length <= SEARCH_TERMS_MAX) return terms;
+    context.addIssue({ code: 'custom', ...issue({ reason: 'search_too_long', limit: SEARCH_TERMS_MAX }) });
+    return z.NEVER;
+  })
+  .meta({ maxLength: SEARCH_MAX });
+
 /** GET /v1/contacts (v2.3.0, Contacts): sorted by id; as `text/csv` the whole list. */
 export const listContacts = endpoint({
   method: 'GET',
@@ -33,7 +45,7 @@ export const listContacts = endpoint({
   scope: 'read',
   summary: 'Lists or searches contacts.',
   query: z.strictObject({
-    q: lineText.max(FRAGMENT_MAX).optional(),
+    q: search.optional(),
     group_id: z.string().optional(),
     limit: limit.optional(),
     cursor: z
@@ -51,7 +63,7 @@ export const listContacts = endpoint({
     if (groupId !== null && !(isGroupId(groupId) && (await hasGroup(sql, accountId, groupId)))) {
       throw notFound({ reason: 'group_unknown', group: groupId }, 'group_id');
     }
-    const filter: ContactFilter = { fragment: fragmentOf(query.q), groupId, after };
+    const filter: ContactFilter = { terms: query.q ?? [], groupId, after };
     if (csv) {
       const table = await exportContacts(sql, accountId, filter, query.limit ?? Infinity);
       return { status: 200, filename: 'contacts.csv', csv: table };
@@ -62,9 +74,3 @@ export const listContacts = endpoint({
     return { status: 200, body: { data: page.map(contactRecord), next_cursor: last?.id ?? null } };
   },
 });
-
-/** Spaces around are nobody's fragment, and an empty search box searches for nothing. */
-function fragmentOf(q = ''): string | null {
-  const fragment = composed(q).trim();
-  return fragment === '' ? null : fragment;
-}

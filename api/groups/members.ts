@@ -4,13 +4,14 @@ import { parseMsisdn } from '../../domain/msisdn.ts';
 import { contactId, isContactId } from '../contacts/record.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { invalidRequest, notFound } from '../http/errors.ts';
+import { given, omissible } from '../fields.ts';
 import { groupId } from './input.ts';
 
 const ADD_MAX = 500;
 // Longer than any id or number; what is longer is no slip of the pen.
 const VALUE_MAX = 100;
 
-const values = z.array(z.string().max(VALUE_MAX)).optional();
+const values = omissible(z.array(z.string().max(VALUE_MAX)));
 
 /** POST /v1/groups/{id}/contacts (v2.3.0, Groups): adds contacts by id, numbers as contacts. */
 export const addGroupContacts = endpoint({
@@ -19,7 +20,9 @@ export const addGroupContacts = endpoint({
   scope: 'manage',
   summary: 'Adds contacts to a group.',
   params: z.strictObject({ id: groupId }),
-  body: z.strictObject({ contact_ids: values, msisdns: values }).meta({ minProperties: 1 }),
+  body: z
+    .strictObject({ contact_ids: values, msisdns: values })
+    .meta({ anyOf: [given('contact_ids', 'array'), given('msisdns', 'array')] }),
   responses: {
     200: z.strictObject({
       id: z.string(),
@@ -41,11 +44,12 @@ export const addGroupContacts = endpoint({
     const msisdns = [...new Set(parsed.flatMap(({ msisdn }) => msisdn ?? []))];
     const grown = await addMembers(sql, accountId, id, ids.filter(isContactId), msisdns);
     if (grown === null) throw notFound({ reason: 'group_unknown', group: id });
+    const { added, members, known } = grown;
     const invalid = [
-      ...ids.filter((given) => !isContactId(given)),
+      ...ids.filter((given) => !known.has(given)),
       ...parsed.filter(({ msisdn }) => msisdn === null).map(({ given }) => given),
     ];
-    return { status: 200, body: { id, ...grown, invalid } };
+    return { status: 200, body: { id, added, invalid, members } };
   },
 });
 

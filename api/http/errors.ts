@@ -30,7 +30,8 @@ export type Problem =
   | { reason: 'characters_forbidden'; field: string }
   | { reason: 'idempotency_key_length' | 'idempotency_key_repeated' }
   | { reason: 'idempotency_other_content' | 'idempotency_in_progress' }
-  | { reason: 'recipient_malformed'; index: number | null }
+  | { reason: 'recipient_malformed' | 'recipient_too_long'; index: number | null }
+  | { reason: 'number_malformed' | 'polish_number_too_long'; field: string }
   | { reason: 'recipients_empty' }
   | { reason: 'recipients_too_many'; limit: number }
   | { reason: 'recipient_unverified'; index: number | null }
@@ -38,7 +39,7 @@ export type Problem =
   | { reason: 'sender_inactive'; sender: string }
   | { reason: 'text_too_long'; parts: number; limit: number; index: number | null }
   | { reason: 'text_empty'; index: number | null }
-  | { reason: 'link_malformed'; source: string }
+  | { reason: 'link_malformed' | 'placeholder_malformed'; source: string; position: number }
   | { reason: 'links_too_many' | 'placeholders_too_many'; limit: number }
   | { reason: 'template_unknown' | 'template_not_sms' | 'params_without_template' }
   | { reason: 'params_repeated'; key: string }
@@ -75,6 +76,7 @@ export type Problem =
   | { reason: 'csv_column_repeated'; column: string }
   | { reason: 'csv_columns_too_many'; limit: number }
   | { reason: 'cursor_malformed' }
+  | { reason: 'search_too_long'; limit: number }
   | { reason: 'day_malformed'; field: string }
   | { reason: 'period_reversed' }
   | { reason: 'period_too_long'; limit: number }
@@ -85,7 +87,7 @@ export type Problem =
   | { reason: 'inbound_unknown' }
   | { reason: 'event_unknown' | 'event_under_way' | 'webhook_missing' }
   | { reason: 'resends_used_up' | 'resends_under_way'; limit: number }
-  | { reason: 'template_subject' | 'template_empty' | 'template_link' }
+  | { reason: 'template_subject' | 'template_empty' }
   | { reason: 'templates_too_many'; limit: number }
   | { reason: 'templates_too_large'; limitBytes: number }
   | { reason: 'url_malformed' | 'url_scheme' | 'url_credentials' | 'url_private' }

@@ -12,6 +12,9 @@ const TYPES: Readonly<Record<string, string>> = {
   'string or null': 'tekstem albo wartością null',
 };
 
+const TOO_LONG_FOR_POLAND =
+  'wygląda na polski z jedną cyfrą za dużo. Jeśli jest zagraniczny, zapisz go ze znakiem plus.';
+
 /** The Polish sentence of the error envelope's `message` (v2.3.0, Errors). */
 export function problemText(problem: Problem): string {
   switch (problem.reason) {
@@ -105,6 +108,12 @@ export function problemText(problem: Problem): string {
       return 'Żądanie z tym samym Idempotency-Key jest jeszcze w toku. Ponów je za chwilę.';
     case 'recipient_malformed':
       return `Nieprawidłowy numer odbiorcy${position(problem.index)}.`;
+    case 'recipient_too_long':
+      return `Numer odbiorcy${position(problem.index)} ${TOO_LONG_FOR_POLAND}`;
+    case 'number_malformed':
+      return `Pole „${problem.field}” musi być numerem telefonu: +48500100200, 48500100200 albo 500100200, bez spacji.`;
+    case 'polish_number_too_long':
+      return `Numer w polu „${problem.field}” ${TOO_LONG_FOR_POLAND}`;
     case 'recipients_empty':
       return 'Podaj co najmniej jednego odbiorcę.';
     case 'recipients_too_many':
@@ -129,7 +138,15 @@ export function problemText(problem: Problem): string {
     case 'text_empty':
       return `Treść wiadomości jest pusta po podstawieniu danych${position(problem.index)}.`;
     case 'link_malformed':
-      return `Nieprawidłowy link śledzony ${quoted(problem.source)}. Podaj pełny adres http albo https.`;
+      return (
+        `Nieprawidłowy link śledzony ${braced(problem.source)} (znak ${problem.position} treści): po „link:” podaj pełny ` +
+        'adres http albo https, bez spacji i najwyżej 2000 bajtów, a po nim „}}”.'
+      );
+    case 'placeholder_malformed':
+      return (
+        `Nieprawidłowe pole ${braced(problem.source)} (znak ${problem.position} treści): między „{{” i „}}” może stać ` +
+        'tylko nazwa z liter, cyfr i znaków podkreślenia albo „link:” z adresem.'
+      );
     case 'links_too_many':
       return `Wiadomość może zawierać najwyżej ${problem.limit} różne adresy śledzone.`;
     case 'placeholders_too_many':
@@ -231,6 +248,8 @@ export function problemText(problem: Problem): string {
       return `Kontakty mają razem za dużo różnych pól własnych na jeden plik CSV (najwyżej ${problem.limit}). Zawęź listę.`;
     case 'cursor_malformed':
       return 'Nieprawidłowy kursor. Podaj wartość next_cursor z poprzedniej strony.';
+    case 'search_too_long':
+      return `Szukać można najwyżej tylu słów naraz: ${problem.limit}.`;
     case 'lookup_unverified':
       return 'Konto testowe sprawdza tylko zweryfikowane numery; ten numer nie jest zweryfikowany.';
     case 'lookup_unpaid':
@@ -246,9 +265,7 @@ export function problemText(problem: Problem): string {
     case 'lookup_unresolved':
       return 'Wynik nie nadszedł na czas. Ponów zapytanie: jeśli wynik już jest, nie zostanie naliczony drugi raz.';
     case 'template_subject':
-      return 'Temat może mieć tylko szablon typu mms.';
-    case 'template_link':
-      return 'Adres w {{link:…}} musi zaczynać się od http:// lub https:// i nie może zawierać spacji.';
+      return 'Temat może mieć tylko szablon typu mms. Temat, który szablon ma, usuwa wartość null.';
     case 'template_empty':
       return 'Podaj co najmniej jedno pole szablonu do zmiany.';
     case 'templates_too_many':
@@ -281,6 +298,12 @@ export function problemText(problem: Problem): string {
 
 function position(index: number | null): string {
   return index === null ? '' : ` (pozycja ${index + 1} na liście)`;
+}
+
+/** A placeholder as it was written, up to the braces that end it. */
+function braced(source: string): string {
+  const end = source.indexOf('}}');
+  return quoted(end < 0 ? source : source.slice(0, end + 2));
 }
 
 // The caller's own words come back in the message: shortened, and without what could break a line.

@@ -1,7 +1,7 @@
 import type { Sql } from '../../db/connection.ts';
 import { expandGroups } from '../../db/contacts/groups.ts';
 import { composed } from '../../domain/composed.ts';
-import { parseMsisdn } from '../../domain/msisdn.ts';
+import { isOverlongPolish, parseMsisdn } from '../../domain/msisdn.ts';
 import { type ApiError, invalidRequest, notFound } from '../http/errors.ts';
 
 const GROUP = 'group:';
@@ -82,7 +82,10 @@ async function membersOf(sql: Sql, accountId: string, named: ReadRecipients['nam
 function readOne(input: string, index: number | null): Named {
   if (input.startsWith(GROUP)) return { group: composed(input.slice(GROUP.length)).trim(), index };
   const msisdn = parseMsisdn(input);
-  if (msisdn === null) throw invalidRequest({ reason: 'recipient_malformed', index }, 'to');
+  if (msisdn === null) {
+    const reason = isOverlongPolish(input) ? 'recipient_too_long' : 'recipient_malformed';
+    throw invalidRequest({ reason, index }, 'to');
+  }
   return { msisdn, index };
 }
 

@@ -1,5 +1,15 @@
 import { z } from 'zod';
-import { exactNumber, instant, issue, plainText, reference, sendWindow, senderName } from '../fields.ts';
+import {
+  exactNumber,
+  given,
+  instant,
+  issue,
+  omissible,
+  plainText,
+  reference,
+  sendWindow,
+  senderName,
+} from '../fields.ts';
 
 const PARAM_MAX = 1000;
 const PARAMS_MAX = 100;
@@ -23,23 +33,29 @@ const recipient = plainText.meta({ format: 'recipient' });
 export const sendRequest = z
   .strictObject({
     to: z.union([recipient, z.array(recipient).meta({ minItems: 1 })]),
-    text: plainText.min(1).optional(),
-    template_id: plainText.min(1).max(TEMPLATE_ID_MAX).optional(),
-    params: z
-      .record(plainText, param)
-      .refine((params) => Object.keys(params).length <= PARAMS_MAX, issue(TOO_MANY_PARAMS))
-      .meta({ maxProperties: PARAMS_MAX })
-      .optional(),
-    from: senderName.optional(),
-    send_at: instant.optional(),
-    send_window: sendWindow.optional(),
-    expires_at: instant.optional(),
-    reference: reference.optional(),
+    text: omissible(plainText.min(1)),
+    template_id: omissible(plainText.min(1).max(TEMPLATE_ID_MAX)),
+    params: omissible(
+      z
+        .record(plainText, param)
+        .refine((params) => Object.keys(params).length <= PARAMS_MAX, issue(TOO_MANY_PARAMS))
+        .meta({ maxProperties: PARAMS_MAX }),
+    ),
+    from: omissible(senderName),
+    send_at: omissible(instant),
+    send_window: omissible(sendWindow),
+    expires_at: omissible(instant),
+    reference: omissible(reference),
+    // Not null either: "any value other than true/false gives 400".
     priority: z.boolean().optional(),
   })
   .meta({
-    anyOf: [{ required: ['text'] }, { required: ['template_id'] }],
-    dependentRequired: { params: ['template_id'] },
+    anyOf: [given('text', 'string'), given('template_id', 'string')],
+    // Params come with a template only.
+    not: {
+      required: ['params'],
+      properties: { params: { type: 'object' }, template_id: { type: 'null' } },
+    },
   });
 
 export type SendRequest = z.output<typeof sendRequest>;

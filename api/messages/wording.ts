@@ -6,7 +6,6 @@ import {
   fillIn,
   LINK_ADDRESSES_MAX,
   linkAddresses,
-  malformedLink,
   parsePlaceholders,
   type Piece,
   placeholderCount,
@@ -15,6 +14,7 @@ import {
   render,
 } from '../../domain/placeholders.ts';
 import { invalidRequest, notFound } from '../http/errors.ts';
+import { refuseMalformed } from './malformed.ts';
 import type { Recipient } from './recipients.ts';
 import type { SendRequest } from './request.ts';
 
@@ -46,8 +46,7 @@ export interface PersonalText {
 export async function findWording(sql: Sql, accountId: string, request: SendRequest): Promise<Wording> {
   const wording = await writtenOrTemplate(sql, accountId, request);
   const { pieces, field } = wording;
-  const malformed = malformedLink(pieces);
-  if (malformed !== null) throw invalidRequest({ reason: 'link_malformed', source: malformed }, field);
+  refuseMalformed(pieces, field);
   if (linkAddresses(pieces).length > LINK_ADDRESSES_MAX)
     throw invalidRequest({ reason: 'links_too_many', limit: LINK_ADDRESSES_MAX }, field);
   if (placeholderCount(pieces) > PLACEHOLDERS_MAX)

@@ -38,7 +38,8 @@ function tidy(given: JsonSchema, owner: string): JsonSchema {
   if (schema.items !== undefined) schema.items = tidy(schema.items, owner);
   if (typeof schema.additionalProperties === 'object')
     schema.additionalProperties = tidy(schema.additionalProperties, owner);
-  if (schema.properties !== undefined) {
+  // A part of a rule between fields, without a type of its own, names fields that are described where they are declared.
+  if (schema.properties !== undefined && schema.type !== undefined) {
     schema.properties = Object.fromEntries(
       Object.entries(schema.properties).map(([name, field]) => [name, described(field, owner, name)]),
     );

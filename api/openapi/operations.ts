@@ -201,7 +201,7 @@ export const operationTexts: Readonly<Record<string, OperationText>> = {
   'POST /v1/groups/:id/contacts': {
     id: 'addGroupContacts',
     description:
-      'Adds contacts by id or number, up to 500 in all. Unknown numbers become contacts without a name; ids that are not of the account are skipped.',
+      'Adds contacts by id or number, up to 500 in all. Unknown numbers become contacts without a name; what is no number, or no contact of the account, is skipped and listed in `invalid`.',
     example: { contact_ids: [ID], msisdns: ['+48500100200'] },
   },
   'DELETE /v1/groups/:id/contacts/:contactId': {

@@ -1,4 +1,4 @@
-import { parseMsisdn } from '../../domain/msisdn.ts';
+import { parseAddress } from '../../domain/msisdn.ts';
 import type { SmppSettings } from './settings.ts';
 
 /** An address with its type of number and numbering plan (SMPP 3.4, 5.2.5 and 5.2.6). */
@@ -45,7 +45,7 @@ export function senderAddress(
 
 function usualSender(sender: string): SmppAddress {
   if (SHORT_CODE.test(sender)) return { ton: TON.networkSpecific, npi: NPI.unknown, address: sender };
-  const msisdn = parseMsisdn(sender);
+  const msisdn = parseAddress(sender);
   if (msisdn !== null) return { ton: TON.international, npi: NPI.isdn, address: msisdn.slice(1) };
   if (DIGITS.test(sender)) return { ton: TON.unknown, npi: NPI.isdn, address: sender };
   return { ton: TON.alphanumeric, npi: NPI.unknown, address: sender };
@@ -59,5 +59,5 @@ export function phoneOf(ton: number, address: string): string | null {
   const digits = address.trim().replace(/^(\+|00)/, '');
   if (!DIGITS.test(digits)) return null;
   const international = ton === TON.international || digits.length < address.trim().length;
-  return (international ? parseMsisdn(`+${digits}`) : null) ?? parseMsisdn(digits);
+  return (international ? parseAddress(`+${digits}`) : null) ?? parseAddress(digits);
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type CarrierReply, storable } from '../../domain/inbound.ts';
 import type { LookupAnswer } from '../../domain/lookups.ts';
-import { parseMsisdn } from '../../domain/msisdn.ts';
+import { parseAddress } from '../../domain/msisdn.ts';
 import { isFinalReport } from '../../domain/receipts.ts';
 import type { DeliveryReport } from '../../domain/submission.ts';
 import { findingOf } from './finding.ts';
@@ -53,7 +53,7 @@ export function readReports(fields: CallbackFields): DeliveryReport[] | null {
       carrierMessageId: id,
       reference,
       // Other users of the provider's account write to the same phones: only our own reports may be matched by phone.
-      phone: reference === null ? null : parseMsisdn(ofReport('to', index) ?? ''),
+      phone: reference === null ? null : parseAddress(ofReport('to', index) ?? ''),
       state,
       errorCode: isFinalReport(state) && state !== 'delivered' ? status.slice(0, 20) : null,
       details: visible(details).slice(0, DETAILS_MAX),
@@ -104,7 +104,7 @@ function valuesOf(fields: CallbackFields, name: string): string[] {
 
 // The provider writes numbers without plus; what is no number stays as it came, for the operator's eyes.
 function addressOf(address: string): string {
-  return parseMsisdn(address) ?? storable(address);
+  return parseAddress(address) ?? storable(address);
 }
 
 function visible(text: string): string {

@@ -1,4 +1,5 @@
 import type { ContactContent } from '../../domain/contacts.ts';
+import type { SearchTerm } from '../../domain/contactSearch.ts';
 import type { Sql } from '../connection.ts';
 
 /** What a contact says of a person: the values of placeholders (v2.3.0, Contact). */
@@ -17,14 +18,15 @@ export interface ContactRow extends ContactContent {
 
 /** Which contacts of an account a page shows; null means any. */
 export interface ContactFilter {
-  /** A part of the number, first name, last name or email; case and diacritics do not count. */
-  fragment: string | null;
+  /**
+   * What is looked for, each in the number, first name, last name or email; case and diacritics do not count. A contact has to
+   * have all of them, each in any of its spellings; none finds everybody.
+   */
+  terms: readonly SearchTerm[];
   groupId: string | null;
   /** Only contacts after the one with this id. */
   after: string | null;
 }
-
-const NUMBER_FRAGMENT = /^[+\d\s().-]*\d[+\d\s().-]*$/;
 
 const COLUMNS = `c.id, c.msisdn, c.first_name, c.last_name, c.email, c.fields, c.created_at, c.updated_at,
   array(
@@ -36,6 +38,8 @@ const COLUMNS = `c.id, c.msisdn, c.first_name, c.last_name, c.email, c.fields, c
 
 // Shorter fragments have no trigram: no index knows where they are.
 const TRIGRAM = 3;
+// Account, position, group and limit come before.
+const FIRST_SPELLING = 5;
 
 /** One contact of the account; null when it has none of this id. */
 export async function readContact(sql: Sql, accountId: string, id: string): Promise<ContactRow | null> {
@@ -59,8 +63,8 @@ export async function readContacts(
   const page = `
     select ${COLUMNS} from contacts c
      where ${conditions(filter)}
-     order by c.id limit $6`;
-  return await sql.unsafe<ContactRow[]>(page, [...matching(accountId, filter), limit]);
+     order by c.id limit $4`;
+  return await sql.unsafe<ContactRow[]>(page, parameters(accountId, filter, limit));
 }
 
 /**
@@ -90,30 +94,35 @@ export async function readFieldKeys(
     select distinct k.key collate "C" as key
       from contacts c cross join lateral jsonb_object_keys(c.fields) as k (key)
      where ${conditions(filter)}
-     order by key limit $6`;
-  const rows = await sql.unsafe<{ key: string }[]>(keys, [...matching(accountId, filter), limit]);
+     order by key limit $4`;
+  const rows = await sql.unsafe<{ key: string }[]>(keys, parameters(accountId, filter, limit));
   return rows.map(({ key }) => key);
 }
 
-/** What the filter asks for, of the parameters that `matching` gives. */
-function conditions({ fragment }: ContactFilter): string {
-  const members = 'select f.contact_id from group_members f where f.account_id = $1 and f.group_id = $5';
-  // Where no index finds the fragment, only the group's members are read instead of the whole book.
+/** What the filter asks for, of the parameters that `parameters` gives. */
+function conditions({ terms }: ContactFilter): string {
+  const members = 'select f.contact_id from group_members f where f.account_id = $1 and f.group_id = $3';
+  // Where no index finds a term, only the group's members are read instead of the whole book.
+  const indexed = terms.some(({ spellings }) => spellings.every(({ length }) => length >= TRIGRAM));
   const inGroup =
-    fragment !== null && fragment.length < TRIGRAM
+    terms.length > 0 && !indexed
       ? `c.id = any(array(${members}))`
       : `exists (${members} and f.contact_id = c.id)`;
+  let next = FIRST_SPELLING;
+  const found = terms.map(({ spellings }) => {
+    const any = spellings.map(() => `c.search like fragment_pattern($${next++})`);
+    return `and (${any.join(' or ')})`;
+  });
   return `c.account_id = $1
     and ($2::text is null or c.id > $2)
-    and ($3::text is null or c.search like fragment_pattern($3) or c.search like fragment_pattern($4))
-    and ($5::text is null or ${inGroup})`;
+    and ($3::text is null or ${inGroup})
+    ${found.join(' ')}`;
 }
 
-function matching(accountId: string, { fragment, groupId, after }: ContactFilter): (string | null)[] {
-  return [accountId, after, fragment, digitsOf(fragment), groupId];
-}
-
-// Numbers are written with spaces and hyphens, and stored without.
-function digitsOf(fragment: string | null): string | null {
-  return fragment !== null && NUMBER_FRAGMENT.test(fragment) ? fragment.replace(/[^+\d]/g, '') : null;
+function parameters(
+  accountId: string,
+  { terms, groupId, after }: ContactFilter,
+  limit: number,
+): (string | number | null)[] {
+  return [accountId, after, groupId, limit, ...terms.flatMap(({ spellings }) => spellings)];
 }

@@ -8,11 +8,13 @@ export interface MembersAdded {
   added: number;
   /** All memberships now. */
   members: number;
+  /** Which of the given ids are contacts of the account. */
+  known: ReadonlySet<string>;
 }
 
 /**
- * Adds contacts to a group (v2.3.0, Groups): by id, those of other accounts skipped, and by number, unknown numbers
- * becoming contacts without a name.
+ * Adds contacts to a group (v2.3.0, Groups): by id, what is no contact of the account skipped, whether it is another
+ * account's or nobody's; and by number, unknown numbers becoming contacts without a name.
  *
  * @param msisdns in E.164 with plus
  * @returns null when the account has no group of this id
@@ -27,6 +29,8 @@ export async function addMembers(
   return await changeAddressBook(sql, accountId, async (tx) => {
     const groups = await tx`select from contact_groups where account_id = ${accountId} and id = ${groupId}`;
     if (groups.count === 0) return null;
+    const known = await tx<{ id: string }[]>`
+      select id from contacts where account_id = ${accountId} and id = any(${contactIds as string[]}::text[])`;
     await createNameless(tx, accountId, msisdns);
     const { count: added } = await tx`
       insert into group_members (account_id, group_id, contact_id)
@@ -38,7 +42,7 @@ export async function addMembers(
       on conflict do nothing`;
     const [counted] = await tx<{ members: number }[]>`
       select count(*) as members from group_members where account_id = ${accountId} and group_id = ${groupId}`;
-    return { added, members: counted!.members };
+    return { added, members: counted!.members, known: new Set(known.map(({ id }) => id)) };
   });
 }
 

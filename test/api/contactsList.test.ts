@@ -182,12 +182,67 @@ describe('GET /v1/contacts?q', () => {
     expect(await search(account, '\\\\')).toEqual([]);
   });
 
-  it('does not match across two columns, nor what is not searched', async () => {
+  it('a word is not found across two columns, nor in what is not searched', async () => {
     const account = await newAccount();
     await add(account, 0, 1, { first_name: 'Jan', last_name: 'Nowak', fields: { miasto: 'Opole' } });
-    for (const q of ['Jan Nowak', 'JanNowak', 'nNo', '00Jan', 'Opole', 'miasto']) {
+    for (const q of ['JanNowak', 'nNo', '00Jan', 'Opole', 'miasto', 'Jan Opole']) {
       expect(await search(account, q)).toEqual([]);
     }
+  });
+
+  it('several words: each is found somewhere, in any order, in parts, whatever case and diacritics', async () => {
+    const account = await newAccount();
+    await account.api.post(PATH, [
+      { msisdn: number(1), first_name: 'Jan', last_name: 'Kowalski', email: 'jan@firma.pl' },
+      { msisdn: number(2), first_name: 'Janina', last_name: 'Kowalska' },
+      { msisdn: number(3), first_name: 'Łucja', last_name: 'Żak-Kowalska' },
+      { msisdn: number(4), first_name: 'Kowalski', last_name: 'Jan Maria' },
+      { msisdn: number(5), first_name: 'Jan', last_name: 'Nowak 500 7' },
+    ]);
+    const [one, two, three, four, five] = [1, 2, 3, 4, 5].map(number);
+    expect(await search(account, 'Jan Kowalski')).toEqual([one, four]);
+    expect(await search(account, 'Kowalski Jan')).toEqual([one, four]);
+    expect(await search(account, 'Kowalski, Jan')).toEqual([one, four]);
+    expect(await search(account, '  kowalski\u00a0  JAN ')).toEqual([one, four]);
+    expect(await search(account, 'jan kowalsk')).toEqual([one, two, four]);
+    expect(await search(account, 'zak lucja')).toEqual([three]);
+    expect(await search(account, 'ŻAK ŁU')).toEqual([three]);
+    expect(await search(account, 'J R')).toEqual([one, four]);
+    expect(await search(account, 'jan mar')).toEqual([four]);
+    expect(await search(account, 'maria kowalski jan')).toEqual([four]);
+    expect(await search(account, 'jan firma')).toEqual([one]);
+    expect(await search(account, 'jan +48 500 100 005')).toEqual([five]);
+    expect(await search(account, '500-100-001 kowalski')).toEqual([one]);
+    expect(await search(account, 'nowak 500 7')).toEqual([five]);
+    expect(await search(account, 'jan jan jan')).toEqual([one, two, four, five]);
+    expect(await search(account, 'jan nikt')).toEqual([]);
+    expect(await search(account, 'jan %')).toEqual([]);
+    // Digits side by side are one number and not several fragments of it.
+    expect(await search(account, '100 500')).toEqual([]);
+  });
+
+  it('takes ten words, not eleven; what stands side by side as one number counts once', async () => {
+    const account = await newAccount();
+    await add(account, 0, 1, { first_name: 'a b c d e', last_name: 'f g h i j k' });
+    expect(await search(account, 'a b c d e f g h i j')).toEqual([number(0)]);
+    expect(await search(account, 'a b c d e f g h i 5 0 0 1 0 0')).toEqual([number(0)]);
+    expect(await account.api.get(`${PATH}?q=${encodeURIComponent('a b c d e f g h i j k')}`)).toMatchObject({
+      status: 400,
+      body: {
+        error: { code: 'invalid_request', param: 'q', message: expect.stringContaining('10') as string },
+      },
+    });
+  });
+
+  it('of a table and within a group too', async () => {
+    const account = await newAccount();
+    await add(account, 0, 2, { first_name: 'Jan', last_name: 'Kowalski', groups: ['G'] });
+    await add(account, 10, 2, { first_name: 'Jan', last_name: 'Kowalski' });
+    const group = (await account.api.get('/v1/groups')).body.data[0]!.id;
+    expect(await found(account, `q=kowalski+jan&group_id=${group}`)).toEqual([number(0), number(1)]);
+    expect(await found(account, `q=k+j&group_id=${group}`)).toEqual([number(0), number(1)]);
+    const table = await account.api.get(`${PATH}?q=kowalski+jan`, { accept: 'text/csv' });
+    expect(table.text.trim().split('\r\n')).toHaveLength(5);
   });
 
   it('an empty fragment, or one of spaces, is none', async () => {

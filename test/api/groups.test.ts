@@ -226,7 +226,12 @@ describe('POST /v1/groups/{id}/contacts', () => {
       contact_ids: [foreign, UNKNOWN_CONTACT, 'ct_x', ''],
       msisdns: ['12', '500100201', 'abc\u0000'],
     });
-    expect(body).toEqual({ id, added: 1, invalid: ['ct_x', '', '12', 'abc\u0000'], members: 1 });
+    expect(body).toEqual({
+      id,
+      added: 1,
+      invalid: [foreign, UNKNOWN_CONTACT, 'ct_x', '', '12', 'abc\u0000'],
+      members: 1,
+    });
   });
 
   it('takes 500 in all, not one more', async () => {
@@ -254,7 +259,7 @@ describe('POST /v1/groups/{id}/contacts', () => {
     ['contact_ids', { contact_ids: 'ct_x' }],
     ['contact_ids', { contact_ids: [7] }],
     ['msisdns', { msisdns: [500100200] }],
-    ['msisdns', { msisdns: null }],
+    ['contact_ids', { msisdns: null, contact_ids: null }],
     ['msisdns', { msisdns: ['5'.repeat(101)] }],
     ['ids', { ids: [] }],
   ])('a bad %s gives 400: %j', async (param, body) => {

@@ -155,7 +155,7 @@ describe('the check of answers', () => {
 
 function unexplained(schema: JsonSchema, where = ''): string[] {
   return [
-    ...Object.entries(schema.properties ?? {}).flatMap(([name, field]) => [
+    ...fieldsOf(schema).flatMap(([name, field]) => [
       ...(field.description === undefined ? [`${where}.${name}`] : []),
       ...unexplained(field, `${where}.${name}`),
     ]),
@@ -165,10 +165,15 @@ function unexplained(schema: JsonSchema, where = ''): string[] {
 
 function objects(schema: JsonSchema): JsonSchema[] {
   return [
-    ...(schema.properties === undefined ? [] : [schema]),
-    ...Object.values(schema.properties ?? {}).flatMap(objects),
+    ...(fieldsOf(schema).length === 0 ? [] : [schema]),
+    ...fieldsOf(schema).flatMap(([, field]) => objects(field)),
     ...children(schema).flatMap(objects),
   ];
+}
+
+/** The fields that a schema declares; a rule between fields, which has no type of its own, declares none. */
+function fieldsOf({ type, properties = {} }: JsonSchema): [string, JsonSchema][] {
+  return type === undefined ? [] : Object.entries(properties);
 }
 
 function children({

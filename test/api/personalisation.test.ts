@@ -85,7 +85,11 @@ describe('placeholders in a text', () => {
     ['{{link:https://a.pl/?k={{kod}}}}', 400],
     ['{{link:https://a.pl}', 400],
     ['a{{link}}', 201],
-    ['{{nie ma}}', 201],
+    ['{"a":{"b":1}} {imie}', 201],
+    ['{{nie ma}}', 400],
+    ['{{imie', 400],
+    ['{{imie}} {{a-b}}', 400],
+    ['{{}}', 400],
   ])('%s gives %i', async (text, status) => {
     const account = await withContacts();
     const answer = await account.api.send({ to: '500100201', text, send_at: later });
@@ -94,6 +98,50 @@ describe('placeholders in a text', () => {
       expect(answer.body.error).toMatchObject({ code: 'invalid_request', param: 'text' });
       expect(await storedMessages(account.id)).toEqual([]);
     }
+  });
+
+  it.each([
+    ['Cześć {{imie', '„{{imie” (znak 7 treści)'],
+    ['👋 {{imie}}, {{a-b}}!', '„{{a-b}}” (znak 13 treści)'],
+    ['{{link:ftp://a.pl}}', '„{{link:ftp://a.pl}}” (znak 1 treści)'],
+  ])(
+    'malformed in %j: the message says what and where, of text, body and template alike',
+    async (text, where) => {
+      const account = await withContacts();
+      const { api } = account;
+      const message = expect.stringContaining(where) as string;
+      const blamed = (param: string) => ({
+        status: 400,
+        body: { error: { code: 'invalid_request', param, message } },
+      });
+      expect(await api.send({ to: '500100201', text })).toMatchObject(blamed('text'));
+      expect(await api.post('/v1/messages/estimate', { to: '500100201', text })).toMatchObject(
+        blamed('text'),
+      );
+      expect(await api.post('/v1/templates', { name: 'x', body: text })).toMatchObject(blamed('body'));
+      const { id } = (await api.post('/v1/templates', { name: 'x', body: 'y' })).body;
+      expect(await api.patch(`/v1/templates/${id}`, { body: text })).toMatchObject(blamed('body'));
+      // One that was stored before this was refused.
+      await database()`update templates set body = ${text} where id = ${id}`;
+      expect(await api.send({ to: '500100201', template_id: id })).toMatchObject(blamed('template_id'));
+      expect((await api.get(`/v1/templates/${id}`)).status).toBe(200);
+      expect((await api.patch(`/v1/templates/${id}`, { name: 'inna' })).body).toMatchObject({ name: 'inna' });
+      expect(await storedMessages(account.id)).toEqual([]);
+    },
+  );
+
+  it('in a contact’s or a param’s value are never refused, however malformed', async () => {
+    const account = await newAccount();
+    await account.api.post('/v1/contacts', {
+      msisdn: '500100201',
+      first_name: '{{imie',
+      fields: { kod: '{{a-b}}' },
+    });
+    expect(await textTo(account, '500100201', '{{imie}} {{kod}}')).toBe('{{imie {{a-b}}');
+    const { id } = (await account.api.post('/v1/templates', { name: 'x', body: '{{json}}' })).body;
+    const params = { json: '{{#each}}{{' };
+    const { body } = await account.api.send({ to: '500100201', template_id: id, params, send_at: later });
+    expect(body.text).toBe('{{#each}}{{');
   });
 
   it('that leave nothing, or too much, are refused before anything is written', async () => {

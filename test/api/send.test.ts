@@ -46,6 +46,9 @@ describe('one number', () => {
     ['48500100200', '+48500100200'],
     ['500100200', '+48500100200'],
     ['4915112345678', '+4915112345678'],
+    ['447911123456', '+447911123456'],
+    ['4520123456', '+4520123456'],
+    ['+5351234567', '+5351234567'],
   ])('%s is %s', async (to, msisdn) => {
     const { api } = await newAccount();
     expect((await api.send({ to, text: 'x' })).body.to).toBe(msisdn);
@@ -58,6 +61,9 @@ describe('one number', () => {
     '0048500100200',
     '+48-500-100-200',
     '12345',
+    // More likely 535 123 456 with a digit too many than a number of Cuba.
+    '5351234567',
+    '485001002003',
     'abc',
     '+',
     '٥٠٠١٠٠٢٠٠',
@@ -151,7 +157,8 @@ describe('fields', () => {
     [{ to: '500100200', text: 'x', send_at: 1800000000 }, 'send_at'],
     [{ to: '500100200', text: 'x', send_window: '8:00-20:00' }, 'send_window'],
     [{ to: '500100200', text: 'x', send_window: '08:00-08:14' }, 'send_window'],
-    [{ to: '500100200', text: 'x', send_window: '08:00-24:00' }, 'send_window'],
+    [{ to: '500100200', text: 'x', send_window: '08:00-24:30' }, 'send_window'],
+    [{ to: '500100200', text: 'x', send_window: '24:00-08:00' }, 'send_window'],
     [{ to: '500100200', text: 'x', send_window: '08:00-08:00' }, 'send_window'],
     [{ to: '500100200', text: 'x', expires_at: 'jutro' }, 'expires_at'],
     [{ to: '500100200', text: 'x', from: '' }, 'from'],
@@ -381,6 +388,26 @@ describe('send time', () => {
     expect(Date.parse(moved.send_at)).toBeGreaterThan(noon.getTime());
     expect(polishTime((await send({ send_window: '18:30-19:00' })).send_at)).toBe('18:30');
     expect((await send({ send_window: '06:00-23:00' })).send_at).toBe(noon.toISOString());
+  });
+
+  it('00:00-24:00 is any time: against the account’s window, as its window, in an estimate; 24:00 ends any window', async () => {
+    const start = new Date(Date.now() + 3 * HOUR).toISOString();
+    const end = new Date(Date.now() + 5 * HOUR).toISOString();
+    const { api } = await newAccount({ sendWindow: `${polishTime(start)}-${polishTime(end)}` });
+    const message = { to: '500100200', text: 'x' };
+    expect((await api.send(message)).body.status).toBe('scheduled');
+    const anyTime = { ...message, send_window: '00:00-24:00' };
+    expect((await api.send(anyTime)).body).toMatchObject({ status: 'queued', send_at: null });
+    const estimate = (await api.post('/v1/messages/estimate', anyTime)).body;
+    expect(estimate.messages[0]).toMatchObject({ status: 'queued', send_at: null });
+    const changed = await api.patch('/v1/account', { send_window: '00:00-24:00' });
+    expect(changed).toMatchObject({ status: 200, body: { send_window: '00:00-24:00' } });
+    expect((await api.get('/v1/account')).body).toMatchObject({ send_window: '00:00-24:00' });
+    expect((await api.send(message)).body).toMatchObject({ status: 'queued', send_at: null });
+    const noon = new Date(Date.now() + 2 * DAY);
+    noon.setUTCHours(11, 0, 0, 0);
+    const evening = { ...message, send_window: '20:00-24:00', send_at: noon.toISOString() };
+    expect(polishTime((await api.send(evening)).body.send_at)).toBe('20:00');
   });
 
   it('outside the window now means scheduled', async () => {

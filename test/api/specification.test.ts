@@ -6,15 +6,7 @@ import { endpoints } from '../../api/endpoints.ts';
 import { MESSAGE_STATUSES } from '../../domain/statuses.ts';
 import { apiClient, call } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
-import {
-  books,
-  database,
-  newAccount,
-  newKey,
-  storedMessages,
-  type TestAccount,
-  untilStatus,
-} from '../support/factories.ts';
+import { books, database, newAccount, newKey, type TestAccount, untilStatus } from '../support/factories.ts';
 import { startReceiver, type WebhookReceiver } from '../support/webhookReceiver.ts';
 
 // What somebody would check who has the interface description and an HTTP client, and no other test does.
@@ -231,18 +223,6 @@ describe('a Message', () => {
     expect(page).toContain(first!.id);
     for (const { id } of foreign) expect(page).not.toContain(id);
   });
-
-  it.each(['send_at', 'send_window', 'expires_at', 'from', 'reference', 'template_id', 'params'])(
-    'is not sent with %s null: 400 with that param',
-    async (param) => {
-      const { id, api } = await newAccount();
-      expect(await api.send({ to: '500100200', text: 'x', [param]: null })).toMatchObject({
-        status: 400,
-        body: { error: { code: 'invalid_request', param } },
-      });
-      expect(await storedMessages(id)).toEqual([]);
-    },
-  );
 });
 
 describe('the account', () => {

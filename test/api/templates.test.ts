@@ -37,7 +37,7 @@ describe('POST /v1/templates', () => {
   it('finds placeholders: lower-case, each once, in the order of the text; links are none', async () => {
     const { api } = await newAccount();
     const text =
-      '{{Zaległość}} {{ imie }} {{IMIE}} {{kod_2}} {{link:https://example.com/a?b=1}} {{wypisz}} {{a-b}} {{}} {x} {{_k}}';
+      '{{Zaległość}} {{ imie }} {{IMIE}} {{kod_2}} {{link:https://example.com/a?b=1}} {{wypisz}} {x} }} {{_k}}';
     const { body } = await api.post(PATH, { name: 'x', body: text });
     expect(body).toMatchObject({
       body: text,
@@ -84,7 +84,9 @@ describe('POST /v1/templates', () => {
     [{ name: 'x', body: '{{link:javascript:alert(1)}}' }, 'body'],
     [{ name: 'x', body: '{{LINK: ftp://example.com}}' }, 'body'],
     [{ name: 'x', body: 'y', type: 'SMS' }, 'type'],
-    [{ name: 'x', body: 'y', type: null }, 'type'],
+    [{ name: 'x', body: '{{imie' }, 'body'],
+    [{ name: 'x', body: 'y {{a-b}}' }, 'body'],
+    [{ name: 'x', body: '<smil>{{}}</smil>', type: 'mms' }, 'body'],
     [{ name: 'x', body: 'y', type: 'mms', subject: 's'.repeat(81) }, 'subject'],
     [{ name: 'x', body: 'y', type: 'mms', subject: 7 }, 'subject'],
     [{ name: 'x', body: 'y', type: 'mms', subject: '\0' }, 'subject'],
@@ -233,12 +235,12 @@ describe('PATCH /v1/templates/{id}', () => {
   });
 
   it.each([
-    [{ name: null }, 'name'],
+    [{ name: null }, undefined],
     [{ name: '' }, 'name'],
-    [{ body: null }, 'body'],
+    [{ body: null, type: null }, undefined],
     [{ body: '' }, 'body'],
+    [{ body: '{{imie' }, 'body'],
     [{ body: '{{link:nic}}' }, 'body'],
-    [{ type: null }, 'type'],
     [{ type: 'mail' }, 'type'],
     [{ subject: 'Temat' }, 'subject'],
     [{ type: 'vms', subject: 'Temat' }, 'subject'],
@@ -248,7 +250,8 @@ describe('PATCH /v1/templates/{id}', () => {
     const id = await created(account);
     const before = await storedOf(account);
     const answer = await account.api.patch(`${PATH}/${id}`, patch);
-    expect(answer).toMatchObject({ status: 400, body: { error: { param } } });
+    expect(answer.status).toBe(400);
+    expect(answer.body.error.param).toBe(param);
     expect(await storedOf(account)).toEqual(before);
   });
 
@@ -263,9 +266,25 @@ describe('PATCH /v1/templates/{id}', () => {
     expect((await patch({ name: 'x' })).body).toMatchObject({ subject: 'Rabat' });
     expect((await patch({ subject: null })).body).toMatchObject({ type: 'mms', subject: null });
     expect((await patch({ subject: 'Znowu' })).body).toMatchObject({ subject: 'Znowu' });
-    expect((await patch({ type: 'sms' })).body).toMatchObject({ type: 'sms', subject: null });
+    expect((await patch({ subject: null, type: 'vms' })).body).toMatchObject({ type: 'vms', subject: null });
     expect((await patch({ subject: null })).status).toBe(200);
   });
+
+  it.each(['sms', 'vms'])(
+    'a type without subjects is refused while there is one, as in POST: %s',
+    async (type) => {
+      const account = await newAccount();
+      const id = await created(account, { type: 'mms', subject: 'Rabat' });
+      const before = await storedOf(account);
+      for (const patch of [{ type }, { type, subject: 'Inny' }, { type, name: 'x', body: 'y' }]) {
+        const answer = await account.api.patch(`${PATH}/${id}`, patch);
+        expect(answer).toMatchObject({ status: 400, body: { error: { param: 'subject' } } });
+      }
+      expect(await storedOf(account)).toEqual(before);
+      const given = await account.api.patch(`${PATH}/${id}`, { type, subject: null });
+      expect(given).toMatchObject({ status: 200, body: { type, subject: null } });
+    },
+  );
 
   it('a body too long for its new type refuses the change of type', async () => {
     const account = await newAccount();

@@ -2,7 +2,14 @@ import { createRequire } from 'node:module';
 import fc from 'fast-check';
 import { getCountries, getExampleNumber, type Examples } from 'libphonenumber-js/max';
 import { describe, expect, test } from 'vitest';
-import { countryOf, isPolish, maskMsisdn, parseMsisdn } from '../../domain/msisdn.ts';
+import {
+  countryOf,
+  isOverlongPolish,
+  isPolish,
+  maskMsisdn,
+  parseAddress,
+  parseMsisdn,
+} from '../../domain/msisdn.ts';
 
 const examples = createRequire(import.meta.url)('libphonenumber-js/examples.mobile.json') as Examples;
 const RUNS = { seed: 48, numRuns: 500 };
@@ -42,6 +49,91 @@ describe('the three formats', () => {
   });
 });
 
+describe('ten digits without plus', () => {
+  const typed = fc
+    .tuple(
+      fc.constantFrom('45', '50', '51', '53', '57', '60', '66', '69', '72', '73', '78', '79', '88'),
+      fc.nat(9_999_999),
+    )
+    .map(([prefix, rest]) => prefix + String(rest).padStart(7, '0'));
+
+  test.each([
+    '5001002003',
+    '5101002003',
+    '5121002003',
+    '5351234567',
+    '5731002003',
+    '6001002003',
+    '6661002003',
+    '6911002003',
+    '5016001234',
+    '7201002003',
+    '8801002003',
+    '4510012345',
+  ])('%s is a Polish number with a digit too many; with a plus it is what it says', (input) => {
+    expect(parseMsisdn(input)).toBeNull();
+    expect(isOverlongPolish(input)).toBe(true);
+    expect(parseMsisdn(`+${input}`)).toBe(parseAddress(`+${input}`));
+  });
+
+  test('any Polish mobile number with one digit more is refused, unless it is a Danish mobile number', () => {
+    fc.assert(
+      fc.property(typed, fc.nat(9), (number, digit) => {
+        const parsed = parseMsisdn(`${number}${digit}`);
+        if (parsed !== null) expect(countryOf(parsed)).toBe('DK');
+      }),
+      RUNS,
+    );
+  });
+
+  test.each([
+    // Denmark's mobile numbers have ten digits and begin with the Polish prefix 45.
+    '4520123456',
+    '4531234567',
+    '4540123456',
+    '4561234567',
+    '4593123456',
+    '4712345678',
+    '4790123456',
+    '3726123456',
+    '3725123456',
+    '3519123456',
+    '2901234567',
+    '1202555012',
+    '6421123456',
+    '6512345678',
+    '8529123456',
+    '9725012345',
+    '3212345678',
+    '3161234567',
+    '4366412345',
+    '4915112345',
+    // A Polish landline is nothing that is written to by mistake.
+    '2212345678',
+  ])('%s is read as before', (input) => {
+    expect(isOverlongPolish(input)).toBe(false);
+    expect(parseMsisdn(input)).toBe(parseAddress(input));
+  });
+
+  test('real mobile numbers from everywhere stay what they are, but for the countries that collide', () => {
+    const colliding = getCountries().filter((country) => {
+      const number = getExampleNumber(country, examples)?.number.slice(1);
+      return number !== undefined && parseAddress(number) !== null && parseMsisdn(number) === null;
+    });
+    expect(colliding).toEqual(['BZ', 'CU', 'FM', 'MH']);
+  });
+
+  test('networks do not mistype: their addresses are read as they stand', () => {
+    fc.assert(
+      fc.property(typed, fc.nat(9), (number, digit) => {
+        const address = `${number}${digit}`;
+        expect(parseAddress(address)).toBe(parseMsisdn(`+${address}`));
+      }),
+      RUNS,
+    );
+  });
+});
+
 describe('refused', () => {
   test.each([
     '',
@@ -66,6 +158,9 @@ describe('refused', () => {
     '٥٠٠١٠٠٢٠٠',
     '+٤٨٥٠٠١٠٠٢٠٠',
     '50010020',
+    '4850010020',
+    '485001002003',
+    '4848500100200',
     '５００１００２００',
     '＋48500100200',
     '500100200;ext=1',

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   fillIn,
+  firstMalformed,
   isTrackable,
   linkAddresses,
-  malformedLink,
   parsePlaceholders,
   placeholderCount,
   placeholderNames,
@@ -17,6 +17,10 @@ const substitutes = (values: Record<string, string>): Substitutes => ({
   optOut: 's.example/o/0123456789',
   link: (url) => `s.example/l/<${url}>`,
 });
+const malformedIn = (text: string) => {
+  const malformed = firstMalformed(parsePlaceholders(text));
+  return malformed === null ? null : [malformed.what, malformed.position, malformed.source];
+};
 const personalise = (text: string, values: Record<string, string> = {}) =>
   render(parsePlaceholders(text), substitutes(values));
 
@@ -30,10 +34,9 @@ describe('placeholders', () => {
     ['{{link:https://sklep.pl/a?b=c#d}}', 's.example/l/<https://sklep.pl/a?b=c#d>'],
     ['{{ Link: http://x.pl }}', 's.example/l/<http://x.pl>'],
     ['{{{imie}}}', '{Ala}'],
-    ['{{{{imie}}}}', '{{Ala}}'],
-    ['{{imie {{imie}}', '{{imie Ala'],
-    ['{{imie}}}}{{', 'Ala}}{{'],
-    ['{{a b}} {{}} {{a-b}} { {imie} }', '{{a b}} {{}} {{a-b}} { {imie} }'],
+    ['{{imie}}}}', 'Ala}}'],
+    ['{ {imie} } {imie}} }} { } {', '{ {imie} } {imie}} }} { } {'],
+    ['{"a":{"b":[{"c":1}]},"kto":"{{imie}}"}', '{"a":{"b":[{"c":1}]},"kto":"Ala"}'],
     ['{{\nimie\n}}', 'Ala'],
   ])('%s', (text, result) => {
     const values = { imie: 'Ala', nazwisko: 'Kot', miasto_2: 'Łódź', żabka: 'kum' };
@@ -43,7 +46,7 @@ describe('placeholders', () => {
   it('never reads a value as a placeholder', () => {
     const hostile = '{{nazwisko}}{{link:https://zly.pl}}{{opt_out}}';
     expect(personalise('{{imie}}', { imie: hostile, nazwisko: 'x' })).toBe(hostile);
-    expect(personalise('{{{{imie}}}}', { imie: 'nazwisko', nazwisko: 'x' })).toBe('{{nazwisko}}');
+    expect(personalise('{{{imie}}}', { imie: '{nazwisko}', nazwisko: 'x' })).toBe('{{nazwisko}}');
     const filled = fillIn(parsePlaceholders('{{a}}{{b}}'), new Map([['a', '{{b}}']]));
     expect(render(filled, substitutes({ b: 'x' }))).toBe('{{b}}x');
     expect(placeholderCount(filled)).toBe(1);
@@ -63,29 +66,46 @@ describe('placeholders', () => {
   });
 
   it.each([
-    '{{link:}}',
-    '{{link:ftp://x.pl}}',
-    '{{link:javascript:alert(1)}}',
-    '{{link:x.pl}}',
-    '{{LINK: a b}}',
-  ])('finds the malformed link in %s', (text) =>
-    expect(malformedLink(parsePlaceholders(`a ${text}`))).toBe(text),
-  );
-
-  it.each([
-    '{{link:https://x.pl/?k={{kod}}}}',
-    '{{imie}} {{ Link : https://x.pl',
-    '{{link:https://x.pl} {{opt_out}}',
-    '{{link:{{link:https://x.pl}}}}',
-  ])('finds the link that does not end in %s', (text) =>
-    expect(malformedLink(parsePlaceholders(text))).not.toBeNull(),
-  );
+    ['{{link:}}', 'link', 1],
+    ['a {{link:ftp://x.pl}}', 'link', 3],
+    ['{{link:javascript:alert(1)}}', 'link', 1],
+    ['{{imie}}{{link:x.pl}}', 'link', 9],
+    ['{{LINK: a b}}', 'link', 1],
+    ['{{link:https://x.pl/?k={{kod}}}}', 'link', 1],
+    ['{{imie}} {{ Link : https://x.pl', 'link', 10],
+    ['{{link:https://x.pl} {{opt_out}}', 'link', 1],
+    ['{{link:{{link:https://x.pl}}}}', 'link', 1],
+    ['{{imie', 'placeholder', 1],
+    ['Cześć {{imie', 'placeholder', 7],
+    ['👋🏽 {{imie}', 'placeholder', 4],
+    ['{{imie}} {{a-b}}', 'placeholder', 10],
+    ['{{a b}}', 'placeholder', 1],
+    ['{{imię.nazwisko}}', 'placeholder', 1],
+    ['{{}}', 'placeholder', 1],
+    ['{{ }}', 'placeholder', 1],
+    ['{{#if imie}}x{{/if}}', 'placeholder', 1],
+    ['{{linki: x}}', 'placeholder', 1],
+    ['{{imie {{imie}}', 'placeholder', 1],
+    ['{{{{imie}}}}', 'placeholder', 1],
+    ['{{{a-b}}}', 'placeholder', 1],
+    ['{{imie}}}}{{', 'placeholder', 11],
+    ['{{imie}}{{', 'placeholder', 9],
+    ['{{imie{{', 'placeholder', 1],
+    ['{{im{ie}}', 'placeholder', 1],
+    ['{{im}ie}}', 'placeholder', 1],
+  ])('finds what begins no placeholder in %s: a %s at %i', (text, what, position) => {
+    const source = [...text].slice(position - 1).join('');
+    const malformed = malformedIn(text)!;
+    expect(malformed.slice(0, 2)).toEqual([what, position]);
+    expect(source.startsWith(String(malformed[2]))).toBe(true);
+    expect(malformed[2]).toMatch(/^\{\{/);
+  });
 
   it('`{{link}}` without an address is a name like any other', () => {
-    expect(personalise('{{LINK}} {{link }}|{{linki: x}}', { link: 'x' })).toBe('x x|{{linki: x}}');
+    expect(personalise('{{LINK}} {{link }}', { link: 'x' })).toBe('x x');
     expect(placeholderNames('{{Link}}')).toEqual(['link']);
     const filled = fillIn(parsePlaceholders('{{link}}'), new Map([['link', '{{link:https://x.pl']]));
-    expect(malformedLink(filled)).toBeNull();
+    expect(firstMalformed(filled)).toBeNull();
   });
 
   it.each([
@@ -104,13 +124,39 @@ describe('placeholders', () => {
     [`https://x.pl/${'ł'.repeat(1000)}`, false],
   ])('%s can be tracked: %s', (url, trackable) => expect(isTrackable(url)).toBe(trackable));
 
-  it('property: text without placeholders stays as it is, whatever braces it has', () => {
-    const noise = fc.array(fc.constantFrom('{', '}', '{{', '}}', ' ', '-', 'ą', '\n'), { maxLength: 60 });
+  it('property: text without an opening pair of braces stays as it is, whatever other braces it has', () => {
+    const noise = fc.array(fc.constantFrom('{', '}', '}}', ' ', '-', 'imie', '\n', '🙂'), { maxLength: 60 });
     fc.assert(
       fc.property(noise, (parts) => {
-        const text = parts.join('').replaceAll('ą', '-');
+        const text = parts.join('').replaceAll(/\{+/g, '{');
         expect(personalise(text)).toBe(text);
+        expect(malformedIn(text)).toBeNull();
       }),
+    );
+  });
+
+  it('property: no braces pair up in what is sent, unless a value brought them; the position is where they stand', () => {
+    const part = fc.constantFrom(
+      '{',
+      '}',
+      '{{',
+      '}}',
+      '{{imie}}',
+      'a',
+      '-',
+      ' ',
+      '_',
+      '{{link:https://x.pl}}',
+      '🙂',
+    );
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 12 }), (parts) => {
+        const text = parts.join('');
+        const malformed = malformedIn(text);
+        if (malformed === null) expect(personalise(text, { imie: 'X' })).not.toContain('{{');
+        else expect([...text].slice(Number(malformed[1]) - 1).join('')).toMatch(/^\{\{/);
+      }),
+      { numRuns: 2000 },
     );
   });
 
@@ -130,7 +176,7 @@ describe('placeholders', () => {
         const spelt = parsePlaceholders(text).map((piece) => {
           if (piece.kind === 'text') return piece.text;
           if (piece.kind === 'link') return `{{link:${piece.url}}}`;
-          return piece.kind === 'bad-link' ? piece.source : `{{${piece.key}}}`;
+          return piece.kind === 'malformed' ? piece.source : `{{${piece.key}}}`;
         });
         expect(plain(spelt.join(''))).toBe(plain(text));
       }),
@@ -138,8 +184,11 @@ describe('placeholders', () => {
   });
 
   it('takes a megabyte of braces in its stride', () => {
-    for (const text of ['}'.repeat(1e6), '{'.repeat(1e6), '{{link:'.repeat(1e5), '{{}}'.repeat(2e5)]) {
+    for (const text of [
+      ...['}'.repeat(1e6), '{'.repeat(1e6), '{{link:'.repeat(1e5), '{{}}'.repeat(2e5)],
+      ...['{{-}}{{'.repeat(1e5), 'link:{{ '.repeat(1e5)],
+    ])
       expect(personalise(text)).toHaveLength(text.length);
-    }
+    expect(personalise('{{ {{x}}'.repeat(1e5), { x: '12345' })).toHaveLength(8e5);
   });
 });

@@ -26,7 +26,11 @@ function clockTable(from: number, days: number): { from: number; minutes: Int16A
 /** For each minute of the clock whether it is inside, found by counting on from the start. */
 function insideMinutes({ startMinute, endMinute }: SendWindow): Uint8Array {
   const inside = new Uint8Array(1440);
-  for (let minute = startMinute; minute !== endMinute; minute = (minute + 1) % 1440) inside[minute] = 1;
+  let minute = startMinute;
+  do {
+    inside[minute] = 1;
+    minute = (minute + 1) % 1440;
+  } while (minute !== endMinute % 1440);
   return inside;
 }
 
@@ -59,6 +63,10 @@ describe('reading a window', () => {
     ['23:50-00:05', 1430, 5],
     ['23:45-00:00', 1425, 0],
     ['09:00-08:59', 540, 539],
+    ['00:00-24:00', 0, 1440],
+    ['20:00-24:00', 1200, 1440],
+    ['23:45-24:00', 1425, 1440],
+    ['00:15-24:00', 15, 1440],
   ])('%s', (input, startMinute, endMinute) => {
     expect(parseSendWindow(input)).toEqual({ startMinute, endMinute });
   });
@@ -69,7 +77,11 @@ describe('reading a window', () => {
     '09:00-09:00',
     '00:00-00:00',
     '24:00-08:00',
-    '08:00-24:00',
+    '24:00-24:00',
+    '23:46-24:00',
+    '08:00-24:01',
+    '08:00-25:00',
+    '08:00-24:0',
     '08:60-10:00',
     '8:00-20:00',
     '08:00-20:00 ',
@@ -110,6 +122,30 @@ describe('the first moment inside', () => {
     expect(firstMomentInside(end - 1, window)).toBe(end - 1);
     expect(firstMomentInside(end, window)).toBe(start);
     expect(firstMomentInside(start - 1, window)).toBe(start);
+  });
+
+  test('00:00-24:00 is any time, to the millisecond, in the nights when the clocks change too', () => {
+    const anyTime = parseSendWindow('00:00-24:00')!;
+    const around = fc
+      .constantFrom('2026-03-29T01:00:00Z', '2026-10-25T01:00:00Z', '2026-12-31T23:00:00Z')
+      .map(at);
+    fc.assert(
+      fc.property(around, fc.integer({ min: -DAY, max: DAY }), (change, ms) => {
+        expect(firstMomentInside(change + ms, anyTime)).toBe(change + ms);
+      }),
+    );
+  });
+
+  test('24:00 as the end is the midnight that ends the day', () => {
+    const late = parseSendWindow('20:00-24:00')!;
+    const midnight = at('2026-07-01T22:00:00Z');
+    expect(firstMomentInside(midnight - 1, late)).toBe(midnight - 1);
+    expect(firstMomentInside(midnight, late)).toBe(at('2026-07-02T18:00:00Z'));
+    const same = parseSendWindow('20:00-00:00')!;
+    for (let hour = 0; hour < 48; hour += 1) {
+      const instant = midnight + hour * 60 * MINUTE;
+      expect(firstMomentInside(instant, late)).toBe(firstMomentInside(instant, same));
+    }
   });
 
   test('needs whole milliseconds', () => {
@@ -188,6 +224,8 @@ describe('on every day of 2024 to 2037, by quarters of an hour', () => {
       '00:00-00:15',
       '23:45-00:00',
       '09:00-08:45',
+      '00:00-24:00',
+      '20:00-24:00',
       '01:00-02:30',
       '02:15-02:45',
     ],

@@ -33,7 +33,10 @@ export const addressBookTexts: OwnedTexts = {
   },
   changeContact: { ...CONTACT_INPUT, msisdn: text('Another number for the contact.', '+48500100200') },
   listContacts: {
-    q: text('A fragment of the number, first name, last name or email.', 'nowak'),
+    q: text(
+      'Words, at most 10, in any order: each is looked for as a fragment of the number, first name, last name or email. Groups of digits side by side are one number.',
+      'jan kowalski',
+    ),
     group_id: text('Only contacts of this group.', `gr_${ULID}`),
   },
   Group: {
@@ -42,7 +45,10 @@ export const addressBookTexts: OwnedTexts = {
     members: text('How many contacts are in it.', 2),
   },
   addGroupContacts: {
-    contact_ids: text('Ids of contacts; those that are not of the account are skipped.', [`ct_${ULID}`]),
+    contact_ids: text(
+      'Ids of contacts; those that are not of the account are skipped and listed in `invalid`.',
+      [`ct_${ULID}`],
+    ),
     msisdns: text('Numbers; unknown ones become contacts without a name.', ['+48500100200']),
     added: text('Contacts that were not in the group before.', 2),
     invalid: text('The numbers that are malformed.', []),
