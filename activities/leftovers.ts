@@ -1,5 +1,5 @@
 import type { Database } from '../db/connection.ts';
-import { abandonRequest } from '../db/messages/drafts.ts';
+import { endRequest } from '../db/messages/undecided.ts';
 import { closeFindings, recordRepair, reportFinding } from '../db/maintenance/findings.ts';
 import { idFloor } from '../db/ids.ts';
 import { countWaiting, draftsBetween, type LeftLookup, leftLookups } from '../db/maintenance/leftovers.ts';
@@ -46,7 +46,7 @@ export async function reconcileDrafts(sql: Database): Promise<Tally> {
     const { last, requests } = await draftsBetween(sql, after, before, DRAFT_PAGE);
     for (const { requestId, accountId } of requests) {
       const ended = await transaction(sql, async (tx) => {
-        const abandoned = (await abandonRequest(tx, requestId)) === 'abandoned';
+        const abandoned = (await endRequest(tx, requestId)) === 'abandoned';
         const finding = { kind: 'draft_left', subject: requestId, accountId, details: {} } as const;
         if (abandoned) await recordRepair(tx, 'request without a decision ended', finding);
         return abandoned;

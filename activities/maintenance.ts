@@ -2,6 +2,7 @@ import { Context } from '@temporalio/activity';
 import {
   deleteDrafts,
   deleteUnmatched,
+  deleteUnsentLinks,
   forgetReferences,
   leftovers,
   type Step,
@@ -60,6 +61,9 @@ export function maintenanceActivities(sql: Database, { contentDays, logDays }: R
         }
       }
       removed['drafts'] = await walk('clean-up: drafts', (after) => deleteDrafts(sql, after, now, PAGE));
+      removed['tracked_links without a message'] = await walk('clean-up: links', (after) =>
+        deleteUnsentLinks(sql, after, now, BATCH),
+      );
       removed['delivery_reports without a message'] = await walk('clean-up: unmatched', (after) =>
         deleteUnmatched(sql, after, now, BATCH),
       );

@@ -63,6 +63,8 @@ export const lookUpNumber = endpoint({
     const traffic = { key: msisdn, msisdn, accountId, type: 'hlr', priority: true } as const;
     const [carrier] = orderRoutes(await services.routing(), traffic);
     if (carrier === undefined) throw providerError(502, 'lookup_no_route');
+    // Without a row: who has no money could write as many as he likes.
+    if (costGrosze > terms.available_grosze && costGrosze > 0 && !terms.under_way) throw unpaid();
     return await lookUp({ services, accountId, msisdn, costGrosze, carrier, receivedAt });
   },
 });
@@ -152,7 +154,9 @@ function problemOf({ now }: LookupRow, status: 502 | 504): ApiError {
       ? providerError(502, 'lookup_failed')
       : providerError(504, 'lookup_timed_out');
   }
-  return now.reason === 'insufficient_funds'
-    ? new ApiError(402, 'insufficient_funds', { reason: 'lookup_unpaid' })
-    : providerError(status, 'lookup_abandoned');
+  return now.reason === 'insufficient_funds' ? unpaid() : providerError(status, 'lookup_abandoned');
+}
+
+function unpaid(): ApiError {
+  return new ApiError(402, 'insufficient_funds', { reason: 'lookup_unpaid' });
 }

@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Pool } from 'undici';
 import type { Database } from '../db/connection.ts';
-import { linkTokens } from '../db/links/links.ts';
+import { randomToken } from '../db/links/tokens.ts';
+import { LINK_TOKEN_LENGTH } from '../domain/links.ts';
 import { startProduct } from './contenders/product.ts';
 import { addAccount } from './database.ts';
 import { middle, run, type Timing } from './load.ts';
@@ -34,11 +35,11 @@ const product = await startProduct(servers, null);
 const { sql } = product;
 try {
   const { id } = await addAccount(sql);
-  const wanted = Array.from({ length: LINKS }, (_, i) => ({
-    recipient: `+48500${100_000 + i}`,
-    url: TARGET,
-  }));
-  const tokens = [...(await linkTokens(sql, id, wanted)).values()];
+  const tokens = Array.from({ length: LINKS }, () => randomToken(LINK_TOKEN_LENGTH));
+  await sql`
+    insert into tracked_links (token, account_id, recipient, url)
+    select token, ${id}, '+48500' || 100000 + i, ${TARGET}
+      from unnest(${tokens}::text[]) with ordinality as t (token, i)`;
   console.log('| connections | what | requests/s | p50 ms | p95 ms | p99 ms |');
   console.log('| ---: | --- | ---: | ---: | ---: | ---: |');
   let answered = 0;

@@ -82,3 +82,8 @@ export const SQLSTATE = {
 export function hasSqlState(error: unknown, state: string): boolean {
   return error instanceof postgres.PostgresError && error.code === state;
 }
+
+/** True when the error came from PostgreSQL because a row broke this constraint. */
+export function violates(error: unknown, constraint: string): boolean {
+  return error instanceof postgres.PostgresError && error.constraint_name === constraint;
+}

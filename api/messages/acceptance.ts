@@ -1,6 +1,7 @@
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { chargeRequest } from '../../db/money/billing.ts';
-import { abandonRequest, type Draft, type Resolution } from '../../db/messages/drafts.ts';
+import type { Draft } from '../../db/messages/drafts.ts';
+import { abandonRequest, type Resolution } from '../../db/messages/undecided.ts';
 import type { Acceptance } from '../../domain/acceptance.ts';
 import { acceptUpdate } from '../../workflows/contracts.ts';
 import { batchStart, messageStart } from '../../workflows/startOptions.ts';

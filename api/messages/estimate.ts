@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { reasonText } from '../../domain/reasons.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { estimateSchema } from '../schemas.ts';
-import { type Plan, planMessages, type PlannedMessage } from './plan.ts';
+import { isAffordable, type Plan, planMessages, type PlannedMessage, totalCost } from './plan.ts';
 import { SEND_BODY_LIMIT, sendRequest } from './request.ts';
 
 type Estimate = z.output<typeof estimateSchema>;
@@ -28,16 +28,13 @@ export const estimateMessages = endpoint({
 function estimateOf(plan: Plan): Estimate {
   const { messages, terms } = plan;
   const accepted = messages.filter(({ rejected }) => !rejected);
-  const total = messages.reduce((sum, { costGrosze }) => sum + costGrosze, 0);
   return {
     count: messages.length,
     accepted: accepted.length,
     total_parts: accepted.reduce((sum, { parts }) => sum + parts, 0),
-    total_cost_grosze: total,
+    total_cost_grosze: totalCost(messages),
     ...(terms.mode === 'test' ? { test_mode: true as const } : {}),
-    sufficient_funds:
-      !terms.overdue &&
-      (terms.mode === 'test' ? terms.test_credits >= accepted.length : terms.available_grosze >= total),
+    sufficient_funds: !terms.overdue && isAffordable(plan),
     messages: messages.map((message) => estimateOfOne(plan, message)),
   };
 }

@@ -1,10 +1,10 @@
 import { createHash, createHmac } from 'node:crypto';
-import { abandonRequest } from '../../db/messages/drafts.ts';
-import { readKeyRecord, releaseKey, takeOverKey } from '../../db/messages/idempotency.ts';
-import type { Sql } from '../../db/connection.ts';
-import { ApiError, paymentRequired } from '../http/errors.ts';
+import { readKeyRecord, takeOverKey } from '../../db/messages/idempotency.ts';
+import { abandonRequest } from '../../db/messages/undecided.ts';
+import type { Database } from '../../db/connection.ts';
+import { ApiError } from '../http/errors.ts';
 
-/** The decision a key already has: the original status and body. */
+/** The decision a key already has, an acceptance: the original status and body. */
 export interface Replay {
   status: number;
   body: unknown;
@@ -37,25 +37,20 @@ export function fingerprintOf(secretsKey: Buffer, method: string, path: string, 
  * request, or finds it charged, and so never sends twice and never leaves the key blocked.
  *
  * @returns the answer to repeat, or null when the key is free
- * @throws ApiError 409 for other content or while the first request is under way; 402 as a replay
+ * @throws ApiError 409 for other content or while the first request is under way
  */
 export async function findReplay(
-  sql: Sql,
+  sql: Database,
   accountId: string,
   key: string,
   fingerprint: Fingerprint,
 ): Promise<Replay | null> {
   const record = await readKeyRecord(sql, accountId, key);
   if (record === null) return null;
-  if (record.state === 'released') {
-    await releaseKey(sql, record.request_id);
-    return null;
-  }
   const { keyed, plain } = fingerprint;
   if (![keyed, plain].some((known) => known.equals(record.fingerprint)))
     throw conflict('idempotency_other_content');
   if (record.state === 'accepted') return { status: record.accepted_status, body: record.accepted_body };
-  if (record.state === 'refused') throw replayed(paymentRequired('insufficient_funds'));
   if (!record.lease_expired || !(await takeOverKey(sql, record.request_id)))
     throw conflict('idempotency_in_progress');
   await abandonRequest(sql, record.request_id);
@@ -69,10 +64,6 @@ export function conflict(reason: 'idempotency_other_content' | 'idempotency_in_p
 
 /** The header that marks a repeated answer. */
 export const REPLAYED = { 'Idempotent-Replayed': 'true' };
-
-function replayed(error: ApiError): ApiError {
-  return new ApiError(error.status, error.code, error.problem, { headers: REPLAYED });
-}
 
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;

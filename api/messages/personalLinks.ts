@@ -1,13 +1,17 @@
 import type { Sql } from '../../db/connection.ts';
-import { linkTokens } from '../../db/links/links.ts';
-import { OPT_OUT_TOKEN_LENGTH, optOutTokens } from '../../db/incoming/optOut.ts';
+import { OPT_OUT_TOKEN_LENGTH, knownOptOuts } from '../../db/incoming/optOut.ts';
+import { knownLinks } from '../../db/links/links.ts';
+import { randomToken } from '../../db/links/tokens.ts';
+import type { DraftLink } from '../../db/messages/drafts.ts';
 import { LINK_TOKEN_LENGTH } from '../../domain/links.ts';
 import { linkAddresses } from '../../domain/placeholders.ts';
 import type { PersonalLinks, Wording } from './wording.ts';
 
-/** The links of one recipient, and the tokens of the tracked ones among them. */
+/** The links of one recipient, with what a draft says of them. */
 export interface OwnLinks extends PersonalLinks {
-  tokens: string[];
+  tracked: DraftLink[];
+  /** The token of an opt-out link that is to be made. */
+  newOptOut: string | null;
 }
 
 /** Links as long as real ones, which lead nowhere: for measuring a text before anything is written. */
@@ -20,8 +24,9 @@ export function sampleLinks(shortUrl: string): PersonalLinks {
 }
 
 /**
- * Finds or makes the links that a text has for each recipient: one opt-out link for the sender, one tracked link for
- * each address (v2.3.0, TrackedLink; Blacklist and opt-out). In texts they stand without scheme, to save characters.
+ * Finds the links that a text has for each recipient: one opt-out link for the sender, one tracked link for each address
+ * (v2.3.0, TrackedLink; Blacklist and opt-out). Those that there are not get a token; nothing is written. In texts they
+ * stand without scheme, to save characters.
  */
 export async function ownLinks(
   sql: Sql,
@@ -33,17 +38,24 @@ export async function ownLinks(
 ): Promise<(msisdn: string) => OwnLinks> {
   const urls = linkAddresses(pieces);
   const wanted = msisdns.flatMap((recipient) => urls.map((url) => ({ recipient, url })));
-  const tracked = wanted.length === 0 ? new Map<string, string>() : await linkTokens(sql, accountId, wanted);
-  const optOut = pieces.some(({ kind }) => kind === 'opt-out')
-    ? await optOutTokens(sql, accountId, sender, msisdns)
-    : new Map<string, string>();
+  const known = await knownLinks(sql, accountId, wanted);
+  const hasOptOut = pieces.some(({ kind }) => kind === 'opt-out');
+  const optOuts = hasOptOut ? await knownOptOuts(sql, accountId, sender, msisdns) : new Map<string, string>();
   const host = withoutScheme(shortUrl);
-  const tokenOf = (msisdn: string, url: string) => tracked.get(`${msisdn}\n${url}`)!;
-  return (msisdn) => ({
-    optOut: `${host}/o/${optOut.get(msisdn)}`,
-    link: (url) => `${host}/l/${tokenOf(msisdn, url)}`,
-    tokens: urls.map((url) => tokenOf(msisdn, url)),
-  });
+  return (msisdn) => {
+    const tracked = urls.map((url) => linkOf(url, known.get(`${msisdn}\n${url}`)));
+    const newOptOut = hasOptOut && !optOuts.has(msisdn) ? randomToken(OPT_OUT_TOKEN_LENGTH) : null;
+    return {
+      optOut: `${host}/o/${optOuts.get(msisdn) ?? newOptOut}`,
+      link: (url) => `${host}/l/${tracked.find((link) => link.url === url)!.token}`,
+      tracked,
+      newOptOut,
+    };
+  };
+}
+
+function linkOf(url: string, known: string | undefined): DraftLink {
+  return { url, token: known ?? randomToken(LINK_TOKEN_LENGTH), isNew: known === undefined };
 }
 
 function withoutScheme(url: string): string {

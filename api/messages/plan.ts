@@ -90,6 +90,21 @@ export async function planMessages(call: Call<unknown, unknown, SendRequest, Cal
   return { batched: read.batched, terms, sender, timing, priority, wording, messages };
 }
 
+/**
+ * Whether a charge would take the plan now: the balance with the credit limit, or the test credits, cover it. What is all
+ * rejected costs nothing. The charge itself is the judge, as others may be under way.
+ */
+export function isAffordable({ terms, messages }: Plan): boolean {
+  if (terms.mode === 'test') return terms.test_credits >= messages.filter(({ rejected }) => !rejected).length;
+  const total = totalCost(messages);
+  return total === 0 || terms.available_grosze >= total;
+}
+
+/** Grosze net. */
+export function totalCost(messages: readonly PlannedMessage[]): number {
+  return messages.reduce((sum, { costGrosze }) => sum + costGrosze, 0);
+}
+
 function routeOf(routing: Routing, traffic: Omit<Traffic, 'type'>): string | null {
   return orderRoutes(routing, { ...traffic, type: 'sms' })[0] ?? null;
 }

@@ -1,21 +1,20 @@
 import { z } from 'zod';
-import { type Draft, writeDrafts, writeDraftsWithKey } from '../../db/messages/drafts.ts';
-import { countryOf } from '../../domain/msisdn.ts';
-import { render } from '../../domain/placeholders.ts';
+import { type Draft, LinksChangedError, writeDrafts, writeDraftsWithKey } from '../../db/messages/drafts.ts';
 import { messageRecord } from '../../domain/records.ts';
 import { addIds } from '../../telemetry/ids.ts';
-import { type Call, type Caller, endpoint } from '../http/endpoint.ts';
-import { paymentRequired } from '../http/errors.ts';
+import { countRequested } from '../../telemetry/messageMetrics.ts';
+import { type Caller, endpoint } from '../http/endpoint.ts';
+import { type ApiError, paymentRequired, providerError } from '../http/errors.ts';
 import { batchResultSchema, messageSchema } from '../schemas.ts';
 import { acceptDrafts } from './acceptance.ts';
+import { draftMessages, type SendCall } from './draftMessages.ts';
 import { conflict, findReplay, type Fingerprint, fingerprintOf, REPLAYED } from './idempotency.ts';
-import { ownLinks } from './personalLinks.ts';
-import { type Plan, planMessages } from './plan.ts';
-import { SEND_BODY_LIMIT, sendRequest, type SendRequest } from './request.ts';
+import { isAffordable, type Plan, planMessages } from './plan.ts';
+import { SEND_BODY_LIMIT, sendRequest } from './request.ts';
 
 const PATH = '/v1/messages';
+const LINK_ATTEMPTS = 10;
 
-type SendCall = Call<unknown, unknown, SendRequest, Caller>;
 type Accepted = z.output<typeof messageSchema> | z.output<typeof batchResultSchema>;
 
 /** POST /v1/messages (v2.3.0, Send): all recipients are accepted and charged together, or nothing is sent. */
@@ -30,31 +29,21 @@ export const sendMessages = endpoint({
   paid: true,
   responses: { 201: z.union([messageSchema, batchResultSchema]) },
   async handle(call) {
-    const { services, caller, idempotencyKey } = call;
-    const keyed = idempotencyKey === null ? null : { key: idempotencyKey, fingerprint: fingerprint(call) };
-    const replay = keyed === null ? null : await replayOf(call, keyed);
+    const keyed = keyOf(call);
+    const replay = await replayOf(call, keyed);
     if (replay !== null) return replay;
 
     const plan = await planMessages(call);
-    if (plan.terms.overdue) throw paymentRequired('statement_overdue');
-    const drafts = await draftMessages(call, plan);
-    const accepted = answerOf(drafts, caller);
-    if (!plan.batched) addIds({ messageId: drafts[0]!.id });
-    if (keyed === null) {
-      await writeDrafts(services.sql, drafts);
-    } else {
-      const { key, fingerprint } = keyed;
-      const claim = { key, fingerprint: fingerprint.keyed, acceptedStatus: 201, acceptedBody: accepted };
-      if (!(await writeDraftsWithKey(services.sql, drafts, claim))) {
-        const other = await replayOf(call, keyed);
-        if (other === null) throw conflict('idempotency_in_progress');
-        return other;
-      }
-    }
+    const refusal = refusalOf(plan);
+    // The first request with this key may have been accepted meanwhile, and taken the money.
+    if (refusal !== null) return (await replayOf(call, keyed)) ?? refuse(refusal);
+    if (!plan.batched) addIds({ messageId: plan.messages[0]!.id });
+    const written = await writeMessages(call, plan, keyed);
+    if ('replay' in written) return written.replay;
 
-    const resolution = await acceptDrafts(services, drafts, call.receivedAt);
+    const resolution = await acceptDrafts(call.services, written.drafts, call.receivedAt);
     if (resolution === 'insufficient_funds') throw paymentRequired(resolution);
-    return { status: 201, body: accepted };
+    return { status: 201, body: written.accepted };
   },
 });
 
@@ -63,53 +52,65 @@ interface Keyed {
   fingerprint: Fingerprint;
 }
 
-const fingerprint = ({ services, body }: SendCall): Fingerprint =>
-  fingerprintOf(services.secretsKey, 'POST', PATH, body);
+function keyOf({ services, body, idempotencyKey: key }: SendCall): Keyed | null {
+  if (key === null) return null;
+  return { key, fingerprint: fingerprintOf(services.secretsKey, 'POST', PATH, body) };
+}
 
-async function replayOf({ services, caller }: SendCall, { key, fingerprint }: Keyed) {
-  const replay = await findReplay(services.sql, caller.accountId, key, fingerprint);
+async function replayOf({ services, caller }: SendCall, keyed: Keyed | null) {
+  if (keyed === null) return null;
+  const replay = await findReplay(services.sql, caller.accountId, keyed.key, keyed.fingerprint);
   return replay === null ? null : { status: 201 as const, body: replay.body as Accepted, headers: REPLAYED };
 }
 
-/** The plan with every recipient's own links in its text, ready to be written. */
-async function draftMessages({ services, caller, body, requestId }: SendCall, plan: Plan): Promise<Draft[]> {
-  const { terms, timing, sender, wording } = plan;
-  const msisdns = plan.messages.map(({ recipient }) => recipient.msisdn);
-  const { sql, shortUrl } = services;
-  const linksOf = await ownLinks(sql, caller.accountId, sender, wording, shortUrl, msisdns);
-  const now = new Date(terms.now);
-  return plan.messages.map(({ id, carrier, recipient, values, parts, rejected, costGrosze }) => {
-    // As long as the samples that the plan measured.
-    const links = linksOf(recipient.msisdn);
-    const acceptedAs = rejected ? 'rejected' : timing.acceptedAs;
-    return {
-      id,
-      account_id: caller.accountId,
-      request_id: requestId,
-      batched: plan.batched,
-      type: 'sms',
-      status: acceptedAs,
-      accepted_as: acceptedAs,
-      recipient: recipient.msisdn,
-      country: countryOf(recipient.msisdn),
-      sender,
-      text: render(wording.pieces, { values, ...links }),
-      parts,
-      links: links.tokens,
-      cost_grosze: costGrosze,
-      test_credits: terms.mode === 'test' && !rejected ? 1 : 0,
-      priority: plan.priority,
-      reference: body.reference ?? null,
-      send_at: rejected ? null : timing.sendAt,
-      expires_at: timing.expiresAt,
-      give_up_at: timing.giveUpAt,
-      carrier,
-      delivered_at: null,
-      error_code: rejected ? 'blacklisted' : null,
-      created_at: now,
-      updated_at: now,
-    };
-  });
+/** What can be refused without a charge, before anything is written. */
+function refusalOf(plan: Plan): ApiError | null {
+  if (plan.terms.overdue) return paymentRequired('statement_overdue');
+  if (isAffordable(plan)) return null;
+  countRequested('insufficient_funds', plan.messages.length);
+  return paymentRequired('insufficient_funds');
+}
+
+function refuse(refusal: ApiError): never {
+  throw refusal;
+}
+
+/**
+ * Writes the drafts with their links, and the claim of the key; or finds the answer that the key has.
+ * @throws ApiError 409 while another request with the key is under way
+ */
+async function writeMessages(call: SendCall, plan: Plan, keyed: Keyed | null) {
+  for (let attempt = 1; ; attempt += 1) {
+    const drafts = await draftMessages(call, plan);
+    const accepted = answerOf(drafts, call.caller);
+    try {
+      if (await write(call, drafts, accepted, keyed)) return { drafts, accepted };
+    } catch (error) {
+      if (!(error instanceof LinksChangedError)) throw error;
+      // Others write to the same people with the same links, and each attempt in vain means that one of them got on.
+      if (attempt >= LINK_ATTEMPTS) throw providerError(504, 'send_abandoned', error);
+      continue;
+    }
+    const replay = await replayOf(call, keyed);
+    if (replay === null) throw conflict('idempotency_in_progress');
+    return { replay };
+  }
+}
+
+/** @returns false when the key is taken */
+async function write(
+  { services: { sql } }: SendCall,
+  drafts: readonly Draft[],
+  acceptedBody: Accepted,
+  keyed: Keyed | null,
+): Promise<boolean> {
+  if (keyed === null) {
+    await writeDrafts(sql, drafts);
+    return true;
+  }
+  const { key, fingerprint } = keyed;
+  const claim = { key, fingerprint: fingerprint.keyed, acceptedStatus: 201, acceptedBody };
+  return await writeDraftsWithKey(sql, drafts, claim);
 }
 
 /** The answer if the charge accepts the drafts: a Message, or a BatchResult when `to` was an array or a group. */

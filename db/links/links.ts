@@ -1,8 +1,5 @@
-import { LINK_TOKEN_LENGTH, type TrackedLinkRow } from '../../domain/links.ts';
-import { hasSqlState, type Sql, SQLSTATE } from '../connection.ts';
-import { randomToken } from './tokens.ts';
-
-const TOKEN_TRIES = 3;
+import type { TrackedLinkRow } from '../../domain/links.ts';
+import type { Sql } from '../connection.ts';
 
 /** A link that a message wants: one exists per pair. */
 export interface WantedLink {
@@ -13,50 +10,22 @@ export interface WantedLink {
 }
 
 /**
- * Finds or makes the account's link of each pair (v2.3.0, TrackedLink). Callable by many at once: each statement locks
- * in the same order. To be called outside of a transaction, as a token that happens to be taken is drawn again.
- *
+ * Finds those of the account's links that there are (v2.3.0, TrackedLink). The others are made with the drafts of the
+ * messages that carry them.
  * @returns tokens by `<recipient>\n<url>`
  */
-export async function linkTokens(
+export async function knownLinks(
   sql: Sql,
   accountId: string,
   wanted: readonly WantedLink[],
 ): Promise<Map<string, string>> {
-  const pairs = [...new Map(wanted.map((pair) => [keyOf(pair), pair])).values()];
-  if (pairs.length === 0) return new Map();
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await findOrMake(sql, accountId, pairs);
-    } catch (error) {
-      if (tries === TOKEN_TRIES || !hasSqlState(error, SQLSTATE.uniqueViolation)) throw error;
-    }
-  }
-}
-
-const keyOf = ({ recipient, url }: WantedLink): string => `${recipient}\n${url}`;
-
-// Only pairs without a link are written: a campaign that is repeated writes nothing. A pair made by somebody else in the
-// meantime is a conflict, and its update changes nothing but returns the token.
-async function findOrMake(sql: Sql, accountId: string, pairs: WantedLink[]): Promise<Map<string, string>> {
+  if (wanted.length === 0) return new Map();
   const rows = await sql<(WantedLink & { token: string })[]>`
-    with wanted as (
-      select * from unnest(${pairs.map(({ recipient }) => recipient)}::text[], ${pairs.map(({ url }) => url)}::text[],
-                           ${pairs.map(() => randomToken(LINK_TOKEN_LENGTH))}::text[]) as w(recipient, url, token)
-    ), known as (
-      select l.recipient, l.url, l.token
-        from wanted w join tracked_links l
-          on l.account_id = ${accountId} and l.recipient = w.recipient and l.url = w.url
-    ), made as (
-      insert into tracked_links as l (token, account_id, recipient, url)
-      select w.token, ${accountId}, w.recipient, w.url from wanted w
-       where not exists (select from known k where k.recipient = w.recipient and k.url = w.url)
-       order by w.recipient collate "C", w.url collate "C"
-      on conflict (account_id, recipient, url) do update set clicks = l.clicks
-      returning recipient, url, token
-    )
-    select recipient, url, token from known union all select recipient, url, token from made`;
-  return new Map(rows.map((row) => [keyOf(row), row.token]));
+    select l.recipient, l.url, l.token
+      from unnest(${wanted.map(({ recipient }) => recipient)}::text[], ${wanted.map(({ url }) => url)}::text[])
+             as w(recipient, url)
+      join tracked_links l on l.account_id = ${accountId} and l.recipient = w.recipient and l.url = w.url`;
+  return new Map(rows.map(({ recipient, url, token }) => [`${recipient}\n${url}`, token]));
 }
 
 /** Which links of an account a page shows; null means any. */

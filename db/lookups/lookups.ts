@@ -24,6 +24,10 @@ export interface LookupTerms {
   overdue: boolean;
   /** Whether the number is among those that a test account has verified. */
   verified: boolean;
+  /** What may be spent: the balance, of a postpaid account with its credit limit; grosze net. */
+  available_grosze: number;
+  /** Whether the account's look-up of this number is under way, so that another one of it costs nothing. */
+  under_way: boolean;
 }
 
 /** A look-up under way; `own` is false when another request of the account has begun it. */
@@ -49,7 +53,13 @@ export async function readLookupTerms(
            ${isOverdue(sql, sql`a`)} as overdue,
            exists (
              select from verified_numbers v where v.account_id = a.id and v.msisdn = ${msisdn}
-           ) as verified
+           ) as verified,
+           a.balance_grosze + case when a.billing_mode = 'postpaid' then a.credit_limit_grosze else 0 end
+             as available_grosze,
+           exists (
+             select from number_lookups l
+              where l.account_id = a.id and l.msisdn = ${msisdn} and l.state in ('open', 'charged')
+           ) as under_way
       from accounts a where a.id = ${accountId}`;
   return terms ?? null;
 }

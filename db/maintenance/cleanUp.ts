@@ -1,15 +1,19 @@
 import type { Database, Fragment, Sql } from '../connection.ts';
 import { idFloor } from '../ids.ts';
+import { removeUnsentLinks } from '../links/unsent.ts';
 import { isOpen, sentAt } from '../messages/facts.ts';
+import { removeMessages } from '../messages/undecided.ts';
 import { transaction } from '../transaction.ts';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 
-// Idempotency is promised for 24 hours: a record, and the refused message it repeats the answer of, stays longer than that.
+// Idempotency is promised for 24 hours: a record stays longer than that. So does a refused message, which a release before
+// 0.5.0 repeats the answer of.
 const REPLAYED_MS = 26 * HOUR_MS;
 const UNMATCHED_DAYS = 30;
 const SIMULATOR_DAYS = 7;
+const OVER_DAYS = 30;
 const REFERENCE_DAYS = 7;
 
 /** One kind of rows that are of no use after some time. */
@@ -51,6 +55,22 @@ export function leftovers(now: number, logDays: number): Leftover[] {
         delete from lookup_answers where (carrier, provider_id) in (
           select carrier, provider_id from lookup_answers where received_at < ${new Date(now - HOUR_MS)}
            limit ${limit})`,
+    ),
+    // Those that were an opt-out are counted in reports for ever.
+    instantly(
+      'blacklist',
+      (sql, limit) => sql`
+        delete from blacklist where (account_id, msisdn) in (
+          select account_id, msisdn from blacklist
+           where expires_at < ${daysAgo(OVER_DAYS)} and message_id is null order by expires_at limit ${limit})
+           and expires_at < ${daysAgo(OVER_DAYS)} and message_id is null`,
+    ),
+    instantly(
+      'number_lookups',
+      (sql, limit) => sql`
+        delete from number_lookups where id in (
+          select id from number_lookups where state = 'refused' and created_at < ${daysAgo(1)}
+           order by created_at limit ${limit})`,
     ),
     // Ids are in the order of their coming, so what is old enough stands at the beginning.
     instantly(
@@ -112,7 +132,7 @@ export interface Step {
 }
 
 /**
- * Deletes drafts and refused messages, with their links, among the next messages by id. Each message is looked at once
+ * Deletes drafts and refused messages, with links that nobody else was sent, among the next messages by id. Each message is looked at once
  * for this in its life.
  */
 export async function deleteDrafts(sql: Database, after: string, now: number, limit: number): Promise<Step> {
@@ -122,11 +142,28 @@ export async function deleteDrafts(sql: Database, after: string, now: number, li
         from (select id, status from messages where id > ${after} and id < ${idFloor('msg', now - REPLAYED_MS)}
                order by id limit ${limit}) page`;
     const ids = page?.ids ?? [];
-    if (ids.length > 0) {
-      await tx`delete from message_links where message_id = any(${ids})`;
-      await tx`delete from messages where id = any(${ids}) and status in ('draft', 'refused')`;
-    }
-    return { next: page?.last ?? null, done: ids.length };
+    return { next: page?.last ?? null, done: await removeMessages(tx, ids) };
+  });
+}
+
+/**
+ * Deletes tracked links that no message carries, among the next links by id: each is looked at once for this in its life.
+ * Sends make links together with the messages that carry them; only what releases before 0.5.0 began and never ended, or
+ * what was just being given to another message when its own was refused, is left to this.
+ */
+export async function deleteUnsentLinks(
+  sql: Database,
+  after: string,
+  now: number,
+  limit: number,
+): Promise<Step> {
+  return await transaction(sql, async (tx) => {
+    const page = await tx<{ id: number; token: string; carried: boolean }[]>`
+      select id, token, exists (select from message_links m where m.token = l.token) as carried
+        from tracked_links l
+       where id > ${Number(after)} and created_at < ${new Date(now - REPLAYED_MS)} order by id limit ${limit}`;
+    const unsent = page.filter(({ carried }) => !carried).map(({ token }) => token);
+    return { next: page.at(-1)?.id.toString() ?? null, done: await removeUnsentLinks(tx, unsent) };
   });
 }
 

@@ -1,9 +1,9 @@
 import type { MessageRow } from '../../domain/records.ts';
 import type { CountryRates } from '../../domain/price.ts';
-import type { Refusal } from '../../domain/acceptance.ts';
 import { activeEntry } from '../incoming/blacklist.ts';
-import type { Fragment, Sql } from '../connection.ts';
+import { type Fragment, type Sql, violates } from '../connection.ts';
 import { isOverdue } from '../money/statements.ts';
+import { isFree } from './idempotency.ts';
 
 /** What an account's sends are measured by; money in grosze net. */
 export interface SendTerms {
@@ -36,8 +36,10 @@ export interface Draft extends MessageRow {
   accepted_as: 'scheduled' | 'queued' | 'rejected';
   /** ISO 3166-1 alpha-2; null where the number belongs to none. */
   country: string | null;
-  /** Tokens of the tracked links in its text. */
-  links: string[];
+  /** The tracked links in its text. */
+  links: DraftLink[];
+  /** The token of the opt-out link in its text where that link is still to be made; it is when the draft is accepted. */
+  opt_out_token: string | null;
   /** Test credits it takes: 1 on a test account, else 0. */
   test_credits: number;
   /** When the wait for a delivery report ends. */
@@ -55,8 +57,21 @@ export interface KeyClaim {
   acceptedBody: unknown;
 }
 
-/** How a request ended that its caller stopped waiting for. */
-export type Resolution = 'charged' | Refusal;
+/** A tracked link that a draft's text carries. */
+export interface DraftLink {
+  url: string;
+  token: string;
+  /** Not among those that there were: to be made. */
+  isNew: boolean;
+}
+
+/**
+ * Somebody else has made one of the new links in the meantime, or taken back one that there was. Nothing is written:
+ * texts and links are to be made anew.
+ */
+export class LinksChangedError extends Error {
+  override readonly name = 'LinksChangedError';
+}
 
 /**
  * Everything of the account that a send depends on, in one statement.
@@ -90,9 +105,12 @@ export async function readSendTerms(
   return terms ?? null;
 }
 
-/** Writes the drafts of one request with their tracked links (one statement, all or none). */
+/**
+ * Writes the drafts of one request with their tracked links (one statement, all or none).
+ * @throws LinksChangedError
+ */
 export async function writeDrafts(sql: Sql, drafts: readonly Draft[]): Promise<void> {
-  await sql`with ${draftsOf(sql, drafts, sql``)} select from drafted`;
+  await withLinks(sql`with ${draftsOf(sql, drafts, sql``)} select from drafted`);
 }
 
 /**
@@ -100,6 +118,7 @@ export async function writeDrafts(sql: Sql, drafts: readonly Draft[]): Promise<v
  * again (v2.3.0, Limits). The claim is open for a lease of 15 s; the charge settles it.
  *
  * @returns false when the key is taken; nothing is written then
+ * @throws LinksChangedError
  */
 export async function writeDraftsWithKey(
   sql: Sql,
@@ -107,7 +126,7 @@ export async function writeDraftsWithKey(
   claim: KeyClaim,
 ): Promise<boolean> {
   const { account_id: accountId, request_id: requestId } = drafts[0]!;
-  const written = await sql`
+  const written = await withLinks(sql`
     with claimed as (
       insert into idempotency_keys as k
              (account_id, key, fingerprint, request_id, accepted_status, accepted_body, lease_until)
@@ -117,58 +136,55 @@ export async function writeDraftsWithKey(
          set fingerprint = excluded.fingerprint, request_id = excluded.request_id, state = 'open',
              accepted_status = excluded.accepted_status, accepted_body = excluded.accepted_body,
              lease_until = excluded.lease_until, created_at = now()
-       where k.created_at <= now() - interval '24 hours'
+       where ${isFree(sql, sql`k`)}
       returning request_id
     ), ${draftsOf(sql, drafts, sql`where exists (select from claimed)`)}
-    select id from drafted limit 1`;
+    select id from drafted limit 1`);
   return written.length > 0;
-}
-
-/**
- * Ends a request whose caller is about to be told that nothing will be sent: its drafts are refused and its
- * idempotency key is freed, unless the charge was faster. Waits for a charge that is under way.
- *
- * @returns `abandoned` when it was ended here or never written, else how the charge had decided
- */
-export async function abandonRequest(sql: Sql, requestId: string): Promise<Resolution> {
-  await sql`
-    with waiting as (
-      select id from messages where request_id = ${requestId} and status = 'draft' order by id for update
-    ), abandoned as (
-      update messages set status = 'refused', refusal = 'abandoned', updated_at = now()
-       where id in (select id from waiting)
-      returning id
-    )
-    delete from idempotency_keys
-     where request_id = ${requestId} and state = 'open' and exists (select from abandoned)`;
-  const [message] = await sql<{ status: string; refusal: Refusal | null }[]>`
-    select status, refusal from messages where request_id = ${requestId} limit 1`;
-  if (!message) return 'abandoned';
-  return message.status === 'refused' ? (message.refusal ?? 'abandoned') : 'charged';
 }
 
 // Rows travel as one JSON parameter: one prepared statement whatever their number.
 function draftsOf(sql: Sql, drafts: readonly Draft[], condition: Fragment) {
   const rows = JSON.stringify(drafts);
-  const linked = drafts.some(({ links }) => links.length > 0);
   return sql`
     drafted as (
       insert into messages (id, account_id, request_id, batched, type, status, accepted_as, recipient, country, sender,
                             text, parts, cost_grosze, test_credits, priority, reference, send_at, expires_at,
-                            give_up_at, carrier, error_code, created_at, updated_at)
+                            give_up_at, carrier, error_code, opt_out_token, created_at, updated_at)
       select id, account_id, request_id, batched, type, 'draft', accepted_as, recipient, country, sender,
              text, parts, cost_grosze, test_credits, priority, reference, send_at, expires_at,
-             give_up_at, carrier, error_code, created_at, created_at
+             give_up_at, carrier, error_code, opt_out_token, created_at, created_at
         from jsonb_populate_recordset(null::messages, ${rows}::text::jsonb) ${condition}
       returning id
-    )${
-      linked
-        ? sql`, linked as (
-      insert into message_links (message_id, token)
-      select d.id, token
-        from jsonb_to_recordset(${rows}::text::jsonb) as d(id text, links text[])
-        join drafted using (id) cross join unnest(d.links) as token
-    )`
-        : sql``
-    }`;
+    )${drafts.some(({ links }) => links.length > 0) ? linksOf(sql, rows) : sql``}`;
+}
+
+// A pair that somebody else has made a link of meanwhile is left alone. Its message then names a link that is not there,
+// which its foreign key refuses together with all the rest. In one order everywhere: those who want the same wait for each
+// other instead of deadlocking.
+function linksOf(sql: Sql, rows: string) {
+  return sql`, carried as (
+      select d.id, d.account_id, d.recipient, l.url, l.token, l."isNew" as new
+        from jsonb_to_recordset(${rows}::text::jsonb) as d(id text, account_id text, recipient text, links jsonb)
+        join drafted using (id)
+       cross join jsonb_to_recordset(d.links) as l(url text, token text, "isNew" boolean)
+    ), made as (
+      insert into tracked_links (token, account_id, recipient, url)
+      select token, account_id, recipient, url from carried where new
+       order by recipient collate "C", url collate "C"
+      on conflict (account_id, recipient, url) do nothing
+    ), linked as (
+      insert into message_links (message_id, token) select id, token from carried order by token collate "C"
+    )`;
+}
+
+// A token drawn twice is refused as well.
+const CHANGED_LINKS = ['message_links_token_fkey', 'tracked_links_token_key'];
+
+async function withLinks<T>(writing: Promise<T>): Promise<T> {
+  try {
+    return await writing;
+  } catch (error) {
+    throw CHANGED_LINKS.some((constraint) => violates(error, constraint)) ? new LinksChangedError() : error;
+  }
 }

@@ -1,28 +1,23 @@
-import type { Sql } from '../connection.ts';
+import type { Fragment, Sql } from '../connection.ts';
 
 /** What is known of an idempotency key within its 24 h. */
 export interface KeyRecord {
   /** Keyed hash of method, path and body of the request that holds the key; plain SHA-256 where 0.4.0 or before wrote it. */
   fingerprint: Buffer;
   request_id: string;
-  /** `released`: the request ended without a decision worth replaying; the key may be used again. */
-  state: 'open' | 'accepted' | 'refused' | 'released';
+  state: 'open' | 'accepted';
   accepted_status: number;
   accepted_body: unknown;
   /** Still open, and whoever opened it has not answered in time. */
   lease_expired: boolean;
 }
 
-/** The record of an account's key; null when it is free: never used, or more than 24 h ago. */
+/** The record of an account's key; null when it is free: never used, more than 24 h ago, or by what was refused. */
 export async function readKeyRecord(sql: Sql, accountId: string, key: string): Promise<KeyRecord | null> {
   const [record] = await sql<KeyRecord[]>`
-    select fingerprint, request_id, accepted_status, accepted_body,
-           case when state = 'refused' and not exists (
-             select from messages m where m.request_id = k.request_id and m.refusal = 'insufficient_funds'
-           ) then 'released' else state end as state,
+    select fingerprint, request_id, state, accepted_status, accepted_body,
            state = 'open' and lease_until <= now() as lease_expired
-      from idempotency_keys k
-     where account_id = ${accountId} and key = ${key} and created_at > now() - interval '24 hours'`;
+      from idempotency_keys k where account_id = ${accountId} and key = ${key} and not ${isFree(sql, sql`k`)}`;
   return record ?? null;
 }
 
@@ -38,7 +33,11 @@ export async function takeOverKey(sql: Sql, requestId: string): Promise<boolean>
   return taken.length > 0;
 }
 
-/** Frees the key of a request that was refused without a decision to replay; others' records are not touched. */
-export async function releaseKey(sql: Sql, requestId: string): Promise<void> {
-  await sql`delete from idempotency_keys where request_id = ${requestId} and state = 'refused'`;
+/**
+ * As SQL: whether a key's record stands for nothing any more, so that another request may have it.
+ * @param record a row of `idempotency_keys`
+ */
+export function isFree(sql: Sql, record: Fragment): Fragment {
+  // Releases before 0.5.0 kept refusals, too.
+  return sql`(${record}.created_at <= now() - interval '24 hours' or ${record}.state = 'refused')`;
 }

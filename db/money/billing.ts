@@ -1,5 +1,7 @@
 import type { Acceptance, Refusal } from '../../domain/acceptance.ts';
+import { removeUndecided, resolutionOf } from '../messages/undecided.ts';
 import { type Database, type Fragment, hasSqlState, type Sql, SQLSTATE } from '../connection.ts';
+import { transaction } from '../transaction.ts';
 
 // A caller waits a few seconds for its answer. A charge much later (workers were down, say) would send a message
 // whose caller was told of a failure long ago and has sent it again.
@@ -7,8 +9,8 @@ const ACCEPT_WITHIN_SECONDS = 30;
 
 /**
  * Charges every draft of a request together, or none, and makes them visible: balance, ledger, status and
- * idempotency record move in one statement. Running it again changes nothing and gives the same answer.
- * Test accounts pay in test credits.
+ * idempotency record move in one statement. What is refused is gone with its refusal. Running it again changes nothing;
+ * who asks again for what was refused hears that it is abandoned. Test accounts pay in test credits.
  */
 export async function chargeRequest(sql: Database, requestId: string): Promise<Acceptance> {
   try {
@@ -30,32 +32,18 @@ export async function chargeRequest(sql: Database, requestId: string): Promise<A
     if (charged && charged.moved > 0) return { accepted: true };
   } catch (error) {
     if (!hasSqlState(error, SQLSTATE.insufficientFunds)) throw error;
-    await refuseDrafts(sql, requestId, 'insufficient_funds');
-    return await decisionOn(sql, requestId);
+    return await refuse(sql, requestId, 'insufficient_funds');
   }
-  await refuseDrafts(sql, requestId, 'too_late');
-  return await decisionOn(sql, requestId);
+  return await refuse(sql, requestId, 'too_late');
 }
 
-/** Turns the drafts of a request, if there are any left, into refused ones. */
-async function refuseDrafts(sql: Sql, requestId: string, reason: Refusal): Promise<void> {
-  await sql`
-    with refused as (
-      update messages set status = 'refused', refusal = ${reason}
-       where request_id = ${requestId} and status = 'draft'
-      returning id
-    )
-    update idempotency_keys set state = 'refused'
-     where request_id = ${requestId} and exists (select from refused)`;
-}
-
-/** What was decided about a request: all its messages share it. */
-async function decisionOn(sql: Sql, requestId: string): Promise<Acceptance> {
-  const [message] = await sql<{ status: string; refusal: Refusal | null }[]>`
-    select status, refusal from messages where request_id = ${requestId} limit 1`;
-  if (!message) return { accepted: false, reason: 'abandoned' };
-  if (message.status === 'refused') return { accepted: false, reason: message.refusal ?? 'abandoned' };
-  return { accepted: true };
+/** Refuses what is left undecided of a request; where nothing is, tells what was decided before. */
+async function refuse(sql: Database, requestId: string, reason: Refusal): Promise<Acceptance> {
+  return await transaction(sql, async (tx) => {
+    if ((await removeUndecided(tx, requestId)) > 0) return { accepted: false, reason };
+    const resolution = await resolutionOf(tx, requestId);
+    return resolution === 'charged' ? { accepted: true } : { accepted: false, reason: resolution };
+  });
 }
 
 /**

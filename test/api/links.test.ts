@@ -1,50 +1,44 @@
-import { describe, expect, inject, it } from 'vitest';
-import { openDatabase } from '../../db/connection.ts';
+import { describe, expect, it } from 'vitest';
 import { newId } from '../../db/ids.ts';
-import { linksOfMessage, linkTokens } from '../../db/links/links.ts';
-import { database, newAccount } from '../support/factories.ts';
+import { linksOfMessage } from '../../db/links/links.ts';
+import { database, newAccount, type TestAccount } from '../support/factories.ts';
 import { addresses, carry, counted, sendLink, sendLinks, visit } from '../support/links.ts';
 import { SHORT_URL } from '../support/service.ts';
 
+const later = new Date(Date.now() + 86_400_000).toISOString();
+
 describe('one link per recipient and target address', () => {
   it('is found again by later messages, whoever else asks for it gets another', async () => {
-    const account = await newAccount();
-    const other = await newAccount();
-    const pairs = [
-      { recipient: '+48500100200', url: 'https://example.com/a' },
-      { recipient: '+48500100200', url: 'https://example.com/A' },
-      { recipient: '+48500100201', url: 'https://example.com/a' },
-    ];
-    const first = await linkTokens(database(), account.id, [...pairs, pairs[0]!]);
-    expect([...first.keys()].sort()).toEqual(
-      pairs.map(({ recipient, url }) => `${recipient}\n${url}`).sort(),
-    );
-    expect(new Set(first.values()).size).toBe(3);
-    for (const token of first.values()) expect(token).toMatch(/^[0-9A-Za-z]{8}$/);
-    expect(await linkTokens(database(), account.id, pairs)).toEqual(first);
-    const others = await linkTokens(database(), other.id, pairs);
-    expect([...others.values()].filter((token) => [...first.values()].includes(token))).toEqual([]);
-    expect(await linkTokens(database(), account.id, [])).toEqual(new Map());
+    const [account, other] = [await newAccount(), await newAccount()];
+    const to = ['+48500100200', '+48500100201'];
+    const text = '{{link:https://example.com/a}} {{link:https://example.com/A}}';
+    const tokensOf = async ({ api }: TestAccount) => {
+      const { body } = await api.send({ to, text, send_at: later });
+      return body.messages.map((message) => message.text.match(/[0-9A-Za-z]{8}(?= |$)/g));
+    };
+    const first = await tokensOf(account);
+    expect(new Set(first.flat()).size).toBe(4);
+    expect(await tokensOf(account)).toEqual(first);
+    expect((await tokensOf(other)).flat().filter((token) => first.flat().includes(token))).toEqual([]);
+    expect((await account.api.get('/v1/links')).body.data).toHaveLength(4);
   });
 
   it('also when many sends want the same 500 at once, in any order', async () => {
-    const account = await newAccount();
-    const wanted = Array.from({ length: 500 }, (_, i) => ({
-      recipient: `+48500${String(300_000 + i)}`,
-      url: 'https://example.com/jesień',
-    }));
-    const pool = openDatabase(inject('service').databaseUrl, 8);
-    try {
-      const shuffles = [wanted, wanted.toReversed(), wanted.slice(250).concat(wanted.slice(0, 250))];
-      const all = await Promise.all(
-        Array.from({ length: 9 }, (_, i) => linkTokens(pool, account.id, shuffles[i % 3]!)),
-      );
-      const sorted = all.map((map) => [...map].sort());
-      expect(sorted.every((one) => JSON.stringify(one) === JSON.stringify(sorted[0]))).toBe(true);
-      expect(sorted[0]).toHaveLength(500);
-    } finally {
-      await pool.end();
-    }
+    const account = await newAccount({ balance: 1_000_000 });
+    const to = Array.from({ length: 500 }, (_, i) => `+48500${String(300_000 + i)}`);
+    const shuffles = [to, to.toReversed(), to.slice(250).concat(to.slice(0, 250))];
+    const text = '{{link:https://example.com/jesień}}';
+    const answers = await Promise.all(
+      Array.from({ length: 9 }, (_, i) => account.api.send({ to: shuffles[i % 3], text, send_at: later })),
+    );
+    const texts = answers.map(({ status, body }) => {
+      expect(status).toBe(201);
+      return body.messages.map((message) => `${message.to} ${message.text}`).sort();
+    });
+    expect(texts.every((one) => JSON.stringify(one) === JSON.stringify(texts[0]))).toBe(true);
+    const [stored] = await database()`
+      select count(*) as links from tracked_links where account_id = ${account.id}`;
+    expect(stored).toEqual({ links: 500 });
   });
 
   it('a message shows its own links, named after itself', async () => {

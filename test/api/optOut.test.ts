@@ -2,7 +2,6 @@ import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type RunningApi, startApi } from '../../api/server.ts';
 import { html, htmlAnswer } from '../../api/pages/html.ts';
-import { optOutTokens } from '../../db/incoming/optOut.ts';
 import { call } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { database, newAccount, type TestAccount } from '../support/factories.ts';
@@ -218,32 +217,48 @@ describe('when the database does not answer', () => {
   );
 });
 
-describe('optOutTokens', () => {
-  const numbers = Array.from({ length: 500 }, (_, i) => `+48500${String(400_000 + i)}`);
+describe('the link in a text', () => {
+  const to = Array.from({ length: 12 }, (_, i) => `+48500${String(400_000 + i)}`);
+  const later = new Date(Date.now() + 86_400_000).toISOString();
+  const tokensOf = async ({ api }: TestAccount, from: string, recipients = to) => {
+    const { body } = await api.send({ to: recipients, from, text: '{{opt_out}}', send_at: later });
+    return new Map(body.messages.map((message) => [message.to, message.text.slice(-10)]));
+  };
+  const senders = ['A1', 'B1'];
 
-  it('one link for each number and sender of an account; the same every time', async () => {
-    const account = await newAccount();
-    const first = await optOutTokens(database(), account.id, 'A', numbers);
-    expect([...first.keys()].sort()).toEqual(numbers);
-    expect(new Set(first.values()).size).toBe(500);
+  it('is one for each number and sender of an account; the same every time', async () => {
+    const [account, other] = [await newAccount({ senders }), await newAccount({ senders })];
+    const first = await tokensOf(account, 'A1');
+    expect(new Set(first.values()).size).toBe(12);
     for (const token of first.values()) expect(token).toMatch(/^[0-9A-Za-z]{10}$/);
-    const twice = [...numbers, numbers[0]!];
-    expect(await optOutTokens(database(), account.id, 'A', twice)).toEqual(first);
-    const bySender = await optOutTokens(database(), account.id, 'B', numbers.slice(0, 1));
-    expect(bySender.get(numbers[0]!)).not.toBe(first.get(numbers[0]!));
-    const stranger = await optOutTokens(database(), (await newAccount()).id, 'A', numbers.slice(0, 1));
-    expect(stranger.get(numbers[0]!)).not.toBe(first.get(numbers[0]!));
-    expect(await optOutTokens(database(), account.id, 'A', [])).toEqual(new Map());
+    expect(await tokensOf(account, 'A1')).toEqual(first);
+    for (const another of [await tokensOf(account, 'B1'), await tokensOf(other, 'A1')]) {
+      expect([...another.values()].filter((token) => [...first.values()].includes(token))).toEqual([]);
+    }
   });
 
-  it('requests at the same time, in any order, get the same links', async () => {
-    const account = await newAccount();
-    const found = await Promise.all(
-      Array.from({ length: 8 }, (_, i) =>
-        optOutTokens(database(), account.id, 'A', i % 2 === 0 ? numbers : [...numbers].reverse()),
-      ),
+  it('works in each of several first messages that are accepted at the same time', async () => {
+    const account = await newAccount({ senders, balance: 100_000 });
+    const sent = await Promise.all(
+      Array.from({ length: 8 }, (_, i) => tokensOf(account, 'A1', i % 2 === 0 ? to : [...to].reverse())),
     );
-    for (const links of found) expect(new Map([...links].sort())).toEqual(new Map([...found[0]!].sort()));
+    for (const [number, first] of sent[0]!) {
+      for (const token of new Set(sent.map((tokens) => tokens.get(number)!))) {
+        const page = await visit(`${base()}/o/${token}`);
+        expect([page.status, page.text.includes(`*****${number.slice(-3)}`)], first).toEqual([200, true]);
+      }
+    }
+    expect(await entries(account)).toHaveLength(12);
+    const [stored] = await database()`
+      select count(*) as links from opt_out_links where account_id = ${account.id}`;
+    expect(stored).toEqual({ links: 12 });
+  });
+
+  it('is none before its message is accepted, and none where it is not', async () => {
+    const account = await newAccount({ senders, balance: 0 });
+    const { api } = account;
+    expect((await api.send({ to, from: 'A1', text: '{{opt_out}}' })).status).toBe(402);
+    expect(await database()`select from opt_out_links where account_id = ${account.id}`).toHaveLength(0);
   });
 });
 

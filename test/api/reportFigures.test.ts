@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { blacklistForOptOut } from '../../db/incoming/blacklist.ts';
 import { countClick, storeClick } from '../../db/links/clicks.ts';
 import { newId } from '../../db/ids.ts';
-import { linkTokens } from '../../db/links/links.ts';
+import { linkTokens } from '../support/madeLinks.ts';
 import { MESSAGE_STATUSES } from '../../domain/statuses.ts';
 import { eventually } from '../support/eventually.ts';
 import { books, database, newAccount, newKey } from '../support/factories.ts';

@@ -33,6 +33,18 @@ async function message(status: string, days: number, values: object = {}): Promi
   return row.id;
 }
 
+async function link(token: string, days: number): Promise<void> {
+  await sql()`
+    insert into tracked_links (token, account_id, recipient, url, created_at)
+    values (${token}, ${account}, '+48500100200', ${`https://example.com/${token}`},
+            ${new Date(Date.now() - days * DAY)})`;
+}
+
+const links = async (): Promise<string[]> =>
+  (await sql()<{ token: string }[]>`select token from tracked_links order by token`).map(
+    ({ token }) => token,
+  );
+
 const exists = async (id: string): Promise<boolean> =>
   (await sql()`select from messages where id = ${id}`).count > 0;
 
@@ -49,11 +61,12 @@ describe('clean-up', () => {
       await message('refused', 1),
       await message('delivered', 2),
     ];
-    const [link] = await sql()<{ token: string }[]>`
-      insert into tracked_links (token, account_id, recipient, url)
-      values ('t1', ${account}, '+48500100200', 'https://example.com/') returning token`;
-    await sql()`insert into message_links (message_id, token) values (${old}, ${link!.token}), (${sent}, ${link!.token})`;
+    await link('t1', 2);
+    await link('t2', 2);
+    await sql()`
+      insert into message_links (message_id, token) values (${old}, 't1'), (${sent}, 't1'), (${old}, 't2'), (${refused}, 't2')`;
     expect(await run('deleteLeftovers')).toMatchObject({ drafts: 2 });
+    expect(await links()).toEqual(['t1']);
     for (const [id, there] of [
       [old, false],
       [refused, false],
@@ -63,6 +76,44 @@ describe('clean-up', () => {
       expect(await exists(id)).toBe(there);
     }
     expect(await run('deleteLeftovers')).toMatchObject({ drafts: 0 });
+  });
+
+  test('deletes tracked links that no message carries, unless they are young or were clicked', async () => {
+    const sent = await message('delivered', 2);
+    for (const token of ['carried', 'clicked', 'left']) await link(token, 2);
+    await link('young', 1);
+    await sql()`insert into message_links (message_id, token) values (${sent}, 'carried')`;
+    await sql()`insert into link_clicks (id, token, robot) values (${newId('clk')}, 'clicked', false)`;
+    expect(await run('deleteLeftovers')).toMatchObject({ 'tracked_links without a message': 1 });
+    expect(await links()).toEqual(['carried', 'clicked', 't1', 'young']);
+    const [counted] = await sql()`
+      select used from account_usage where account_id = ${account} and kind = 'links'`;
+    expect(counted).toEqual({ used: 4 });
+  });
+
+  test('deletes blacklist entries long over and look-ups that were never charged', async () => {
+    const at = (days: number) => new Date(Date.now() - days * DAY);
+    for (const [msisdn, over] of [
+      ['+48500100300', at(31)],
+      ['+48500100301', at(29)],
+      ['+48500100302', null],
+    ] as const) {
+      await sql()`
+        insert into blacklist (account_id, msisdn, reason, expires_at) values (${account}, ${msisdn}, 'x', ${over})`;
+    }
+    for (const [state, days] of [
+      ['refused', 2],
+      ['refused', 0.5],
+      ['failed', 2],
+    ] as const) {
+      await sql()`
+        insert into number_lookups (id, account_id, msisdn, state, cost_grosze, created_at)
+        values (${idOf('hlr', days)}, ${account}, '+48500100200', ${state}, 5, ${at(days)})`;
+    }
+    expect(await run('deleteLeftovers')).toMatchObject({ blacklist: 1, number_lookups: 1 });
+    expect(await sql()`select from blacklist where account_id = ${account}`).toHaveLength(2);
+    expect(await sql()`select from number_lookups where account_id = ${account}`).toHaveLength(2);
+    await sql()`delete from number_lookups where account_id = ${account}`;
   });
 
   test('deletes records, reports, attempts and the simulated network’s memory when their time is over', async () => {

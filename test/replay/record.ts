@@ -6,7 +6,7 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import packageJson from '../../package.json' with { type: 'json' };
 import { storeClick } from '../../db/links/clicks.ts';
 import { newId } from '../../db/ids.ts';
-import { linkTokens } from '../../db/links/links.ts';
+import { linkTokens } from '../support/madeLinks.ts';
 import {
   cancelSignal,
   cancelUpdate,

@@ -1,5 +1,5 @@
 import { inject } from 'vitest';
-import { linkTokens } from '../../db/links/links.ts';
+import { linkTokens } from './madeLinks.ts';
 import type { AnswerBody } from './client.ts';
 import { eventually } from './eventually.ts';
 import { database, type TestAccount } from './factories.ts';
@@ -42,12 +42,8 @@ export async function carry(
   recipient: string,
   urls: readonly string[],
 ): Promise<string[]> {
-  const tokens: string[] = [];
-  // One by one: their order is the order of their making.
-  for (const url of urls) {
-    const made = await linkTokens(database(), accountId, [{ recipient, url }]);
-    tokens.push(...made.values());
-  }
+  const wanted = urls.map((url) => ({ recipient, url }));
+  const tokens = [...(await linkTokens(database(), accountId, wanted)).values()];
   await database()`
     insert into message_links (message_id, token) select ${message}, unnest(${tokens}::text[])`;
   return tokens;

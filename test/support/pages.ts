@@ -1,6 +1,7 @@
 import { randomToken } from '../../db/links/tokens.ts';
-import { OPT_OUT_TOKEN_LENGTH, optOutTokens } from '../../db/incoming/optOut.ts';
+import { OPT_OUT_TOKEN_LENGTH } from '../../db/incoming/optOut.ts';
 import { database, type TestAccount } from './factories.ts';
+import { optOutToken } from './madeLinks.ts';
 
 /** A visit's answer. */
 export interface PageVisit {
@@ -28,8 +29,7 @@ export async function visit(
 
 /** The path of an opt-out link for a number in E.164 with plus. */
 export async function optOutPath({ id }: TestAccount, msisdn: string, sender = 'SKLEP'): Promise<string> {
-  const tokens = await optOutTokens(database(), id, sender, [msisdn]);
-  return `/o/${tokens.get(msisdn)!}`;
+  return `/o/${await optOutToken(database(), id, sender, msisdn)}`;
 }
 
 /** The path of an opt-out link that nobody was sent. */

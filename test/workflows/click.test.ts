@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startForgottenClicks } from '../../activities/links.ts';
 import { countClick, storeClick } from '../../db/links/clicks.ts';
 import { newId } from '../../db/ids.ts';
-import { linkTokens } from '../../db/links/links.ts';
+import { linkTokens } from '../support/madeLinks.ts';
 import { clickStart } from '../../workflows/startOptions.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
 import { type Pipeline, startPipeline, until } from './pipeline.ts';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { batchStart, clickStart, inboundStart } from '../../workflows/startOptions.ts';
 import { countClick, storeClick } from '../../db/links/clicks.ts';
-import { linkTokens } from '../../db/links/links.ts';
+import { linkTokens } from '../support/madeLinks.ts';
 import { dismissFinding, listFindings } from '../../db/maintenance/findings.ts';
 import { chargeRequest } from '../../db/money/billing.ts';
 import { newId } from '../../db/ids.ts';

@@ -1,0 +1,55 @@
+import type { Draft } from '../../db/messages/drafts.ts';
+import { countryOf } from '../../domain/msisdn.ts';
+import { render } from '../../domain/placeholders.ts';
+import type { Call, Caller } from '../http/endpoint.ts';
+import { ownLinks } from './personalLinks.ts';
+import type { Plan } from './plan.ts';
+import type { SendRequest } from './request.ts';
+
+/** A send, as its endpoint is called. */
+export type SendCall = Call<unknown, unknown, SendRequest, Caller>;
+
+/** The plan with every recipient's own links in its text, ready to be written. */
+export async function draftMessages(
+  { services, caller, body, requestId }: SendCall,
+  plan: Plan,
+): Promise<Draft[]> {
+  const { terms, timing, sender, wording } = plan;
+  const msisdns = plan.messages.map(({ recipient }) => recipient.msisdn);
+  const { sql, shortUrl } = services;
+  const linksOf = await ownLinks(sql, caller.accountId, sender, wording, shortUrl, msisdns);
+  const now = new Date(terms.now);
+  return plan.messages.map(({ id, carrier, recipient, values, parts, rejected, costGrosze }) => {
+    // As long as the samples that the plan measured.
+    const links = linksOf(recipient.msisdn);
+    const acceptedAs = rejected ? 'rejected' : timing.acceptedAs;
+    return {
+      id,
+      account_id: caller.accountId,
+      request_id: requestId,
+      batched: plan.batched,
+      type: 'sms',
+      status: acceptedAs,
+      accepted_as: acceptedAs,
+      recipient: recipient.msisdn,
+      country: countryOf(recipient.msisdn),
+      sender,
+      text: render(wording.pieces, { values, ...links }),
+      parts,
+      links: links.tracked,
+      opt_out_token: rejected ? null : links.newOptOut,
+      cost_grosze: costGrosze,
+      test_credits: terms.mode === 'test' && !rejected ? 1 : 0,
+      priority: plan.priority,
+      reference: body.reference ?? null,
+      send_at: rejected ? null : timing.sendAt,
+      expires_at: timing.expiresAt,
+      give_up_at: timing.giveUpAt,
+      carrier,
+      delivered_at: null,
+      error_code: rejected ? 'blacklisted' : null,
+      created_at: now,
+      updated_at: now,
+    };
+  });
+}

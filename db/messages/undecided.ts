@@ -1,0 +1,59 @@
+import type { Refusal } from '../../domain/acceptance.ts';
+import { removeUnsentLinks } from '../links/unsent.ts';
+import type { Database, Sql } from '../connection.ts';
+import { transaction } from '../transaction.ts';
+
+/** How a request ended that its caller stopped waiting for. */
+export type Resolution = 'charged' | Refusal;
+
+/**
+ * Ends a request whose caller is about to be told that nothing will be sent, unless the charge was faster: its drafts, the
+ * links made for them and its idempotency key are gone. Waits for a charge that is under way.
+ *
+ * @returns `charged`, or `abandoned` when it was ended here or before, or never written
+ */
+export async function abandonRequest(sql: Database, requestId: string): Promise<Resolution> {
+  return await transaction(sql, (tx) => endRequest(tx, requestId));
+}
+
+/** As {@link abandonRequest}, within a transaction. */
+export async function endRequest(tx: Sql, requestId: string): Promise<Resolution> {
+  await removeUndecided(tx, requestId);
+  return await resolutionOf(tx, requestId);
+}
+
+/** What was decided about a request: all its messages share it, and what was refused has none. */
+export async function resolutionOf(tx: Sql, requestId: string): Promise<Resolution> {
+  const [message] = await tx<{ status: string; refusal: Refusal | null }[]>`
+    select status, refusal from messages where request_id = ${requestId} limit 1`;
+  if (!message) return 'abandoned';
+  // Releases before 0.5.0 keep what they refuse, for a day.
+  return message.status === 'refused' ? (message.refusal ?? 'abandoned') : 'charged';
+}
+
+/**
+ * Deletes what a request has written and nobody has decided on. After that it can be charged no more.
+ * @returns how many drafts there were
+ */
+export async function removeUndecided(tx: Sql, requestId: string): Promise<number> {
+  // Locked by a statement of their own: what a charge under way has decided is seen by the ones after it.
+  const drafts = await tx<{ id: string }[]>`
+    select id from messages where request_id = ${requestId} and status = 'draft' order by id for update`;
+  const removed = await removeMessages(
+    tx,
+    drafts.map(({ id }) => id),
+  );
+  await tx`delete from idempotency_keys where request_id = ${requestId} and state = 'open'`;
+  return removed;
+}
+
+/** Deletes messages that were never accepted, with the links that nobody else was sent; returns how many. */
+export async function removeMessages(tx: Sql, ids: readonly string[]): Promise<number> {
+  if (ids.length === 0) return 0;
+  const links = await tx<{ token: string }[]>`
+    delete from message_links where message_id = any(${ids as string[]}) returning token`;
+  const removed = await tx`
+    delete from messages where id = any(${ids as string[]}) and status in ('draft', 'refused')`;
+  await removeUnsentLinks(tx, [...new Set(links.map(({ token }) => token))]);
+  return removed.count;
+}
