@@ -45,8 +45,12 @@ export function database(): Database {
 
 /** Ask the API under test for an answer, and its database for a commit. */
 export const serviceProbes = (): Probe[] => [
-  () => fetch(`${inject('service').apiUrl}/v1/account`).then((response) => response.text()),
-  () => database()`select pg_logical_emit_message(true, 'probe', '')`,
+  {
+    server: 'the API',
+    ask: () => fetch(`${inject('service').apiUrl}/v1/account`).then((response) => response.text()),
+    pid: inject('service').apiPid,
+  },
+  { server: 'PostgreSQL', ask: () => database()`select pg_logical_emit_message(true, 'probe', '')` },
 ];
 
 /** Makes an account, its opening balance, senders, verified numbers, and a key of its own mode. */

@@ -15,6 +15,8 @@ import { SEARCH_ATTRIBUTES } from '../../workflows/contracts.ts';
 /** Where the service under test is; plain data, so that it travels to the tests. */
 export interface ServiceUnderTest {
   apiUrl: string;
+  /** The API's process, where it is one. */
+  apiPid?: number;
   databaseUrl: string;
   temporalAddress: string;
   dataDir: string;
@@ -87,7 +89,7 @@ export async function startService(
       }
     });
     const [api, worker] = await Promise.all(starting);
-    return { service: { ...servers, apiUrl: api.url }, api, worker, stop };
+    return { service: { ...servers, apiUrl: api.url, apiPid: api.child.pid! }, api, worker, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -95,7 +97,7 @@ export async function startService(
 }
 
 /** What any process of the service, or its command line, has to know: nothing else of our own environment. */
-export function environmentOf(servers: Omit<ServiceUnderTest, 'apiUrl'>): NodeJS.ProcessEnv {
+export function environmentOf(servers: Omit<ServiceUnderTest, 'apiUrl' | 'apiPid'>): NodeJS.ProcessEnv {
   return {
     PATH: process.env['PATH'],
     HOME: process.env['HOME'],
@@ -112,7 +114,7 @@ export function environmentOf(servers: Omit<ServiceUnderTest, 'apiUrl'>): NodeJS
  */
 export async function spawnProcess(
   part: 'api' | 'worker',
-  servers: Omit<ServiceUnderTest, 'apiUrl'>,
+  servers: Omit<ServiceUnderTest, 'apiUrl' | 'apiPid'>,
   settings: Record<string, string> = {},
 ): Promise<ServiceProcess> {
   const child = spawn(process.execPath, ['--import', 'tsx', `bin/${part}.ts`], {

@@ -191,8 +191,8 @@ export async function startPipeline(
     sleep: (ms) => temporal.sleep(ms),
     now: () => temporal.now(),
     probes: () => [
-      () => sql`select pg_logical_emit_message(true, 'probe', '')`,
-      () => client.workflowService.getSystemInfo({}),
+      { server: 'PostgreSQL', ask: () => sql`select pg_logical_emit_message(true, 'probe', '')` },
+      { server: 'Temporal', ask: () => client.workflowService.getSystemInfo({}) },
     ],
 
     async account({ balance = 1000, webhookUrl, testCredits = 0 } = {}) {

@@ -1,0 +1,75 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseCLI } from 'vitest/node';
+import { REPORT_VARIABLE, type RunReport } from './countingReporter.ts';
+
+const REPORTER = fileURLToPath(new URL('countingReporter.ts', import.meta.url));
+
+/**
+ * Runs vitest with the arguments given, and ends with a line of the true counts, as 'N passed, N failed' and ', N skipped' where some were.
+ * @returns the exit code: 0 only where something ran, and all that was asked for
+ */
+export async function runTests(args: string[]): Promise<number> {
+  const folder = await mkdtemp(join(tmpdir(), 'goniec-report-'));
+  try {
+    const path = join(folder, 'report.json');
+    const code = await vitest(['run', ...args, '--reporter=default', `--reporter=${REPORTER}`], path);
+    const report = withNothingThatPasses(withNamesThatMatchNothing(await readReport(path, code), args));
+    for (const line of linesOf(report)) console.log(line);
+    return code === 0 && report.failed > 0 ? 1 : code;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function readReport(path: string, code: number): Promise<RunReport> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8')) as RunReport;
+  } catch {
+    const broken = [`vitest ended with code ${code} before it had run anything to its end`];
+    return { passed: 0, failed: 1, skipped: 0, broken, files: [], runAgain: [] };
+  }
+}
+
+/** A name of a file that is none would pass unnoticed beside others that are. */
+function withNamesThatMatchNothing(report: RunReport, args: string[]): RunReport {
+  if (report.files.length === 0) return report;
+  const { filter } = parseCLI(['vitest', 'run', ...args], { allowUnknownOptions: true });
+  const unmatched = filter.filter((name) => !report.files.some((file) => file.includes(fileOf(name))));
+  return {
+    ...report,
+    failed: report.failed + unmatched.length,
+    broken: [...report.broken, ...unmatched.map((name) => `no test file matches ${name}`)],
+  };
+}
+
+function withNothingThatPasses(report: RunReport): RunReport {
+  if (report.passed + report.failed > 0) return report;
+  return { ...report, failed: 1, broken: [...report.broken, 'no test ran at all'] };
+}
+
+// As vitest takes them: part of a path, perhaps with a line number.
+const fileOf = (name: string): string => name.replace(/^\.\//, '').replace(/:\d+$/, '');
+
+function linesOf({ passed, failed, skipped, broken, runAgain }: RunReport): string[] {
+  return [
+    ...broken.map((what) => `Broken: ${what}`),
+    ...(runAgain.length === 0 ? [] : [`${runAgain.length} scenarios were run again:`]),
+    ...runAgain.map(({ test, causes }) => `  ${test}: ${causes.join('; ')}`),
+    `${passed} passed, ${failed} failed${skipped === 0 ? '' : `, ${skipped} skipped`}`,
+  ];
+}
+
+function vitest(args: string[], report: string): Promise<number> {
+  const entry = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs');
+  const child = spawn(process.execPath, [entry, ...args], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: { ...process.env, [REPORT_VARIABLE]: report },
+  });
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
+  return new Promise((resolve) => child.on('exit', (code) => resolve(code ?? 1)));
+}
