@@ -1,11 +1,15 @@
 import { defineConfig } from 'vitest/config';
+import { BESIDE_VARIABLE, MOSTLY_WAITING } from './test/runner/beside.ts';
+import LongestFirst from './test/runner/longestFirst.ts';
 
 const SERVICE_TESTS = ['test/api/**/*.test.ts'];
+const beside = process.env[BESIDE_VARIABLE] === undefined ? [] : MOSTLY_WAITING;
 
 export default defineConfig({
   test: {
     // Two cores' worth: tests wait half of their time, but more at once only make their servers late.
-    maxWorkers: 3,
+    maxWorkers: 4,
+    sequence: { sequencer: LongestFirst },
     testTimeout: 30_000,
     hookTimeout: 60_000,
     projects: [
@@ -26,11 +30,25 @@ export default defineConfig({
           ],
         },
       },
+      ...(beside.length === 0
+        ? []
+        : [
+            {
+              extends: true as const,
+              test: {
+                name: 'waiting',
+                include: beside,
+                // A service of its own, since it runs beside the parts.
+                globalSetup: ['test/support/globalSetup.ts'],
+              },
+            },
+          ]),
       {
         extends: true,
         test: {
           name: 'service',
           include: SERVICE_TESTS,
+          exclude: beside,
           globalSetup: ['test/support/globalSetup.ts'],
           // One after the other, and after the rest: the service under test needs the machine itself.
           fileParallelism: false,

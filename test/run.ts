@@ -1,6 +1,12 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { findTemporal } from '../bin/embedded/temporal.ts';
+import { buildBundle, isBuilt } from '../worker/bundle.ts';
+import { BESIDE_VARIABLE } from './runner/beside.ts';
 import { runTests } from './runner/runTests.ts';
 import { prepareJsmpp } from './smsc/jsmpp.ts';
+import { makeTemplate, TEMPLATE_VARIABLE } from './support/databaseTemplate.ts';
 import { timeSkippingServerOptions } from './support/timeSkippingServer.ts';
 
 // Each may have to be built or fetched, once for a machine: minutes that no test's patience should have to cover.
@@ -10,5 +16,27 @@ async function prepareServers(): Promise<void> {
   await prepareJsmpp();
 }
 
+// What dozens of workers and servers would otherwise make again each for itself.
+async function prepareOnce(template: string): Promise<void> {
+  if (!(await isBuilt())) await buildBundle();
+  await makeTemplate(template);
+  process.env[TEMPLATE_VARIABLE] = template;
+}
+
+/** All tests, with what they share. Those that are asked for by name run as they do with vitest alone. */
+async function runAll(): Promise<number> {
+  const template = await mkdtemp(join(tmpdir(), 'goniec-template-'));
+  try {
+    // PostgreSQL runs as another user when we are root, and has to get in.
+    await chmod(template, 0o711);
+    await prepareOnce(template);
+    process.env[BESIDE_VARIABLE] = 'true';
+    return await runTests([]);
+  } finally {
+    await rm(template, { recursive: true, force: true });
+  }
+}
+
+const args = process.argv.slice(2);
 await prepareServers();
-process.exitCode = await runTests(process.argv.slice(2));
+process.exitCode = args.length === 0 ? await runAll() : await runTests(args);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode } from '@temporalio/worker';
@@ -30,9 +30,7 @@ interface Extras {
  */
 export async function workflowBundle(callStacks = false): Promise<{ code: string } | { codePath: string }> {
   const traced = tracing() !== null;
-  const built = await readFile(FINGERPRINT, 'utf8').catch(() => null);
-  if (callStacks || built === null || built !== (await fingerprint()))
-    return await bundleWorkflows({ traced, callStacks });
+  if (callStacks || !(await isBuilt())) return await bundleWorkflows({ traced, callStacks });
   return { codePath: fileURLToPath(traced ? TRACED_CODE : CODE) };
 }
 
@@ -49,14 +47,27 @@ export async function bundleWorkflows({ traced = false, callStacks = false }: Ex
   });
 }
 
+/** Whether the bundles written ahead of time are made of these very sources. */
+export async function isBuilt(): Promise<boolean> {
+  const built = await readFile(FINGERPRINT, 'utf8').catch(() => null);
+  return built !== null && built === (await fingerprint());
+}
+
 /** Writes both bundles ahead of time, marked with what they were made of. */
 export async function buildBundle(): Promise<void> {
   const plain = await bundleWorkflows();
   const traced = await bundleWorkflows({ traced: true });
   await mkdir(new URL('.', CODE), { recursive: true });
-  await writeFile(CODE, plain.code);
-  await writeFile(TRACED_CODE, traced.code);
-  await writeFile(FINGERPRINT, await fingerprint());
+  await writeWhole(CODE, plain.code);
+  await writeWhole(TRACED_CODE, traced.code);
+  await writeWhole(FINGERPRINT, await fingerprint());
+}
+
+// Under its name it is complete: others may read it meanwhile.
+async function writeWhole(file: URL, text: string): Promise<void> {
+  const draft = new URL(`${file.href}.${process.pid}`);
+  await writeFile(draft, text);
+  await rename(draft, file);
 }
 
 async function fingerprint(): Promise<string> {

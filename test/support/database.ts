@@ -5,6 +5,7 @@ import { removeDataDir } from '../../bin/embedded/dataDir.ts';
 import { startPostgres } from '../../bin/embedded/postgres.ts';
 import { type Database, openDatabase } from '../../db/connection.ts';
 import { migrate } from '../../db/migrate.ts';
+import { copyTemplate } from './databaseTemplate.ts';
 import { type Proxy, startProxyTo } from './proxy.ts';
 
 /** A database of a test's own. */
@@ -24,6 +25,7 @@ export async function startDatabase(
   connections?: number,
 ): Promise<TestDatabase> {
   const dataDir = await mkdtemp(join(tmpdir(), 'goniec-db-'));
+  if (prepare === migrate) await copyTemplate(dataDir);
   const server = await startPostgres({ dataDir, log: () => undefined });
   await prepare(server.url);
   const sql = openDatabase(server.url, connections);

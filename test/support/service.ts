@@ -11,6 +11,7 @@ import { findTemporal, startTemporal } from '../../bin/embedded/temporal.ts';
 import { searchAttributesOf } from '../../bin/searchAttributes.ts';
 import { migrate } from '../../db/migrate.ts';
 import { SEARCH_ATTRIBUTES } from '../../workflows/contracts.ts';
+import { copyTemplate } from './databaseTemplate.ts';
 
 /** Where the service under test is; plain data, so that it travels to the tests. */
 export interface ServiceUnderTest {
@@ -65,6 +66,7 @@ export async function startService(
     rmSync(dataDir, { recursive: true, force: true });
   };
   try {
+    await copyTemplate(dataDir);
     const postgres = await startPostgres({ dataDir, log: () => undefined });
     stops.push(() => postgres.stop());
     const binary = await findTemporal({ cliPath: process.env['TEMPORAL_CLI_PATH'], log: console.log });

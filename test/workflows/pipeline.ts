@@ -20,6 +20,7 @@ import type { Acceptance } from '../../domain/acceptance.ts';
 import { acceptUpdate, SEARCH_ATTRIBUTES } from '../../workflows/contracts.ts';
 import type { StartableMessage } from '../../domain/startable.ts';
 import { batchStart, messageStart } from '../../workflows/startOptions.ts';
+import { copyTemplate } from '../support/databaseTemplate.ts';
 import { timeSkippingServerOptions } from '../support/timeSkippingServer.ts';
 import { type Probe, undisturbed } from '../support/undisturbed.ts';
 
@@ -168,6 +169,7 @@ export async function startPipeline(
   const dataDir = await mkdtemp(join(tmpdir(), 'goniec-test-'));
   // PostgreSQL runs as another user when we are root, and has to get in.
   await chmod(dataDir, 0o711);
+  await copyTemplate(dataDir);
   const postgres = await startPostgres({ dataDir, log: () => undefined });
   await migrate(postgres.url);
   const sql = openDatabase(postgres.url);
