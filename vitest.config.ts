@@ -7,8 +7,8 @@ const beside = process.env[BESIDE_VARIABLE] === undefined ? [] : MOSTLY_WAITING;
 
 export default defineConfig({
   test: {
-    // Two cores' worth: tests wait half of their time, but more at once only make their servers late.
-    maxWorkers: 4,
+    // Two cores' worth: tests wait half of their time, and more of it in a whole run; more at once only make their servers late.
+    maxWorkers: beside.length === 0 ? 3 : 4,
     sequence: { sequencer: LongestFirst },
     testTimeout: 30_000,
     hookTimeout: 60_000,
