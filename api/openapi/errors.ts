@@ -9,6 +9,8 @@ interface ErrorKind {
   description: string;
   example: { problem: Problem; param?: string };
   headers?: Record<string, Header>;
+  /** Answered before anybody asks whose request it is: without the headers of the rate. */
+  early?: boolean;
 }
 
 const header = (name: string): Header => ({ $ref: `#/components/headers/${name}` });
@@ -29,6 +31,7 @@ const KINDS: Readonly<Record<number, ErrorKind>> = {
     description: 'The key is missing, invalid or revoked.',
     example: { problem: { reason: 'key_invalid' } },
     headers: { 'WWW-Authenticate': header('WWW-Authenticate') },
+    early: true,
   },
   402: {
     name: 'PaymentRequired',
@@ -49,6 +52,23 @@ const KINDS: Readonly<Record<number, ErrorKind>> = {
     description: 'There is no such thing, or it belongs to another account.',
     example: { problem: { reason: 'resource_unknown' } },
   },
+  405: {
+    name: 'MethodNotAllowed',
+    codes: ['method_not_allowed'],
+    description: 'The path does not have the method; `Allow` names those it has.',
+    example: {
+      problem: { reason: 'method_not_allowed', method: 'TRACE', allowed: ['GET', 'HEAD', 'OPTIONS'] },
+    },
+    headers: { Allow: header('Allow') },
+    early: true,
+  },
+  408: {
+    name: 'RequestTimeout',
+    codes: ['invalid_request'],
+    description: 'The request did not arrive in time: its headers within 10 seconds, all of it within 30.',
+    example: { problem: { reason: 'request_too_slow' } },
+    early: true,
+  },
   409: {
     name: 'Conflict',
     codes: ['invalid_request', 'idempotency_conflict'],
@@ -67,6 +87,13 @@ const KINDS: Readonly<Record<number, ErrorKind>> = {
     description: 'The body has a type, character set or compression that is not taken.',
     example: { problem: { reason: 'content_type_unsupported' } },
   },
+  417: {
+    name: 'ExpectationFailed',
+    codes: ['invalid_request'],
+    description: 'The header `Expect` is not `100-continue`.',
+    example: { problem: { reason: 'expectation_unsupported' } },
+    early: true,
+  },
   422: {
     name: 'UnprocessableContent',
     codes: ['invalid_request'],
@@ -79,6 +106,13 @@ const KINDS: Readonly<Record<number, ErrorKind>> = {
     description: "The account's requests of this minute are used up.",
     example: { problem: { reason: 'rate_limited', seconds: 17 } },
     headers: { 'Retry-After': header('Retry-After') },
+  },
+  431: {
+    name: 'RequestHeaderFieldsTooLarge',
+    codes: ['invalid_request'],
+    description: 'The headers are larger than 16 kB.',
+    example: { problem: { reason: 'headers_too_large' } },
+    early: true,
   },
   500: {
     name: 'InternalServerError',
@@ -102,40 +136,41 @@ const KINDS: Readonly<Record<number, ErrorKind>> = {
 
 /** The envelope of every error (v2.3.0, Errors). */
 export const ERROR_SCHEMA: JsonSchema = {
-  type: 'object',
   description: 'The envelope of every error.',
-  properties: {
-    error: {
-      type: 'object',
-      description: 'What went wrong.',
-      properties: {
-        code: {
-          type: 'string',
-          description: 'For programs.',
-          enum: [...new Set(Object.values(KINDS).flatMap(({ codes }) => codes)), 'method_not_allowed'],
-        },
-        message: { type: 'string', description: 'For people, in Polish.' },
-        param: { type: 'string', description: 'The field, parameter or header that is to blame.' },
-      },
-      required: ['code', 'message'],
-      additionalProperties: false,
-    },
-    request_id: {
-      type: 'string',
-      description:
-        'The id of the request, as in the header `X-Request-Id`; to be quoted in support requests.',
-      pattern: '^req_[0-9a-z]{26}$',
-    },
-  },
-  required: ['error', 'request_id'],
-  additionalProperties: false,
+  ...envelope({ type: 'string', enum: [...new Set(Object.values(KINDS).flatMap(({ codes }) => codes))] }),
 };
+
+// Closed at every level, so that an example which does not fit is found by every tool.
+function envelope(code: JsonSchema): JsonSchema {
+  return {
+    type: 'object',
+    properties: {
+      error: {
+        type: 'object',
+        description: 'What went wrong.',
+        properties: {
+          code: { description: 'For programs.', ...code },
+          message: { type: 'string', description: 'For people, in Polish.' },
+          param: { type: 'string', description: 'The field, parameter or header that is to blame.' },
+        },
+        required: ['code', 'message'],
+        additionalProperties: false,
+      },
+      request_id: {
+        type: 'string',
+        description:
+          'The id of the request, as in the header `X-Request-Id`; to be quoted in support requests.',
+        pattern: '^req_[0-9a-z]{26}$',
+      },
+    },
+    required: ['error', 'request_id'],
+    additionalProperties: false,
+  };
+}
 
 /** The errors as components, by name. */
 export function errorResponses(): Record<string, Response> {
-  return Object.fromEntries(
-    Object.entries(KINDS).map(([status, kind]) => [kind.name, errorResponse(Number(status), kind)]),
-  );
+  return Object.fromEntries(Object.values(KINDS).map((kind) => [kind.name, errorResponse(kind)]));
 }
 
 /**
@@ -160,7 +195,7 @@ export function errorsOf(
 
 function impliedErrors({ scope, params, body, paid, idempotent }: Endpoint): number[] {
   return [
-    ...[400, 500, 504],
+    ...[400, 405, 408, 417, 431, 500, 504],
     ...(scope === null ? [] : [401, 403, 429, 502]),
     ...(params === undefined ? [] : [404]),
     ...(body === undefined ? [] : [413, 415]),
@@ -169,23 +204,18 @@ function impliedErrors({ scope, params, body, paid, idempotent }: Endpoint): num
   ];
 }
 
-function errorResponse(status: number, { codes, description, example, headers }: ErrorKind): Response {
-  const code = codes.length === 1 ? { const: codes[0] } : { enum: [...codes] };
+function errorResponse({ codes, description, example, headers, early }: ErrorKind): Response {
+  const code = codes.length === 1 ? { const: codes[0] } : { type: 'string', enum: [...codes] };
   return {
     description,
     headers: {
       'X-Request-Id': header('X-Request-Id'),
-      ...(status === 401 ? {} : RATE_HEADERS),
+      ...(early ? {} : RATE_HEADERS),
       ...headers,
     },
     content: {
       'application/json': {
-        schema: {
-          allOf: [
-            { $ref: '#/components/schemas/Error' },
-            { type: 'object', properties: { error: { type: 'object', properties: { code } } } },
-          ],
-        },
+        schema: { allOf: [{ $ref: '#/components/schemas/Error' }, envelope(code)] },
         example: {
           error: {
             code: codes.at(-1),

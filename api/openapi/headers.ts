@@ -24,6 +24,11 @@ export const HEADERS: Record<string, Header> = {
     description: '`true` on a repeated answer: nothing was sent or charged again.',
     schema: { type: 'string', enum: ['true'] },
   },
+  Allow: {
+    description: 'The methods that the path has.',
+    required: true,
+    schema: { type: 'string', examples: ['GET, HEAD, OPTIONS'] },
+  },
   'WWW-Authenticate': {
     description: 'The scheme to authenticate with.',
     schema: { type: 'string', enum: ['Bearer'] },

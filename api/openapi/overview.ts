@@ -1,13 +1,14 @@
 /** What stands at the head of the interface's description. */
 export const ABOUT = {
   summary: 'Sends SMS in Poland and abroad, and tells what became of them.',
+  license: { name: 'All rights reserved', identifier: 'LicenseRef-UNLICENSED' },
   description: `A REST interface in JSON.
 
 **Keys.** Every request carries \`Authorization: Bearer <key>\`. A key has scopes: \`send\`, \`read\`, \`manage\`.
 
 **Formats.** Instants are ISO 8601, in answers always UTC with milliseconds. Money is whole grosze (1 PLN = 100 grosze), net of VAT. Numbers are answered in E.164 with plus; taken are also E.164 without plus and nine digits, which are Polish. Unknown fields and query parameters are refused.
 
-**Errors.** Every error has the envelope \`{"error": {"code", "message", "param"}, "request_id"}\`: \`code\` is for programs, \`message\` a Polish sentence for people, \`param\` names the field to blame. Every answer carries \`X-Request-Id\`. Beside the errors that the operations list, any path can answer 405 to a method it does not have, and 408, 417 or 431 to a request that breaks the rules of HTTP.
+**Errors.** Every error has the envelope \`{"error": {"code", "message", "param"}, "request_id"}\`: \`code\` is for programs, \`message\` a Polish sentence for people, \`param\` names the field to blame. Every answer carries \`X-Request-Id\`. 405 answers a method that the path does not have, 408, 417 and 431 a request that breaks the rules of HTTP.
 
 **Limits.** Requests are counted per account and minute (120 unless agreed otherwise); the headers \`RateLimit\` and \`RateLimit-Policy\` tell where you stand, and 429 carries \`Retry-After\`.
 

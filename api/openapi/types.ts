@@ -71,7 +71,13 @@ export type PathItem = Partial<Record<'get' | 'post' | 'put' | 'patch' | 'delete
 /** An OpenAPI 3.1 document as far as this service writes it. */
 export interface OpenApi {
   openapi: '3.1.1';
-  info: { title: string; version: string; summary: string; description: string };
+  info: {
+    title: string;
+    version: string;
+    summary: string;
+    description: string;
+    license: { name: string; identifier: string };
+  };
   servers: { url: string; description: string }[];
   tags: { name: string; description: string }[];
   security: Record<string, string[]>[];

@@ -87,7 +87,7 @@ describe.each(named)('%s', (_, { path, operation }) => {
 
   it('has the errors that follow from its declaration', () => {
     const statuses = Object.keys(operation.responses).map(Number);
-    expect(statuses).toEqual(expect.arrayContaining([400, 500]));
+    expect(statuses).toEqual(expect.arrayContaining([400, 405, 408, 417, 431, 500]));
     if (operation.security!.length > 0)
       expect(statuses).toEqual(expect.arrayContaining([401, 403, 429, 502]));
     if (path.includes('{')) expect(statuses).toContain(404);
@@ -110,6 +110,38 @@ describe('the components', () => {
   it.each(Object.entries(document.components.schemas))('%s is explained', (_, schema) => {
     expect(schema.description).toMatch(/\S\.$/);
     expect(unexplained(schema)).toEqual([]);
+  });
+});
+
+describe('every example fits its schema, also where what a schema leaves open is taken as closed', () => {
+  const found = examplesIn(document);
+
+  it('of bodies, answers, errors, fields and headers', () => {
+    expect(found.length).toBeGreaterThan(100);
+    for (const place of [
+      'responses/BadRequest',
+      'requestBody',
+      'parameters',
+      'schemas/Message',
+      'headers/Allow',
+    ])
+      expect(
+        found.some(({ where }) => where.includes(place)),
+        place,
+      ).toBe(true);
+    expect(found.flatMap(({ where, schema, example }) => faults(where, schema, example))).toEqual([]);
+  });
+
+  it('and one that does not is found, with a field that no part of the schema has or a wrong value', () => {
+    const { schema } = document.components.responses['NotFound']!.content!['application/json']!;
+    const good = document.components.responses['NotFound']!.content!['application/json']!.example as {
+      error: object;
+    };
+    expect(faults('x', schema, good)).toEqual([]);
+    expect(faults('x', schema, { ...good, more: 1 })).toHaveLength(1);
+    expect(faults('x', schema, { ...good, error: { ...good.error, code: 'rate_limited' } })).toHaveLength(1);
+    const open = { type: 'object', properties: { a: { type: 'string' } } };
+    expect(faults('x', open, { a: 'x', b: 1 })).toHaveLength(1);
   });
 });
 
@@ -152,6 +184,50 @@ describe('the check of answers', () => {
     expect(webhookBreach('message.sent', '{}')).not.toBeNull();
   });
 });
+
+interface Example {
+  where: string;
+  schema: JsonSchema;
+  example: unknown;
+}
+
+/** Every example of the document with the schema that it stands for: of media types, and those within schemas. */
+function examplesIn(value: unknown, where = '#'): Example[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const { schema, example, examples } = value as {
+    schema?: JsonSchema;
+    example?: unknown;
+    examples?: unknown[];
+  };
+  const inner = Object.entries(value)
+    .filter(([key]) => key !== 'example' && key !== 'examples')
+    .flatMap(([key, one]) => examplesIn(one, `${where}/${key}`));
+  return [
+    ...(schema !== undefined && example !== undefined ? [{ where, schema, example }] : []),
+    ...(Array.isArray(examples) ? examples.map((one) => ({ where, schema: value, example: one })) : []),
+    ...inner,
+  ];
+}
+
+function faults(where: string, schema: JsonSchema, example: unknown): string[] {
+  const ajv = new Ajv2020({ strict: false, validateSchema: false, allErrors: true });
+  addFormats.default(ajv);
+  for (const own of ['phone-number', 'recipient', 'csv', 'message-cursor', 'inbound-cursor'])
+    ajv.addFormat(own, true);
+  const components = closed({ schemas: document.components.schemas });
+  const whole: object = { ...(closed(schema) as object), components };
+  const fits = ajv.compile(whole);
+  return fits(example) ? [] : [`${where}: ${ajv.errorsText(fits.errors)}`];
+}
+
+/** The same with every object closed that says nothing of further fields, as linters take them. */
+function closed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(closed);
+  if (typeof value !== 'object' || value === null) return value;
+  const copy = Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, closed(inner)]));
+  const isObject = [copy['type']].flat().includes('object') && 'properties' in copy;
+  return isObject && !('additionalProperties' in copy) ? { ...copy, additionalProperties: false } : copy;
+}
 
 function unexplained(schema: JsonSchema, where = ''): string[] {
   return [
