@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { isSenderName } from '../domain/senders.ts';
+import { pick } from './embedded/environment.ts';
 
 const flag = z.enum(['true', 'false', '1', '0']).transform((value) => value === 'true' || value === '1');
 const count = (min: number, max: number) =>
@@ -86,6 +87,11 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   ];
   if (!parsed.success || problems.length > 0) throw new ConfigError(problems.join('; '));
   return parsed.data;
+}
+
+/** The variables of ours that an API or a worker reads, traces included, for one that is started by this process. */
+export function serviceSettings(): NodeJS.ProcessEnv {
+  return pick(Object.keys(environment.shape), /^OTEL_/);
 }
 
 /**

@@ -1,3 +1,5 @@
+import { serviceSettings } from '../config.ts';
+import { environmentFor } from '../embedded/environment.ts';
 import { localUrl } from '../embedded/ports.ts';
 import { startNodeProcess } from './nodeProcess.ts';
 import type { Cluster } from './servers.ts';
@@ -17,7 +19,7 @@ export async function addBalancer(
       dataDir,
       program: 'bin/cluster/balancerProcess.ts',
       args: [JSON.stringify(balanced)],
-      env: process.env,
+      env: environmentFor('node'),
       saying: 'the balancer listens',
       port: balanced[0]!.port,
     }),
@@ -39,7 +41,8 @@ export async function addApps(
   const url = host === null ? null : localUrl(host, front);
   const publicUrl = config.PUBLIC_URL ?? url;
   const shared: NodeJS.ProcessEnv = {
-    ...process.env,
+    ...environmentFor('node', 'network'),
+    ...serviceSettings(),
     DATABASE_URL: servers.databaseUrl,
     TEMPORAL_ADDRESS: servers.temporalAddress,
     DATA_DIR: dataDir,

@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename } from 'node:path';
+import { environmentFor } from './environment.ts';
 import { errorCode, StartProblem } from './problem.ts';
 import { end, identify, isIdentity, signal, type ProcessIdentity } from './processes.ts';
 
@@ -38,7 +39,8 @@ export type ChildOptions = {
   args: string[];
   /** Where it runs; `/` unless told, so that it holds no disk. */
   cwd?: string;
-  env?: NodeJS.ProcessEnv;
+  /** All it is given: nothing of ours passes by itself. */
+  env: NodeJS.ProcessEnv;
   /** The user to run as (only root may choose). */
   runAs?: { uid: number; gid: number } | null;
   /** Receives stdout and stderr; moved aside when it has grown over 10 MB. */
@@ -75,7 +77,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
     cwd: options.cwd ?? '/',
     detached: true,
     stdio: ['ignore', log, log],
-    env: options.env ?? process.env,
+    env: options.env,
     ...(options.runAs ?? {}),
   });
   closeSync(log);
@@ -150,7 +152,7 @@ function startWatchdog(pid: number, stopSignal: NodeJS.Signals, patienceMs: numb
       stopSignal.replace(/^SIG/, ''),
       String(Math.ceil(patienceMs / 1000)),
     ],
-    { cwd: '/', detached: true, stdio: ['pipe', 'ignore', 'ignore'] },
+    { cwd: '/', env: environmentFor(), detached: true, stdio: ['pipe', 'ignore', 'ignore'] },
   );
   // Without a shell there is no watchdog: the server still works, and the next start finds what a kill left behind.
   watchdog.on('error', () => undefined);

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheFolder } from './cache.ts';
+import { environmentFor } from './environment.ts';
 import { StartProblem } from './problem.ts';
 
 /** Programs that are built from published Go modules. */
@@ -51,7 +52,7 @@ function run(gobin: string, { title, modules, packages, log, signal }: GoInstall
   const begun = Date.now();
   const go = spawn('go', ['install', '-v', '-ldflags=-s -w', ...modules], {
     cwd: gobin,
-    env: { ...process.env, GOBIN: gobin, GOOS: '', GOARCH: '', GOWORK: 'off' },
+    env: { ...environmentFor('network', 'go'), GOBIN: gobin, GOOS: '', GOARCH: '', GOWORK: 'off' },
     stdio: ['ignore', 'ignore', 'pipe'],
     ...(signal === undefined ? {} : { signal }),
   });

@@ -14,6 +14,7 @@ import { renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { cacheFolder } from './cache.ts';
+import { environmentFor } from './environment.ts';
 import { errorCode, StartProblem } from './problem.ts';
 
 /** The user a server runs as when this process is root; null: as this process. */
@@ -44,7 +45,7 @@ export function findRunAs(owner: { uid: number; gid: number } | null): RunAs {
 }
 
 function userId(option: '-u' | '-g', name: string): number | null {
-  const result = spawnSync('id', [option, name], { encoding: 'utf8' });
+  const result = spawnSync('id', [option, name], { env: environmentFor(), encoding: 'utf8' });
   return result.status === 0 && /^\d+\s*$/.test(result.stdout) ? Number(result.stdout) : null;
 }
 
@@ -52,7 +53,12 @@ function userId(option: '-u' | '-g', name: string): number | null {
 export function canEnter(runAs: RunAs, folder: string): boolean {
   if (runAs === null) return true;
   return (
-    spawnSync('sh', ['-c', 'cd "$1"', 'sh', folder], { ...runAs, cwd: '/', stdio: 'ignore' }).status === 0
+    spawnSync('sh', ['-c', 'cd "$1"', 'sh', folder], {
+      ...runAs,
+      env: environmentFor(),
+      cwd: '/',
+      stdio: 'ignore',
+    }).status === 0
   );
 }
 

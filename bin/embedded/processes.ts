@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { environmentFor } from './environment.ts';
 import { errorCode } from './problem.ts';
 
 /** A process by more than its number, which the system gives to another one some day. */
@@ -31,7 +32,10 @@ function startOnLinux(pid: number): string | null {
 
 function startByPs(pid: number): string | null {
   try {
-    const out = execFileSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim();
+    const out = execFileSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], {
+      env: environmentFor(),
+      encoding: 'utf8',
+    }).trim();
     return out === '' || out.startsWith('Z') ? null : out.replace(/^\S+\s+/, '');
   } catch {
     return null;

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { cacheFolder } from './cache.ts';
+import { environmentFor } from './environment.ts';
 
 /** What the SDK's test package can download: the Temporal CLI with its server, or the time-skipping test server. */
 export type SdkTool = 'cli' | 'test-server';
@@ -42,7 +43,8 @@ function findDownloaded(folder: string, prefix: string): string | null {
 function download(tool: SdkTool, folder: string, log: (line: string) => void): Promise<void> {
   const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
   const script = fileURLToPath(new URL('./toolDownload.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--import', tsx, script, tool, folder], { stdio: 'ignore' });
+  const env = environmentFor('network', 'node');
+  const child = spawn(process.execPath, ['--import', tsx, script, tool, folder], { env, stdio: 'ignore' });
   return new Promise((resolve) => {
     const begun = Date.now();
     let told = false;

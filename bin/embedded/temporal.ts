@@ -4,8 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection, isGrpcServiceError } from '@temporalio/client';
 import { endLeftover, startChild, type Child, type EmbeddedServer } from './children.ts';
 import { prepareDataDir } from './dataDir.ts';
+import { environmentFor } from './environment.ts';
 import { freePort, freePortBeside } from './ports.ts';
 import { lastLine, StartProblem } from './problem.ts';
+import { hiddenPlace, openUiGate, type Place } from './uiGate.ts';
 import { addSearchAttributes, type SearchAttributes } from '../searchAttributes.ts';
 
 export { findTemporal } from './temporalBinary.ts';
@@ -38,6 +40,11 @@ export const DYNAMIC_CONFIG = {
   // Of the four partitions a queue has by default, each keeps an order of its own, and passes on what it has no poller for.
   'matching.numTaskqueueReadPartitions': '1',
   'matching.numTaskqueueWritePartitions': '1',
+  // The frontend's HTTP interface asks nobody who he is, takes what any web page posts, and cannot be switched off in the
+  // development server. It answers calls to these names alone, and no HTTP request can have one with blanks.
+  'frontend.httpAllowedHosts': '["no name at all"]',
+  // A part of that interface that looks at no name. Nothing here uses it.
+  'system.enableNexus': 'false',
 };
 
 /**
@@ -50,8 +57,14 @@ export async function startTemporal(options: TemporalOptions): Promise<EmbeddedT
   await endLeftover(join(options.dataDir, 'temporal.pid'), 'SIGTERM', STOP_PATIENCE_MS);
   for (let attempt = 1; ; attempt += 1) {
     const port = await freePort(options.ports?.grpc);
-    const uiPort = await freePortBeside(new Set([port]), options.ports?.ui);
-    const child = await spawnServer(options, port, uiPort);
+    const ui = await hiddenPlace();
+    const gate = await openUiGate(await freePortBeside(new Set([port]), options.ports?.ui), ui);
+    const child = await spawnServer(options, port, ui).catch(async (error: unknown) => {
+      await gate.close();
+      throw error;
+    });
+    // The next one wants its port.
+    void child.ended.then(() => gate.close());
     const address = `127.0.0.1:${port}`;
     if (await becameReady(child, address, options)) {
       // Later SQLite gives its journals the rights of the database; the first ones are there already.
@@ -60,11 +73,14 @@ export async function startTemporal(options: TemporalOptions): Promise<EmbeddedT
       return {
         address,
         url: address,
-        uiUrl: `http://127.0.0.1:${uiPort}`,
-        uiPort,
+        uiUrl: `http://127.0.0.1:${gate.port}`,
+        uiPort: gate.port,
         port,
         pid: child.pid,
-        stop: child.stop,
+        stop: async () => {
+          await child.stop();
+          await gate.close();
+        },
         onUnexpectedExit: child.onUnexpectedExit,
       };
     }
@@ -116,11 +132,12 @@ function closeToOthers(file: string): void {
   if (existsSync(file)) chmodSync(file, 0o600);
 }
 
-function spawnServer(options: TemporalOptions, port: number, uiPort: number): Promise<Child> {
+function spawnServer(options: TemporalOptions, port: number, ui: Place): Promise<Child> {
   return startChild({
     command: options.binary,
     args: [
-      ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port), '--ui-port', String(uiPort)],
+      ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port)],
+      ...['--ui-ip', ui.host, '--ui-port', String(ui.port)],
       ...[
         '--db-filename',
         join(options.dataDir, 'temporal.db'),
@@ -139,17 +156,12 @@ function spawnServer(options: TemporalOptions, port: number, uiPort: number): Pr
         `${key}=${value}`,
       ]),
     ],
-    env: environmentWithoutOurs(),
+    env: environmentFor(),
     logFile: join(options.dataDir, 'logs', 'temporal.log'),
     pidFile: join(options.dataDir, 'temporal.pid'),
     stopSignal: 'SIGTERM',
     patienceMs: STOP_PATIENCE_MS,
   });
-}
-
-// The CLI reads TEMPORAL_* itself and would take our settings for its own.
-function environmentWithoutOurs(): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TEMPORAL_')));
 }
 
 async function becameReady(child: Child, address: string, options: TemporalOptions): Promise<boolean> {

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheFolder } from './cache.ts';
+import { environmentFor } from './environment.ts';
 import { findOnPath } from './executable.ts';
 import { goInstall } from './goInstall.ts';
 import { withLock } from './lock.ts';
@@ -58,7 +59,11 @@ function checkedCliPath(path: string): string {
 }
 
 function isUsable(path: string): boolean {
-  const help = spawnSync(path, ['server', 'start-dev', '--help'], { encoding: 'utf8', timeout: 20_000 });
+  const help = spawnSync(path, ['server', 'start-dev', '--help'], {
+    env: environmentFor(),
+    encoding: 'utf8',
+    timeout: 20_000,
+  });
   return (
     help.status === 0 &&
     help.stdout.includes('--search-attribute') &&
