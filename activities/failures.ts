@@ -8,3 +8,18 @@ import { FAILURE } from '../workflows/contracts.ts';
 export function unknownMessage(messageId: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(`no accepted message ${messageId}`, FAILURE.unknownMessage);
 }
+
+/** The same of a reply. It is stored before its workflow is started. */
+export function unknownReply(id: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(`no reply ${id}`, FAILURE.unknownReply);
+}
+
+/** The same of a click. */
+export function unknownClick(id: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(`no click ${id}`, FAILURE.unknownClick);
+}
+
+/** The same of a further delivery of a webhook event: nobody has asked for it. */
+export function unknownResend(eventId: string, round: number): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(`no delivery ${round} of event ${eventId}`, FAILURE.unknownResend);
+}

@@ -24,6 +24,7 @@ import { addIds } from '../telemetry/ids.ts';
 import { countReply } from '../telemetry/reactionMetrics.ts';
 import type { SettledReply } from '../workflows/contracts.ts';
 import { inboundStart } from '../workflows/startOptions.ts';
+import { unknownReply } from './failures.ts';
 
 const AT_ONCE = 20;
 // A Temporal server that does not answer must not keep the carrier waiting for what is stored already.
@@ -70,6 +71,7 @@ export function inboundActivities(sql: Database) {
     /**
      * Matches a reply to an account and does all that follows from it, in one transaction: takes the keyword off, opts
      * the sender out, writes the event. Repeated, it changes nothing and answers the same.
+     * @throws ApplicationFailure `UnknownReply`, for good
      */
     settleReply: async (id: string): Promise<SettledReply> => {
       const { settled, first } = await transaction(sql, (tx) => settle(tx, id));
@@ -82,6 +84,7 @@ export function inboundActivities(sql: Database) {
 
 async function settle(tx: Sql, id: string): Promise<{ settled: SettledReply; first: boolean }> {
   const reply = await lockReply(tx, id);
+  if (reply === null) throw unknownReply(id);
   if (reply.state !== 'received') {
     const events = await pendingEventsOf(tx, id);
     return { settled: { accountId: reply.accountId, events }, first: false };

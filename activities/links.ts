@@ -2,6 +2,7 @@ import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/c
 import { countClick, type UncountedClick, uncountedClicks } from '../db/links/clicks.ts';
 import type { Database } from '../db/connection.ts';
 import { clickStart } from '../workflows/startOptions.ts';
+import { unknownClick } from './failures.ts';
 
 // By then the API has started the workflow of a click, or never will.
 const FORGOTTEN_SECONDS = 5;
@@ -13,8 +14,15 @@ const START_MS = 5_000;
 /** What the `click` workflow does. */
 export function linkActivities(sql: Database) {
   return {
-    /** Counts the click, once; returns the webhook event that is to be delivered for it, if any. */
-    countClick: (clickId: string): Promise<string | null> => countClick(sql, clickId),
+    /**
+     * Counts the click, once; returns the webhook event that is to be delivered for it, if any.
+     * @throws ApplicationFailure `UnknownClick`, for good
+     */
+    async countClick(clickId: string): Promise<string | null> {
+      const event = await countClick(sql, clickId);
+      if (event === undefined) throw unknownClick(clickId);
+      return event;
+    },
   };
 }
 

@@ -22,6 +22,7 @@ import { countEvent, observeAttempt } from '../telemetry/reactionMetrics.ts';
 import { FAILURE, type LeftToTell, type Told } from '../workflows/contracts.ts';
 import type { Delivery, Outgoing } from './outgoing.ts';
 import type { QuickLane } from './quickLane.ts';
+import { unknownResend } from './failures.ts';
 import { signaturesOf } from './signatures.ts';
 
 const ATTEMPTS = 3;
@@ -62,10 +63,11 @@ export function webhookActivities(telling: Telling) {
     /**
      * The same for an event that is delivered again: attempts are counted anew, and numbered on.
      * @param round which of its further deliveries
-     * @throws ApplicationFailure as deliverWebhook
+     * @throws ApplicationFailure as deliverWebhook; `UnknownResend`, for good
      */
     async resendWebhook(eventId: string, round: number): Promise<void> {
       const before = await attemptsBefore(sql, eventId, round);
+      if (before === undefined) throw unknownResend(eventId, round);
       const event = await loadEvent(sql, eventId);
       if (before === null || !event) return;
       const tried = event.attempts - before;

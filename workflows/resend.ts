@@ -1,6 +1,12 @@
-import { CancellationScope, proxyLocalActivities, setCurrentDetails } from '@temporalio/workflow';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  proxyLocalActivities,
+  setCurrentDetails,
+} from '@temporalio/workflow';
 import type { webhookClosingActivities } from '../activities/webhooks.ts';
-import type { ResendInput, ResendResult } from './contracts.ts';
+import { FAILURE, type ResendInput, type ResendResult } from './contracts.ts';
 import { resendWebhook } from './webhooks.ts';
 
 // One database statement, repeated until the database answers.
@@ -19,10 +25,16 @@ export async function resend({ eventId, round }: ResendInput): Promise<ResendRes
     try {
       await resendWebhook(eventId, round);
       return { taken: true };
-    } catch {
+    } catch (error) {
+      if (isUnknown(error)) throw error;
       await closeResend(eventId, round);
       setCurrentDetails('Nobody took it.');
       return { taken: false };
     }
   });
+}
+
+function isUnknown(error: unknown): boolean {
+  const cause = error instanceof ActivityFailure ? error.cause : undefined;
+  return cause instanceof ApplicationFailure && cause.type === FAILURE.unknownResend;
 }

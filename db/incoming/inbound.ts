@@ -48,13 +48,12 @@ export interface ReceivedReply {
   text: string;
 }
 
-/** Reads a reply and locks it until the transaction ends. */
-export async function lockReply(sql: Sql, id: string): Promise<ReceivedReply> {
+/** Reads a reply and locks it until the transaction ends; null when there is none of this id. */
+export async function lockReply(sql: Sql, id: string): Promise<ReceivedReply | null> {
   const [reply] = await sql<ReceivedReply[]>`
     select id, state, account_id as "accountId", sender, receiver, received_text as text
       from inbound_messages where id = ${id} for update`;
-  if (!reply) throw new Error(`reply ${id} vanished`);
-  return reply;
+  return reply ?? null;
 }
 
 /**

@@ -47,10 +47,10 @@ export interface ClickSnapshot {
  * Counts a stored click, once however often it is called (v2.3.0, Tracked links). The first one that is counted of a
  * link is an event, if the account has a webhook then.
  *
- * @returns the event that the click caused and that is still to be delivered, else null
+ * @returns the event that the click caused and that is still to be delivered, else null; undefined when there is no such click
  */
-export async function countClick(sql: Sql, clickId: string): Promise<string | null> {
-  const [event] = await sql<{ id: string }[]>`
+export async function countClick(sql: Sql, clickId: string): Promise<string | null | undefined> {
+  const [click] = await sql<{ event: string | null }[]>`
     with counted as (
       update link_clicks set counted_at = now() where id = ${clickId} and counted_at is null
       returning id, token, clicked_at, robot
@@ -75,11 +75,11 @@ export async function countClick(sql: Sql, clickId: string): Promise<string | nu
       on conflict (link_token) where link_token is not null do nothing
       returning id
     )
-    select id from event
-    union all
-    select e.id from link_clicks c join webhook_events e on e.link_token = c.token
-     where c.id = ${clickId} and e.state = 'pending' and e.snapshot->>'click_id' = c.id`;
-  return event?.id ?? null;
+    select coalesce((select id from event),
+                    (select e.id from webhook_events e
+                      where e.link_token = c.token and e.state = 'pending' and e.snapshot->>'click_id' = c.id)) as event
+      from link_clicks c where c.id = ${clickId}`;
+  return click?.event;
 }
 
 /** A click whose workflow has still to count it. */

@@ -57,12 +57,16 @@ export async function requestResend(
   });
 }
 
-/** How many attempts were logged before a round began; null when the round has ended, or never was. */
-export async function attemptsBefore(sql: Sql, eventId: string, round: number): Promise<number | null> {
-  const [open] = await sql<{ before: number }[]>`
-    select attempts_before as before from webhook_resends
-     where event_id = ${eventId} and round = ${round} and state = 'under way'`;
-  return open?.before ?? null;
+/** How many attempts were logged before a round began; null when the round has ended, undefined when it never was. */
+export async function attemptsBefore(
+  sql: Sql,
+  eventId: string,
+  round: number,
+): Promise<number | null | undefined> {
+  const [found] = await sql<{ before: number | null }[]>`
+    select case when state = 'under way' then attempts_before end as before from webhook_resends
+     where event_id = ${eventId} and round = ${round}`;
+  return found?.before;
 }
 
 /** Ends a round. An event that nobody had taken before counts as delivered from then on. */

@@ -1,0 +1,120 @@
+import { WorkflowFailedError } from '@temporalio/client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newId } from '../../db/ids.ts';
+import { MESSAGES_QUEUE } from '../../workflows/contracts.ts';
+import { type Pipeline, startPipeline } from './pipeline.ts';
+
+// Many times what a workflow takes that has nothing to do.
+const ENDS_WITHIN_MS = 20_000;
+
+let pipeline: Pipeline;
+let known: { accountId: string; messageId: string; requestId: string };
+beforeAll(async () => {
+  pipeline = await startPipeline('real');
+  const accountId = await pipeline.account();
+  const message = await pipeline.draft(accountId);
+  known = { accountId, messageId: message.id, requestId: message.requestId };
+}, 90_000);
+afterAll(() => pipeline.close(), 60_000);
+
+/** How a workflow of this id ends that somebody has started by hand, in one line. */
+async function endOf(type: string, workflowId: string, args: unknown[]): Promise<string> {
+  const handle = await pipeline.client.workflow.start(type, { workflowId, taskQueue: MESSAGES_QUEUE, args });
+  let hurry: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<string>((resolve) => {
+    hurry = setTimeout(() => resolve('runs on'), ENDS_WITHIN_MS);
+  });
+  const ended = handle.result().then(
+    (result) => `completed ${JSON.stringify(result)}`,
+    (error: unknown) => (error instanceof WorkflowFailedError ? `failed ${causeOf(error)}` : String(error)),
+  );
+  try {
+    return await Promise.race([ended, tooLate]);
+  } finally {
+    clearTimeout(hurry);
+    if ((await handle.describe()).status.name === 'RUNNING') await handle.terminate();
+  }
+}
+
+function causeOf(error: Error): string {
+  let last: unknown = error;
+  while (last instanceof Error && last.cause !== undefined) last = last.cause;
+  return last instanceof Error && 'type' in last ? String(last.type) : String(last);
+}
+
+const messageInput = (accepted: boolean, sendAt: number | null = null) => ({
+  ...{ accountId: known.accountId, requestId: newId('req'), carrier: 'simulator', sendAt, accepted },
+  ...{ giveUpAt: Date.now() + 3_600_000, priority: false },
+});
+
+const abandoned = '{"accepted":false,"reason":"abandoned"}';
+
+/** Each workflow that loads something by its id, started by hand, and how it ends where there is no such thing. */
+const WORKFLOWS: Record<
+  string,
+  { prefix: Parameters<typeof newId>[0]; args: (id: string) => unknown[]; end: string }
+> = {
+  inbound: { prefix: 'in', args: () => [], end: 'failed UnknownReply' },
+  click: { prefix: 'clk', args: () => [], end: 'failed UnknownClick' },
+  resend: { prefix: 'evt', args: (id) => [{ eventId: id, round: 1 }], end: 'failed UnknownResend' },
+  'message, charged': { prefix: 'msg', args: () => [messageInput(true)], end: 'failed UnknownMessage' },
+  'message, scheduled': {
+    ...{ prefix: 'msg', args: () => [messageInput(true, Date.now() + 500)], end: 'failed UnknownMessage' },
+  },
+  // Nothing is charged, nothing sent: as for a request that its caller has given up.
+  'message, not charged': {
+    prefix: 'msg',
+    args: () => [messageInput(false)],
+    end: 'completed {"status":"refused"}',
+  },
+  batch: {
+    prefix: 'req',
+    args: (id) => [{ accountId: known.accountId, requestId: id, recipients: 2 }],
+    end: `completed ${abandoned}`,
+  },
+  lookup: {
+    prefix: 'hlr',
+    args: () => [{ carrier: 'simulator' }],
+    end: 'completed {"state":"refused","reason":"abandoned"}',
+  },
+};
+
+describe.each(Object.entries(WORKFLOWS))('%s, started with an id', (name, { prefix, args, end }) => {
+  const type = name.split(',')[0]!;
+
+  it('that there is nothing of, ends and says so', { timeout: 60_000 }, async () => {
+    const id = newId(prefix);
+    expect(await endOf(type, id, args(id))).toBe(end);
+  });
+
+  it('that is none, ends as well', { timeout: 60_000 }, async () => {
+    for (const id of ['x', `${prefix}_`, `${prefix}_%' or true --`, `${prefix}_${'z'.repeat(900)}`, 'ż😀'])
+      expect(await endOf(type, id, args(id)), id.slice(0, 30)).toBe(end);
+  });
+
+  it('that has a character no database takes, ends as well', { timeout: 60_000 }, async () => {
+    const id = `${prefix}_\0`;
+    expect(await endOf(type, id, args(id))).toMatch(/^failed (UnusableArgument|Unknown\w+)$|^completed /);
+  });
+
+  it('of another kind, ends and touches nothing', { timeout: 60_000 }, async () => {
+    const id = prefix === 'msg' ? newId('req') : known.messageId;
+    expect(await endOf(type, id, args(id))).toBe(end);
+    const [row] = await pipeline.sql`select status from messages where id = ${known.messageId}`;
+    expect(row).toEqual({ status: 'draft' });
+  });
+});
+
+it(
+  'resend, started with a round that nobody asked for, and with none, ends',
+  { timeout: 60_000 },
+  async () => {
+    const [event] = await pipeline.sql<{ id: string }[]>`
+    insert into webhook_events (id, account_id, message_id, type, snapshot)
+    values (${newId('evt')}, ${known.accountId}, ${known.messageId}, 'message.sent', '{}') returning id`;
+    for (const round of [1, 99, -1]) {
+      const input = { eventId: event!.id, round };
+      expect(await endOf('resend', `${event!.id}-${round}`, [input])).toBe('failed UnknownResend');
+    }
+  },
+);
