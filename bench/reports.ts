@@ -45,7 +45,7 @@ const PATIENCE_MS = 600_000;
 const dataDir = mkdtempSync(join(tmpdir(), 'goniec-reports-'));
 chmodSync(dataDir, 0o711);
 let postgres = await startPostgres({ dataDir, log: () => undefined });
-let sql = openDatabase(postgres.url, 1);
+let sql = openDatabase(postgres.superuserUrl, 1);
 try {
   await migrate(postgres.url);
   console.error('fills the tables …');
@@ -111,7 +111,7 @@ async function restartCold(): Promise<void> {
     ';',
   ]);
   postgres = await startPostgres({ dataDir, log: () => undefined });
-  sql = openDatabase(postgres.url, 1);
+  sql = openDatabase(postgres.superuserUrl, 1);
   await sql`select 1`;
 }
 

@@ -2,8 +2,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { withTemporal } from '../bin/connections.ts';
-import type { EmbeddedServer } from '../bin/embedded/children.ts';
-import { startPostgres } from '../bin/embedded/postgres.ts';
+import { type EmbeddedPostgres, startPostgres } from '../bin/embedded/postgres.ts';
 import { findTemporal, startTemporal } from '../bin/embedded/temporal.ts';
 import { addSearchAttributes, searchAttributesOf } from '../bin/searchAttributes.ts';
 import { SEARCH_ATTRIBUTES } from '../workflows/contracts.ts';
@@ -42,11 +41,12 @@ export async function startServers(given: GivenTemporal | null = null): Promise<
   try {
     const postgres = await startCountingPostgres(dataDir);
     stops.push(() => postgres.stop());
-    await countStatements(postgres.url);
+    await countStatements(postgres.superuserUrl);
     const temporal = given === null ? await startOwnTemporal(dataDir) : await useTemporal(given);
     stops.push(() => temporal.stop());
     return {
-      databaseUrl: postgres.url,
+      // It counts by roles that it makes, and looks into all.
+      databaseUrl: postgres.superuserUrl,
       temporalAddress: temporal.address,
       temporalFile: given === null ? join(dataDir, 'temporal.db') : null,
       dataDir,
@@ -60,9 +60,9 @@ export async function startServers(given: GivenTemporal | null = null): Promise<
 }
 
 /** The library that counts has to be loaded at the server's start, so the first start only sets it. */
-async function startCountingPostgres(dataDir: string): Promise<EmbeddedServer> {
+async function startCountingPostgres(dataDir: string): Promise<EmbeddedPostgres> {
   const first = await startPostgres({ dataDir, log: () => undefined });
-  await preloadStatementCounting(first.url);
+  await preloadStatementCounting(first.superuserUrl);
   await first.stop();
   return await startPostgres({ dataDir, log: () => undefined });
 }

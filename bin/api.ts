@@ -4,8 +4,11 @@ import { runProcess } from './process.ts';
 import { serviceOptions } from './service.ts';
 import { startConfiguredTracing } from './tracing.ts';
 
+// Requests get ten seconds, connections to the servers five.
+const GRACE_MS = 18_000;
+
 await runProcess(async () => {
-  const options = await serviceOptions();
+  const options = await serviceOptions('api');
   const { config, databaseUrl, log } = options;
   const traces = await startConfiguredTracing('goniec-api', log);
   const metrics = await startConfiguredMetrics(config, databaseUrl, log, false);
@@ -24,4 +27,4 @@ await runProcess(async () => {
       await traces?.stop();
     },
   };
-});
+}, GRACE_MS);

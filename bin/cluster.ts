@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { migrate } from '../db/migrate.ts';
 import { announcement } from './cluster/announcement.ts';
-import { addApps, addBalancer } from './cluster/apps.ts';
+import { addApps, addBalancer, type ClusterServers } from './cluster/apps.ts';
 import { removeClusterFile, writeClusterFile, type ClusterFile } from './cluster/clusterFile.ts';
 import { supervisedMembers, type Member } from './cluster/members.ts';
 import { readOptions } from './cluster/options.ts';
@@ -18,6 +18,9 @@ import { portTaken, runProcess, type Running } from './process.ts';
 import { checkSecretsKey, loadSecretsKey } from './secrets.ts';
 
 const USUAL_TEMPORAL_PORT = 7233;
+
+// The patience with each kind of process, one after the other: all are killed when that is over.
+const GRACE_MS = 120_000;
 
 const say = (line: string): void => console.log(line);
 
@@ -60,7 +63,7 @@ await runProcess(async (stopping) => {
     },
   };
   return running;
-});
+}, GRACE_MS);
 
 async function startAll(cluster: Cluster): Promise<Omit<ClusterFile, 'processes' | 'pid'>> {
   const { config, options, dataDir, ports, stopping } = cluster;
@@ -70,10 +73,10 @@ async function startAll(cluster: Cluster): Promise<Omit<ClusterFile, 'processes'
     throw new StartProblem(portTaken(config.PORT));
   const programs = await findTemporalServer(say, stopping);
 
-  const databaseUrl = await startDatabase(cluster, say);
+  const { databaseUrl, partUrls, forTemporal } = await startDatabase(cluster, say);
   stopping.throwIfAborted();
-  const store = temporalStoreOf(databaseUrl);
-  await prepareTemporalStore(databaseUrl, store, programs.sqlTool);
+  const store = temporalStoreOf(databaseUrl, forTemporal?.role);
+  await prepareTemporalStore(forTemporal?.superuserUrl ?? databaseUrl, store, programs.sqlTool);
   stopping.throwIfAborted();
 
   const frontends = await startTemporalServers(cluster, store, programs.server);
@@ -86,23 +89,25 @@ async function startAll(cluster: Cluster): Promise<Omit<ClusterFile, 'processes'
   ];
   await addBalancer(cluster, 'balancer', balanced);
   const found = { databaseUrl, temporalAddress };
-  writeRunFile(dataDir, runFileOf(found, config, null));
+  const servers = { ...found, partUrls };
+  writeRunFile(dataDir, runFileOf(servers, config, null));
   if (options.only === 'temporal') return { ...found, apiUrl: null };
 
   const secretsKey = await loadSecretsKey({ SECRETS_KEY: config.SECRETS_KEY, DATA_DIR: dataDir });
   await migrate(databaseUrl);
   await checkSecretsKey(databaseUrl, secretsKey);
   stopping.throwIfAborted();
-  const apiUrl = await addApps(cluster, found, withApis ? host : null);
-  writeRunFile(dataDir, runFileOf(found, config, apiUrl));
+  const apiUrl = await addApps(cluster, servers, withApis ? host : null);
+  writeRunFile(dataDir, runFileOf(servers, config, apiUrl));
   return { ...found, apiUrl };
 }
 
 function runFileOf(
-  { databaseUrl, temporalAddress }: { databaseUrl: string; temporalAddress: string },
+  { databaseUrl, partUrls, temporalAddress }: ClusterServers,
   config: Config,
   apiUrl: string | null,
 ): Parameters<typeof writeRunFile>[1] {
   const temporal = { address: temporalAddress, namespace: config.TEMPORAL_NAMESPACE, embedded: true };
-  return { databaseUrl, temporal, temporalUiUrl: null, apiUrl };
+  const database = { databaseUrl, ...(partUrls === undefined ? {} : { partUrls }) };
+  return { ...database, temporal, temporalUiUrl: null, apiUrl };
 }

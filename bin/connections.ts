@@ -3,8 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection, type TLSConfig } from '@temporalio/client';
 import { ConfigError, type Config } from './config.ts';
 import { errorCode, errorText, StartProblem } from './embedded/problem.ts';
-import { readRunFile } from './embedded/runfile.ts';
+import { readRunFile, type RunFile } from './embedded/runfile.ts';
 import { openDatabase } from '../db/connection.ts';
+import type { Part } from '../db/rights.ts';
 import { ping } from '../db/setup.ts';
 
 /** How to reach Temporal; the options of the SDK's `Connection.connect` and `NativeConnection.connect`. */
@@ -21,17 +22,23 @@ export type Connections = { databaseUrl: string; temporal: TemporalTarget };
 /**
  * Where the servers are: DATABASE_URL and TEMPORAL_ADDRESS, else the embedded ones of a running `npm start` with the
  * same DATA_DIR.
+ * @param as which part of the service connects; an embedded database has a role for each
  * @throws StartProblem when there is neither
  */
-export function connectTo(config: Config): Connections {
-  return { databaseUrl: databaseUrlOf(config), temporal: temporalOf(config) };
+export function connectTo(config: Config, as: Part | 'owner'): Connections {
+  return { databaseUrl: databaseUrlOf(config, as), temporal: temporalOf(config) };
 }
 
 /** The database alone, as `connectTo` finds it. */
-export function databaseUrlOf(config: Config): string {
-  const url = config.DATABASE_URL ?? readRunFile(config.DATA_DIR)?.databaseUrl;
+export function databaseUrlOf(config: Config, as: Part | 'owner'): string {
+  const url = config.DATABASE_URL ?? urlOf(readRunFile(config.DATA_DIR), as);
   if (url === undefined) throw nothingThere('DATABASE_URL', config);
   return url;
+}
+
+/** The embedded database's address for a part of the service; undefined where none runs. */
+export function urlOf(running: RunFile | null, as: Part | 'owner'): string | undefined {
+  return (as === 'owner' ? undefined : running?.partUrls?.[as]) ?? running?.databaseUrl;
 }
 
 function temporalOf(config: Config): TemporalTarget {

@@ -9,7 +9,7 @@ const PATIENCE_MS = 30_000;
 
 await runTask(async () => {
   const config = readConfig();
-  const { databaseUrl, temporal } = connectTo(config);
+  const { databaseUrl, temporal } = connectTo(config, 'owner');
   await awaitDatabase(databaseUrl, PATIENCE_MS);
   const applied = await migrate(databaseUrl);
   console.log(applied.length === 0 ? 'The schema is up to date.' : `Applied: ${applied.join(', ')}.`);

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError } from './config.ts';
 import { errorCode, errorText, StartProblem } from './embedded/problem.ts';
 
@@ -19,9 +20,15 @@ const PARENT_CHECK_MS = 250;
  * cannot start says why in one sentence on stderr and exits with 1.
  * @param start receives what is aborted by a signal that comes during the start; it stops what it has begun by itself
  *   when it throws
+ * @param graceMs so long after the signal everything has ended, or is cut off: a server that hangs, or work that does not
+ *   end, must not keep us. All that is safe to be cut off, as by a kill.
  */
-export async function runProcess(start: (stopping: AbortSignal) => Promise<Running>): Promise<never> {
+export async function runProcess(
+  start: (stopping: AbortSignal) => Promise<Running>,
+  graceMs: number,
+): Promise<never> {
   const stopping = new AbortController();
+  stopping.signal.addEventListener('abort', () => endAfter(graceMs), { once: true });
   let first = 0;
   for (const name of SIGNALS) {
     process.on(name, () => {
@@ -43,7 +50,10 @@ export async function runProcess(start: (stopping: AbortSignal) => Promise<Runni
     process.exit(1);
   }
   const broken = await Promise.race([aborted(stopping.signal), brokenBy(running)]);
-  if (broken !== null) console.error(describe(broken));
+  if (broken !== null) {
+    console.error(describe(broken));
+    endAfter(graceMs);
+  }
   try {
     await running.stop();
   } catch (error) {
@@ -61,6 +71,26 @@ export async function runTask(task: () => Promise<void>): Promise<never> {
   } catch (error) {
     console.error(describe(error));
     process.exit(1);
+  }
+}
+
+function endAfter(graceMs: number): void {
+  setTimeout(() => {
+    console.error(`Not everything has ended within ${graceMs / 1000} s; what is left is cut off.`);
+    process.exit(1);
+  }, graceMs).unref();
+}
+
+/** Waits for something to end, but no longer than this. @returns whether it has ended; throws what it throws */
+export async function endsWithin(ms: number, work: Promise<void>): Promise<boolean> {
+  const late = new AbortController();
+  try {
+    return await Promise.race([
+      work.then(() => true),
+      sleep(ms, false, { signal: late.signal }).catch(() => false),
+    ]);
+  } finally {
+    late.abort();
   }
 }
 

@@ -10,9 +10,9 @@ export const PATIENCE_MS = 30_000;
  * What an API and a worker process both start from: settings, log, a database that answers and has the schema, its key.
  * @throws ConfigError, StartProblem
  */
-export async function serviceOptions() {
+export async function serviceOptions(as: 'api' | 'worker') {
   const config = readConfig();
-  const { databaseUrl, temporal } = connectTo(config);
+  const { databaseUrl, temporal } = connectTo(config, as);
   const log = serviceLog(config);
   await awaitDatabase(databaseUrl, PATIENCE_MS);
   const secretsKey = await loadSecretsKey(config);

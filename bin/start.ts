@@ -23,7 +23,7 @@ import { keepRunning } from './embedded/supervise.ts';
 import { findTemporal, startTemporal, temporalWorks } from './embedded/temporal.ts';
 import { startLog } from './log.ts';
 import { startConfiguredMetrics } from './metrics.ts';
-import { portTaken, runProcess, type Running } from './process.ts';
+import { endsWithin, portTaken, runProcess, type Running } from './process.ts';
 import { addSearchAttributes, searchAttributesOf } from './searchAttributes.ts';
 import { checkSecretsKey, loadSecretsKey } from './secrets.ts';
 import { shellWord } from './shell.ts';
@@ -32,6 +32,8 @@ import { startConfiguredTracing } from './tracing.ts';
 // A service with a demo account is for this machine alone unless its operator says otherwise.
 const HOST = '127.0.0.1';
 const EXTERNAL_PATIENCE_MS = 10_000;
+// The sum of what each part gets to stop in.
+const GRACE_MS = 85_000;
 // Where Temporal's own tools put the Web UI.
 const USUAL_UI_PORT = 8233;
 // Of the simulated carrier, delivered after about a second.
@@ -39,8 +41,11 @@ const DEMO_RECIPIENT = '+48500100200';
 
 const say = (line: string): void => console.log(line);
 
-/** What has been started, to be stopped in the opposite order. */
-type Started = { name: string; stop: () => Promise<void> | void }[];
+/**
+ * What has been started, to be stopped in the opposite order; after `withinMs` the next one's turn comes all the same. A server
+ * that has not ended then is ended by its watchdog, when we have.
+ */
+type Started = { name: string; withinMs: number; stop: () => Promise<void> | void }[];
 
 await runProcess(async (stopping) => {
   const started: Started = [];
@@ -50,7 +55,7 @@ await runProcess(async (stopping) => {
     await stopAll(started);
     throw error;
   }
-});
+}, GRACE_MS);
 
 async function startAll(started: Started, stopping: AbortSignal): Promise<Running> {
   const config = readConfig();
@@ -58,11 +63,11 @@ async function startAll(started: Started, stopping: AbortSignal): Promise<Runnin
   if (config.PORT !== 0 && !(await isPortFree(config.PORT, host)))
     throw new StartProblem(portTaken(config.PORT));
   const lock = lockDataDir(config.DATA_DIR);
-  started.push({ name: 'lock', stop: () => lock.release() });
+  started.push({ name: 'lock', withinMs: 1_000, stop: () => lock.release() });
   const log = startLog(config, join(config.DATA_DIR, 'logs', 'goniec.log'), (line) => console.error(line));
   const secretsKey = await loadSecretsKey(config);
 
-  const databaseUrl = await startDatabase(config, started);
+  const { databaseUrl, partUrls } = await startDatabase(config, started);
   stopping.throwIfAborted();
   const { target: temporal, uiUrl } = await startOrchestration(config, started, stopping);
   stopping.throwIfAborted();
@@ -71,36 +76,41 @@ async function startAll(started: Started, stopping: AbortSignal): Promise<Runnin
 
   const known: Omit<RunFile, 'process'> = {
     databaseUrl,
+    ...(partUrls === undefined ? {} : { partUrls }),
     temporal: { address: temporal.address, namespace: temporal.namespace, embedded: uiUrl !== null },
     temporalUiUrl: uiUrl,
     apiUrl: null,
   };
   writeRunFile(config.DATA_DIR, known);
-  started.push({ name: 'run file', stop: () => removeRunFile(config.DATA_DIR) });
+  started.push({ name: 'run file', withinMs: 1_000, stop: () => removeRunFile(config.DATA_DIR) });
   stopping.throwIfAborted();
 
-  const shared = { databaseUrl, databasePool: config.DATABASE_POOL, temporal, config, secretsKey, log };
+  const shared = { databasePool: config.DATABASE_POOL, temporal, config, secretsKey, log };
   const traces = await startConfiguredTracing('goniec', log);
-  if (traces !== null) started.push({ name: 'traces', stop: () => traces.stop() });
-  const metrics = await startConfiguredMetrics(config, databaseUrl, log, true);
-  if (metrics !== null) started.push({ name: 'metrics', stop: () => metrics.stop() });
+  if (traces !== null) started.push({ name: 'traces', withinMs: 3_000, stop: () => traces.stop() });
+  const metrics = await startConfiguredMetrics(config, partUrls?.worker ?? databaseUrl, log, true);
+  if (metrics !== null) started.push({ name: 'metrics', withinMs: 3_000, stop: () => metrics.stop() });
   const addresses = { publicUrl: config.PUBLIC_URL, shortUrl: config.SHORT_URL };
-  const api = await startApi({ ...shared, port: config.PORT, host, ...addresses });
-  started.push({ name: 'API', stop: () => api.stop() });
+  const api = await startApi({
+    ...{ ...shared, databaseUrl: partUrls?.api ?? databaseUrl },
+    ...{ port: config.PORT, host, ...addresses },
+  });
+  started.push({ name: 'API', withinMs: 15_000, stop: () => api.stop() });
   const apiUrl = localUrl(host, api.port);
   stopping.throwIfAborted();
   // Webhooks name links as the API wrote them into the texts, whatever the host and the port it found free.
   const worker = await startWorker({
     ...shared,
+    databaseUrl: partUrls?.worker ?? databaseUrl,
     shortUrl: api.shortUrl,
     sdkMetrics: metrics?.sdkMetrics,
   });
   // Stopped after the API, whose last requests still want their charge.
-  started.splice(-1, 0, { name: 'worker', stop: () => worker.stop() });
+  started.splice(-1, 0, { name: 'worker', withinMs: 27_000, stop: () => worker.stop() });
   writeRunFile(config.DATA_DIR, { ...known, apiUrl });
 
   // Last, because its key is shown only once and must not be lost with a start that fails.
-  const demo = await demoAccount(databaseUrl);
+  const demo = await demoAccount(partUrls?.admin ?? databaseUrl);
   announce({ config, apiUrl, uiUrl, temporal, demo, metricsPort: metrics?.port ?? null });
   return {
     finished: worker.finished,
@@ -113,28 +123,33 @@ async function startAll(started: Started, stopping: AbortSignal): Promise<Runnin
 }
 
 async function stopAll(started: Started, log?: Logger): Promise<void> {
-  for (const { name, stop } of started.reverse()) {
+  for (const { name, withinMs, stop } of started.reverse()) {
     try {
-      await stop();
+      const ended = await endsWithin(withinMs, Promise.resolve(stop()));
+      if (!ended) log?.error({ withinMs }, `${name}: did not stop in time`);
     } catch (error) {
       log?.error({ err: error }, `${name}: did not stop cleanly`);
     }
   }
 }
 
-async function startDatabase(config: Config, started: Started): Promise<string> {
+/** `partUrls` are those of the roles of an embedded database. */
+async function startDatabase(
+  config: Config,
+  started: Started,
+): Promise<Pick<RunFile, 'databaseUrl' | 'partUrls'>> {
   const { DATA_DIR: dataDir, DATABASE_URL: external } = config;
   if (external !== undefined) {
     await awaitDatabase(external, EXTERNAL_PATIENCE_MS);
-    return external;
+    return { databaseUrl: external };
   }
   const begin = (port: number | undefined) =>
     startPostgres({ dataDir, log: say, ...(port === undefined ? {} : { port }) });
   const server = await begin(readPorts(dataDir).postgres);
   const { stop } = keepRunning(server, { name: 'PostgreSQL', say, restart: (fallen) => begin(fallen.port) });
-  started.push({ name: 'PostgreSQL', stop });
+  started.push({ name: 'PostgreSQL', withinMs: 22_000, stop });
   writePorts(dataDir, { ...readPorts(dataDir), postgres: server.port });
-  return server.url;
+  return { databaseUrl: server.url, partUrls: server.partUrls };
 }
 
 type Orchestration = { target: TemporalTarget; uiUrl: string | null };
@@ -163,7 +178,7 @@ async function startOrchestration(
     restart: (fallen) => begin({ grpc: fallen.port, ui: fallen.uiPort }),
     works: ({ address }) => temporalWorks(address, namespace),
   });
-  started.push({ name: 'Temporal', stop });
+  started.push({ name: 'Temporal', withinMs: 12_000, stop });
   writePorts(dataDir, { ...readPorts(dataDir), temporal: server.port, temporalUi: server.uiPort });
   return { target: { address: server.address, namespace }, uiUrl: server.uiUrl };
 }

@@ -6,8 +6,11 @@ import { runProcess } from './process.ts';
 import { PATIENCE_MS, serviceOptions } from './service.ts';
 import { startConfiguredTracing } from './tracing.ts';
 
+// Work under way gets fifteen seconds, another five once it is told to end; then sessions and connections are closed.
+const GRACE_MS = 30_000;
+
 await runProcess(async () => {
-  const options = await serviceOptions();
+  const options = await serviceOptions('worker');
   await awaitTemporal(options.temporal, PATIENCE_MS);
   const { config, databaseUrl, log } = options;
   const traces = await startConfiguredTracing('goniec-worker', log);
@@ -26,4 +29,4 @@ await runProcess(async () => {
       await traces?.stop();
     },
   };
-});
+}, GRACE_MS);

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import Postgrator from 'postgrator';
 import { type Database, openDatabase } from './connection.ts';
+import { grantRights } from './rights.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('./migrations/*.do.*.sql', import.meta.url));
 // Any constant will do, as long as every migrating process takes the same lock.
@@ -9,7 +10,8 @@ const MIGRATION_LOCK = 7_402_118;
 const OLDEST_SERVER = 17;
 
 /**
- * Brings the schema to the newest version, or to `version`; concurrent callers wait for each other.
+ * Brings the schema to the newest version, or to `version`, and the roles' rights to what they may do with it; concurrent
+ * callers wait for each other.
  * @returns the names of the migrations that ran, in order
  * @throws an error in words for the operator where the server is older than PostgreSQL 17
  */
@@ -25,6 +27,7 @@ export async function migrate(databaseUrl: string, version = 'max'): Promise<str
       execQuery: async (query) => ({ rows: [...(await sql.unsafe(query))] }),
     });
     const applied = await postgrator.migrate(version);
+    await grantRights(sql);
     return applied.map((migration) => `${migration.version} ${migration.name}`);
   } finally {
     await sql.end({ timeout: 5 });

@@ -40,6 +40,7 @@ import { keepHeapsSmall } from './heaps.ts';
 import { repeat } from './repeat.ts';
 import { runRoutes } from './routes.ts';
 import { keepSchedules } from './schedules.ts';
+import { usableArguments } from './usableArguments.ts';
 
 /** What a worker process needs to run. */
 export interface WorkerOptions {
@@ -70,6 +71,8 @@ export interface RunningWorker {
 
 // Work under way gets this long to end; a longer activity is repeated elsewhere by its own rules.
 const SHUTDOWN_GRACE = '15s';
+// What does not end even when it is told to is left to its time-out: a statement to a database that hangs, say.
+const SHUTDOWN_FORCE = '20s';
 // What a crash left between storing and signalling is made up for this often.
 const CATCH_UP_MS = 2_000;
 // Segments of a reply are waited for some minutes.
@@ -135,9 +138,10 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     connection,
     namespace,
     shutdownGraceTime: SHUTDOWN_GRACE,
+    shutdownForceTime: SHUTDOWN_FORCE,
     workflowTaskPollerBehavior: WORKFLOW_POLLERS,
     activityTaskPollerBehavior: AUTOSCALED,
-    interceptors: { activity: [activityLogIds, ...activityTraces()] },
+    interceptors: { activity: [activityLogIds, usableArguments, ...activityTraces()] },
   };
   const onReplyError = (error: unknown): void => log.error({ err: error }, 'replies: will be tried again');
   const replies = createReplies(sql, client, onReplyError);

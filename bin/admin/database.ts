@@ -15,7 +15,8 @@ export async function openServiceDatabase(): Promise<Database> {
 
 async function embeddedUrl(dataDir: string): Promise<string> {
   const { readRunFile } = await import('../embedded/runfile.ts');
-  const url = readRunFile(dataDir)?.databaseUrl;
+  const { urlOf } = await import('../connections.ts');
+  const url = urlOf(readRunFile(dataDir), 'admin');
   if (url === undefined) {
     throw new AdminError(
       'unavailable',

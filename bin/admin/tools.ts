@@ -34,7 +34,7 @@ export function serviceTools(): OpenTools {
       const { checkSecretsKey, loadSecretsKey } = await import('../secrets.ts');
       const config = readConfig();
       const key = await loadSecretsKey(config);
-      await checkSecretsKey(databaseUrlOf(config), key);
+      await checkSecretsKey(databaseUrlOf(config, 'admin'), key);
       return key;
     },
     temporal: () => (client ??= openClient()),
@@ -52,7 +52,7 @@ async function openClient(): Promise<Client> {
   const { readConfig } = await import('../config.ts');
   const { awaitTemporal, connectTo } = await import('../connections.ts');
   const { Client, Connection } = await import('@temporalio/client');
-  const { temporal } = connectTo(readConfig());
+  const { temporal } = connectTo(readConfig(), 'admin');
   // Asked once, so that a server that is not there is told in the words of every other command.
   await awaitTemporal(temporal, 0);
   const { namespace, ...server } = temporal;

@@ -1,8 +1,20 @@
+import type { Part } from '../../db/rights.ts';
 import { serviceSettings } from '../config.ts';
 import { environmentFor } from '../embedded/environment.ts';
 import { localUrl } from '../embedded/ports.ts';
 import { startNodeProcess } from './nodeProcess.ts';
 import type { Cluster } from './servers.ts';
+
+// A little longer than the grace that each gives itself.
+const BALANCER_PATIENCE_MS = 6_000;
+const API_PATIENCE_MS = 21_000;
+
+/** What APIs and workers connect to. */
+export type ClusterServers = {
+  databaseUrl: string;
+  partUrls?: Record<Part, string> | undefined;
+  temporalAddress: string;
+};
 
 /** One address in front of several. */
 export type Balanced = { kind: 'temporal' | 'api'; host: string; port: number; backends: string[] };
@@ -22,6 +34,7 @@ export async function addBalancer(
       env: environmentFor('node'),
       saying: 'the balancer listens',
       port: balanced[0]!.port,
+      patienceMs: BALANCER_PATIENCE_MS,
     }),
   );
 }
@@ -33,7 +46,7 @@ export async function addBalancer(
  */
 export async function addApps(
   cluster: Omit<Cluster, 'stopping'>,
-  servers: { databaseUrl: string; temporalAddress: string },
+  servers: ClusterServers,
   host: string | null,
 ): Promise<string | null> {
   const { config, options, dataDir, members, ports } = cluster;
@@ -43,7 +56,6 @@ export async function addApps(
   const shared: NodeJS.ProcessEnv = {
     ...environmentFor('node', 'network'),
     ...serviceSettings(),
-    DATABASE_URL: servers.databaseUrl,
     TEMPORAL_ADDRESS: servers.temporalAddress,
     DATA_DIR: dataDir,
     HOST: '127.0.0.1',
@@ -52,8 +64,9 @@ export async function addApps(
     LOG_LEVEL: ['trace', 'debug'].includes(config.LOG_LEVEL) ? config.LOG_LEVEL : 'info',
   };
   let metricsPort = config.METRICS_PORT;
-  const env = (port: number): NodeJS.ProcessEnv => {
-    const own = { ...shared, PORT: String(port) };
+  const env = (part: 'api' | 'worker', port: number): NodeJS.ProcessEnv => {
+    const databaseUrl = servers.partUrls?.[part] ?? servers.databaseUrl;
+    const own = { ...shared, DATABASE_URL: databaseUrl, PORT: String(port) };
     // On one machine each process needs a port of its own.
     return metricsPort === undefined
       ? own
@@ -63,7 +76,7 @@ export async function addApps(
   await members.together(() =>
     Promise.all(
       namesOf('worker', options.workers).map((name) => {
-        const program = { name, dataDir, program: 'bin/worker.ts', env: env(0), port: 0 };
+        const program = { name, dataDir, program: 'bin/worker.ts', env: env('worker', 0), port: 0 };
         return members.add(name, () => startNodeProcess({ ...program, saying: '"the worker takes work"' }));
       }),
     ),
@@ -75,7 +88,14 @@ export async function addApps(
     for (const name of namesOf('api', options.apis)) {
       const [port = 0] = await ports.take(name);
       backends.push(`127.0.0.1:${port}`);
-      const program = { name, dataDir, program: 'bin/api.ts', env: env(port), port };
+      const program = {
+        name,
+        dataDir,
+        program: 'bin/api.ts',
+        env: env('api', port),
+        port,
+        patienceMs: API_PATIENCE_MS,
+      };
       starts.push(members.add(name, () => startNodeProcess({ ...program, saying: '"the API listens"' })));
     }
     await Promise.all(starts);

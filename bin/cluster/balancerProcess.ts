@@ -13,6 +13,8 @@ const balancerArgument = z.array(
   }),
 );
 
+const GRACE_MS = 4_000;
+
 await runProcess(async () => {
   const wanted = balancerArgument.parse(JSON.parse(process.argv[2] ?? '[]'));
   const balancers = await Promise.all(
@@ -22,4 +24,4 @@ await runProcess(async () => {
   );
   console.log('the balancer listens');
   return { stop: async () => void (await Promise.all(balancers.map((balancer) => balancer.close()))) };
-});
+}, GRACE_MS);

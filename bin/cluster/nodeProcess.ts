@@ -20,11 +20,13 @@ export type NodeProcessOptions = {
   saying: string;
   /** 0 for what listens nowhere. */
   port: number;
+  /** Milliseconds until one that is told to stop is killed; longer than its own grace. */
+  patienceMs?: number;
 };
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-// Longer than a worker's own patience with what is under way.
-const STOP_PATIENCE_MS = 30_000;
+// Longer than a worker's own grace.
+const STOP_PATIENCE_MS = 33_000;
 const READY_PATIENCE_MS = 90_000;
 
 /**
@@ -33,9 +35,10 @@ const READY_PATIENCE_MS = 90_000;
  */
 export async function startNodeProcess(options: NodeProcessOptions): Promise<EmbeddedServer> {
   const { name, dataDir, program, root = ROOT, args = [], env, saying, port } = options;
+  const { patienceMs = STOP_PATIENCE_MS } = options;
   const logFile = join(dataDir, 'logs', `${name}.log`);
   const pidFile = join(dataDir, `${name}.pid`);
-  if (existsSync(pidFile)) await endLeftover(pidFile, 'SIGTERM', STOP_PATIENCE_MS);
+  if (existsSync(pidFile)) await endLeftover(pidFile, 'SIGTERM', patienceMs);
   const child = await startChild({
     command: process.execPath,
     args: ['--import', 'tsx', program, ...args],
@@ -44,7 +47,7 @@ export async function startNodeProcess(options: NodeProcessOptions): Promise<Emb
     logFile,
     pidFile,
     stopSignal: 'SIGTERM',
-    patienceMs: STOP_PATIENCE_MS,
+    patienceMs,
   });
   let alive = true;
   void child.ended.then(() => (alive = false));

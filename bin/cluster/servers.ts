@@ -1,6 +1,6 @@
 import { awaitDatabase } from '../connections.ts';
 import type { Config } from '../config.ts';
-import { startPostgres } from '../embedded/postgres.ts';
+import { type EmbeddedPostgres, startPostgres } from '../embedded/postgres.ts';
 import type { Members } from './members.ts';
 import { prepareNamespace } from './namespace.ts';
 import type { ClusterOptions } from './options.ts';
@@ -20,27 +20,38 @@ export type Cluster = {
   stopping: AbortSignal;
 };
 
+/** The service's database; what is optional is there where the server is ours. */
+export type ClusterDatabase = {
+  databaseUrl: string;
+  partUrls?: EmbeddedPostgres['partUrls'];
+  /** Who creates Temporal's databases, and whose they are. */
+  forTemporal?: { superuserUrl: string; role: EmbeddedPostgres['temporalRole'] };
+};
+
 // Each service of each Temporal server keeps connections of its own, beside those of APIs and workers.
 const MAX_CONNECTIONS = 400;
 const EXTERNAL_PATIENCE_MS = 10_000;
 
 /**
- * DATABASE_URL, else a PostgreSQL of our own.
- * @returns postgres://user:password@host:port/database
+ * DATABASE_URL, else a PostgreSQL of our own, where each part has a role of its own.
+ * @returns postgres://user:password@host:port/database of the one that changes the schema
  */
 export async function startDatabase(
   { config, dataDir, members, ports }: Cluster,
   say: (line: string) => void,
-): Promise<string> {
+): Promise<ClusterDatabase> {
   if (config.DATABASE_URL !== undefined) {
     await awaitDatabase(config.DATABASE_URL, EXTERNAL_PATIENCE_MS);
-    return config.DATABASE_URL;
+    return { databaseUrl: config.DATABASE_URL };
   }
   const [port = 0] = await ports.take('postgres');
-  const server = await members.add('postgres', () =>
-    startPostgres({ dataDir, port, log: say, maxConnections: MAX_CONNECTIONS }),
-  );
-  return server.url;
+  let server: EmbeddedPostgres | undefined;
+  await members.add('postgres', async () => {
+    server = await startPostgres({ dataDir, port, log: say, maxConnections: MAX_CONNECTIONS });
+    return server;
+  });
+  const { url, partUrls, superuserUrl, temporalRole } = server!;
+  return { databaseUrl: url, partUrls, forTemporal: { superuserUrl, role: temporalRole } };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { createDatabase } from '../../db/setup.ts';
+import { createDatabase, handOver } from '../../db/setup.ts';
 import { openDatabase } from '../../db/connection.ts';
 import { errorText, StartProblem } from '../embedded/problem.ts';
 import { splitAddress } from './address.ts';
@@ -20,9 +20,13 @@ export type TemporalStore = {
 /**
  * The two databases beside the service's own, on the same server and named after it.
  * @param databaseUrl postgres://user:password@host:port/database
+ * @param role whose they are; the one in the address unless told
  * @throws StartProblem when the address asks for an encrypted connection
  */
-export function temporalStoreOf(databaseUrl: string): TemporalStore {
+export function temporalStoreOf(
+  databaseUrl: string,
+  role?: { user: string; password: string },
+): TemporalStore {
   const url = new URL(databaseUrl);
   const encrypted = url.searchParams.get('sslmode') ?? url.searchParams.get('ssl');
   if (encrypted !== null && !['disable', 'allow', 'prefer', 'false'].includes(encrypted)) {
@@ -33,8 +37,8 @@ export function temporalStoreOf(databaseUrl: string): TemporalStore {
   const name = decodeURIComponent(url.pathname.slice(1));
   return {
     address: `${url.hostname}:${url.port === '' ? '5432' : url.port}`,
-    user: decodeURIComponent(url.username),
-    password: decodeURIComponent(url.password),
+    user: role?.user ?? decodeURIComponent(url.username),
+    password: role?.password ?? decodeURIComponent(url.password),
     database: `${name}_temporal`,
     visibilityDatabase: `${name}_temporal_visibility`,
   };
@@ -42,17 +46,22 @@ export function temporalStoreOf(databaseUrl: string): TemporalStore {
 
 /**
  * Creates Temporal's databases where they are missing and brings their schemas to the version of the server's programs.
+ * @param makerUrl of a role that may create databases; of a superuser where they are to belong to another role
  * @param sqlTool of `findTemporalServer`
  * @throws StartProblem when PostgreSQL does not let us
  */
 export async function prepareTemporalStore(
-  databaseUrl: string,
+  makerUrl: string,
   store: TemporalStore,
   sqlTool: string,
 ): Promise<void> {
-  const sql = openDatabase(databaseUrl, 1);
+  const sql = openDatabase(makerUrl, 1);
+  const apart = decodeURIComponent(new URL(makerUrl).username) !== store.user;
   try {
-    for (const name of [store.database, store.visibilityDatabase]) await createDatabase(sql, name);
+    for (const name of [store.database, store.visibilityDatabase]) {
+      await createDatabase(sql, name, apart ? store.user : undefined);
+      if (apart) await handOverAll(makerUrl, name);
+    }
   } catch (error) {
     throw new StartProblem(`Temporal's databases cannot be created (${errorText(error)}).`);
   } finally {
@@ -62,6 +71,18 @@ export async function prepareTemporalStore(
     upgrade(sqlTool, store, store.database, 'postgresql/v12/temporal'),
     upgrade(sqlTool, store, store.visibilityDatabase, 'postgresql/v12/visibility'),
   ]);
+}
+
+/** What the superuser made there until 0.4.0 becomes the owner's. */
+async function handOverAll(superuserUrl: string, database: string): Promise<void> {
+  const url = new URL(superuserUrl);
+  url.pathname = `/${database}`;
+  const sql = openDatabase(url.href, 1);
+  try {
+    await handOver(sql);
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
 }
 
 // The first step only adds the tables of versions where they are missing; the second applies what is not there yet.

@@ -14,10 +14,11 @@ import {
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openDatabase } from '../../db/connection.ts';
-import { createDatabase } from '../../db/setup.ts';
+import type { Part } from '../../db/rights.ts';
 import { endLeftover, startChild, type Child, type EmbeddedServer } from './children.ts';
 import { prepareDataDir } from './dataDir.ts';
+import { environmentFor } from './environment.ts';
+import { prepareDatabase } from './databaseRoles.ts';
 import { freePort } from './ports.ts';
 import {
   canEnter,
@@ -42,8 +43,17 @@ export type PostgresOptions = {
   maxConnections?: number;
 };
 
+/** An embedded PostgreSQL; `url` is that of the owner of the service's database, who is no superuser. */
+export type EmbeddedPostgres = EmbeddedServer & {
+  /** The same database, as each part of the service connects to it. */
+  partUrls: Record<Part, string>;
+  /** As the superuser that the cluster was made with, for what nobody else may do. */
+  superuserUrl: string;
+  /** How Temporal, where it keeps its state here, gets in. */
+  temporalRole: { user: string; password: string };
+};
+
 const USER = 'goniec';
-const DATABASE = 'goniec';
 const MAX_CONNECTIONS = 200;
 const STOP_PATIENCE_MS = 20_000;
 // Recovery after a crash replays the write-ahead log, which max_wal_size below bounds.
@@ -61,6 +71,13 @@ const SETTINGS = {
   timezone: 'UTC',
   log_min_messages: 'warning',
   log_line_prefix: '%m [%p] ',
+  // What customers' numbers and texts stand in: details, statements, parameters.
+  log_error_verbosity: 'terse',
+  log_min_error_statement: 'panic',
+  log_statement: 'none',
+  log_min_duration_statement: '-1',
+  log_parameter_max_length: '0',
+  log_parameter_max_length_on_error: '0',
   cluster_name: 'goniec',
 };
 
@@ -69,7 +86,7 @@ const SETTINGS = {
  * Recovers what a kill left behind: a half-made cluster, a stale `postmaster.pid`, a postmaster without a parent.
  * @throws StartProblem when this machine cannot run it.
  */
-export async function startPostgres(options: PostgresOptions): Promise<EmbeddedServer> {
+export async function startPostgres(options: PostgresOptions): Promise<EmbeddedPostgres> {
   const { dataDir } = options;
   prepareDataDir(dataDir);
   const folder = join(dataDir, 'postgres');
@@ -85,14 +102,13 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedS
   await endOrphan(cluster);
 
   const { child, port } = await startCluster({ ...options, home, runAs, cluster, pidFile });
-  const url = `postgres://${USER}:${password}@127.0.0.1:${port}/${DATABASE}`;
   try {
-    await ensureDatabase(url);
+    const urls = await prepareDatabase({ user: USER, password, port });
+    return { ...urls, port, pid: child.pid, stop: child.stop, onUnexpectedExit: child.onUnexpectedExit };
   } catch (error) {
     await child.stop();
     throw error;
   }
-  return { url, port, pid: child.pid, stop: child.stop, onUnexpectedExit: child.onUnexpectedExit };
 }
 
 function keptPassword(dataDir: string): string {
@@ -168,7 +184,7 @@ async function runInitdb(home: PostgresHome, runAs: RunAs, folder: string, passw
 }
 
 function serverEnvironment(): NodeJS.ProcessEnv {
-  return { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' };
+  return { PATH: environmentFor()['PATH'], LC_ALL: 'C', TZ: 'UTC' };
 }
 
 // The pid file of our own is written a moment after the spawn; a kill in that moment leaves only PostgreSQL's.
@@ -253,16 +269,5 @@ function readLines(path: string): string[] {
     return readFileSync(path, 'utf8').split('\n');
   } catch {
     return [];
-  }
-}
-
-async function ensureDatabase(url: string): Promise<void> {
-  const sql = openDatabase(url.replace(/[^/]+$/, 'postgres'), 1);
-  try {
-    await createDatabase(sql, DATABASE);
-  } catch (error) {
-    throw new StartProblem(`The embedded PostgreSQL does not let this process in: ${errorText(error)}`);
-  } finally {
-    await sql.end({ timeout: 5 });
   }
 }

@@ -7,7 +7,10 @@ import { identify, isRunning } from './processes.ts';
 const shape = z.object({
   /** The `npm start` that wrote it. */
   process: z.object({ pid: z.number(), started: z.string() }),
+  /** Of the database's owner, who changes its schema. */
   databaseUrl: z.string(),
+  /** The same database as each part of the service connects to it; absent where it is not ours. */
+  partUrls: z.object({ api: z.string(), worker: z.string(), admin: z.string() }).optional(),
   temporal: z.object({ address: z.string(), namespace: z.string(), embedded: z.boolean() }),
   /** Temporal's Web UI; null for a Temporal that is not ours. */
   temporalUiUrl: z.string().nullable(),

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { openDatabase } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { commandLine, listIn, ownDatabase, type Answer } from './support.ts';
 
@@ -144,10 +145,12 @@ describe('the ledger', () => {
 
   test('tells when someone forced the database', async () => {
     const id = await account('--balance', '100');
-    await sql().begin(async (tx) => {
+    const superuser = openDatabase(database.superuserUrl(), 1);
+    await superuser.begin(async (tx) => {
       await tx`set local session_replication_role = replica`;
       await tx`update accounts set balance_grosze = 101 where id = ${id}`;
     });
+    await superuser.end({ timeout: 1 });
     expect(await ok('ledger', '--account', id)).toMatchObject({
       balance_grosze: 101,
       sum_grosze: 100,

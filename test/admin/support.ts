@@ -34,8 +34,11 @@ export function listIn(answer: Answer, field = 'data'): Answer[] {
   return z.array(answerShape).parse(answer[field]);
 }
 
-/** A server of its own with one migrated database, for the tests of one file. */
-export function ownDatabase(): { url: () => string; sql: () => Database } {
+/**
+ * A server of its own with one migrated database, for the tests of one file. `url` is how the command line gets in, `sql` may
+ * do all with its tables, `superuserUrl` anything.
+ */
+export function ownDatabase(): { url: () => string; superuserUrl: () => string; sql: () => Database } {
   let database: TestDatabase | undefined;
   beforeAll(async () => {
     database = await startDatabase(migrate, 4);
@@ -45,7 +48,11 @@ export function ownDatabase(): { url: () => string; sql: () => Database } {
     if (database === undefined) throw new Error('the database is not open yet');
     return database;
   };
-  return { url: () => opened().url, sql: () => opened().sql };
+  return {
+    url: () => opened().partUrls.admin,
+    superuserUrl: () => opened().superuserUrl,
+    sql: () => opened().sql,
+  };
 }
 
 export interface Run {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Database } from '../../db/connection.ts';
+import { type Database, openDatabase } from '../../db/connection.ts';
 import { transaction } from '../../db/transaction.ts';
 import { startDatabase } from '../support/database.ts';
 import { until } from '../workflows/pipeline.ts';
@@ -10,7 +10,13 @@ const CONNECTIONS = 5;
 let sql: Database;
 let stop: () => Promise<void>;
 beforeAll(async () => {
-  ({ sql, stop } = await startDatabase(() => Promise.resolve(), CONNECTIONS));
+  // Who else may see what the server's own processes are.
+  const database = await startDatabase(() => Promise.resolve());
+  sql = openDatabase(database.superuserUrl, CONNECTIONS);
+  stop = async () => {
+    await sql.end({ timeout: 1 });
+    await database.stop();
+  };
 }, 60_000);
 afterAll(() => stop());
 

@@ -54,10 +54,24 @@ describe('connectTo', () => {
   it('finds the servers of the running service by its data folder', () => {
     const folder = dataFolder();
     writeRunFile(folder, CONTENT);
-    expect(connectTo(readConfig({ DATA_DIR: folder }))).toEqual({
+    expect(connectTo(readConfig({ DATA_DIR: folder }), 'api')).toEqual({
       databaseUrl: CONTENT.databaseUrl,
       temporal: { address: '127.0.0.1:20002', namespace: 'default' },
     });
+  });
+
+  it('connects each part of the service by the role that it has in an embedded database', () => {
+    const folder = dataFolder();
+    const partUrls = {
+      api: 'postgres://api@h/d',
+      worker: 'postgres://worker@h/d',
+      admin: 'postgres://admin@h/d',
+    };
+    writeRunFile(folder, { ...CONTENT, partUrls });
+    const config = readConfig({ DATA_DIR: folder });
+    for (const part of ['api', 'worker', 'admin'] as const)
+      expect(connectTo(config, part).databaseUrl).toBe(partUrls[part]);
+    expect(connectTo(config, 'owner').databaseUrl).toBe(CONTENT.databaseUrl);
   });
 
   it('prefers the settings, with what a hosted cluster needs', () => {
@@ -71,7 +85,7 @@ describe('connectTo', () => {
       TEMPORAL_API_KEY: 'k',
       TEMPORAL_TLS_CA: '-----BEGIN CERTIFICATE-----\n',
     });
-    expect(connectTo(config)).toEqual({
+    expect(connectTo(config, 'api')).toEqual({
       databaseUrl: 'postgres://db.example/goniec',
       temporal: {
         address: 'temporal.example:7233',
@@ -84,17 +98,17 @@ describe('connectTo', () => {
 
   it('says in one sentence what is missing', () => {
     const folder = dataFolder();
-    expect(() => connectTo(readConfig({ DATA_DIR: folder }))).toThrow(
+    expect(() => connectTo(readConfig({ DATA_DIR: folder }), 'api')).toThrow(
       `DATABASE_URL is not set and no service is running in ${folder}`,
     );
     const withDatabase = readConfig({ DATA_DIR: folder, DATABASE_URL: 'postgres://db.example/goniec' });
-    expect(() => connectTo(withDatabase)).toThrow('TEMPORAL_ADDRESS is not set');
+    expect(() => connectTo(withDatabase, 'api')).toThrow('TEMPORAL_ADDRESS is not set');
     const withFile = readConfig({
       DATA_DIR: folder,
       TEMPORAL_ADDRESS: 'a:1',
       TEMPORAL_TLS_CA: '/no/such.pem',
     });
-    expect(() => connectTo({ ...withFile, DATABASE_URL: 'postgres://db.example/goniec' })).toThrow(
+    expect(() => connectTo({ ...withFile, DATABASE_URL: 'postgres://db.example/goniec' }, 'api')).toThrow(
       'TEMPORAL_TLS_CA: /no/such.pem cannot be read (ENOENT)',
     );
   });

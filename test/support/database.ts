@@ -2,7 +2,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { removeDataDir } from '../../bin/embedded/dataDir.ts';
-import { startPostgres } from '../../bin/embedded/postgres.ts';
+import { type EmbeddedPostgres, startPostgres } from '../../bin/embedded/postgres.ts';
 import { type Database, openDatabase } from '../../db/connection.ts';
 import { migrate } from '../../db/migrate.ts';
 import { copyTemplate } from './databaseTemplate.ts';
@@ -10,7 +10,12 @@ import { type Proxy, startProxyTo } from './proxy.ts';
 
 /** A database of a test's own. */
 export interface TestDatabase {
+  /** Of the database's owner. */
   url: string;
+  /** As each part of the service connects. */
+  partUrls: EmbeddedPostgres['partUrls'];
+  /** For what no role of the service may do. */
+  superuserUrl: string;
   sql: Database;
   stop: () => Promise<void>;
 }
@@ -30,7 +35,7 @@ export async function startDatabase(
   await prepare(server.url);
   const sql = openDatabase(server.url, connections);
   return {
-    url: server.url,
+    ...{ url: server.url, partUrls: server.partUrls, superuserUrl: server.superuserUrl },
     sql,
     async stop() {
       await sql.end({ timeout: 1 });

@@ -18,7 +18,10 @@ export interface ServiceUnderTest {
   apiUrl: string;
   /** The API's process, where it is one. */
   apiPid?: number;
+  /** Of the database's owner. */
   databaseUrl: string;
+  /** As API and worker connect to it; the owner's unless given. */
+  partUrls?: Record<'api' | 'worker', string>;
   temporalAddress: string;
   dataDir: string;
   /** 32 bytes in base64. */
@@ -76,6 +79,7 @@ export async function startService(
     await migrate(postgres.url);
     const servers = {
       databaseUrl: postgres.url,
+      partUrls: postgres.partUrls,
       temporalAddress: temporal.address,
       dataDir,
       secretsKey: randomBytes(32).toString('base64'),
@@ -122,6 +126,7 @@ export async function spawnProcess(
   const child = spawn(process.execPath, ['--import', 'tsx', `bin/${part}.ts`], {
     env: {
       ...environmentOf(servers),
+      DATABASE_URL: servers.partUrls?.[part] ?? servers.databaseUrl,
       HOST: '127.0.0.1',
       PORT: '0',
       WEBHOOK_ALLOW_PRIVATE: 'true',

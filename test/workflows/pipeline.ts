@@ -179,7 +179,7 @@ export async function startPipeline(
   const { client } = temporal;
   const secretsKey = randomBytes(32);
   const worker = await startWorker({
-    databaseUrl: postgres.url,
+    databaseUrl: postgres.partUrls.worker,
     databasePool: 10,
     temporal: { address: temporal.address, namespace: 'default' },
     config: { WEBHOOK_ALLOW_PRIVATE: true, ...settings },

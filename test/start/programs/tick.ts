@@ -5,4 +5,4 @@ await runProcess(() => {
   console.log(process.pid);
   const ticking = setInterval(() => console.log('tick'), 50);
   return Promise.resolve({ stop: () => Promise.resolve(clearInterval(ticking)) });
-});
+}, 10_000);

@@ -1,0 +1,246 @@
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { removeDataDir } from '../../bin/embedded/dataDir.ts';
+import { type EmbeddedPostgres, startPostgres } from '../../bin/embedded/postgres.ts';
+import { type Database, openDatabase } from '../../db/connection.ts';
+import { migrate } from '../../db/migrate.ts';
+import { type Part, ROLES, WITHOUT } from '../../db/rights.ts';
+
+const PARTS = Object.keys(ROLES) as Part[];
+const quiet = () => undefined;
+
+const dataDir = mkdtempSync(join(tmpdir(), 'goniec-roles-'));
+let server: EmbeddedPostgres;
+
+beforeAll(async () => {
+  server = await startPostgres({ dataDir, log: quiet });
+  await migrate(server.url);
+}, 60_000);
+afterAll(async () => {
+  await server.stop();
+  removeDataDir(dataDir);
+}, 30_000);
+
+async function as<T>(url: string, work: (sql: Database) => Promise<T>): Promise<T> {
+  const sql = openDatabase(url, 1);
+  try {
+    return await work(sql);
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}
+
+/** What becomes of one statement: its SQLSTATE, or that it was carried out. */
+const attempt = (url: string, statement: string): Promise<string> =>
+  as(url, (sql) =>
+    sql.unsafe(statement).then(
+      () => 'done',
+      (error: unknown) => (error as { code: string }).code,
+    ),
+  );
+
+const REFUSED = '42501';
+
+describe('the roles of the database', { timeout: 60_000 }, () => {
+  it('are no superusers, make no roles and no databases, and pass for no others', async () => {
+    const roles = await as(
+      server.superuserUrl,
+      (sql) => sql`
+        select rolname as name, rolsuper or rolcreaterole or rolcreatedb or rolreplication or rolbypassrls as more,
+               array(select b.rolname::text from pg_auth_members m join pg_roles b on b.oid = m.roleid
+                      where m.member = r.oid order by 1) as passes_for
+          from pg_roles r where rolname like 'goniec%' and rolname <> 'goniec' order by 1`,
+    );
+    expect([...roles]).toEqual([
+      { name: 'goniec_admin', more: false, passes_for: [] },
+      { name: 'goniec_api', more: false, passes_for: [] },
+      { name: 'goniec_owner', more: false, passes_for: ['goniec_admin', 'goniec_api', 'goniec_worker'] },
+      { name: 'goniec_temporal', more: false, passes_for: [] },
+      { name: 'goniec_worker', more: false, passes_for: [] },
+    ]);
+    for (const url of [server.url, ...PARTS.map((part) => server.partUrls[part])]) {
+      const [me] = await as(
+        url,
+        (sql) => sql<{ super: boolean }[]>`
+        select rolsuper as super from pg_roles where rolname = current_user`,
+      );
+      expect(me).toEqual({ super: false });
+    }
+  });
+
+  it.each(PARTS)('%s changes no schema, reads no passwords and files, runs no programs', async (part) => {
+    const url = server.partUrls[part];
+    const statements = [
+      'create table own (id int)',
+      'create temporary table own (id int)',
+      'create schema own',
+      'create function own() returns int language sql as $$ select 1 $$',
+      'alter table messages add column own int',
+      'alter table messages disable trigger all',
+      'drop table messages',
+      'truncate messages',
+      'create role own',
+      'alter role current_user superuser',
+      'set role goniec_owner',
+      'create database own',
+      'select * from pg_shadow',
+      'select * from pg_authid',
+      "copy (select 1) to program 'true'",
+      "copy messages from program 'true'",
+      "copy (select 1) to '/tmp/own'",
+      "select pg_read_file('postgresql.conf')",
+      "select pg_ls_dir('.')",
+      "select lo_import('/etc/passwd')",
+      'alter system set fsync = off',
+      'set log_min_messages = debug1',
+      'set session_replication_role = replica',
+      'select pg_reload_conf()',
+      'checkpoint',
+    ];
+    for (const statement of statements) expect(await attempt(url, statement), statement).toBe(REFUSED);
+    // Such a statement says something only beside ones that are carried out.
+    expect(await attempt(url, 'select count(*) from messages')).toBe('done');
+  });
+
+  it('may do with each table what is granted, and nothing besides', async () => {
+    const rights = await as(
+      server.superuserUrl,
+      (sql) => sql<{ role: string; table: string; rights: string[] }[]>`
+        select r.rolname as role, c.relname as table,
+               array(select p from unnest(array['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'REFERENCES', 'TRIGGER']) p
+                      where has_table_privilege(r.oid, c.oid, p)) as rights
+          from pg_roles r cross join pg_class c
+         where r.rolname = any(${Object.values(ROLES)}) and c.relnamespace = 'public'::regnamespace and c.relkind = 'r'`,
+    );
+    const tables = new Set(rights.map(({ table }) => table));
+    expect(rights).toHaveLength(tables.size * PARTS.length);
+    for (const part of PARTS) {
+      // A list with a table that is not there guards nothing.
+      for (const table of Object.keys(WITHOUT[part])) expect(tables).toContain(table);
+      for (const { table, rights: found } of rights.filter(({ role }) => role === ROLES[part])) {
+        const wanted = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'].filter(
+          (right) => !(WITHOUT[part][table] as readonly string[] | undefined)?.includes(right),
+        );
+        expect(found, `${part} ${table}`).toEqual(wanted);
+      }
+    }
+  });
+
+  it('keep what only workers write from the API, and the books from everybody', async () => {
+    const { api, worker, admin } = server.partUrls;
+    for (const table of ['message_parts', 'message_moves', 'webhook_attempts', 'statements', 'findings']) {
+      expect(await attempt(api, `delete from ${table}`), table).toBe(REFUSED);
+    }
+    expect(await attempt(api, 'delete from messages')).toBe(REFUSED);
+    for (const url of [api, worker]) {
+      expect(await attempt(url, "insert into api_keys (id) values ('key_1')")).toBe(REFUSED);
+      expect(await attempt(url, "insert into senders (account_id) values ('cl_1')")).toBe(REFUSED);
+      expect(await attempt(url, 'update routes set credentials = null')).toBe(REFUSED);
+    }
+    for (const url of [api, worker, admin]) {
+      expect(await attempt(url, 'delete from ledger_entries')).toBe(REFUSED);
+      expect(await attempt(url, 'delete from audit_log')).toBe(REFUSED);
+      expect(await attempt(url, 'update schema_version set version = 0')).toBe(REFUSED);
+    }
+  });
+
+  it('get back what they should have, and lose what they should not, with every migration', async () => {
+    await as(server.superuserUrl, async (sql) => {
+      await sql`revoke select on messages from goniec_api`;
+      await sql`grant delete on ledger_entries to goniec_worker`;
+    });
+    await migrate(server.url);
+    expect(await attempt(server.partUrls.api, 'select count(*) from messages')).toBe('done');
+    expect(await attempt(server.partUrls.worker, 'delete from ledger_entries')).toBe(REFUSED);
+  });
+
+  it('do not get into the databases of others', async () => {
+    await as(server.superuserUrl, async (sql) => {
+      await sql`create database others`;
+      await sql`revoke connect on database others from public`;
+    });
+    for (const part of PARTS) {
+      const url = server.partUrls[part].replace(/[^/]+$/, 'others');
+      await expect(as(url, (sql) => sql`select 1`)).rejects.toMatchObject({ code: REFUSED });
+    }
+  });
+});
+
+describe('a data folder of 0.4.0, where a superuser owned all', { timeout: 90_000 }, () => {
+  it('goes on with roles', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'goniec-roles-'));
+    const old = await startPostgres({ dataDir: folder, log: quiet });
+    await as(old.superuserUrl.replace(/[^/]+$/, 'postgres'), async (sql) => {
+      await sql`drop database goniec`;
+      await sql`create database goniec`;
+      for (const role of ['goniec_owner', ...Object.values(ROLES), 'goniec_temporal']) {
+        await sql.unsafe(`drop role ${role}`);
+      }
+    });
+    await migrate(old.superuserUrl);
+    await as(old.superuserUrl, (sql) => sql`insert into accounts (id, name) values ('cl_old', 'Old')`);
+    await old.stop();
+
+    const now = await startPostgres({ dataDir: folder, log: quiet });
+    try {
+      await migrate(now.url);
+      for (const part of PARTS) {
+        const found = await as(now.partUrls[part], (sql) => sql`select name from accounts`);
+        expect([...found]).toEqual([{ name: 'Old' }]);
+      }
+      const left = await as(
+        now.superuserUrl,
+        (sql) => sql`
+          select relname as name from pg_class where relnamespace = 'public'::regnamespace and relowner <> 'goniec_owner'::regrole
+          union all
+          select proname from pg_proc p where pronamespace = 'public'::regnamespace and proowner <> 'goniec_owner'::regrole
+             and not exists (select from pg_depend where classid = 'pg_proc'::regclass and objid = p.oid and deptype = 'e')`,
+      );
+      expect([...left]).toEqual([]);
+      // A later migration changes what is there.
+      expect(await attempt(now.url, 'alter table accounts add column later int')).toBe('done');
+    } finally {
+      await now.stop();
+      removeDataDir(folder);
+    }
+  });
+});
+
+describe("the server's log", { timeout: 60_000 }, () => {
+  const PERSONAL = ['+48500100299', 'Jan Kowalski', 'Twoja wizyta'];
+
+  it('quotes nothing of customers, whatever fails', async () => {
+    const statements = [
+      `select '${PERSONAL[0]}'::int`,
+      `select '{"text": ${PERSONAL[1]}}'::jsonb`,
+      `select '${PERSONAL[2]}'::timestamptz`,
+      `select * from accounts where "${PERSONAL[1]}" = 1`,
+      `insert into accounts (id, name, mode) values ('cl_${PERSONAL[0]}', '${PERSONAL[1]}', 'none')`,
+      `insert into accounts (id, name) values ('cl_1', '${PERSONAL[1]}'), ('cl_1', '${PERSONAL[1]}')`,
+      `do $$ begin raise exception 'no %', '${PERSONAL[0]}'; end $$`,
+      `do $$ begin raise warning 'no %', '${PERSONAL[0]}'; end $$`,
+      `select nothing('${PERSONAL[2]}')`,
+      `syntax '${PERSONAL[2]}'`,
+    ];
+    for (const url of [server.url, ...PARTS.map((part) => server.partUrls[part])]) {
+      for (const statement of statements) await attempt(url, statement);
+      await as(url, async (sql) => {
+        await sql`select ${PERSONAL[1]!}::text::int`.catch(() => undefined);
+        await sql`select ${'x'.repeat(300) + PERSONAL[2]!}::text::uuid`.catch(() => undefined);
+        await sql`set statement_timeout = 20`;
+        await sql`select pg_sleep(1), ${PERSONAL[0]!}::text`.catch(() => undefined);
+      });
+    }
+    // Whoever asks as the superuser is told too that statements and details stay out.
+    await attempt(
+      server.superuserUrl,
+      `insert into accounts (id, name) values ('cl_2', '${PERSONAL[1]}'), ('cl_2', '')`,
+    );
+    const log = readFileSync(join(dataDir, 'logs', 'postgres.log'), 'utf8');
+    expect(log).toContain('duplicate key value');
+    for (const text of PERSONAL) expect(log).not.toContain(text);
+    expect(log).not.toMatch(/DETAIL|STATEMENT|CONTEXT|QUERY/);
+  });
+});
