@@ -60,7 +60,7 @@ function addressChange(from: string | null, to: string | null): { from: string |
 }
 
 function withoutQuery(address: string | null): string | null {
-  if (address === null) return null;
+  if (address === null || !URL.canParse(address)) return null;
   const url = new URL(address);
   return `${url.origin}${url.pathname}${url.search === '' ? '' : '?…'}`;
 }

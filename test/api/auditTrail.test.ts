@@ -1,6 +1,9 @@
-import { describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { endpoints } from '../../api/endpoints.ts';
 import { apiClient } from '../support/client.ts';
-import { database, newAccount } from '../support/factories.ts';
+import { eventually } from '../support/eventually.ts';
+import { database, newAccount, newKey } from '../support/factories.ts';
+import { type ServiceProcess, spawnProcess } from '../support/service.ts';
 
 interface Trace {
   actor: string;
@@ -17,17 +20,13 @@ const tracesOf = async (accountId: string): Promise<Trace[]> => [
       from audit_log l left join audit_addresses a on a.audit_id = l.id
      where l.account_id = ${accountId} order by l.id`),
 ];
-const keyOf = async (accountId: string): Promise<string> => {
-  const [key] = await database()<{ id: string }[]>`select id from api_keys where account_id = ${accountId}`;
-  return key!.id;
-};
 
 describe('changes through the API', () => {
   it('of settings say who made them, from where, in which request, and what was before', async () => {
-    const { id, api } = await newAccount({ senders: ['SKLEP'] });
+    const { id, keyId, api } = await newAccount({ senders: ['SKLEP'] });
     const first = await api.patch('/v1/account', { sender_name: 'SKLEP', send_window: '08:00-20:00' });
     const second = await api.patch('/v1/account', { sender_name: null, send_window: '08:00-20:00' });
-    const common = { actor: await keyOf(id), action: 'account settings', subject: null };
+    const common = { actor: keyId, action: 'account settings', subject: null };
     expect(await tracesOf(id)).toEqual([
       {
         ...{ ...common, request_id: first.headers.get('x-request-id'), address: '127.0.0.1' },
@@ -94,5 +93,136 @@ describe('changes through the API', () => {
     );
     steps.forEach(({ from }, index) => expect(from).toBe(steps[index - 1]?.to ?? null));
     expect((await api.get('/v1/account')).text).toContain(steps.at(-1)!.to);
+  });
+});
+
+// Every request that changes something is in one of these; who adds an endpoint has to say in which.
+const AUDITED = ['PATCH /v1/account', 'PUT /v1/account/webhook'];
+const LOGGED_ONLY = [
+  'POST /v1/messages',
+  'POST /v1/messages/estimate',
+  'DELETE /v1/messages/:id',
+  'POST /v1/account/webhook/deliveries/:id/resend',
+  'POST /v1/blacklist',
+  'DELETE /v1/blacklist/:msisdn',
+  'POST /v1/templates',
+  'PATCH /v1/templates/:id',
+  'DELETE /v1/templates/:id',
+  'GET /v1/numbers/:msisdn/lookup',
+  'GET /v1/inbound',
+  'POST /v1/contacts',
+  'PATCH /v1/contacts/:id',
+  'DELETE /v1/contacts/:id',
+  'POST /v1/groups',
+  'PATCH /v1/groups/:id',
+  'DELETE /v1/groups/:id',
+  'POST /v1/groups/:id/contacts',
+  'DELETE /v1/groups/:id/contacts/:contactId',
+];
+
+describe('the line of the log of a request', () => {
+  let behindProxy: ServiceProcess;
+  beforeAll(async () => {
+    behindProxy = await spawnProcess('api', inject('service'), { TRUST_PROXY: 'true' });
+  });
+  afterAll(() => behindProxy.stop());
+
+  type Line = Record<string, unknown>;
+  async function lineOf(init: RequestInit, path: string): Promise<Line> {
+    const response = await fetch(behindProxy.url + path, { redirect: 'manual', ...init });
+    await response.text();
+    const id = response.headers.get('x-request-id')!;
+    const line = await eventually(
+      () =>
+        Promise.resolve(behindProxy.lines.find((text) => text.includes(id) && text.includes('"request"'))),
+      (found) => found !== undefined,
+    );
+    return JSON.parse(line!) as Line;
+  }
+  const bearer = (key: string, from = '203.0.113.9') => ({
+    ...{ authorization: `Bearer ${key}`, 'x-forwarded-for': from },
+    'content-type': 'application/json',
+  });
+
+  const changes = endpoints
+    .filter(({ method, changes: changing }) => method !== 'GET' || changing === true)
+    .map(({ method, path }) => `${method} ${path}`);
+
+  it('is decided for every endpoint that changes something', () => {
+    expect([...changes].sort()).toEqual([...AUDITED, ...LOGGED_ONLY].sort());
+  });
+
+  it.each(changes)('%s has key and address, also where it is refused', async (declared) => {
+    const [method = '', pattern = ''] = declared.split(' ');
+    const path = pattern.replace(/:\w+/g, 'x');
+    const body = method === 'POST' || method === 'PUT' || method === 'PATCH' ? { body: '{"x":1}' } : {};
+    const { id, key, keyId } = await newAccount();
+    expect(await lineOf({ method, headers: bearer(key), ...body }, path)).toMatchObject({
+      ...{ route: pattern, accountId: id, keyId, address: '203.0.113.9' },
+    });
+    // Refused for its scope, the rate, the account: the key is known all the same.
+    const none = await newKey(id, 'live', []);
+    expect(await lineOf({ method, headers: bearer(none.key), ...body }, path)).toMatchObject({
+      ...{ status: 403, reason: 'scope_missing', keyId: none.keyId, address: '203.0.113.9' },
+    });
+    await database()`update accounts set rate_limit_per_minute = 1 where id = ${id}`;
+    expect(await lineOf({ method, headers: bearer(key), ...body }, path)).toMatchObject({
+      ...{ status: 429, reason: 'rate_limited', keyId, address: '203.0.113.9' },
+    });
+    await database()`update accounts set rate_limit_per_minute = 1000, status = 'suspended' where id = ${id}`;
+    expect(await lineOf({ method, headers: bearer(key), ...body }, path)).toMatchObject({
+      ...{ reason: 'account_suspended', keyId, address: '203.0.113.9' },
+    });
+  });
+
+  it('has a reason and the address where no key is in force, and nothing of what was given as a key', async () => {
+    const { key, keyId } = await newAccount();
+    await database()`update api_keys set revoked_at = now() where id = ${keyId}`;
+    for (const [headers, reason] of [
+      [{ 'x-forwarded-for': '203.0.113.9' }, 'key_missing'],
+      [bearer(key), 'key_invalid'],
+      [bearer('pk_live_nonsense'), 'key_invalid'],
+      [bearer(key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a')), 'key_invalid'],
+    ] as const) {
+      for (const method of ['GET', 'PATCH']) {
+        const line = await lineOf({ method, headers }, '/v1/account');
+        expect(line).toMatchObject({ status: 401, reason, address: '203.0.113.9', accountId: null });
+        expect(line).not.toHaveProperty('keyId');
+      }
+    }
+    const text = behindProxy.lines.join('\n');
+    expect(text).not.toContain(key.slice(8, 20));
+    expect(text).not.toContain(key.slice(-6));
+    expect(text).not.toContain('nonsense');
+  });
+
+  it('of who only reads, and of who opens a page, has no address', async () => {
+    const { key, keyId } = await newAccount();
+    const read = await lineOf({ headers: bearer(key) }, '/v1/account');
+    expect(read).toMatchObject({ status: 200, keyId });
+    expect(read).not.toHaveProperty('address');
+    for (const method of ['GET', 'POST']) {
+      const opened = await lineOf({ method, headers: { 'x-forwarded-for': '203.0.113.9' } }, '/o/abcdefgh');
+      expect(opened).not.toHaveProperty('address');
+    }
+  });
+
+  it.each([
+    ['198.51.100.4, 203.0.113.9', '203.0.113.9'],
+    ['203.0.113.9:4711', '203.0.113.9'],
+    ['::ffff:203.0.113.9', '203.0.113.9'],
+    ['2001:DB8:0::1', '2001:db8::1'],
+    ['[2001:db8::1]:443', '2001:db8::1'],
+    ['fe80::1%eth0', 'fe80::1'],
+    ['unknown', '127.0.0.1'],
+    ['0x7f000001', '127.0.0.1'],
+    ['"><script>', '127.0.0.1'],
+    ['', '127.0.0.1'],
+  ])('behind a proxy that wrote "%s" names %s, as the audit log does', async (forwarded, address) => {
+    const { id, key } = await newAccount();
+    const body = JSON.stringify({ send_window: '08:00-20:00' });
+    const line = await lineOf({ method: 'PATCH', headers: bearer(key, forwarded), body }, '/v1/account');
+    expect(line).toMatchObject({ status: 200, address });
+    expect(await tracesOf(id)).toMatchObject([{ address, request_id: line['requestId'] }]);
   });
 });
