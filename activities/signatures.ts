@@ -3,36 +3,27 @@ import { decrypt } from '../db/encryption.ts';
 import type { WebhookEvent } from '../db/webhooks/webhooks.ts';
 
 export const SIGNATURE_HEADER = 'X-Service-Signature';
-/** The same by the other secret, for a day after a change. */
-const OTHER_SIGNATURE_HEADER = 'X-Service-Signature-Other';
+/** The same by the secret before, for a day after a change. */
+export const PREVIOUS_SIGNATURE_HEADER = 'X-Service-Signature-Previous';
 
 /**
  * The signature headers of one attempt. `X-Service-Signature` has one signature and nothing else, as receivers written
- * from the interface's document read it (v2.3.0, Events). While two secrets are good it is made with the one that the
- * receiver took last, at first the old one; an attempt after a refused one takes the other. So a receiver that knows either
- * of them, and refuses what it cannot verify, gets every event within its three attempts.
+ * from the interface's document read it (v2.3.0, Events), always by the secret that the account was shown last.
  *
- * @param attempt from 1, in this delivery
  * @param now epoch milliseconds
  */
 export function signaturesOf(
-  { accountId, secret, secretBefore, secretInUse }: WebhookEvent,
+  { accountId, secret, secretBefore }: Pick<WebhookEvent, 'accountId' | 'secret' | 'secretBefore'>,
   secretsKey: Buffer,
   body: string,
-  attempt: number,
   now: number,
-): { headers: Record<string, string>; signedWithNew: boolean } {
+): Record<string, string> {
   if (secret === null) throw new Error('an account with a webhook has a secret');
   const t = Math.floor(now / 1000);
   const signed = (stored: Buffer): string => sign(body, decrypt(secretsKey, accountId, stored), t);
-  if (secretBefore === null) {
-    return { headers: { [SIGNATURE_HEADER]: signed(secret) }, signedWithNew: true };
-  }
-  const signedWithNew = attempt % 2 === 1 ? secretInUse : !secretInUse;
-  const [first, other] = signedWithNew ? [secret, secretBefore] : [secretBefore, secret];
   return {
-    headers: { [SIGNATURE_HEADER]: signed(first), [OTHER_SIGNATURE_HEADER]: signed(other) },
-    signedWithNew,
+    [SIGNATURE_HEADER]: signed(secret),
+    ...(secretBefore === null ? {} : { [PREVIOUS_SIGNATURE_HEADER]: signed(secretBefore) }),
   };
 }
 

@@ -13,7 +13,6 @@ import {
   type WebhookEvent,
 } from '../db/webhooks/webhooks.ts';
 import { attemptsBefore, endResend } from '../db/webhooks/webhookResends.ts';
-import { noteSecretInUse } from '../db/webhooks/webhookSecrets.ts';
 import { inboundRecord } from '../domain/inbound.ts';
 import { linkRecord } from '../domain/links.ts';
 import { type MessageRow, messageRecord } from '../domain/records.ts';
@@ -74,7 +73,7 @@ export function webhookActivities(telling: Telling) {
       if (!event.url || !event.secret || tried >= ATTEMPTS) {
         return endResend(sql, eventId, round, 'exhausted');
       }
-      const { delivered, ...result } = await post(telling, event, event.url, tried + 1);
+      const { delivered, ...result } = await post(telling, event, event.url);
       // The event keeps its state until a round ends well.
       await logAttempt(sql, { eventId, attempt: event.attempts + 1, url: event.url, ...result }, 'pending');
       observeAttempt(result.statusCode, result.durationMs);
@@ -142,7 +141,7 @@ type Attempt = Delivery & { delivered: boolean };
 
 /** One attempt, logged with what it makes of the event. */
 async function tell(telling: Telling, event: WebhookEvent, url: string, attempt: number): Promise<Attempt> {
-  const { delivered, ...result } = await post(telling, event, url, attempt);
+  const { delivered, ...result } = await post(telling, event, url);
   const state = delivered ? 'delivered' : attempt >= ATTEMPTS ? 'exhausted' : 'pending';
   await logAttempt(telling.sql, { eventId: event.id, attempt, url, ...result }, state);
   observeAttempt(result.statusCode, result.durationMs);
@@ -155,19 +154,15 @@ async function post(
   { sql, outgoing, secretsKey, shortUrl }: Telling,
   event: WebhookEvent,
   url: string,
-  attempt: number,
 ): Promise<Attempt> {
   const body = JSON.stringify(await envelopeOf(sql, event, shortUrl));
-  const { headers, signedWithNew } = signaturesOf(event, secretsKey, body, attempt, Date.now());
+  const headers = signaturesOf(event, secretsKey, body, Date.now());
   const result = await outgoing.post(
     url,
     { 'content-type': 'application/json', 'user-agent': 'goniec-webhooks/1', ...headers },
     body,
   );
   const delivered = result.statusCode !== null && result.statusCode >= 200 && result.statusCode < 300;
-  if (delivered && event.secretBefore !== null && signedWithNew !== event.secretInUse) {
-    await noteSecretInUse(sql, event.accountId, signedWithNew);
-  }
   return { ...result, delivered };
 }
 

@@ -12,8 +12,8 @@ const SIGNATURE_HEADER = 'X-Service-Signature' as const;
 
 /**
  * PUT /v1/account/webhook (v2.3.0, Account and senders; Events). The secret is made by the first call and stays,
- * also while webhooks are off, until `rotate_secret` asks for a new one; then the one before is
- * good for another day, see activities/signatures.ts.
+ * also while webhooks are off, until `rotate_secret` asks for a new one, which signs from
+ * then on; the one before signs a header of its own for another day, see activities/signatures.ts.
  */
 export const changeWebhook = endpoint({
   method: 'PUT',

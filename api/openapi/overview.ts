@@ -14,7 +14,7 @@ export const ABOUT = {
 
 **Pages.** Lists are cut into pages: \`next_cursor\` of one page is the \`cursor\` of the next, and null on the last. Nothing is skipped or shown twice while things are added.
 
-**Webhooks.** Events are posted to the address set by \`PUT /v1/account/webhook\`, signed in \`X-Service-Signature: t=<unix seconds>,v1=<hex>\`, where \`v1\` is the HMAC-SHA256 of \`<t>.<raw body>\` with your secret. Refuse a call whose signature differs or whose \`t\` is more than 300 seconds off. Any 2xx answer will do; otherwise it is tried again after 2 and after 10 seconds. For 24 hours after \`rotate_secret\` the old and the new secret are both good: the header carries one signature by either of them, by turns when a call is refused, and \`X-Service-Signature-Other\` the other one.`,
+**Webhooks.** Events are posted to the address set by \`PUT /v1/account/webhook\`, signed in \`X-Service-Signature: t=<unix seconds>,v1=<hex>\`, where \`v1\` is the HMAC-SHA256 of \`<t>.<raw body>\` with your secret. Refuse a call whose signature differs or whose \`t\` is more than 300 seconds off. Any 2xx answer will do; otherwise it is tried again after 2 and after 10 seconds. The secret is the one that \`PUT /v1/account/webhook\` answered last; for 24 hours after \`rotate_secret\`, \`X-Service-Signature-Previous\` carries the same with the secret before.`,
 };
 
 /** The resources, in the order in which they are shown. */

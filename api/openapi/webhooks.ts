@@ -54,15 +54,15 @@ function item(type: string, summary: string, schema: ReturnType<ReturnType<typeo
           in: 'header',
           required: true,
           description:
-            '`t=<unix seconds>,v1=<hex>`: `v1` is the HMAC-SHA256 of `<t>.<raw body>` with the secret of the webhook.',
+            '`t=<unix seconds>,v1=<hex>`: `v1` is the HMAC-SHA256 of `<t>.<raw body>` with the secret that `PUT /v1/account/webhook` answered last.',
           schema: { type: 'string', pattern: '^t=[0-9]+,v1=[0-9a-f]{64}$' },
         },
         {
-          name: 'X-Service-Signature-Other',
+          name: 'X-Service-Signature-Previous',
           in: 'header',
           required: false,
           description:
-            'Only within 24 hours after `rotate_secret`: the same by the other of the two secrets. `X-Service-Signature` is made with the one that was taken last, and by turns when a call is refused, so nobody has to read this one; who does loses no attempt.',
+            'Only within 24 hours after `rotate_secret`: the same with the secret before. A receiver that does not know the new secret yet checks this one.',
           schema: { type: 'string', pattern: '^t=[0-9]+,v1=[0-9a-f]{64}$' },
         },
       ],

@@ -64,7 +64,7 @@ const GROUPS: Record<string, string> = {
   routes: 'Ways to the operators: SMSCs and HTTP providers.',
   rules: 'What a route is used for.',
   messages: 'What became of messages, and those that need a decision.',
-  webhooks: 'Webhook events and their delivery.',
+  webhooks: 'Webhook events, their delivery and signatures.',
   findings: 'What the reconciliation found.',
   statements: 'Monthly statements of postpaid accounts.',
   secrets: 'How stored secrets are encrypted.',

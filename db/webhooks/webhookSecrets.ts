@@ -2,14 +2,13 @@ import { type Requester, writeApiChange } from '../accounts/audit.ts';
 import type { Database, Sql } from '../connection.ts';
 import { transaction } from '../transaction.ts';
 
-/** For this long after a change, receivers may know either secret. */
+/** For this long after a change, calls are signed with the secret before as well. */
 export const SECRET_GRACE = '24 hours';
 
 /**
  * Sets the webhook's address. The stored secret (encrypted) is handed to `choose`, which answers the one to store:
  * the same, or a new one. Concurrent calls for one account wait for each other, so all see one secret. The secret before a
- * new one is kept for {@link SECRET_GRACE}. When the secret is changed again before any call was taken with the new one,
- * nobody is known to have that: the one before both stays, until its own time is over.
+ * new one is kept for {@link SECRET_GRACE}, or until the next change: there are never three.
  *
  * @param url null turns webhooks off; the secret stays
  * @returns the secret now stored
@@ -22,24 +21,20 @@ export async function setWebhook(
 ): Promise<Buffer> {
   const { accountId } = by;
   return await transaction(sql, async (tx) => {
-    const [account] = await tx<
-      { webhook_url: string | null; webhook_secret: Buffer | null; waiting: boolean }[]
-    >`
-      select webhook_url, webhook_secret,
-             webhook_secret_before is not null and not webhook_secret_in_use
-               and webhook_secret_changed_at > now() - ${SECRET_GRACE}::interval as waiting
-        from accounts where id = ${accountId} for no key update`;
+    const [account] = await tx<{ webhook_url: string | null; webhook_secret: Buffer | null }[]>`
+      select webhook_url, webhook_secret from accounts where id = ${accountId} for no key update`;
     const stored = account?.webhook_secret ?? null;
     const secret = choose(stored);
+    const isNew = stored === null || !secret.equals(stored);
     await tx`
       update accounts set webhook_url = ${url}, webhook_secret = ${secret}, updated_at = now() where id = ${accountId}`;
-    if (stored !== null && !secret.equals(stored) && account?.waiting !== true) {
+    // webhook_secret_in_use is read by the release before this one only, which may still run beside it.
+    if (isNew && stored !== null) {
       await tx`
         update accounts
-           set webhook_secret_before = ${stored}, webhook_secret_changed_at = now(), webhook_secret_in_use = false
+           set webhook_secret_before = ${stored}, webhook_secret_changed_at = now(), webhook_secret_in_use = true
          where id = ${accountId}`;
     }
-    const isNew = stored === null || !secret.equals(stored);
     await writeApiChange(tx, by, {
       action: 'webhook',
       subject: null,
@@ -51,6 +46,17 @@ export async function setWebhook(
     });
     return secret;
   });
+}
+
+/** Ends the secret before the present one at once; false when there was none in force. */
+export async function endSecretBefore(sql: Sql, accountId: string): Promise<boolean> {
+  const [account] = await sql<{ inForce: boolean }[]>`
+    update accounts set webhook_secret_before = null
+      from (select id, webhook_secret_before is not null
+                       and webhook_secret_changed_at > now() - ${SECRET_GRACE}::interval as "inForce"
+              from accounts where id = ${accountId} for no key update) before
+     where accounts.id = before.id returning before."inForce"`;
+  return account?.inForce ?? false;
 }
 
 /** Addresses without their query, which may hold what nobody else is to know; that it changed is seen all the same. */
@@ -65,16 +71,9 @@ function withoutQuery(address: string | null): string | null {
   return `${url.origin}${url.pathname}${url.search === '' ? '' : '?…'}`;
 }
 
-/** Remembers which of two secrets the receiver took last: the next call is signed with that one first. */
-export async function noteSecretInUse(sql: Sql, accountId: string, isNew: boolean): Promise<void> {
-  await sql`
-    update accounts set webhook_secret_in_use = ${isNew}
-     where id = ${accountId} and webhook_secret_in_use <> ${isNew}`;
-}
-
 /** Forgets secrets whose time is over. */
 export async function forgetOldSecrets(sql: Sql): Promise<void> {
   await sql`
-    update accounts set webhook_secret_before = null, webhook_secret_in_use = true
+    update accounts set webhook_secret_before = null
      where webhook_secret_before is not null and webhook_secret_changed_at <= now() - ${SECRET_GRACE}::interval`;
 }

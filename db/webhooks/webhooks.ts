@@ -32,10 +32,8 @@ export interface WebhookEvent {
   url: string | null;
   /** Encrypted. */
   secret: Buffer | null;
-  /** The secret before it, encrypted, for as long as receivers may still know that one only. */
+  /** The secret before it, encrypted, for a day after the change. */
   secretBefore: Buffer | null;
-  /** Whether the receiver is known to take the new one. */
-  secretInUse: boolean;
 }
 
 /** Reads an event, its account's present address and secret, and how often it was tried. */
@@ -43,7 +41,6 @@ export async function loadEvent(sql: Sql, eventId: string): Promise<WebhookEvent
   const [event] = await sql<WebhookEvent[]>`
     select e.id, e.account_id as "accountId", e.message_id as "messageId", e.link_token as "linkToken",
            e.inbound_id as "inboundId", e.type, e.snapshot, e.state, e.created_at as "createdAt", a.webhook_url as url, a.webhook_secret as secret,
-           a.webhook_secret_in_use as "secretInUse",
            case when a.webhook_secret_changed_at > now() - ${SECRET_GRACE}::interval then a.webhook_secret_before end
              as "secretBefore",
            (select count(*)::int from webhook_attempts t where t.event_id = e.id) as attempts,

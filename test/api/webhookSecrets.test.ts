@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, inject, it } from 'vitest';
+import { ACTOR, commandLine, listIn } from '../admin/support.ts';
 import { database, newAccount, type TestAccount } from '../support/factories.ts';
 import { eventually } from '../support/eventually.ts';
 import { startHttpReceiver } from '../support/httpReceiver.ts';
@@ -43,21 +44,14 @@ const RECEIVERS: Record<string, Verify> = {
   },
 };
 
-/** One that knows both headers, and both secrets or one. */
-const careful: Verify = (headers, raw, secrets) =>
-  ['x-service-signature', 'x-service-signature-other']
-    .filter((name) => headers[name] !== undefined)
-    .some((name) => {
-      const map = new Map(pairs(header(headers, name)));
-      return secrets.some((secret) => fits(secret, map.get('t')!, raw, map.get('v1')!));
-    });
+const PREVIOUS = 'x-service-signature-previous';
 
 async function receiver(verify: Verify) {
   const known: string[] = [];
-  const calls: { type: string; taken: boolean; headers: IncomingHttpHeaders }[] = [];
+  const calls: { taken: boolean; headers: IncomingHttpHeaders; raw: Buffer }[] = [];
   const server = await startHttpReceiver((response, raw, { headers }) => {
     const taken = verify(headers, raw, known);
-    calls.push({ type: (JSON.parse(raw.toString()) as { type: string }).type, taken, headers });
+    calls.push({ taken, headers, raw });
     response.writeHead(taken ? 200 : 401).end();
   });
   open.push(() => server.close());
@@ -80,55 +74,135 @@ async function tell(account: TestAccount, calls: unknown[]): Promise<number> {
   return calls.length - before;
 }
 
+/** With which of these secrets each header of a call was signed, by index. */
+function signers({ headers, raw }: { headers: IncomingHttpHeaders; raw: Buffer }, secrets: string[]) {
+  const by = (name: string): number | null => {
+    if (headers[name] === undefined) return null;
+    const map = new Map(pairs(header(headers, name)));
+    return secrets.findIndex((secret) => fits(secret, map.get('t')!, raw, map.get('v1')!));
+  };
+  return { current: by('x-service-signature'), previous: by(PREVIOUS) };
+}
+
 describe('after a change of the secret', () => {
   it.each(Object.entries(RECEIVERS))(
-    '%s is told with the old one as with the new one',
+    '%s is told with the new one at the first attempt',
     async (_name, verify) => {
       const account = await newAccount();
       const { url, known, calls } = await receiver(verify);
       known[0] = await secretOf(account, url);
       expect(await tell(account, calls)).toBe(1);
-      const next = await secretOf(account, url, true);
-      expect(await tell(account, calls)).toBe(1);
-      known[0] = next;
-      // The first attempt is refused, the second one is signed with the other secret: from then on it is the first.
-      expect(await tell(account, calls)).toBe(2);
-      expect(await tell(account, calls)).toBe(1);
+      known[0] = await secretOf(account, url, true);
+      for (let event = 1; event <= 3; event += 1) expect(await tell(account, calls)).toBe(1);
     },
     60_000,
   );
 
-  it('one that reads both headers loses no attempt, whichever secret it knows', async () => {
+  it('one that has the old secret only checks the header of the previous one', async () => {
     const account = await newAccount();
-    const { url, known, calls } = await receiver(careful);
-    const old = await secretOf(account, url);
-    const next = await secretOf(account, url, true);
-    for (const secrets of [[old], [next], [old, next]]) {
-      known.splice(0, 2, ...secrets);
-      expect(await tell(account, calls)).toBe(1);
+    const { url, calls } = await receiver(() => true);
+    const secrets = [await secretOf(account, url)];
+    await tell(account, calls);
+    expect(signers(calls.at(-1)!, secrets)).toEqual({ current: 0, previous: null });
+    secrets.push(await secretOf(account, url, true));
+    // Whatever the receiver answers, the next call is signed the same.
+    for (let event = 1; event <= 3; event += 1) {
+      await tell(account, calls);
+      expect(signers(calls.at(-1)!, secrets)).toEqual({ current: 1, previous: 0 });
     }
   }, 60_000);
 
-  it('a change that is repeated before anybody had the new one keeps the one that is in use', async () => {
+  it('refusals teach nothing: all three attempts are signed the same, and so is the next event', async () => {
     const account = await newAccount();
-    const { url, known, calls } = await receiver(RECEIVERS['one that takes the whole header by a pattern']!);
-    known[0] = await secretOf(account, url);
-    await secretOf(account, url, true);
-    const last = await secretOf(account, url, true);
-    expect(await tell(account, calls)).toBe(1);
-    known[0] = last;
-    expect(await tell(account, calls)).toBe(2);
+    const { url, calls } = await receiver(() => false);
+    const secrets = [await secretOf(account, url), await secretOf(account, url, true)];
+    for (let event = 1; event <= 2; event += 1) {
+      const { body } = await account.api.send({ to: '500100902', text: 'x' });
+      await eventually(
+        async () =>
+          await database()<{ state: string }[]>`
+            select state from webhook_events where message_id = ${body.id}`,
+        (rows) => rows[0]?.state === 'exhausted',
+        30_000,
+      );
+    }
+    expect(calls.map((call) => signers(call, secrets))).toEqual(
+      Array.from({ length: 6 }, () => ({ current: 1, previous: 0 })),
+    );
+  }, 90_000);
+
+  it('attempts of events that were there before are signed with the new one', async () => {
+    const account = await newAccount();
+    const { url, calls } = await receiver((_headers, _raw, [taken]) => taken !== undefined);
+    const secrets = [await secretOf(account, url)];
+    const { body } = await account.api.send({ to: '500100902', text: 'x' });
+    await eventually(() => Promise.resolve(calls.length), Boolean);
+    secrets.push(await secretOf(account, url, true));
+    await eventually(
+      () => Promise.resolve(calls.length),
+      (count) => count >= 2,
+    );
+    expect(calls.slice(0, 2).map((call) => signers(call, secrets))).toEqual([
+      { current: 0, previous: null },
+      { current: 1, previous: 0 },
+    ]);
+    await database()`update accounts set webhook_url = null where id = ${account.id}`;
+    await eventually(
+      async () =>
+        await database()<{ state: string }[]>`select state from webhook_events where message_id = ${body.id}`,
+      (rows) => rows[0]?.state === 'exhausted',
+      30_000,
+    );
   }, 60_000);
 
-  it('ends after a day: then only the new one signs, and the old one is forgotten', async () => {
+  it('changed again, the last one becomes the previous one, and the one before it signs nothing', async () => {
     const account = await newAccount();
-    const { url, known, calls } = await receiver(careful);
-    await secretOf(account, url);
-    known[0] = await secretOf(account, url, true);
+    const { url, calls } = await receiver(() => true);
+    const secrets = [await secretOf(account, url)];
+    for (let change = 1; change <= 2; change += 1) secrets.push(await secretOf(account, url, true));
+    await tell(account, calls);
+    expect(signers(calls.at(-1)!, secrets)).toEqual({ current: 2, previous: 1 });
+  }, 60_000);
+
+  it('many changes at once end with the secret that signs, each answered one a different one', async () => {
+    const account = await newAccount();
+    const { url, calls } = await receiver(() => true);
+    const first = await secretOf(account, url);
+    const secrets = await Promise.all(Array.from({ length: 20 }, () => secretOf(account, url, true)));
+    expect(new Set([first, ...secrets]).size).toBe(21);
+    const now = await secretOf(account, url);
+    await tell(account, calls);
+    const { current, previous } = signers(calls.at(-1)!, secrets);
+    expect(secrets[current!]).toBe(now);
+    expect(previous).toBeGreaterThanOrEqual(0);
+    expect(previous).not.toBe(current);
+  }, 60_000);
+
+  it('another address, off and on again leave both secrets as they are', async () => {
+    const account = await newAccount();
+    const { url, calls } = await receiver(() => true);
+    const secrets = [await secretOf(account, url), await secretOf(account, url, true)];
+    expect((await account.api.put('/v1/account/webhook', { url: null })).body.webhook_secret).toBe(
+      secrets[1],
+    );
+    expect(await secretOf(account, `${url}/other`)).toBe(secrets[1]);
+    expect(await secretOf(account, url)).toBe(secrets[1]);
+    await tell(account, calls);
+    expect(signers(calls.at(-1)!, secrets)).toEqual({ current: 1, previous: 0 });
+  }, 60_000);
+
+  it('the former one ends after a day, and is forgotten', async () => {
+    const account = await newAccount();
+    const { url, calls } = await receiver(() => true);
+    const secrets = [await secretOf(account, url), await secretOf(account, url, true)];
+    await database()`
+      update accounts set webhook_secret_changed_at = now() - interval '23 hours 59 minutes' where id = ${account.id}`;
+    await tell(account, calls);
+    expect(signers(calls.at(-1)!, secrets)).toEqual({ current: 1, previous: 0 });
     await database()`
       update accounts set webhook_secret_changed_at = now() - interval '24 hours' where id = ${account.id}`;
-    expect(await tell(account, calls)).toBe(1);
-    expect(calls.at(-1)!.headers).not.toHaveProperty('x-service-signature-other');
+    await tell(account, calls);
+    expect(signers(calls.at(-1)!, secrets)).toEqual({ current: 1, previous: null });
     await eventually(
       async () =>
         await database()`
@@ -136,5 +210,24 @@ describe('after a change of the secret', () => {
       ([row]) => row?.['before'] === null,
       30_000,
     );
+  }, 60_000);
+
+  it('the operator ends the former one at once', async () => {
+    const account = await newAccount();
+    const { url, calls } = await receiver(() => true);
+    const secrets = [await secretOf(account, url), await secretOf(account, url, true)];
+    const { ok, no } = commandLine(() => inject('service').databaseUrl);
+    await ok('webhooks', 'end-previous-secret', '--account', account.id);
+    await tell(account, calls);
+    expect(signers(calls.at(-1)!, secrets)).toEqual({ current: 1, previous: null });
+    expect(await no('webhooks', 'end-previous-secret', '--account', account.id)).toMatchObject({
+      code: 'refused',
+    });
+    // The operator sees what the account did and what they did themselves.
+    expect(listIn(await ok('audit', '--account', account.id))).toMatchObject([
+      { action: 'webhooks end-previous-secret', actor: ACTOR, request_id: null, address: null },
+      { action: 'webhook', actor: account.keyId, address: '127.0.0.1', details: { secret: { to: 'new' } } },
+      { action: 'webhook', actor: account.keyId, address: '127.0.0.1', details: { url: { from: null } } },
+    ]);
   }, 60_000);
 });

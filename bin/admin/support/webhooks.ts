@@ -1,6 +1,7 @@
 import { DELIVERY_STATES, type DeliveryRow, readDeliveries } from '../../../db/webhooks/webhookDeliveries.ts';
+import { endSecretBefore } from '../../../db/webhooks/webhookSecrets.ts';
 import type { Sql } from '../../../db/connection.ts';
-import { command, optional, yes, type Outcome } from '../command.ts';
+import { command, optional, required, yes, type Outcome } from '../command.ts';
 import { findAccount } from '../lookup.ts';
 import { printable } from '../printable.ts';
 import { refused } from '../problems.ts';
@@ -78,7 +79,23 @@ const resend = command({
   },
 });
 
-export const webhookCommands = [list, resend];
+const endPreviousSecret = command({
+  name: 'webhooks end-previous-secret',
+  about: 'Ends the secret that the last rotate_secret replaced at once, instead of after 24 hours.',
+  options: { account: required('ID', 'the account', accountId) },
+  async run(sql, values): Promise<Outcome> {
+    const { id } = await findAccount(sql, values.account);
+    if (!(await endSecretBefore(sql, id)))
+      throw refused(`The account ${id} has no previous secret in force.`);
+    return {
+      result: { account_id: id, previous_secret: 'ended' },
+      account: id,
+      remark: 'Calls carry one signature from now on, by the secret that the account was shown last.',
+    };
+  },
+});
+
+export const webhookCommands = [list, resend, endPreviousSecret];
 
 async function find(
   sql: Sql,
