@@ -23,6 +23,8 @@ import type { Services } from '../services.ts';
 const EVENT_ID = /^evt_[0-9a-z]{26}$/;
 const START_MS = 2_000;
 const BUSY_SECONDS = 10;
+// Why exactly, operators see: told to whoever chose the address, it would tell what our network knows and reaches.
+const UNREACHABLE = 'unreachable';
 const EVENT_TYPES = [
   'message.sent',
   'message.delivered',
@@ -123,7 +125,8 @@ function deliveryRecord(row: DeliveryRow): z.input<typeof webhookDeliverySchema>
     resends: row.resends,
     created_at: row.createdAt.toISOString(),
     attempts: row.attempts.map(({ attempt, at, url, statusCode, error, durationMs }) => ({
-      ...{ attempt, at: at.toISOString(), url, status_code: statusCode, error, duration_ms: durationMs },
+      ...{ attempt, at: at.toISOString(), url, status_code: statusCode, duration_ms: durationMs },
+      error: error === null ? null : UNREACHABLE,
     })),
   };
 }

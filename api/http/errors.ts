@@ -90,7 +90,10 @@ export type Problem =
   | { reason: 'template_subject' | 'template_empty' }
   | { reason: 'templates_too_many'; limit: number }
   | { reason: 'templates_too_large'; limitBytes: number }
-  | { reason: 'url_malformed' | 'url_scheme' | 'url_credentials' | 'url_private' }
+  | {
+      reason:
+        'url_malformed' | 'url_scheme' | 'url_credentials' | 'url_fragment' | 'url_port' | 'url_private';
+    }
   | { reason: 'unavailable' | 'timed_out' | 'send_abandoned' | 'send_unresolved' | 'internal' };
 
 /** Codes of the interface (v2.3.0, Errors) and ours beyond them: 405, 413, 415, 500. */

@@ -278,6 +278,10 @@ export function problemText(problem: Problem): string {
       return 'Adres webhooka musi zaczynać się od https://.';
     case 'url_credentials':
       return 'Adres webhooka nie może zawierać nazwy użytkownika ani hasła.';
+    case 'url_fragment':
+      return 'Adres webhooka nie może zawierać części po znaku „#”.';
+    case 'url_port':
+      return 'Adres webhooka musi mieć port 443 albo port od 1024 wzwyż, na którym zwykle nie działa inna usługa niż serwer WWW.';
     case 'url_private':
       return 'Adres webhooka musi być dostępny publicznie.';
     case 'unavailable':

@@ -262,6 +262,12 @@ describe('PUT /v1/account/webhook', () => {
         'https://db.internal',
         'https://intranet',
         'https://①②⑦.0.0.1',
+        'https://example.com/#d',
+        'https://example.com:6379',
+        'https://example.com:22',
+        'https://8.8.2056',
+        'https://[::ffff:8.8.8.8]',
+        'https://168.63.129.16',
       ],
     ])('%s gives 400', async (url) => {
       const { key } = await newAccount();
@@ -271,7 +277,7 @@ describe('PUT /v1/account/webhook', () => {
 
     it.each([
       'https://example.com',
-      'https://example.com:8443/a?b=c#d',
+      'https://example.com:8443/a?b=c',
       'https://8.8.8.8/hook',
       'https://[2606:4700::1]/',
     ])('%s is taken as it is', async (url) => {

@@ -1,4 +1,5 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, inject, it } from 'vitest';
+import { commandLine, listIn } from '../admin/support.ts';
 import { idFloor, newId } from '../../db/ids.ts';
 import { logAttempt } from '../../db/webhooks/webhooks.ts';
 import { eventually } from '../support/eventually.ts';
@@ -65,7 +66,40 @@ async function storedEvents(
   return ids;
 }
 
+/** Addresses that nobody answers at, each for a reason of its own. */
+async function unreachable(): Promise<Record<string, string>> {
+  const [closed, deaf] = await Promise.all([startReceiver(), startReceiver()]);
+  await closed.close();
+  open.push(deaf);
+  return {
+    'a port that nobody listens on': closed.url,
+    'a name that is not there': 'https://no-such-name.invalid/hook',
+    'no TLS': deaf.url.replace('http:', 'https:'),
+  };
+}
+
 describe('GET /v1/account/webhook/deliveries', () => {
+  it('tells the same of every address that cannot be reached; the operator sees why', async () => {
+    const { ok } = commandLine(() => inject('service').databaseUrl);
+    const causes = new Set<unknown>();
+    const told = new Set<unknown>();
+    for (const url of Object.values(await unreachable())) {
+      const account = await newAccount();
+      await account.api.put('/v1/account/webhook', { url });
+      await account.api.send({ to: '500100902', text: 'x' });
+      const [event] = await eventually(
+        () => deliveries(account),
+        ([first]) => (first?.attempts.length ?? 0) > 0,
+      );
+      const [first] = event!.attempts;
+      told.add(JSON.stringify({ status_code: first!.status_code, error: first!.error }));
+      causes.add(listIn(await ok('webhooks', 'list', '--account', account.id))[0]!['error']);
+      await database()`update accounts set webhook_url = null where id = ${account.id}`;
+    }
+    expect([...told]).toEqual([JSON.stringify({ status_code: null, error: 'unreachable' })]);
+    expect(causes.size).toBe(3);
+  }, 60_000);
+
   it('lists each event with its attempts, newest first', async () => {
     const { account, receiver } = await withReceiver((call) => (call === 1 ? 500 : 200));
     const { body } = await account.api.send({ to: '500100200', text: 'x' });

@@ -50,9 +50,12 @@ export const accountTexts: OwnedTexts = {
       'An HTTPS address that is publicly reachable; null turns webhooks off.',
       'https://example.com/sms',
     ),
-    rotate_secret: text('`true`: makes a new secret.', false),
+    rotate_secret: text(
+      '`true`: makes a new secret, which signs from then on. The one before signs `X-Service-Signature-Previous` for 24 hours, or until the next change.',
+      false,
+    ),
     webhook_secret: text(
-      'The secret of the signatures.',
+      'The secret of the signature.',
       'whsec_Y2hhbmdlIG1lIHBsZWFzZSwgSSBhbSBhbiBleGFtcGxl',
     ),
     signature_header: text('The header that carries the signature.', 'X-Service-Signature'),
@@ -73,7 +76,7 @@ export const accountTexts: OwnedTexts = {
     at: text('When it ended.', CREATED),
     url: text('Where it went.', 'https://example.com/sms'),
     status_code: text('What the receiver answered; null: nothing.', 200),
-    error: text('Why there was no answer.', null),
+    error: text('`unreachable` where there was no answer, for whatever reason; else null.', null),
     duration_ms: text('How long it took.', 85),
   },
   listWebhookDeliveries: {
