@@ -6,10 +6,6 @@ export const CONTACT_COLUMNS = ['msisdn', 'first_name', 'last_name', 'email', 'g
 export type ContactColumn = (typeof CONTACT_COLUMNS)[number];
 
 const CUSTOM_PREFIX = 'fields.';
-// What spreadsheets take for the beginning of a formula; a plain number is none.
-const FORMULA = /^'*[=+\-@\t\r]/;
-const PROTECTED = /^'+[=+\-@\t\r]/;
-const PLAIN_NUMBER = /^[+-]?[0-9]+(?:[.,][0-9]+)?$/;
 
 /** Whether a column's name is one of the contact's own. */
 export function isContactColumn(name: string): name is ContactColumn {
@@ -24,19 +20,6 @@ export function customColumn(key: string): string {
 /** The custom field of a column. */
 export function customKeyOf(column: string): string {
   return column.startsWith(CUSTOM_PREFIX) ? column.slice(CUSTOM_PREFIX.length) : column;
-}
-
-/**
- * A cell that no spreadsheet runs as a formula: an apostrophe goes before what would be one. `unprotected` takes it off
- * again, so that an import reads what was exported.
- */
-export function protectedCell(value: string): string {
-  return FORMULA.test(value) && !PLAIN_NUMBER.test(value) ? `'${value}` : value;
-}
-
-/** What `protectedCell` was made of. */
-export function unprotectedCell(cell: string): string {
-  return PROTECTED.test(cell) ? cell.slice(1) : cell;
 }
 
 /** Names of groups in one cell, between bars; a bar or backslash in a name gets a backslash before it. */

@@ -8,7 +8,8 @@ import {
 } from '../../db/contacts/contacts.ts';
 import { placeholderKey } from '../../domain/placeholders.ts';
 import { invalidRequest } from '../http/errors.ts';
-import { CONTACT_COLUMNS, customColumn, joinedNames, protectedCell } from '../../domain/contactTable.ts';
+import { CONTACT_COLUMNS, customColumn, joinedNames } from '../../domain/contactTable.ts';
+import { protectedCell } from '../../domain/tableCell.ts';
 
 const PAGE = 1000;
 // As many custom columns as spreadsheets still show; contacts may have different ones each.

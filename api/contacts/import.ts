@@ -2,7 +2,8 @@ import { CsvError, parse } from 'csv-parse/sync';
 import { composed } from '../../domain/composed.ts';
 import { customKeyProblem, repeatedKey } from '../../domain/contactFields.ts';
 import { invalidRequest } from '../http/errors.ts';
-import { customKeyOf, isContactColumn, splitNames, unprotectedCell } from '../../domain/contactTable.ts';
+import { customKeyOf, isContactColumn, splitNames } from '../../domain/contactTable.ts';
+import { unprotectedCell } from '../../domain/tableCell.ts';
 
 // The header, the most that one request may hold, and one more to tell that it holds too many: what comes behind is not
 // worth the time of reading it.

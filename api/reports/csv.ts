@@ -1,5 +1,6 @@
 import { stringify } from 'csv-stringify/sync';
 import type { ReportFigures } from '../../domain/reports.ts';
+import { protectedCell } from '../../domain/tableCell.ts';
 import { MESSAGE_STATUSES } from '../../domain/statuses.ts';
 import type { Report } from './schema.ts';
 
@@ -32,10 +33,13 @@ const COLUMNS = [
  */
 export function* reportCsv({ data, rest }: Report): Iterable<string> {
   const write = (lines: object[], header: boolean) =>
-    stringify(lines, { columns: [...COLUMNS], header, escape_formulas: true, record_delimiter: 'windows' });
+    stringify(lines, { columns: [...COLUMNS], header, record_delimiter: 'windows' });
   yield write([], true);
   for (const { key, from, to, ...figures } of data) {
-    yield write([{ row: 'group', key, from, to, ...columnsOf(figures) }], false);
+    yield write(
+      [{ row: 'group', key: key === null ? null : protectedCell(key), from, to, ...columnsOf(figures) }],
+      false,
+    );
   }
   if (rest !== null) yield write([{ row: 'rest', ...columnsOf(rest) }], false);
 }
