@@ -14,6 +14,7 @@ import {
   withTemporal,
   type TemporalTarget,
 } from './connections.ts';
+import { handOverKey, keptKey } from './demoKey.ts';
 import { lockDataDir } from './embedded/lock.ts';
 import { isPortFree, localUrl } from './embedded/ports.ts';
 import { startPostgres } from './embedded/postgres.ts';
@@ -212,26 +213,27 @@ goniec is running.
   Temporal UI   ${uiUrl ?? `not ours (Temporal at ${temporal.address})`}
   PostgreSQL    ${database}${metricsPort === null ? '' : `\n  Metrics       ${localUrl(config.METRICS_HOST, metricsPort)}/metrics`}
 `);
-  say(demo.apiKey === undefined ? laterStart(demo, config) : firstStart(demo.apiKey, apiUrl));
+  say(demo.apiKey === undefined ? laterStart(demo, config) : firstStart(demo.apiKey, config, apiUrl));
   say('Ctrl-C stops it.');
 }
 
-function firstStart(apiKey: string, apiUrl: string): string {
+function firstStart(apiKey: string, { DATA_DIR: dataDir }: Config, apiUrl: string): string {
+  const { remark, word } = handOverKey(apiKey, dataDir, process.stdout.isTTY);
   const body = JSON.stringify({ to: DEMO_RECIPIENT, text: 'Hello from goniec' });
-  return `  API key of the demo account, shown this once:
-
-    ${apiKey}
+  return `  ${remark}
 
   Send a message (to the simulated carrier), then look at it:
 
-    curl -sS ${apiUrl}/v1/messages -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: application/json' -d '${body}'
-    curl -sS '${apiUrl}/v1/messages?limit=1' -H 'Authorization: Bearer ${apiKey}'
+    curl -sS ${apiUrl}/v1/messages -H "Authorization: Bearer ${word}" -H 'Content-Type: application/json' -d '${body}'
+    curl -sS '${apiUrl}/v1/messages?limit=1' -H "Authorization: Bearer ${word}"
 `;
 }
 
 function laterStart(demo: DemoAccount, { DATA_DIR: dataDir }: Config): string {
   const where = dataDir === readConfig({}).DATA_DIR ? '' : `DATA_DIR=${shellWord(dataDir)} `;
-  return `  The demo account's API key was shown at the first start; make another one with
+  const kept = keptKey(dataDir);
+  const told = kept === null ? 'was handed over at the first start' : `is still in ${kept}`;
+  return `  The demo account's API key ${told}; make another one with
 
     ${where}npm run --silent admin -- keys create --account ${demo.accountId}
 `;

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
@@ -63,7 +63,12 @@ test(
   async () => {
     const dataDir = dataFolder();
     const first = await start(dataDir);
-    const key = /pk_live_[A-Za-z0-9]{40}/.exec(first.output)![0];
+    // No terminal: what is printed may be kept in logs, so the key is not among it.
+    expect(first.output).not.toContain('pk_live_');
+    const keyFile = /in (\S+demo\.key)/.exec(first.output)![1]!;
+    expect(statSync(keyFile).mode & 0o777).toBe(0o600);
+    const key = readFileSync(keyFile, 'utf8').trim();
+    expect(key).toMatch(/^pk_live_[A-Za-z0-9]{40}$/);
     const receiver = await startReceiver();
     const ask = async (service: Service, path: string, init: RequestInit = {}) => {
       const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
