@@ -141,6 +141,8 @@ describe('clean-up', () => {
       await sql()`
         insert into webhook_attempts (event_id, attempt, url, at, duration_ms)
         values (${id}, 1, 'https://example.com/', ${at(days)}, 1)`;
+      await sql()`
+        insert into audit_addresses (audit_id, address, at) values (${1_000_000 - days}, '203.0.113.9', ${at(days)})`;
     }
     for (const days of [8, 1]) {
       await sql()`
@@ -158,7 +160,13 @@ describe('clean-up', () => {
     await sql()`insert into lookup_answers (carrier, provider_id, answer, received_at) values ('x', '1', '{}', ${at(1)})`;
     expect(await run('deleteLeftovers')).toMatchObject({
       ...{ idempotency_keys: 1, rate_windows: 1, lookup_answers: 1, 'delivery_reports without a message': 1 },
-      ...{ delivery_reports: 1, webhook_attempts: 1, reply_segments: 1, simulator_submits: 1 },
+      ...{
+        delivery_reports: 1,
+        webhook_attempts: 1,
+        audit_addresses: 1,
+        reply_segments: 1,
+        simulator_submits: 1,
+      },
       ...{ simulator_throttles: 1, concat_references: 1 },
     });
     const again = await run('deleteLeftovers');
