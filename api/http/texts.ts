@@ -135,6 +135,8 @@ export function problemText(problem: Problem): string {
       return `Za dużo grup w jednym żądaniu (najwyżej ${problem.limit}).`;
     case 'text_too_long':
       return `Treść wiadomości jest za długa${position(problem.index)}: części ${problem.parts}, najwyżej ${problem.limit}.`;
+    case 'text_blank':
+      return 'Treść wiadomości nie może składać się z samych odstępów.';
     case 'text_empty':
       return `Treść wiadomości jest pusta po podstawieniu danych${position(problem.index)}.`;
     case 'link_malformed':

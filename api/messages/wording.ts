@@ -121,7 +121,11 @@ export function personalText(
   links: PersonalLinks,
 ): PersonalText {
   const text = render(pieces, { values, ...links });
-  if (text.trim() === '') throw invalidRequest({ reason: 'text_empty', index: recipient.index }, field);
+  if (text.trim() === '') {
+    // Blank as it was written, or by what stands in place of its placeholders.
+    const written = pieces.every(({ kind }) => kind === 'text');
+    throw invalidRequest({ reason: written ? 'text_blank' : 'text_empty', index: recipient.index }, field);
+  }
   return { text, ...measure(text, field, recipient.index) };
 }
 

@@ -130,6 +130,19 @@ describe('placeholders in a text', () => {
     },
   );
 
+  it.each([
+    [' \n ', 'składać się z samych odstępów'],
+    ['{{brak}} ', 'pusta po podstawieniu danych'],
+    [`{{link:https://a.pl/${'x'.repeat(2000)}}}`, 'najwyżej 2000 bajtów'],
+  ])('that leave nothing, or a link that is too long (%#): the message says why', async (text, why) => {
+    const { api } = await newAccount();
+    const message = expect.stringContaining(why) as string;
+    expect(await api.send({ to: '500100201', text })).toMatchObject({
+      status: 400,
+      body: { error: { param: 'text', message } },
+    });
+  });
+
   it('in a contact’s or a param’s value are never refused, however malformed', async () => {
     const account = await newAccount();
     await account.api.post('/v1/contacts', {
