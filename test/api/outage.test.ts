@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { endpoints } from '../../api/endpoints.ts';
 import type { RunningApi } from '../../api/server.ts';
 import { type ApiClient, apiClient, call } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
@@ -127,6 +128,33 @@ describe('without the database', () => {
         ({ status }) => status === 200,
       );
       expect(await books(account.id)).toMatchObject({ balance: 100, ledger: 100 });
+    }),
+    90_000,
+  );
+});
+
+describe('an endpoint that reads', () => {
+  // Whatever has neither path parameters nor a body: everything else shares the way of its answers.
+  const reading = endpoints.filter(
+    ({ method, path, scope }) => method === 'GET' && scope !== null && !path.includes(':'),
+  );
+
+  it(
+    'answers 502 when the connection to the database breaks off under its request: GET /v1/senders and every other',
+    keptInTime(async () => {
+      expect(reading.map(({ path }) => path)).toContain('/v1/senders');
+      const account = await newAccount();
+      database.cut();
+      const answers = await Promise.all(
+        reading.map(async ({ path }) => ({ path, answer: await through(account).get(path) })),
+      );
+      const told = answers.map(({ path, answer }) => [path, answer.status, answer.body.error.code]);
+      expect(told).toEqual(reading.map(({ path }) => [path, 502, 'provider_error']));
+      database.restore();
+      await eventually(
+        () => Promise.all(reading.map(({ path }) => through(account).get(path))),
+        (again) => again.every(({ status }) => status === 200),
+      );
     }),
     90_000,
   );

@@ -155,6 +155,34 @@ describe('the events of a message', () => {
     expect(isSigned(signature, raw, WEBHOOK_SECRET)).toBe(true);
   }, 60_000);
 
+  test('tell of the message as it was at the event, on an attempt made when it is something else, too', async () => {
+    const delivered = async () => {
+      const [row] = await pipeline.sql<{ status: string }[]>`
+        select status from messages where id = ${id} and status = 'delivered'`;
+      return row !== undefined;
+    };
+    let id = '';
+    const receiver = await receive((call, response) => {
+      if (call > 1) return void response.writeHead(200).end();
+      // The answer to the first attempt of `message.sent` is that it failed, once the message is delivered.
+      void until('it is delivered', delivered).then(() => response.writeHead(503).end());
+    });
+    const message = await pipeline.draft(await pipeline.account({ webhookUrl: receiver.url }), {
+      ending: '000',
+    });
+    id = message.id;
+    expect(await pipeline.accept(message)).toEqual({ accepted: true });
+    const events = await untilState(message.id, 'delivered');
+    const sent = receiver.calls.filter(({ event }) => event.type === 'message.sent');
+    expect(sent.length).toBeGreaterThanOrEqual(2);
+    for (const { raw, event } of sent) {
+      expect(raw.equals(sent[0]!.raw)).toBe(true);
+      expect(event.data.message).toMatchObject({ id: message.id, status: 'sent', delivered_at: null });
+    }
+    expect(events.map(({ type }) => type)).toEqual(['message.sent', 'message.delivered']);
+    await untilClosed(message.id);
+  }, 60_000);
+
   test('keep their order while the first one is refused at first', async () => {
     const receiver = await receive((call, response) => void response.writeHead(call === 1 ? 503 : 200).end());
     const id = await send(receiver.url, '000');
