@@ -12,6 +12,7 @@ import {
 } from '../db/maintenance/findings.ts';
 import { noteOutcomeAgain } from '../db/incoming/outcomes.ts';
 import { openAmong, type OpenBatch, type OpenMessage } from '../db/messages/openMessages.ts';
+import { tellPausedAgain } from '../db/messages/paused.ts';
 import { transaction } from '../db/transaction.ts';
 import { untoldClicks, untoldReplies } from '../db/webhooks/untold.ts';
 import {
@@ -32,12 +33,20 @@ export type Verdict = 'nothing' | 'waiting' | 'mended' | 'reported' | 'capped';
 // One that is lost again and again fails by itself: starting it once more would not help.
 const MENDED_AT_MOST = 3;
 /** Kinds of findings that have the id of a message, or of a click or reply that nobody was told of. */
-export const ABOUT_WORKFLOWS = ['workflow_lost', 'workflow_late', 'workflow_ended', 'events_left'] as const;
+export const ABOUT_WORKFLOWS = [
+  'workflow_lost',
+  'workflow_late',
+  'workflow_ended',
+  'resume_lost',
+  'events_left',
+] as const;
 /** Kinds of findings that have the id of a request. */
 export const ABOUT_BATCHES = ['batch_lost'] as const;
 
 // The webhooks' queue may be long, and a receiver slow: its workflow is at it.
 const TELLING = 'deliverWebhook';
+// Its route's queue may be long.
+const SUBMITTING = 'submit';
 
 type WorkflowState =
   'running' | 'completed' | 'missing' | 'terminated' | 'failed' | 'timed_out' | 'cancelled';
@@ -49,16 +58,20 @@ type WorkflowState =
  */
 export function lostWorkflows(sql: Database, client: Client, restartsPerRun: number) {
   /** As Temporal itself has it: its lists may be some seconds behind. */
-  async function lookAt(workflowId: string): Promise<{ state: WorkflowState; telling: boolean }> {
+  async function lookAt(
+    workflowId: string,
+  ): Promise<{ state: WorkflowState; telling: boolean; submitting: boolean }> {
     try {
       const { status, raw } = await client.workflow.getHandle(workflowId).describe();
       const state =
         status.name === 'CONTINUED_AS_NEW' ? 'running' : (status.name.toLowerCase() as WorkflowState);
       // Of one that was ended by hand they are listed as well.
       const steps = state === 'running' ? (raw.pendingActivities ?? []) : [];
-      return { state, telling: steps.some(({ activityType }) => activityType?.name === TELLING) };
+      const isAt = (name: string): boolean => steps.some(({ activityType }) => activityType?.name === name);
+      return { state, telling: isAt(TELLING), submitting: isAt(SUBMITTING) };
     } catch (error) {
-      if (error instanceof WorkflowNotFoundError) return { state: 'missing', telling: false };
+      if (error instanceof WorkflowNotFoundError)
+        return { state: 'missing', telling: false, submitting: false };
       throw error;
     }
   }
@@ -97,7 +110,7 @@ export function lostWorkflows(sql: Database, client: Client, restartsPerRun: num
 
   /** Looks at messages that are not final, or whose events were not all told. Whatever is well costs one question. */
   async function judgeMessage(id: string): Promise<Verdict> {
-    const { state, telling } = await lookAt(id);
+    const { state, telling, submitting } = await lookAt(id);
     // Read after that: a workflow that has just ended has written its end before.
     const [message] = await openAmong(sql, [id]);
     if (message === undefined) return wellAgain(id);
@@ -105,6 +118,12 @@ export function lostWorkflows(sql: Database, client: Client, restartsPerRun: num
     const about = { subject: id, accountId, details: { workflow: state, status, submission } };
     if (state === 'running') {
       if (message.late) return report({ kind: 'workflow_late', ...about });
+      if (message.resumeLate && !submitting) {
+        // In a restored Temporal it waits for what it was told before.
+        return mend({ kind: 'resume_lost', ...about }, 'told again that its account is active', () =>
+          tellPausedAgain(sql, [id]),
+        );
+      }
       if (!message.eventsLate) return wellAgain(id);
       if (telling || message.outcomeWaits) return 'waiting';
       // In a restored Temporal it waits for what it was told before.
@@ -168,7 +187,9 @@ export function lostWorkflows(sql: Database, client: Client, restartsPerRun: num
     for await (const { workflowId } of client.workflow.list({ query, pageSize: messages.length })) {
       running.add(workflowId);
     }
-    return messages.filter(({ id, late }) => late || !running.has(id)).map(({ id }) => id);
+    return messages
+      .filter(({ id, late, resumeLate }) => late || resumeLate || !running.has(id))
+      .map(({ id }) => id);
   }
 
   return { judge, judgeBatch, suspects };

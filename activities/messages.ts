@@ -1,18 +1,34 @@
+import { cancelOneOfClosed } from '../db/accounts/closings.ts';
 import { expireMessage, giveUpUnanswered } from '../db/messages/endings.ts';
+import { pauseMessage } from '../db/messages/paused.ts';
 import { moveToRoute, releaseScheduled } from '../db/messages/submissions.ts';
 import { reopenUnanswered } from '../db/messages/unanswered.ts';
 import type { Database } from '../db/connection.ts';
 import { orderRoutes, type Routing } from '../domain/routing.ts';
 import { countEnd } from '../telemetry/messageMetrics.ts';
-import type { SubmissionOutcome } from '../workflows/contracts.ts';
+import type { Released, SubmissionOutcome } from '../workflows/contracts.ts';
 import { unknownMessage } from './failures.ts';
 
 /** What happens to a message apart from its submission, by its workflow's timers or by the operator's word. */
 export function messageActivities(sql: Database, routing: () => Promise<Routing>) {
   return {
-    /** `scheduled` becomes `queued`, on the route that is the best one now. Returns that route. */
-    async release(messageId: string): Promise<{ carrier: string | null }> {
-      const message = await releaseScheduled(sql, messageId);
+    /**
+     * `scheduled` becomes `queued`, on the route that is the best one now. Returns that route. A message whose account is
+     * suspended is paused instead, one whose account is closed is cancelled and paid back.
+     */
+    async release(messageId: string): Promise<Released> {
+      let message = await releaseScheduled(sql, messageId);
+      while (message?.kept === true) {
+        const { carrier } = message;
+        if (message.accountStatus === 'closed' && (await cancelOneOfClosed(sql, messageId))) {
+          countEnd('cancelled');
+          return { carrier, cancelled: true };
+        }
+        if (message.accountStatus === 'suspended' && (await pauseMessage(sql, messageId)))
+          return { carrier, paused: true };
+        // The operator has just changed the account's status again.
+        message = await releaseScheduled(sql, messageId);
+      }
       if (message === null) return { carrier: null };
       const { recipient: msisdn, carrier, accountId, priority } = message;
       const traffic = { key: messageId, msisdn, accountId, priority, type: 'sms' } as const;

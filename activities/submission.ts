@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ApplicationFailure, Context, log } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
 import type { Carrier, Withheld } from '../carriers/carrier.ts';
+import { cancelOneOfClosed } from '../db/accounts/closings.ts';
 import type { Database } from '../db/connection.ts';
 import { partReference, WHOLE } from '../db/incoming/receipts.ts';
 import { acceptParts, concludeSubmission } from '../db/messages/answers.ts';
@@ -19,6 +20,7 @@ import {
   type PartsOf,
 } from '../db/messages/parts.ts';
 import { holdUnanswered } from '../db/messages/unanswered.ts';
+import { forgetPaused, pauseMessage } from '../db/messages/paused.ts';
 import { moveToRoute, openSubmission, type SubmittableMessage } from '../db/messages/submissions.ts';
 import { splitIntoParts } from '../domain/parts.ts';
 import { orderRoutes, type Routing } from '../domain/routing.ts';
@@ -26,6 +28,7 @@ import { NO_SESSION, type SubmitAnswer, type SubmitPart } from '../domain/submis
 import {
   FAILURE,
   type MovedOn,
+  type PausedSubmission,
   type SubmissionOutcome,
   type SubmissionRound,
   type Told,
@@ -43,6 +46,8 @@ const THROTTLED_PATIENCE_MS = 60_000;
 // A message that moved before stays on a broken route for a while, longer each time: two broken ones do not play ball.
 const MOVE_AGAIN_MS = 10_000;
 const MOVE_AGAIN_MAX_MS = 3_600_000;
+
+type Submitted = SubmissionOutcome | MovedOn | PausedSubmission;
 
 /** What submitting on one route needs. */
 export interface Submitting {
@@ -64,10 +69,7 @@ export function submissionActivities(submitting: Submitting) {
      * answer is never submitted again: the message is `unanswered` then.
      * @throws ApplicationFailure `Throttled` or `CarrierUnavailable`, to be tried again
      */
-    async submit(
-      messageId: string,
-      round: SubmissionRound = { moves: 0 },
-    ): Promise<SubmissionOutcome | MovedOn> {
+    async submit(messageId: string, round: SubmissionRound = { moves: 0 }): Promise<Submitted> {
       return await withHeartbeat(() => submitMessage(submitting, messageId, round));
     },
   };
@@ -92,9 +94,9 @@ export function quickSubmissionActivities(
 ) {
   return {
     /** As `submit`, and tells what came of it; null when the message is to go through the route's queue. */
-    async submitAtOnce(messageId: string, carrier: string): Promise<SubmissionOutcome | MovedOn | null> {
+    async submitAtOnce(messageId: string, carrier: string): Promise<Submitted | null> {
       const outcome = await submitHere(routeAtHand(carrier), messageId);
-      if (outcome === null || outcome.status === 'moved') return outcome;
+      if (outcome === null || outcome.status === 'moved' || outcome.status === 'paused') return outcome;
       try {
         return { ...outcome, told: await tell(outcome.events) };
       } catch (error) {
@@ -106,14 +108,11 @@ export function quickSubmissionActivities(
   };
 }
 
-async function submitHere(
-  route: RouteAtHand | undefined,
-  messageId: string,
-): Promise<SubmissionOutcome | MovedOn | null> {
+async function submitHere(route: RouteAtHand | undefined, messageId: string): Promise<Submitted | null> {
   const leave = route?.enter() ?? null;
   if (!route || !leave) return null;
   try {
-    return await submitMessage(route.submitting, messageId, { moves: 0 }, Date.now());
+    return await submitMessage(route.submitting, messageId, { moves: 0, pauses: true }, Date.now());
   } catch (error) {
     // To be tried again, says the failure: the route's queue does that.
     if (error instanceof ApplicationFailure) return null;
@@ -135,7 +134,7 @@ async function submitMessage(
   messageId: string,
   round: SubmissionRound,
   patience = Date.now() + THROTTLED_PATIENCE_MS,
-): Promise<SubmissionOutcome | MovedOn> {
+): Promise<Submitted> {
   const { sql, carrier, pacer, applyReports } = submitting;
   const message = await openSubmission(sql, messageId);
   if (!message) throw unknownMessage(messageId);
@@ -143,6 +142,12 @@ async function submitMessage(
   // An earlier attempt came this far and its result was lost: the workflow has still to tell of its events.
   if (message.status !== 'queued') return asOutcome(message);
   if (message.carrier !== carrier.name) return { status: 'moved', carrier: message.carrier };
+  // What a network has some of goes out as a whole.
+  if (message.accountStatus !== 'active' && message.submission === 'waiting') {
+    const kept = await keepBack(sql, message, round);
+    return kept ?? (await submitMessage(submitting, messageId, round, patience));
+  }
+  if (message.paused) await forgetPaused(sql, [messageId]);
   if (message.blacklisted) {
     const status = await rejectBlacklisted(sql, messageId);
     countEnd(status);
@@ -208,6 +213,26 @@ async function submitMessage(
   observeSent(concluded.sentAfterSeconds);
   if (concluded.status === 'queued') throw incomplete();
   return asOutcome(concluded);
+}
+
+/**
+ * The account may not send: suspended, the message waits for it; closed, it is cancelled and paid back.
+ * @returns null where that is no longer so
+ */
+async function keepBack(
+  sql: Database,
+  { id, accountStatus, events }: SubmittableMessage,
+  { pauses }: SubmissionRound,
+): Promise<Submitted | null> {
+  if (accountStatus === 'closed') {
+    return (await cancelOneOfClosed(sql, id)) ? asEnd({ status: 'cancelled', events }) : null;
+  }
+  if (pauses === true) return (await pauseMessage(sql, id)) ? { status: 'paused' } : null;
+  throw ApplicationFailure.create({
+    type: FAILURE.carrierUnavailable,
+    message: 'the account is suspended',
+    category: ApplicationFailureCategory.BENIGN,
+  });
 }
 
 function piecesOf(message: SubmittableMessage, carrier: Carrier): Piece[] {

@@ -33,8 +33,9 @@ export type MessageStatus = (typeof MESSAGE_STATUSES)[number];
 
 /** Where a message can go from each status; nothing leads out of an empty list. */
 const MOVES: Readonly<Record<MessageStatus, readonly MessageStatus[]>> = {
-  scheduled: ['queued', 'cancelled'],
-  queued: ['sent', 'failed', 'rejected', 'expired'],
+  // Expired or cancelled without a submit: with an account that was suspended too long, or closed.
+  scheduled: ['queued', 'cancelled', 'expired'],
+  queued: ['sent', 'failed', 'rejected', 'expired', 'cancelled'],
   sent: ['delivered', 'undelivered', 'failed', 'expired'],
   delivered: [],
   undelivered: [],

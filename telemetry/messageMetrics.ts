@@ -50,9 +50,9 @@ export function countRequested(outcome: Request, messages = 1): void {
 
 const ENDS = new Set(['delivered', 'undelivered', 'failed', 'rejected', 'expired', 'cancelled']);
 
-/** Counts a message that has ended; any other status is none of an end and is left out. */
-export function countEnd(status: string): void {
-  if (ENDS.has(status)) ended.inc({ status });
+/** Counts messages that have ended; any other status is none of an end and is left out. */
+export function countEnd(status: string, messages = 1): void {
+  if (ENDS.has(status) && messages > 0) ended.inc({ status }, messages);
 }
 
 /** @param seconds since the message was due; null: it was not this time that it became sent */

@@ -1,6 +1,7 @@
 import { Client } from '@temporalio/client';
 import { NativeConnection, type TLSConfig, Worker } from '@temporalio/worker';
 import type { Logger } from 'pino';
+import { cancelForClosedAccounts, tellPausedWorkflows } from '../activities/accountStops.ts';
 import { batchActivities } from '../activities/batch.ts';
 import { billingActivities } from '../activities/billing.ts';
 import { createChargeNews } from '../activities/chargeNews.ts';
@@ -213,6 +214,11 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     () => startForgottenClicks(sql, client),
     (error) => log.error({ err: error }, 'clicks: will be tried again'),
   );
+  const onStopsError = (error: unknown): void =>
+    log.error({ err: error }, 'suspended and closed accounts: will be tried again');
+  const stopping = new AbortController();
+  const closings = repeat(CATCH_UP_MS, () => cancelForClosedAccounts(sql, stopping.signal), onStopsError);
+  const paused = repeat(CATCH_UP_MS, () => tellPausedWorkflows(sql, client, stopping.signal), onStopsError);
   const schedules = keepSchedules(client, log);
   const resends = repeat(
     RESENDS_MS,
@@ -234,6 +240,8 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       await catchUp.stop();
       await outcomes.stop();
       await clicks.stop();
+      stopping.abort();
+      await Promise.all([closings.stop(), paused.stop()]);
       await resends.stop();
       await forgottenReplies.stop();
       await lateSegments.stop();

@@ -67,10 +67,27 @@ export interface MovedOn {
   carrier: string;
 }
 
+/** A submission that is not to be made before the message's account, which is suspended, is active again. */
+export interface PausedSubmission {
+  status: 'paused';
+}
+
+/** What the end of the wait for its send time came to. */
+export interface Released {
+  /** The route that the message is to take; null where the database knows no such message. */
+  carrier: string | null;
+  /** It is still scheduled, and waits for its account. */
+  paused?: true;
+  /** Its account is closed. */
+  cancelled?: true;
+}
+
 /** What a submission is given beside its message. */
 export interface SubmissionRound {
   /** How often the message has moved to another route so far. */
   moves: number;
+  /** True when the workflow knows of {@link PausedSubmission}; never before 0.5.0. */
+  pauses?: boolean;
 }
 
 /**
@@ -147,6 +164,8 @@ export const resubmitUpdate = defineUpdate<void>('resubmit');
 export const giveUpUpdate = defineUpdate<void>('giveUp');
 /** For operators: cancels as long as the message is scheduled, to the last second; without effect afterwards. */
 export const cancelSignal = defineSignal('cancelMessage');
+/** The account is active again: what waits for that goes on. */
+export const resumeSignal = defineSignal('resume');
 /** What the delivery reports of all parts come to. */
 export const outcomeUpdate = defineUpdate<void, [HeardOutcome]>('outcome');
 /** The same where an update comes to no answer. */

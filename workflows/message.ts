@@ -35,6 +35,9 @@ import {
   outcomeSignal,
   outcomeUpdate,
   OVER_UNHEARD,
+  type PausedSubmission,
+  type Released,
+  resumeSignal,
   resubmitUpdate,
   SEARCH_ATTRIBUTES,
   type SubmissionOutcome,
@@ -84,6 +87,8 @@ export async function message(input: MessageInput): Promise<MessageResult> {
   let unanswered = false;
   let submission: CancellationScope | undefined;
   let heldLate = 0;
+  // Raised by whatever a paused message may go on for.
+  let wakes = 0;
   let shown = input.sendAt === null ? 'queued' : 'scheduled';
   const outcomes: HeardOutcome[] = [];
   const ids = { accountId: input.accountId, requestId: input.requestId };
@@ -106,10 +111,20 @@ export async function message(input: MessageInput): Promise<MessageResult> {
       },
     },
   );
-  setHandler(cancelSignal, () => void (cancelRequested = true), {
+  const requestCancel = (): void => {
+    cancelRequested = true;
+    wakes += 1;
+  };
+  setHandler(cancelSignal, requestCancel, {
     description: 'Cancels and refunds the message as long as it is scheduled.',
   });
-  const hear = (outcome: HeardOutcome): void => void outcomes.push(outcome);
+  setHandler(resumeSignal, () => void (wakes += 1), {
+    description: 'The account is active again: a paused message goes on.',
+  });
+  const hear = (outcome: HeardOutcome): void => {
+    outcomes.push(outcome);
+    wakes += 1;
+  };
   setHandler(outcomeUpdate, hear, { description: 'What the delivery reports of all parts come to.' });
   setHandler(outcomeSignal, hear, { description: 'The same, where the update comes to no answer.' });
 
@@ -142,7 +157,7 @@ export async function message(input: MessageInput): Promise<MessageResult> {
 
   // Temporal's own cancel means the same as the signal; nothing that moves money or a message is ever interrupted.
   const root = CancellationScope.current();
-  root.cancelRequested.catch(() => (cancelRequested = true));
+  root.cancelRequested.catch(requestCancel);
 
   const status = await CancellationScope.nonCancellable(async () => {
     setCurrentDetails('Waits for its charge.');
@@ -184,25 +199,61 @@ export async function message(input: MessageInput): Promise<MessageResult> {
       if (cancelStatus === 'cancelled') return finish('cancelled', 'Cancelled and refunded.');
     }
     submitting = true;
-    if (input.sendAt !== null) {
+    const over = input.sendAt === null ? null : await release();
+    return await followUp(over ?? (await submit()));
+  }
+
+  /** Its send time has come. Not null: it has ended without a submit. */
+  async function release(): Promise<SubmissionOutcome | null> {
+    for (;;) {
+      const seen = wakes;
       // A worker of the release before this one names no route.
-      const released = (await local.release(id)) as { carrier: string | null } | string;
-      if (typeof released !== 'string') takeRoute(released.carrier ?? carrier);
+      const released = (await local.release(id)) as Released | string;
+      if (typeof released !== 'string') {
+        if (released.cancelled) return { status: 'cancelled', events: [] };
+        if (released.paused) {
+          const over = await pause(seen);
+          if (over === null) continue;
+          return over;
+        }
+        takeRoute(released.carrier ?? carrier);
+      }
       if (!atOnce) show('queued');
+      return null;
     }
-    return await followUp(await submit());
   }
 
   async function submit(): Promise<SubmissionOutcome> {
     for (;;) {
+      const seen = wakes;
       const outcome = await submitOnRoute();
-      if (outcome.status !== 'moved') return outcome;
-      moves += 1;
-      takeRoute(outcome.carrier);
+      if (outcome.status === 'paused') {
+        const over = await pause(seen);
+        if (over !== null) return over;
+      } else if (outcome.status === 'moved') {
+        moves += 1;
+        takeRoute(outcome.carrier);
+      } else return outcome;
     }
   }
 
-  async function submitOnRoute(): Promise<SubmissionOutcome | MovedOn> {
+  /**
+   * Waits for the account, which is suspended, unless something came since `seen`. Null: the database is to be asked again;
+   * else how the message has ended meanwhile.
+   */
+  async function pause(seen: number): Promise<SubmissionOutcome | null> {
+    const until = new Date(input.giveUpAt).toISOString();
+    setCurrentDetails(`Paused: its account is suspended. It goes when that is active again, until ${until}.`);
+    show('paused');
+    const wait = Math.max(input.giveUpAt - Date.now(), 1);
+    const woken = await condition(() => wakes > seen, wait, { summary: 'waits for its account' });
+    if (!woken) return await local.expire(id);
+    if (!cancelRequested) return null;
+    const status = await local.cancelMessage(id);
+    return status === 'cancelled' ? { status, events: [] } : null;
+  }
+
+  async function submitOnRoute(): Promise<SubmissionOutcome | MovedOn | PausedSubmission> {
     if (Date.now() >= input.giveUpAt) return await local.expire(id);
     setCurrentDetails(`Queued: waits for the carrier ${carrier} to take it.`);
     // Retried for as long as the message may be delivered: a repeated attempt submits only what certainly was not
@@ -221,7 +272,7 @@ export async function message(input: MessageInput): Promise<MessageResult> {
         const done = await submitHere();
         if (done !== null) return done;
         if (atOnce) show('queued');
-        return await submitTo(id, { moves });
+        return await submitTo(id, { moves, pauses: true });
       });
     } catch (error) {
       if (isCancellation(error)) return await local.expire(id);
@@ -233,7 +284,7 @@ export async function message(input: MessageInput): Promise<MessageResult> {
   }
 
   /** Within the workflow task, where no caller waits for that to end. Null: it is to go through the route's queue. */
-  async function submitHere(): Promise<SubmissionOutcome | MovedOn | null> {
+  async function submitHere(): Promise<SubmissionOutcome | MovedOn | PausedSubmission | null> {
     const awaited = !input.accepted && input.heardAtOnce !== true && input.sendAt === null;
     if (!atOnce || awaited || moves > 0) return null;
     try {

@@ -105,7 +105,11 @@ const list = command({
 const setOptions = {
   account: required('ID', 'the account', accountId),
   name: optional('NAME', 'the customer', accountName),
-  status: optional('active|suspended|closed', 'suspended and closed accounts get 403', status),
+  status: optional(
+    'active|suspended|closed',
+    'suspended and closed ones get 403; messages wait, or are cancelled',
+    status,
+  ),
   mode: optional('test|live', 'test: verified numbers only, paid by test credits', mode),
   billing: optional('prepaid|postpaid', 'postpaid: statements and a credit limit', billing),
   creditLimit: optional('GROSZE', 'how far below zero a postpaid balance may go', grosze),
@@ -129,13 +133,22 @@ const set = command({
     if (Object.keys(patch).length === 0)
       throw invalidArgument('accounts set', 'name at least one setting to change');
     await updateAccount(sql, before.id, patch);
+    const { status: now = before.status } = patch;
     return {
       result: { ...(await findAccount(sql, before.id)) },
       account: before.id,
       details: { changes: changes(before, patch) },
+      ...(now === before.status ? {} : { remark: AFTER_STATUS[now] }),
     };
   },
 });
+
+/** What becomes of the messages that no network was given. */
+const AFTER_STATUS = {
+  active: 'Messages that waited for it go now, those within their time.',
+  suspended: 'Messages not submitted yet wait until it is active again, or expire and are paid back.',
+  closed: 'Messages not submitted yet are cancelled and paid back by the workers; that is not undone.',
+} as const;
 
 export const accountCommands = [create, show, list, set];
 

@@ -6,7 +6,8 @@ import type { Sql } from '../connection.ts';
 const ACTOR = 'reconciliation';
 
 /**
- * What can be found: a workflow that was lost, one that is behind, one that ended before its message; a batch that was lost;
+ * What can be found: a workflow that was lost, one that is behind, one that ended before its message, one that does not know
+ * that its account is active again; a batch that was lost;
  * a look-up that never ended; drafts that nobody decided on; clicks or replies that wait for long; a ledger that differs
  * from its balance; a refund that is missing; more lost workflows than a run may
  * start again.
@@ -15,6 +16,7 @@ export type FindingKind =
   | 'workflow_lost'
   | 'workflow_late'
   | 'workflow_ended'
+  | 'resume_lost'
   | 'batch_lost'
   | 'events_left'
   | 'lookup_left'

@@ -55,7 +55,8 @@ export async function giveUpUnanswered(sql: Sql, messageId: string): Promise<Sta
 }
 
 /**
- * Delivery attempts have passed their end: `queued` or `sent` becomes `expired`; anything else stays. A message of which
+ * Delivery attempts have passed their end: `queued` or `sent` becomes `expired`, and `scheduled` too, which waited for its
+ * account that long; anything else stays. A message of which
  * the carrier was never given anything is paid back, once; one whose submit is open shows as unanswered.
  * @returns what the message is now; null when there is no such accepted message
  */
@@ -65,8 +66,10 @@ export async function expireMessage(sql: Sql, messageId: string): Promise<Status
       update messages
          set status = 'expired', updated_at = now(),
              submission = case when submission = 'under way' then 'unanswered' else submission end
-       where id = ${messageId} and status in ('queued', 'sent')
+       where id = ${messageId} and status in ('scheduled', 'queued', 'sent')
       returning id, account_id, status, submission, delivered_at, error_code, updated_at
+    ), resumed as (
+      delete from paused_messages where message_id in (select id from expired)
     ), refunded as (${refundOf(sql, sql`(select * from expired where submission = 'waiting')`)}), event as (${eventOf(sql, sql`expired`)})
     select coalesce((select status from expired), (select status from messages
                                                              where id = ${messageId} and status not in ('draft', 'refused'))) as status,

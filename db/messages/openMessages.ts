@@ -10,6 +10,8 @@ export interface OpenMessage extends StartableMessage {
   submission: string;
   /** It should have left its status minutes ago. */
   late: boolean;
+  /** Its workflow was told minutes ago that its account is active again, and it has not come to its submit. */
+  resumeLate: boolean;
   /** It is over, but its webhook events were not all told. */
   eventsLeft: boolean;
 }
@@ -94,8 +96,11 @@ export async function openBatchesAmong(sql: Sql, requestIds: readonly string[]):
 function columns(sql: Sql): Fragment {
   return sql`
     ${startableColumns(sql)}, m.status, m.submission, ${eventsLeft(sql)} as "eventsLeft",
+    exists (select from paused_messages p where p.message_id = m.id and p.told_at < now() - ${LATE}::interval)
+      as "resumeLate",
     ${isOpen(sql)} and (m.give_up_at < now() - ${LATE}::interval
-      or (m.status = 'scheduled' and m.send_at < now() - ${LATE}::interval)) as late`;
+      or (m.status = 'scheduled' and m.send_at < now() - ${LATE}::interval
+          and not exists (select from paused_messages p where p.message_id = m.id))) as late`;
 }
 
 function eventsLeft(sql: Sql): Fragment {

@@ -9,7 +9,8 @@ export interface PartsOf {
 /**
  * Where parts stand: `claimed` means this call marked them as under way and the caller is the one to submit them; `at` is the
  * instant of that, as PostgreSQL writes it, which no other claim of theirs has. `unanswered`: an earlier attempt marked them
- * and never stored an answer; `closed`: the message is no longer queued on this route.
+ * and never stored an answer; `closed`: the message is no longer queued on this route, or its account may not send and no
+ * network was given anything of it.
  */
 export type PartClaim =
   { state: 'claimed'; at: string } | { state: 'accepted' | 'refused' | 'unanswered' | 'closed' };
@@ -30,6 +31,8 @@ export async function claimParts(
        where id = ${messageId} and status = 'queued' and carrier = ${carrier}
          and not exists (select from message_parts
                           where message_id = ${messageId} and part = any(${parts as number[]}) and state <> 'held')
+         and (exists (select from accounts a where a.id = messages.account_id and a.status = 'active')
+              or exists (select from message_parts p where p.message_id = messages.id and p.state <> 'held'))
          for update
     ), claimed as (
       insert into message_parts (message_id, part, state, carrier)

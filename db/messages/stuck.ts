@@ -3,7 +3,15 @@ import { idFloor } from '../ids.ts';
 import { sentAt } from './facts.ts';
 
 /** What does not move on, as the database knows it. */
-export const STUCK_KINDS = ['overdue', 'queued', 'unanswered', 'no_report', 'webhook', 'resend'] as const;
+export const STUCK_KINDS = [
+  'overdue',
+  'queued',
+  'paused',
+  'unanswered',
+  'no_report',
+  'webhook',
+  'resend',
+] as const;
 export type StuckKind = (typeof STUCK_KINDS)[number];
 
 export interface StuckFilter {
@@ -54,13 +62,14 @@ function stuckOf(sql: Sql, kind: StuckKind, { accountId, route, minutes }: Stuck
   const ofAccount = accountId === null ? sql`true` : sql`a.id = ${accountId}`;
   const onRoute = route === null ? sql`true` : sql`m.carrier = ${route}`;
   const sendTime = sentAt(sql);
+  const notPaused = sql`not exists (select from paused_messages p where p.message_id = m.id)`;
   switch (kind) {
     // Account by account, as the index of the history has them: no other knows the status.
     case 'overdue':
       return sql`
         select m.id, m.account_id, m.carrier as route, m.send_at as since
           from accounts a join messages m on m.account_id = a.id and m.status = 'scheduled'
-         where ${ofAccount} and ${onRoute} and m.send_at < ${cutoff}`;
+         where ${ofAccount} and ${onRoute} and m.send_at < ${cutoff} and ${notPaused}`;
     case 'no_report':
       return sql`
         select m.id, m.account_id, m.carrier as route, ${sendTime} as since
@@ -72,7 +81,12 @@ function stuckOf(sql: Sql, kind: StuckKind, { accountId, route, minutes }: Stuck
         select m.id, m.account_id, m.carrier as route, ${sendTime} as since
           from messages m join accounts a on a.id = m.account_id
          where m.status = 'queued' and m.submission <> 'unanswered' and ${ofAccount} and ${onRoute}
-           and ${sendTime} < ${cutoff}`;
+           and ${sendTime} < ${cutoff} and ${notPaused}`;
+    case 'paused':
+      return sql`
+        select m.id, m.account_id, m.carrier as route, p.paused_at as since
+          from paused_messages p join messages m on m.id = p.message_id join accounts a on a.id = p.account_id
+         where m.status in ('scheduled', 'queued') and ${ofAccount} and ${onRoute} and p.paused_at < ${cutoff}`;
     case 'unanswered':
       return sql`
         select m.id, m.account_id, m.carrier as route, m.updated_at as since

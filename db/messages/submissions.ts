@@ -2,24 +2,37 @@ import type { Sql } from '../connection.ts';
 import { activeEntry } from '../incoming/blacklist.ts';
 import { pendingEvents } from './statusEvents.ts';
 
+/** Whether an account may send. */
+export type AccountStatus = 'active' | 'suspended' | 'closed';
+
 /** A message whose send time has come. */
 export interface ReleasedMessage {
   accountId: string;
+  accountStatus: AccountStatus;
+  /** It is still scheduled, as its account may not send. */
+  kept: boolean;
   recipient: string;
   priority: boolean;
   /** The route it was meant for when it was accepted. */
   carrier: string;
 }
 
-/** The send time has come: `scheduled` becomes `queued`. Null when there is no such accepted message. */
+/**
+ * The send time has come: `scheduled` becomes `queued`, unless its account may not send. Null when there is no such
+ * accepted message.
+ */
 export async function releaseScheduled(sql: Sql, messageId: string): Promise<ReleasedMessage | null> {
   const [message] = await sql<ReleasedMessage[]>`
     with released as (
-      update messages set status = 'queued', updated_at = now()
-       where id = ${messageId} and status = 'scheduled'
+      update messages m set status = 'queued', updated_at = now()
+        from accounts a
+       where m.id = ${messageId} and m.status = 'scheduled' and a.id = m.account_id and a.status = 'active'
+      returning m.id
     )
-    select account_id as "accountId", recipient, priority, carrier from messages
-     where id = ${messageId} and status not in ('draft', 'refused')`;
+    select m.account_id as "accountId", a.status as "accountStatus", m.recipient, m.priority, m.carrier,
+           m.status = 'scheduled' and not exists (select from released) as kept
+      from messages m join accounts a on a.id = m.account_id
+     where m.id = ${messageId} and m.status not in ('draft', 'refused')`;
   return message ?? null;
 }
 
@@ -45,6 +58,9 @@ export interface SubmittableMessage {
   /** Joins the parts of a long message: 0 to 65,535, another one for the next long message to this recipient. */
   concatReference: number;
   giveUpAt: Date;
+  accountStatus: AccountStatus;
+  /** It has waited for its account to be active again. */
+  paused: boolean;
   /** Its recipient is on the account's blacklist by now. */
   blacklisted: boolean;
   /** Webhook events that an attempt whose result was lost has left, oldest first. */
@@ -54,12 +70,14 @@ export interface SubmittableMessage {
 /** Reads a message for its submission. Null when there is no such accepted message. */
 export async function openSubmission(sql: Sql, messageId: string): Promise<SubmittableMessage | null> {
   const [message] = await sql<(SubmittableMessage & { concatReference: number | null })[]>`
-    select id, account_id as "accountId", request_id as "requestId", status, submission, recipient, sender, text, parts, priority, carrier,
-           concat_reference as "concatReference", give_up_at as "giveUpAt",
+    select m.id, m.account_id as "accountId", a.status as "accountStatus", m.request_id as "requestId", m.status,
+           m.submission, m.recipient, m.sender, m.text, m.parts, m.priority, m.carrier,
+           m.concat_reference as "concatReference", m.give_up_at as "giveUpAt",
            ${pendingEvents(sql, messageId)} as events,
-           exists (${activeEntry(sql, sql`messages.account_id`, sql`messages.recipient`)}) as blacklisted
-      from messages
-     where id = ${messageId} and status not in ('draft', 'refused')`;
+           exists (select from paused_messages p where p.message_id = m.id) as paused,
+           exists (${activeEntry(sql, sql`m.account_id`, sql`m.recipient`)}) as blacklisted
+      from messages m join accounts a on a.id = m.account_id
+     where m.id = ${messageId} and m.status not in ('draft', 'refused')`;
   if (!message) return null;
   const concatReference =
     message.concatReference ?? (message.parts === 1 ? 0 : await takeConcatReference(sql, messageId));

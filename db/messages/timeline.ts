@@ -103,13 +103,16 @@ export interface MessageHead {
   expiresAt: Date | null;
   giveUpAt: Date;
   submission: string;
+  /** Since when it waits for its account to be active again. */
+  pausedSince: Date | null;
 }
 
 /** The head of an accepted message. */
 export async function readHead(sql: Sql, id: string): Promise<MessageHead> {
   const [head] = await sql<MessageHead[]>`
     select recipient, sender, text, cost_grosze as "costGrosze", priority, reference, expires_at as "expiresAt",
-           give_up_at as "giveUpAt", submission
+           give_up_at as "giveUpAt", submission,
+           (select paused_at from paused_messages p where p.message_id = messages.id) as "pausedSince"
       from messages where id = ${id}`;
   if (!head) throw new Error(`message ${id} vanished`);
   return head;

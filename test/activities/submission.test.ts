@@ -6,7 +6,12 @@ import type { Carrier } from '../../carriers/carrier.ts';
 import type { Database } from '../../db/connection.ts';
 import { leavePartsUnanswered } from '../../db/messages/parts.ts';
 import type { SubmitAnswer } from '../../domain/submission.ts';
-import { FAILURE, type MovedOn, type SubmissionOutcome } from '../../workflows/contracts.ts';
+import {
+  FAILURE,
+  type MovedOn,
+  type PausedSubmission,
+  type SubmissionOutcome,
+} from '../../workflows/contracts.ts';
 import { startDatabase } from '../support/database.ts';
 import { writeMessage } from '../support/messages.ts';
 
@@ -43,7 +48,7 @@ function attempt(
   id: string,
   answers: SubmitAnswer[],
   { before, pacer }: { before?: () => Promise<void>; pacer?: Pacer } = {},
-): Promise<SubmissionOutcome | MovedOn> {
+): Promise<SubmissionOutcome | MovedOn | PausedSubmission> {
   const carrier = {
     name: ROUTE,
     takesWhole: false,

@@ -13,6 +13,7 @@ import {
   giveUpUpdate,
   MESSAGES_QUEUE,
   resubmitUpdate,
+  resumeSignal,
 } from '../../workflows/contracts.ts';
 import { requestResend } from '../../db/webhooks/webhookResends.ts';
 import { clickStart, resendStart } from '../../workflows/startOptions.ts';
@@ -176,6 +177,26 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     return await settled(await run(account));
   };
 
+  const paused = async (options: object = {}): Promise<{ account: string; id: string }> => {
+    const account = await at.account();
+    await settled(await sendFrom(account));
+    await setStatus(account, 'suspended');
+    const id = await sendFrom(account, options);
+    await until(`${id} is paused`, async () => {
+      const { events } = await handle(id).fetchHistory();
+      const waits = await at.sql`select from paused_messages where message_id = ${id}`;
+      return waits.count === 1 && Boolean(events!.at(-1)?.timerStartedEventAttributes);
+    });
+    return { account, id };
+  };
+  const setStatus = (account: string, status: string) =>
+    at.sql`update accounts set status = ${status} where id = ${account}`;
+  const pausedUntil = (status: string, options: () => object) => async () => {
+    const { account, id } = await paused(options());
+    await setStatus(account, status);
+    return await settled(id);
+  };
+
   const regular = async (workflow: string) => {
     const workflowId = newId('req');
     await at.client.workflow.execute(workflow, { workflowId, taskQueue: MESSAGES_QUEUE });
@@ -304,6 +325,40 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     'message-submitted-when-charged-unanswered': afterAnother(resubmittedThenGivenUp),
     'message-heard-by-update': async () => await reportedLater('/take'),
     'message-heard-by-update-refused': async () => await reportedLater('/refuse'),
+    'message-paused-then-sent': pausedUntil('active', () => ({})),
+    'message-paused-at-its-time-then-sent': pausedUntil('active', () => ({ sendAt: Date.now() + 2_000 })),
+    'message-paused-then-closed': pausedUntil('closed', () => ({})),
+    'message-paused-at-its-time-then-closed': pausedUntil('closed', () => ({ sendAt: Date.now() + 2_000 })),
+    'message-paused-then-expired': async () => {
+      const { id } = await paused({ giveUpAt: Date.now() + 6_000 });
+      return await settled(id);
+    },
+    'message-paused-again': async () => {
+      const { account, id } = await paused({ sendAt: Date.now() + 2_000 });
+      await setStatus(account, 'active');
+      await setStatus(account, 'suspended');
+      await handle(id).signal(resumeSignal);
+      await until(`${id} has asked again`, async () => {
+        const { events } = await handle(id).fetchHistory();
+        return (
+          events!.filter((event) => event.timerStartedEventAttributes).length === 3 &&
+          Boolean(events!.at(-1)?.timerStartedEventAttributes)
+        );
+      });
+      await setStatus(account, 'active');
+      return await settled(id);
+    },
+    'message-closed-while-asleep': async () => {
+      const account = await at.account();
+      const id = await sendFrom(account, { sendAt: Date.now() + 80 * 24 * HOUR });
+      await setStatus(account, 'closed');
+      return await settled(id);
+    },
+    'message-sent-by-a-closed-account': async () => {
+      const account = await at.account();
+      await setStatus(account, 'closed');
+      return await settled(await sendFrom(account));
+    },
     'message-shown-as-sent': async () => {
       const id = await send({ ending: '903' });
       await until(

@@ -72,6 +72,7 @@ function headOf({ message }: MessageFacts, head: MessageHead, to: string): Recor
     reference: head.reference === null ? null : printable(head.reference),
     ...{ route: message.carrier, send_at: message.sendAt, expires_at: head.expiresAt },
     give_up_at: head.giveUpAt,
+    ...(head.pausedSince === null ? {} : { paused_since: head.pausedSince }),
   };
 }
 

@@ -31,7 +31,17 @@ const YEAR_MINUTES = 525_600;
 
 /** After so many minutes something counts as stuck, unless told. */
 const MINUTES: Readonly<Record<Kind, number>> = {
-  ...{ overdue: 5, queued: 10, unanswered: 0, no_report: 24 * 60, webhook: 0, resend: 5, task: 1, timer: 5 },
+  ...{
+    overdue: 5,
+    queued: 10,
+    paused: 0,
+    unanswered: 0,
+    no_report: 24 * 60,
+    webhook: 0,
+    resend: 5,
+    task: 1,
+    timer: 5,
+  },
 };
 
 /** What can be done about what. */
