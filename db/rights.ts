@@ -31,6 +31,7 @@ function all(tables: string, without: readonly Right[]): Record<string, readonly
 const NOBODYS = {
   ...all('schema_version', READ_ONLY),
   ...all('ledger_entries audit_log', APPEND_ONLY),
+  ...all('audit_addresses', ['UPDATE']),
 };
 const OPERATORS = {
   ...all('accounts api_keys', CHANGE_ONLY),
@@ -53,6 +54,8 @@ export const WITHOUT: Record<Part, Record<string, readonly Right[]>> = {
       READ_ONLY,
     ),
     ...all('statements findings maintenance_positions ledger_checks erasures_postponed', READ_ONLY),
+    // Workers delete addresses when their time is over.
+    ...all('audit_addresses', APPEND_ONLY),
     ...all('messages webhook_events', ['DELETE']),
   },
   worker: { ...NOBODYS, ...OPERATORS },
