@@ -6,9 +6,10 @@ import { ApplicationFailure } from '@temporalio/common';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createOutgoing, type Outgoing } from '../../activities/outgoing.ts';
 import { createQuickLane } from '../../activities/quickLane.ts';
-import { webhookActivities } from '../../activities/webhooks.ts';
+import { tellInTurn, webhookActivities } from '../../activities/webhooks.ts';
 import { encrypt } from '../../db/encryption.ts';
 import { newId } from '../../db/ids.ts';
+import { storeReports } from '../../db/incoming/receipts.ts';
 import { FAILURE } from '../../workflows/contracts.ts';
 import { startHttpReceiver } from '../support/httpReceiver.ts';
 import { isSigned } from '../support/webhookReceiver.ts';
@@ -194,6 +195,35 @@ describe('the events of a message', () => {
     ]);
   }, 60_000);
 
+  test('of one outcome come one by one: the second not before the first is taken', async () => {
+    let underWay = 0;
+    let most = 0;
+    const receiver = await receive((call, response) => {
+      underWay += 1;
+      most = Math.max(most, underWay);
+      // Held long enough for another one to come beside it.
+      setTimeout(() => {
+        underWay -= 1;
+        response.writeHead(call <= 2 ? 503 : 200).end();
+      }, 500);
+    });
+    // Reported while nobody knows whether the SMSC has it: sent and delivered in one step.
+    const id = await send(receiver.url, '905');
+    await until('unanswered', async () => {
+      const [row] = await pipeline.sql`select submission from messages where id = ${id}`;
+      return row!['submission'] === 'unanswered';
+    });
+    await storeReports(pipeline.sql, 'simulator', [
+      { carrierMessageId: `late-${id}`, reference: `${id}/1`, state: 'delivered', errorCode: null },
+    ]);
+    await untilClosed(id);
+    expect(receiver.calls.map(({ event }) => event.type)).toEqual([
+      ...['message.sent', 'message.sent', 'message.sent'],
+      'message.delivered',
+    ]);
+    expect(most).toBe(1);
+  }, 60_000);
+
   test(
     'are tried three times, at 0 s, 2 s and 10 s, and then given up',
     calm(async () => {
@@ -346,6 +376,33 @@ describe('what changes between two attempts', () => {
     await deliver(event);
     expect(receiver.calls).toHaveLength(1);
     expect((await logged(message))[0]).toMatchObject({ state: 'exhausted', attempts: [{ number: 1 }] });
+  });
+
+  test('told at once, no event overtakes one that is refused, or whose turn is its workflow’s', async () => {
+    const receiver = await receive((call, response) => void response.writeHead(call === 1 ? 500 : 200).end());
+    const { event, message } = await pendingEvent(receiver.url);
+    const end = newId('evt');
+    await pipeline.sql`
+      insert into webhook_events (id, account_id, message_id, type, snapshot)
+      select ${end}, account_id, message_id, 'message.delivered', snapshot from webhook_events where id = ${event}`;
+    const quick = createQuickLane({ quickMs: 500, places: 5, placesEach: 5 });
+    quick.learn(new URL(receiver.url).origin, { ms: 1, well: true });
+    const telling = { sql: pipeline.sql, outgoing, secretsKey, shortUrl: 'https://s.example', quick };
+    expect(await tellInTurn(telling, [end])).toEqual([]);
+    expect(receiver.calls).toEqual([]);
+    expect(await tellInTurn(telling, [event, end])).toEqual([{ nextInMs: 2_000 }]);
+    // One refusal makes the receiver slow in our eyes; known to be quick again, it is still not the second one's turn.
+    quick.learn(new URL(receiver.url).origin, { ms: 1, well: true });
+    expect(await tellInTurn(telling, [event, end])).toEqual([{ nextInMs: 2_000 }]);
+    expect(await tellInTurn(telling, [end])).toEqual([]);
+    expect(receiver.calls.map(({ event: told }) => told.type)).toEqual(['message.sent']);
+    await deliver(event);
+    expect(await tellInTurn(telling, [event, end])).toEqual([null, null]);
+    expect(receiver.calls.map(({ event: told }) => told.type)).toEqual([
+      ...['message.sent', 'message.sent'],
+      'message.delivered',
+    ]);
+    expect((await logged(message)).map(({ state }) => state)).toEqual(['delivered', 'delivered']);
   });
 
   test('the third failure is final, and nothing is tried after it or after a success', async () => {
