@@ -1,5 +1,5 @@
 # One image for the API, the worker and the migrations; which of them runs is the command's choice.
-FROM node:20-slim AS dependencies
+FROM node:26.10.0-bookworm-slim@sha256:662933cf47f013bc8e4beb31a6116448427a82057ba7c42c97e4c5ba766504c2 AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
 # The PostgreSQL that `npm start` embeds is of no use here.
@@ -10,7 +10,7 @@ COPY . .
 # The workflow bundle, built by the same SDK version that loads it.
 RUN npm run build
 
-FROM node:20-slim
+FROM node:26.10.0-bookworm-slim@sha256:662933cf47f013bc8e4beb31a6116448427a82057ba7c42c97e4c5ba766504c2
 # The Temporal SDK checks a hosted cluster's certificate against the system's authorities.
 RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
