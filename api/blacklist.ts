@@ -1,10 +1,5 @@
 import { z } from 'zod';
-import {
-  addToBlacklist,
-  type BlacklistRow,
-  readBlacklist,
-  removeFromBlacklist,
-} from '../db/incoming/blacklist.ts';
+import * as stored from '../db/incoming/blacklist.ts';
 import { formatInstant } from '../domain/instants.ts';
 import { parseMsisdn } from '../domain/msisdn.ts';
 import { endpoint } from './http/endpoint.ts';
@@ -19,6 +14,7 @@ import {
   PHONE_NUMBER,
   plainText,
 } from './fields.ts';
+import { withinQuota } from './http/quotas.ts';
 import { pageOf, pageSize } from './paging.ts';
 import { blacklistEntrySchema } from './schemas.ts';
 
@@ -76,7 +72,12 @@ export const listBlacklist = endpoint({
     200: z.strictObject({ data: z.array(blacklistEntrySchema), next_cursor: z.string().nullable() }),
   },
   async handle({ services, caller, query }) {
-    const found = await readBlacklist(services.sql, caller.accountId, query.cursor ?? null, query.limit + 1);
+    const found = await stored.readBlacklist(
+      services.sql,
+      caller.accountId,
+      query.cursor ?? null,
+      query.limit + 1,
+    );
     const { page, last } = pageOf(found, query.limit);
     return { status: 200, body: { data: page.map(shown), next_cursor: last?.msisdn ?? null } };
   },
@@ -102,7 +103,8 @@ export const extendBlacklist = endpoint({
       throw invalidRequest({ reason: 'instant_past', field: 'expires_at' }, 'expires_at');
     }
     const { numbers, invalid } = sorted(msisdns ?? [msisdn!]);
-    await addToBlacklist(services.sql, caller.accountId, numbers, reason, expiresAt);
+    const adding = stored.extendBlacklist(services.sql, caller.accountId, numbers, reason, expiresAt);
+    await withinQuota({ blacklist: msisdns === undefined ? 'msisdn' : 'msisdns' }, adding);
     return {
       status: 201,
       body: {
@@ -125,7 +127,7 @@ export const shortenBlacklist = endpoint({
   async handle({ services, caller, params }) {
     const number = parseMsisdn(params.msisdn);
     if (number === null) throw invalidRequest({ field: 'msisdn', ...numberProblem(params.msisdn) }, 'msisdn');
-    const removed = await removeFromBlacklist(services.sql, caller.accountId, number);
+    const removed = await stored.removeFromBlacklist(services.sql, caller.accountId, number);
     if (!removed) throw notFound({ reason: 'number_not_listed' });
     return { status: 200, body: { removed: number } };
   },
@@ -140,7 +142,7 @@ function sorted(given: readonly string[]): { numbers: string[]; invalid: string[
   };
 }
 
-function shown({ msisdn, reason, created_at, expires_at }: BlacklistRow) {
+function shown({ msisdn, reason, created_at, expires_at }: stored.BlacklistRow) {
   return {
     msisdn,
     reason,

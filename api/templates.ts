@@ -12,6 +12,7 @@ import { endpoint } from './http/endpoint.ts';
 import { invalidRequest, notFound } from './http/errors.ts';
 import { omissible, omissibleWithDefault, plainText } from './fields.ts';
 import { refuseMalformed } from './messages/malformed.ts';
+import { withinQuota } from './http/quotas.ts';
 import { templateSchema } from './schemas.ts';
 
 const NAME_MAX = 80;
@@ -19,6 +20,7 @@ const SUBJECT_MAX = 80;
 const TEMPLATE_ID = /^tpl_[0-9a-z]{26}$/;
 // A body of the greatest length with every character written as an escape.
 const REQUEST_LIMIT = 1024 * 1024;
+const PARAMS = { template_bytes: 'body' } as const;
 
 const name = plainText.trim().min(1).max(NAME_MAX);
 const body = plainText.min(1).max(TEMPLATE_BODY_MAX.mms);
@@ -60,7 +62,7 @@ export const createTemplate = endpoint({
   async handle({ services: { sql }, caller: { accountId }, body: content }) {
     refuseMalformed(parsePlaceholders(content.body), 'body');
     checkContent(content);
-    const template = await withinLimits(stored.insertTemplate(sql, accountId, newId('tpl'), content));
+    const template = await withinQuota(PARAMS, stored.insertTemplate(sql, accountId, newId('tpl'), content));
     return { status: 201, body: templateRecord(template) };
   },
 });
@@ -105,7 +107,7 @@ export const changeTemplate = endpoint({
       checkContent(content);
       return content;
     });
-    const template = await withinLimits(changing);
+    const template = await withinQuota(PARAMS, changing);
     if (template === null) throw notFound({ reason: 'template_unknown' });
     return { status: 200, body: templateRecord(template) };
   },
@@ -133,17 +135,6 @@ function checkContent({ type: kind, body: text, subject: title }: TemplateConten
     throw invalidRequest({ reason: 'field_too_long', field: 'body', limit, unit: 'characters' }, 'body');
   }
   if (kind !== 'mms' && title !== null) throw invalidRequest({ reason: 'template_subject' }, 'subject');
-}
-
-async function withinLimits<T>(writing: Promise<T>): Promise<T> {
-  try {
-    return await writing;
-  } catch (error) {
-    if (!(error instanceof stored.TemplateLimitError)) throw error;
-    throw error.limit === 'count'
-      ? invalidRequest({ reason: 'templates_too_many', limit: stored.TEMPLATES_MAX })
-      : invalidRequest({ reason: 'templates_too_large', limitBytes: stored.TEMPLATES_MAX_BYTES }, 'body');
-  }
 }
 
 function templateRecord({ id, name: title, type: kind, body: text, ...row }: stored.TemplateRow) {

@@ -78,7 +78,7 @@ async function importAll(sql: Database, accountId: string, elements: readonly un
     else valid.push({ index, contact: read });
   }
   const contacts = valid.map(({ contact }) => contact);
-  const outcomes = contacts.length === 0 ? [] : await importContacts(sql, accountId, contacts);
+  const outcomes = contacts.length === 0 ? [] : await withRefusals(importContacts(sql, accountId, contacts));
   for (const [position, outcome] of outcomes.entries()) {
     if (typeof outcome === 'string') continue;
     invalid.push({ index: valid[position]!.index, message: problemText(refusalError(outcome).problem) });

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import * as stored from '../../db/contacts/groups.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { ApiError, invalidRequest, notFound } from '../http/errors.ts';
+import { ApiError, notFound } from '../http/errors.ts';
+import { withinQuota } from '../http/quotas.ts';
 import { groupSchema } from '../schemas.ts';
 import { groupId, groupName } from './input.ts';
 
@@ -82,11 +83,8 @@ export const deleteGroup = endpoint({
 
 async function withConflicts<T>(name: string, writing: Promise<T>): Promise<T> {
   try {
-    return await writing;
+    return await withinQuota({ groups: 'name' }, writing);
   } catch (error) {
-    if (error instanceof stored.GroupsFullError) {
-      throw invalidRequest({ reason: 'groups_full', limit: stored.GROUPS_MAX });
-    }
     if (!(error instanceof stored.GroupExistsError)) throw error;
     throw new ApiError(409, 'invalid_request', { reason: 'group_exists', group: name }, { param: 'name' });
   }

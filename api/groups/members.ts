@@ -5,6 +5,7 @@ import { contactId, isContactId } from '../contacts/record.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { invalidRequest, notFound } from '../http/errors.ts';
 import { given, omissible } from '../fields.ts';
+import { withinQuota } from '../http/quotas.ts';
 import { groupId } from './input.ts';
 
 const ADD_MAX = 500;
@@ -42,7 +43,9 @@ export const addGroupContacts = endpoint({
     }
     const parsed = numbers.map((given) => ({ given, msisdn: parseMsisdn(given) }));
     const msisdns = [...new Set(parsed.flatMap(({ msisdn }) => msisdn ?? []))];
-    const grown = await addMembers(sql, accountId, id, ids.filter(isContactId), msisdns);
+    const memberships = ids.length === 0 ? 'msisdns' : 'contact_ids';
+    const adding = addMembers(sql, accountId, id, ids.filter(isContactId), msisdns);
+    const grown = await withinQuota({ contacts: 'msisdns', contact_bytes: 'msisdns', memberships }, adding);
     if (grown === null) throw notFound({ reason: 'group_unknown', group: id });
     const { added, members, known } = grown;
     const invalid = [

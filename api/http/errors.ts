@@ -1,3 +1,5 @@
+import type { QuotaName } from '../../domain/quotas.ts';
+
 /** What went wrong, as data; its Polish sentence is made in `texts.ts` when the answer is written. */
 export type Problem =
   | {
@@ -66,7 +68,8 @@ export type Problem =
     }
   | { reason: 'not_cancellable' }
   | { reason: 'contact_unknown' | 'contact_not_in_group' | 'contact_number_taken' | 'contact_not_object' }
-  | { reason: 'contacts_too_many' | 'members_too_many' | 'fields_too_many' | 'groups_full'; limit: number }
+  | { reason: 'contacts_too_many' | 'members_too_many' | 'fields_too_many'; limit: number }
+  | { reason: 'quota_reached'; quota: QuotaName; limit: number }
   | { reason: 'members_missing' }
   | { reason: 'field_key_malformed' | 'field_key_reserved' | 'field_key_repeated'; key: string }
   | { reason: 'field_value_malformed'; key: string; limit: number }
@@ -88,8 +91,6 @@ export type Problem =
   | { reason: 'event_unknown' | 'event_under_way' | 'webhook_missing' }
   | { reason: 'resends_used_up' | 'resends_under_way'; limit: number }
   | { reason: 'template_subject' | 'template_empty' }
-  | { reason: 'templates_too_many'; limit: number }
-  | { reason: 'templates_too_large'; limitBytes: number }
   | {
       reason:
         'url_malformed' | 'url_scheme' | 'url_credentials' | 'url_fragment' | 'url_port' | 'url_private';

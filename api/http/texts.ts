@@ -1,3 +1,4 @@
+import type { QuotaName } from '../../domain/quotas.ts';
 import type { Problem } from './errors.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -14,6 +15,28 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const TOO_LONG_FOR_POLAND =
   'wygląda na polski z jedną cyfrą za dużo. Jeśli jest zagraniczny, zapisz go ze znakiem plus.';
+const megabytes = (octets: number): string => String(octets / 1_000_000).replace('.', ',');
+
+// What may be had, and what to do about it.
+const QUOTA_TEXTS: Readonly<Record<QuotaName, (limit: number) => string>> = {
+  contacts: (limit) => `Konto może mieć najwyżej tyle kontaktów: ${limit}. Usuń niepotrzebne`,
+  contact_bytes: (limit) =>
+    `Dane wszystkich kontaktów konta mogą zajmować łącznie najwyżej ${megabytes(limit)} MB. Skróć je, usuń niepotrzebne kontakty`,
+  groups: (limit) => `Konto może mieć najwyżej tyle grup: ${limit}. Usuń niepotrzebne`,
+  memberships: (limit) =>
+    `Konto może mieć najwyżej tyle przypisań kontaktów do grup: ${limit}. Usuń niepotrzebne grupy lub przypisania`,
+  templates: (limit) => `Konto może mieć najwyżej tyle szablonów: ${limit}. Usuń niepotrzebne`,
+  template_bytes: (limit) =>
+    `Treści wszystkich szablonów konta mogą zajmować łącznie najwyżej ${megabytes(limit)} MB. Usuń niepotrzebne szablony`,
+  blacklist: (limit) => `Czarna lista konta może mieć najwyżej tyle numerów: ${limit}. Usuń niepotrzebne`,
+  scheduled_messages: (limit) =>
+    `Konto może mieć naraz najwyżej tyle zaplanowanych wiadomości: ${limit}. Poczekaj, aż część zostanie wysłana, anuluj niepotrzebne`,
+  links: (limit) =>
+    `Konto może mieć najwyżej tyle linków śledzonych: ${limit}. Użyj adresów, do których odbiorcy mają już linki`,
+  unpaid_messages: (limit) =>
+    `W ciągu 24 godzin konto może mieć najwyżej tyle wiadomości odrzuconych lub anulowanych: ${limit}. ` +
+    'Pomiń numery z czarnej listy, wyślij bez planowania, spróbuj później',
+};
 
 /** The Polish sentence of the error envelope's `message` (v2.3.0, Errors). */
 export function problemText(problem: Problem): string {
@@ -225,8 +248,8 @@ export function problemText(problem: Problem): string {
       return 'Podaj kontakty w polu „contact_ids” albo „msisdns”.';
     case 'fields_too_many':
       return `Kontakt może mieć najwyżej tyle pól własnych: ${problem.limit}.`;
-    case 'groups_full':
-      return `Konto może mieć najwyżej tyle grup: ${problem.limit}. Usuń niepotrzebne.`;
+    case 'quota_reached':
+      return `${QUOTA_TEXTS[problem.quota](problem.limit)} albo poproś o wyższy limit.`;
     case 'field_key_malformed':
       return (
         `Nazwa pola własnego ${quoted(problem.key)} jest nieprawidłowa: najpierw litera albo podkreślenie, ` +
@@ -270,10 +293,6 @@ export function problemText(problem: Problem): string {
       return 'Temat może mieć tylko szablon typu mms. Temat, który szablon ma, usuwa wartość null.';
     case 'template_empty':
       return 'Podaj co najmniej jedno pole szablonu do zmiany.';
-    case 'templates_too_many':
-      return `Konto może mieć najwyżej tyle szablonów: ${problem.limit}. Usuń niepotrzebne.`;
-    case 'templates_too_large':
-      return `Treści wszystkich szablonów konta mogą zajmować łącznie najwyżej ${problem.limitBytes / 1_000_000} MB.`;
     case 'url_malformed':
       return 'Pole „url” nie jest poprawnym adresem.';
     case 'url_scheme':

@@ -5,12 +5,14 @@ import { addIds } from '../../telemetry/ids.ts';
 import { countRequested } from '../../telemetry/messageMetrics.ts';
 import { type Caller, endpoint } from '../http/endpoint.ts';
 import { type ApiError, paymentRequired, providerError } from '../http/errors.ts';
+import { withinQuota } from '../http/quotas.ts';
 import { batchResultSchema, messageSchema } from '../schemas.ts';
 import { acceptDrafts } from './acceptance.ts';
 import { draftMessages, type SendCall } from './draftMessages.ts';
 import { conflict, findReplay, type Fingerprint, fingerprintOf, REPLAYED } from './idempotency.ts';
 import { isAffordable, type Plan, planMessages } from './plan.ts';
 import { SEND_BODY_LIMIT, sendRequest } from './request.ts';
+import { messageQuotaRefusal, refuseLinksBeyond } from './room.ts';
 
 const PATH = '/v1/messages';
 const LINK_ATTEMPTS = 10;
@@ -34,11 +36,12 @@ export const sendMessages = endpoint({
     if (replay !== null) return replay;
 
     const plan = await planMessages(call);
-    const refusal = refusalOf(plan);
+    const refusal =
+      paymentRefusal(plan) ?? (await messageQuotaRefusal(call.services.sql, call.caller.accountId, plan));
     // The first request with this key may have been accepted meanwhile, and taken the money.
     if (refusal !== null) return (await replayOf(call, keyed)) ?? refuse(refusal);
     if (!plan.batched) addIds({ messageId: plan.messages[0]!.id });
-    const written = await writeMessages(call, plan, keyed);
+    const written = await withinQuota({ links: plan.wording.field }, writeMessages(call, plan, keyed));
     if ('replay' in written) return written.replay;
 
     const resolution = await acceptDrafts(call.services, written.drafts, call.receivedAt);
@@ -64,7 +67,7 @@ async function replayOf({ services, caller }: SendCall, keyed: Keyed | null) {
 }
 
 /** What can be refused without a charge, before anything is written. */
-function refusalOf(plan: Plan): ApiError | null {
+function paymentRefusal(plan: Plan): ApiError | null {
   if (plan.terms.overdue) return paymentRequired('statement_overdue');
   if (isAffordable(plan)) return null;
   countRequested('insufficient_funds', plan.messages.length);
@@ -77,11 +80,12 @@ function refuse(refusal: ApiError): never {
 
 /**
  * Writes the drafts with their links, and the claim of the key; or finds the answer that the key has.
- * @throws ApiError 409 while another request with the key is under way
+ * @throws ApiError 409 while another request with the key is under way; QuotaReachedError
  */
 async function writeMessages(call: SendCall, plan: Plan, keyed: Keyed | null) {
   for (let attempt = 1; ; attempt += 1) {
     const drafts = await draftMessages(call, plan);
+    refuseLinksBeyond(plan, drafts);
     const accepted = answerOf(drafts, call.caller);
     try {
       if (await write(call, drafts, accepted, keyed)) return { drafts, accepted };

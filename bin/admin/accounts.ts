@@ -17,6 +17,7 @@ import type { CountryRates } from '../../domain/price.ts';
 import { command, optional, required, type Outcome, type Values } from './command.ts';
 import { findAccount, holdAccount } from './lookup.ts';
 import { invalidArgument } from './problems.ts';
+import { shownQuotas } from './quotas.ts';
 import { accountId, accountName, grosze, MAX_PRICE, oneOf, price, rateLimit, text } from './values.ts';
 
 /** Free messages of a new test account (v2.3.0, Authentication, 8). */
@@ -76,7 +77,7 @@ const create = command({
 
 const show = command({
   name: 'accounts show',
-  about: 'Shows an account: settings, balance, senders, verified numbers, keys, unpaid statements.',
+  about: 'Shows an account: settings, balance, senders, verified numbers, keys, unpaid statements, quotas.',
   options: { account: required('ID', 'the account', accountId) },
   async run(sql, { account: id }): Promise<Outcome> {
     const account = await findAccount(sql, id);
@@ -87,6 +88,7 @@ const show = command({
         verified_numbers: await listVerifiedNumbers(sql, id),
         keys: (await listKeys(sql, id)).map(({ account_id: _, ...key }) => key),
         unpaid_statements: await listStatements(sql, id, true),
+        quotas: await shownQuotas(sql, id),
       },
       account: id,
     };

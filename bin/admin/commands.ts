@@ -9,6 +9,7 @@ import { moneyCommands } from './money.ts';
 import { numberCommands } from './numbers.ts';
 import { messageCommands } from './messages.ts';
 import { messageShowCommands } from './messages/show.ts';
+import { quotaCommands } from './quotas.ts';
 import { routeCommands } from './routes/commands.ts';
 import { secretCommands } from './secrets.ts';
 import { senderCommands } from './senders.ts';
@@ -21,6 +22,7 @@ import { webhookCommands } from './support/webhooks.ts';
 /** Every command, in the order of the help. A new one is declared in its file and appears here. */
 export const ALL_COMMANDS: readonly AnyCommand[] = [
   ...accountCommands,
+  ...quotaCommands,
   ...keyCommands,
   ...senderCommands,
   ...numberCommands,

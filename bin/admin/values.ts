@@ -65,18 +65,20 @@ export const rows = wholeNumber(1, MAX_ROWS, '');
 export const oneOf = <const T extends [string, ...string[]]>(...words: T) =>
   z.enum(words, `one of ${words.join(', ')} is needed`);
 export const yesOrNo = oneOf('yes', 'no').transform((word) => word === 'yes');
-/** The same, or `none` for null. */
-export const orNone = <T>(schema: z.ZodType<T, string>) =>
+/** The same, or a word for null. */
+const orWord = <T>(nothing: string, schema: z.ZodType<T, string>) =>
   z.string().transform((word, context): T | null => {
-    if (word === 'none') return null;
+    if (word === nothing) return null;
     const read = schema.safeParse(word);
     if (read.success) return read.data;
     context.addIssue({
       code: 'custom',
-      message: `${read.error.issues[0]?.message ?? 'cannot be read'}, or none`,
+      message: `${read.error.issues[0]?.message ?? 'cannot be read'}, or ${nothing}`,
     });
     return z.NEVER;
   });
+export const orNone = <T>(schema: z.ZodType<T, string>) => orWord('none', schema);
+export const orUsual = <T>(schema: z.ZodType<T, string>) => orWord('usual', schema);
 /** The beginning of numbers in E.164, without plus; `all` for every number. */
 export const numberPrefix = z
   .string()

@@ -1,4 +1,5 @@
 import type { ContactChange } from '../../domain/contacts.ts';
+import { refuseBeyond } from '../accounts/quotas.ts';
 import { changeAddressBook } from './addressBook.ts';
 import type { Database, Sql } from '../connection.ts';
 import {
@@ -103,7 +104,11 @@ async function saveOne(
   return { id: plan.contacts.get(numbered.msisdn)!.id, created: outcome === 'created' };
 }
 
-async function write(tx: Sql, accountId: string, { contacts, newGroups }: ContactPlan): Promise<void> {
+async function write(
+  tx: Sql,
+  accountId: string,
+  { contacts, newGroups, before }: ContactPlan,
+): Promise<void> {
   if (newGroups.size > 0) {
     await tx`
       insert into contact_groups (account_id, id, name)
@@ -125,6 +130,7 @@ async function write(tx: Sql, accountId: string, { contacts, newGroups }: Contac
     accountId,
     changed.map(([, contact]) => contact),
   );
+  await refuseBeyond(tx, accountId, before);
 }
 
 async function writeMemberships(

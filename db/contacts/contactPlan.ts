@@ -6,7 +6,8 @@ import {
   NAMELESS,
 } from '../../domain/contacts.ts';
 import type { Sql } from '../connection.ts';
-import { findGroups, GROUPS_MAX, type NamedGroup } from './groups.ts';
+import { readUsage, type Usage } from '../accounts/quotas.ts';
+import { findGroups, type NamedGroup } from './groups.ts';
 import { newId } from '../ids.ts';
 
 /** What is said of the contact of a number. */
@@ -18,7 +19,8 @@ export interface NumberedChange {
 
 /** Why a contact is not written. */
 export type ContactRefusal =
-  | { reason: 'fields_too_many' | 'groups_full' | 'number_taken' }
+  | { reason: 'fields_too_many' | 'number_taken' }
+  | { reason: 'quota_reached'; quota: 'contacts' | 'groups'; limit: number }
   /** An id of no group of the account. */
   | { reason: 'group_unknown'; group: string };
 
@@ -43,6 +45,8 @@ export interface ContactPlan {
   contacts: Map<string, PlannedContact>;
   /** To be created; by id. */
   newGroups: Map<string, string>;
+  /** What the account kept before. */
+  before: Usage;
 }
 
 /**
@@ -55,7 +59,13 @@ export async function planContacts(
   elements: readonly NumberedChange[],
 ): Promise<ContactPlan> {
   const contacts = await readStored(tx, accountId, elements);
-  const { groups, room } = await readNamed(tx, accountId, elements);
+  const groups = await readNamed(tx, accountId, elements);
+  const before = await readUsage(tx, accountId);
+  const room = (kind: 'contacts' | 'groups'): number => before.limits[kind] - before.used[kind];
+  const full = (quota: 'contacts' | 'groups'): ContactRefusal => ({
+    ...{ reason: 'quota_reached', quota, limit: before.limits[quota] },
+  });
+  let created = 0;
   const newGroups = new Map<string, string>();
   const outcomes = elements.map(({ msisdn, change }): Imported => {
     const stored = contacts.get(msisdn);
@@ -65,9 +75,12 @@ export async function planContacts(
     // The first spelling of a new name is the group's.
     const added = new Map<string, string>();
     for (const { name, group } of named) if (group.isNew && !added.has(group.id)) added.set(group.id, name);
-    if (new Set([...newGroups.keys(), ...added.keys()]).size > room) return { reason: 'groups_full' };
+    const grown = [...added.keys()].filter((id) => !newGroups.has(id)).length;
+    if (grown > 0 && newGroups.size + grown > room('groups')) return full('groups');
     const content = changedContact(stored?.content ?? NAMELESS, change);
     if (content === null) return { reason: 'fields_too_many' };
+    if (stored === undefined && created >= room('contacts')) return full('contacts');
+    if (stored === undefined) created += 1;
     for (const [id, name] of added) if (!newGroups.has(id)) newGroups.set(id, name);
     contacts.set(msisdn, {
       id: stored?.id ?? newId('ct'),
@@ -79,7 +92,7 @@ export async function planContacts(
     });
     return stored === undefined ? 'created' : 'updated';
   });
-  return { outcomes, contacts, newGroups };
+  return { outcomes, contacts, newGroups, before };
 }
 
 async function readStored(
@@ -96,14 +109,12 @@ async function readStored(
   );
 }
 
-/** The groups that elements name, with an id for those to come, and how many more the account may have. */
+/** The groups that elements name, with an id for those to come. */
 async function readNamed(
   tx: Sql,
   accountId: string,
   elements: readonly NumberedChange[],
-): Promise<{ groups: Map<string, NamedGroup>; room: number }> {
+): Promise<Map<string, NamedGroup>> {
   const names = [...new Set(elements.flatMap(({ change }) => change.groups ?? []))];
-  if (names.length === 0) return { groups: new Map(), room: 0 };
-  const { groups, count } = await findGroups(tx, accountId, names);
-  return { groups, room: GROUPS_MAX - count };
+  return names.length === 0 ? new Map() : await findGroups(tx, accountId, names);
 }

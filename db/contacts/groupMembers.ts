@@ -1,3 +1,4 @@
+import { readUsage, refuseBeyond } from '../accounts/quotas.ts';
 import { changeAddressBook } from './addressBook.ts';
 import type { Database, Sql } from '../connection.ts';
 import { newId } from '../ids.ts';
@@ -18,6 +19,7 @@ export interface MembersAdded {
  *
  * @param msisdns in E.164 with plus
  * @returns null when the account has no group of this id
+ * @throws QuotaReachedError
  */
 export async function addMembers(
   sql: Database,
@@ -31,6 +33,7 @@ export async function addMembers(
     if (groups.count === 0) return null;
     const known = await tx<{ id: string }[]>`
       select id from contacts where account_id = ${accountId} and id = any(${contactIds as string[]}::text[])`;
+    const before = await readUsage(tx, accountId);
     await createNameless(tx, accountId, msisdns);
     const { count: added } = await tx`
       insert into group_members (account_id, group_id, contact_id)
@@ -40,6 +43,7 @@ export async function addMembers(
       select account_id, ${groupId}, id from contacts
        where account_id = ${accountId} and msisdn = any(${msisdns as string[]}::text[])
       on conflict do nothing`;
+    await refuseBeyond(tx, accountId, before);
     const [counted] = await tx<{ members: number }[]>`
       select count(*) as members from group_members where account_id = ${accountId} and group_id = ${groupId}`;
     return { added, members: counted!.members, known: new Set(known.map(({ id }) => id)) };

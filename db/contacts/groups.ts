@@ -1,9 +1,7 @@
+import { withinQuotas } from '../accounts/quotas.ts';
 import { changeAddressBook } from './addressBook.ts';
 import { type Database, hasSqlState, type Sql, SQLSTATE } from '../connection.ts';
 import { newId } from '../ids.ts';
-
-/** All groups of an account are listed in one answer: this many keep it one that can be given. */
-export const GROUPS_MAX = 5_000;
 
 /** A group as it is shown; names as the columns. */
 export interface GroupRow {
@@ -17,11 +15,6 @@ export interface GroupRow {
 /** Another group of the account has this name, whatever the case. */
 export class GroupExistsError extends Error {
   override readonly name = 'GroupExistsError';
-}
-
-/** The account has as many groups as it may. */
-export class GroupsFullError extends Error {
-  override readonly name = 'GroupsFullError';
 }
 
 /** A group that somebody named. */
@@ -51,16 +44,17 @@ export async function readGroup(sql: Sql, accountId: string, id: string): Promis
   return group ?? null;
 }
 
-/** Stores a new group. @throws GroupExistsError, GroupsFullError */
+/** Stores a new group. @throws GroupExistsError, QuotaReachedError */
 export async function createGroup(sql: Database, accountId: string, name: string): Promise<GroupRow> {
   return await changeAddressBook(sql, accountId, async (tx) => {
-    const { groups, count } = await findGroups(tx, accountId, [name]);
-    if (!groups.get(name)!.isNew) throw new GroupExistsError();
-    if (count >= GROUPS_MAX) throw new GroupsFullError();
-    const [group] = await tx<GroupRow[]>`
-      insert into contact_groups as g (account_id, id, name)
-      values (${accountId}, ${groups.get(name)!.id}, ${name}) returning ${columns(tx)}`;
-    return group!;
+    const group = (await findGroups(tx, accountId, [name])).get(name)!;
+    if (!group.isNew) throw new GroupExistsError();
+    return await withinQuotas(tx, accountId, async () => {
+      const [made] = await tx<GroupRow[]>`
+        insert into contact_groups as g (account_id, id, name)
+        values (${accountId}, ${group.id}, ${name}) returning ${columns(tx)}`;
+      return made!;
+    });
   });
 }
 
@@ -93,17 +87,15 @@ export async function deleteGroup(sql: Database, accountId: string, id: string):
 
 /**
  * Finds groups by id or by name, names compared without case.
- * @returns for each of `names` the group, with a fresh id (the same for names that are one) where there is none;
- *   and how many groups the account has
+ * @returns for each of `names` the group, with a fresh id (the same for names that are one) where there is none
  */
 export async function findGroups(
   sql: Sql,
   accountId: string,
   names: readonly string[],
-): Promise<{ groups: Map<string, NamedGroup>; count: number }> {
-  const found = await sql<{ name: string; compared: string; id: string | null; count: number }[]>`
-    select n.name, lower(n.name collate "und-x-icu") as compared, coalesce(i.id, g.id) as id,
-           (select count(*) from contact_groups where account_id = ${accountId}) as count
+): Promise<Map<string, NamedGroup>> {
+  const found = await sql<{ name: string; compared: string; id: string | null }[]>`
+    select n.name, lower(n.name collate "und-x-icu") as compared, coalesce(i.id, g.id) as id
       from unnest(${names as string[]}::text[]) as n (name)
       left join contact_groups i on i.account_id = ${accountId} and i.id = n.name
       left join contact_groups g on g.account_id = ${accountId}
@@ -117,7 +109,7 @@ export async function findGroups(
   const groups = found.map(
     ({ name, compared, id }) => [name, { id: id ?? freshId(compared), isNew: id === null }] as const,
   );
-  return { groups: new Map(groups), count: found[0]?.count ?? 0 };
+  return new Map(groups);
 }
 
 /** A group that a send goes to, with its members' numbers. */

@@ -1,4 +1,6 @@
-import type { Fragment, Sql } from '../connection.ts';
+import { withinQuotas } from '../accounts/quotas.ts';
+import type { Database, Fragment, Sql } from '../connection.ts';
+import { transaction } from '../transaction.ts';
 
 /** A number on an account's blacklist (v2.3.0, BlacklistEntry); names as the columns. */
 export interface BlacklistRow {
@@ -59,6 +61,19 @@ export async function addToBlacklist(
     on conflict (account_id, msisdn) do update
        set reason = excluded.reason, expires_at = excluded.expires_at,
            created_at = case when ${inForce(sql, sql`blacklist`)} then blacklist.created_at else now() end`;
+}
+
+/** As {@link addToBlacklist}, within what the account may keep. @throws QuotaReachedError and nothing is listed */
+export async function extendBlacklist(
+  sql: Database,
+  accountId: string,
+  msisdns: readonly string[],
+  reason: string,
+  expiresAt: number | null,
+): Promise<void> {
+  await transaction(sql, (tx) =>
+    withinQuotas(tx, accountId, () => addToBlacklist(tx, accountId, msisdns, reason, expiresAt)),
+  );
 }
 
 /** Takes a number off the list; false when no entry of it is in force. */

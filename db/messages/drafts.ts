@@ -1,5 +1,6 @@
 import type { MessageRow } from '../../domain/records.ts';
 import type { CountryRates } from '../../domain/price.ts';
+import type { Quotas } from '../../domain/quotas.ts';
 import { activeEntry } from '../incoming/blacklist.ts';
 import { type Fragment, type Sql, violates } from '../connection.ts';
 import { isOverdue } from '../money/statements.ts';
@@ -20,6 +21,10 @@ export interface SendTerms {
   sender: string | null;
   /** A postpaid account with a statement past its due time: sends are suspended. */
   overdue: boolean;
+  /** What the operator has said of the account's quotas. */
+  quotas: Partial<Quotas>;
+  /** Tracked links that the account has. */
+  links: number;
   /** Of the recipients handed over: those a test account has not verified. */
   unverified: string[];
   /** Of the recipients handed over: those on the account's blacklist. */
@@ -91,7 +96,8 @@ export async function readSendTerms(
              as available_grosze,
            (select s.name from senders s
              where s.account_id = a.id and s.active and s.name = coalesce(${sender}, a.sender_name)) as sender,
-           ${isOverdue(sql, sql`a`)} as overdue,
+           ${isOverdue(sql, sql`a`)} as overdue, a.quotas,
+           coalesce((select used from account_usage where account_id = a.id and kind = 'links'), 0) as links,
            array(
              select r from unnest(${recipients as string[]}::text[]) as r
               where a.mode = 'test'

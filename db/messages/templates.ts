@@ -1,4 +1,6 @@
 import type { TemplateContent } from '../../domain/templates.ts';
+import { quotasOf, type Quotas } from '../../domain/quotas.ts';
+import { QuotaReachedError, readQuotas } from '../accounts/quotas.ts';
 import type { Database, Sql } from '../connection.ts';
 import { transaction } from '../transaction.ts';
 
@@ -6,21 +8,6 @@ export interface TemplateRow extends TemplateContent {
   id: string;
   created_at: Date;
   updated_at: Date;
-}
-
-/** All templates of an account are listed in one answer: this many, and so much text, keep it one that can be given. */
-export const TEMPLATES_MAX = 1_000;
-export const TEMPLATES_MAX_BYTES = 5_000_000;
-
-/** The account would have more templates, or more text in them, than it may. */
-export class TemplateLimitError extends Error {
-  override readonly name = 'TemplateLimitError';
-  readonly limit: 'count' | 'size';
-
-  constructor(limit: 'count' | 'size') {
-    super(`too many templates: ${limit}`);
-    this.limit = limit;
-  }
 }
 
 /** The account's templates by name in the order of the Polish alphabet (v2.3.0, Templates), then by age. */
@@ -36,7 +23,7 @@ export async function readTemplate(sql: Sql, accountId: string, id: string): Pro
   return template ?? null;
 }
 
-/** Stores a new template. @throws TemplateLimitError */
+/** Stores a new template. @throws QuotaReachedError */
 export async function insertTemplate(
   sql: Database,
   accountId: string,
@@ -45,10 +32,11 @@ export async function insertTemplate(
 ): Promise<TemplateRow> {
   return await transaction(sql, async (tx) => {
     await holdTemplates(tx, accountId);
+    const before = await templateUsage(tx, accountId);
     const [stored] = await tx<TemplateRow[]>`
       insert into templates (id, account_id, name, type, body, subject)
       values (${id}, ${accountId}, ${name}, ${type}, ${body}, ${subject}) returning ${columns(tx)}`;
-    await checkLimits(tx, accountId);
+    await refuseBeyond(tx, accountId, before);
     return stored!;
   });
 }
@@ -57,7 +45,7 @@ export async function insertTemplate(
  * Changes a template as it stands then: of two changes at once the second sees what the first has done.
  * @param change what becomes of the stored content; what it throws is thrown, and nothing is changed
  * @returns null when the account has no template of this id
- * @throws TemplateLimitError
+ * @throws QuotaReachedError
  */
 export async function changeTemplate(
   sql: Database,
@@ -70,10 +58,11 @@ export async function changeTemplate(
     const stored = await readTemplate(tx, accountId, id);
     if (stored === null) return null;
     const { name, type, body, subject } = change(stored);
+    const before = await templateUsage(tx, accountId);
     const [changed] = await tx<TemplateRow[]>`
       update templates set name = ${name}, type = ${type}, body = ${body}, subject = ${subject}, updated_at = now()
        where id = ${id} and account_id = ${accountId} returning ${columns(tx)}`;
-    await checkLimits(tx, accountId);
+    await refuseBeyond(tx, accountId, before);
     return changed ?? null;
   });
 }
@@ -89,12 +78,28 @@ async function holdTemplates(tx: Sql, accountId: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${`templates of ${accountId}`}, 0))`;
 }
 
-async function checkLimits(tx: Sql, accountId: string): Promise<void> {
-  const [held] = await tx<{ count: number; bytes: number }[]>`
-    select count(*) as count, coalesce(sum(octet_length(body)), 0)::bigint as bytes
+/** How many templates an account has, and how many octets their bodies; there are never so many that counting them takes long. */
+export async function templateUsage(
+  sql: Sql,
+  accountId: string,
+): Promise<Pick<Quotas, 'templates' | 'template_bytes'>> {
+  const [used] = await sql<Pick<Quotas, 'templates' | 'template_bytes'>[]>`
+    select count(*) as templates, coalesce(sum(octet_length(body)), 0)::bigint as template_bytes
       from templates where account_id = ${accountId}`;
-  if (held!.count > TEMPLATES_MAX) throw new TemplateLimitError('count');
-  if (held!.bytes > TEMPLATES_MAX_BYTES) throw new TemplateLimitError('size');
+  return used!;
+}
+
+async function refuseBeyond(
+  tx: Sql,
+  accountId: string,
+  before: Pick<Quotas, 'templates' | 'template_bytes'>,
+): Promise<void> {
+  const used = await templateUsage(tx, accountId);
+  const limits = quotasOf(await readQuotas(tx, accountId));
+  for (const quota of ['templates', 'template_bytes'] as const) {
+    if (used[quota] > limits[quota] && used[quota] > before[quota])
+      throw new QuotaReachedError(quota, limits[quota]);
+  }
 }
 
 function columns(sql: Sql) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { GROUPS_MAX } from '../../db/contacts/groups.ts';
+import { QUOTAS } from '../../domain/quotas.ts';
 import { database, newAccount, type TestAccount } from '../support/factories.ts';
 
 const PATH = '/v1/groups';
@@ -87,7 +87,7 @@ describe('POST /v1/groups', () => {
     const account = await newAccount();
     await database()`
       insert into contact_groups (account_id, id, name)
-      select ${account.id}, 'gr_' || lpad(i::text, 26, '0'), 'g' || i from generate_series(2, ${GROUPS_MAX}) i`;
+      select ${account.id}, 'gr_' || lpad(i::text, 26, '0'), 'g' || i from generate_series(2, ${QUOTAS.groups.usual}) i`;
     await created(account, 'ostatnia');
     expect((await account.api.post(PATH, { name: 'nadmiar' })).status).toBe(400);
     const refused = await account.api.post('/v1/contacts', { msisdn: '500100200', groups: ['nadmiar'] });
@@ -99,7 +99,7 @@ describe('POST /v1/groups', () => {
       { msisdn: '500100202', groups: ['g3'] },
     ]);
     expect(imported.body).toMatchObject({ created: 1, updated: 0, invalid: [{ index: 0 }] });
-    expect((await account.api.get(PATH)).body.data).toHaveLength(GROUPS_MAX);
+    expect((await account.api.get(PATH)).body.data).toHaveLength(QUOTAS.groups.usual);
   });
 });
 

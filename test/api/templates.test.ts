@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { newId } from '../../db/ids.ts';
-import { TEMPLATES_MAX, TEMPLATES_MAX_BYTES } from '../../db/messages/templates.ts';
+import { QUOTAS } from '../../domain/quotas.ts';
 import { TEMPLATE_BODY_MAX } from '../../domain/templates.ts';
 import { database, newAccount, type TestAccount } from '../support/factories.ts';
 
@@ -111,18 +111,18 @@ describe('POST /v1/templates', () => {
 
   it('ends at 1,000 templates, also when many come at once', async () => {
     const account = await newAccount();
-    await fill(account, TEMPLATES_MAX - 2, 'x');
+    await fill(account, QUOTAS.templates.usual - 2, 'x');
     const answers = await Promise.all(
       Array.from({ length: 6 }, () => account.api.post(PATH, { name: 'x', body: 'y' })),
     );
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 400, 400, 400, 400]);
-    expect(await storedOf(account)).toHaveLength(TEMPLATES_MAX);
-    expect((await account.api.get(PATH)).body.data).toHaveLength(TEMPLATES_MAX);
+    expect(await storedOf(account)).toHaveLength(QUOTAS.templates.usual);
+    expect((await account.api.get(PATH)).body.data).toHaveLength(QUOTAS.templates.usual);
   });
 
   it('ends at 5 MB of text, for changes too', async () => {
     const account = await newAccount();
-    await fill(account, 50, 'x'.repeat((TEMPLATES_MAX_BYTES - 1_000) / 50));
+    await fill(account, 50, 'x'.repeat((QUOTAS.template_bytes.usual - 1_000) / 50));
     const id = await created(account, { body: 'a' });
     const long = 'ą'.repeat(600);
     expect(await account.api.post(PATH, { name: 'x', body: long })).toMatchObject({

@@ -1,0 +1,25 @@
+import { QuotaReachedError } from '../../db/accounts/quotas.ts';
+import type { QuotaName } from '../../domain/quotas.ts';
+import { type ApiError, invalidRequest } from './errors.ts';
+
+/** 400: the account keeps as much as it may. */
+export function quotaReached(quota: QuotaName, limit: number, param?: string): ApiError {
+  return invalidRequest({ reason: 'quota_reached', quota, limit }, param);
+}
+
+/**
+ * Waits for something that adds to what the account keeps.
+ * @param params the fields of the request that are to blame, by quota
+ * @throws ApiError 400 where it is more than the account may keep
+ */
+export async function withinQuota<T>(
+  params: Partial<Record<QuotaName, string>>,
+  adding: Promise<T>,
+): Promise<T> {
+  try {
+    return await adding;
+  } catch (error) {
+    if (!(error instanceof QuotaReachedError)) throw error;
+    throw quotaReached(error.quota, error.limit, params[error.quota]);
+  }
+}

@@ -1,0 +1,37 @@
+import { QuotaReachedError, readMessageUsage } from '../../db/accounts/quotas.ts';
+import type { Draft } from '../../db/messages/drafts.ts';
+import type { Sql } from '../../db/connection.ts';
+import { quotasOf } from '../../domain/quotas.ts';
+import type { ApiError } from '../http/errors.ts';
+import { quotaReached } from '../http/quotas.ts';
+import type { Plan } from './plan.ts';
+
+/**
+ * What a send would have too much of: messages that wait for their time, or that cost nothing in the end. Asks nothing for a
+ * send that has neither. Counted before it is written: requests of the account that are under way at the same time may get
+ * past together, by their recipients at most.
+ */
+export async function messageQuotaRefusal(
+  sql: Sql,
+  accountId: string,
+  { terms, timing, messages }: Plan,
+): Promise<ApiError | null> {
+  const rejected = messages.filter((message) => message.rejected).length;
+  const scheduled = timing.acceptedAs === 'scheduled' ? messages.length - rejected : 0;
+  if (rejected === 0 && scheduled === 0) return null;
+  const limits = quotasOf(terms.quotas);
+  const used = await readMessageUsage(sql, accountId, limits, terms.now);
+  // What is scheduled can be cancelled for nothing.
+  if (used.unpaid_messages + Math.max(rejected, 1) > limits.unpaid_messages)
+    return quotaReached('unpaid_messages', limits.unpaid_messages, 'to');
+  if (scheduled > 0 && used.scheduled_messages + scheduled > limits.scheduled_messages)
+    return quotaReached('scheduled_messages', limits.scheduled_messages, 'to');
+  return null;
+}
+
+/** Whether the links that drafts would make are more than the account may have. @throws QuotaReachedError */
+export function refuseLinksBeyond({ terms }: Plan, drafts: readonly Draft[]): void {
+  const made = drafts.flatMap(({ links }) => links.filter(({ isNew }) => isNew)).length;
+  const limit = quotasOf(terms.quotas).links;
+  if (made > 0 && terms.links + made > limit) throw new QuotaReachedError('links', limit);
+}

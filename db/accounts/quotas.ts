@@ -1,0 +1,109 @@
+import { type QuotaName, type Quotas, quotasOf } from '../../domain/quotas.ts';
+import { idFloor } from '../ids.ts';
+import type { Sql } from '../connection.ts';
+
+const DAY_MS = 86_400_000;
+
+/** An account would keep more than it may. Nothing of what was to be added is kept. */
+export class QuotaReachedError extends Error {
+  override readonly name = 'QuotaReachedError';
+  readonly quota: QuotaName;
+  readonly limit: number;
+
+  constructor(quota: QuotaName, limit: number) {
+    super(`the account may have ${limit} ${quota}`);
+    this.quota = quota;
+    this.limit = limit;
+  }
+}
+
+/** What is counted in `account_usage`, by triggers, in the very statement that adds or removes it. */
+export type Counted = 'contacts' | 'contact_bytes' | 'groups' | 'memberships' | 'blacklist' | 'links';
+
+/** How much an account keeps of what is counted, and how much it may. */
+export interface Usage {
+  limits: Quotas;
+  used: Record<Counted, number>;
+}
+
+const NOTHING: Record<Counted, number> = {
+  contacts: 0,
+  contact_bytes: 0,
+  groups: 0,
+  memberships: 0,
+  blacklist: 0,
+  links: 0,
+};
+
+/** Reads a handful of counters, however much the account keeps. */
+export async function readUsage(sql: Sql, accountId: string): Promise<Usage> {
+  const [row] = await sql<{ quotas: Partial<Quotas>; used: Partial<Record<Counted, number>> | null }[]>`
+    select a.quotas, (select jsonb_object_agg(kind, used) from account_usage where account_id = a.id) as used
+      from accounts a where a.id = ${accountId}`;
+  return { limits: quotasOf(row?.quotas ?? {}), used: { ...NOTHING, ...row?.used } };
+}
+
+/**
+ * Refuses what has been added since `before` where it is more than the account may keep; to be called in the transaction
+ * that has added it. The counters are locked by then, so that of many at once none gets past. What was too much before,
+ * because the operator has lowered a quota, may be changed and removed.
+ * @throws QuotaReachedError
+ */
+export async function refuseBeyond(tx: Sql, accountId: string, before: Usage): Promise<void> {
+  const { limits, used } = await readUsage(tx, accountId);
+  for (const kind of Object.keys(NOTHING) as Counted[]) {
+    if (used[kind] > limits[kind] && used[kind] > before.used[kind])
+      throw new QuotaReachedError(kind, limits[kind]);
+  }
+}
+
+/** Runs what adds something, within the account's quotas. @throws QuotaReachedError */
+export async function withinQuotas<T>(tx: Sql, accountId: string, add: () => Promise<T>): Promise<T> {
+  const before = await readUsage(tx, accountId);
+  const added = await add();
+  await refuseBeyond(tx, accountId, before);
+  return added;
+}
+
+/** Messages of an account that are counted when they are needed. */
+export interface MessageUsage {
+  scheduled_messages: number;
+  /** Of the last 24 hours. */
+  unpaid_messages: number;
+}
+
+/**
+ * Counts messages along an index, each kind no further than told: what has room for a send costs no more than that.
+ * @param now epoch milliseconds
+ */
+export async function readMessageUsage(
+  sql: Sql,
+  accountId: string,
+  upTo: MessageUsage,
+  now: number,
+): Promise<MessageUsage> {
+  // The last condition says nothing new, but is the index's own.
+  const ofStatus = (status: string, since: string, limit: number) => sql`
+    (select count(*)::int from (
+       select from messages
+        where account_id = ${accountId} and status = ${status} and id > ${since} and status not in ('draft', 'refused')
+        limit ${limit}) counted)`;
+  const dayAgo = idFloor('msg', now - DAY_MS);
+  const [row] = await sql<MessageUsage[]>`
+    select ${ofStatus('scheduled', '', upTo.scheduled_messages)} as scheduled_messages,
+           ${ofStatus('rejected', dayAgo, upTo.unpaid_messages)}
+             + ${ofStatus('cancelled', dayAgo, upTo.unpaid_messages)} as unpaid_messages`;
+  return row!;
+}
+
+/** Sets what an account may keep where it is not the usual. */
+export async function setQuotas(sql: Sql, accountId: string, quotas: Partial<Quotas>): Promise<void> {
+  await sql`
+    update accounts set quotas = ${sql.json(quotas)}, updated_at = now() where id = ${accountId}`;
+}
+
+/** What was said of an account's quotas; those not named are the usual ones. */
+export async function readQuotas(sql: Sql, accountId: string): Promise<Partial<Quotas>> {
+  const [row] = await sql<{ quotas: Partial<Quotas> }[]>`select quotas from accounts where id = ${accountId}`;
+  return row?.quotas ?? {};
+}

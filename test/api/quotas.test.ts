@@ -1,0 +1,194 @@
+import { describe, expect, it } from 'vitest';
+import { readUsage } from '../../db/accounts/quotas.ts';
+import { QUOTA_NAMES, type Quotas, QUOTAS } from '../../domain/quotas.ts';
+import { problemText } from '../../api/http/texts.ts';
+import type { ApiAnswer } from '../support/client.ts';
+import { type AccountWish, database, newAccount, type TestAccount } from '../support/factories.ts';
+
+const later = new Date(Date.now() + 86_400_000).toISOString();
+const number = (i: number): string => `+48500${String(200_000 + i)}`;
+
+async function accountWith(quotas: Partial<Quotas>, wish: AccountWish = {}): Promise<TestAccount> {
+  const account = await newAccount(wish);
+  await database()`
+    update accounts set quotas = ${JSON.stringify(quotas)}::text::jsonb where id = ${account.id}`;
+  return account;
+}
+
+function expectRefused(answer: ApiAnswer, param: string, limit: number | string): void {
+  expect(answer).toMatchObject({ status: 400, body: { error: { code: 'invalid_request', param } } });
+  expect(answer.body.error.message).toContain(String(limit));
+  expect(answer.body.error.message).toContain('poproś o wyższy limit');
+}
+
+const usedBy = async ({ id }: TestAccount) => (await readUsage(database(), id)).used;
+const statuses = (answers: ApiAnswer[]) => answers.map(({ status }) => status).sort();
+
+describe('what an account keeps has bounds', () => {
+  it('contacts: one by one, imported, as members; who is there can be changed', async () => {
+    const account = await accountWith({ contacts: 3 });
+    const { api } = account;
+    const imported = await api.post(
+      '/v1/contacts',
+      [0, 1, 0, 2, 3, 4].map((i) => ({ msisdn: number(i) })),
+    );
+    expect(imported.body).toMatchObject({ created: 3, updated: 1 });
+    expect(imported.body.invalid).toMatchObject([{ index: 4 }, { index: 5 }]);
+    expectRefused(await api.post('/v1/contacts', { msisdn: number(9) }), 'msisdn', 3);
+    expect((await api.post('/v1/contacts', { msisdn: number(0), first_name: 'Jan' })).status).toBe(200);
+    const group = (await api.post('/v1/groups', { name: 'g' })).body.id;
+    const path = `/v1/groups/${group}/contacts`;
+    expectRefused(await api.post(path, { msisdns: [number(0), number(9)] }), 'msisdns', 3);
+    expect((await api.post(path, { msisdns: [number(0)] })).body).toMatchObject({ added: 1, members: 1 });
+    const { body } = await api.get('/v1/contacts');
+    await api.delete(`/v1/contacts/${body.data[0]!.id}`);
+    expect((await api.post('/v1/contacts', { msisdn: number(9) })).status).toBe(201);
+    expect(await usedBy(account)).toMatchObject({ contacts: 3, groups: 1, memberships: 0 });
+  });
+
+  it('what contacts say, in octets', async () => {
+    const account = await accountWith({ contact_bytes: 100 });
+    const { api } = account;
+    const long = { msisdn: number(0), fields: { miasto: 'ą'.repeat(60) } };
+    expectRefused(await api.post('/v1/contacts', long), 'fields', '0,0001');
+    const short = { msisdn: number(0), fields: { miasto: 'ą'.repeat(30) } };
+    const { body: contact } = await api.post('/v1/contacts', short);
+    expectRefused(
+      await api.patch(`/v1/contacts/${contact.id}`, { first_name: 'ż'.repeat(20) }),
+      'fields',
+      '0,0001',
+    );
+    await api.patch(`/v1/contacts/${contact.id}`, { fields: null });
+    expect(await usedBy(account)).toMatchObject({ contact_bytes: 2 });
+    await api.delete(`/v1/contacts/${contact.id}`);
+    expect(await usedBy(account)).toMatchObject({ contact_bytes: 0, contacts: 0 });
+  });
+
+  it('groups and memberships, whichever way they are made', async () => {
+    const account = await accountWith({ groups: 2, memberships: 2 });
+    const { api } = account;
+    await api.post('/v1/contacts', { msisdn: number(0), groups: ['a', 'b'] });
+    expectRefused(await api.post('/v1/groups', { name: 'c' }), 'name', 2);
+    expectRefused(await api.post('/v1/contacts', { msisdn: number(1), groups: ['c'] }), 'groups', 2);
+    expectRefused(await api.post('/v1/contacts', { msisdn: number(1), groups: ['a'] }), 'groups', 2);
+    expectRefused(await api.post('/v1/contacts', [{ msisdn: number(1), groups: ['a'] }]), 'groups', 2);
+    expect(await usedBy(account)).toMatchObject({ contacts: 1, memberships: 2 });
+    const [group] = (await api.get('/v1/groups')).body.data;
+    await api.delete(`/v1/groups/${group!.id}`);
+    expect((await api.post('/v1/contacts', { msisdn: number(1), groups: ['b'] })).status).toBe(201);
+    expect(await usedBy(account)).toMatchObject({ groups: 1, memberships: 2 });
+  });
+
+  it('numbers on the blacklist; an opt-out is never refused', async () => {
+    const account = await accountWith({ blacklist: 2 });
+    const { api } = account;
+    const three = [0, 1, 2].map(number);
+    expectRefused(await api.post('/v1/blacklist', { msisdns: three }), 'msisdns', 2);
+    expect((await api.get('/v1/blacklist')).body.data).toEqual([]);
+    expect((await api.post('/v1/blacklist', { msisdns: three.slice(1) })).status).toBe(201);
+    expectRefused(await api.post('/v1/blacklist', { msisdn: three[0] }), 'msisdn', 2);
+    expect((await api.post('/v1/blacklist', { msisdns: three.slice(1), reason: 'x' })).status).toBe(201);
+    await api.delete(`/v1/blacklist/${three[1]!}`);
+    expect((await api.post('/v1/blacklist', { msisdn: three[0] })).status).toBe(201);
+  });
+
+  it('tracked links: new ones are refused, those that there are go on', async () => {
+    const account = await accountWith({ links: 2 });
+    const { api } = account;
+    const text = '{{link:https://example.com/a}} {{link:https://example.com/b}}';
+    expect((await api.send({ to: number(0), text, send_at: later })).status).toBe(201);
+    expectRefused(await api.send({ to: number(1), text, send_at: later }, 'k'), 'text', 2);
+    expect((await api.send({ to: number(0), text, send_at: later }, 'k')).status).toBe(201);
+    expect(await usedBy(account)).toMatchObject({ links: 2 });
+  });
+
+  it('scheduled messages', async () => {
+    const { api } = await accountWith({ scheduled_messages: 3 });
+    const { body } = await api.send({ to: [number(0), number(1)], text: 'x', send_at: later });
+    expectRefused(await api.send({ to: [number(2), number(3)], text: 'x', send_at: later }, 'k'), 'to', 3);
+    expect((await api.send({ to: number(2), text: 'x', send_at: later }, 'k')).status).toBe(201);
+    expectRefused(await api.send({ to: number(3), text: 'x', send_at: later }), 'to', 3);
+    await api.delete(`/v1/messages/${body.messages[0]!.id}`);
+    expect((await api.send({ to: number(3), text: 'x', send_at: later })).status).toBe(201);
+    expect((await api.send({ to: number(4), text: 'x' })).status).toBe(201);
+  });
+
+  it('messages that cost nothing: rejected ones, and scheduled ones that were cancelled', async () => {
+    const account = await accountWith({ unpaid_messages: 3 });
+    const { api } = account;
+    await api.post('/v1/blacklist', { msisdns: [0, 1, 2].map(number) });
+    expect((await api.send({ to: [number(0), number(1)], text: 'x' })).status).toBe(201);
+    expectRefused(await api.send({ to: [number(0), number(1)], text: 'x' }), 'to', 3);
+    const { body } = await api.send({ to: number(5), text: 'x', send_at: later });
+    await api.delete(`/v1/messages/${body.id}`);
+    expectRefused(await api.send({ to: number(0), text: 'x' }), 'to', 3);
+    expectRefused(await api.send({ to: number(5), text: 'x', send_at: later }), 'to', 3);
+    expect((await api.send({ to: number(5), text: 'x' })).status).toBe(201);
+  });
+
+  it('of a hundred at once no more than there is room for is let in', async () => {
+    const account = await accountWith({ contacts: 5, groups: 5, blacklist: 5, templates: 5 });
+    const { api } = account;
+    const hundred = (each: (i: number) => Promise<ApiAnswer>) =>
+      Promise.all(Array.from({ length: 25 }, (_, i) => each(i)));
+    const all = await Promise.all([
+      hundred((i) => api.post('/v1/contacts', { msisdn: number(i) })),
+      hundred((i) => api.post('/v1/groups', { name: `g${i}` })),
+      hundred((i) => api.post('/v1/blacklist', { msisdn: number(i) })),
+      hundred((i) => api.post('/v1/templates', { name: `t${i}`, body: 'x' })),
+    ]);
+    for (const answers of all) {
+      expect(statuses(answers)).toEqual([...Array<number>(5).fill(201), ...Array<number>(20).fill(400)]);
+    }
+    expect(await usedBy(account)).toMatchObject({ contacts: 5, groups: 5, blacklist: 5 });
+  });
+
+  it('where a quota was lowered, what there is can be read, changed and removed', async () => {
+    const account = await newAccount();
+    const { api } = account;
+    const { body: contact } = await api.post('/v1/contacts', { msisdn: number(0), groups: ['a', 'b'] });
+    const { body: template } = await api.post('/v1/templates', { name: 't', body: 'xyz' });
+    const none = Object.fromEntries(QUOTA_NAMES.map((name) => [name, 0]));
+    await database()`update accounts set quotas = ${JSON.stringify(none)}::text::jsonb where id = ${account.id}`;
+    expect((await api.patch(`/v1/contacts/${contact.id}`, { msisdn: number(1) })).status).toBe(200);
+    expect((await api.patch(`/v1/contacts/${contact.id}`, { groups: ['a'] })).status).toBe(200);
+    expect((await api.patch(`/v1/templates/${template.id}`, { name: 'u', body: 'xy' })).status).toBe(200);
+    expect((await api.send({ to: number(0), text: 'x' })).status).toBe(201);
+    for (const path of [`/v1/contacts/${contact.id}`, `/v1/templates/${template.id}`]) {
+      expect((await api.delete(path)).status).toBe(200);
+    }
+  });
+
+  it('each refusal says what to do, and every account has the usual quotas', async () => {
+    for (const quota of QUOTA_NAMES) {
+      expect(problemText({ reason: 'quota_reached', quota, limit: 7_000_000 })).toMatch(
+        /\b7(000000)?\b.*limit\.$/,
+      );
+    }
+    const { limits } = await readUsage(database(), (await newAccount()).id);
+    for (const name of QUOTA_NAMES) expect(limits[name]).toBe(QUOTAS[name].usual);
+  });
+});
+
+describe('a customer with 100,000 contacts', () => {
+  it('is within the usual quotas, and adding one more is as quick as ever', async () => {
+    const account = await newAccount();
+    const { id, api } = account;
+    await database()`
+      insert into contacts (account_id, id, msisdn, first_name)
+      select ${id}, 'ct_' || lpad(i::text, 26, '0'), '+48' || (500000000 + i), 'Jan' from generate_series(1, 100000) i`;
+    await database()`
+      insert into contact_groups (account_id, id, name) values (${id}, 'gr_00000000000000000000000001', 'wszyscy')`;
+    await database()`
+      insert into group_members (account_id, group_id, contact_id)
+      select account_id, 'gr_00000000000000000000000001', id from contacts where account_id = ${id}`;
+    expect(await usedBy(account)).toMatchObject({ contacts: 100_000, memberships: 100_000 });
+    expect((await api.post('/v1/contacts', { msisdn: '600100200', groups: ['wszyscy'] })).status).toBe(201);
+    const [plan] = await database()<{ 'QUERY PLAN': [{ Plan: { 'Actual Total Time': number } }] }[]>`
+      explain (analyze, format json)
+      select jsonb_object_agg(kind, used) from account_usage where account_id = ${id}`;
+    expect(plan!['QUERY PLAN'][0].Plan['Actual Total Time']).toBeLessThan(20);
+    await api.delete('/v1/groups/gr_00000000000000000000000001');
+    expect(await usedBy(account)).toMatchObject({ contacts: 100_001, memberships: 0 });
+  }, 60_000);
+});
