@@ -10,7 +10,10 @@ import { inboundSchema } from './schemas.ts';
 
 const INBOUND_ID = /^in_[0-9a-z]{26}$/;
 
-/** GET /v1/inbound (v2.3.0, Inbound replies): newest first; none as long as the account receives no replies. */
+/**
+ * GET /v1/inbound (v2.3.0, Inbound replies): newest first; none as long as the account receives no replies. `mark_read`
+ * makes it a change.
+ */
 export const listInbound = endpoint({
   method: 'GET',
   path: '/v1/inbound',
@@ -33,7 +36,9 @@ export const listInbound = endpoint({
       prefix: z.string().nullable(),
     }),
   },
-  async handle({ services: { sql }, caller: { accountId }, query }) {
+  async handle({ services: { sql }, caller: { accountId, readOnly }, query }) {
+    if (query.mark_read === true && readOnly)
+      throw forbidden({ reason: 'test_key_on_live_account' }, 'mark_read');
     const account = await readAccount(sql, accountId);
     if (account === null) throw forbidden({ reason: 'account_closed' });
     const { inbound_number, inbound_prefix: prefix } = account;

@@ -9,6 +9,8 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export interface Caller extends Requester {
   accountMode: 'test' | 'live';
   keyMode: 'test' | 'live';
+  /** A test key on a live account: it may read, and change nothing. */
+  readOnly: boolean;
   scopes: readonly Scope[];
 }
 
@@ -66,8 +68,10 @@ interface Traits {
   parseCsv?: (text: string) => unknown;
   /** Takes the header `Idempotency-Key`. */
   idempotent?: boolean;
-  /** Starts paid sends: closed to a test key on a live account. */
+  /** Takes money: answers 402 where there is too little. */
   paid?: boolean;
+  /** Changes and costs nothing although it is no GET of the scope `read`: open to a test key on a live account. */
+  readOnly?: boolean;
   /** A GET that changes something: whoever asks by HEAD does not expect that, and is refused. */
   changes?: boolean;
 }

@@ -50,7 +50,7 @@ export function problemText(problem: Problem): string {
     case 'account_closed':
       return 'Konto jest zamknięte.';
     case 'test_key_on_live_account':
-      return 'Klucz testowy nie uruchamia płatnych wysyłek na aktywnym koncie. Użyj klucza produkcyjnego.';
+      return 'Klucz testowy na aktywnym koncie może tylko odczytywać dane. Użyj klucza produkcyjnego.';
     case 'scope_missing':
       return `Klucz API nie ma wymaganego uprawnienia „${problem.scope}”.`;
     case 'rate_limited':

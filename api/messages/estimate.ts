@@ -15,6 +15,7 @@ export const estimateMessages = endpoint({
   method: 'POST',
   path: '/v1/messages/estimate',
   scope: 'send',
+  readOnly: true,
   summary: 'Tells what a send would cost: for each recipient the final text, its parts, cost and send time.',
   body: sendRequest,
   bodyLimit: SEND_BODY_LIMIT,

@@ -19,7 +19,7 @@ const SEND_EXAMPLE = {
 const SEND_ERRORS = {
   400: 'A field is wrong; nothing was sent. An empty group is refused here too.',
   402: 'The balance is too low for the whole request, or a monthly statement is overdue. Nothing was sent.',
-  403: 'The key lacks the scope, the account is suspended or closed, a test account writes to a number that is not verified, or a test key is used on a live account.',
+  403: 'The key lacks the scope, the account is suspended or closed, a test account writes to a number that is not verified, or a test key is used on a live account, where it may only read.',
   404: 'A group in `to` (`param: groups`) or the template is unknown.',
   422: '`from` is not an active sender of the account, or no route leads to a number in `to`.',
 };

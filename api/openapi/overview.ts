@@ -4,7 +4,7 @@ export const ABOUT = {
   license: { name: 'All rights reserved', identifier: 'LicenseRef-UNLICENSED' },
   description: `A REST interface in JSON.
 
-**Keys.** Every request carries \`Authorization: Bearer <key>\`. A key has scopes: \`send\`, \`read\`, \`manage\`.
+**Keys.** Every request carries \`Authorization: Bearer <key>\`. A key has scopes: \`send\`, \`read\`, \`manage\`. A test key on a live account may read, and change nothing (403).
 
 **Formats.** Instants are ISO 8601, in answers always UTC with milliseconds. Money is whole grosze (1 PLN = 100 grosze), net of VAT. Numbers are answered in E.164 with plus; taken are also E.164 without plus and nine digits, which are Polish. Unknown fields and query parameters are refused.
 

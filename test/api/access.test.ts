@@ -5,6 +5,7 @@ import { apiClient, call } from '../support/client.ts';
 import { database, newAccount, newKey, type TestAccount } from '../support/factories.ts';
 import { type ServiceProcess, spawnProcess } from '../support/service.ts';
 import { accessCases } from './access/cases.ts';
+import { everythingOf } from './access/everything.ts';
 import { OPEN, SCOPES } from './access/scopes.ts';
 
 const base = () => inject('service').apiUrl;
@@ -69,22 +70,7 @@ describe('every endpoint', () => {
       expect(answer).toMatchObject({ status: 403, body: { error: { code: 'forbidden' } } });
     }
   });
-
-  async function everythingOf({ id }: TestAccount, tables: readonly string[]) {
-    const sql = database();
-    const rows: Record<string, string[]> = {
-      account: (await sql`select to_jsonb(a)::text as row from accounts a where id = ${id}`).map(textOf),
-    };
-    for (const table of tables) {
-      rows[table] = (
-        await sql`select to_jsonb(t)::text as row from ${sql(table)} t where account_id = ${id} order by 1`
-      ).map(textOf);
-    }
-    return rows;
-  }
 });
-
-const textOf = (row: Record<string, unknown>) => String(row['row']);
 
 describe('keys', () => {
   it('a revoked key ends at once; the others of the account go on', async () => {

@@ -49,7 +49,7 @@ export const reactionsTexts: OwnedTexts = {
     from: text('Only of this number.', '+48500100200'),
     since: text('Only what came then or later.', '2026-11-01T00:00:00Z'),
     unread: text('`true`: only what is not marked read.'),
-    mark_read: text('`true`: marks what is answered as read.'),
+    mark_read: text('`true`: marks what is answered as read. Closed to a test key on a live account.'),
     prefix: text("The account's keyword.", 'SKLEP'),
   },
   HlrResult: {
