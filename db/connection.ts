@@ -74,6 +74,8 @@ function parseInteger(text: string): number {
 export const SQLSTATE = {
   insufficientFunds: 'GN402',
   forbiddenTransition: 'GN409',
+  keywordRests: 'GN423',
+  keywordsTooMany: 'GN429',
   uniqueViolation: '23505',
   undefinedTable: '42P01',
 } as const;

@@ -1,10 +1,3 @@
-import { OPT_OUT_WORDS } from './optOutWords.ts';
-
-/** A keyword that nobody can have: the words that unsubscribe (v2.3.0, Inbound replies). */
-export function isReservedKeyword(keyword: string): boolean {
-  return (OPT_OUT_WORDS as readonly string[]).includes(keyword.toUpperCase());
-}
-
 // Spaces, quotes and other signs may come before the first word, which ends where neither letter nor digit goes on.
 const FIRST_WORD = /^[^\p{L}\p{M}\p{N}]*([\p{L}\p{M}\p{N}]+)/u;
 // "SKLEP: tak", "SKLEP - tak", "SKLEP-tak"; a sign that belongs to what follows stays: "SKLEP -5".

@@ -29,6 +29,12 @@ export interface TrackedLinkRecord {
 export const LINK_TOKEN_LENGTH = 8;
 
 /**
+ * How many clicks of a minute get a row and a workflow of their own: of one link from one network (of shortened address),
+ * of one link, and of all links of an account beyond each link's first. What comes beyond that is counted only.
+ */
+export const CLICK_ROWS_PER_MINUTE = { network: 10, link: 60, account: 600 } as const;
+
+/**
  * Presents a stored link (v2.3.0, TrackedLink), instants as ISO 8601 in UTC.
  * @param shortUrl where short links lead, with scheme, without a slash at the end
  */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { changeSettings, PrefixTakenError, readAccount } from '../../db/accounts/accounts.ts';
+import { changeSettings, readAccount } from '../../db/accounts/accounts.ts';
+import { type KeywordRefusal, KeywordRefusedError } from '../../db/accounts/keywords.ts';
 import { isActiveSender } from '../../db/accounts/senders.ts';
-import { isReservedKeyword } from '../../domain/keywords.ts';
 import { defaultForeignPrice } from '../../domain/price.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { ApiError, forbidden, invalidRequest } from '../http/errors.ts';
@@ -10,13 +10,20 @@ import { accountSchema } from '../schemas.ts';
 
 const INBOUND_PREFIX = /^[A-Za-z0-9]{2,10}$/;
 
+const REFUSALS = {
+  opt_out: 'prefix_reserved',
+  everyday: 'prefix_everyday',
+  taken: 'prefix_taken',
+  resting: 'prefix_resting',
+  too_many: 'prefix_changes',
+} as const satisfies Record<KeywordRefusal, string>;
+
 const settings = {
   sender_name: senderName.nullable().optional(),
   send_window: sendWindow.nullable().optional(),
   inbound_prefix: z
     .string()
     .refine((value) => INBOUND_PREFIX.test(value), issue({ reason: 'prefix_malformed' }))
-    .refine((value) => !isReservedKeyword(value), issue({ reason: 'prefix_reserved' }))
     .transform((value) => value.toUpperCase())
     .meta({ pattern: INBOUND_PREFIX.source })
     .nullable()
@@ -75,8 +82,9 @@ export const changeAccount = endpoint({
     try {
       await changeSettings(sql, caller, body);
     } catch (error) {
-      if (!(error instanceof PrefixTakenError)) throw error;
-      throw new ApiError(409, 'invalid_request', { reason: 'prefix_taken' }, { param: 'inbound_prefix' });
+      if (!(error instanceof KeywordRefusedError)) throw error;
+      const reason = REFUSALS[error.why];
+      throw new ApiError(409, 'invalid_request', { reason }, { param: 'inbound_prefix' });
     }
     return { status: 200, body: { id: accountId, ...body } };
   },

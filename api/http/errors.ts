@@ -53,6 +53,9 @@ export type Problem =
         | 'settings_empty'
         | 'prefix_malformed'
         | 'prefix_reserved'
+        | 'prefix_everyday'
+        | 'prefix_resting'
+        | 'prefix_changes'
         | 'prefix_taken';
     }
   | { reason: 'insufficient_funds' | 'statement_overdue' }

@@ -198,6 +198,15 @@ export function problemText(problem: Problem): string {
       return 'Słowo kluczowe musi mieć od 2 do 10 liter (bez polskich znaków) lub cyfr.';
     case 'prefix_reserved':
       return 'Słowa STOP, WYPISZ i NIE służą do rezygnacji z wiadomości i nie mogą być słowem kluczowym.';
+    case 'prefix_everyday':
+      return (
+        'Od tego słowa lub liczby zaczynają się zwykłe odpowiedzi do różnych nadawców. ' +
+        'Może być słowem kluczowym tylko za zgodą operatora serwisu.'
+      );
+    case 'prefix_resting':
+      return 'Z tego słowa kluczowego niedawno zrezygnowało inne konto. Będzie wolne po 30 dniach od rezygnacji.';
+    case 'prefix_changes':
+      return 'Słowo kluczowe zmieniano zbyt często. Kolejne można wybrać po 30 dniach od jednej z ostatnich zmian.';
     case 'prefix_taken':
       return 'To słowo kluczowe jest już zajęte.';
     case 'insufficient_funds':

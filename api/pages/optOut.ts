@@ -21,7 +21,8 @@ export const optOutPage: Page = {
     const link = isToken(token, OPT_OUT_TOKEN_LENGTH) ? await findOptOutLink(sql, token) : null;
     if (link === null) return inactive();
     if (visit.method !== 'POST' && isAutomatic(visit)) return question(link);
-    await blacklistForOptOut(sql, link.account_id, link.msisdn);
+    // However often somebody comes again, nothing is written.
+    if (!link.opted_out) await blacklistForOptOut(sql, link.account_id, link.msisdn);
     return confirmation(link);
   },
   failed: (status, { requestId }) => failurePage(status, 'Nie udało się potwierdzić rezygnacji', requestId),

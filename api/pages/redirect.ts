@@ -1,12 +1,13 @@
 import { createHmac } from 'node:crypto';
-import { storeClick } from '../../db/links/clicks.ts';
 import { newId } from '../../db/ids.ts';
+import type { Click } from '../../db/links/clicks.ts';
 import { isToken } from '../../db/links/tokens.ts';
 import { LINK_TOKEN_LENGTH } from '../../domain/links.ts';
 import { shortenedAddress } from '../../domain/shortenedAddress.ts';
 import { countClick } from '../../telemetry/reactionMetrics.ts';
 import type { Page, PageAnswer, Visit } from '../http/page.ts';
 import { isAutomatic } from './automatic.ts';
+import { keepClick } from './clickKeeper.ts';
 import { startClick } from './clickStarts.ts';
 import { failurePage, html, shortPage } from './html.ts';
 
@@ -19,9 +20,12 @@ const ANSWER_HEADERS = {
   'X-Robots-Tag': 'noindex, nofollow',
 };
 
+const ANSWER_MS = 10_000;
+
 /**
  * GET /l/{token} (v2.3.0, Tracked links): 302 to the target. The click is stored before the answer and counted after it,
- * by the workflow `click`; every hit counts, HEAD and robots too, and those are marked.
+ * by the workflow `click`; beyond the bounds of a minute it is counted at once, and nothing else is kept of it. Robots'
+ * count too, and are marked. HEAD opens nothing, and is no click.
  */
 export const redirect: Page = {
   methods: ['GET'],
@@ -31,26 +35,28 @@ export const redirect: Page = {
     const { services, params } = visit;
     const token = params['token'] ?? '';
     if (!isToken(token, LINK_TOKEN_LENGTH)) return unknownLink();
-    const id = newId('clk');
-    const robot = isAutomatic(visit);
-    const target = await storeClick(services.sql, {
-      id,
-      token,
-      userAgent: userAgentOf(visit),
-      ipHash: addressHash(services.secretsKey, visit.address),
-      robot,
-    });
-    if (target === null) return unknownLink();
-    countClick(robot);
-    startClick(services, { id, accountId: target.accountId });
+    const click = visit.method === 'HEAD' ? null : clickOf(visit);
+    const kept = await keepClick(services, token, click, visit.receivedAt + ANSWER_MS);
+    if (kept === null) return unknownLink();
+    if (click !== null) countClick(click.robot);
+    if (click !== null && kept.logged) startClick(services, { id: click.id, accountId: kept.accountId });
     return {
       status: 302,
-      headers: { ...ANSWER_HEADERS, Location: inAscii(target.url) },
+      headers: { ...ANSWER_HEADERS, Location: inAscii(kept.url) },
       body: '',
     };
   },
   failed: (status, { requestId }) => failurePage(status, 'Nie udało się otworzyć linku', requestId),
 };
+
+function clickOf(visit: Visit): Click {
+  return {
+    id: newId('clk'),
+    userAgent: userAgentOf(visit),
+    ipHash: addressHash(visit.services.secretsKey, visit.address),
+    robot: isAutomatic(visit),
+  };
+}
 
 /** The target as it was given, where a header can carry it. */
 function inAscii(url: string): string {

@@ -1,6 +1,7 @@
 import { listUnmatched, type UnmatchedReply } from '../../db/incoming/replies.ts';
 import { setInboundNumber } from '../../db/incoming/inbound.ts';
 import { command, optional, required, type Outcome } from './command.ts';
+import { keywordCommands } from './keywords.ts';
 import { holdAccount, requireOpen } from './lookup.ts';
 import { refused } from './problems.ts';
 import { readNumber } from './msisdn.ts';
@@ -54,7 +55,7 @@ const unmatched = command({
   },
 });
 
-export const inboundCommands = [enable, disable, unmatched];
+export const inboundCommands = [enable, disable, unmatched, ...keywordCommands];
 
 function shown(reply: UnmatchedReply): UnmatchedReply {
   return {

@@ -1,7 +1,8 @@
 import type { CountryRates } from '../../domain/price.ts';
-import { type Database, hasSqlState, type Sql, SQLSTATE } from '../connection.ts';
+import type { Database, Sql } from '../connection.ts';
 import { transaction } from '../transaction.ts';
 import { type Requester, writeApiChange } from './audit.ts';
+import { KeywordRefusedError, keywordRefusal, requireConsent } from './keywords.ts';
 
 /** What an account shows of itself; names as the columns, money in grosze net. */
 export interface AccountRow {
@@ -36,11 +37,6 @@ export interface AccountSettings {
 const SETTINGS = ['sender_name', 'send_window', 'inbound_prefix'] as const;
 type StoredSettings = Record<(typeof SETTINGS)[number], string | null>;
 
-/** Another account has this inbound prefix; it is unique across the whole platform. */
-export class PrefixTakenError extends Error {
-  override readonly name = 'PrefixTakenError';
-}
-
 /** The account; null when there is none of this id. */
 export async function readAccount(sql: Sql, accountId: string): Promise<AccountRow | null> {
   const [account] = await sql<AccountRow[]>`
@@ -53,13 +49,16 @@ export async function readAccount(sql: Sql, accountId: string): Promise<AccountR
 
 /**
  * Writes the settings that are given, and the audit record of what they change.
- * @throws PrefixTakenError when another account has the inbound prefix; nothing is changed then
+ * @throws KeywordRefusedError when it cannot have the inbound prefix; nothing is changed then
  */
 export async function changeSettings(sql: Database, by: Requester, settings: AccountSettings): Promise<void> {
   try {
     await transaction(sql, async (tx) => {
       const before = await lockSettings(tx, by.accountId);
       const after = { ...before, ...onlyGiven(settings) };
+      if (after.inbound_prefix !== null && after.inbound_prefix !== before.inbound_prefix) {
+        await requireConsent(tx, by.accountId, after.inbound_prefix);
+      }
       await tx`
         update accounts
            set sender_name = ${after.sender_name}, send_window = ${after.send_window},
@@ -71,8 +70,8 @@ export async function changeSettings(sql: Database, by: Requester, settings: Acc
       await writeApiChange(tx, by, { action: 'account settings', subject: null, changes });
     });
   } catch (error) {
-    if (hasSqlState(error, SQLSTATE.uniqueViolation)) throw new PrefixTakenError();
-    throw error;
+    const why = keywordRefusal(error);
+    throw why === null ? error : new KeywordRefusedError(why);
   }
 }
 

@@ -10,6 +10,8 @@ export interface OptOutLink {
   msisdn: string;
   /** The name under which the message with the link was sent. */
   sender: string;
+  /** The number is on the account's blacklist by opt-out already. */
+  opted_out: boolean;
 }
 
 /**
@@ -33,7 +35,11 @@ export async function knownOptOuts(
 /** What a token stands for; null when there is no such link. */
 export async function findOptOutLink(sql: Sql, token: string): Promise<OptOutLink | null> {
   const [link] = await sql<OptOutLink[]>`
-    select account_id, msisdn, sender from opt_out_links
-     where token in (${token}, (select link from opt_out_aliases where token = ${token}))`;
+    select l.account_id, l.msisdn, l.sender,
+           exists (select from blacklist b
+                    where b.account_id = l.account_id and b.msisdn = l.msisdn
+                      and b.reason = 'opt_out' and b.expires_at is null) as opted_out
+      from opt_out_links l
+     where l.token in (${token}, (select link from opt_out_aliases where token = ${token}))`;
   return link ?? null;
 }

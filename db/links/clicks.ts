@@ -1,3 +1,4 @@
+import { CLICK_ROWS_PER_MINUTE } from '../../domain/links.ts';
 import type { Sql } from '../connection.ts';
 import { newId } from '../ids.ts';
 
@@ -5,7 +6,6 @@ import { newId } from '../ids.ts';
 export interface Click {
   /** `clk_…` */
   id: string;
-  token: string;
   /** At most 500 characters. */
   userAgent: string | null;
   /** Keyed hash of the shortened address. */
@@ -13,24 +13,52 @@ export interface Click {
   robot: boolean;
 }
 
-/** Where a click leads, and whose link it is. */
-export interface ClickTarget {
-  url: string;
-  accountId: string;
+/** The clicks on a link that came together, in their order; none where it is only looked up. */
+export interface LinkHits {
+  token: string;
+  clicks: readonly Click[];
 }
 
-/** Finds the link and stores the click, in one statement; null when there is no such link. */
-export async function storeClick(sql: Sql, click: Click): Promise<ClickTarget | null> {
-  const [target] = await sql<ClickTarget[]>`
-    with link as (
-      select token, url, account_id from tracked_links where token = ${click.token}
-    ), stored as (
-      insert into link_clicks (id, token, user_agent, ip_hash, robot)
-      select ${click.id}, token, ${click.userAgent}, ${click.ipHash}, ${click.robot} from link
-    )
-    select url, account_id as "accountId" from link`;
-  return target ?? null;
+/** Where a click leads, whose link it is, and what became of it. */
+export interface KeptClick {
+  url: string;
+  accountId: string;
+  /** It has a row, and waits for its count; else it was counted at once, as too many came within a minute. */
+  logged: boolean;
 }
+
+/**
+ * Finds links and stores their clicks, all in one statement: each with a row of its own as far as the bounds of the last
+ * minute go (`CLICK_ROWS_PER_MINUTE`), else as a number only. The first click of a link always has its row.
+ *
+ * @returns by token what became of a click of that link; `locked` where somebody else holds the link, and nothing was
+ *   stored. Unknown tokens are not there.
+ */
+export async function storeClicks(
+  sql: Sql,
+  hits: readonly LinkHits[],
+): Promise<Map<string, 'locked' | ((click: Click | null) => KeptClick)>> {
+  const { network, link, account } = CLICK_ROWS_PER_MINUTE;
+  const byToken = Object.fromEntries(hits.map(({ token, clicks }) => [token, clicks.map(asStored)]));
+  const rows = await sql<{ token: string; url: string; accountId: string; kept: string[] | null }[]>`
+    select link_token as token, target as url, owner as "accountId", kept
+      from keep_clicks(${JSON.stringify(byToken)}::text::jsonb, ${network}, ${link}, ${account})`;
+  const links = new Map<string, 'locked' | ((click: Click | null) => KeptClick)>();
+  for (const { token, url, accountId, kept } of rows) {
+    const ids = new Set(kept);
+    const ofClick = (click: Click | null) => ({
+      url,
+      accountId,
+      logged: click !== null && ids.has(click.id),
+    });
+    links.set(token, kept === null ? 'locked' : ofClick);
+  }
+  return links;
+}
+
+const asStored = ({ id, userAgent, ipHash, robot }: Click) => ({
+  ...{ id, user_agent: userAgent, ip_hash: ipHash?.toString('hex') ?? null, robot },
+});
 
 /** What was true of a link at the event of its first click and changes later. */
 export interface ClickSnapshot {
@@ -44,8 +72,8 @@ export interface ClickSnapshot {
 }
 
 /**
- * Counts a stored click, once however often it is called (v2.3.0, Tracked links). The first one that is counted of a
- * link is an event, if the account has a webhook then.
+ * Counts a stored click, once however often it is called (v2.3.0, Tracked links). The first one with a row that is counted of
+ * a link is an event, if the account has a webhook then, however many were counted without one in the meantime.
  *
  * @returns the event that the click caused and that is still to be delivered, else null; undefined when there is no such click
  */
@@ -59,19 +87,18 @@ export async function countClick(sql: Sql, clickId: string): Promise<string | nu
          set clicks = l.clicks + 1, first_click_at = least(l.first_click_at, c.clicked_at),
              last_click_at = greatest(l.last_click_at, c.clicked_at)
         from counted c where l.token = c.token
-      returning l.token, l.account_id, l.clicks, l.first_click_at, l.last_click_at, c.id as click_id, c.clicked_at,
-                c.robot
+      returning l.token, l.account_id, l.clicks - l.unlogged_clicks as logged, c.id as click_id, c.clicked_at, c.robot
     ), event as (
       insert into webhook_events (id, account_id, link_token, type, snapshot)
       select ${newId('evt')}, l.account_id, l.token, 'link.clicked',
              jsonb_build_object('click_id', l.click_id, 'clicked_at', l.clicked_at, 'robot', l.robot,
-                                'clicks', l.clicks, 'first_click_at', l.first_click_at,
-                                'last_click_at', l.last_click_at, 'message_id',
+                                'clicks', 1, 'first_click_at', l.clicked_at,
+                                'last_click_at', l.clicked_at, 'message_id',
                                 (select max(ml.message_id)
                                    from message_links ml join messages m on m.id = ml.message_id
                                   where ml.token = l.token and m.status not in ('draft', 'refused')))
         from link l join accounts a on a.id = l.account_id
-       where l.clicks = 1 and a.webhook_url is not null
+       where l.logged = 1 and a.webhook_url is not null
       on conflict (link_token) where link_token is not null do nothing
       returning id
     )

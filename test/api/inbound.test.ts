@@ -305,7 +305,7 @@ describe('inbound_prefix', () => {
     const { api } = await newAccount();
     const answer = await api.patch('/v1/account', { inbound_prefix: word });
     expect(answer).toMatchObject({
-      status: 400,
+      status: 409,
       body: { error: { code: 'invalid_request', param: 'inbound_prefix' } },
     });
     expect(answer.body.error.message).toContain('STOP, WYPISZ i NIE');

@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, it } from 'vitest';
 import { blacklistForOptOut } from '../../db/incoming/blacklist.ts';
-import { countClick, storeClick } from '../../db/links/clicks.ts';
+import { countClick } from '../../db/links/clicks.ts';
 import { newId } from '../../db/ids.ts';
 import { linkTokens } from '../support/madeLinks.ts';
 import { MESSAGE_STATUSES } from '../../domain/statuses.ts';
@@ -9,6 +9,7 @@ import { eventually } from '../support/eventually.ts';
 import { books, database, newAccount, newKey } from '../support/factories.ts';
 import { writePast } from '../support/reportMessages.ts';
 import { at, csvOf, HOUR, NOON, NOVEMBER, report } from '../support/reports.ts';
+import { storeClick } from '../support/storedClick.ts';
 
 describe('GET /v1/reports: money', () => {
   it('agrees with the ledger, message by message', async () => {
@@ -174,7 +175,7 @@ describe('GET /v1/reports: what came of messages', () => {
     }
     const click = async (robot: boolean) => {
       const id = newId('clk');
-      await storeClick(sql, { id, token: token!, userAgent: null, ipHash: null, robot });
+      await storeClick(sql, { id, token: token!, userAgent: null, robot });
       return id;
     };
     const countedClick = async (when: number, robot: boolean) => {
@@ -211,7 +212,7 @@ describe('GET /v1/reports: what came of messages', () => {
     const [token] = [...(await linkTokens(sql, account.id, [pair])).values()];
     for (const id of ids) await sql`insert into message_links (message_id, token) values (${id}, ${token!})`;
     const click = newId('clk');
-    await storeClick(sql, { id: click, token: token!, userAgent: null, ipHash: null, robot: false });
+    await storeClick(sql, { id: click, token: token!, userAgent: null, robot: false });
     await sql`update link_clicks set clicked_at = ${new Date(NOON + 9 * HOUR)} where id = ${click}`;
     await countClick(sql, click);
     await blacklistForOptOut(sql, account.id, recipient);

@@ -295,7 +295,7 @@ describe('the account', () => {
     });
   });
 
-  it('one of several that want a keyword at once gets it; removed, it is free again', async () => {
+  it('one of several that want a keyword at once gets it; removed, it is its own again at once, and others’ after 30 days', async () => {
     const accounts = await Promise.all(Array.from({ length: 5 }, () => newAccount()));
     const inbound_prefix = `R${accounts[0]!.id.slice(-7)}`.toUpperCase();
     const claim = ({ api }: TestAccount) => api.patch('/v1/account', { inbound_prefix });
@@ -303,6 +303,11 @@ describe('the account', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409]);
     const winner = answers.findIndex(({ status }) => status === 200);
     await accounts[winner]!.api.patch('/v1/account', { inbound_prefix: null });
+    expect((await claim(accounts[winner]!)).status).toBe(200);
+    await accounts[winner]!.api.patch('/v1/account', { inbound_prefix: null });
+    expect((await claim(accounts[(winner + 1) % 5]!)).status).toBe(409);
+    await database()`
+      update resting_keywords set given_up_at = now() - interval '30 days' where word = ${inbound_prefix}`;
     expect((await claim(accounts[(winner + 1) % 5]!)).status).toBe(200);
   });
 });

@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import packageJson from '../../package.json' with { type: 'json' };
-import { storeClick } from '../../db/links/clicks.ts';
 import { newId } from '../../db/ids.ts';
 import { linkTokens } from '../support/madeLinks.ts';
 import {
@@ -23,6 +22,7 @@ import { lookUp, writtenLookup } from '../workflows/lookups.ts';
 import { submitsOf } from '../workflows/markers.ts';
 import { HOUR, type Pipeline, startPipeline, until } from '../workflows/pipeline.ts';
 import { receiveReplies, startReply } from '../workflows/replies.ts';
+import { storeClick } from '../support/storedClick.ts';
 
 /**
  * Records the histories that later versions of the workflows must still replay, into `histories/<version>/`. Run it
@@ -122,7 +122,7 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     ).values();
     for (let i = 0; ; i += 1) {
       const id = newId('clk');
-      await storeClick(at.sql, { id, token: token!, userAgent: null, ipHash: null, robot: false });
+      await storeClick(at.sql, { id, token: token!, userAgent: null, robot: false });
       await at.client.workflow.start('click', clickStart({ id, accountId: account }));
       await closed(id);
       if (i === earlierClicks) return id;

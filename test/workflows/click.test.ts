@@ -2,12 +2,13 @@ import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startForgottenClicks } from '../../activities/links.ts';
-import { countClick, storeClick } from '../../db/links/clicks.ts';
+import { countClick } from '../../db/links/clicks.ts';
 import { newId } from '../../db/ids.ts';
 import { linkTokens } from '../support/madeLinks.ts';
 import { clickStart } from '../../workflows/startOptions.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
 import { type Pipeline, startPipeline, until } from './pipeline.ts';
+import { storeClick } from '../support/storedClick.ts';
 
 // The number of history events is what a click costs. Whoever raises a budget says why in its commit.
 // To a receiver that has been quick a webhook takes 12; here it is the first one of its receiver.
@@ -42,7 +43,7 @@ async function newLink(options: { webhook?: boolean } = {}): Promise<Link> {
 /** Stores a click, as a visit does. */
 async function store({ token }: Link): Promise<string> {
   const id = newId('clk');
-  await storeClick(pipeline.sql, { id, token, userAgent: 'Mozilla/5.0', ipHash: null, robot: false });
+  await storeClick(pipeline.sql, { id, token, userAgent: 'Mozilla/5.0', robot: false });
   return id;
 }
 
@@ -163,7 +164,7 @@ test('a click whose workflow was terminated before it counted is started again',
     taskQueue: 'nobody-works-here',
   });
   await lost.terminate();
-  await storeClick(pipeline.sql, { id, token: link.token, userAgent: null, ipHash: null, robot: false });
+  await storeClick(pipeline.sql, { id, token: link.token, userAgent: null, robot: false });
   await until('the click is counted', async () => (await clicksOf(link)) === 1);
 });
 

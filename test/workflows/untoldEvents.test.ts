@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { batchStart, clickStart, inboundStart } from '../../workflows/startOptions.ts';
-import { countClick, storeClick } from '../../db/links/clicks.ts';
+import { countClick } from '../../db/links/clicks.ts';
 import { linkTokens } from '../support/madeLinks.ts';
 import { dismissFinding, listFindings } from '../../db/maintenance/findings.ts';
 import { chargeRequest } from '../../db/money/billing.ts';
@@ -12,6 +12,7 @@ import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts
 import { ageEvents } from '../support/lateEvents.ts';
 import { pauseReconciliation, type Pipeline, startPipeline, until } from './pipeline.ts';
 import { findingsOf, reconcileOnce, removeWorkflow, repairsOf, terminateForGood } from './reconciling.ts';
+import { storeClick } from '../support/storedClick.ts';
 
 let pipeline: Pipeline;
 let receiver: HoldingReceiver;
@@ -342,7 +343,7 @@ async function storedClick(webhookUrl = receiver.url): Promise<{ id: string; acc
   const wanted = [{ recipient: '+48500100200', url: 'https://example.com/oferta' }];
   const [token] = (await linkTokens(pipeline.sql, accountId, wanted)).values();
   const id = newId('clk');
-  await storeClick(pipeline.sql, { id, token: token!, userAgent: null, ipHash: null, robot: false });
+  await storeClick(pipeline.sql, { id, token: token!, userAgent: null, robot: false });
   return { id, accountId };
 }
 

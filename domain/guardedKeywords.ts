@@ -1,0 +1,55 @@
+import { OPT_OUT_WORDS } from './optOutWords.ts';
+
+// Words with which people begin an answer to anybody's message, as they are written; compared without case and Polish
+// letters. A keyword has 2 to 10 letters or digits, so longer ones cannot be had anyway.
+const EVERYDAY = `
+  tak no jasne pewnie oczywiście zgoda zgadzam okej okey okay ok oki dobra dobrze dobry spoko super
+  świetnie fajnie git gitara rozumiem jasna potwierdz potwierdza będę przyjdę przyjadę jestem
+  pasuje może można nein niestety nigdy odmawiam odwołuję odwołaj odwołać odwołany rezygnuję rezygnacja
+  zrezygnuj anuluj anuluję anulować usuń wypisać wypisuję wypis stopsms koniec dość dosyć przestań
+  start pomoc pomocy pomóż help info informacja informacje kontakt dziękuję dziękujemy dzięki dzięks dzięx
+  dzienki thx thanks thank proszę poproszę prosimy sorry wybacz hej hejka cześć siema siemka elo witam witaj
+  witajcie halo hello hi dzień pan pani państwo panie do widzenia pa papa nara pozdrawiam yes yep
+  yeah nope sure please cancel end quit unsub arret optout opt out subscribe join accept agree decline
+  reject si oui non da ja nee nah co czy kto kiedy gdzie jak jaki jaka jakie ile dlaczego czemu po kim skąd
+  to ta ten te tu tam już jeszcze dziś dzisiaj jutro wczoraj rano wieczorem później teraz zaraz chwilę
+  godzina godz minut minuta wtorek środa czwartek piątek sobota niedziela styczeń luty marzec
+  kwiecień maj czerwiec lipiec sierpień wrzesień listopad grudzień chcę chciałbym chciałabym mogę możemy mam
+  mamy nam mi mnie moja mój moje my wy on ona oni ty pana zadzwoń zadzwonię oddzwoń oddzwonię dzwonić
+  dzwonię napisz nr numer tel telefon sms wiadomość odbiorę odbiór odebrane odebrałem odebrałam zapłacone
+  zapłacę opłacone wysłane kod pin hasło login na ze za od dla bez przy przed ale lecz oraz lub albo bo więc
+  się być był byla jest są będzie zero jeden jedna jedno dwa dwie trzy cztery pięć sześć siedem osiem
+  dziewięć dziesięć pierwszy drugi trzeci one two przełóż przełożyć zmiana zmienić zmień inny termin wizyta
+  wizytę spotkanie płatność faktura paczka paczkę zamawiam zamówienie biorę reklamacja ocena opinia bardzo
+  dobre złe zły słabo kiepsko polecam
+`;
+
+// Numbers, times, amounts: "12", "500600700", "15min", "10zl", "2szt", "18ta".
+const NUMBER = /^[0-9]+(?:H|G|GODZ|MIN|ZL|PLN|EUR|SZT|OS|X|TA|TEJ|EJ|GO|DNI|PM|AM)?$/;
+
+const WORDS: ReadonlySet<string> = new Set(EVERYDAY.split(/\s+/).filter(Boolean).map(folded));
+const UNSUBSCRIBING: readonly string[] = OPT_OUT_WORDS;
+
+/** Why a keyword is not to be had without more ado; null: anybody may claim it. */
+export type Guard = 'opt_out' | 'everyday' | null;
+
+/**
+ * Whether a word is one with which anybody's replies begin: it would carry other accounts' replies away to the one that
+ * has it as its keyword. Numbers and short words of everyday answers need the operator's consent; the words that
+ * unsubscribe are nobody's, or one could opt out of their owner alone.
+ * @param keyword 2 to 10 letters or digits, in any case
+ */
+export function guardOf(keyword: string): Guard {
+  const word = folded(keyword);
+  if (UNSUBSCRIBING.includes(word)) return 'opt_out';
+  return NUMBER.test(word) || WORDS.has(word) ? 'everyday' : null;
+}
+
+/** In capitals without diacritics: `dziękuję` is `DZIEKUJE`, `ł` is `L`. */
+function folded(word: string): string {
+  return word
+    .normalize('NFKD')
+    .replace(/\p{Mark}/gu, '')
+    .toUpperCase()
+    .replaceAll('Ł', 'L');
+}
