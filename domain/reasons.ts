@@ -7,6 +7,7 @@ const ERROR_CODES = [
   'not_permitted',
   'rejected_on_report',
   'blacklisted',
+  'opted_out',
   'given_up',
 ] as const;
 export type ErrorCode = (typeof ERROR_CODES)[number];
@@ -20,9 +21,18 @@ const REASONS: Readonly<Record<ErrorCode, string>> = {
   not_permitted:
     'Wiadomość odrzucona przez operatora przy nadaniu: wysyłka do tego odbiorcy nie jest dozwolona.',
   rejected_on_report: 'Wiadomość odrzucona przez operatora w raporcie doręczenia.',
-  blacklisted: 'Numer jest na czarnej liście (odbiorca zrezygnował z wiadomości).',
+  blacklisted: 'Numer jest na czarnej liście konta.',
+  opted_out: 'Numer jest na czarnej liście (odbiorca zrezygnował z wiadomości).',
   given_up: 'Wiadomość nie została wysłana: operator serwisu zrezygnował z nadania.',
 };
+
+/**
+ * Why a message to a number on the blacklist is rejected: only where its owner opted out (v2.3.0, BlacklistEntry: reason
+ * `opt_out`) may the text say so (Message, `error`).
+ */
+export function blacklistReason(optedOut: boolean): ErrorCode {
+  return optedOut ? 'opted_out' : 'blacklisted';
+}
 const UNKNOWN_REASON = 'Wiadomość odrzucona.';
 
 /** The Polish sentence of the field `error` of a message (v2.3.0, Message) for a stored error code. */

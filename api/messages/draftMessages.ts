@@ -19,7 +19,7 @@ export async function draftMessages(
   const { sql, shortUrl } = services;
   const linksOf = await ownLinks(sql, caller.accountId, sender, wording, shortUrl, msisdns);
   const now = new Date(terms.now);
-  return plan.messages.map(({ id, carrier, recipient, values, parts, rejected, costGrosze }) => {
+  return plan.messages.map(({ id, carrier, recipient, values, parts, rejected, rejection, costGrosze }) => {
     // As long as the samples that the plan measured.
     const links = linksOf(recipient.msisdn);
     const acceptedAs = rejected ? 'rejected' : timing.acceptedAs;
@@ -47,7 +47,7 @@ export async function draftMessages(
       give_up_at: timing.giveUpAt,
       carrier,
       delivered_at: null,
-      error_code: rejected ? 'blacklisted' : null,
+      error_code: rejection,
       created_at: now,
       updated_at: now,
     };

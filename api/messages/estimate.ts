@@ -54,6 +54,6 @@ function estimateOfOne({ sender, priority, timing }: Plan, message: PlannedMessa
     priority,
     send_at: rejected ? null : (timing.sendAt?.toISOString() ?? null),
     expires_at: timing.expiresAt?.toISOString() ?? null,
-    error: rejected ? reasonText('blacklisted') : null,
+    error: message.rejection === null ? null : reasonText(message.rejection),
   };
 }

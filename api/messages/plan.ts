@@ -1,5 +1,6 @@
 import { readSendTerms, type SendTerms } from '../../db/messages/drafts.ts';
 import { newId } from '../../db/ids.ts';
+import { blacklistReason, type ErrorCode } from '../../domain/reasons.ts';
 import { messageCost, pricePerPart } from '../../domain/price.ts';
 import { orderRoutes, type Routing, type Traffic } from '../../domain/routing.ts';
 import type { Call, Caller } from '../http/endpoint.ts';
@@ -31,6 +32,8 @@ export interface PlannedMessage extends PersonalText {
   values: ReadonlyMap<string, string>;
   /** On the account's blacklist: rejected, and free. */
   rejected: boolean;
+  /** Why, as a code; null unless rejected. */
+  rejection: ErrorCode | null;
   perPartGrosze: number;
   costGrosze: number;
   /** The id it gets if it is sent. */
@@ -61,6 +64,7 @@ export async function planMessages(call: Call<unknown, unknown, SendRequest, Cal
   const valuesOf = await contactValues(sql, caller.accountId, wording, recipients);
   const links = sampleLinks(services.shortUrl);
   const blacklisted = new Set(terms.blacklisted);
+  const optedOut = new Set(terms.opted_out);
   const routing = await services.routing();
   const messages = recipients.map((recipient): PlannedMessage => {
     const values = valuesOf(recipient.msisdn);
@@ -81,6 +85,7 @@ export async function planMessages(call: Call<unknown, unknown, SendRequest, Cal
       values,
       ...text,
       rejected,
+      rejection: rejected ? blacklistReason(optedOut.has(recipient.msisdn)) : null,
       perPartGrosze,
       costGrosze,
       id,

@@ -18,7 +18,7 @@ export interface BlacklistRow {
  * @param msisdn fragment for the number in E.164 with plus
  */
 export function activeEntry(sql: Sql, account: Fragment, msisdn: Fragment): Fragment {
-  return sql`select from blacklist listed
+  return sql`select listed.reason from blacklist listed
               where listed.account_id = ${account} and listed.msisdn = ${msisdn} and ${inForce(sql, sql`listed`)}`;
 }
 

@@ -29,6 +29,8 @@ export interface SendTerms {
   unverified: string[];
   /** Of the recipients handed over: those on the account's blacklist. */
   blacklisted: string[];
+  /** Of these: those whose owners opted out. */
+  opted_out: string[];
 }
 
 /** A message before its charge: invisible to every read, and never sent unless the charge accepts it. */
@@ -106,7 +108,11 @@ export async function readSendTerms(
            array(
              select r from unnest(${recipients as string[]}::text[]) as r
               where exists (${activeEntry(sql, sql`a.id`, sql`r`)})
-           ) as blacklisted
+           ) as blacklisted,
+           array(
+             select r from unnest(${recipients as string[]}::text[]) as r
+              where (${activeEntry(sql, sql`a.id`, sql`r`)}) = 'opt_out'
+           ) as opted_out
       from accounts a where a.id = ${accountId}`;
   return terms ?? null;
 }

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../domain/reasons.ts';
+import { blacklistReason, type ErrorCode } from '../../domain/reasons.ts';
 import type { Fragment, Sql } from '../connection.ts';
 import { activeEntry } from '../incoming/blacklist.ts';
 import { refundOf } from '../money/billing.ts';
@@ -86,7 +86,9 @@ export async function rejectBlacklisted(sql: Sql, messageId: string): Promise<st
   const [row] = await sql<{ status: string }[]>`
     with rejected as (
       update messages m
-         set status = 'rejected', error_code = 'blacklisted', cost_grosze = 0, test_credits = 0, updated_at = now()
+         set status = 'rejected',
+             error_code = case when (${activeEntry(sql, sql`m.account_id`, sql`m.recipient`)}) = 'opt_out'
+                               then ${blacklistReason(true)}::text else ${blacklistReason(false)}::text end, cost_grosze = 0, test_credits = 0, updated_at = now()
        where m.id = ${messageId} and m.status = 'queued' and m.submission = 'waiting'
          and exists (${activeEntry(sql, sql`m.account_id`, sql`m.recipient`)})
       returning m.id, m.account_id, m.status

@@ -155,9 +155,11 @@ describe('a Message', () => {
     expect(read).toMatchObject({ links: [] });
   });
 
-  it('tells an error only when it is failed or rejected; a number on the blacklist is said to have opted out', async () => {
+  it('tells an error only when it is failed or rejected; a number on the blacklist by opt-out is said to have opted out, no other', async () => {
     const account = await newAccount();
-    await account.api.post('/v1/blacklist', { msisdn: '500100204' });
+    await account.api.post('/v1/blacklist', { msisdn: '500100204', reason: 'opt_out' });
+    await account.api.post('/v1/blacklist', { msisdn: '500100205' });
+    await account.api.post('/v1/blacklist', { msisdn: '500100206', reason: 'urlop' });
     const send = async (to: string) => (await account.api.send({ to, text: 'x' })).body.id;
     const undelivered = await untilStatus(account, await send('500100901'), 'undelivered');
     expect(undelivered['error']).toBeNull();
@@ -165,6 +167,12 @@ describe('a Message', () => {
     expect(failed['error']).toMatch(/odrzucona przez operatora/);
     const rejected = await untilStatus(account, await send('500100204'), 'rejected');
     expect(rejected['error']).toMatch(/czarnej liście.*zrezygnował/);
+    for (const to of ['500100205', '500100206']) {
+      const listed = await untilStatus(account, await send(to), 'rejected');
+      expect(listed['error']).toBe('Numer jest na czarnej liście konta.');
+      const { body } = await account.api.post('/v1/messages/estimate', { to, text: 'x' });
+      expect(body.messages).toMatchObject([{ status: 'rejected', error: listed['error'] }]);
+    }
     expect(rejected).toMatchObject({ cost_grosze: 0, delivered_at: null });
   });
 

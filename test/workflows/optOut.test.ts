@@ -43,7 +43,7 @@ describe('a number that opts out while its message is scheduled', () => {
     await pipeline.untilStatus(id, 'rejected');
     expect(await result(id)).toEqual({ status: 'rejected' });
     expect(await stateOf(id)).toMatchObject({
-      ...{ cost: 0, error: 'blacklisted', balance: 100, ledger: 100, submits: 0 },
+      ...{ cost: 0, error: 'opted_out', balance: 100, ledger: 100, submits: 0 },
     });
   });
 
