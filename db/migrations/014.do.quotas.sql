@@ -1,5 +1,16 @@
 -- What is refused leaves nothing behind, and what an account keeps has bounds.
 
+-- Deletes messages that were never accepted, for roles that may delete no others.
+create function delete_never_accepted(ids text[]) returns bigint language plpgsql security definer
+  set search_path = pg_catalog, public, pg_temp as $$
+declare
+  deleted bigint;
+begin
+  delete from public.messages where id = any(ids) and status in ('draft', 'refused');
+  get diagnostics deleted = row_count;
+  return deleted;
+end $$;
+
 -- An opt-out link is made when the first message with it is accepted, whoever accepts it. Until then its token stands
 -- with the draft. Two messages that are accepted at the same time may both bring one: then both lead to the same link.
 alter table messages add opt_out_token text collate "C";
