@@ -51,6 +51,18 @@ export function given(field: string, type: 'string' | 'array'): object {
   return { required: [field], properties: { [field]: { type } } };
 }
 
+// Composing (NFC) makes one unit of at most four.
+const COMPOSED_OF = 4;
+
+/**
+ * For `refine`, before a text is composed: refuses what is longer than `max` however it is composed, so that nobody has megabytes
+ * composed to be told that.
+ */
+export function notFarBeyond(max: number): [(value: string) => boolean, { params: { problem: object } }] {
+  const problem = { reason: 'field_too_long', limit: max, unit: 'characters' } as const;
+  return [(value) => value.length <= COMPOSED_OF * max, { params: { problem } }];
+}
+
 /** Text as it can be stored and shown: no NUL, no lone surrogates. */
 export const plainText = z
   .string()

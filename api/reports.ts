@@ -26,6 +26,7 @@ export const getReport = endpoint({
   scope: 'read',
   summary: 'Adds up messages, costs, deliveries and reactions over a period.',
   query: reportQuery,
+  heavy: true,
   csv: true,
   responses: { 200: reportSchema },
   async handle({ services: { sql }, caller: { accountId, accountMode }, query, csv, receivedAt }) {

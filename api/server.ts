@@ -8,15 +8,18 @@ import {
 } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Logger } from 'pino';
-import { openDatabase, poolState } from '../db/connection.ts';
+import { openDatabase, type PoolState, poolState } from '../db/connection.ts';
+import { fairDatabase } from '../db/fairDatabase.ts';
 import { newId } from '../db/ids.ts';
 import { cachedRouting } from '../db/routes/routingCache.ts';
+import { watchBlocks } from '../telemetry/blockMetrics.ts';
 import { countRefusal } from '../telemetry/httpMetrics.ts';
 import { watchPool } from '../telemetry/poolMetrics.ts';
 import { temporalCallMetrics } from '../telemetry/temporalMetrics.ts';
 import { clientTraces } from '../telemetry/temporalTraces.ts';
 import { createApp } from './app.ts';
 import { endpoints } from './endpoints.ts';
+import { createAdmission } from './http/admission.ts';
 import { ApiError } from './http/errors.ts';
 import { errorBody } from './http/middleware.ts';
 import { createChargeNews } from './messages/chargeNews.ts';
@@ -59,6 +62,8 @@ export interface RunningApi {
 const DRAIN_MS = 10_000;
 // Nobody waits for an answer any more: every request has got its own after ten seconds.
 const DATABASE_SILENCE_MS = 15_000;
+// Nobody waits longer for the answer either; a lock is waited for with a connection in hand, which others could have.
+const STATEMENT_LIMITS = { statementMs: 9_500, lockMs: 4_000 };
 const HEADERS_TIMEOUT_MS = 10_000;
 // How often slow senders are looked for.
 const CHECK_MS = 2_000;
@@ -74,17 +79,27 @@ const TUNNEL_CLOSE_MS = 2_000;
  */
 export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const { log, config, secretsKey } = options;
-  const sql = openDatabase(options.databaseUrl, options.databasePool, DATABASE_SILENCE_MS);
+  const [frontPlaces, places] = sharesOf(options.databasePool);
+  const open = (max: number) => openDatabase(options.databaseUrl, max, DATABASE_SILENCE_MS, STATEMENT_LIMITS);
+  const front = open(frontPlaces);
+  const pool = open(places);
+  const sql = fairDatabase(pool, places);
   const { namespace, ...temporalServer } = options.temporal;
   const connection = Connection.lazy(temporalServer);
   const workflow = [temporalCallMetrics(), ...clientTraces({ apart: false })];
   const temporal = new Client({ connection, namespace, interceptors: { workflow } });
-  const unwatchPool = watchPool('api', () => poolState(sql));
+  const unwatchBlocks = watchBlocks();
+  const unwatchPool = watchPool('api', () => addPools(poolState(sql), poolState(front)));
   const services: Services = {
     sql,
+    front,
+    admission: createAdmission({
+      requests: config.REQUESTS_AT_ONCE,
+      heavy: config.HEAVY_REQUESTS_AT_ONCE,
+    }),
     temporal,
-    charges: createChargeNews(sql, () => openDatabase(options.databaseUrl, 1, DATABASE_SILENCE_MS), log),
-    routing: cachedRouting(sql),
+    charges: createChargeNews(front, () => openDatabase(options.databaseUrl, 1, DATABASE_SILENCE_MS), log),
+    routing: cachedRouting(front),
     settings: config,
     secretsKey,
     log,
@@ -107,7 +122,9 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
 
   const closeClients = () => {
     unwatchPool();
-    return Promise.allSettled([services.charges.stop(), sql.end({ timeout: 5 }), connection.close()]);
+    unwatchBlocks();
+    const databases = [pool, front].map((one) => one.end({ timeout: 5 }));
+    return Promise.allSettled([services.charges.stop(), ...databases, connection.close()]);
   };
   try {
     await listen(server, options.port, options.host);
@@ -127,6 +144,22 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
       await drain(server);
       await closeClients();
     },
+  };
+}
+
+/** Of a pool's connections: those for what every request begins with, and those for the rest. */
+function sharesOf(connections: number): [front: number, rest: number] {
+  const front = connections >= 8 ? 2 : 1;
+  return [front, Math.max(connections - front, 1)];
+}
+
+function addPools(one: PoolState, other: PoolState): PoolState {
+  return {
+    max: one.max + other.max,
+    idle: one.idle + other.idle,
+    busy: one.busy + other.busy,
+    connecting: one.connecting + other.connecting,
+    waiting: one.waiting + other.waiting,
   };
 }
 

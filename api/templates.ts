@@ -10,6 +10,7 @@ import {
 } from '../domain/templates.ts';
 import { endpoint } from './http/endpoint.ts';
 import { invalidRequest, notFound } from './http/errors.ts';
+import { mapPaced } from './http/pace.ts';
 import { omissible, omissibleWithDefault, plainText } from './fields.ts';
 import { refuseMalformed } from './messages/malformed.ts';
 import { withinQuota } from './http/quotas.ts';
@@ -18,8 +19,8 @@ import { templateSchema } from './schemas.ts';
 const NAME_MAX = 80;
 const SUBJECT_MAX = 80;
 const TEMPLATE_ID = /^tpl_[0-9a-z]{26}$/;
-// A body of the greatest length with every character written as an escape.
-const REQUEST_LIMIT = 1024 * 1024;
+// A body of the greatest length (100,000) with every character written as an escape of six, and the rest.
+const REQUEST_LIMIT = 608 * 1024;
 const PARAMS = { template_bytes: 'body' } as const;
 
 const name = plainText.trim().min(1).max(NAME_MAX);
@@ -39,9 +40,9 @@ export const listTemplates = endpoint({
   scope: 'read',
   summary: 'Lists the message templates by name.',
   responses: { 200: z.strictObject({ data: z.array(templateSchema) }) },
-  async handle({ services, caller }) {
+  async handle({ services, caller, pace }) {
     const templates = await stored.listTemplates(services.sql, caller.accountId);
-    return { status: 200, body: { data: templates.map(templateRecord) } };
+    return { status: 200, body: { data: await mapPaced(pace, templates, templateRecord) } };
   },
 });
 

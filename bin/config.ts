@@ -20,6 +20,8 @@ const environment = z.object({
   PUBLIC_URL: httpUrl.optional(),
   SHORT_URL: httpUrl.optional(),
   TRUST_PROXY: flag.default(false),
+  REQUESTS_AT_ONCE: count(1, 100_000).default(100),
+  HEAVY_REQUESTS_AT_ONCE: count(1, 1_000).default(4),
   METRICS_PORT: count(0, 65535).optional(),
   METRICS_HOST: z.string().min(1).default('127.0.0.1'),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
@@ -65,7 +67,8 @@ export class ConfigError extends Error {
 }
 
 // A misspelt setting of these families would silently do nothing; other variables are none of our business.
-const OWN_FAMILIES = /^(WEBHOOK|DATABASE|TEMPORAL|SECRETS|SHORT|METRICS|RETAIN|RECONCILE|WORKFLOW)_/;
+const OWN_FAMILIES =
+  /^(WEBHOOK|REQUESTS|HEAVY|DATABASE|TEMPORAL|SECRETS|SHORT|METRICS|RETAIN|RECONCILE|WORKFLOW)_/;
 
 /**
  * Reads the settings. An empty variable counts as absent.

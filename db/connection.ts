@@ -15,6 +15,11 @@ export interface PoolState {
   /** Statements that wait for a connection. */
   waiting: number;
 }
+/** How long a statement may take, and how long of it it may wait for a lock; as long as it takes unless given. */
+export interface StatementLimits {
+  statementMs?: number;
+  lockMs?: number;
+}
 /** A piece of a statement, made by the same tag as whole ones. */
 export type Fragment = ReturnType<Sql>;
 
@@ -32,13 +37,23 @@ const KEEPALIVE = { tcp_keepalives_idle: 60, tcp_keepalives_interval: 10, tcp_ke
  * @param max connections held at most
  * @param silenceMs a connection on which a statement has waited for so long and nothing moved is given up: its statement
  *   fails with ETIMEDOUT, and may have been carried out. Longer than any statement may take; never unless given.
+ * @param limits after which the server gives a statement up
  */
-export function openDatabase(url: string, max = 10, silenceMs?: number): Database {
+export function openDatabase(
+  url: string,
+  max = 10,
+  silenceMs?: number,
+  { statementMs, lockMs }: StatementLimits = {},
+): Database {
   // Known to the corrected driver alone.
   const corrected = silenceMs === undefined ? {} : { silence: silenceMs };
   // The other end of a connection that died without a word: its transaction would keep its locks for hours, also where it
   // is not idle but waits for the second half of a statement.
   const forgetful = silenceMs === undefined ? {} : { transaction_timeout: FORGOTTEN_AFTER_MS, ...KEEPALIVE };
+  const limits = {
+    ...(statementMs === undefined ? {} : { statement_timeout: statementMs }),
+    ...(lockMs === undefined ? {} : { lock_timeout: lockMs }),
+  };
   return postgres(url, {
     ...corrected,
     max,
@@ -47,7 +62,7 @@ export function openDatabase(url: string, max = 10, silenceMs?: number): Databas
     // A database that comes back is noticed at once, however long it was away.
     backoff: () => RECONNECT_SECONDS,
     onnotice: () => undefined,
-    connection: { application_name: 'goniec', TimeZone: 'UTC', ...forgetful },
+    connection: { application_name: 'goniec', TimeZone: 'UTC', ...forgetful, ...limits },
     types: {
       bigint: {
         to: INT8,

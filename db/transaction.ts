@@ -1,4 +1,8 @@
 import { type Database, LONGEST_TRANSACTION_MS, type Sql } from './connection.ts';
+import { currentPatience, OutOfPatienceError } from './patience.ts';
+
+// The time that is left for the commit itself: what is committed has been answered for.
+const COMMIT_MS = 250;
 
 // What the driver says of a connection that is gone, and the SQLSTATEs after which the server closes it.
 const LOST = new Set([
@@ -18,9 +22,11 @@ const LOST = new Set([
  *
  * The driver goes on with a transaction whose connection is lost: what its code does next, the rollback included, would
  * run on that connection when it is connected again, perhaps in the middle of another transaction. So a lost
- * transaction ends here at once, and its code can do nothing more with it.
+ * transaction ends here at once, and its code can do nothing more with it. So does one whose time is over: it is rolled back, also
+ * where its last statement is only just answered.
  *
- * @throws what `work` throws, after a rollback; the loss of the connection; an error after a minute
+ * @throws what `work` throws, after a rollback; the loss of the connection; OutOfPatienceError when its caller waits no longer; an error
+ *   after a minute
  */
 export async function transaction<T>(sql: Database, work: (tx: Sql) => Promise<T>): Promise<T> {
   let lost: Error | undefined;
@@ -39,7 +45,8 @@ export async function transaction<T>(sql: Database, work: (tx: Sql) => Promise<T
       },
     });
     return new Promise<T>((resolve, reject) => {
-      work(guarded).then(resolve, (error: unknown) => {
+      const settle = (value: T) => (lost === undefined ? resolve(value) : reject(lost));
+      work(guarded).then(settle, (error: unknown) => {
         // Left unsettled when the connection is lost: the driver would answer a rejection with a rollback.
         if (isLoss(error)) lose(error);
         else reject(error instanceof Error ? error : new Error(String(error)));
@@ -49,12 +56,18 @@ export async function transaction<T>(sql: Database, work: (tx: Sql) => Promise<T
   begun.catch((error: unknown) => {
     if (isLoss(error)) lose(error);
   });
-  const timer = setTimeout(() => lose(new Error('a transaction took too long')), LONGEST_TRANSACTION_MS);
+  const timer = setTimeout(() => lose(new OutOfPatienceError('a transaction took too long')), timeLeft());
   try {
     return (await Promise.race([begun, loss])) as T;
   } finally {
     clearTimeout(timer);
   }
+}
+
+function timeLeft(): number {
+  const patience = currentPatience();
+  if (patience === null) return LONGEST_TRANSACTION_MS;
+  return Math.min(LONGEST_TRANSACTION_MS, patience.until - COMMIT_MS - Date.now());
 }
 
 function isLoss(error: unknown): error is Error {

@@ -1,56 +1,92 @@
-import { CsvError, parse } from 'csv-parse/sync';
+import { CsvError, parse } from 'csv-parse';
+import { finished } from 'node:stream/promises';
+import { StringDecoder } from 'node:string_decoder';
 import { composed } from '../../domain/composed.ts';
 import { customKeyProblem, repeatedKey } from '../../domain/contactFields.ts';
-import { invalidRequest } from '../http/errors.ts';
-import { customKeyOf, isContactColumn, splitNames } from '../../domain/contactTable.ts';
+import { type ApiError, invalidRequest } from '../http/errors.ts';
+import { mapPaced, type Pace } from '../http/pace.ts';
+import { CONTACT_COLUMNS, customKeyOf, isContactColumn, splitNames } from '../../domain/contactTable.ts';
 import { unprotectedCell } from '../../domain/tableCell.ts';
+import { CUSTOM_COLUMNS_MAX } from './export.ts';
 
 // The header, the most that one request may hold, and one more to tell that it holds too many: what comes behind is not
 // worth the time of reading it.
 const ROWS_READ = 1 + 500 + 1;
-// As many columns as an export writes, each with the longest value.
-const ROW_MAX = 1_000_000;
+// As many columns as an export writes.
+const COLUMNS_MAX = CONTACT_COLUMNS.length + CUSTOM_COLUMNS_MAX;
+// 100 groups of 80 characters, a backslash before each of them.
+const CELL_MAX = 100 * (2 * 80 + 1);
+// As many custom columns as a contact may have fields and all the others empty, the longest values in quotes.
+const ROW_MAX = COLUMNS_MAX + CELL_MAX + 100_000;
+// A millisecond or two: the parser makes some thousand cells of it.
+const PIECE_BYTES = 4_096;
 
 type Cells = readonly string[];
 
 /**
  * Reads a table of contacts (`text/csv`, with a header) as the array of objects that JSON would have been. Columns are
  * separated by commas or semicolons; one that is not a contact's own is a custom field. An empty cell is an
- * empty text: it clears. Values are checked where those of JSON are.
+ * empty text: it clears. Values are checked where those of JSON are. Works in slices.
  *
  * @throws ApiError 400 for text that is no table, and for columns that cannot be
  */
-export function readContactsCsv(text: string): unknown[] {
-  const [header, ...rows] = readTable(text);
+export async function readContactsCsv(utf8: Buffer, pace: Pace): Promise<unknown[]> {
+  const [header, ...rows] = await readTable(utf8, pace);
   const columns = readHeader(header ?? []);
-  return rows.map((row) => contactOf(columns, row));
+  return await mapPaced(pace, rows, (row) => contactOf(columns, row));
 }
 
-function readTable(text: string): string[][] {
+async function readTable(utf8: Buffer, pace: Pace): Promise<string[][]> {
+  const parser = parse({
+    bom: true,
+    delimiter: separatorOf(utf8.toString('utf8', 0, ROW_MAX)),
+    skip_empty_lines: true,
+    max_record_size: ROW_MAX,
+    // A row that is too long or too short is that row's problem.
+    relax_column_count: true,
+  });
+  const rows: string[][] = [];
+  parser.on('data', (row: string[]) => rows.push(row));
+  const ended = finished(parser);
+  // Whether it fails is asked for at the end.
+  ended.catch(() => undefined);
+  const decoder = new StringDecoder('utf8');
+  for (let from = 0; from < utf8.length && rows.length < ROWS_READ && !parser.errored; from += PIECE_BYTES) {
+    if (pace.due()) await pace.rest();
+    const piece = decoder.write(utf8.subarray(from, from + PIECE_BYTES));
+    await new Promise<void>((written) => parser.write(piece, () => written()));
+  }
+  const enough = rows.length >= ROWS_READ;
+  if (enough) parser.destroy();
+  else if (!parser.errored) parser.end();
   try {
-    return parse(text, {
-      bom: true,
-      delimiter: separatorOf(text),
-      skip_empty_lines: true,
-      to: ROWS_READ,
-      max_record_size: ROW_MAX,
-      // A row that is too long or too short is that row's problem.
-      relax_column_count: true,
-    });
+    if (!enough) await ended;
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     const line: unknown = error['lines'];
     throw invalidRequest({ reason: 'csv_malformed', line: typeof line === 'number' ? line : null });
   }
+  return rows.slice(0, ROWS_READ);
 }
 
-/** Whichever the header has more of; spreadsheets in Poland write semicolons. */
-function separatorOf(text: string): ',' | ';' {
-  const header = text.slice(0, text.search(/[\r\n]|$/));
-  return header.split(';').length > header.split(',').length ? ';' : ',';
+/**
+ * Whichever the header has more of; spreadsheets in Poland write semicolons.
+ * @throws ApiError 400 for a header with far too many of them
+ */
+function separatorOf(beginning: string): ',' | ';' {
+  const header = beginning.slice(0, beginning.search(/[\r\n]|$/));
+  const [commas, semicolons] = [header.split(',').length, header.split(';').length];
+  // Some may stand in quoted names; how many columns there are is seen when it is read.
+  if (Math.max(commas, semicolons) > 2 * COLUMNS_MAX) throw tooWide();
+  return semicolons > commas ? ';' : ',';
+}
+
+function tooWide(): ApiError {
+  return invalidRequest({ reason: 'csv_header_too_wide', limit: COLUMNS_MAX });
 }
 
 function readHeader(header: Cells): string[] {
+  if (header.length > COLUMNS_MAX) throw tooWide();
   const columns = header.map((cell) => {
     const name = composed(unprotectedCell(cell).trim());
     return isContactColumn(name.toLowerCase()) ? name.toLowerCase() : name;
@@ -71,11 +107,14 @@ function contactOf(columns: readonly string[], row: Cells): unknown {
   const fields: [string, string][] = [];
   for (const [index, raw] of row.entries()) {
     const column = columns[index];
-    const cell = unprotectedCell(raw);
+    // What no field can hold stays one value, too long for whatever it is meant for.
+    const cell = raw.length > CELL_MAX ? raw.slice(0, CELL_MAX) : unprotectedCell(raw);
     if (column === undefined) {
       // Refused by name, like any field that a contact does not have.
-      if (cell !== '') contact[`#${index + 1}`] = cell;
-    } else if (column === 'groups') contact['groups'] = splitNames(cell);
+      if (cell === '') continue;
+      contact[`#${index + 1}`] = cell;
+      break;
+    } else if (column === 'groups') contact['groups'] = raw.length > CELL_MAX ? [cell] : splitNames(cell);
     else if (column === 'msisdn') contact['msisdn'] = cell.trim();
     else if (isContactColumn(column)) contact[column] = cell;
     else fields.push([customKeyOf(column), cell]);

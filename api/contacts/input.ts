@@ -9,7 +9,7 @@ import {
 } from '../../domain/contactFields.ts';
 import { composed } from '../../domain/composed.ts';
 import type { Problem } from '../http/errors.ts';
-import { issue, lineText, msisdn, plainText, EXACT_MAX, exactNumber } from '../fields.ts';
+import { issue, lineText, msisdn, notFarBeyond, plainText, EXACT_MAX, exactNumber } from '../fields.ts';
 import { groupReference } from '../groups/input.ts';
 
 const NAME_MAX = 100;
@@ -20,6 +20,7 @@ const email = z.email();
 const orNull = (value: string | null): string | null => (value === '' ? null : value);
 
 const personName = lineText
+  .refine(...notFarBeyond(NAME_MAX))
   .transform(composed)
   .pipe(z.string().trim().max(NAME_MAX))
   .meta({ maxLength: NAME_MAX })
@@ -30,14 +31,21 @@ const personName = lineText
 const emailAddress = plainText
   .trim()
   .max(EMAIL_MAX)
-  .refine((value) => value === '' || email.safeParse(value).success, issue({ reason: 'field_malformed' }))
+  // The pattern of an address overflows the stack with a text of megabytes.
+  .refine(
+    (value) => value === '' || (value.length <= EMAIL_MAX && email.safeParse(value).success),
+    issue({ reason: 'field_malformed' }),
+  )
   .meta({ anyOf: [{ format: 'email' }, { maxLength: 0 }] })
   .nullable()
   .transform(orNull)
   .optional();
 
 const customValue = z
-  .union([exactNumber.transform(String), plainText.transform(composed)])
+  .union([
+    exactNumber.transform(String),
+    plainText.refine(...notFarBeyond(CUSTOM_VALUE_MAX)).transform(composed),
+  ])
   .pipe(z.string().max(CUSTOM_VALUE_MAX));
 
 // Read by hand: the key is named in the problem, and a value that is no text may be a number.

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { composed } from '../../domain/composed.ts';
 import { isMeantAsGroupId } from '../../domain/contacts.ts';
-import { issue, lineText } from '../fields.ts';
+import { issue, lineText, notFarBeyond } from '../fields.ts';
 
 const GROUP_NAME_MAX = 80;
 // As `lineText`, and not blank.
@@ -19,6 +19,7 @@ export function isGroupId(text: string): boolean {
 
 /** What names a group: its name, or its id (v2.3.0, Contacts, `groups`). */
 export const groupReference = lineText
+  .refine(...notFarBeyond(GROUP_NAME_MAX))
   .transform(composed)
   .pipe(z.string().trim().min(1).max(GROUP_NAME_MAX))
   .meta({ minLength: 1, maxLength: GROUP_NAME_MAX, pattern: SOMETHING_ON_ONE_LINE });

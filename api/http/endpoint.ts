@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Requester } from '../../db/accounts/audit.ts';
 import type { Services } from '../services.ts';
+import type { Pace } from './pace.ts';
 
 export type Scope = 'send' | 'read' | 'manage';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -28,6 +29,8 @@ export interface Call<Params, Query, Body, Who> {
   idempotencyKey: string | null;
   /** When the request came, epoch milliseconds of this process. */
   receivedAt: number;
+  /** For whatever may take longer than some milliseconds. */
+  pace: Pace;
   services: Services;
 }
 
@@ -65,7 +68,9 @@ interface Traits {
    * Takes `text/csv` beside JSON: turns the text into what `body` validates.
    * @throws ApiError 400
    */
-  parseCsv?: (text: string) => unknown;
+  parseCsv?: (utf8: Buffer, pace: Pace) => Promise<unknown>;
+  /** Takes long for one request, as a report does: an account has fewer of these under way at once. */
+  heavy?: boolean;
   /** Takes the header `Idempotency-Key`. */
   idempotent?: boolean;
   /** Takes money: answers 402 where there is too little. */

@@ -8,6 +8,7 @@ export type Problem =
     }
   | { reason: 'scope_missing'; scope: string }
   | { reason: 'rate_limited'; seconds: number }
+  | { reason: 'too_many_at_once' | 'too_many_heavy_at_once'; limit: number }
   | { reason: 'route_unknown' | 'resource_unknown' | 'message_unknown' }
   | { reason: 'group_unknown' | 'group_empty'; group: string }
   | { reason: 'groups_too_many'; limit: number }
@@ -16,6 +17,17 @@ export type Problem =
   | { reason: 'content_type_unsupported' | 'charset_unsupported' | 'content_encoding_unsupported' }
   | { reason: 'host_missing' | 'expectation_unsupported' }
   | { reason: 'request_malformed' | 'headers_too_large' | 'request_too_slow' | 'body_aborted' }
+  | {
+      reason:
+        | 'body_too_deep'
+        | 'body_too_many_keys'
+        | 'body_too_many_items'
+        | 'body_too_many_values'
+        | 'key_too_long'
+        | 'csv_header_too_wide';
+      limit: number;
+    }
+  | { reason: 'field_repeated'; field: string }
   | { reason: 'body_missing' | 'body_not_utf8' | 'body_not_json' | 'body_not_object' }
   | { reason: 'field_missing' | 'field_unknown' | 'field_malformed'; field: string }
   | { reason: 'parameter_unknown' | 'query_repeated' | 'plus_not_encoded'; field: string }
@@ -115,6 +127,9 @@ export type ErrorCode =
   | 'unsupported_media_type'
   | 'internal_error';
 
+// A name of the caller's own may be as long as a request line; ours are short.
+const PARAM_MAX = 256;
+
 /** An answer that is not a success; whoever finds the reason throws it, the error envelope is written in one place. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
@@ -134,7 +149,7 @@ export class ApiError extends Error {
     this.status = status;
     this.code = code;
     this.problem = problem;
-    this.param = options.param ?? null;
+    this.param = options.param?.slice(0, PARAM_MAX) ?? null;
     this.headers = options.headers ?? {};
   }
 }

@@ -3,6 +3,7 @@ import {
   ServiceError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
+import { OutOfPatienceError } from '../../db/patience.ts';
 
 // What postgres.js says when there is no connection, and the SQLSTATEs of a server that is starting, stopping or full.
 const DATABASE_GONE = new Set([
@@ -20,7 +21,8 @@ const DATABASE_GONE = new Set([
   '57P02',
   '57P03',
 ]);
-const DATABASE_SLOW = new Set(['ETIMEDOUT', 'CONNECT_TIMEOUT', '57014']);
+// The last two are a statement and a wait for a lock that took too long.
+const DATABASE_SLOW = new Set(['ETIMEDOUT', 'CONNECT_TIMEOUT', '57014', '55P03']);
 const GRPC_TIMEOUTS: readonly number[] = [1, 4]; // CANCELLED, DEADLINE_EXCEEDED
 
 /** Time ran out before something behind the API had answered. */
@@ -33,7 +35,8 @@ export class DeadlineError extends Error {
  * @returns 504 when it did not answer in time, 502 when it is not there, null when the error is something else
  */
 export function outageStatus(error: unknown): 502 | 504 | null {
-  if (error instanceof DeadlineError || error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return 504;
+  if (error instanceof DeadlineError || error instanceof OutOfPatienceError) return 504;
+  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return 504;
   const grpc = error instanceof ServiceError ? error.cause : error;
   if (isGrpcServiceError(grpc)) {
     return GRPC_TIMEOUTS.includes(grpc.code) ? 504 : 502;

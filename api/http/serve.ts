@@ -1,16 +1,21 @@
 import type { ParameterizedContext } from 'koa';
 import { clientAddress } from './address.ts';
 import { authenticate, authorise, type Identity } from './authentication.ts';
-import { readBody } from './body.ts';
+import { readBody, type SizeWatch } from './body.ts';
+import { BYTES_OF_A_REQUEST, countBody } from './bodyCost.ts';
 import { Readable } from 'node:stream';
+import { type Patience, withPatience } from '../../db/patience.ts';
+import type { Admitted } from './admission.ts';
 import type { Answer, Caller, CsvAnswer, Endpoint } from './endpoint.ts';
 import { addIds, idsAmong } from '../../telemetry/ids.ts';
 import { ApiError, invalidRequest, notFound, providerError } from './errors.ts';
 import { DeadlineError, within } from './outages.ts';
+import { newPace } from './pace.ts';
 import type { Services } from '../services.ts';
 import { readQuery, validate } from './validation.ts';
 import { z } from 'zod';
 
+// 1,000 numbers of the blacklist with quotes and comma are 15 kB, 500 ids and numbers of members 16 kB, one contact with its groups 33 kB.
 const BODY_LIMIT = 64 * 1024;
 // Nothing hangs: what has not been answered by then is answered with 504.
 const ANSWER_MS = 10_000;
@@ -47,29 +52,60 @@ export async function serve(
   context.state.route = endpoint.path;
   if (endpoint.changes === true) context.state.changes = true;
   const caller = endpoint.scope === null ? null : await identify(endpoint, services, context, receivedAt);
+  const csv = endpoint.csv === true && context.accepts('json', 'csv') === 'csv';
+  const admitted = caller === null ? null : services.admission.enter(caller.accountId, context.res);
+  if (csv || endpoint.heavy === true) admitted?.becomesHeavy();
   const spentMs = Date.now() - receivedAt;
   const body =
     endpoint.body === undefined
       ? undefined
-      : await readBody(context.req, endpoint.bodyLimit ?? BODY_LIMIT, endpoint.parseCsv);
+      : await readBody(context.req, {
+          limitBytes: endpoint.bodyLimit ?? BODY_LIMIT,
+          parseCsv: endpoint.parseCsv,
+          watch: watchSize(services, context, caller, admitted),
+        });
   const call = {
     params: readParams(endpoint, params),
     query: validate(endpoint.query ?? NOTHING, readQuery(context.querystring), 'parameter_unknown'),
     body: endpoint.body === undefined ? undefined : validate(endpoint.body, body),
     caller,
     requestId: context.state.requestId,
-    csv: endpoint.csv === true && context.accepts('json', 'csv') === 'csv',
+    csv,
     idempotencyKey: endpoint.idempotent ? readIdempotencyKey(context) : null,
     // How long the caller takes for its body is not our time.
     receivedAt: Date.now() - spentMs,
+    pace: newPace(),
     services,
   };
-  write(context, endpoint, await beforeDeadline(call.receivedAt, endpoint.handle(call)));
+  const patience: Patience = {
+    owner: caller === null ? null : caller.accountId,
+    until: call.receivedAt + ANSWER_MS,
+    signal: admitted?.over ?? null,
+  };
+  const handled = withPatience(patience, () => endpoint.handle(call));
+  const answer = await beforeDeadline(call.receivedAt, handled);
+  await write(context, endpoint, answer, patience);
+}
+
+/** A large body is one of the account's heavy requests, and more than one of its window. */
+function watchSize(
+  { front }: Services,
+  context: Context,
+  caller: Caller | null,
+  admitted: Admitted | null,
+): SizeWatch {
+  return {
+    largerThan: { bytes: BYTES_OF_A_REQUEST, tell: () => admitted?.becomesHeavy() },
+    async size(bytes) {
+      if (caller === null) return;
+      await countBody(front, caller.accountId, bytes, (name, value) => context.set(name, value));
+    },
+  };
 }
 
 async function identify(
   endpoint: Endpoint,
-  { sql }: Services,
+  { front }: Services,
   context: Context,
   receivedAt: number,
 ): Promise<Caller> {
@@ -83,7 +119,7 @@ async function identify(
     Object.assign(context.state, { accountId, keyId });
     addIds({ accountId });
   };
-  const caller = await beforeDeadline(receivedAt, authenticate(sql, presented, setHeader, identified));
+  const caller = await beforeDeadline(receivedAt, authenticate(front, presented, setHeader, identified));
   authorise(endpoint, caller);
   return caller;
 }
@@ -127,23 +163,50 @@ function headerText(value: string): string {
   }
 }
 
-/** Writes the answer, which has to be what the endpoint declares: anything else is a fault of ours. */
-function write(context: Context, endpoint: Endpoint, answer: Answer | CsvAnswer): void {
+/**
+ * Writes the answer, which has to be what the endpoint declares: anything else is a fault of ours. A large one is made in steps, with time for
+ * others in between.
+ */
+async function write(
+  context: Context,
+  endpoint: Endpoint,
+  answer: Answer | CsvAnswer,
+  patience: Patience,
+): Promise<void> {
   if (endpoint.csv === true) context.vary('Accept');
-  if ('csv' in answer) return writeCsv(context, answer);
+  if ('csv' in answer) return writeCsv(context, answer, patience);
+  const pace = newPace();
   const schema = endpoint.responses[answer.status];
   const checked = schema?.safeParse(answer.body);
   if (checked?.success !== true) {
     throw new ApiError(500, 'internal_error', { reason: 'internal' }, { cause: checked?.error });
   }
+  if (pace.due()) await pace.rest();
+  const text = JSON.stringify(checked.data);
+  if (pace.due()) await pace.rest();
   if (answer.headers !== undefined) context.set(answer.headers);
   context.status = answer.status;
-  context.body = checked.data;
+  context.body = Buffer.from(text);
+  context.type = 'application/json; charset=utf-8';
 }
 
-function writeCsv(context: Context, { status, filename, csv }: CsvAnswer): void {
+function writeCsv(context: Context, { status, filename, csv }: CsvAnswer, patience: Patience): void {
   context.status = status;
   context.attachment(filename);
   context.type = 'text/csv; charset=utf-8';
-  context.body = Readable.from(csv);
+  context.body = Readable.from(withPatienceEach(csv, patience));
+}
+
+/** Each piece is waited for as long as an answer; how long the caller takes to read them is its own time. */
+async function* withPatienceEach(
+  pieces: AsyncIterable<string> | Iterable<string>,
+  { owner }: Patience,
+): AsyncGenerator<string> {
+  const source = Symbol.asyncIterator in pieces ? pieces[Symbol.asyncIterator]() : pieces[Symbol.iterator]();
+  for (;;) {
+    const patience = { owner, until: Date.now() + ANSWER_MS, signal: null };
+    const next = await withPatience(patience, () => Promise.resolve(source.next()));
+    if (next.done === true) return;
+    yield next.value;
+  }
 }

@@ -1,3 +1,4 @@
+import { withPatience } from '../../db/patience.ts';
 import { outageStatus, within } from './outages.ts';
 import type { Page, PageAnswer, Visit } from './page.ts';
 import type { Context } from './serve.ts';
@@ -5,6 +6,8 @@ import type { Services } from '../services.ts';
 
 // As for endpoints: nothing hangs.
 const ANSWER_MS = 10_000;
+// Visitors share the database's connections with the accounts as one of them would.
+const PUBLIC = 'public pages';
 
 /** Answers a visit to a page, in the page's own words whatever happens. */
 export async function servePage(page: Page, services: Services, context: Context): Promise<void> {
@@ -29,7 +32,12 @@ export async function servePage(page: Page, services: Services, context: Context
 
 async function answerTo(page: Page, visit: Visit): Promise<PageAnswer> {
   try {
-    return await within(visit.receivedAt + ANSWER_MS, page.handle(visit));
+    const until = visit.receivedAt + ANSWER_MS;
+    const patience = { owner: PUBLIC, until, signal: null };
+    return await within(
+      until,
+      withPatience(patience, () => page.handle(visit)),
+    );
   } catch (error) {
     visit.services.log.error({ err: error, requestId: visit.requestId }, 'page failed');
     return page.failed(outageStatus(error) ?? 500, visit);

@@ -55,6 +55,13 @@ export function problemText(problem: Problem): string {
       return `Klucz API nie ma wymaganego uprawnienia „${problem.scope}”.`;
     case 'rate_limited':
       return `Przekroczono limit żądań na minutę. Spróbuj ponownie za ${problem.seconds} s.`;
+    case 'too_many_at_once':
+      return `Konto ma już tyle żądań w toku, ile może mieć jednocześnie: ${problem.limit}. Spróbuj ponownie za chwilę.`;
+    case 'too_many_heavy_at_once':
+      return (
+        `Konto ma już w toku tyle dużych żądań (duże treści, raporty, eksporty), ile może mieć jednocześnie: ${problem.limit}. ` +
+        'Spróbuj ponownie za chwilę.'
+      );
     case 'route_unknown':
       return 'Nie ma takiego adresu.';
     case 'resource_unknown':
@@ -91,14 +98,26 @@ export function problemText(problem: Problem): string {
       return 'Treść żądania nie jest poprawnym tekstem UTF-8.';
     case 'body_not_json':
       return 'Treść żądania nie jest poprawnym dokumentem JSON.';
+    case 'body_too_deep':
+      return `Treść żądania jest zagnieżdżona za głęboko (najwyżej poziomów: ${problem.limit}).`;
+    case 'body_too_many_keys':
+      return `Obiekt w treści żądania ma za dużo pól (najwyżej ${problem.limit}).`;
+    case 'body_too_many_items':
+      return `Tablica w treści żądania ma za dużo elementów (najwyżej ${problem.limit}).`;
+    case 'body_too_many_values':
+      return `Treść żądania ma za dużo wartości (najwyżej ${problem.limit}).`;
+    case 'key_too_long':
+      return `Nazwa pola w treści żądania jest za długa (maksimum znaków: ${problem.limit}).`;
+    case 'field_repeated':
+      return `Pole ${quoted(problem.field)} podano więcej niż raz.`;
     case 'body_not_object':
       return 'Treść żądania musi być obiektem JSON.';
     case 'field_missing':
-      return `Brak wymaganego pola „${problem.field}”.`;
+      return `Brak wymaganego pola ${quoted(problem.field)}.`;
     case 'field_unknown':
       return `Nieznane pole ${quoted(problem.field)}.`;
     case 'field_malformed':
-      return `Pole „${problem.field}” ma nieprawidłową wartość.`;
+      return `Pole ${quoted(problem.field)} ma nieprawidłową wartość.`;
     case 'parameter_unknown':
       return `Nieznany parametr ${quoted(problem.field)}.`;
     case 'plus_not_encoded':
@@ -106,21 +125,21 @@ export function problemText(problem: Problem): string {
     case 'query_repeated':
       return `Parametr ${quoted(problem.field)} podano więcej niż raz.`;
     case 'field_type':
-      return `Pole „${problem.field}” musi być ${TYPES[problem.expected] ?? 'innego typu'}.`;
+      return `Pole ${quoted(problem.field)} musi być ${TYPES[problem.expected] ?? 'innego typu'}.`;
     case 'field_too_short':
       return problem.unit === 'items'
-        ? `Pole „${problem.field}” ma za mało elementów (co najmniej ${problem.limit}).`
-        : `Pole „${problem.field}” jest za krótkie (minimum znaków: ${problem.limit}).`;
+        ? `Pole ${quoted(problem.field)} ma za mało elementów (co najmniej ${problem.limit}).`
+        : `Pole ${quoted(problem.field)} jest za krótkie (minimum znaków: ${problem.limit}).`;
     case 'field_too_long':
       return problem.unit === 'items'
-        ? `Pole „${problem.field}” ma za dużo elementów (najwyżej ${problem.limit}).`
-        : `Pole „${problem.field}” jest za długie (maksimum znaków: ${problem.limit}).`;
+        ? `Pole ${quoted(problem.field)} ma za dużo elementów (najwyżej ${problem.limit}).`
+        : `Pole ${quoted(problem.field)} jest za długie (maksimum znaków: ${problem.limit}).`;
     case 'number_out_of_range':
-      return `Pole „${problem.field}” musi być liczbą całkowitą od ${problem.min} do ${problem.max}.`;
+      return `Pole ${quoted(problem.field)} musi być liczbą całkowitą od ${problem.min} do ${problem.max}.`;
     case 'one_of':
-      return `Pole „${problem.field}” musi mieć jedną z wartości: ${problem.values.join(', ')}.`;
+      return `Pole ${quoted(problem.field)} musi mieć jedną z wartości: ${problem.values.join(', ')}.`;
     case 'characters_forbidden':
-      return `Pole „${problem.field}” zawiera niedozwolone znaki.`;
+      return `Pole ${quoted(problem.field)} zawiera niedozwolone znaki.`;
     case 'idempotency_key_length':
       return 'Nagłówek Idempotency-Key musi mieć od 1 do 128 znaków.';
     case 'idempotency_key_repeated':
@@ -149,7 +168,7 @@ export function problemText(problem: Problem): string {
       return `Nadawca ${quoted(problem.sender)} nie jest aktywny na liście nadawców konta.`;
     case 'sender_malformed':
       return (
-        `Pole „${problem.field}” musi być nazwą nadawcy (od 1 do 11 znaków: litery bez polskich znaków, cyfry, ` +
+        `Pole ${quoted(problem.field)} musi być nazwą nadawcy (od 1 do 11 znaków: litery bez polskich znaków, cyfry, ` +
         'spacja, kropka, &, _ lub -) albo numerem od 3 do 15 cyfr.'
       );
     case 'group_empty':
@@ -185,9 +204,9 @@ export function problemText(problem: Problem): string {
     case 'params_repeated':
       return `Klucz ${quoted(problem.key)} w polu „params” jest podany więcej niż raz (wielkość liter nie ma znaczenia).`;
     case 'instant_malformed':
-      return `Pole „${problem.field}” musi być datą i godziną ISO 8601 ze strefą, np. 2026-11-21T10:00:00Z.`;
+      return `Pole ${quoted(problem.field)} musi być datą i godziną ISO 8601 ze strefą, np. 2026-11-21T10:00:00Z.`;
     case 'window_malformed':
-      return `Pole „${problem.field}” musi mieć postać HH:MM-HH:MM i obejmować co najmniej 15 minut.`;
+      return `Pole ${quoted(problem.field)} musi mieć postać HH:MM-HH:MM i obejmować co najmniej 15 minut.`;
     case 'send_at_too_far':
       return 'Wysyłkę można zaplanować najwyżej 90 dni naprzód.';
     case 'expires_at_out_of_range':
@@ -230,13 +249,13 @@ export function problemText(problem: Problem): string {
     case 'link_unknown':
       return 'Nie znaleziono linku o podanym tokenie.';
     case 'field_exclusive':
-      return `Podaj jedno z pól „${problem.other}” i „${problem.field}”, nie oba.`;
+      return `Podaj jedno z pól „${problem.other}” i ${quoted(problem.field)}, nie oba.`;
     case 'instant_past':
-      return `Pole „${problem.field}” musi być chwilą w przyszłości.`;
+      return `Pole ${quoted(problem.field)} musi być chwilą w przyszłości.`;
     case 'number_not_listed':
       return 'Tego numeru nie ma na czarnej liście.';
     case 'day_malformed':
-      return `Pole „${problem.field}” musi być dniem w postaci RRRR-MM-DD, np. 2026-11-21.`;
+      return `Pole ${quoted(problem.field)} musi być dniem w postaci RRRR-MM-DD, np. 2026-11-21.`;
     case 'period_reversed':
       return 'Pierwszy dzień raportu nie może być późniejszy niż ostatni.';
     case 'period_too_long':
@@ -280,6 +299,8 @@ export function problemText(problem: Problem): string {
       return `Kolumna ${quoted(problem.column)} występuje w pliku CSV więcej niż raz.`;
     case 'csv_columns_too_many':
       return `Kontakty mają razem za dużo różnych pól własnych na jeden plik CSV (najwyżej ${problem.limit}). Zawęź listę.`;
+    case 'csv_header_too_wide':
+      return `Plik CSV ma za dużo kolumn (najwyżej ${problem.limit}).`;
     case 'cursor_malformed':
       return 'Nieprawidłowy kursor. Podaj wartość next_cursor z poprzedniej strony.';
     case 'search_too_long':
@@ -340,8 +361,11 @@ function braced(source: string): string {
   return quoted(end < 0 ? source : source.slice(0, end + 2));
 }
 
+// One more than is shown, so that what is left out is seen; no more, however long it is.
+const QUOTED_READ = 41;
+
 // The caller's own words come back in the message: shortened, and without what could break a line.
 function quoted(input: string): string {
-  const plain = input.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ');
+  const plain = input.slice(0, QUOTED_READ).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ');
   return `„${plain.length > 40 ? `${plain.slice(0, 40).replace(/[\uD800-\uDBFF]$/u, '')}…` : plain}”`;
 }

@@ -5,6 +5,7 @@ import { messageCost, pricePerPart } from '../../domain/price.ts';
 import { orderRoutes, type Routing, type Traffic } from '../../domain/routing.ts';
 import type { Call, Caller } from '../http/endpoint.ts';
 import { ApiError, forbidden } from '../http/errors.ts';
+import { mapPaced } from '../http/pace.ts';
 import { sampleLinks } from './personalLinks.ts';
 import { expandRecipients, readRecipients, type Recipient } from './recipients.ts';
 import type { SendRequest } from './request.ts';
@@ -48,7 +49,7 @@ export interface PlannedMessage extends PersonalText {
  * @throws ApiError 400, 403, 404, 422
  */
 export async function planMessages(call: Call<unknown, unknown, SendRequest, Caller>): Promise<Plan> {
-  const { body, caller, services } = call;
+  const { body, caller, services, pace } = call;
   const { sql } = services;
   const read = readRecipients(body.to);
   const wording = await findWording(sql, caller.accountId, body);
@@ -66,7 +67,7 @@ export async function planMessages(call: Call<unknown, unknown, SendRequest, Cal
   const blacklisted = new Set(terms.blacklisted);
   const optedOut = new Set(terms.opted_out);
   const routing = await services.routing();
-  const messages = recipients.map((recipient): PlannedMessage => {
+  const messages = await mapPaced(pace, recipients, (recipient): PlannedMessage => {
     const values = valuesOf(recipient.msisdn);
     const text = personalText(wording, recipient, values, links);
     const rejected = blacklisted.has(recipient.msisdn);

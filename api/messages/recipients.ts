@@ -35,14 +35,17 @@ export function readRecipients(to: string | readonly string[]): ReadRecipients {
   if (to.length === 0) throw invalidRequest({ reason: 'recipients_empty' }, 'to');
   if (to.length > NAMED_MAX) throw tooMany();
   const seen = new Set<string>();
+  const numbers = new Set<string>();
   const named: Named[] = [];
   for (const [index, input] of to.entries()) {
     // The same text is the same number: reading one costs much more than comparing two.
-    if (!seen.has(input)) named.push(readOne(input, index));
+    if (seen.has(input)) continue;
     seen.add(input);
+    const one = readOne(input, index);
+    named.push(one);
+    if ('msisdn' in one) numbers.add(one.msisdn);
+    if (numbers.size > RECIPIENTS_MAX) throw tooMany();
   }
-  const numbers = new Set(named.flatMap((one) => ('msisdn' in one ? [one.msisdn] : [])));
-  if (numbers.size > RECIPIENTS_MAX) throw tooMany();
   return { named, batched: true };
 }
 

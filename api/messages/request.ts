@@ -60,4 +60,9 @@ export const sendRequest = z
 
 export type SendRequest = z.output<typeof sendRequest>;
 
-export const SEND_BODY_LIMIT = 1024 * 1024;
+/**
+ * In bytes: 10,000 numbers with quotes and comma (15 each) are 150 kB, the most that a list may name before duplicates are removed; 500 are 7.5 kB. The
+ * longest text is 20 parts and two addresses, 7,000 characters or 42 kB written as escapes; what fills its places comes from
+ * `params`, and has to fit into the same 20 parts.
+ */
+export const SEND_BODY_LIMIT = 256 * 1024;

@@ -103,7 +103,8 @@ const KINDS: Readonly<Record<number, ErrorKind>> = {
   429: {
     name: 'TooManyRequests',
     codes: ['rate_limited'],
-    description: "The account's requests of this minute are used up.",
+    description:
+      "The account's requests of this minute are used up (a body counts once for each 64 kB that it begins), or too many of its requests are under way at once.",
     example: { problem: { reason: 'rate_limited', seconds: 17 } },
     headers: { 'Retry-After': header('Retry-After') },
   },

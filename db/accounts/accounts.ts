@@ -1,6 +1,6 @@
 import type { CountryRates } from '../../domain/price.ts';
 import type { Database, Sql } from '../connection.ts';
-import { transaction } from '../transaction.ts';
+import { inTurn } from '../turns.ts';
 import { type Requester, writeApiChange } from './audit.ts';
 import { KeywordRefusedError, keywordRefusal, requireConsent } from './keywords.ts';
 
@@ -53,7 +53,7 @@ export async function readAccount(sql: Sql, accountId: string): Promise<AccountR
  */
 export async function changeSettings(sql: Database, by: Requester, settings: AccountSettings): Promise<void> {
   try {
-    await transaction(sql, async (tx) => {
+    await inTurn(sql, `settings of ${by.accountId}`, async (tx) => {
       const before = await lockSettings(tx, by.accountId);
       const after = { ...before, ...onlyGiven(settings) };
       if (after.inbound_prefix !== null && after.inbound_prefix !== before.inbound_prefix) {

@@ -49,3 +49,33 @@ export async function useKey(sql: Sql, hash: Buffer): Promise<KeyRow | null> {
       from found join counted on counted.account_id = found.account_id`;
   return row ?? null;
 }
+
+/** What is left of an account's request window. */
+export interface WindowLeft {
+  /** Whether there was room. */
+  taken: boolean;
+  /** Requests left of the window. */
+  left: number;
+  /** Whole seconds until the window ends, at least 1. */
+  resets_in: number;
+}
+
+/**
+ * Counts a request that {@link useKey} has counted once as so many more; as no more than a whole window, so that nothing is too large for
+ * an account with a small one.
+ */
+export async function countFurther(sql: Sql, accountId: string, requests: number): Promise<WindowLeft> {
+  const [counted] = await sql<WindowLeft[]>`
+    with taken as (
+      update rate_windows w set used = w.used + least(${requests}::int, a.rate_limit_per_minute - 1)
+        from accounts a
+       where a.id = ${accountId} and w.account_id = a.id
+         and w.used + least(${requests}::int, a.rate_limit_per_minute - 1) <= a.rate_limit_per_minute
+      returning w.account_id, w.used
+    )
+    select t.used is not null as taken, a.rate_limit_per_minute - coalesce(t.used, w.used) as left,
+           greatest(1, ceil(extract(epoch from w.started_at + interval '60 s' - now())))::int as resets_in
+      from rate_windows w join accounts a on a.id = w.account_id left join taken t on t.account_id = w.account_id
+     where w.account_id = ${accountId}`;
+  return counted!;
+}

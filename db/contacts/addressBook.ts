@@ -1,5 +1,5 @@
 import type { Database, Sql } from '../connection.ts';
-import { transaction } from '../transaction.ts';
+import { inTurn } from '../turns.ts';
 
 /**
  * Runs a change of an account's address book in one transaction. Changes of one account take turns: whoever imports,
@@ -10,8 +10,5 @@ export async function changeAddressBook<T>(
   accountId: string,
   work: (tx: Sql) => Promise<T>,
 ): Promise<T> {
-  return await transaction(sql, async (tx) => {
-    await tx`select pg_advisory_xact_lock(hashtextextended(${`address book of ${accountId}`}, 0))`;
-    return await work(tx);
-  });
+  return await inTurn(sql, `address book of ${accountId}`, work);
 }

@@ -2,7 +2,7 @@ import type { TemplateContent } from '../../domain/templates.ts';
 import { quotasOf, type Quotas } from '../../domain/quotas.ts';
 import { QuotaReachedError, readQuotas } from '../accounts/quotas.ts';
 import type { Database, Sql } from '../connection.ts';
-import { transaction } from '../transaction.ts';
+import { inTurn } from '../turns.ts';
 
 export interface TemplateRow extends TemplateContent {
   id: string;
@@ -30,8 +30,7 @@ export async function insertTemplate(
   id: string,
   { name, type, body, subject }: TemplateContent,
 ): Promise<TemplateRow> {
-  return await transaction(sql, async (tx) => {
-    await holdTemplates(tx, accountId);
+  return await changeTemplates(sql, accountId, async (tx) => {
     const before = await templateUsage(tx, accountId);
     const [stored] = await tx<TemplateRow[]>`
       insert into templates (id, account_id, name, type, body, subject)
@@ -53,8 +52,7 @@ export async function changeTemplate(
   id: string,
   change: (stored: TemplateContent) => TemplateContent,
 ): Promise<TemplateRow | null> {
-  return await transaction(sql, async (tx) => {
-    await holdTemplates(tx, accountId);
+  return await changeTemplates(sql, accountId, async (tx) => {
     const stored = await readTemplate(tx, accountId, id);
     if (stored === null) return null;
     const { name, type, body, subject } = change(stored);
@@ -74,8 +72,12 @@ export async function deleteTemplate(sql: Sql, accountId: string, id: string): P
 }
 
 // Writers of one account's templates take turns; the account's own row stays free for charges.
-async function holdTemplates(tx: Sql, accountId: string): Promise<void> {
-  await tx`select pg_advisory_xact_lock(hashtextextended(${`templates of ${accountId}`}, 0))`;
+async function changeTemplates<T>(
+  sql: Database,
+  accountId: string,
+  work: (tx: Sql) => Promise<T>,
+): Promise<T> {
+  return await inTurn(sql, `templates of ${accountId}`, work);
 }
 
 /** How many templates an account has, and how many octets their bodies; there are never so many that counting them takes long. */

@@ -1,5 +1,5 @@
 import type { Database, Sql } from '../connection.ts';
-import { transaction } from '../transaction.ts';
+import { inTurn } from '../turns.ts';
 import { isLate } from './untold.ts';
 import { exhaustEvent } from './webhooks.ts';
 
@@ -30,7 +30,10 @@ export async function requestResend(
   accountId: string | null,
   by: 'account' | 'operator',
 ): Promise<Resend | ResendRefusal> {
-  return await transaction(sql, async (tx) => {
+  const account = await accountOf(sql, eventId);
+  if (account === null) return 'unknown';
+  // One after the other for an account, so that the numbers below hold.
+  return await inTurn(sql, `webhook resends of ${account}`, async (tx) => {
     const [event] = await tx<{ accountId: string; state: string; late: boolean; told: boolean }[]>`
       select e.account_id as "accountId", e.state, ${isLate(tx)} as late, a.webhook_url is not null and a.webhook_secret is not null as told
         from webhook_events e join accounts a on a.id = e.account_id
@@ -38,8 +41,6 @@ export async function requestResend(
     if (!event) return 'unknown';
     if (event.state === 'pending' && !event.late) return 'pending';
     if (!event.told) return 'no_webhook';
-    // One after the other for an account, so that the numbers below hold.
-    await tx`select pg_advisory_xact_lock(hashtext('webhook_resends'), hashtext(${event.accountId}))`;
     const [before] = await tx<{ rounds: number; open: boolean; atOnce: number }[]>`
       select count(*)::int as rounds, coalesce(bool_or(state = 'under way'), false) as open,
              (select count(*)::int from webhook_resends
@@ -55,6 +56,12 @@ export async function requestResend(
       select ${eventId}, ${round}, ${event.accountId}, ${by}, count(*) from webhook_attempts where event_id = ${eventId}`;
     return { eventId, accountId: event.accountId, round };
   });
+}
+
+async function accountOf(sql: Sql, eventId: string): Promise<string | null> {
+  const [event] = await sql<{ accountId: string }[]>`
+    select account_id as "accountId" from webhook_events where id = ${eventId}`;
+  return event?.accountId ?? null;
 }
 
 /** How many attempts were logged before a round began; null when the round has ended, undefined when it never was. */

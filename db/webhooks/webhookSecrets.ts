@@ -1,6 +1,6 @@
 import { type Requester, writeApiChange } from '../accounts/audit.ts';
 import type { Database, Sql } from '../connection.ts';
-import { transaction } from '../transaction.ts';
+import { inTurn } from '../turns.ts';
 
 /** For this long after a change, calls are signed with the secret before as well. */
 export const SECRET_GRACE = '24 hours';
@@ -20,7 +20,7 @@ export async function setWebhook(
   choose: (stored: Buffer | null) => Buffer,
 ): Promise<Buffer> {
   const { accountId } = by;
-  return await transaction(sql, async (tx) => {
+  return await inTurn(sql, `settings of ${accountId}`, async (tx) => {
     const [account] = await tx<{ webhook_url: string | null; webhook_secret: Buffer | null }[]>`
       select webhook_url, webhook_secret from accounts where id = ${accountId} for no key update`;
     const stored = account?.webhook_secret ?? null;

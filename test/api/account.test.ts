@@ -216,7 +216,13 @@ describe('PUT /v1/account/webhook', () => {
           secretsKey: randomBytes(32),
         },
         ...{ log: pino({ level: 'silent' }), port: 0, host: '127.0.0.1' },
-        config: { DEFAULT_SENDER: 'INFO', WEBHOOK_ALLOW_PRIVATE: false, TRUST_PROXY: false },
+        config: {
+          DEFAULT_SENDER: 'INFO',
+          WEBHOOK_ALLOW_PRIVATE: false,
+          TRUST_PROXY: false,
+          REQUESTS_AT_ONCE: 100,
+          HEAVY_REQUESTS_AT_ONCE: 4,
+        },
       });
     });
     afterAll(() => strict.stop());

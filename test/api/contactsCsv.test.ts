@@ -169,7 +169,7 @@ describe('POST /v1/contacts as text/csv', () => {
     expect(body).toEqual({
       created: 1,
       updated: 1,
-      invalid: [{ index: 1, message: 'Pole „msisdn” ma nieprawidłową wartość.' }],
+      invalid: [{ index: 1, message: expect.stringMatching(/^Pole „msisdn” musi być numerem/) as string }],
     });
     expect(await storedOf(account)).toEqual([
       { msisdn: number(1), first_name: null, last_name: 'Nowak', email: null, fields: {}, groups: ['B'] },
@@ -238,8 +238,8 @@ describe('POST /v1/contacts as text/csv', () => {
   });
 
   it.each([
-    ['rows', `msisdn\n${'1\n'.repeat(3_500_000)}`],
-    ['columns', `msisdn${',a'.repeat(3_500_000)}\n`],
+    ['rows', `msisdn\n${'1\n'.repeat(2_500_000)}`],
+    ['columns', `msisdn${',a'.repeat(2_500_000)}\n`],
   ])(
     'millions of %s are refused at once',
     undisturbed(async (_, csv) => {

@@ -46,7 +46,7 @@ export async function startObserved(settings: Record<string, string> = {}): Prom
 }
 
 /** Where a process says that it serves its metrics. */
-async function metricsPort({ lines }: ServiceProcess): Promise<number> {
+export async function metricsPort({ lines }: ServiceProcess): Promise<number> {
   const told = () => lines.find((line) => line.includes('"metrics at /metrics"'));
   const line = await eventually(() => Promise.resolve(told()), Boolean);
   return z.object({ port: z.number() }).parse(JSON.parse(line!)).port;

@@ -1,0 +1,80 @@
+import type { ServerResponse } from 'node:http';
+import { ApiError } from './errors.ts';
+
+/** How many requests of one account are under way in this process at most. */
+export interface AdmissionLimits {
+  requests: number;
+  /** Of these, heavy ones: large bodies, tables, reports. */
+  heavy: number;
+}
+
+/** A request that was let in. */
+export interface Admitted {
+  /** Counts it among the heavy ones as well; more than once is once. @throws ApiError 429 */
+  becomesHeavy(): void;
+  /** Aborted when its answer is written, or its caller has gone. */
+  over: AbortSignal;
+}
+
+/** Lets requests in, by account. */
+export interface Admission {
+  /**
+   * Counts a request until its answer is written, or its caller has gone.
+   * @throws ApiError 429 when the account has as many under way as it may
+   */
+  enter(accountId: string, response: ServerResponse): Admitted;
+}
+
+const RETRY_SECONDS = '1';
+
+/**
+ * The bound on what one account keeps under way in this process, whatever each of its requests waits for. It is for memory and sockets;
+ * who gets the database's connections is decided in `db/fairDatabase.ts`.
+ */
+export function createAdmission(limits: AdmissionLimits): Admission {
+  const requests = new Map<string, number>();
+  const heavy = new Map<string, number>();
+  return {
+    enter(accountId, response) {
+      const over = new AbortController();
+      let isHeavy = false;
+      take(requests, accountId, limits.requests, 'too_many_at_once');
+      const end = () => {
+        over.abort();
+        release(requests, accountId);
+        if (isHeavy) release(heavy, accountId);
+      };
+      // Who has gone already will not say so again.
+      if (response.destroyed) end();
+      else response.once('close', end);
+      return {
+        becomesHeavy() {
+          if (isHeavy || over.signal.aborted) return;
+          take(heavy, accountId, limits.heavy, 'too_many_heavy_at_once');
+          isHeavy = true;
+        },
+        over: over.signal,
+      };
+    },
+  };
+}
+
+function take(
+  counts: Map<string, number>,
+  accountId: string,
+  limit: number,
+  reason: 'too_many_at_once' | 'too_many_heavy_at_once',
+): void {
+  const count = counts.get(accountId) ?? 0;
+  if (count >= limit) {
+    const headers = { 'Retry-After': RETRY_SECONDS };
+    throw new ApiError(429, 'rate_limited', { reason, limit }, { headers });
+  }
+  counts.set(accountId, count + 1);
+}
+
+function release(counts: Map<string, number>, accountId: string): void {
+  const left = (counts.get(accountId) ?? 1) - 1;
+  if (left > 0) counts.set(accountId, left);
+  else counts.delete(accountId);
+}

@@ -1,0 +1,219 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, inject, it } from 'vitest';
+import { openDatabase } from '../../db/connection.ts';
+import type { ApiAnswer } from '../support/client.ts';
+import { eventually } from '../support/eventually.ts';
+import { database, newAccount, serviceProbes, type TestAccount } from '../support/factories.ts';
+import { undisturbed } from '../support/undisturbed.ts';
+
+const number = (i: number) => `+4860010${String(i).padStart(4, '0')}`;
+const contacts = (count: number, value: string) =>
+  Array.from({ length: count }, (_, i) => ({
+    msisdn: number(i),
+    fields: { a: value },
+    groups: [`g${i % 9}`],
+  }));
+
+/** How long each of an account's requests took, asked one after the other until the work is done. */
+async function timesDuring(work: Promise<unknown>, ask: () => Promise<ApiAnswer>): Promise<number[]> {
+  const times: number[] = [];
+  let done = false;
+  const ended = work.finally(() => (done = true));
+  while (!done) {
+    const begin = performance.now();
+    expect((await ask()).status).toBeLessThan(300);
+    times.push(performance.now() - begin);
+    await delay(50);
+  }
+  await ended;
+  return times;
+}
+
+/** Statements that wait for a turn with a connection in hand. */
+async function waitingForTurns(): Promise<number> {
+  const rows = await database()`
+    select from pg_stat_activity where wait_event_type = 'Lock' and wait_event = 'advisory'`;
+  return rows.count;
+}
+
+/** Holds what an account's changes take turns by, as another process would that is at it for long. */
+async function holdLocks(...names: string[]): Promise<{ release: () => Promise<void> }> {
+  const holder = openDatabase(inject('service').databaseUrl, 1);
+  let letGo: () => void = () => undefined;
+  const until = new Promise<void>((resolve) => (letGo = resolve));
+  let held: () => void = () => undefined;
+  const locked = new Promise<void>((resolve) => (held = resolve));
+  const holding = holder.begin(async (tx) => {
+    for (const name of names) await tx`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`;
+    held();
+    await until;
+  });
+  await Promise.race([locked, holding]);
+  return {
+    async release() {
+      letGo();
+      await holding;
+      await holder.end();
+    },
+  };
+}
+
+describe('an account that keeps much under way', () => {
+  it(
+    'does not keep another one from its account and its sends',
+    undisturbed(async () => {
+      const [greedy, other] = [await newAccount({ balance: 0 }), await newAccount()];
+      await database()`
+        insert into contacts (account_id, id, msisdn, first_name)
+        select ${greedy.id}, 'ct_' || lpad(i::text, 26, '0'), '+48601' || (100000 + i), 'Jan' || i
+          from generate_series(1, 10000) i`;
+      const { api } = greedy;
+      const work = Promise.all([
+        ...Array.from({ length: 14 }, (_, i) => api.post('/v1/contacts', contacts(500, `${i}`))),
+        ...Array.from({ length: 14 }, () => api.post('/v1/templates', { name: 'x', body: 'y' })),
+        ...Array.from({ length: 30 }, (_, i) => api.get(`/v1/contacts?q=n${i % 10}&limit=200`)),
+        ...Array.from({ length: 6 }, () => api.get('/v1/contacts', { accept: 'text/csv' })),
+        ...Array.from({ length: 6 }, () => api.get('/v1/reports')),
+      ]);
+      let turn = 0;
+      const times = await timesDuring(work, () => {
+        turn += 1;
+        return turn % 4 === 0 ? other.api.send({ to: '500100200', text: 'x' }) : other.api.get('/v1/account');
+      });
+      const statuses = new Set((await work).map(({ status }) => status));
+      for (const status of statuses) expect([200, 201, 429, 504]).toContain(status);
+      // Nine of ten under a second, and none near the ten seconds that it was.
+      expect(times.filter((ms) => ms > 1_000).length).toBeLessThanOrEqual(times.length / 10);
+      expect(Math.max(...times)).toBeLessThan(5_000);
+    }, serviceProbes),
+    120_000,
+  );
+
+  it('waits for its turn without a connection, and nothing is done once it was told 504', async () => {
+    const [greedy, other] = [await newAccount(), await newAccount()];
+    const lock = await holdLocks(`address book of ${greedy.id}`, `templates of ${greedy.id}`);
+    const asked = Promise.all([
+      ...Array.from({ length: 14 }, () => greedy.api.post('/v1/contacts', contacts(20, 'x'))),
+      ...Array.from({ length: 14 }, () => greedy.api.post('/v1/templates', { name: 'x', body: 'y' })),
+      greedy.api.post('/v1/groups', { name: 'x' }),
+    ]);
+    await eventually(
+      () => inWindow(greedy),
+      (used) => used === 29,
+    );
+    for (let i = 0; i < 10; i += 1) {
+      expect(await waitingForTurns()).toBe(0);
+      expect((await other.api.get('/v1/account')).status).toBe(200);
+    }
+    const answers = await asked;
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([504]));
+    await lock.release();
+    // Who had waited has left the line: the next one has its turn at once, and finds nothing of theirs.
+    expect((await greedy.api.post('/v1/templates', { name: 'mine', body: 'y' })).status).toBe(201);
+    expect((await greedy.api.get('/v1/templates')).body.data).toHaveLength(1);
+    expect((await greedy.api.get('/v1/contacts')).body.data).toEqual([]);
+    expect((await greedy.api.get('/v1/groups')).body.data).toEqual([]);
+  }, 60_000);
+
+  it('leaves the line when its caller goes', async () => {
+    const greedy = await newAccount();
+    const lock = await holdLocks(`templates of ${greedy.id}`);
+    const leaving = new AbortController();
+    const asking = fetch(`${inject('service').apiUrl}/v1/templates`, {
+      method: 'POST',
+      body: '{"name":"gone","body":"y"}',
+      headers: { authorization: `Bearer ${greedy.key}`, 'content-type': 'application/json' },
+      signal: leaving.signal,
+    });
+    await eventually(
+      async () => await inWindow(greedy),
+      (used) => used === 1,
+    );
+    leaving.abort();
+    await expect(asking).rejects.toMatchObject({ name: 'AbortError' });
+    // Longer than between two tries.
+    await delay(100);
+    await lock.release();
+    expect((await greedy.api.post('/v1/templates', { name: 'stays', body: 'y' })).status).toBe(201);
+    expect((await greedy.api.get('/v1/templates')).body.data.map(({ name }) => name)).toEqual(['stays']);
+  });
+});
+
+async function inWindow({ id }: TestAccount): Promise<number> {
+  const [row] = await database()<{ used: number }[]>`select used from rate_windows where account_id = ${id}`;
+  return row?.used ?? 0;
+}
+
+describe('requests under way at once', () => {
+  it('64 single sends are all taken', async () => {
+    const account = await newAccount();
+    const sends = Array.from({ length: 64 }, () => account.api.send({ to: '500100200', text: 'x' }));
+    for (const { status } of await Promise.all(sends)) expect(status).toBe(201);
+  });
+
+  it('beyond 100 they are answered 429 with Retry-After; afterwards all is as before', async () => {
+    const account = await newAccount();
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, () => account.api.post('/v1/contacts', contacts(20, 'x'))),
+    );
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused.length).toBeLessThanOrEqual(100);
+    for (const { headers, body } of refused) {
+      expect(headers.get('retry-after')).toBe('1');
+      expect(body.error.code).toBe('rate_limited');
+    }
+    expect((await account.api.get('/v1/account')).status).toBe(200);
+  }, 60_000);
+
+  it('of large bodies four are taken, announced or in chunks', async () => {
+    const account = await newAccount();
+    const large = contacts(500, 'x'.repeat(190));
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, () => account.api.post('/v1/contacts', large)),
+    );
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 201).length).toBeGreaterThanOrEqual(4);
+    expect(statuses.filter((status) => status === 429).length).toBeGreaterThan(0);
+    expect((await account.api.post('/v1/contacts', large)).status).toBe(201);
+  }, 60_000);
+});
+
+describe('the rate limit', () => {
+  const body = (kilobytes: number) =>
+    JSON.stringify([{ msisdn: '500100200', x: 'y'.repeat(kilobytes * 1024) }]);
+
+  it('counts each further 64 kB of a body as one more request', async () => {
+    const account = await newAccount({ rateLimit: 10 });
+    expect((await account.api.post('/v1/contacts', body(10))).status).toBe(201);
+    expect(await inWindow(account)).toBe(1);
+    const { headers } = await account.api.post('/v1/contacts', body(97));
+    expect(await inWindow(account)).toBe(3);
+    expect(headers.get('ratelimit')).toMatch(/r=7;/);
+  });
+
+  it('refuses what does not fit before it is read, and counts that once', async () => {
+    const account = await newAccount({ rateLimit: 4 });
+    const large = JSON.stringify(Array.from({ length: 4 }, () => ({ x: 'y'.repeat(96 * 1024) })));
+    expect((await account.api.get('/v1/account')).status).toBe(200);
+    const refused = await account.api.post('/v1/contacts', large);
+    expect(refused).toMatchObject({ status: 429, body: { error: { code: 'rate_limited' } } });
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await inWindow(account)).toBe(2);
+    expect((await account.api.get('/v1/account')).status).toBe(200);
+  });
+
+  it('never counts a body as more than a whole window', async () => {
+    const account = await newAccount({ rateLimit: 3 });
+    const large = JSON.stringify(Array.from({ length: 9 }, () => ({ x: 'y'.repeat(96 * 1024) })));
+    expect((await account.api.post('/v1/contacts', large)).status).toBe(201);
+    expect((await account.api.get('/v1/account')).status).toBe(429);
+  });
+
+  it('an array of 500 numbers counts once', async () => {
+    const account = await newAccount({ balance: 1_000_000 });
+    const to = Array.from({ length: 500 }, (_, i) => number(i));
+    expect((await account.api.send({ to, text: 'a'.repeat(3_000) })).status).toBe(201);
+    expect(await inWindow(account)).toBe(1);
+  });
+});

@@ -1,0 +1,200 @@
+import { request as httpRequest } from 'node:http';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { endpoints } from '../../api/endpoints.ts';
+import type { Endpoint } from '../../api/http/endpoint.ts';
+import { QUOTAS } from '../../domain/quotas.ts';
+import { newId } from '../../db/ids.ts';
+import { database, newAccount, type TestAccount } from '../support/factories.ts';
+import { type HostileBody, hostileBodies } from '../support/hostileBodies.ts';
+import { type ServiceProcess, spawnProcess } from '../support/service.ts';
+import { metricsPort } from '../telemetry/observed.ts';
+import { scrape } from '../telemetry/exposition.ts';
+
+// What one request may keep from another's `GET /v1/health`.
+const BLOCK_MAX_MS = 100;
+// A block that is the request's own is there each time; one for the machine's sake is not.
+const TRIES = 3;
+
+let api: ServiceProcess;
+let metrics: number;
+let account: TestAccount;
+let id: { group: string; contact: string; template: string };
+
+beforeAll(async () => {
+  api = await spawnProcess('api', inject('service'), { METRICS_PORT: '0' });
+  metrics = await metricsPort(api);
+  account = await newAccount({ balance: 100_000_000, rateLimit: 10_000_000 });
+  const group = await account.api.post('/v1/groups', { name: 'Grupa' });
+  const contact = await account.api.post('/v1/contacts', { msisdn: '500100200' });
+  const template = await account.api.post('/v1/templates', { name: 'x', body: 'x', type: 'mms' });
+  id = { group: group.body.id, contact: contact.body.id, template: template.body.id };
+  // The first request of each kind compiles what it needs.
+  for (const endpoint of withBody) await send(endpoint, small);
+});
+afterAll(() => api.stop());
+
+const withBody: readonly Endpoint[] = endpoints.filter(({ body }) => body !== undefined);
+const small: HostileBody = { name: 'small', type: 'application/json', body: '{}' };
+
+const limitOf = ({ bodyLimit = 64 * 1024 }: Endpoint): number => bodyLimit;
+
+function pathOf({ path }: Endpoint): string {
+  const of = path.startsWith('/v1/groups')
+    ? id.group
+    : path.startsWith('/v1/contacts')
+      ? id.contact
+      : id.template;
+  return path.replace(':contactId', id.contact).replace(':id', of).replace(/:\w+/, '500100200');
+}
+
+async function ask(path: string, init: RequestInit = {}): Promise<number> {
+  const headers = { authorization: `Bearer ${account.key}`, ...(init.headers as Record<string, string>) };
+  const response = await fetch(api.url + path, { ...init, headers });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+const send = (endpoint: Endpoint, { type, body }: HostileBody): Promise<number> =>
+  ask(pathOf(endpoint), { method: endpoint.method, body, headers: { 'content-type': type } });
+
+async function longestBlockMs(): Promise<number> {
+  // A connection that was kept may just be closed.
+  const scraped = await scrape(metrics).catch(() => scrape(metrics));
+  return scraped.sum('goniec_longest_block_seconds')! * 1000;
+}
+
+/** The longest block during some work, the least of three tries. */
+async function blockOf(work: () => Promise<unknown>): Promise<number> {
+  let least = Infinity;
+  for (let time = 0; time < TRIES && least > BLOCK_MAX_MS; time += 1) {
+    await longestBlockMs();
+    await work();
+    least = Math.min(least, await longestBlockMs());
+  }
+  return least;
+}
+
+describe('no body keeps the process from others for more than 100 ms', () => {
+  it.each(withBody.map((one): [string, Endpoint] => [`${one.method} ${one.path}`, one]))(
+    '%s',
+    async (_, endpoint) => {
+      const hostile = hostileBodies(endpoint, limitOf(endpoint));
+      const statuses = new Map<string, number>();
+      const sendAll = async (bodies: HostileBody[]) => {
+        for (const one of bodies) statuses.set(one.name, await send(endpoint, one));
+      };
+      const together = await blockOf(() => sendAll(hostile));
+      const blocking: [string, number][] = [];
+      // Only where there is something to be found.
+      for (const one of together > BLOCK_MAX_MS ? hostile : []) {
+        const ms = await blockOf(() => sendAll([one]));
+        if (ms > BLOCK_MAX_MS) blocking.push([one.name, ms]);
+      }
+      expect(blocking).toEqual([]);
+      expect([...statuses].filter(([, status]) => status >= 500)).toEqual([]);
+    },
+    120_000,
+  );
+
+  it('trickled in without a length', async () => {
+    const ms = await blockOf(async () => {
+      const bodies = Array.from({ length: 4 }, () => trickle('/v1/contacts', `[${'{},'.repeat(9_000)}{}]`));
+      expect(await Promise.all(bodies)).toEqual([400, 400, 400, 400]);
+    });
+    expect(ms).toBeLessThan(BLOCK_MAX_MS);
+  });
+
+  function trickle(path: string, body: string): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const headers = { authorization: `Bearer ${account.key}`, 'content-type': 'application/json' };
+      const out = httpRequest(api.url + path, { method: 'POST', headers }, (response) => {
+        response.resume();
+        resolve(response.statusCode ?? 0);
+      });
+      out.on('error', reject);
+      const write = (from: number): void => {
+        if (from >= body.length) out.end();
+        else out.write(body.slice(from, from + 4_096), () => write(from + 4_096));
+      };
+      write(0);
+    });
+  }
+});
+
+describe('nor does what the limits allow', () => {
+  const number = (i: number) => `+4860010${String(i).padStart(4, '0')}`;
+  const post = (path: string, body: unknown): Promise<number> =>
+    ask(path, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      headers: { 'content-type': 'application/json' },
+    });
+  const numbers = (count: number) => Array.from({ length: count }, (_, i) => number(i));
+  const fields = Object.fromEntries(
+    Array.from({ length: 20 }, (_, i) => [
+      `ł${'a'.repeat(28)}${String(i).padStart(2, '0')}`,
+      'ż'.repeat(200),
+    ]),
+  );
+  const contacts = (count: number) =>
+    numbers(count).map((msisdn, i) => ({
+      ...{ msisdn, first_name: 'ą'.repeat(100), last_name: 'ć'.repeat(100), fields },
+      groups: Array.from({ length: 20 }, (_, k) => `grupa ${(i + k) % 40}`),
+    }));
+  const rich = async (work: () => Promise<number>, status: number) => {
+    let answered = 0;
+    const ms = await blockOf(async () => (answered = await work()));
+    expect(answered).toBe(status);
+    expect(ms).toBeLessThan(BLOCK_MAX_MS);
+  };
+
+  it('500 contacts with all their fields, then pages and a table of them', async () => {
+    await rich(() => post('/v1/contacts', contacts(500)), 201);
+    await rich(() => ask('/v1/contacts?limit=200'), 200);
+    await rich(() => ask('/v1/contacts', { headers: { accept: 'text/csv' } }), 200);
+    await rich(() => ask('/v1/groups'), 200);
+  });
+
+  it('a table as wide as one may be', async () => {
+    await database()`
+      insert into contacts (account_id, id, msisdn, fields)
+      select ${account.id}, 'ct_' || lpad(i::text, 26, '0'), '+48601' || (100000 + i),
+             (select jsonb_object_agg('f' || (i * 7 + k) % 900, repeat('ż', 200)) from generate_series(1, 20) k)
+        from generate_series(1, 1000) i`;
+    await rich(() => ask('/v1/contacts', { headers: { accept: 'text/csv' } }), 200);
+  });
+
+  it('500 messages of 20 parts, personal ones too, and their estimate', async () => {
+    const text = `{{imie}} {{link:https://example.com/}} ${'a'.repeat(1_150)}`;
+    await rich(() => post('/v1/messages/estimate', { to: numbers(500), text }), 200);
+    await rich(() => post('/v1/messages/estimate', { to: numbers(500), text: 'a'.repeat(3_060) }), 200);
+    const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
+    await rich(() => post('/v1/messages', { to: numbers(500), text, send_at: tomorrow }), 201);
+    await rich(() => ask('/v1/messages?limit=200'), 200);
+  });
+
+  it('1,000 numbers of the blacklist and 500 members', async () => {
+    await rich(() => post('/v1/blacklist', { msisdns: numbers(1000) }), 201);
+    const group = await account.api.post('/v1/groups', { name: newId('gr').slice(4) });
+    await rich(() => post(`/v1/groups/${group.body.id}/contacts`, { msisdns: numbers(500) }), 200);
+  });
+
+  it('all templates that an account may have', async () => {
+    const body = '{{ą}} '.repeat(1_200);
+    await database()`
+      insert into templates (id, account_id, name, type, body)
+      select 'tpl_' || lpad(i::text, 26, '0'), ${account.id}, 'x', 'sms', ${body}
+        from generate_series(1, ${Math.floor(QUOTAS.template_bytes.usual / Buffer.byteLength(body))}) i`;
+    await rich(() => ask('/v1/templates'), 200);
+  });
+
+  it('long query strings', async () => {
+    for (const { path } of endpoints.filter(({ method, query }) => method === 'GET' && query !== undefined)) {
+      const ms = await blockOf(async () => {
+        for (const query of [`q=${'a'.repeat(12_000)}`, 'a&'.repeat(6_000), `q=${'%CC%81'.repeat(2_000)}`])
+          expect(await ask(`${path}?${query}`)).toBe(400);
+      });
+      expect(ms).toBeLessThan(BLOCK_MAX_MS);
+    }
+  });
+});

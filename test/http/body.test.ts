@@ -1,0 +1,159 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readBody } from '../../api/http/body.ts';
+import { ApiError } from '../../api/http/errors.ts';
+import { DEPTH_MAX, ITEMS_MAX, KEY_MAX, KEYS_MAX, TEXT_MAX, VALUES_MAX } from '../../api/http/jsonBounds.ts';
+
+let server: Server;
+beforeAll(async () => {
+  const watch = { largerThan: { bytes: 65_536, tell: () => undefined }, size: () => Promise.resolve() };
+  server = createServer((request, response) => {
+    readBody(request, { limitBytes: 16_000_000, watch }).then(
+      (body) => response.end(JSON.stringify({ body: body ?? null })),
+      (error: unknown) =>
+        response.end(
+          JSON.stringify(
+            error instanceof ApiError ? { ...error.problem, param: error.param } : { reason: String(error) },
+          ),
+        ),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+afterAll(() => server.close());
+
+interface Outcome {
+  body?: unknown;
+  reason?: string;
+  field?: string;
+  param?: string | null;
+}
+
+async function read(body: string | Uint8Array): Promise<Outcome> {
+  const { port } = server.address() as AddressInfo;
+  const headers = { 'content-type': 'application/json' };
+  const response = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body, headers });
+  return (await response.json()) as Outcome;
+}
+
+function asJsonParse(text: string): Outcome {
+  try {
+    return { body: JSON.parse(text) as unknown };
+  } catch {
+    return { reason: 'body_not_json', param: null };
+  }
+}
+
+const repeat = (count: number, piece: (i: number) => string) =>
+  Array.from({ length: count }, (_, i) => piece(i)).join(',');
+
+describe('a JSON body', () => {
+  it('is read as JSON.parse reads it', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.json({ maxDepth: 6 }), async (text) => {
+        expect(await read(text)).toEqual(asJsonParse(text));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('is refused where JSON.parse refuses it, and taken where it does not', async () => {
+    const piece = fc.constantFrom(
+      '[',
+      ']',
+      '{',
+      '}',
+      ',',
+      ':',
+      '"',
+      '\\',
+      '\\u0061',
+      '"a"',
+      '"b":',
+      '1',
+      '-',
+      'true',
+      ' ',
+      '\n',
+      '[]',
+      '{}',
+      'ą',
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(piece, { minLength: 1, maxLength: 8 }), async (pieces) => {
+        const text = pieces.join('');
+        const outcome = await read(text);
+        if (outcome.reason !== 'field_repeated') expect(outcome).toEqual(asJsonParse(text));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it.each([
+    ['{"a":1,"a":1}', 'a', 'a'],
+    ['{"a":1,"\\u0061":2}', 'a', 'a'],
+    ['{"x":{"b":1,"c":2,"b":3}}', 'x.b', 'x'],
+    ['[{"b":1},{"b":1,"b":2}]', '1.b', 'b'],
+    ['{"__proto__":1,"__proto__":1}', '__proto__', '__proto__'],
+  ])('%s has a key twice', async (text, field, param) => {
+    expect(await read(text)).toEqual({ reason: 'field_repeated', field, param });
+  });
+
+  it.each([
+    ['depth', '['.repeat(DEPTH_MAX) + ']'.repeat(DEPTH_MAX), '['.repeat(DEPTH_MAX + 1), 'body_too_deep'],
+    [
+      'keys',
+      `{${repeat(KEYS_MAX, (i) => `"k${i}":1`)}}`,
+      `{${repeat(KEYS_MAX + 1, (i) => `"k${i}":1`)}}`,
+      'body_too_many_keys',
+    ],
+    [
+      'elements',
+      `[${repeat(ITEMS_MAX, () => '1')}]`,
+      `[${repeat(ITEMS_MAX + 1, () => '1')}]`,
+      'body_too_many_items',
+    ],
+    ['a key', `{"${'k'.repeat(KEY_MAX)}":1}`, `{"${'k'.repeat(KEY_MAX + 1)}":1}`, 'key_too_long'],
+    [
+      'a key of escapes',
+      `{"${'\\u006b'.repeat(KEY_MAX)}":1}`,
+      `{"${'\\u006b'.repeat(KEY_MAX + 1)}":1}`,
+      'key_too_long',
+    ],
+    ['a text', `["${'a'.repeat(TEXT_MAX)}"]`, `["${'a'.repeat(TEXT_MAX + 1)}"]`, 'field_too_long'],
+    [
+      'a text of escapes',
+      `["${'\\u0105'.repeat(TEXT_MAX)}"]`,
+      `["${'\\u0105'.repeat(TEXT_MAX + 1)}"]`,
+      'field_too_long',
+    ],
+    [
+      'a text of two bytes each',
+      `["${'ą'.repeat(TEXT_MAX)}"]`,
+      `["${'ą'.repeat(TEXT_MAX)}a"]`,
+      'field_too_long',
+    ],
+    [
+      'a text of surrogates',
+      `["${'😀'.repeat(TEXT_MAX / 2)}"]`,
+      `["${'😀'.repeat(TEXT_MAX / 2)}a"]`,
+      'field_too_long',
+    ],
+    [
+      'values',
+      `[${repeat(VALUES_MAX / 100, () => `[${repeat(99, () => '1')}]`)}]`,
+      `[${repeat(VALUES_MAX / 50, () => `[${repeat(100, () => '1')}]`)}]`,
+      'body_too_many_values',
+    ],
+  ])('may have its most of %s, and no more', async (_, most, more, reason) => {
+    expect(await read(most)).toEqual({ body: JSON.parse(most) as unknown });
+    expect(await read(more)).toMatchObject({ reason });
+  });
+
+  it('may begin with a byte order mark; what is no UTF-8 is refused', async () => {
+    expect(await read('\ufeff[1]')).toEqual({ body: [1] });
+    expect(await read(Buffer.from('["\xff"]', 'latin1'))).toMatchObject({ reason: 'body_not_utf8' });
+  });
+});

@@ -1,0 +1,127 @@
+import { z } from 'zod';
+import type { Endpoint } from '../../api/http/endpoint.ts';
+
+/** A body that nobody means well by. */
+export interface HostileBody {
+  name: string;
+  type: string;
+  body: string;
+}
+
+const JSON_TYPE = 'application/json';
+const MARK = '\u0301';
+// In bytes, for texts whose characters take two.
+const HALF = 2;
+const FIELD_ROOM = 1024 * 1024;
+
+/** Bodies as large as an endpoint takes them, in shapes that make work: each is refused, or comes to nothing. */
+export function hostileBodies(endpoint: Endpoint, limit: number): HostileBody[] {
+  const fields = fieldsOf(endpoint);
+  const all = limit - 64;
+  // Ten times what any field holds is as good as more.
+  const room = Math.min(all, FIELD_ROOM);
+  const json = (name: string, body: string) => ({ name, type: JSON_TYPE, body });
+  const shapes = [
+    json('unknown keys', `{${list(all, (i) => `"k${i}":1`)}}`),
+    json('one key twice', `{${list(all, () => '"k":1')}}`),
+    json('long keys', `{${list(all, (i) => `"${'k'.repeat(200)}${i}":1`)}}`),
+    json('one endless key', `{"${'k'.repeat(all)}":1}`),
+    json('escaped keys', `{${list(all, (i) => `"\\u006b${i}":1`)}}`),
+    json('brackets', '['.repeat(all)),
+    json('braces', '{"a":'.repeat(Math.floor(all / 5))),
+    json('closed brackets', `${'['.repeat(all / 2)}${']'.repeat(all / 2)}`),
+    json('zeros', `[${list(all, () => '0')}]`),
+    json('empty objects', `[${list(all, () => '{}')}]`),
+    json('objects with keys of their own', `[${list(all, (i) => `{"k${i}":1,"l${i}":2}`)}]`),
+    json('blanks', `${' '.repeat(all)}{}`),
+    json('quotes', '"'.repeat(all)),
+    json('backslashes', `"${'\\'.repeat(all)}`),
+    json('commas', `[${','.repeat(all)}]`),
+    json('a long number', '9'.repeat(all)),
+    ...fields.flatMap((field) => [
+      json(`${field}: a long text`, `{"${field}":"${'a@b.pl'.repeat(room / 8)}"}`),
+      json(`${field}: marks`, `{"${field}":"a${MARK.repeat(room / HALF / HALF)}"}`),
+      json(`${field}: letters with 30 marks`, `{"${field}":"${`a${MARK.repeat(30)}`.repeat(room / 64)}"}`),
+      json(`${field}: placeholders`, `{"${field}":"${'{{a}}'.repeat(room / 8)}"}`),
+      json(`${field}: open placeholders`, `{"${field}":"${'{{link:'.repeat(room / 8)}"}`),
+      json(`${field}: escapes`, `{"${field}":"${'\\u0105'.repeat(room / 8)}"}`),
+      json(`${field}: numbers`, `{"${field}":[${list(room - 32, (i) => `"+485${10_000_000 + i}"`)}]}`),
+      json(`${field}: one number again and again`, `{"${field}":[${list(room - 32, () => '"500100200"')}]}`),
+      json(`${field}: objects`, `{"${field}":[${list(room - 32, () => '{"a":[]}')}]}`),
+      json(`${field}: keys`, `{"${field}":{${list(room - 32, (i) => `"ą${i}":"x"`)}}}`),
+    ]),
+    json(
+      'every field a long text',
+      `{${fields.map((field) => `"${field}":"${'ą'.repeat(room / HALF / (fields.length + 1))}"`).join(',')}}`,
+    ),
+  ];
+  return endpoint.parseCsv === undefined ? shapes : [...shapes, ...elements(all), ...tables(all)];
+}
+
+/** Lists of contacts that are none. */
+function elements(room: number): HostileBody[] {
+  const share = Math.floor(room / 500) - 200;
+  const json = (name: string, element: (i: number) => string) => ({
+    name: `500 contacts: ${name}`,
+    type: JSON_TYPE,
+    body: `[${Array.from({ length: 500 }, (_, i) => element(i)).join(',')}]`,
+  });
+  const number = (i: number) => `"msisdn":"+4850010${1000 + i}"`;
+  return [
+    json('marks in names', (i) => `{${number(i)},"first_name":"a${MARK.repeat(share / HALF / HALF)}"}`),
+    json('long addresses', (i) => `{${number(i)},"email":"${'a@b.'.repeat(share / 4)}"}`),
+    json('unknown fields', (i) => `{${number(i)},${list(2_500, (k) => `"k${k}":1`)}}`),
+    json('fields', (i) => `{${number(i)},"fields":{${list(4_000, (k) => `"pole_${k}":"ą"`)}}}`),
+    json('groups', (i) => `{${number(i)},"groups":[${list(share, (k) => `"g${i}_${k}"`)}]}`),
+    json('groups of marks', (i) => `{${number(i)},"groups":["a${MARK.repeat(share / HALF / HALF)}"]}`),
+    json('arrays', () => `[${list(share / 2, () => '0')}]`),
+  ];
+}
+
+/** Tables that are none. */
+function tables(room: number): HostileBody[] {
+  const csv = (name: string, body: string) => ({ name: `table: ${name}`, type: 'text/csv', body });
+  const share = Math.floor(room / 500) - 32;
+  const rows = (cell: (i: number) => string) =>
+    Array.from({ length: 500 }, (_, i) => `50010${1000 + i},${cell(i)}`).join('\n');
+  return [
+    csv('one line', 'a'.repeat(room)),
+    csv('columns', `msisdn${',a'.repeat(room / 2 - 8)}\n`),
+    csv('semicolons', `msisdn${';'.repeat(room - 8)}\n`),
+    csv('different columns', `msisdn,${list(room - 8, (i) => `k${i}`)}\n`),
+    csv('an open quote', `msisdn,"${'a'.repeat(room - 10)}`),
+    csv('quotes', `msisdn,"${'""'.repeat(room / 2 - 8)}"\n`),
+    csv('rows', `msisdn\n${'1\n'.repeat(room / 2 - 8)}`),
+    csv('empty rows', `msisdn\n${'\n'.repeat(room - 8)}`),
+    csv('bars', `msisdn,groups\n${rows(() => '|'.repeat(share))}`),
+    csv('groups', `msisdn,groups\n${rows(() => 'a|'.repeat(share / 2))}`),
+    csv('backslashes', `msisdn,groups\n${rows(() => '\\'.repeat(share))}`),
+    csv('cells without a column', `msisdn,email\n${rows(() => ',x'.repeat(share / 2))}`),
+    csv('marks', `msisdn,first_name\n${rows(() => `a${MARK.repeat(share / HALF / HALF)}`)}`),
+    csv('a column of marks', `msisdn,a${MARK.repeat(room / HALF / HALF)}\n`),
+  ];
+}
+
+/** As many pieces as fit, with commas. */
+function list(room: number, piece: (index: number) => string): string {
+  const pieces: string[] = [];
+  for (let left = room; ;) {
+    const next = piece(pieces.length);
+    left -= Buffer.byteLength(next) + 1;
+    if (left < 0) return pieces.join(',');
+    pieces.push(next);
+  }
+}
+
+const described = z.object({ properties: z.record(z.string(), z.unknown()) });
+const oneOf = z.object({ oneOf: z.array(z.unknown()) });
+
+/** The top-level fields of an endpoint's body. */
+function fieldsOf({ body }: Endpoint): string[] {
+  const schema: unknown = z.toJSONSchema(body!, { io: 'input', unrepresentable: 'any' });
+  const several = oneOf.safeParse(schema);
+  const found = described.safeParse(
+    several.success && !described.safeParse(schema).success ? several.data.oneOf[0] : schema,
+  );
+  return Object.keys(found.success ? found.data.properties : {});
+}
