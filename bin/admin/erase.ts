@@ -1,6 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database, Sql } from '../../db/connection.ts';
-import { countTraces, erasePerson, type Person, scheduledTo } from '../../db/maintenance/erasure.ts';
+import {
+  countTraces,
+  erasePerson,
+  forgetStatistics,
+  type Person,
+  scheduledTo,
+} from '../../db/maintenance/erasure.ts';
 import { command, optional, required, type Outcome, yes } from './command.ts';
 import { findAccount } from './lookup.ts';
 import { readNumber } from './msisdn.ts';
@@ -40,6 +46,7 @@ const erase = command({
     const cancelled = await cancelScheduled(sql, person, tools);
     // A command that acts outside is given the pool itself.
     const open = await erasePerson(sql as Database, person, mask);
+    await forgetStatistics(sql);
     const details = { erased: true, ...traces, cancelled, open_messages: open };
     return {
       ...shared,

@@ -1,5 +1,5 @@
 import type { Database, Fragment, Sql } from '../connection.ts';
-import { eraseMessages, isDecided, type Mask } from './retention.ts';
+import { ERASED_REFERENCE, eraseMessages, isDecided, type Mask } from './retention.ts';
 import { eraseAnswers } from '../messages/keptAnswers.ts';
 import { isOpen } from '../messages/facts.ts';
 import { transaction } from '../transaction.ts';
@@ -72,7 +72,8 @@ export async function erasePerson(sql: Database, person: Person, mask: Mask): Pr
             or link_token in (select token from tracked_links where recipient = ${msisdn} and ${of}))`;
     await tx`
       update inbound_messages
-         set sender = ${masked}, received_text = '', text = case when text is not null then '' end, erased_at = now()
+         set sender = ${masked}, received_text = '', text = case when text is not null then '' end, erased_at = now(),
+             carrier_reference = ${ERASED_REFERENCE} || id
        where sender = ${msisdn} and ${of} and state <> 'received'`;
     await tx`
       update number_lookups set msisdn = ${masked}
@@ -99,6 +100,17 @@ export async function erasePerson(sql: Database, person: Person, mask: Mask): Pr
     await eraseAnswers(tx, open, mask);
     return open.length;
   });
+}
+
+/**
+ * Has PostgreSQL look again at what was erased: its statistics keep values that are frequent in a column. Where the role
+ * does not own the tables that is left to the next autovacuum.
+ */
+export async function forgetStatistics(sql: Sql): Promise<void> {
+  await sql`
+    analyze messages, inbound_messages, number_lookups, contacts, tracked_links, opt_out_links, verified_numbers,
+            link_clicks, delivery_reports, webhook_attempts, idempotency_keys, reply_segments, concat_references,
+            simulator_submits, simulator_replies`;
 }
 
 // As SQL, of messages `m`.

@@ -7,6 +7,9 @@ import { transaction } from '../transaction.ts';
 // Twice as long as a charge takes a draft.
 const DRAFT_DECIDED = '1 minute';
 
+/** Begins the carrier's reference of an erased reply, instead of what may be a hash of its number and text. */
+export const ERASED_REFERENCE = 'erased:';
+
 /** What turns a number into one that is nobody's: `+48*****200`. */
 export type Mask = (msisdn: string) => string;
 
@@ -80,7 +83,8 @@ export async function eraseRepliesAfter(
     const due = page.filter((reply) => reply.due);
     await tx`
       update inbound_messages i
-         set sender = e.sender, received_text = '', text = case when i.text is not null then '' end, erased_at = now()
+         set sender = e.sender, received_text = '', text = case when i.text is not null then '' end, erased_at = now(),
+             carrier_reference = ${ERASED_REFERENCE} || i.id
         from unnest(${due.map(({ id }) => id)}::text[], ${due.map(({ sender }) => mask(sender))}::text[])
                as e(id, sender)
        where i.id = e.id`;

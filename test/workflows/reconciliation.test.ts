@@ -57,6 +57,32 @@ async function row(id: string) {
   return message!;
 }
 
+describe('a message that waited for its suspended account', () => {
+  const setStatus = (account: string, status: string) =>
+    pipeline.sql`update accounts set status = ${status} where id = ${account}`;
+
+  test('is told again that this is active, where its workflow has lost that; not before, and no other', async () => {
+    const account = await pipeline.account();
+    const message = await pipeline.draft(account);
+    await setStatus(account, 'suspended');
+    await pipeline.accept(message);
+    const paused = () => pipeline.sql`select told_at from paused_messages where message_id = ${message.id}`;
+    await until('it is paused', async () => (await paused()).count === 1);
+    await aged(message.id);
+    await reconcile();
+    expect(await findings(message.id)).toEqual([]);
+    // As if Temporal was restored from before the signal: the database believes that it was told.
+    await pipeline.sql`
+      update paused_messages set told_at = now() - interval '11 minutes' where message_id = ${message.id}`;
+    await setStatus(account, 'active');
+    expect(await reconcile()).toMatchObject({ mended: 1 });
+    await pipeline.untilStatus(message.id, 'delivered');
+    expect(await findings(message.id)).toEqual([{ kind: 'resume_lost', state: 'mended', mended: 1 }]);
+    expect(await repairs(message.id)).toEqual(['told again that its account is active']);
+    expect(await paused()).toHaveLength(0);
+  });
+});
+
 /** Keeps restarts waiting just before they are noted, until they are let go. */
 async function holdRestarts(sql: Database): Promise<() => Promise<void>> {
   const own = await sql.reserve();
