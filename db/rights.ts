@@ -35,7 +35,7 @@ const NOBODYS = {
 };
 const OPERATORS = {
   ...all('accounts api_keys', CHANGE_ONLY),
-  ...all('senders verified_numbers routes route_rules', READ_ONLY),
+  ...all('senders verified_numbers routes route_rules allowed_keywords', READ_ONLY),
   ...all('installation', APPEND_ONLY),
 };
 
