@@ -68,7 +68,8 @@ export class ConfigError extends Error {
 
 // A misspelt setting of these families would silently do nothing; other variables are none of our business.
 const OWN_FAMILIES =
-  /^(WEBHOOK|REQUESTS|HEAVY|DATABASE|TEMPORAL|SECRETS|SHORT|METRICS|RETAIN|RECONCILE|WORKFLOW)_/;
+  // REQUESTS_CA_BUNDLE is a variable of others that many machines have.
+  /^(WEBHOOK|REQUESTS_AT|HEAVY|DATABASE|TEMPORAL|SECRETS|SHORT|METRICS|RETAIN|RECONCILE|WORKFLOW)_/;
 
 /**
  * Reads the settings. An empty variable counts as absent.

@@ -19,8 +19,8 @@ done
 for database in "$POSTGRES_DB" temporal temporal_visibility; do
   run --dbname "$database" --file /roles/ownership.sql
 done
-run --dbname "$POSTGRES_DB" --set owner="$OWNER_PASSWORD" --set api="$API_PASSWORD" --set worker="$WORKER_PASSWORD" \
-  --set admin="$ADMIN_PASSWORD" --set temporal="$TEMPORAL_PASSWORD" <<'SQL'
+run --dbname "$POSTGRES_DB" --set owner="$POSTGRES_OWNER_PASSWORD" --set api="$POSTGRES_API_PASSWORD" --set worker="$POSTGRES_WORKER_PASSWORD" \
+  --set admin="$POSTGRES_ADMIN_PASSWORD" --set temporal="$POSTGRES_TEMPORAL_PASSWORD" <<'SQL'
 alter role goniec_owner password :'owner';
 alter role goniec_api password :'api';
 alter role goniec_worker password :'worker';

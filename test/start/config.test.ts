@@ -49,4 +49,9 @@ describe('readConfig', () => {
   it('takes an empty variable for an absent one', () => {
     expect(readConfig({ PORT: '', DATABASE_URL: '' })).toEqual(readConfig({}));
   });
+
+  it('leaves the variables of others alone, those that begin like ours too', () => {
+    expect(() => readConfig({ REQUESTS_CA_BUNDLE: '/etc/ssl/ca.pem' })).not.toThrow();
+    expect(() => readConfig({ REQUESTS_AT_ONCES: '5' })).toThrow('REQUESTS_AT_ONCES: unknown setting');
+  });
 });

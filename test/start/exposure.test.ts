@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -44,7 +44,7 @@ beforeAll(async () => {
   const response = await fetch(`${readRunFile(dataDir)!.apiUrl}/v1/messages`, {
     method: 'POST',
     headers: {
-      authorization: `Bearer ${/pk_live_[A-Za-z0-9]{40}/.exec(output)![0]}`,
+      authorization: `Bearer ${readFileSync(/in (\S+demo\.key)/.exec(output)![1]!, 'utf8').trim()}`,
       'content-type': 'application/json',
     },
     body: JSON.stringify({ to: '500100200', text: 'later', send_at: new Date(Date.now() + 3_600_000) }),
