@@ -76,3 +76,21 @@ test('two requests at once, each for the last grosz: one is charged', async () =
   const [row] = await sql`select balance_grosze as balance from accounts where id = ${account}`;
   expect(row).toEqual({ balance: -10 });
 });
+
+test.each([
+  [29, true],
+  [30, false],
+])('a draft of %i seconds: charged is %o', async (seconds, paid) => {
+  const { account, request } = await draftsOf({ billing: 'prepaid', balance: 10 }, [10]);
+  await sql`
+    update messages set created_at = clock_timestamp() - make_interval(secs => ${seconds}) where request_id = ${request}`;
+  expect(await chargeRequest(sql, request)).toEqual(
+    paid ? { accepted: true } : { accepted: false, reason: 'too_late' },
+  );
+  const [row] = await sql`select balance_grosze as balance from accounts where id = ${account}`;
+  expect(row).toEqual({ balance: paid ? 0 : 10 });
+  // Asked again it is charged no second time.
+  await chargeRequest(sql, request);
+  const charges = await sql`select from ledger_entries where account_id = ${account} and kind = 'charge'`;
+  expect(charges.count).toBe(paid ? 1 : 0);
+});

@@ -20,7 +20,7 @@ beforeAll(async () => {
 let serial = 0;
 /** An id as it was made some days ago. */
 const idOf = (prefix: IdPrefix, days: number): string =>
-  idFloor(prefix, Date.now() - days * DAY) + String((serial += 1)).padStart(16, '0');
+  idFloor(prefix, Math.round(Date.now() - days * DAY)) + String((serial += 1)).padStart(16, '0');
 
 async function message(status: string, days: number, values: object = {}): Promise<string> {
   const row = {
@@ -76,6 +76,8 @@ describe('clean-up', () => {
       expect(await exists(id)).toBe(there);
     }
     expect(await run('deleteLeftovers')).toMatchObject({ drafts: 0 });
+    await sql()`select delete_never_accepted(${[sent]})`;
+    expect(await exists(sent)).toBe(true);
   });
 
   test('deletes tracked links that no message carries, unless they are young or were clicked', async () => {
@@ -94,8 +96,8 @@ describe('clean-up', () => {
   test('deletes blacklist entries long over and look-ups that were never charged', async () => {
     const at = (days: number) => new Date(Date.now() - days * DAY);
     for (const [msisdn, over] of [
-      ['+48500100300', at(31)],
-      ['+48500100301', at(29)],
+      ['+48500100300', at(30.1)],
+      ['+48500100301', at(29.9)],
       ['+48500100302', null],
     ] as const) {
       await sql()`
@@ -118,7 +120,8 @@ describe('clean-up', () => {
 
   test('deletes records, reports, attempts and the simulated network’s memory when their time is over', async () => {
     const at = (days: number) => new Date(Date.now() - days * DAY);
-    for (const days of [0, 0.9, 2]) {
+    // A retry may come for a day, and a little later.
+    for (const days of [0, 1.04, 1.1]) {
       await sql()`
         insert into idempotency_keys (account_id, key, fingerprint, request_id, accepted_status, accepted_body,
                                       lease_until, created_at)
@@ -126,7 +129,8 @@ describe('clean-up', () => {
     }
     for (const [received, applied] of [
       [100, true],
-      [31, false],
+      [30.1, false],
+      [29.9, false],
       [31, true],
       [1, false],
     ] as const) {
@@ -144,7 +148,7 @@ describe('clean-up', () => {
       await sql()`
         insert into audit_addresses (audit_id, address, at) values (${1_000_000 - days}, '203.0.113.9', ${at(days)})`;
     }
-    for (const days of [8, 1]) {
+    for (const days of [7.1, 6.9]) {
       await sql()`
         insert into simulator_submits (carrier_message_id, reference, destination, encoding, content, part, parts,
                                        priority, received_at)
@@ -152,9 +156,9 @@ describe('clean-up', () => {
       await sql()`insert into simulator_throttles (reference, refused) values (${idOf('msg', days)}, 1)`;
       await sql()`
         insert into reply_segments (carrier, sender, receiver, reference, number, total, encoding, content, joined_at)
-        values ('x', ${String(days)}, '2', '3', 1, 2, 'gsm7', '', ${days === 8 ? at(days) : null})`;
+        values ('x', ${String(days)}, '2', '3', 1, 2, 'gsm7', '', ${days === 7.1 ? at(days) : null})`;
     }
-    await message('delivered', 1, { recipient: '+48500100299' });
+    await message('delivered', 6.9, { recipient: '+48500100299' });
     await sql()`insert into concat_references (recipient, last) values ('+48500100299', 1), ('+48500100298', 1)`;
     await sql()`insert into rate_windows values (${account}, ${at(1)}, 5)`;
     await sql()`insert into lookup_answers (carrier, provider_id, answer, received_at) values ('x', '1', '{}', ${at(1)})`;
@@ -196,6 +200,15 @@ describe('retention', () => {
     await sql()`
       insert into number_lookups (id, account_id, msisdn, state, reason, cost_grosze)
       values (${lookup}, ${account}, '+48500100200', 'failed', 'failed', 5)`;
+    // One request of two messages, of which one is too young.
+    const { count } = await sql()`
+      insert into idempotency_keys (account_id, key, fingerprint, request_id, accepted_status, accepted_body, lease_until)
+      select account_id, 'kept', '', request_id, 201,
+             jsonb_build_object('messages', jsonb_build_array(
+               jsonb_build_object('id', id, 'to', recipient, 'text', text),
+               jsonb_build_object('id', ${young}::text, 'to', recipient, 'text', text))), now()
+        from messages where id = ${ended}`;
+    expect(count).toBe(1);
     const effects = () => sql()`select * from message_effects order by 3`;
     const before = await effects();
 
@@ -214,9 +227,10 @@ describe('retention', () => {
     expect(rows.get(open)).toMatchObject({ recipient: '+48500100200', text: 'Poufne' });
     expect(rows.get(young)).toMatchObject({ recipient: '+48500100200', text: 'Poufne' });
     const [kept] =
-      await sql()`select sender, text, received_text, state, reply_to from inbound_messages where id = ${reply}`;
+      await sql()`select sender, carrier_reference, text, received_text, state, reply_to from inbound_messages where id = ${reply}`;
     expect(kept).toEqual({
       sender: '+48*****200',
+      carrier_reference: `erased:${reply}`,
       text: '',
       received_text: '',
       state: 'matched',
@@ -227,6 +241,12 @@ describe('retention', () => {
     const [asked] = await sql()`select msisdn, cost_grosze from number_lookups where id = ${lookup}`;
     expect(asked).toEqual({ msisdn: '+48*****200', cost_grosze: 5 });
     expect(await effects()).toEqual(before);
+    const [answered] =
+      await sql()`select accepted_body->'messages' as messages from idempotency_keys where key = 'kept'`;
+    expect(answered!['messages']).toEqual([
+      { id: ended, to: '+48*****200', text: '' },
+      { id: young, to: '+48500100200', text: 'Poufne' },
+    ]);
 
     // What was open is done once it has ended.
     expect(await run('eraseContents', 40)).toMatchObject({ postponed: 0, messages: 0 });

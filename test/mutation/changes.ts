@@ -1,6 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ACCESS_CHANGES } from './accessChanges.ts';
+import { INCOMING_CHANGES } from './incomingChanges.ts';
+import { MAINTENANCE_CHANGES, notErased } from './maintenanceChanges.ts';
 import { MESSAGE_CHANGES } from './messageChanges.ts';
+import { MONEY_CHANGES } from './moneyChanges.ts';
+import { WEBHOOK_CHANGES } from './webhookChanges.ts';
 
 /** One change that a real fault could be. */
 export interface Change {
@@ -12,6 +17,8 @@ export interface Change {
   at?: number;
   /** The test files of which one should fail. */
   tests: readonly string[];
+  /** What the names of the tests that should fail have in common, as a pattern, where their file takes long. */
+  only?: string;
   /** Why no test can see it, where none can. */
   survives?: string;
 }
@@ -20,7 +27,16 @@ const OF_ACCOUNT = 'account_id = ${accountId}';
 
 /** All changes, those that are derived from the code included. */
 export function changes(): Change[] {
-  return [...MESSAGE_CHANGES, ...withoutAccount()];
+  return [
+    ...MESSAGE_CHANGES,
+    ...MONEY_CHANGES,
+    ...INCOMING_CHANGES,
+    ...WEBHOOK_CHANGES,
+    ...ACCESS_CHANGES,
+    ...MAINTENANCE_CHANGES,
+    ...notErased(),
+    ...withoutAccount(),
+  ];
 }
 
 /** Every condition on the account, dropped: what another account owns would be shown, counted or changed. */
@@ -31,6 +47,7 @@ function withoutAccount(): Change[] {
       ...{ name: `any account: ${file} ${index + 1}`, file, from: OF_ACCOUNT, at: index + 1 },
       to: 'account_id is not null',
       tests: ['test/api/access.test.ts'],
+      only: 'of another account',
     }));
   });
 }

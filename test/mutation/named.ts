@@ -19,10 +19,12 @@ interface Run {
 
 /**
  * Makes named changes that a real fault could be in a copy of the project, one at a time, and runs the tests that should fail
- * for each. `npm run test:mutation -- named credit` takes those whose names contain a word.
+ * for each. `npm run test:mutation -- named credit` takes those that have a word in their name or that of their tests.
  */
 async function runNamed(words: readonly string[]): Promise<number> {
-  const chosen = changes().filter(({ name }) => words.every((word) => name.includes(word)));
+  const chosen = changes().filter(({ name, tests }) =>
+    words.every((word) => [name, ...tests].some((text) => text.includes(word))),
+  );
   await expectApplicable(chosen);
   const folder = await copyOfProject();
   let caught = 0;
@@ -31,7 +33,9 @@ async function runNamed(words: readonly string[]): Promise<number> {
     await expectGreen(folder, chosen);
     for (const change of chosen) {
       const started = Date.now();
-      const { green, failed } = await withChange(folder, change, () => runTests(folder, change.tests));
+      const { green, failed } = await withChange(folder, change, () =>
+        runTests(folder, change.tests, change.only),
+      );
       const seconds = Math.round((Date.now() - started) / 1000);
       if (green) survived.push(change.name);
       else caught += 1;
@@ -69,7 +73,12 @@ async function copyOfProject(): Promise<string> {
 /** Tests that fail without any change would catch everything. */
 async function expectGreen(folder: string, chosen: readonly Change[]): Promise<void> {
   const files = [...new Set(chosen.flatMap(({ tests }) => tests))];
-  const { green, failed } = await runTests(folder, files);
+  const only = chosen.flatMap((change) => change.only ?? []);
+  const { green, failed } = await runTests(
+    folder,
+    files,
+    only.length < chosen.length ? undefined : only.join('|'),
+  );
   if (!green) throw new Error(`without any change: ${failed ?? 'the tests did not run'}`);
 }
 
@@ -98,11 +107,12 @@ function changed(source: string, { name, file, from, to, at = 0 }: Change): stri
   return pieces.slice(0, before).join(from) + to + pieces.slice(before).join(from);
 }
 
-async function runTests(folder: string, files: readonly string[]): Promise<Run> {
+async function runTests(folder: string, files: readonly string[], only?: string): Promise<Run> {
   const report = join(folder, 'report.json');
   await rm(report, { force: true });
   const entry = join(folder, 'node_modules/vitest/vitest.mjs');
   const args = [entry, 'run', ...files, '--bail=1', '--reporter=json', `--outputFile.json=${report}`];
+  if (only !== undefined) args.push('-t', only);
   const child = spawn(process.execPath, args, { cwd: folder, stdio: 'ignore' });
   const code = await new Promise<number>((resolve) => child.on('exit', (status) => resolve(status ?? 1)));
   const failed = await readFile(report, 'utf8')

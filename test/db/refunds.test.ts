@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { cancelOfClosed, cancelOneOfClosed } from '../../db/accounts/closings.ts';
+import type { Database } from '../../db/connection.ts';
+import { newId } from '../../db/ids.ts';
+import {
+  expireMessage,
+  failSubmission,
+  giveUpUnanswered,
+  rejectBlacklisted,
+} from '../../db/messages/endings.ts';
+import { cancelScheduled } from '../../db/money/billing.ts';
+import { startDatabase } from '../support/database.ts';
+
+const COST = 45;
+const RECIPIENT = '+48500100200';
+let sql: Database;
+let stop: () => Promise<void>;
+beforeAll(async () => {
+  ({ sql, stop } = await startDatabase());
+});
+afterAll(() => stop());
+
+interface Paid {
+  status: string;
+  submission?: string;
+  account?: 'active' | 'closed';
+}
+
+/** An account that has paid for one message, all its money. */
+async function paidMessage({ status, submission = 'waiting', account = 'active' }: Paid) {
+  const [owner, id] = [newId('cl'), newId('msg')];
+  await sql`insert into accounts (id, name, mode) values (${owner}, 'A', 'live')`;
+  await sql`insert into ledger_entries (account_id, kind, amount_grosze) values (${owner}, 'opening', ${COST})`;
+  await sql`
+    insert into messages (id, account_id, request_id, status, accepted_as, recipient, text, parts, cost_grosze,
+                          give_up_at, carrier, submission)
+    values (${id}, ${owner}, ${newId('req')}, ${status}, 'queued', ${RECIPIENT}, 'x', 1, ${COST}, now(), 'r', ${submission})`;
+  await sql`
+    insert into ledger_entries (account_id, kind, amount_grosze, message_id) values (${owner}, 'charge', ${-COST}, ${id})`;
+  await sql`update accounts set status = ${account} where id = ${owner}`;
+  return { owner, id };
+}
+
+async function booksOf(owner: string) {
+  const [books] = await sql`
+    select a.balance_grosze as balance, count(l.id)::int as refunds
+      from accounts a left join ledger_entries l on l.account_id = a.id and l.kind = 'refund'
+     where a.id = ${owner} group by a.id`;
+  return books;
+}
+
+type Ending = (id: string, owner: string) => Promise<unknown>;
+const ENDINGS: Record<string, [Paid, Ending]> = {
+  'cancelled before its time': [{ status: 'scheduled' }, (id) => cancelScheduled(sql, id)],
+  'refused by its route': [
+    { status: 'queued', submission: 'under way' },
+    (id) => failSubmission(sql, { messageId: id, parts: [1] }, 'carrier_refused', null),
+  ],
+  'given up unanswered': [{ status: 'queued', submission: 'unanswered' }, (id) => giveUpUnanswered(sql, id)],
+  'over without a submit': [{ status: 'queued' }, (id) => expireMessage(sql, id)],
+  'over before its time came': [{ status: 'scheduled' }, (id) => expireMessage(sql, id)],
+  'on the blacklist at its submit': [
+    { status: 'queued' },
+    async (id, owner) => {
+      await sql`insert into blacklist (account_id, msisdn) values (${owner}, ${RECIPIENT}) on conflict do nothing`;
+      await rejectBlacklisted(sql, id);
+    },
+  ],
+  'of a closed account, scheduled': [
+    { status: 'scheduled', account: 'closed' },
+    (_, owner) => cancelOfClosed(sql, owner, 'scheduled', '', 10),
+  ],
+  'of a closed account, queued': [
+    { status: 'queued', account: 'closed' },
+    (_, owner) => cancelOfClosed(sql, owner, 'queued', '', 10),
+  ],
+  'of a closed account, by its own workflow': [
+    { status: 'queued', account: 'closed' },
+    (id) => cancelOneOfClosed(sql, id),
+  ],
+};
+
+test.each(Object.entries(ENDINGS))('a message %s is paid back, once', async (_, [paid, end]) => {
+  const { owner, id } = await paidMessage(paid);
+  for (let times = 0; times < 2; times += 1) {
+    await end(id, owner);
+    expect(await booksOf(owner)).toEqual({ balance: COST, refunds: 1 });
+  }
+});
+
+const KEPT: Record<string, [Paid, Ending]> = {
+  'was sent and had no report in time': [
+    { status: 'sent', submission: 'answered' },
+    (id) => expireMessage(sql, id),
+  ],
+  'was left unanswered to its end': [
+    { status: 'queued', submission: 'unanswered' },
+    (id) => expireMessage(sql, id),
+  ],
+  'was under way at its end': [{ status: 'queued', submission: 'under way' }, (id) => expireMessage(sql, id)],
+  'a network may have, of a closed account': [
+    { status: 'queued', submission: 'unanswered', account: 'closed' },
+    async (id, owner) => {
+      await cancelOfClosed(sql, owner, 'queued', '', 10);
+      await cancelOneOfClosed(sql, id);
+    },
+  ],
+  'is of an account that is active': [
+    { status: 'queued' },
+    async (id, owner) => {
+      await cancelOfClosed(sql, owner, 'queued', '', 10);
+      await cancelOneOfClosed(sql, id);
+    },
+  ],
+};
+
+test.each(Object.entries(KEPT))('a message that %s is not', async (_, [paid, end]) => {
+  const { owner, id } = await paidMessage(paid);
+  await end(id, owner);
+  expect(await booksOf(owner)).toEqual({ balance: 0, refunds: 0 });
+});

@@ -1,0 +1,111 @@
+import { readFileSync } from 'node:fs';
+import type { Change } from './changes.ts';
+
+const ERASURE = 'db/maintenance/erasure.ts';
+const ONE_LINE = 'await tx`';
+const TESTS = ['test/db/maintenance.test.ts'];
+
+/** Faults in clean-up, retention and reconciliation. */
+export const MAINTENANCE_CHANGES: readonly Change[] = [
+  ...kept('REPLAYED_MS = 26 * HOUR_MS', 'REPLAYED_MS = 23 * HOUR_MS'),
+  ...kept('UNMATCHED_DAYS = 30', 'UNMATCHED_DAYS = 29'),
+  ...kept('UNMATCHED_DAYS = 30', 'UNMATCHED_DAYS = 32'),
+  ...kept('SIMULATOR_DAYS = 7', 'SIMULATOR_DAYS = 6'),
+  ...kept('OVER_DAYS = 30', 'OVER_DAYS = 28'),
+  ...kept('OVER_DAYS = 30', 'OVER_DAYS = 31'),
+  ...kept('REFERENCE_DAYS = 7', 'REFERENCE_DAYS = 6'),
+  {
+    name: 'clean-up takes opt-outs whose message is counted',
+    file: 'db/maintenance/cleanUp.ts',
+    from: 'and expires_at < ${daysAgo(OVER_DAYS)} and message_id is null`',
+    to: 'and expires_at < ${daysAgo(OVER_DAYS)}`',
+    tests: TESTS,
+    survives: 'the rows were chosen by the same condition; it is said again for those that change meanwhile',
+  },
+  {
+    name: 'clean-up takes reports that wait for their message',
+    file: 'db/maintenance/cleanUp.ts',
+    from: 'where r.id = p.id and p.applied_at is null',
+    to: 'where r.id = p.id',
+    tests: TESTS,
+  },
+  {
+    name: 'clean-up takes messages that were sent',
+    file: 'db/migrations/014.do.quotas.sql',
+    from: "where id = any(ids) and status in ('draft', 'refused')",
+    to: 'where id = any(ids)',
+    tests: TESTS,
+  },
+  {
+    name: 'clean-up takes links that were clicked',
+    file: 'db/links/unsent.ts',
+    from: 'and not exists (select from link_clicks c where c.token = l.token)',
+    to: '',
+    tests: TESTS,
+  },
+  {
+    name: 'retention leaves texts',
+    file: 'db/maintenance/retention.ts',
+    from: "set recipient = e.recipient, text = '', erased_at",
+    to: 'set recipient = e.recipient, erased_at',
+    tests: TESTS,
+  },
+  {
+    name: 'retention leaves what requests were answered',
+    file: 'db/maintenance/retention.ts',
+    from: 'await eraseAnswers(',
+    to: 'await (async (..._: unknown[]) => {})(',
+    tests: TESTS,
+  },
+  {
+    name: 'retention leaves what replies said as they came',
+    file: 'db/maintenance/retention.ts',
+    from: "set sender = e.sender, received_text = '', text",
+    to: 'set sender = e.sender, text',
+    tests: TESTS,
+  },
+  {
+    name: 'retention leaves the ids that carriers gave replies',
+    file: 'db/maintenance/retention.ts',
+    from: 'erased_at = now(),\n             carrier_reference = ${ERASED_REFERENCE} || i.id',
+    to: 'erased_at = now()',
+    tests: TESTS,
+  },
+  {
+    name: 'retention leaves the networks of clicks',
+    file: 'db/maintenance/retention.ts',
+    from: 'set user_agent = null, ip_hash = null',
+    to: 'set user_agent = null',
+    tests: TESTS,
+  },
+  {
+    name: 'retention takes the number of a message that has not ended',
+    file: 'db/maintenance/retention.ts',
+    from: 'and ${isDecided(sql)} and not ${isOpen(sql)} and',
+    to: 'and ${isDecided(sql)} and',
+    tests: ['test/admin/erase.test.ts'],
+  },
+  {
+    name: 'a workflow that is lost is started again four times',
+    file: 'activities/lostWorkflows.ts',
+    from: 'const MENDED_AT_MOST = 3;',
+    to: 'const MENDED_AT_MOST = 4;',
+    tests: ['test/workflows/reconciliation.test.ts'],
+    only: 'lost for the fourth time',
+  },
+];
+
+/** Every statement of an erasure, left out. */
+export function notErased(): Change[] {
+  const source = readFileSync(ERASURE, 'utf8');
+  const statements = source.split(ONE_LINE).length - 1;
+  return Array.from({ length: statements }, (_, index) => ({
+    ...{ name: `left by an erasure: ${index + 1}`, file: ERASURE, from: ONE_LINE, at: index + 1 },
+    to: 'if (Date.now() < 0) await tx`',
+    tests: ['test/admin/erasedPerson.test.ts'],
+  }));
+}
+
+function kept(from: string, to: string): Change[] {
+  return [{ name: `clean-up: ${to}`, file: 'db/maintenance/cleanUp.ts', from, to, tests: TESTS }];
+}
