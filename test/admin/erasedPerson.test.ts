@@ -1,5 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Database, openDatabase } from '../../db/connection.ts';
 import { addSmsapiRoute, type Callbacks, report } from '../carriers/smsapiRoute.ts';
 import { callBack } from '../smsapi/callbacks.ts';
 import { type Provider, startProvider } from '../smsapi/provider.ts';
@@ -38,6 +39,7 @@ const SECRET = 'whsec_0123456789';
 const PATIENCE = 60_000;
 
 let product: Product;
+let everything: Database;
 let smsc: Smsc;
 let provider: Provider;
 let receiver: HttpReceiver;
@@ -51,6 +53,7 @@ const kept: { account: ProductAccount; key: string; body: object; text: string }
 beforeAll(async () => {
   receiver = await startHttpReceiver((response, raw) => response.writeHead(500).end(raw));
   [product, smsc, provider] = await Promise.all([startProduct(2), startSmsc(), startProvider()]);
+  everything = openDatabase(product.superuserUrl, 1);
   connection = await Connection.connect({ address: product.service.temporalAddress });
   client = new Client({ connection });
   ({ callbacks } = await addSmsapiRoute(product, provider));
@@ -66,6 +69,7 @@ beforeAll(async () => {
   await untilQuiet();
 }, 240_000);
 afterAll(async () => {
+  await everything.end();
   await connection?.close();
   await product?.stop();
   await Promise.all([smsc?.stop(), provider?.close(), receiver?.close()]);
@@ -184,7 +188,7 @@ async function untilQuiet(): Promise<void> {
 describe('a person whom three accounts wrote to, by SMSC, HTTP provider and simulated network', () => {
   test('is known in many places before', async () => {
     await product.sql`analyze`;
-    const found = Object.keys(await searchDatabase(product.sql, WORDS));
+    const found = Object.keys(await searchDatabase(everything, WORDS));
     expect(found).toEqual(
       expect.arrayContaining([
         ...[
@@ -210,10 +214,10 @@ describe('a person whom three accounts wrote to, by SMSC, HTTP provider and simu
 
   test('erased for one account, is nowhere in what that account has, and stays with the others', async () => {
     const { smpp: one } = accounts;
-    const before = await searchDatabase(product.sql, WORDS, accounts.smsapi.id);
+    const before = await searchDatabase(everything, WORDS, accounts.smsapi.id);
     await product.admin(['erase', '--number', NUMBER, '--account', one.id, '--yes']);
-    expect(Object.keys(await searchDatabase(product.sql, WORDS, one.id))).toEqual(['blacklist.msisdn']);
-    expect(await searchDatabase(product.sql, WORDS, accounts.smsapi.id)).toEqual(before);
+    expect(Object.keys(await searchDatabase(everything, WORDS, one.id))).toEqual(['blacklist.msisdn']);
+    expect(await searchDatabase(everything, WORDS, accounts.smsapi.id)).toEqual(before);
     const answers = await product.sql`
       select from webhook_attempts t join webhook_events e on e.id = t.event_id
        where e.account_id = ${one.id} and t.answer ~ ${WORDS.join('|')}`;
@@ -255,7 +259,7 @@ describe('a person whom three accounts wrote to, by SMSC, HTTP provider and simu
     };
     // PostgreSQL's own statistics are made anew: of a table that is empty now by its next rows.
     const search = async () =>
-      Object.keys(await searchDatabase(product.sql, WORDS)).filter((name) => !name.startsWith('pg_catalog.'));
+      Object.keys(await searchDatabase(everything, WORDS)).filter((name) => !name.startsWith('pg_catalog.'));
     expect(await search()).toEqual(Object.keys(STAYS));
     expect(await searchTemporal(client, WORDS)).toEqual([]);
 

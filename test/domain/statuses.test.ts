@@ -16,6 +16,9 @@ test('exactly the moves of the specification are allowed', () => {
       // Opted out since it was accepted.
       'queued → rejected',
       'queued → expired',
+      // The account was suspended until its time was over, or closed: never submitted, refunded.
+      'scheduled → expired',
+      'queued → cancelled',
       'sent → delivered',
       'sent → undelivered',
       'sent → failed',

@@ -28,6 +28,8 @@ const PATIENCE_MS = 60_000;
 export interface Product {
   service: ServiceUnderTest;
   sql: Database;
+  /** The database as its superuser, who sees PostgreSQL's own tables too. */
+  superuserUrl: string;
   /** One more; the first belongs to the service. */
   addWorker(): Promise<ServiceProcess>;
   account(webhook?: { url: string; secret: string }): Promise<ProductAccount>;
@@ -67,7 +69,7 @@ export interface Outcome {
 
 /** Starts PostgreSQL, Temporal, the API and workers. */
 export async function startProduct(workers = 2): Promise<Product> {
-  const { service, stop } = await startService();
+  const { service, superuserUrl, stop } = await startService();
   const more: ServiceProcess[] = [];
   const sql = openDatabase(service.databaseUrl, 4);
   const addWorker = async (): Promise<ServiceProcess> => {
@@ -79,6 +81,7 @@ export async function startProduct(workers = 2): Promise<Product> {
   const product: Product = {
     service,
     sql,
+    superuserUrl,
     addWorker,
     account: (webhook) => newAccount(sql, service, secretsKey, webhook),
     async route(name, smsc, account, wish = {}) {

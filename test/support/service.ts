@@ -50,6 +50,8 @@ export interface StartedService {
   service: ServiceUnderTest;
   api: ServiceProcess;
   worker: ServiceProcess;
+  /** For what no part of the service may see, PostgreSQL's own tables among it. */
+  superuserUrl: string;
   stop: () => Promise<void>;
 }
 
@@ -95,7 +97,14 @@ export async function startService(
       }
     });
     const [api, worker] = await Promise.all(starting);
-    return { service: { ...servers, apiUrl: api.url, apiPid: api.child.pid! }, api, worker, stop };
+    const { superuserUrl } = postgres;
+    return {
+      service: { ...servers, apiUrl: api.url, apiPid: api.child.pid! },
+      api,
+      worker,
+      superuserUrl,
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;
