@@ -10,7 +10,7 @@ import { type ServiceProcess, spawnProcess } from '../support/service.ts';
 import { startReceiver } from '../support/webhookReceiver.ts';
 
 // Stated here on its own: rows of a minute for one link and network, for one link, and for an account beyond first clicks.
-const [NETWORK, LINK, ACCOUNT] = [10, 60, 600];
+const [NETWORK, LINK, ACCOUNT] = [60, 120, 600];
 
 let proxied: RunningApi;
 let stop: () => Promise<void>;
@@ -34,7 +34,7 @@ const clicksOf = async (token: string) => {
 const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
 
 describe('rows of one link', () => {
-  it('the tenth click of a network within a minute still has its row, the eleventh is only counted', async () => {
+  it('the sixtieth click of a network within a minute still has its row, the next one is only counted', async () => {
     const account = await newAccount();
     const { token } = await sendLink(account);
     for (let i = 0; i < NETWORK; i += 1) await visit(token);
@@ -72,7 +72,7 @@ describe('rows of one link', () => {
     expect((await counted(account, token, NETWORK + 3)).clicks).toBe(NETWORK + 3);
   });
 
-  it('the sixtieth click within a minute has its row, over however many networks, the next one not', async () => {
+  it('the 120th click of a link within a minute has its row, over however many networks, the next one not', async () => {
     const account = await newAccount();
     const { token } = await sendLink(account);
     for (let i = 0; i < LINK; i += 1) await visit(token, from(i), proxied.url);

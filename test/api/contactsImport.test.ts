@@ -55,7 +55,7 @@ describe('POST /v1/contacts with an array', () => {
     const invalid = body.invalid as { index: number; message: string }[];
     expect(invalid.map(({ index }) => index)).toEqual([0, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
     expect(invalid.map(({ message }) => message)).toEqual([
-      'Pole „msisdn” ma nieprawidłową wartość.',
+      'Pole „msisdn” musi być numerem telefonu: +48500100200, 48500100200 albo 500100200, bez spacji.',
       'Kontakt musi być obiektem.',
       'Kontakt musi być obiektem.',
       'Kontakt musi być obiektem.',
