@@ -37,6 +37,8 @@ export async function transaction<T>(sql: Database, work: (tx: Sql) => Promise<T
       reject(lost);
     };
   });
+  const tookTooLong = (): void => lose(new OutOfPatienceError('a transaction took too long'));
+  let timer: NodeJS.Timeout | undefined;
   const begun = sql.begin((tx) => {
     const guarded = new Proxy(tx, {
       apply(target, self, args: unknown[]): unknown {
@@ -45,7 +47,16 @@ export async function transaction<T>(sql: Database, work: (tx: Sql) => Promise<T
       },
     });
     return new Promise<T>((resolve, reject) => {
-      const settle = (value: T) => (lost === undefined ? resolve(value) : reject(lost));
+      const settle = (value: T): void => {
+        if (lost !== undefined) {
+          reject(lost);
+          return;
+        }
+        // It commits now: whoever said that nothing was done would be wrong.
+        clearTimeout(timer);
+        timer = setTimeout(tookTooLong, LONGEST_TRANSACTION_MS);
+        resolve(value);
+      };
       work(guarded).then(settle, (error: unknown) => {
         // Left unsettled when the connection is lost: the driver would answer a rejection with a rollback.
         if (isLoss(error)) lose(error);
@@ -56,7 +67,7 @@ export async function transaction<T>(sql: Database, work: (tx: Sql) => Promise<T
   begun.catch((error: unknown) => {
     if (isLoss(error)) lose(error);
   });
-  const timer = setTimeout(() => lose(new OutOfPatienceError('a transaction took too long')), timeLeft());
+  timer = setTimeout(tookTooLong, timeLeft());
   try {
     return (await Promise.race([begun, loss])) as T;
   } finally {

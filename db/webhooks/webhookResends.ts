@@ -30,7 +30,7 @@ export async function requestResend(
   accountId: string | null,
   by: 'account' | 'operator',
 ): Promise<Resend | ResendRefusal> {
-  const account = await accountOf(sql, eventId);
+  const account = await accountOf(sql, eventId, accountId);
   if (account === null) return 'unknown';
   // One after the other for an account, so that the numbers below hold.
   return await inTurn(sql, `webhook resends of ${account}`, async (tx) => {
@@ -58,9 +58,10 @@ export async function requestResend(
   });
 }
 
-async function accountOf(sql: Sql, eventId: string): Promise<string | null> {
+async function accountOf(sql: Sql, eventId: string, accountId: string | null): Promise<string | null> {
   const [event] = await sql<{ accountId: string }[]>`
-    select account_id as "accountId" from webhook_events where id = ${eventId}`;
+    select account_id as "accountId" from webhook_events
+     where id = ${eventId} and (${accountId}::text is null or account_id = ${accountId})`;
   return event?.accountId ?? null;
 }
 

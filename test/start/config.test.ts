@@ -42,6 +42,18 @@ describe('readConfig', () => {
     readConfig(Object.fromEntries<string>(lines.map(([, name = '', value = '']) => [name, value])));
   });
 
+  it('docker-compose hands on every setting that is not about the machine or the servers', () => {
+    const [example = '', compose = ''] = ['.env.example', 'docker-compose.yml'].map((name) =>
+      readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8'),
+    );
+    const names = [...example.matchAll(/^#?([A-Z][A-Z_]*)=/gm)].map(([, name = '']) => name);
+    const own = names.filter((name) => !/^(HOST|DATA_DIR|TEMPORAL_.*)$/.test(name));
+    expect(own.length).toBeGreaterThan(10);
+    expect(
+      own.filter((name) => !new RegExp(`(^\\s+${name}: |\\$\\{${name}[:}])`, 'm').test(compose)),
+    ).toEqual([]);
+  });
+
   it('names all that is wrong at once', () => {
     expect(() => readConfig({ PORT: 'x', LOG_LEVEL: 'y' })).toThrow(/PORT: .*; LOG_LEVEL: /);
   });

@@ -1,0 +1,67 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { newId } from '../../db/ids.ts';
+import { OutOfPatienceError, withPatience } from '../../db/patience.ts';
+import { transaction } from '../../db/transaction.ts';
+import { requestResend } from '../../db/webhooks/webhookResends.ts';
+import { ownDatabase } from '../admin/support.ts';
+
+const database = ownDatabase();
+const sql = () => database.sql();
+const ours = newId('cl');
+const others = newId('cl');
+
+const within = <T>(ms: number, work: () => Promise<T>): Promise<T> =>
+  withPatience({ owner: null, until: Date.now() + ms, signal: null }, work);
+
+beforeAll(async () => {
+  for (const id of [ours, others]) {
+    await sql()`insert into accounts (id, name, mode) values (${id}, 'Test', 'live')`;
+  }
+});
+
+describe('a transaction whose caller waits no longer', () => {
+  const stored = async (): Promise<number> => (await sql()`select from slow`).count;
+
+  beforeAll(async () => {
+    await sql().unsafe(`
+      create table slow (id int);
+      create function nap() returns trigger language plpgsql as $$ begin perform pg_sleep(1.5); return null; end $$;
+      create constraint trigger slow_commit after insert on slow deferrable initially deferred
+        for each row execute function nap()`);
+  });
+
+  test('is told of as done when its commit was on its way by then', async () => {
+    const done = within(1_250, () =>
+      transaction(sql(), async (tx) => {
+        await tx`insert into slow values (1)`;
+        return 'done';
+      }),
+    );
+    expect(await done).toBe('done');
+    expect(await stored()).toBe(1);
+  });
+
+  test('is undone before that', async () => {
+    const done = within(500, () =>
+      transaction(sql(), async (tx) => {
+        await tx`insert into slow values (2)`;
+        await tx`select pg_sleep(0.6)`;
+      }),
+    );
+    await expect(done).rejects.toThrow(OutOfPatienceError);
+    expect(await stored()).toBe(1);
+  });
+});
+
+describe('what takes turns', () => {
+  test('nobody takes the turn of another account by the id of its event', async () => {
+    const event = newId('evt');
+    await sql()`
+      insert into webhook_events (id, account_id, type, snapshot) values (${event}, ${ours}, 'message.sent', '{}')`;
+    const asked = await transaction(sql(), async (tx) => {
+      await tx`select pg_advisory_xact_lock(hashtextextended(${`webhook resends of ${ours}`}, 0))`;
+      return await within(2_000, () => requestResend(sql(), event, others, 'account'));
+    });
+    expect(asked).toBe('unknown');
+  });
+});
