@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { Counter, Gauge, Histogram } from 'prom-client';
+import { afterAnswer } from './afterAnswer.ts';
 import { ANSWER_SECONDS, registry } from './registry.ts';
 
 const requests = new Counter({
@@ -38,7 +39,7 @@ export function measureRequest(
 ): void {
   const end = duration.startTimer();
   inFlight.inc();
-  response.once('close', () => {
+  afterAnswer(response, () => {
     inFlight.dec();
     const labels = { method: methodLabel(method), route: routeOf() ?? NO_ROUTE };
     end(labels);

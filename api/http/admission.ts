@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { afterAnswer } from '../../telemetry/afterAnswer.ts';
 import { ApiError } from './errors.ts';
 
 /** How many requests of one account are under way in this process at most. */
@@ -39,14 +40,11 @@ export function createAdmission(limits: AdmissionLimits): Admission {
       const over = new AbortController();
       let isHeavy = false;
       take(requests, accountId, limits.requests, 'too_many_at_once');
-      const end = () => {
+      afterAnswer(response, () => {
         over.abort();
         release(requests, accountId);
         if (isHeavy) release(heavy, accountId);
-      };
-      // Who has gone already will not say so again.
-      if (response.destroyed) end();
-      else response.once('close', end);
+      });
       return {
         becomesHeavy() {
           if (isHeavy || over.signal.aborted) return;

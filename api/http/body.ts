@@ -7,6 +7,7 @@ import { newPace, type Pace, runPaced } from './pace.ts';
 const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
 const CSV_TYPE = /^text\/csv\s*(?:;|$)/i;
 const CHARSET = /;\s*charset\s*=\s*"?([^";\s]+)"?/i;
+const JSON_BLANKS = /^[ \t\r\n]*$/;
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 // What is parsed at once: some 20 ms. Nothing but a list of contacts is larger than a template, and no contact is.
 const PIECE_BYTES = 1024 * 1024;
@@ -63,7 +64,7 @@ async function parseJson(bytes: Buffer, pace: Pace): Promise<unknown> {
   const elements = await runPaced(pace, checkBounds(bytes));
   if (elements === null) return parsed(bytes);
   const [first] = elements;
-  if (elements.length === 1 && bytes.toString('utf8', ...first!).trim() === '') return [];
+  if (elements.length === 1 && JSON_BLANKS.test(bytes.toString('utf8', ...first!))) return [];
   const values: unknown[] = [];
   for (const [from, to] of elements) {
     if (pace.due()) await pace.rest();

@@ -8,6 +8,7 @@ const TYPES: Readonly<Record<string, string>> = {
   integer: 'liczbą całkowitą',
   array: 'tablicą',
   object: 'obiektem',
+  record: 'obiektem',
   'string or array': 'tekstem albo tablicą tekstów',
   'string or number': 'tekstem albo liczbą',
   'string or null': 'tekstem albo wartością null',

@@ -1,5 +1,6 @@
 import { type Click, type KeptClick, type LinkHits, storeClicks } from '../../db/links/clicks.ts';
 import type { Sql } from '../../db/connection.ts';
+import { currentPatience, type Patience, withPatience } from '../../db/patience.ts';
 import { DeadlineError } from '../http/outages.ts';
 import type { Services } from '../services.ts';
 
@@ -80,7 +81,7 @@ export function createClickKeeper(sql: Sql): ClickKeeper {
 
   async function store(batch: Map<string, Waiting[]>): Promise<void> {
     try {
-      const links = await storeClicks(sql, [...batch].map(asLinkHits));
+      const links = await withPatience(patienceOf(batch), () => storeClicks(sql, [...batch].map(asLinkHits)));
       for (const [token, hits] of batch) {
         const link = links.get(token);
         if (link === 'locked') putOff(token, hits);
@@ -129,6 +130,15 @@ export function createClickKeeper(sql: Sql): ClickKeeper {
       });
     },
   };
+}
+
+/**
+ * As long as somebody waits whose hit is among them. Not that of whoever's request happened to set the statements going: in a flood that
+ * one is long over.
+ */
+function patienceOf(batch: ReadonlyMap<string, readonly Waiting[]>): Patience {
+  const untils = [...batch.values()].flatMap((hits) => hits.map(({ until }) => until));
+  return { owner: currentPatience()?.owner ?? null, until: Math.max(...untils), signal: null };
 }
 
 const late = () => new DeadlineError('no turn in time');

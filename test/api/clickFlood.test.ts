@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { RunningApi } from '../../api/server.ts';
+import { createClickKeeper } from '../../api/pages/clickKeeper.ts';
+import { openDatabase } from '../../db/connection.ts';
+import { fairDatabase } from '../../db/fairDatabase.ts';
 import { storeClicks } from '../../db/links/clicks.ts';
 import { newId } from '../../db/ids.ts';
+import { withPatience } from '../../db/patience.ts';
 import { eventually } from '../support/eventually.ts';
 import { database, newAccount, type TestAccount } from '../support/factories.ts';
 import { addresses, BROWSER, carry, counted, sendLink, sendLinks, visit } from '../support/links.ts';
@@ -173,6 +177,33 @@ describe('what becomes of a flood', () => {
     });
     expect(new Set((await Promise.all(waiting)).map(({ status }) => status))).toEqual(new Set([302]));
     expect((await counted(account, token, 30)).clicks).toBe(30);
+  });
+
+  it('whose visit set the statements going may be over: those that come after it are stored all the same', async () => {
+    const { token } = await sendLink(await newAccount());
+    const pool = openDatabase(inject('service').databaseUrl, 2);
+    const keeper = createClickKeeper(fairDatabase(pool, 2));
+    const hit = (patienceMs: number) => {
+      const until = Date.now() + patienceMs;
+      const click = { id: newId('clk'), userAgent: null, ipHash: null, robot: false };
+      const kept = withPatience({ owner: 'x', until, signal: null }, () => keeper.keep(token, click, until));
+      return kept.then(
+        (link) => link?.logged,
+        (error: Error) => error.name,
+      );
+    };
+    try {
+      let later: ReturnType<typeof hit> | undefined;
+      await database().begin(async (tx) => {
+        await tx`select from tracked_links where token = ${token} for update`;
+        const first = hit(200);
+        later = hit(10_000);
+        expect(await first).toBe('DeadlineError');
+      });
+      expect(await later).toBe(true);
+    } finally {
+      await pool.end();
+    }
   });
 
   it('repeated visits of an opt-out link write nothing', async () => {

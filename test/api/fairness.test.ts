@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, inject, it } from 'vitest';
 import { openDatabase } from '../../db/connection.ts';
@@ -166,6 +167,28 @@ describe('requests under way at once', () => {
     }
     expect((await account.api.get('/v1/account')).status).toBe(200);
   }, 60_000);
+
+  it('those that stand behind another one on a connection end with it', async () => {
+    const account = await newAccount({ rateLimit: 100_000 });
+    const lock = await holdLocks(`templates of ${account.id}`);
+    const { hostname, port } = new URL(inject('service').apiUrl);
+    const body = '{"name":"gone","body":"y"}';
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => undefined);
+    const head = `POST /v1/templates HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${account.key}`;
+    const type = `Content-Type: application/json\r\nContent-Length: ${body.length}`;
+    socket.write(`${head}\r\n${type}\r\n\r\n${body}`.repeat(100));
+    await eventually(
+      () => inWindow(account),
+      (used) => used === 100,
+    );
+    socket.destroy();
+    const tenAtOnce = () =>
+      Promise.all(Array.from({ length: 10 }, async () => (await account.api.get('/v1/account')).status));
+    await eventually(tenAtOnce, (statuses) => statuses.every((status) => status === 200));
+    await lock.release();
+    expect((await account.api.get('/v1/templates')).body.data).toEqual([]);
+  });
 
   it('of large bodies four are taken, announced or in chunks', async () => {
     const account = await newAccount();

@@ -325,6 +325,10 @@ describe('templates', () => {
     const { api } = await newAccount();
     const { body } = await api.send({ to: '500100201', template_id: 'tpl_x', params: { b: true } });
     expect(body.error.message).toBe('Pole „params.b” musi być tekstem albo liczbą.');
+    for (const params of ['b', []]) {
+      const refused = await api.send({ to: '500100201', template_id: 'tpl_x', params });
+      expect(refused.body.error.message).toBe('Pole „params” musi być obiektem.');
+    }
   });
 
   it('leave sent messages as they are when they change', async () => {

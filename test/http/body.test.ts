@@ -59,6 +59,13 @@ describe('a JSON body', () => {
     );
   });
 
+  it.each(['[\u00a0]', '[\ufeff]', '[\u000b]', '[\u2028]'])(
+    'is no empty list with other blanks: %j',
+    async (text) => {
+      expect(await read(text)).toMatchObject({ reason: 'body_not_json' });
+    },
+  );
+
   it('is refused where JSON.parse refuses it, and taken where it does not', async () => {
     const piece = fc.constantFrom(
       '[',
