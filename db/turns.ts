@@ -44,6 +44,17 @@ export async function inTurn<T>(sql: Database, name: string, work: (tx: Sql) => 
   }
 }
 
+/**
+ * Waits, within a transaction, until nobody is at any of these, and keeps others from them until it ends. For what nobody waits
+ * for but an operator: the transaction keeps its connection meanwhile.
+ */
+export async function holdTurns(tx: Sql, names: readonly string[]): Promise<void> {
+  // In one order for all.
+  for (const name of [...names].sort()) {
+    await tx`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`;
+  }
+}
+
 async function isFree(tx: Sql, name: string): Promise<boolean> {
   const [lock] = await tx<{ free: boolean }[]>`
     select pg_try_advisory_xact_lock(hashtextextended(${name}, 0)) as free`;

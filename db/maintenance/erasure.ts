@@ -1,5 +1,6 @@
 import type { Database, Fragment, Sql } from '../connection.ts';
 import { ERASED_REFERENCE, eraseMessages, isDecided, type Mask } from './retention.ts';
+import { holdAddressBooks } from '../contacts/addressBook.ts';
 import { eraseAnswers } from '../messages/keptAnswers.ts';
 import { isOpen } from '../messages/facts.ts';
 import { transaction } from '../transaction.ts';
@@ -51,6 +52,13 @@ export async function erasePerson(sql: Database, person: Person, mask: Mask): Pr
   const masked = mask(msisdn);
   return await transaction(sql, async (tx) => {
     const of = ofAccount(tx, person);
+    // Who adds contacts takes the counters of the account in another order than who removes them.
+    const books = await tx<{ id: string }[]>`
+      select distinct account_id as id from contacts where msisdn = ${msisdn} and ${of}`;
+    await holdAddressBooks(
+      tx,
+      books.map(({ id }) => id),
+    );
     const messages = await tx<{ id: string; open: boolean }[]>`
       select m.id, ${isOpen(tx)} as open from messages m
        where ${isTo(tx, person)} and ${isDecided(tx)} order by m.id for update`;

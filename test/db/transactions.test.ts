@@ -1,9 +1,13 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { changeAddressBook } from '../../db/contacts/addressBook.ts';
 import { newId } from '../../db/ids.ts';
+import { erasePerson } from '../../db/maintenance/erasure.ts';
 import { OutOfPatienceError, withPatience } from '../../db/patience.ts';
 import { transaction } from '../../db/transaction.ts';
+import { holdTurns } from '../../db/turns.ts';
 import { requestResend } from '../../db/webhooks/webhookResends.ts';
 import { ownDatabase } from '../admin/support.ts';
+import { eventually } from '../support/eventually.ts';
 
 const database = ownDatabase();
 const sql = () => database.sql();
@@ -54,12 +58,32 @@ describe('a transaction whose caller waits no longer', () => {
 });
 
 describe('what takes turns', () => {
+  test('an erasure waits for a change of the address book under way, and neither ends the other', async () => {
+    await sql()`insert into contacts (account_id, id, msisdn) values (${ours}, ${newId('ct')}, '+48500100200')`;
+    let erasing: Promise<number> | undefined;
+    await changeAddressBook(sql(), ours, async (tx) => {
+      // The first of the counters that what follows takes, one after the other.
+      await tx`select from account_usage where account_id = ${ours} and kind = 'contacts' for update`;
+      erasing = erasePerson(sql(), { msisdn: '+48500100200', accountId: null }, () => '+48*****200');
+      erasing.catch(() => undefined);
+      await eventually(
+        () => sql()`
+          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        (waiting) => waiting.count > 0,
+      );
+      await tx`insert into contacts (account_id, id, msisdn) values (${ours}, ${newId('ct')}, '+48500100201')`;
+    });
+    expect(await erasing).toBe(0);
+    const left = await sql()<{ msisdn: string }[]>`select msisdn from contacts where account_id = ${ours}`;
+    expect([...left]).toEqual([{ msisdn: '+48500100201' }]);
+  });
+
   test('nobody takes the turn of another account by the id of its event', async () => {
     const event = newId('evt');
     await sql()`
       insert into webhook_events (id, account_id, type, snapshot) values (${event}, ${ours}, 'message.sent', '{}')`;
     const asked = await transaction(sql(), async (tx) => {
-      await tx`select pg_advisory_xact_lock(hashtextextended(${`webhook resends of ${ours}`}, 0))`;
+      await holdTurns(tx, [`webhook resends of ${ours}`]);
       return await within(2_000, () => requestResend(sql(), event, others, 'account'));
     });
     expect(asked).toBe('unknown');
