@@ -152,8 +152,11 @@ describe('Idempotency-Key', () => {
   it('is free again after 24 h', async () => {
     const { id, api } = await newAccount();
     await api.send(body, 'k');
-    await database()`
-      update idempotency_keys set created_at = created_at - interval '24 hours' where account_id = ${id}`;
+    const age = (by: string) => database()`
+      update idempotency_keys set created_at = created_at - ${by}::interval where account_id = ${id}`;
+    await age('23 hours 59 minutes');
+    expect(isReplay(await api.send(body, 'k'))).toBe(true);
+    await age('1 minute');
     const answers = await Promise.all(Array.from({ length: 5 }, () => api.send({ ...body, text: 'y' }, 'k')));
     expect(answers.filter((answer) => answer.status === 201 && !isReplay(answer))).toHaveLength(1);
     expect((await api.send(body, 'k')).status).toBe(409);

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { findTiming } from '../../api/messages/timing.ts';
 import { ApiError } from '../../api/http/errors.ts';
 
+const MINUTE = 60_000;
+const DAY = 1440 * MINUTE;
 const at = (text: string) => Date.parse(text);
 const shown = (sendAt: string | null, window: string | null, now: string) =>
   findTiming(
@@ -64,4 +66,30 @@ describe('send time', () => {
     const asked = { sendAt: null, window: '20:00-21:00', expiresAt: at('2027-01-15T13:00:00Z') };
     expect(() => findTiming(asked, at(now))).toThrow(ApiError);
   });
+
+  it.each([
+    [{ sendAt: 90 * DAY }, true],
+    [{ sendAt: 90 * DAY + 1 }, false],
+    [{ expiresAt: 15 * MINUTE }, true],
+    [{ expiresAt: 15 * MINUTE - 1 }, false],
+    [{ expiresAt: 3 * DAY }, true],
+    [{ expiresAt: 3 * DAY + 1 }, false],
+    [{ sendAt: 90 * DAY, expiresAt: 93 * DAY }, true],
+    [{ sendAt: 90 * DAY, expiresAt: 93 * DAY + 1 }, false],
+  ])(
+    'to the millisecond: %o from now is taken: %o',
+    (asked: { sendAt?: number; expiresAt?: number }, taken) => {
+      const fromNow = (ms: number | undefined) => (ms === undefined ? null : at(now) + ms);
+      const timing = () =>
+        findTiming(
+          { sendAt: fromNow(asked.sendAt), expiresAt: fromNow(asked.expiresAt), window: null },
+          at(now),
+        );
+      if (taken)
+        expect(timing().expiresAt).toEqual(
+          asked.expiresAt === undefined ? null : new Date(at(now) + asked.expiresAt),
+        );
+      else expect(timing).toThrow(ApiError);
+    },
+  );
 });

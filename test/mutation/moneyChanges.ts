@@ -85,6 +85,8 @@ export const MONEY_CHANGES: readonly Change[] = [
     from: "join ledger_entries e on e.message_id = m.id and e.kind = 'charge'",
     to: 'join ledger_entries e on e.message_id = m.id',
     tests: ['test/db/refunds.test.ts'],
+    survives:
+      'a message has no other entries than its charge and its refund, and a second refund is refused by the index',
   },
   {
     name: 'a draft is charged a second after its 30',

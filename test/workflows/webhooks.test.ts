@@ -343,6 +343,21 @@ describe('what changes between two attempts', () => {
     return error as ApplicationFailure;
   }
 
+  test.each([
+    [200, 'delivered'],
+    [204, 'delivered'],
+    [299, 'delivered'],
+    [300, 'pending'],
+    [404, 'pending'],
+    [500, 'pending'],
+  ])('the status %i leaves the event %s', async (answer, state) => {
+    const receiver = await receive((_, response) => void response.writeHead(answer).end());
+    const { event, message } = await pendingEvent(receiver.url);
+    if (state === 'delivered') await deliver(event);
+    else expect(await failureOf(deliver(event))).toMatchObject({ type: FAILURE.webhookAttemptFailed });
+    expect((await logged(message))[0]!.state).toBe(state);
+  });
+
   test('the next attempt is signed with the new secret, the event stays the same', async () => {
     const receiver = await receive((call, response) => void response.writeHead(call === 1 ? 500 : 200).end());
     const { account, event, message } = await pendingEvent(receiver.url);
