@@ -18,21 +18,29 @@ const TOLD_AT_ONCE = 10;
 const SIGNAL_PATIENCE_MS = 10_000;
 
 /**
- * Cancels and pays back what closed accounts have left, page by page: whatever ends in the middle, the next run goes on. It
- * returns when nothing is left that it can have.
+ * Cancels and refunds what closed accounts have left, page by page: whatever ends in the middle, the next run goes on. It
+ * returns when nothing is left that it can have. An account that fails keeps no other one waiting.
+ * @throws the first failure, after all accounts
  */
 export async function cancelForClosedAccounts(sql: Database, stopping: AbortSignal): Promise<void> {
+  const failures: unknown[] = [];
   for (const account of await closingAccounts(sql)) {
-    for (const status of ['scheduled', 'queued'] as const) {
-      for (let before: string | null = ''; before !== null;) {
-        if (stopping.aborted) return;
-        const step = await cancelOfClosed(sql, account, status, before, CANCELLED_AT_ONCE);
-        countEnd('cancelled', step.cancelled);
-        before = step.before;
-      }
-    }
-    await endClosing(sql, account);
+    if (stopping.aborted) return;
+    await cancelAllOf(sql, account, stopping).catch((error: unknown) => failures.push(error));
   }
+  if (failures.length > 0) throw failures[0];
+}
+
+async function cancelAllOf(sql: Database, account: string, stopping: AbortSignal): Promise<void> {
+  for (const status of ['scheduled', 'queued'] as const) {
+    for (let before: string | null = ''; before !== null;) {
+      if (stopping.aborted) return;
+      const step = await cancelOfClosed(sql, account, status, before, CANCELLED_AT_ONCE);
+      countEnd('cancelled', step.cancelled);
+      before = step.before;
+    }
+  }
+  await endClosing(sql, account);
 }
 
 /**

@@ -43,6 +43,8 @@ const STORE_WITHIN_MS = 120_000;
 const STORE_AGAIN_MS = 500;
 // A throttled part keeps its place: it is tried again here, and goes behind the others only after this long.
 const THROTTLED_PATIENCE_MS = 60_000;
+// How often one attempt looks at a message that changes under its hands.
+const LOOKS_MAX = 3;
 // A message that moved before stays on a broken route for a while, longer each time: two broken ones do not play ball.
 const MOVE_AGAIN_MS = 10_000;
 const MOVE_AGAIN_MAX_MS = 3_600_000;
@@ -134,8 +136,14 @@ async function submitMessage(
   messageId: string,
   round: SubmissionRound,
   patience = Date.now() + THROTTLED_PATIENCE_MS,
+  looks = 1,
 ): Promise<Submitted> {
   const { sql, carrier, pacer, applyReports } = submitting;
+  // What was read of it is no longer so; where that goes on, a later attempt looks, not this one in a loop.
+  const lookAgain = (): Promise<Submitted> => {
+    if (looks >= LOOKS_MAX) throw incomplete();
+    return submitMessage(submitting, messageId, round, patience, looks + 1);
+  };
   const message = await openSubmission(sql, messageId);
   if (!message) throw unknownMessage(messageId);
   addIds({ accountId: message.accountId, requestId: message.requestId });
@@ -145,7 +153,7 @@ async function submitMessage(
   // What a network has some of goes out as a whole.
   if (message.accountStatus !== 'active' && message.submission === 'waiting') {
     const kept = await keepBack(sql, message, round);
-    return kept ?? (await submitMessage(submitting, messageId, round, patience));
+    return kept ?? (await lookAgain());
   }
   if (message.paused) await forgetPaused(sql, [messageId]);
   if (message.blacklisted) {
@@ -168,7 +176,7 @@ async function submitMessage(
   let unanswered = false;
   for (const piece of pieces) {
     const { claim, answer } = await submitPiece(submitting, message, piece);
-    if (claim?.state === 'closed') return submitMessage(submitting, messageId, round, patience);
+    if (claim?.state === 'closed') return lookAgain();
     if (claim?.state === 'unanswered') unanswered = true;
     if (answer === null) continue;
 

@@ -59,16 +59,16 @@ export async function endSecretBefore(sql: Sql, accountId: string): Promise<bool
   return account?.inForce ?? false;
 }
 
-/** Addresses without their query, which may hold what nobody else is to know; that it changed is seen all the same. */
+/** Where webhooks go, without path and query: many receivers have a secret there. That these changed is seen all the same. */
 function addressChange(from: string | null, to: string | null): { from: string | null; to: string | null } {
-  const shown = { from: withoutQuery(from), to: withoutQuery(to) };
-  return from !== to && shown.from === shown.to ? { ...shown, to: `${shown.to} (other query)` } : shown;
+  const shown = { from: originOf(from), to: originOf(to) };
+  return from !== to && shown.from === shown.to ? { ...shown, to: `${shown.to} (other path)` } : shown;
 }
 
-function withoutQuery(address: string | null): string | null {
+function originOf(address: string | null): string | null {
   if (address === null || !URL.canParse(address)) return null;
-  const url = new URL(address);
-  return `${url.origin}${url.pathname}${url.search === '' ? '' : '?…'}`;
+  const { origin, pathname, search } = new URL(address);
+  return `${origin}${pathname === '/' && search === '' ? '' : '/…'}`;
 }
 
 /** Forgets secrets whose time is over. */
