@@ -104,8 +104,7 @@ export const ACCESS_CHANGES: readonly Change[] = [
     file: 'api/http/admission.ts',
     from: 'if (count >= limit) {',
     to: 'if (count > limit) {',
-    tests: ['test/api/fairness.test.ts'],
-    only: 'beyond 100|of large bodies four',
+    tests: ['test/http/admission.test.ts'],
   },
   {
     name: 'a page leaves the first one of the next out',

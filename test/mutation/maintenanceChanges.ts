@@ -102,7 +102,7 @@ export function notErased(): Change[] {
   return Array.from({ length: statements }, (_, index) => ({
     ...{ name: `left by an erasure: ${index + 1}`, file: ERASURE, from: ONE_LINE, at: index + 1 },
     to: 'if (Date.now() < 0) await tx`',
-    tests: ['test/admin/erase.test.ts'],
+    tests: ['test/admin/erase.test.ts', 'test/admin/erasedPerson.test.ts'],
   }));
 }
 

@@ -366,6 +366,9 @@ describe('message.received', () => {
     expect(answers[0]!.events).toHaveLength(1);
     expect(await pipeline.sql`select from webhook_events where inbound_id = ${id}`).toHaveLength(1);
     expect(await blacklist(phone)).toHaveLength(1);
+    // Whose it is was decided once, whatever becomes of the account.
+    await pipeline.sql`update accounts set status = 'closed' where id = ${account}`;
+    expect(await settleReply(id)).toEqual(answers[0]);
   });
 });
 

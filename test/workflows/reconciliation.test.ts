@@ -410,12 +410,20 @@ describe('what was left over', () => {
 
 describe('money', () => {
   test('a refund that was never posted is posted once', async () => {
-    const { id, account } = await scheduled();
-    await pipeline.sql`update messages set status = 'cancelled' where id = ${id}`;
-    expect((await reconcile()).mended).toBe(1);
+    const owed: Awaited<ReturnType<typeof scheduled>>[] = [];
+    for (const status of ['cancelled', 'failed', 'rejected', 'expired']) {
+      const one = await scheduled();
+      if (status !== 'cancelled')
+        await pipeline.sql`update messages set status = 'queued' where id = ${one.id}`;
+      await pipeline.sql`update messages set status = ${status} where id = ${one.id}`;
+      owed.push(one);
+    }
+    expect((await reconcile()).mended).toBe(owed.length);
     expect((await reconcile()).mended).toBe(0);
-    expect(await pipeline.balance(account)).toBe(1000);
-    expect(await repairs(id)).toEqual(['refund posted']);
+    for (const { id, account } of owed) {
+      expect(await pipeline.balance(account)).toBe(1000);
+      expect(await repairs(id)).toEqual(['refund posted']);
+    }
   });
 
   test('a balance that differs from its ledger is reported until it does not', async () => {
