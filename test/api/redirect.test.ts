@@ -82,6 +82,8 @@ describe('GET /l/{token}', () => {
     expect([head.status, head.headers.get('location')]).toEqual([302, url]);
     expect((await visit('aaaaaaaa', { method: 'HEAD' })).status).toBe(404);
     await visit(token);
+    // Written before the answer, counted after it.
+    expect((await database()`select from link_clicks where token = ${token}`).count).toBe(1);
     const link = await counted(account, token, 1);
     expect([link.clicks, link.click_log.length]).toEqual([1, 1]);
   });

@@ -25,6 +25,7 @@ async function runNamed(words: readonly string[]): Promise<number> {
   const chosen = changes().filter(({ name, tests }) =>
     words.every((word) => [name, ...tests].some((text) => text.includes(word))),
   );
+  if (chosen.length === 0) throw new Error('no change has these words');
   await expectApplicable(chosen);
   const folder = await copyOfProject();
   let caught = 0;

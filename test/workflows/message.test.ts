@@ -85,7 +85,7 @@ describe('waiting for the send time', () => {
 
   test('cancelled 29 s before: refused, not recorded as an update, and sent', async () => {
     const { message, account } = await scheduled(HOUR);
-    await pipeline.sleep(HOUR - 29_900);
+    await pipeline.sleep(message.sendAt! - 29_900 - (await pipeline.now()));
     expect(await failureType(cancel(message.id))).toBe(FAILURE.notCancellable);
     const { events } = await pipeline.client.workflow.getHandle(message.id).fetchHistory();
     expect(events!.filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes)).toHaveLength(1);
