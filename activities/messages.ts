@@ -14,7 +14,7 @@ export function messageActivities(sql: Database, routing: () => Promise<Routing>
   return {
     /**
      * `scheduled` becomes `queued`, on the route that is the best one now. Returns that route. A message whose account is
-     * suspended is paused instead, one whose account is closed is cancelled and paid back.
+     * suspended is paused instead, one whose account is closed is cancelled and refunded.
      */
     async release(messageId: string): Promise<Released> {
       let message = await releaseScheduled(sql, messageId);

@@ -224,7 +224,7 @@ async function submitMessage(
 }
 
 /**
- * The account may not send: suspended, the message waits for it; closed, it is cancelled and paid back.
+ * The account may not send: suspended, the message waits for it; closed, it is cancelled and refunded.
  * @returns null where that is no longer so
  */
 async function keepBack(

@@ -148,8 +148,8 @@ const set = command({
 /** What becomes of the messages that no network was given. */
 const AFTER_STATUS = {
   active: 'Messages that waited for it go now, those within their time.',
-  suspended: 'Messages not submitted yet wait until it is active again, or expire and are paid back.',
-  closed: 'Messages not submitted yet are cancelled and paid back by the workers; that is not undone.',
+  suspended: 'Messages not submitted yet wait until it is active again, or expire and are refunded.',
+  closed: 'Messages not submitted yet are cancelled and refunded by the workers; that is not undone.',
 } as const;
 
 export const accountCommands = [create, show, list, set];

@@ -1,4 +1,4 @@
--- Accounts that may not send: messages of a suspended one wait for it, those of a closed one are cancelled and paid back.
+-- Accounts that may not send: messages of a suspended one wait for it, those of a closed one are cancelled and refunded.
 
 create or replace function check_message_transition() returns trigger language plpgsql as $$
 begin
