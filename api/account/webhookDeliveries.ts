@@ -13,7 +13,7 @@ import {
   RESENDS_MAX,
 } from '../../db/webhooks/webhookResends.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { ApiError, notFound } from '../http/errors.ts';
+import { ApiError, notFound, rateLimited } from '../http/errors.ts';
 import { instant } from '../fields.ts';
 import { isMessageId } from '../messages/history.ts';
 import { cursorAfter, idCursor, pageOf, pageSize } from '../paging.ts';
@@ -107,12 +107,8 @@ function refusal(reason: ResendRefusal): ApiError {
       return new ApiError(409, 'invalid_request', { reason: 'event_under_way' });
     case 'too_often':
       return new ApiError(409, 'invalid_request', { reason: 'resends_used_up', limit: RESENDS_MAX });
-    case 'too_many': {
-      const problem = { reason: 'resends_under_way', limit: RESENDS_AT_ONCE } as const;
-      return new ApiError(429, 'rate_limited', problem, {
-        headers: { 'Retry-After': String(BUSY_SECONDS) },
-      });
-    }
+    case 'too_many':
+      return rateLimited({ reason: 'resends_under_way', limit: RESENDS_AT_ONCE }, BUSY_SECONDS);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { afterAnswer } from '../../telemetry/afterAnswer.ts';
-import { ApiError } from './errors.ts';
+import { rateLimited } from './errors.ts';
 
 /** How many requests of one account are under way in this process at most. */
 export interface AdmissionLimits {
@@ -26,7 +26,7 @@ export interface Admission {
   enter(accountId: string, response: ServerResponse): Admitted;
 }
 
-const RETRY_SECONDS = '1';
+const RETRY_SECONDS = 1;
 
 /**
  * The bound on what one account keeps under way in this process, whatever each of its requests waits for. It is for memory and sockets;
@@ -64,10 +64,7 @@ function take(
   reason: 'too_many_at_once' | 'too_many_heavy_at_once',
 ): void {
   const count = counts.get(accountId) ?? 0;
-  if (count >= limit) {
-    const headers = { 'Retry-After': RETRY_SECONDS };
-    throw new ApiError(429, 'rate_limited', { reason, limit }, { headers });
-  }
+  if (count >= limit) throw rateLimited({ reason, limit }, RETRY_SECONDS);
   counts.set(accountId, count + 1);
 }
 

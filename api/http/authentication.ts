@@ -3,7 +3,7 @@ import { hashKey } from '../../db/accounts/apiKeys.ts';
 import { type KeyRow, useKey } from '../../db/accounts/keys.ts';
 import type { Sql } from '../../db/connection.ts';
 import type { Caller, Endpoint } from './endpoint.ts';
-import { ApiError, forbidden } from './errors.ts';
+import { ApiError, forbidden, rateLimited } from './errors.ts';
 
 const BEARER = /^Bearer +([\x21-\x7e]+) *$/i;
 const KEY = /^pk_(?:test|live)_[0-9A-Za-z]{40}$/;
@@ -39,10 +39,7 @@ export async function authenticate(
   const limit = row.rate_limit_per_minute;
   setHeader('RateLimit-Policy', `"account";q=${limit};w=${WINDOW_SECONDS}`);
   setHeader('RateLimit', `"account";r=${Math.max(limit - row.used, 0)};t=${row.resets_in}`);
-  if (row.used > limit) {
-    const problem = { reason: 'rate_limited', seconds: row.resets_in } as const;
-    throw new ApiError(429, 'rate_limited', problem, { headers: { 'Retry-After': String(row.resets_in) } });
-  }
+  if (row.used > limit) throw rateLimited({ reason: 'rate_limited', seconds: row.resets_in }, row.resets_in);
   if (row.account_status === 'suspended') throw forbidden({ reason: 'account_suspended' });
   if (row.account_status === 'closed') throw forbidden({ reason: 'account_closed' });
   return {

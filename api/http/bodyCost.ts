@@ -1,6 +1,6 @@
 import { countFurther } from '../../db/accounts/keys.ts';
 import type { Sql } from '../../db/connection.ts';
-import { ApiError } from './errors.ts';
+import { rateLimited } from './errors.ts';
 
 /** So much of a body counts as one request. An array of 500 numbers (v2.3.0, Limits) is 8 kB. */
 export const BYTES_OF_A_REQUEST = 64 * 1024;
@@ -23,6 +23,5 @@ export async function countBody(
   const { taken, left, resets_in: seconds } = await countFurther(sql, accountId, further);
   setHeader('RateLimit', `"account";r=${Math.max(left, 0)};t=${seconds}`);
   if (taken) return;
-  const headers = { 'Retry-After': String(seconds) };
-  throw new ApiError(429, 'rate_limited', { reason: 'rate_limited', seconds }, { headers });
+  throw rateLimited({ reason: 'rate_limited', seconds }, seconds);
 }

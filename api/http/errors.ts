@@ -169,6 +169,11 @@ export function notFound(problem: Problem, param?: string): ApiError {
   return new ApiError(404, 'not_found', problem, { param });
 }
 
+/** 429: `Retry-After` tells when to come back. @param seconds whole, at least 1 */
+export function rateLimited(problem: Problem, seconds: number): ApiError {
+  return new ApiError(429, 'rate_limited', problem, { headers: { 'Retry-After': String(seconds) } });
+}
+
 /** 402: nothing was sent, nothing charged. */
 export function paymentRequired(reason: 'insufficient_funds' | 'statement_overdue'): ApiError {
   return new ApiError(402, 'insufficient_funds', { reason });
