@@ -2,7 +2,6 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import helmet from 'koa-helmet';
 import { endpoints } from './endpoints.ts';
-import { ApiError, notFound } from './http/errors.ts';
 import { pages } from './pages.ts';
 import { accessLog, errorEnvelope, httpRules, measure, requestId } from './http/middleware.ts';
 import { type Context, serve, type State } from './http/serve.ts';
@@ -10,6 +9,7 @@ import { servePage } from './http/servePage.ts';
 import type { Services } from './services.ts';
 import { traceRequests } from './http/traces.ts';
 import { tracing } from '../telemetry/tracing.ts';
+import { HttpRefused } from './http/refusals.ts';
 
 /** The whole API as a Koa application. */
 export function createApp(services: Services): Koa<State> {
@@ -77,12 +77,12 @@ function refuseUnrouted(router: Router<State>, context: Context): void {
     .match(context.path, context.method)
     .path.filter(({ path }) => !isOfAnother(String(path), context.path));
   const allowed = [...new Set([...layers.flatMap(({ methods }) => methods), 'OPTIONS'])].sort();
-  if (layers.length === 0) throw notFound({ reason: 'route_unknown' });
+  if (layers.length === 0) throw new HttpRefused({ reason: 'route_unknown' });
   context.state.route = String(layers[0]!.path);
   const headers = { Allow: allowed.join(', ') };
   if (context.method !== 'OPTIONS') {
     const problem = { reason: 'method_not_allowed', method: context.method, allowed } as const;
-    throw new ApiError(405, 'method_not_allowed', problem, { headers });
+    throw new HttpRefused(problem);
   }
   context.status = 204;
   context.set(headers);

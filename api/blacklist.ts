@@ -3,7 +3,6 @@ import * as stored from '../db/incoming/blacklist.ts';
 import { formatInstant } from '../domain/instants.ts';
 import { parseMsisdn } from '../domain/msisdn.ts';
 import { endpoint } from './http/endpoint.ts';
-import { invalidRequest, notFound } from './http/errors.ts';
 import {
   given,
   instant,
@@ -17,6 +16,7 @@ import {
 import { withinQuota } from './http/quotas.ts';
 import { pageOf, pageSize } from './paging.ts';
 import { blacklistEntrySchema } from './schemas.ts';
+import { Refused } from '../domain/refusals.ts';
 
 const NUMBERS_MAX = 1000;
 const REASON_MAX = 200;
@@ -100,7 +100,7 @@ export const extendBlacklist = endpoint({
   async handle({ services, caller, body, receivedAt }) {
     const { msisdn, msisdns, reason, expires_at: expiresAt } = body;
     if (expiresAt !== null && expiresAt <= receivedAt) {
-      throw invalidRequest({ reason: 'instant_past', field: 'expires_at' }, 'expires_at');
+      throw new Refused({ reason: 'instant_past', field: 'expires_at' }, 'expires_at');
     }
     const { numbers, invalid } = sorted(msisdns ?? [msisdn!]);
     const adding = stored.extendBlacklist(services.sql, caller.accountId, numbers, reason, expiresAt);
@@ -126,9 +126,9 @@ export const shortenBlacklist = endpoint({
   responses: { 200: z.strictObject({ removed: z.string() }) },
   async handle({ services, caller, params }) {
     const number = parseMsisdn(params.msisdn);
-    if (number === null) throw invalidRequest({ field: 'msisdn', ...numberProblem(params.msisdn) }, 'msisdn');
+    if (number === null) throw new Refused({ field: 'msisdn', ...numberProblem(params.msisdn) }, 'msisdn');
     const removed = await stored.removeFromBlacklist(services.sql, caller.accountId, number);
-    if (!removed) throw notFound({ reason: 'number_not_listed' });
+    if (!removed) throw new Refused({ reason: 'number_not_listed' });
     return { status: 200, body: { removed: number } };
   },
 });

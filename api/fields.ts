@@ -3,7 +3,7 @@ import { parseInstant } from '../domain/instants.ts';
 import { isOverlongPolish, parseMsisdn } from '../domain/msisdn.ts';
 import { isSenderName } from '../domain/senders.ts';
 import { parseSendWindow } from '../domain/sendWindow.ts';
-import type { Problem } from './http/errors.ts';
+import type { Refusal } from '../domain/refusals.ts';
 
 const REFERENCE_MAX = 255;
 const SENDER_MAX = 15;
@@ -20,8 +20,8 @@ export const PHONE_NUMBER = {
 };
 
 /** Hands a problem of ours through zod's issue to the error envelope; the field's name is filled in there. */
-export function issue(problem: Problem | { reason: Problem['reason'] }): { params: { problem: object } } {
-  return { params: { problem } };
+export function issue(refusal: Refusal | { reason: Refusal['reason'] }): { params: { refusal: object } } {
+  return { params: { refusal } };
 }
 
 /**
@@ -58,9 +58,9 @@ const COMPOSED_OF = 4;
  * For `refine`, before a text is composed: refuses what is longer than `max` however it is composed, so that nobody has megabytes
  * composed to be told that.
  */
-export function notFarBeyond(max: number): [(value: string) => boolean, { params: { problem: object } }] {
-  const problem = { reason: 'field_too_long', limit: max, unit: 'characters' } as const;
-  return [(value) => value.length <= COMPOSED_OF * max, { params: { problem } }];
+export function notFarBeyond(max: number): [(value: string) => boolean, { params: { refusal: object } }] {
+  const refusal = { reason: 'field_too_long', limit: max, unit: 'characters' } as const;
+  return [(value) => value.length <= COMPOSED_OF * max, { params: { refusal } }];
 }
 
 /** Text as it can be stored and shown: no NUL, no lone surrogates. */
@@ -144,8 +144,8 @@ export function pageLimit(max: number, standard: number) {
       if (value === undefined) return standard;
       const limit = DIGITS.test(value) ? Number(value) : 0;
       if (limit >= 1 && limit <= max) return limit;
-      const problem: Problem = { reason: 'number_out_of_range', field: 'limit', min: 1, max };
-      context.addIssue({ code: 'custom', ...issue(problem) });
+      const refusal: Refusal = { reason: 'number_out_of_range', field: 'limit', min: 1, max };
+      context.addIssue({ code: 'custom', ...issue(refusal) });
       return z.NEVER;
     })
     .meta({ type: 'integer', minimum: 1, maximum: max, default: standard });

@@ -3,10 +3,10 @@ import { readAccount } from '../db/accounts/accounts.ts';
 import { readAndMark, readInbound, readReply } from '../db/incoming/replies.ts';
 import { inboundRecord } from '../domain/inbound.ts';
 import { endpoint } from './http/endpoint.ts';
-import { forbidden, notFound } from './http/errors.ts';
 import { instant, queryBoolean, queryMsisdn } from './fields.ts';
 import { cursorAfter, idCursor, pageOf, pageSize } from './paging.ts';
 import { inboundSchema } from './schemas.ts';
+import { Refused } from '../domain/refusals.ts';
 
 const INBOUND_ID = /^in_[0-9a-z]{26}$/;
 
@@ -38,9 +38,9 @@ export const listInbound = endpoint({
   },
   async handle({ services: { sql }, caller: { accountId, readOnly }, query }) {
     if (query.mark_read === true && readOnly)
-      throw forbidden({ reason: 'test_key_on_live_account' }, 'mark_read');
+      throw new Refused({ reason: 'test_key_on_live_account' }, 'mark_read');
     const account = await readAccount(sql, accountId);
-    if (account === null) throw forbidden({ reason: 'account_closed' });
+    if (account === null) throw new Refused({ reason: 'account_closed' });
     const { inbound_number, inbound_prefix: prefix } = account;
     if (inbound_number === null) {
       return { status: 200, body: { data: [], next_cursor: null, inbound_number, prefix } };
@@ -72,7 +72,7 @@ export const getInbound = endpoint({
   responses: { 200: inboundSchema },
   async handle({ services, caller, params }) {
     const reply = await readReply(services.sql, caller.accountId, params.id);
-    if (reply === null) throw notFound({ reason: 'inbound_unknown' });
+    if (reply === null) throw new Refused({ reason: 'inbound_unknown' });
     return { status: 200, body: inboundRecord(reply) };
   },
 });

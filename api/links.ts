@@ -4,11 +4,11 @@ import { readLink, readLinks } from '../db/links/links.ts';
 import { isToken } from '../db/links/tokens.ts';
 import { LINK_TOKEN_LENGTH, linkRecord } from '../domain/links.ts';
 import { endpoint } from './http/endpoint.ts';
-import { notFound } from './http/errors.ts';
 import { issue, queryBoolean } from './fields.ts';
 import { pageOf, pageSize } from './paging.ts';
 import { isMessageId } from './messages/history.ts';
 import { clickSchema, trackedLinkSchema } from './schemas.ts';
+import { Refused } from '../domain/refusals.ts';
 
 const CLICK_LOG_MAX = 50;
 const TOKEN_PATTERN = `^[0-9A-Za-z]{${LINK_TOKEN_LENGTH}}$`;
@@ -79,7 +79,7 @@ export const getLink = endpoint({
   },
   async handle({ services, caller, params: { token } }) {
     const link = await readLink(services.sql, caller.accountId, token);
-    if (link === null) throw notFound({ reason: 'link_unknown' });
+    if (link === null) throw new Refused({ reason: 'link_unknown' });
     const log = await readClickLog(services.sql, caller.accountId, token, CLICK_LOG_MAX);
     return {
       status: 200,

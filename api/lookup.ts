@@ -15,11 +15,11 @@ import { orderRoutes } from '../domain/routing.ts';
 import { lookUpUpdate } from '../workflows/contracts.ts';
 import { lookupStart } from '../workflows/startOptions.ts';
 import { endpoint } from './http/endpoint.ts';
-import { ApiError, forbidden, invalidRequest, paymentRequired, providerError } from './http/errors.ts';
 import { numberProblem, PHONE_NUMBER } from './fields.ts';
-import { outageStatus, within } from './http/outages.ts';
+import { outageOf, within } from './http/outages.ts';
 import { lookupSchema } from './schemas.ts';
 import type { Services } from './services.ts';
+import { Refused, type Outage } from '../domain/refusals.ts';
 
 // A caller gets its answer, whatever it is, within ten seconds: this long for the look-up, the rest for giving up.
 const ANSWER_MS = 8000;
@@ -50,19 +50,19 @@ export const lookUpNumber = endpoint({
   responses: { 200: lookupSchema },
   async handle({ services, caller: { accountId }, params, receivedAt }) {
     const msisdn = parseMsisdn(params.msisdn);
-    if (msisdn === null) throw invalidRequest({ field: 'msisdn', ...numberProblem(params.msisdn) }, 'msisdn');
+    if (msisdn === null) throw new Refused({ field: 'msisdn', ...numberProblem(params.msisdn) }, 'msisdn');
     const terms = await readLookupTerms(services.sql, accountId, msisdn);
-    if (terms === null) throw forbidden({ reason: 'account_closed' });
+    if (terms === null) throw new Refused({ reason: 'account_closed' });
     const test = terms.mode === 'test';
-    if (test && !terms.verified) throw forbidden({ reason: 'lookup_unverified' }, 'msisdn');
+    if (test && !terms.verified) throw new Refused({ reason: 'lookup_unverified' }, 'msisdn');
 
     const known = await readKnownResult(services.sql, accountId, msisdn);
     if (known !== null) return answerOf(known, true);
-    if (terms.overdue) throw paymentRequired('statement_overdue');
+    if (terms.overdue) throw new Refused({ reason: 'statement_overdue' });
     const costGrosze = test ? 0 : terms.price_per_hlr_grosze;
     const traffic = { key: msisdn, msisdn, accountId, type: 'hlr', priority: true } as const;
     const [carrier] = orderRoutes(await services.routing(), traffic);
-    if (carrier === undefined) throw providerError(502, 'lookup_no_route');
+    if (carrier === undefined) throw new Refused({ reason: 'lookup_no_route' });
     // Without a row: who has no money could write as many as he likes.
     if (costGrosze > terms.available_grosze && costGrosze > 0 && !terms.under_way) throw unpaid();
     return await lookUp({ services, accountId, msisdn, costGrosze, carrier, receivedAt });
@@ -74,41 +74,38 @@ async function lookUp(asking: Asking) {
   for (let attempt = 1; ; attempt += 1) {
     const claim = await claimLookup(services.sql, { ...asking, id: newId('hlr') });
     if (claim !== null) {
-      const { row, status } = await outcomeOf(asking, claim);
+      const { row, outage } = await outcomeOf(asking, claim);
       if (row.result !== null) return answerOf(row.result, !claim.own);
       const othersEnd = !claim.own && isUnclaimed(row) && attempt < TRIES;
-      if (!othersEnd && !isKnown(row)) throw problemOf(row, status);
+      if (!othersEnd && !isKnown(row)) throw problemOf(row, outage);
     }
     // Another request's look-up has just ended, perhaps with what is asked for.
     const known = await readKnownResult(services.sql, accountId, msisdn);
     if (known !== null) return answerOf(known, true);
-    if (attempt >= TRIES) throw providerError(504, 'timed_out');
+    if (attempt >= TRIES) throw new Refused({ reason: 'timed_out' });
   }
 }
 
 /**
  * Starts the workflow of the look-up, or joins it, and waits for its outcome. When that fails or takes too long, what
  * has not been charged by then is ended in the database, so that it never will be.
- * @returns where the look-up stands then; `status` is for the case that it has no result
+ * @returns where the look-up stands then; `outage` is for the case that it has no result
  */
-async function outcomeOf(
-  asking: Asking,
-  { id }: ClaimedLookup,
-): Promise<{ row: LookupRow; status: 502 | 504 }> {
+async function outcomeOf(asking: Asking, { id }: ClaimedLookup): Promise<{ row: LookupRow; outage: Outage }> {
   const { services, receivedAt } = asking;
-  let status: 502 | 504 = 504;
+  let outage: Outage = 'timed_out';
   try {
     const until = receivedAt + ANSWER_MS;
     await within(until, askWorkflow(asking, id, until));
   } catch (error) {
-    status = outageStatus(error) ?? 502;
+    outage = outageOf(error) ?? 'unavailable';
     services.log.error({ err: error, lookupId: id }, 'a look-up was not answered in time');
   }
   try {
-    return { row: await within(receivedAt + GIVE_UP_MS, settleLookup(services.sql, id)), status };
+    return { row: await within(receivedAt + GIVE_UP_MS, settleLookup(services.sql, id)), outage };
   } catch (error) {
     services.log.error({ err: error, lookupId: id }, 'a look-up could not be resolved');
-    throw providerError(status, 'lookup_unresolved', error);
+    throw new Refused({ reason: 'lookup_unresolved', outage }, undefined, error);
   }
 }
 
@@ -147,16 +144,14 @@ function isKnown({ now }: LookupRow): boolean {
   return now.state === 'refused' && now.reason === 'known';
 }
 
-function problemOf({ now }: LookupRow, status: 502 | 504): ApiError {
-  if (now.state === 'charged') return providerError(status, 'lookup_unresolved');
+function problemOf({ now }: LookupRow, outage: Outage): Refused {
+  if (now.state === 'charged') return new Refused({ reason: 'lookup_unresolved', outage });
   if (now.state === 'failed') {
-    return now.reason === 'failed'
-      ? providerError(502, 'lookup_failed')
-      : providerError(504, 'lookup_timed_out');
+    return new Refused({ reason: now.reason === 'failed' ? 'lookup_failed' : 'lookup_timed_out' });
   }
-  return now.reason === 'insufficient_funds' ? unpaid() : providerError(status, 'lookup_abandoned');
+  return now.reason === 'insufficient_funds' ? unpaid() : new Refused({ reason: 'lookup_abandoned', outage });
 }
 
-function unpaid(): ApiError {
-  return new ApiError(402, 'insufficient_funds', { reason: 'lookup_unpaid' });
+function unpaid(): Refused {
+  return new Refused({ reason: 'lookup_unpaid' });
 }

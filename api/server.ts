@@ -20,10 +20,10 @@ import { clientTraces } from '../telemetry/temporalTraces.ts';
 import { createApp } from './app.ts';
 import { endpoints } from './endpoints.ts';
 import { createAdmission } from './http/admission.ts';
-import { ApiError } from './http/errors.ts';
 import { errorBody } from './http/middleware.ts';
 import { createChargeNews } from './messages/chargeNews.ts';
 import type { ApiSettings, Services } from './services.ts';
+import { HttpRefused, errorAnswer } from './http/refusals.ts';
 
 /** What an API process needs to run. */
 export interface ApiOptions {
@@ -197,7 +197,7 @@ function answerMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
   }
   const refusal = malformed(error.code);
   // Who left in the middle of a request is counted with that.
-  if (error.code !== 'HPE_INVALID_EOF_STATE') countRefusal(null, refusal.status);
+  if (error.code !== 'HPE_INVALID_EOF_STATE') countRefusal(null, errorAnswer(refusal).status);
   socket.end(refusalText(refusal));
 }
 
@@ -208,15 +208,15 @@ function refuseTunnel(socket: Socket): void {
   socket.on('close', () => clearTimeout(cut));
   const allowed = [...new Set(endpoints.map(({ method }) => method))].sort();
   const problem = { reason: 'method_not_allowed', method: 'CONNECT', allowed } as const;
-  const headers = { Allow: allowed.join(', ') };
   countRefusal('CONNECT', 405);
   // Read to its end: closing with bytes unread would reset the connection and lose the answer.
   socket.resume();
-  socket.end(refusalText(new ApiError(405, 'method_not_allowed', problem, { headers })));
+  socket.end(refusalText(new HttpRefused(problem)));
 }
 
 /** A whole answer in the envelope, for a connection that has no request to answer. */
-function refusalText(refusal: ApiError): string {
+function refusalText(thrown: HttpRefused): string {
+  const refusal = errorAnswer(thrown);
   const id = newId('req');
   const body = JSON.stringify(errorBody(refusal, id));
   return [
@@ -232,10 +232,8 @@ function refusalText(refusal: ApiError): string {
   ].join('\r\n');
 }
 
-function malformed(code: string | undefined): ApiError {
-  if (code === 'HPE_HEADER_OVERFLOW')
-    return new ApiError(431, 'invalid_request', { reason: 'headers_too_large' });
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
-    return new ApiError(408, 'invalid_request', { reason: 'request_too_slow' });
-  return new ApiError(400, 'invalid_request', { reason: 'request_malformed' });
+function malformed(code: string | undefined): HttpRefused {
+  if (code === 'HPE_HEADER_OVERFLOW') return new HttpRefused({ reason: 'headers_too_large' });
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new HttpRefused({ reason: 'request_too_slow' });
+  return new HttpRefused({ reason: 'request_malformed' });
 }

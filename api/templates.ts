@@ -9,12 +9,12 @@ import {
   type TemplateContent,
 } from '../domain/templates.ts';
 import { endpoint } from './http/endpoint.ts';
-import { invalidRequest, notFound } from './http/errors.ts';
 import { mapPaced } from './http/pace.ts';
 import { omissible, omissibleWithDefault, plainText } from './fields.ts';
 import { refuseMalformed } from './messages/malformed.ts';
 import { withinQuota } from './http/quotas.ts';
 import { templateSchema } from './schemas.ts';
+import { Refused } from '../domain/refusals.ts';
 
 const NAME_MAX = 80;
 const SUBJECT_MAX = 80;
@@ -78,7 +78,7 @@ export const getTemplate = endpoint({
   responses: { 200: templateSchema },
   async handle({ services, caller, params }) {
     const template = await stored.readTemplate(services.sql, caller.accountId, params.id);
-    if (template === null) throw notFound({ reason: 'template_unknown' });
+    if (template === null) throw new Refused({ reason: 'template_unknown' });
     return { status: 200, body: templateRecord(template) };
   },
 });
@@ -100,7 +100,7 @@ export const changeTemplate = endpoint({
   responses: { 200: templateSchema },
   async handle({ services: { sql }, caller: { accountId }, params, body: patch }) {
     if (Object.values(patch).every((field) => field === undefined))
-      throw invalidRequest({ reason: 'template_empty' });
+      throw new Refused({ reason: 'template_empty' });
     const changing = stored.changeTemplate(sql, accountId, params.id, (before) => {
       const content = changedTemplate(before, patch);
       // A body that stays was taken by the rules of its day.
@@ -109,7 +109,7 @@ export const changeTemplate = endpoint({
       return content;
     });
     const template = await withinQuota(PARAMS, changing);
-    if (template === null) throw notFound({ reason: 'template_unknown' });
+    if (template === null) throw new Refused({ reason: 'template_unknown' });
     return { status: 200, body: templateRecord(template) };
   },
 });
@@ -124,18 +124,18 @@ export const deleteTemplate = endpoint({
   responses: { 200: z.strictObject({ deleted: z.string() }) },
   async handle({ services, caller, params: { id } }) {
     const deleted = await stored.deleteTemplate(services.sql, caller.accountId, id);
-    if (!deleted) throw notFound({ reason: 'template_unknown' });
+    if (!deleted) throw new Refused({ reason: 'template_unknown' });
     return { status: 200, body: { deleted: id } };
   },
 });
 
-/** What the fields have to be to each other. @throws ApiError 400 */
+/** What the fields have to be to each other. @throws Refused */
 function checkContent({ type: kind, body: text, subject: title }: TemplateContent): void {
   const limit = TEMPLATE_BODY_MAX[kind];
   if (text.length > limit) {
-    throw invalidRequest({ reason: 'field_too_long', field: 'body', limit, unit: 'characters' }, 'body');
+    throw new Refused({ reason: 'field_too_long', field: 'body', limit, unit: 'characters' }, 'body');
   }
-  if (kind !== 'mms' && title !== null) throw invalidRequest({ reason: 'template_subject' }, 'subject');
+  if (kind !== 'mms' && title !== null) throw new Refused({ reason: 'template_subject' }, 'subject');
 }
 
 function templateRecord({ id, name: title, type: kind, body: text, ...row }: stored.TemplateRow) {

@@ -4,9 +4,9 @@ import { type KeywordRefusal, KeywordRefusedError } from '../../db/accounts/keyw
 import { isActiveSender } from '../../db/accounts/senders.ts';
 import { defaultForeignPrice } from '../../domain/price.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { ApiError, forbidden, invalidRequest } from '../http/errors.ts';
 import { issue, sendWindow, senderName } from '../fields.ts';
 import { accountSchema } from '../schemas.ts';
+import { Refused } from '../../domain/refusals.ts';
 
 const INBOUND_PREFIX = /^[A-Za-z0-9]{2,10}$/;
 
@@ -39,7 +39,7 @@ export const getAccount = endpoint({
   responses: { 200: accountSchema },
   async handle({ services, caller }) {
     const account = await readAccount(services.sql, caller.accountId);
-    if (account === null) throw forbidden({ reason: 'account_closed' });
+    if (account === null) throw new Refused({ reason: 'account_closed' });
     return {
       status: 200,
       body: {
@@ -69,22 +69,17 @@ export const changeAccount = endpoint({
   },
   async handle({ services: { sql }, caller, body }) {
     const { accountId } = caller;
-    if (Object.keys(body).length === 0) throw invalidRequest({ reason: 'settings_empty' });
+    if (Object.keys(body).length === 0) throw new Refused({ reason: 'settings_empty' });
     const sender = body.sender_name ?? null;
     if (sender !== null && !(await isActiveSender(sql, accountId, sender))) {
-      throw new ApiError(
-        422,
-        'invalid_request',
-        { reason: 'sender_inactive', sender },
-        { param: 'sender_name' },
-      );
+      throw new Refused({ reason: 'sender_inactive', sender }, 'sender_name');
     }
     try {
       await changeSettings(sql, caller, body);
     } catch (error) {
       if (!(error instanceof KeywordRefusedError)) throw error;
       const reason = REFUSALS[error.why];
-      throw new ApiError(409, 'invalid_request', { reason }, { param: 'inbound_prefix' });
+      throw new Refused({ reason }, 'inbound_prefix');
     }
     return { status: 200, body: { id: accountId, ...body } };
   },

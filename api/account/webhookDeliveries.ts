@@ -13,12 +13,12 @@ import {
   RESENDS_MAX,
 } from '../../db/webhooks/webhookResends.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { ApiError, notFound, rateLimited } from '../http/errors.ts';
 import { instant } from '../fields.ts';
 import { isMessageId } from '../messages/history.ts';
 import { cursorAfter, idCursor, pageOf, pageSize } from '../paging.ts';
 import { webhookDeliverySchema } from '../schemas.ts';
 import type { Services } from '../services.ts';
+import { Refused } from '../../domain/refusals.ts';
 
 const EVENT_ID = /^evt_[0-9a-z]{26}$/;
 const START_MS = 2_000;
@@ -78,12 +78,12 @@ export const resendDelivery = endpoint({
   params: z.strictObject({ id: z.string().meta({ pattern: EVENT_ID.source }) }),
   responses: { 202: webhookDeliverySchema },
   async handle({ services, caller: { accountId }, params: { id } }) {
-    if (!EVENT_ID.test(id)) throw notFound({ reason: 'event_unknown' });
+    if (!EVENT_ID.test(id)) throw new Refused({ reason: 'event_unknown' });
     const resend = await requestResend(services.sql, id, accountId, 'account');
     if (typeof resend === 'string') throw refusal(resend);
     await begin(services, () => startResend(services.temporal, resend));
     const delivery = await readDelivery(services.sql, accountId, id);
-    if (delivery === null) throw notFound({ reason: 'event_unknown' });
+    if (delivery === null) throw new Refused({ reason: 'event_unknown' });
     return { status: 202, body: deliveryRecord(delivery) };
   },
 });
@@ -96,19 +96,19 @@ async function begin({ log }: Services, start: () => Promise<void>): Promise<voi
   );
 }
 
-function refusal(reason: ResendRefusal): ApiError {
+function refusal(reason: ResendRefusal): Refused {
   switch (reason) {
     case 'unknown':
-      return notFound({ reason: 'event_unknown' });
+      return new Refused({ reason: 'event_unknown' });
     case 'no_webhook':
-      return new ApiError(409, 'invalid_request', { reason: 'webhook_missing' });
+      return new Refused({ reason: 'webhook_missing' });
     case 'pending':
     case 'under_way':
-      return new ApiError(409, 'invalid_request', { reason: 'event_under_way' });
+      return new Refused({ reason: 'event_under_way' });
     case 'too_often':
-      return new ApiError(409, 'invalid_request', { reason: 'resends_used_up', limit: RESENDS_MAX });
+      return new Refused({ reason: 'resends_used_up', limit: RESENDS_MAX });
     case 'too_many':
-      return rateLimited({ reason: 'resends_under_way', limit: RESENDS_AT_ONCE }, BUSY_SECONDS);
+      return new Refused({ reason: 'resends_under_way', limit: RESENDS_AT_ONCE, seconds: BUSY_SECONDS });
   }
 }
 

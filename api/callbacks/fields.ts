@@ -11,7 +11,7 @@ const MULTIPART = /^multipart\/form-data\s*;/i;
 /**
  * The fields of a callback: of the query for GET, of the form for POST.
  * @returns null when there is no form to read, or too much of it, or one field came twice
- * @throws ApiError 413 (size), 400 (cut off)
+ * @throws HttpRefused (too large, cut off)
  */
 export async function readFields({ method, query, headers, request }: Visit): Promise<CallbackFields | null> {
   if (method !== 'POST') return fieldsOf(new URLSearchParams(query));

@@ -1,9 +1,9 @@
 import { CALLBACK_KINDS, type CallbackKind } from '../../carriers/smsapi/settings.ts';
-import { ApiError } from '../http/errors.ts';
 import type { Page, PageAnswer, Visit } from '../http/page.ts';
 import { readFields } from './fields.ts';
 import { maySpeakFor } from './routes.ts';
 import { takeOf } from './take.ts';
+import { HttpRefused, errorAnswer } from '../http/refusals.ts';
 
 /**
  * The addresses that SMSAPI.pl calls with delivery reports, replies and answers to look-ups, as GET or as a POSTed form
@@ -34,8 +34,9 @@ async function answerTo(kind: CallbackKind, visit: Visit): Promise<PageAnswer> {
     const taken = fields !== null && (await takeOf[kind](services, route, fields));
     if (taken) return plain(200, 'OK');
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    return { ...plain(error.status, error.code), headers: { ...PLAIN, ...error.headers } };
+    if (!(error instanceof HttpRefused)) throw error;
+    const { status, code, headers } = errorAnswer(error);
+    return { ...plain(status, code), headers: { ...PLAIN, ...headers } };
   }
   // Somebody has to look: the provider speaks otherwise than we understand, and what it brought is not stored.
   services.log.warn({ route, kind, requestId: visit.requestId }, 'a callback was not understood');

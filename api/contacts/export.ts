@@ -7,10 +7,10 @@ import {
   readFieldKeys,
 } from '../../db/contacts/contacts.ts';
 import { placeholderKey } from '../../domain/placeholders.ts';
-import { invalidRequest } from '../http/errors.ts';
 import { newPace } from '../http/pace.ts';
 import { CONTACT_COLUMNS, customColumn, joinedNames } from '../../domain/contactTable.ts';
 import { protectedCell } from '../../domain/tableCell.ts';
+import { HttpRefused } from '../http/refusals.ts';
 
 const PAGE = 1000;
 // What is written at once: some milliseconds.
@@ -24,7 +24,7 @@ export const CUSTOM_COLUMNS_MAX = 1000;
  *
  * @param limit most contacts
  * @returns the lines, the header first
- * @throws ApiError 400 when the contacts have more different custom fields than a table may have columns
+ * @throws HttpRefused when the contacts have more different custom fields than a table may have columns
  */
 export async function exportContacts(
   sql: Sql,
@@ -34,7 +34,7 @@ export async function exportContacts(
 ): Promise<AsyncIterable<string>> {
   const found = await readFieldKeys(sql, accountId, filter, CUSTOM_COLUMNS_MAX + 1);
   if (found.length > CUSTOM_COLUMNS_MAX) {
-    throw invalidRequest({ reason: 'csv_columns_too_many', limit: CUSTOM_COLUMNS_MAX });
+    throw new HttpRefused({ reason: 'csv_columns_too_many', limit: CUSTOM_COLUMNS_MAX });
   }
   // Keys that are one when compared are one column.
   const keys = new Map(found.map((key) => [placeholderKey(key), key]));

@@ -3,11 +3,12 @@ import { finished } from 'node:stream/promises';
 import { StringDecoder } from 'node:string_decoder';
 import { composed } from '../../domain/composed.ts';
 import { customKeyProblem, repeatedKey } from '../../domain/contactFields.ts';
-import { type ApiError, invalidRequest } from '../http/errors.ts';
 import { mapPaced, type Pace } from '../http/pace.ts';
 import { CONTACT_COLUMNS, customKeyOf, isContactColumn, splitNames } from '../../domain/contactTable.ts';
 import { unprotectedCell } from '../../domain/tableCell.ts';
 import { CUSTOM_COLUMNS_MAX } from './export.ts';
+import { Refused } from '../../domain/refusals.ts';
+import { HttpRefused } from '../http/refusals.ts';
 
 // The header, the most that one request may hold, and one more to tell that it holds too many: what comes behind is not
 // worth the time of reading it.
@@ -28,7 +29,7 @@ type Cells = readonly string[];
  * separated by commas or semicolons; one that is not a contact's own is a custom field. An empty cell is an
  * empty text: it clears. Values are checked where those of JSON are. Works in slices.
  *
- * @throws ApiError 400 for text that is no table, and for columns that cannot be
+ * @throws Refused, HttpRefused for text that is no table, and for columns that cannot be
  */
 export async function readContactsCsv(utf8: Buffer, pace: Pace): Promise<unknown[]> {
   const [header, ...rows] = await readTable(utf8, pace);
@@ -64,14 +65,14 @@ async function readTable(utf8: Buffer, pace: Pace): Promise<string[][]> {
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     const line: unknown = error['lines'];
-    throw invalidRequest({ reason: 'csv_malformed', line: typeof line === 'number' ? line : null });
+    throw new HttpRefused({ reason: 'csv_malformed', line: typeof line === 'number' ? line : null });
   }
   return rows.slice(0, ROWS_READ);
 }
 
 /**
  * Whichever the header has more of; spreadsheets in Poland write semicolons.
- * @throws ApiError 400 for a header with far too many of them
+ * @throws HttpRefused for a header with far too many of them
  */
 function separatorOf(beginning: string): ',' | ';' {
   const header = beginning.slice(0, beginning.search(/[\r\n]|$/));
@@ -81,8 +82,8 @@ function separatorOf(beginning: string): ',' | ';' {
   return semicolons > commas ? ';' : ',';
 }
 
-function tooWide(): ApiError {
-  return invalidRequest({ reason: 'csv_header_too_wide', limit: COLUMNS_MAX });
+function tooWide(): HttpRefused {
+  return new HttpRefused({ reason: 'csv_header_too_wide', limit: COLUMNS_MAX });
 }
 
 function readHeader(header: Cells): string[] {
@@ -91,13 +92,12 @@ function readHeader(header: Cells): string[] {
     const name = composed(unprotectedCell(cell).trim());
     return isContactColumn(name.toLowerCase()) ? name.toLowerCase() : name;
   });
-  if (!columns.includes('msisdn'))
-    throw invalidRequest({ reason: 'field_missing', field: 'msisdn' }, 'msisdn');
+  if (!columns.includes('msisdn')) throw new Refused({ reason: 'field_missing', field: 'msisdn' }, 'msisdn');
   const repeated = repeatedKey(columns);
-  if (repeated !== null) throw invalidRequest({ reason: 'csv_column_repeated', column: repeated });
+  if (repeated !== null) throw new HttpRefused({ reason: 'csv_column_repeated', column: repeated });
   for (const column of columns.filter((name) => !isContactColumn(name))) {
     const fault = customKeyProblem(customKeyOf(column));
-    if (fault !== null) throw invalidRequest({ reason: `field_key_${fault}`, key: column }, 'fields');
+    if (fault !== null) throw new Refused({ reason: `field_key_${fault}`, key: column }, 'fields');
   }
   return columns;
 }

@@ -8,9 +8,9 @@ import {
   repeatedKey,
 } from '../../domain/contactFields.ts';
 import { composed } from '../../domain/composed.ts';
-import type { Problem } from '../http/errors.ts';
 import { issue, lineText, msisdn, notFarBeyond, plainText, EXACT_MAX, exactNumber } from '../fields.ts';
 import { groupReference } from '../groups/input.ts';
+import type { Refusal } from '../../domain/refusals.ts';
 
 const NAME_MAX = 100;
 const EMAIL_MAX = 254;
@@ -92,7 +92,7 @@ export const numberedContact = z
 /** A change of a contact that exists. */
 export const contactChange = z.strictObject({ msisdn: msisdn.optional(), ...contactFields });
 
-function readCustomFields(value: unknown): { fields: CustomFieldChanges } | { problem: Problem } {
+function readCustomFields(value: unknown): { fields: CustomFieldChanges } | { problem: Refusal } {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return { problem: { reason: 'field_type', field: 'fields', expected: 'object' } };
   }

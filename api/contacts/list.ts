@@ -4,13 +4,13 @@ import { hasGroup } from '../../db/contacts/groups.ts';
 import { composed } from '../../domain/composed.ts';
 import { SEARCH_TERMS_MAX, searchTerms } from '../../domain/contactSearch.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { notFound, type Problem } from '../http/errors.ts';
 import { issue, lineText } from '../fields.ts';
 import { isGroupId } from '../groups/input.ts';
 import { PAGE_MAX, PAGE_STANDARD, pageOf } from '../paging.ts';
 import { contactSchema } from '../schemas.ts';
 import { exportContacts } from './export.ts';
 import { contactRecord, isContactId } from './record.ts';
+import { type Refusal, Refused } from '../../domain/refusals.ts';
 
 const SEARCH_MAX = 254;
 const LIMIT = /^[0-9]{1,3}$/;
@@ -21,7 +21,7 @@ const limit = z
   .transform((value, context) => {
     const count = LIMIT.test(value) ? Number(value) : 0;
     if (count >= 1 && count <= PAGE_MAX) return count;
-    const problem: Problem = { reason: 'number_out_of_range', field: 'limit', min: 1, max: PAGE_MAX };
+    const problem: Refusal = { reason: 'number_out_of_range', field: 'limit', min: 1, max: PAGE_MAX };
     context.addIssue({ code: 'custom', ...issue(problem) });
     return z.NEVER;
   })
@@ -61,7 +61,7 @@ export const listContacts = endpoint({
   async handle({ services: { sql }, caller: { accountId }, query, csv }) {
     const { group_id: groupId = null, cursor: after = null } = query;
     if (groupId !== null && !(isGroupId(groupId) && (await hasGroup(sql, accountId, groupId)))) {
-      throw notFound({ reason: 'group_unknown', group: groupId }, 'group_id');
+      throw new Refused({ reason: 'group_unknown', group: groupId }, 'group_id');
     }
     const filter: ContactFilter = { terms: query.q ?? [], groupId, after };
     if (csv) {

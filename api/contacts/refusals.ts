@@ -1,8 +1,8 @@
 import { ContactRefusedError } from '../../db/contacts/contactChanges.ts';
 import type { ContactRefusal } from '../../db/contacts/contactPlan.ts';
 import { CUSTOM_FIELDS_MAX } from '../../domain/contactFields.ts';
-import { ApiError, invalidRequest, notFound } from '../http/errors.ts';
 import { quotaReached, withinQuota } from '../http/quotas.ts';
+import { Refused } from '../../domain/refusals.ts';
 
 const PARAMS = {
   contacts: 'msisdn',
@@ -11,21 +11,21 @@ const PARAMS = {
   contact_bytes: 'fields',
 } as const;
 
-/** The error that a caller gets for a contact that was not written. */
-export function refusalError(refusal: ContactRefusal): ApiError {
+/** Why a contact was not written, as its caller asked for it. */
+export function refusalError(refusal: ContactRefusal): Refused {
   switch (refusal.reason) {
     case 'fields_too_many':
-      return invalidRequest({ reason: 'fields_too_many', limit: CUSTOM_FIELDS_MAX }, 'fields');
+      return new Refused({ reason: 'fields_too_many', limit: CUSTOM_FIELDS_MAX }, 'fields');
     case 'quota_reached':
       return quotaReached(refusal.quota, refusal.limit, PARAMS[refusal.quota]);
     case 'group_unknown':
-      return notFound({ reason: 'group_unknown', group: refusal.group }, 'groups');
+      return new Refused({ reason: 'group_unknown', group: refusal.group }, 'groups');
     case 'number_taken':
-      return new ApiError(409, 'invalid_request', { reason: 'contact_number_taken' }, { param: 'msisdn' });
+      return new Refused({ reason: 'contact_number_taken' }, 'msisdn');
   }
 }
 
-/** Waits for a change of contacts. @throws ApiError when it was refused */
+/** Waits for a change of contacts. @throws Refused */
 export async function withRefusals<T>(change: Promise<T>): Promise<T> {
   try {
     return await withinQuota(PARAMS, change);

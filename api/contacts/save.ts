@@ -3,7 +3,6 @@ import { importContacts, saveContact } from '../../db/contacts/contactChanges.ts
 import type { Imported } from '../../db/contacts/contactPlan.ts';
 import type { Database } from '../../db/connection.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { ApiError } from '../http/errors.ts';
 import { issue } from '../fields.ts';
 import type { Pace } from '../http/pace.ts';
 import { contactSchema } from '../schemas.ts';
@@ -13,6 +12,7 @@ import { readContactsCsv } from './import.ts';
 import { numberedContact } from './input.ts';
 import { contactRecord } from './record.ts';
 import { refusalError, withRefusals } from './refusals.ts';
+import { Refused } from '../../domain/refusals.ts';
 
 const IMPORT_MAX = 500;
 // 500 contacts with 20 fields of 31 + 200 characters, two names of 100 and an address of 254, all of two bytes each where they may be, are
@@ -78,14 +78,14 @@ async function importAll(sql: Database, accountId: string, elements: readonly un
   for (const [index, element] of elements.entries()) {
     if (pace.due()) await pace.rest();
     const read = readElement(element);
-    if (read instanceof ApiError) invalid.push({ index, message: problemText(read.problem) });
+    if (read instanceof Refused) invalid.push({ index, message: problemText(read.refusal) });
     else valid.push({ index, contact: read });
   }
   const contacts = valid.map(({ contact }) => contact);
   const outcomes = contacts.length === 0 ? [] : await withRefusals(importContacts(sql, accountId, contacts));
   for (const [position, outcome] of outcomes.entries()) {
     if (typeof outcome === 'string') continue;
-    invalid.push({ index: valid[position]!.index, message: problemText(refusalError(outcome).problem) });
+    invalid.push({ index: valid[position]!.index, message: problemText(refusalError(outcome).refusal) });
   }
   const count = (kind: Imported) => outcomes.filter((outcome) => outcome === kind).length;
   return {
@@ -95,14 +95,14 @@ async function importAll(sql: Database, accountId: string, elements: readonly un
   };
 }
 
-function readElement(element: unknown): z.output<typeof numberedContact> | ApiError {
+function readElement(element: unknown): z.output<typeof numberedContact> | Refused {
   if (typeof element !== 'object' || element === null || Array.isArray(element)) {
-    return new ApiError(400, 'invalid_request', { reason: 'contact_not_object' });
+    return new Refused({ reason: 'contact_not_object' });
   }
   try {
     return validate(numberedContact, element);
   } catch (error) {
-    if (error instanceof ApiError) return error;
+    if (error instanceof Refused) return error;
     throw error;
   }
 }

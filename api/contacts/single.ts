@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { changeContact as change, deleteContact as remove } from '../../db/contacts/contactChanges.ts';
 import { readContact } from '../../db/contacts/contacts.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { notFound } from '../http/errors.ts';
 import { contactSchema } from '../schemas.ts';
 import { contactChange } from './input.ts';
 import { contactId, contactRecord } from './record.ts';
 import { withRefusals } from './refusals.ts';
+import { Refused } from '../../domain/refusals.ts';
 
 const byId = z.strictObject({ id: contactId });
 
@@ -20,7 +20,7 @@ export const getContact = endpoint({
   responses: { 200: contactSchema },
   async handle({ services: { sql }, caller: { accountId }, params: { id } }) {
     const contact = await readContact(sql, accountId, id);
-    if (contact === null) throw notFound({ reason: 'contact_unknown' });
+    if (contact === null) throw new Refused({ reason: 'contact_unknown' });
     return { status: 200, body: contactRecord(contact) };
   },
 });
@@ -36,7 +36,7 @@ export const changeContact = endpoint({
   responses: { 200: contactSchema },
   async handle({ services: { sql }, caller: { accountId }, params: { id }, body }) {
     const contact = await withRefusals(change(sql, accountId, id, body));
-    if (contact === null) throw notFound({ reason: 'contact_unknown' });
+    if (contact === null) throw new Refused({ reason: 'contact_unknown' });
     return { status: 200, body: contactRecord(contact) };
   },
 });
@@ -50,7 +50,7 @@ export const deleteContact = endpoint({
   params: byId,
   responses: { 200: z.strictObject({ deleted: z.string() }) },
   async handle({ services: { sql }, caller: { accountId }, params: { id } }) {
-    if (!(await remove(sql, accountId, id))) throw notFound({ reason: 'contact_unknown' });
+    if (!(await remove(sql, accountId, id))) throw new Refused({ reason: 'contact_unknown' });
     return { status: 200, body: { deleted: id } };
   },
 });

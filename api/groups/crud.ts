@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import * as stored from '../../db/contacts/groups.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { ApiError, notFound } from '../http/errors.ts';
 import { withinQuota } from '../http/quotas.ts';
 import { groupSchema } from '../schemas.ts';
 import { groupId, groupName } from './input.ts';
+import { Refused } from '../../domain/refusals.ts';
 
 const byId = z.strictObject({ id: groupId });
 const named = z.strictObject({ name: groupName });
@@ -86,12 +86,12 @@ async function withConflicts<T>(name: string, writing: Promise<T>): Promise<T> {
     return await withinQuota({ groups: 'name' }, writing);
   } catch (error) {
     if (!(error instanceof stored.GroupExistsError)) throw error;
-    throw new ApiError(409, 'invalid_request', { reason: 'group_exists', group: name }, { param: 'name' });
+    throw new Refused({ reason: 'group_exists', group: name }, 'name');
   }
 }
 
-function unknown(id: string): ApiError {
-  return notFound({ reason: 'group_unknown', group: id });
+function unknown(id: string): Refused {
+  return new Refused({ reason: 'group_unknown', group: id });
 }
 
 function groupRecord({ id, name, members, created_at }: stored.GroupRow) {

@@ -3,10 +3,10 @@ import { addMembers, removeMember } from '../../db/contacts/groupMembers.ts';
 import { parseMsisdn } from '../../domain/msisdn.ts';
 import { contactId, isContactId } from '../contacts/record.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { invalidRequest, notFound } from '../http/errors.ts';
 import { given, omissible } from '../fields.ts';
 import { withinQuota } from '../http/quotas.ts';
 import { groupId } from './input.ts';
+import { Refused } from '../../domain/refusals.ts';
 
 const ADD_MAX = 500;
 // Longer than any id or number; what is longer is no slip of the pen.
@@ -34,19 +34,19 @@ export const addGroupContacts = endpoint({
   },
   async handle({ services: { sql }, caller: { accountId }, params: { id }, body }) {
     if (body.contact_ids === undefined && body.msisdns === undefined) {
-      throw invalidRequest({ reason: 'members_missing' }, 'contact_ids');
+      throw new Refused({ reason: 'members_missing' }, 'contact_ids');
     }
     const { contact_ids: ids = [], msisdns: numbers = [] } = body;
     if (ids.length + numbers.length > ADD_MAX) {
       const param = ids.length > ADD_MAX ? 'contact_ids' : 'msisdns';
-      throw invalidRequest({ reason: 'members_too_many', limit: ADD_MAX }, param);
+      throw new Refused({ reason: 'members_too_many', limit: ADD_MAX }, param);
     }
     const parsed = numbers.map((given) => ({ given, msisdn: parseMsisdn(given) }));
     const msisdns = [...new Set(parsed.flatMap(({ msisdn }) => msisdn ?? []))];
     const memberships = ids.length === 0 ? 'msisdns' : 'contact_ids';
     const adding = addMembers(sql, accountId, id, ids.filter(isContactId), msisdns);
     const grown = await withinQuota({ contacts: 'msisdns', contact_bytes: 'msisdns', memberships }, adding);
-    if (grown === null) throw notFound({ reason: 'group_unknown', group: id });
+    if (grown === null) throw new Refused({ reason: 'group_unknown', group: id });
     const { added, members, known } = grown;
     const invalid = [
       ...ids.filter((given) => !known.has(given)),
@@ -66,7 +66,7 @@ export const removeGroupContact = endpoint({
   responses: { 200: z.strictObject({ removed: z.string() }) },
   async handle({ services: { sql }, caller: { accountId }, params }) {
     const removed = await removeMember(sql, accountId, params.id, params.contactId);
-    if (!removed) throw notFound({ reason: 'contact_not_in_group' });
+    if (!removed) throw new Refused({ reason: 'contact_not_in_group' });
     return { status: 200, body: { removed: params.contactId } };
   },
 });

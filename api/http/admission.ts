@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { afterAnswer } from '../../telemetry/afterAnswer.ts';
-import { rateLimited } from './errors.ts';
+import { Refused } from '../../domain/refusals.ts';
 
 /** How many requests of one account are under way in this process at most. */
 export interface AdmissionLimits {
@@ -11,7 +11,7 @@ export interface AdmissionLimits {
 
 /** A request that was let in. */
 export interface Admitted {
-  /** Counts it among the heavy ones as well; more than once is once. @throws ApiError 429 */
+  /** Counts it among the heavy ones as well; more than once is once. @throws Refused */
   becomesHeavy(): void;
   /** Aborted when its answer is written, or its caller has gone. */
   over: AbortSignal;
@@ -21,7 +21,7 @@ export interface Admitted {
 export interface Admission {
   /**
    * Counts a request until its answer is written, or its caller has gone.
-   * @throws ApiError 429 when the account has as many under way as it may
+   * @throws Refused when the account has as many under way as it may
    */
   enter(accountId: string, response: ServerResponse): Admitted;
 }
@@ -64,7 +64,7 @@ function take(
   reason: 'too_many_at_once' | 'too_many_heavy_at_once',
 ): void {
   const count = counts.get(accountId) ?? 0;
-  if (count >= limit) throw rateLimited({ reason, limit }, RETRY_SECONDS);
+  if (count >= limit) throw new Refused({ reason, limit, seconds: RETRY_SECONDS });
   counts.set(accountId, count + 1);
 }
 

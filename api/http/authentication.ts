@@ -3,7 +3,8 @@ import { hashKey } from '../../db/accounts/apiKeys.ts';
 import { type KeyRow, useKey } from '../../db/accounts/keys.ts';
 import type { Sql } from '../../db/connection.ts';
 import type { Caller, Endpoint } from './endpoint.ts';
-import { ApiError, forbidden, rateLimited } from './errors.ts';
+import { HttpRefused } from './refusals.ts';
+import { Refused } from '../../domain/refusals.ts';
 
 const BEARER = /^Bearer +([\x21-\x7e]+) *$/i;
 const KEY = /^pk_(?:test|live)_[0-9A-Za-z]{40}$/;
@@ -26,7 +27,7 @@ export interface Presented {
  *
  * @param setHeader receives the `RateLimit` headers, also when the request is refused afterwards
  * @param identified receives whose the key is, also when the request is refused afterwards
- * @throws ApiError 401 without a key in force, 429 above the limit, 403 for a suspended or closed account
+ * @throws HttpRefused without a key in force; Refused above the limit, and for a suspended or closed account
  */
 export async function authenticate(
   sql: Sql,
@@ -39,9 +40,9 @@ export async function authenticate(
   const limit = row.rate_limit_per_minute;
   setHeader('RateLimit-Policy', `"account";q=${limit};w=${WINDOW_SECONDS}`);
   setHeader('RateLimit', `"account";r=${Math.max(limit - row.used, 0)};t=${row.resets_in}`);
-  if (row.used > limit) throw rateLimited({ reason: 'rate_limited', seconds: row.resets_in }, row.resets_in);
-  if (row.account_status === 'suspended') throw forbidden({ reason: 'account_suspended' });
-  if (row.account_status === 'closed') throw forbidden({ reason: 'account_closed' });
+  if (row.used > limit) throw new Refused({ reason: 'rate_limited', seconds: row.resets_in });
+  if (row.account_status === 'suspended') throw new Refused({ reason: 'account_suspended' });
+  if (row.account_status === 'closed') throw new Refused({ reason: 'account_closed' });
   return {
     ...{ accountId: row.account_id, keyId: row.key_id, address, requestId },
     accountMode: row.account_mode,
@@ -53,13 +54,13 @@ export async function authenticate(
 
 /**
  * Whether the key may call the endpoint at all.
- * @throws ApiError 403 naming the missing scope, or because a test key does no more than read on a live account
+ * @throws Refused naming the missing scope, or because a test key does no more than read on a live account
  */
 export function authorise(endpoint: Endpoint, caller: Caller): void {
   if (endpoint.scope !== null && !caller.scopes.includes(endpoint.scope)) {
-    throw forbidden({ reason: 'scope_missing', scope: endpoint.scope });
+    throw new Refused({ reason: 'scope_missing', scope: endpoint.scope });
   }
-  if (caller.readOnly && !isReading(endpoint)) throw forbidden({ reason: 'test_key_on_live_account' });
+  if (caller.readOnly && !isReading(endpoint)) throw new Refused({ reason: 'test_key_on_live_account' });
 }
 
 // What is declared tomorrow is closed to such keys unless it is plainly a reading.
@@ -68,13 +69,11 @@ function isReading({ method, scope, readOnly }: Endpoint): boolean {
 }
 
 async function findKey(sql: Sql, authorization: string | undefined): Promise<KeyRow> {
-  const unauthorized = (reason: 'key_missing' | 'key_invalid') =>
-    new ApiError(401, 'unauthorized', { reason }, { headers: { 'WWW-Authenticate': 'Bearer' } });
-  if (authorization === undefined) throw unauthorized('key_missing');
+  if (authorization === undefined) throw new HttpRefused({ reason: 'key_missing' });
   const key = BEARER.exec(authorization)?.[1];
-  if (key === undefined || !KEY.test(key)) throw unauthorized('key_invalid');
+  if (key === undefined || !KEY.test(key)) throw new HttpRefused({ reason: 'key_invalid' });
   const hash = hashKey(key);
   const row = await useKey(sql, hash);
-  if (row === null || !timingSafeEqual(row.hash, hash)) throw unauthorized('key_invalid');
+  if (row === null || !timingSafeEqual(row.hash, hash)) throw new HttpRefused({ reason: 'key_invalid' });
   return row;
 }

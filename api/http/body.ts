@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { ApiError, invalidRequest } from './errors.ts';
+import { HttpRefused } from './refusals.ts';
 import { checkBounds } from './jsonBounds.ts';
 import { newPace, type Pace, runPaced } from './pace.ts';
 
@@ -36,7 +36,7 @@ export interface BodyReading {
  * Reads a body: JSON, or CSV where the endpoint takes it. Compressed bodies are refused: a limit on what arrives would say nothing about what it becomes.
  * A long one is parsed in slices.
  *
- * @throws ApiError 415 (type, charset, encoding), 413 (size), 400 (missing, cut off, not UTF-8, not JSON, too deep, too many keys, a key
+ * @throws HttpRefused (type, charset, encoding, size; missing, cut off, not UTF-8, not JSON, too deep, too many keys, a key
  *   twice), and what the watch throws
  */
 export async function readBody(request: IncomingMessage, reading: BodyReading): Promise<unknown> {
@@ -50,11 +50,11 @@ export async function readBody(request: IncomingMessage, reading: BodyReading): 
     await watch.size(announced);
   }
   const bytes = await readBytes(request, limitBytes, watch.largerThan);
-  if (bytes.length === 0) throw invalidRequest({ reason: 'body_missing' });
+  if (bytes.length === 0) throw new HttpRefused({ reason: 'body_missing' });
   if (announced === null) await watch.size(bytes.length);
   const pace = newPace();
   if (bytes.length > watch.largerThan.bytes) await pace.rest();
-  if (!isUtf8(bytes)) throw invalidRequest({ reason: 'body_not_utf8' });
+  if (!isUtf8(bytes)) throw new HttpRefused({ reason: 'body_not_utf8' });
   const content = bytes.indexOf(BYTE_ORDER_MARK) === 0 ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes;
   return isCsv ? await parseCsv(content, pace) : await parseJson(content, pace);
 }
@@ -78,7 +78,7 @@ function parsed(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString());
   } catch {
-    throw invalidRequest({ reason: 'body_not_json' });
+    throw new HttpRefused({ reason: 'body_not_json' });
   }
 }
 
@@ -90,11 +90,11 @@ function announcedBytes({ headers }: IncomingMessage): number | null {
 function refuseUnreadable({ headers }: IncomingMessage, isCsv: boolean): void {
   const unsupported = (
     reason: 'content_type_unsupported' | 'charset_unsupported' | 'content_encoding_unsupported',
-  ) => new ApiError(415, 'unsupported_media_type', { reason });
+  ) => new HttpRefused({ reason });
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   if (encoding !== 'identity') throw unsupported('content_encoding_unsupported');
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-  if (!hasBody) throw invalidRequest({ reason: 'body_missing' });
+  if (!hasBody) throw new HttpRefused({ reason: 'body_missing' });
   const type = headers['content-type'] ?? '';
   if (!isCsv && !JSON_TYPE.test(type)) throw unsupported('content_type_unsupported');
   const charset = CHARSET.exec(type)?.[1]?.toLowerCase() ?? 'utf-8';
@@ -104,7 +104,7 @@ function refuseUnreadable({ headers }: IncomingMessage, isCsv: boolean): void {
 /**
  * Reads a body as it comes.
  * @param largerThan see {@link SizeWatch}
- * @throws ApiError 413 (size), 400 (cut off)
+ * @throws HttpRefused (too large, cut off)
  */
 export function readBytes(
   request: IncomingMessage,
@@ -115,7 +115,7 @@ export function readBytes(
     return Promise.reject(tooLarge(limitBytes));
   // Gone while something else was waited for: it will not say so again.
   if (request.destroyed && !request.complete)
-    return Promise.reject(invalidRequest({ reason: 'body_aborted' }));
+    return Promise.reject(new HttpRefused({ reason: 'body_aborted' }));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -134,16 +134,11 @@ export function readBytes(
       }
     };
     const onEnd = () => settle(() => resolve(Buffer.concat(chunks)));
-    const onCut = () => settle(() => reject(invalidRequest({ reason: 'body_aborted' })));
+    const onCut = () => settle(() => reject(new HttpRefused({ reason: 'body_aborted' })));
     request.on('data', onData).on('end', onEnd).on('close', onCut).on('error', onCut);
   });
 }
 
-function tooLarge(limitBytes: number): ApiError {
-  return new ApiError(
-    413,
-    'payload_too_large',
-    { reason: 'too_large', limitBytes },
-    { headers: { Connection: 'close' } },
-  );
+function tooLarge(limitBytes: number): HttpRefused {
+  return new HttpRefused({ reason: 'too_large', limitBytes });
 }

@@ -1,6 +1,6 @@
 import { countFurther } from '../../db/accounts/keys.ts';
 import type { Sql } from '../../db/connection.ts';
-import { rateLimited } from './errors.ts';
+import { Refused } from '../../domain/refusals.ts';
 
 /** So much of a body counts as one request. An array of 500 numbers (v2.3.0, Limits) is 8 kB. */
 export const BYTES_OF_A_REQUEST = 64 * 1024;
@@ -10,7 +10,7 @@ export const BYTES_OF_A_REQUEST = 64 * 1024;
  * whole window. Whoever is refused is counted once, as any request is.
  *
  * @param setHeader receives the `RateLimit` header as it is then
- * @throws ApiError 429 when the window has no room for it
+ * @throws Refused when the window has no room for it
  */
 export async function countBody(
   sql: Sql,
@@ -23,5 +23,5 @@ export async function countBody(
   const { taken, left, resets_in: seconds } = await countFurther(sql, accountId, further);
   setHeader('RateLimit', `"account";r=${Math.max(left, 0)};t=${seconds}`);
   if (taken) return;
-  throw rateLimited({ reason: 'rate_limited', seconds }, seconds);
+  throw new Refused({ reason: 'rate_limited', seconds });
 }

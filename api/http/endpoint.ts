@@ -66,7 +66,7 @@ interface Traits {
   csv?: boolean;
   /**
    * Takes `text/csv` beside JSON: turns the text into what `body` validates.
-   * @throws ApiError 400
+   * @throws Refused, HttpRefused
    */
   parseCsv?: (utf8: Buffer, pace: Pace) => Promise<unknown>;
   /** Takes long for one request, as a report does: an account has fewer of these under way at once. */

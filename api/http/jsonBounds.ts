@@ -1,4 +1,5 @@
-import { type ApiError, invalidRequest } from './errors.ts';
+import { Refused } from '../../domain/refusals.ts';
+import { HttpRefused, type HttpRefusal } from './refusals.ts';
 
 /** The longest text in a body in UTF-16 units: no field is longer than the body of an MMS template (100,000). */
 export const TEXT_MAX = 100_000;
@@ -41,7 +42,7 @@ const [OPEN_OBJECT, OPEN_ARRAY, CLOSE_OBJECT, CLOSE_ARRAY] = [0x7b, 0x5b, 0x7d, 
  * A parser that could be interrupted itself (@streamparser/json 0.0.26) takes 0.5 s for an import of 2.8 MB that `JSON.parse` reads in 4 ms.
  *
  * @param bytes UTF-8
- * @throws ApiError 400 naming the field
+ * @throws Refused naming the field
  */
 export function* checkBounds(bytes: Buffer): Generator<void, Elements> {
   const stack: Container[] = [];
@@ -77,7 +78,8 @@ export function* checkBounds(bytes: Buffer): Generator<void, Elements> {
       stack.pop();
       if (isArray && stack.length === 0) {
         elements.push([from, at]);
-        if (firstSignificant(bytes, at + 1) < bytes.length) throw invalidRequest({ reason: 'body_not_json' });
+        if (firstSignificant(bytes, at + 1) < bytes.length)
+          throw new HttpRefused({ reason: 'body_not_json' });
         return byte === CLOSE_ARRAY ? elements : null;
       }
     }
@@ -139,7 +141,7 @@ function readKey(source: Buffer): string {
       ? (JSON.parse(source.toString()) as string)
       : source.toString('utf8', 1, source.length - 1);
   } catch {
-    throw invalidRequest({ reason: 'body_not_json' });
+    throw new HttpRefused({ reason: 'body_not_json' });
   }
 }
 
@@ -152,19 +154,23 @@ function enterNext(top: Container, stack: readonly Container[]): void {
   top.key = String(top.count);
 }
 
-function textTooLong(stack: readonly Container[]): ApiError {
+function textTooLong(stack: readonly Container[]): Refused | HttpRefused {
   if (stack.at(-1)?.expectsKey === true)
     return refused({ reason: 'key_too_long', limit: KEY_MAX }, stack.slice(0, -1));
   const field = pathOf(stack);
-  return refused({ reason: 'field_too_long', field, limit: TEXT_MAX, unit: 'characters' }, stack);
+  return new Refused(
+    { reason: 'field_too_long', field, limit: TEXT_MAX, unit: 'characters' },
+    topLevelField(stack),
+  );
 }
 
-type Refusal = Parameters<typeof invalidRequest>[0];
+function refused(problem: HttpRefusal, stack: readonly Container[]): HttpRefused {
+  return new HttpRefused(problem, topLevelField(stack));
+}
 
-/** 400; `param` is the top-level field, of a list the element's. */
-function refused(problem: Refusal, stack: readonly Container[]): ApiError {
-  const field = stack.find(({ isArray, key }) => !isArray && key !== '')?.key;
-  return invalidRequest(problem, field);
+/** The field that is to blame; of a list the element's. */
+function topLevelField(stack: readonly Container[]): string | undefined {
+  return stack.find(({ isArray, key }) => !isArray && key !== '')?.key;
 }
 
 function pathOf(stack: readonly Container[]): string {

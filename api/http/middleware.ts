@@ -3,8 +3,7 @@ import type { Logger } from 'pino';
 import { newId } from '../../db/ids.ts';
 import { measureRequest } from '../../telemetry/httpMetrics.ts';
 import { withIds } from '../../telemetry/ids.ts';
-import { ApiError, invalidRequest, providerError } from './errors.ts';
-import { outageStatus } from './outages.ts';
+import { type ErrorAnswer, errorAnswer, HttpRefused } from './refusals.ts';
 import { clientAddress } from './address.ts';
 import type { Context, State } from './serve.ts';
 import { problemText } from './texts.ts';
@@ -66,10 +65,10 @@ export function errorEnvelope(log: Logger): Middleware<State> {
     try {
       await next();
     } catch (thrown) {
-      const error = asApiError(thrown);
+      const error = errorAnswer(thrown);
       if (error.status >= 500) {
         log.error(
-          { err: error.cause ?? thrown, requestId: context.state.requestId, code: error.code },
+          { err: error.cause, requestId: context.state.requestId, code: error.code },
           'request failed',
         );
       }
@@ -85,16 +84,16 @@ export function errorEnvelope(log: Logger): Middleware<State> {
 export function httpRules(): Middleware<State> {
   return async ({ req }, next) => {
     if (req.httpVersion === '1.1' && req.headers.host === undefined)
-      throw invalidRequest({ reason: 'host_missing' });
+      throw new HttpRefused({ reason: 'host_missing' });
     const { expect } = req.headers;
     if (expect !== undefined && expect.toLowerCase() !== '100-continue')
-      throw new ApiError(417, 'invalid_request', { reason: 'expectation_unsupported' });
+      throw new HttpRefused({ reason: 'expectation_unsupported' });
     await next();
   };
 }
 
 /** The body of an error's answer. */
-export function errorBody(error: ApiError, requestIdOfIt: string) {
+export function errorBody(error: Pick<ErrorAnswer, 'code' | 'problem' | 'param'>, requestIdOfIt: string) {
   return {
     error: {
       code: error.code,
@@ -103,11 +102,4 @@ export function errorBody(error: ApiError, requestIdOfIt: string) {
     },
     request_id: requestIdOfIt,
   };
-}
-
-function asApiError(thrown: unknown): ApiError {
-  if (thrown instanceof ApiError) return thrown;
-  const status = outageStatus(thrown);
-  if (status !== null) return providerError(status, status === 502 ? 'unavailable' : 'timed_out', thrown);
-  return new ApiError(500, 'internal_error', { reason: 'internal' }, { cause: thrown });
 }

@@ -3,6 +3,7 @@ import {
   ServiceError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
+import type { Outage } from '../../domain/refusals.ts';
 import { OutOfPatienceError } from '../../db/patience.ts';
 
 // What postgres.js says when there is no connection, and the SQLSTATEs of a server that is starting, stopping or full.
@@ -32,19 +33,19 @@ export class DeadlineError extends Error {
 
 /**
  * Tells a failure of the database or of Temporal from a fault of ours.
- * @returns 504 when it did not answer in time, 502 when it is not there, null when the error is something else
+ * @returns null when the error is something else
  */
-export function outageStatus(error: unknown): 502 | 504 | null {
-  if (error instanceof DeadlineError || error instanceof OutOfPatienceError) return 504;
-  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return 504;
+export function outageOf(error: unknown): Outage | null {
+  if (error instanceof DeadlineError || error instanceof OutOfPatienceError) return 'timed_out';
+  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return 'timed_out';
   const grpc = error instanceof ServiceError ? error.cause : error;
   if (isGrpcServiceError(grpc)) {
-    return GRPC_TIMEOUTS.includes(grpc.code) ? 504 : 502;
+    return GRPC_TIMEOUTS.includes(grpc.code) ? 'timed_out' : 'unavailable';
   }
-  if (error instanceof ServiceError) return 502;
+  if (error instanceof ServiceError) return 'unavailable';
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  if (DATABASE_SLOW.has(code)) return 504;
-  return DATABASE_GONE.has(code) || code.startsWith('08') ? 502 : null;
+  if (DATABASE_SLOW.has(code)) return 'timed_out';
+  return DATABASE_GONE.has(code) || code.startsWith('08') ? 'unavailable' : null;
 }
 
 /**

@@ -36,5 +36,5 @@ export interface Page {
   visitors: boolean;
   handle(visit: Visit): Promise<PageAnswer>;
   /** What the visitor sees when something behind the page does not work. */
-  failed(status: 500 | 502 | 504, visit: Visit): PageAnswer;
+  failed(status: number, visit: Visit): PageAnswer;
 }

@@ -1,16 +1,16 @@
 import { QuotaReachedError } from '../../db/accounts/quotas.ts';
 import type { QuotaName } from '../../domain/quotas.ts';
-import { type ApiError, invalidRequest } from './errors.ts';
+import { Refused } from '../../domain/refusals.ts';
 
-/** 400: the account keeps as much as it may. */
-export function quotaReached(quota: QuotaName, limit: number, param?: string): ApiError {
-  return invalidRequest({ reason: 'quota_reached', quota, limit }, param);
+/** The account keeps as much as it may. */
+export function quotaReached(quota: QuotaName, limit: number, param?: string): Refused {
+  return new Refused({ reason: 'quota_reached', quota, limit }, param);
 }
 
 /**
  * Waits for something that adds to what the account keeps.
  * @param params the fields of the request that are to blame, by quota
- * @throws ApiError 400 where it is more than the account may keep
+ * @throws Refused where it is more than the account may keep
  */
 export async function withinQuota<T>(
   params: Partial<Record<QuotaName, string>>,

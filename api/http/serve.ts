@@ -8,12 +8,13 @@ import { type Patience, withPatience } from '../../db/patience.ts';
 import type { Admitted } from './admission.ts';
 import type { Answer, Caller, CsvAnswer, Endpoint } from './endpoint.ts';
 import { addIds, idsAmong } from '../../telemetry/ids.ts';
-import { ApiError, invalidRequest, notFound, providerError } from './errors.ts';
+import { HttpRefused } from './refusals.ts';
 import { DeadlineError, within } from './outages.ts';
 import { newPace } from './pace.ts';
 import type { Services } from '../services.ts';
 import { readQuery, validate } from './validation.ts';
 import { z } from 'zod';
+import { Refused } from '../../domain/refusals.ts';
 
 // 1,000 numbers of the blacklist with quotes and comma are 15 kB, 500 ids and numbers of members 16 kB, one contact with its groups 33 kB.
 const BODY_LIMIT = 64 * 1024;
@@ -128,14 +129,14 @@ async function beforeDeadline<T>(receivedAt: number, work: Promise<T>): Promise<
   try {
     return await within(receivedAt + ANSWER_MS, work);
   } catch (error) {
-    throw error instanceof DeadlineError ? providerError(504, 'timed_out', error) : error;
+    throw error instanceof DeadlineError ? new Refused({ reason: 'timed_out' }, undefined, error) : error;
   }
 }
 
 /** A path that cannot name a resource names none. */
 function readParams({ params: schema }: Endpoint, params: Record<string, string>): unknown {
   const parsed = (schema ?? NOTHING).safeParse(params);
-  if (!parsed.success) throw notFound({ reason: 'resource_unknown' });
+  if (!parsed.success) throw new HttpRefused({ reason: 'resource_unknown' });
   addIds(idsAmong(Object.values(parsed.data as Record<string, unknown>)));
   return parsed.data;
 }
@@ -145,11 +146,11 @@ function readIdempotencyKey(context: Context): string | null {
   const given = context.req.headersDistinct['idempotency-key'];
   if (given === undefined) return null;
   const [value = '', ...others] = given;
-  if (others.length > 0) throw invalidRequest({ reason: 'idempotency_key_repeated' }, 'Idempotency-Key');
+  if (others.length > 0) throw new HttpRefused({ reason: 'idempotency_key_repeated' }, 'Idempotency-Key');
   const key = headerText(value);
   const length = [...key].length;
   if (length < 1 || length > IDEMPOTENCY_KEY_MAX) {
-    throw invalidRequest({ reason: 'idempotency_key_length' }, 'Idempotency-Key');
+    throw new HttpRefused({ reason: 'idempotency_key_length' }, 'Idempotency-Key');
   }
   return key;
 }
@@ -179,7 +180,7 @@ async function write(
   const schema = endpoint.responses[answer.status];
   const checked = schema?.safeParse(answer.body);
   if (checked?.success !== true) {
-    throw new ApiError(500, 'internal_error', { reason: 'internal' }, { cause: checked?.error });
+    throw new HttpRefused({ reason: 'internal' }, undefined, checked?.error);
   }
   if (pace.due()) await pace.rest();
   const text = JSON.stringify(checked.data);

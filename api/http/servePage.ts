@@ -1,5 +1,6 @@
 import { withPatience } from '../../db/patience.ts';
-import { outageStatus, within } from './outages.ts';
+import { outageOf, within } from './outages.ts';
+import { kindOf } from './refusals.ts';
 import type { Page, PageAnswer, Visit } from './page.ts';
 import type { Context } from './serve.ts';
 import type { Services } from '../services.ts';
@@ -40,6 +41,6 @@ async function answerTo(page: Page, visit: Visit): Promise<PageAnswer> {
     );
   } catch (error) {
     visit.services.log.error({ err: error, requestId: visit.requestId }, 'page failed');
-    return page.failed(outageStatus(error) ?? 500, visit);
+    return page.failed(kindOf({ reason: outageOf(error) ?? 'internal' }).status, visit);
   }
 }

@@ -1,5 +1,5 @@
 import type { QuotaName } from '../../domain/quotas.ts';
-import type { Problem } from './errors.ts';
+import type { Problem } from './refusals.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
   string: 'tekstem',

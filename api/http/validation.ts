@@ -1,10 +1,11 @@
 import type { z } from 'zod';
-import { type ApiError, invalidRequest, type Problem } from './errors.ts';
+import { type Refusal, Refused } from '../../domain/refusals.ts';
+import { HttpRefused } from './refusals.ts';
 
 /**
  * Parses a body or a query by its schema.
  * @param unknown what a name that the schema does not have is called
- * @throws ApiError 400 with the first thing wrong; `param` is the top-level field
+ * @throws Refused with the first thing wrong; `param` is the top-level field
  */
 export function validate<Schema extends z.ZodType>(
   schema: Schema,
@@ -13,41 +14,41 @@ export function validate<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;
-  throw asApiError(parsed.error.issues[0]!, input, unknown);
+  throw refusalOf(parsed.error.issues[0]!, input, unknown);
 }
 
 /**
  * The query string as a plain record.
- * @throws ApiError 400 when a parameter is given twice: nobody can tell which one was meant
+ * @throws HttpRefused when a parameter is given twice: nobody can tell which one was meant
  */
 export function readQuery(querystring: string): Record<string, string> {
   const entries = [...new URLSearchParams(querystring)];
   const seen = new Set<string>();
   for (const [name] of entries) {
-    if (seen.has(name)) throw invalidRequest({ reason: 'query_repeated', field: name }, name);
+    if (seen.has(name)) throw new HttpRefused({ reason: 'query_repeated', field: name }, name);
     seen.add(name);
   }
   return Object.fromEntries(entries);
 }
 
-function asApiError(
+function refusalOf(
   issue: z.core.$ZodIssue,
   input: unknown,
   unknown: 'field_unknown' | 'parameter_unknown',
-): ApiError {
+): Refused {
   if (issue.code === 'unrecognized_keys' && issue.path.length === 0) {
     const field = issue.keys[0] ?? '';
-    return invalidRequest({ reason: unknown, field }, field);
+    return new Refused({ reason: unknown, field }, field);
   }
   const field = String(issue.path[0] ?? '');
-  if (field === '' && issue.code === 'invalid_type') return invalidRequest({ reason: 'body_not_object' });
-  return invalidRequest(
+  if (field === '' && issue.code === 'invalid_type') return new Refused({ reason: 'body_not_object' });
+  return new Refused(
     problemOf(issue, issue.path.map(String).join('.'), valueAt(input, issue.path)),
     field || undefined,
   );
 }
 
-function problemOf(issue: z.core.$ZodIssue, field: string, value: unknown): Problem {
+function problemOf(issue: z.core.$ZodIssue, field: string, value: unknown): Refusal {
   if (issue.code === 'custom') return customProblem(issue, field);
   if (value === undefined) return { reason: 'field_missing', field };
   switch (issue.code) {
@@ -71,9 +72,9 @@ function problemOf(issue: z.core.$ZodIssue, field: string, value: unknown): Prob
 }
 
 // Problems that our own refinements attach; see `issue` in fields.ts.
-function customProblem(issue: z.core.$ZodIssueCustom, field: string): Problem {
-  const attached = issue.params?.['problem'] as Problem | undefined;
-  return attached === undefined ? { reason: 'field_malformed', field } : ({ field, ...attached } as Problem);
+function customProblem(issue: z.core.$ZodIssueCustom, field: string): Refusal {
+  const attached = issue.params?.['refusal'] as Refusal | undefined;
+  return attached === undefined ? { reason: 'field_malformed', field } : ({ field, ...attached } as Refusal);
 }
 
 // A union of an array says about a wrong element only where it stands.

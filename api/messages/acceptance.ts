@@ -6,9 +6,9 @@ import type { Acceptance } from '../../domain/acceptance.ts';
 import { acceptUpdate } from '../../workflows/contracts.ts';
 import { batchStart, messageStart } from '../../workflows/startOptions.ts';
 import { countRequested } from '../../telemetry/messageMetrics.ts';
-import { ApiError, providerError } from '../http/errors.ts';
-import { outageStatus, within } from '../http/outages.ts';
+import { outageOf, within } from '../http/outages.ts';
 import type { Services } from '../services.ts';
+import { Refused, type Outage } from '../../domain/refusals.ts';
 
 // A caller gets its answer, whatever it is, within ten seconds: this long for the charge, the rest for giving up.
 const ACCEPT_MS = 8000;
@@ -16,7 +16,7 @@ const GIVE_UP_MS = 9800;
 
 /**
  * Decides about the drafts as {@link decideDrafts} does, and counts what came of them.
- * @throws ApiError 502 or 504
+ * @throws Refused
  */
 export async function acceptDrafts(
   services: Services,
@@ -30,7 +30,7 @@ export async function acceptDrafts(
     }
     return resolution;
   } catch (error) {
-    const unresolved = error instanceof ApiError && error.problem.reason === 'send_unresolved';
+    const unresolved = error instanceof Refused && error.refusal.reason === 'send_unresolved';
     countRequested(unresolved ? 'unresolved' : 'abandoned', drafts.length);
     throw error;
   }
@@ -41,7 +41,7 @@ export async function acceptDrafts(
  * is ended in the database, so that the answer is certain: accepted after all, or never sent.
  *
  * @param receivedAt when the request came, epoch milliseconds
- * @throws ApiError 502 or 504: nothing will be sent, or (the database is gone too) nobody knows
+ * @throws Refused: nothing will be sent, or (the database is gone too) nobody knows
  */
 async function decideDrafts(
   services: Services,
@@ -57,9 +57,9 @@ async function decideDrafts(
     );
     return decided(answer);
   } catch (error) {
-    const status = outageStatus(error) ?? 502;
+    const outage = outageOf(error) ?? 'unavailable';
     services.log.error({ err: error, requestId: drafts[0]!.request_id }, 'a send was not accepted in time');
-    return await giveUp(services, drafts[0]!.request_id, status, receivedAt + GIVE_UP_MS);
+    return await giveUp(services, drafts[0]!.request_id, outage, receivedAt + GIVE_UP_MS);
   }
 }
 
@@ -70,7 +70,7 @@ function isRejected({ status }: Draft): boolean {
 function decided(answer: Acceptance): Extract<Resolution, 'charged' | 'insufficient_funds'> {
   if (answer.accepted) return 'charged';
   if (answer.reason === 'insufficient_funds') return answer.reason;
-  throw providerError(504, 'send_abandoned');
+  throw new Refused({ reason: 'send_abandoned', outage: 'timed_out' });
 }
 
 // The SDK's own deadline ends each attempt to call the server, not the waiting for an answer.
@@ -118,7 +118,7 @@ function startable(draft: Draft) {
 async function giveUp(
   { sql, log }: Services,
   requestId: string,
-  status: 502 | 504,
+  outage: Outage,
   until: number,
 ): Promise<Extract<Resolution, 'charged' | 'insufficient_funds'>> {
   let resolution: Resolution;
@@ -126,8 +126,8 @@ async function giveUp(
     resolution = await within(until, abandonRequest(sql, requestId));
   } catch (error) {
     log.error({ err: error, requestId }, 'a send could not be resolved');
-    throw providerError(status, 'send_unresolved', error);
+    throw new Refused({ reason: 'send_unresolved', outage }, undefined, error);
   }
   if (resolution === 'charged' || resolution === 'insufficient_funds') return resolution;
-  throw providerError(status, 'send_abandoned');
+  throw new Refused({ reason: 'send_abandoned', outage });
 }

@@ -13,11 +13,11 @@ import type { StartableMessage } from '../../domain/startable.ts';
 import { cancelSignal, cancelUpdate, FAILURE } from '../../workflows/contracts.ts';
 import { messageStart } from '../../workflows/startOptions.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { ApiError, notFound } from '../http/errors.ts';
 import { within } from '../http/outages.ts';
 import { messageSchema } from '../schemas.ts';
 import type { Services } from '../services.ts';
 import { isMessageId } from './history.ts';
+import { Refused } from '../../domain/refusals.ts';
 
 const CANCEL_MS = 8000;
 const REMIND_MS = 2000;
@@ -38,7 +38,7 @@ export const cancelMessage = endpoint({
     const read = () =>
       isMessageId(params.id) ? readMessage(services.sql, caller.accountId, params.id) : null;
     const before = await read();
-    if (before === null) throw notFound({ reason: 'message_unknown' });
+    if (before === null) throw new Refused({ reason: 'message_unknown' });
     if (before.status === 'cancelled') await remindWorkflow(services, params.id, receivedAt + REMIND_MS);
     if (before.status !== 'scheduled') return answer(before);
 
@@ -54,8 +54,7 @@ export const cancelMessage = endpoint({
 });
 
 function answer(message: MessageRow | null) {
-  if (message?.status !== 'cancelled')
-    throw new ApiError(409, 'invalid_request', { reason: 'not_cancellable' });
+  if (message?.status !== 'cancelled') throw new Refused({ reason: 'not_cancellable' });
   return { status: 200 as const, body: messageRecord(message) };
 }
 

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { readFacts } from '../../db/messages/timeline.ts';
 import { publicTimeline } from '../../domain/timeline.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { notFound } from '../http/errors.ts';
 import { messageEventSchema } from '../schemas.ts';
 import { isMessageId } from './history.ts';
+import { Refused } from '../../domain/refusals.ts';
 
 /** GET /v1/messages/{id}/events (our addition): what happened to a message, oldest first; nothing of how it was done. */
 export const listMessageEvents = endpoint({
@@ -16,7 +16,7 @@ export const listMessageEvents = endpoint({
   responses: { 200: z.strictObject({ data: z.array(messageEventSchema) }) },
   async handle({ services, caller, params }) {
     const facts = isMessageId(params.id) ? await readFacts(services.sql, params.id, caller.accountId) : null;
-    if (facts === null) throw notFound({ reason: 'message_unknown' });
+    if (facts === null) throw new Refused({ reason: 'message_unknown' });
     return { status: 200, body: { data: publicTimeline(facts) } };
   },
 });

@@ -5,10 +5,10 @@ import { linkRecord } from '../../domain/links.ts';
 import { messageRecord } from '../../domain/records.ts';
 import { MESSAGE_STATUSES } from '../../domain/statuses.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { notFound } from '../http/errors.ts';
 import { queryMsisdn, reference } from '../fields.ts';
 import { cursorAfter, idCursor, pageOf, pageSize } from '../paging.ts';
 import { messageSchema, messageWithLinksSchema } from '../schemas.ts';
+import { Refused } from '../../domain/refusals.ts';
 
 const MESSAGE_ID = /^msg_[0-9a-z]{26}$/;
 
@@ -56,7 +56,7 @@ export const getMessage = endpoint({
     const message = isMessageId(params.id)
       ? await readMessage(services.sql, caller.accountId, params.id)
       : null;
-    if (message === null) throw notFound({ reason: 'message_unknown' });
+    if (message === null) throw new Refused({ reason: 'message_unknown' });
     const links = await linksOfMessage(services.sql, caller.accountId, message.id);
     return {
       status: 200,

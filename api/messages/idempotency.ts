@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { readKeyRecord, takeOverKey } from '../../db/messages/idempotency.ts';
 import { abandonRequest } from '../../db/messages/undecided.ts';
 import type { Database } from '../../db/connection.ts';
-import { ApiError } from '../http/errors.ts';
+import { Refused } from '../../domain/refusals.ts';
 
 /** The decision a key already has, an acceptance: the original status and body. */
 export interface Replay {
@@ -37,7 +37,7 @@ export function fingerprintOf(secretsKey: Buffer, method: string, path: string, 
  * request, or finds it charged, and so never sends twice and never leaves the key blocked.
  *
  * @returns the answer to repeat, or null when the key is free
- * @throws ApiError 409 for other content or while the first request is under way
+ * @throws Refused for other content or while the first request is under way
  */
 export async function findReplay(
   sql: Database,
@@ -49,17 +49,12 @@ export async function findReplay(
   if (record === null) return null;
   const { keyed, plain } = fingerprint;
   if (![keyed, plain].some((known) => known.equals(record.fingerprint)))
-    throw conflict('idempotency_other_content');
+    throw new Refused({ reason: 'idempotency_other_content' });
   if (record.state === 'accepted') return { status: record.accepted_status, body: record.accepted_body };
   if (!record.lease_expired || !(await takeOverKey(sql, record.request_id)))
-    throw conflict('idempotency_in_progress');
+    throw new Refused({ reason: 'idempotency_in_progress' });
   await abandonRequest(sql, record.request_id);
   return await findReplay(sql, accountId, key, fingerprint);
-}
-
-/** The key was claimed by another request in the meantime. */
-export function conflict(reason: 'idempotency_other_content' | 'idempotency_in_progress'): ApiError {
-  return new ApiError(409, 'idempotency_conflict', { reason });
 }
 
 /** The header that marks a repeated answer. */

@@ -4,13 +4,13 @@ import { blacklistReason, type ErrorCode } from '../../domain/reasons.ts';
 import { messageCost, pricePerPart } from '../../domain/price.ts';
 import { orderRoutes, type Routing, type Traffic } from '../../domain/routing.ts';
 import type { Call, Caller } from '../http/endpoint.ts';
-import { ApiError, forbidden } from '../http/errors.ts';
 import { mapPaced } from '../http/pace.ts';
 import { sampleLinks } from './personalLinks.ts';
 import { expandRecipients, readRecipients, type Recipient } from './recipients.ts';
 import type { SendRequest } from './request.ts';
 import { findTiming, type Timing } from './timing.ts';
 import { contactValues, findWording, personalText, type PersonalText, type Wording } from './wording.ts';
+import { Refused } from '../../domain/refusals.ts';
 
 // The route of what is never sent.
 const NOBODY = 'none';
@@ -46,7 +46,7 @@ export interface PlannedMessage extends PersonalText {
 /**
  * Reads a request through: recipients, sender, texts, prices, times (v2.3.0, Send). Whatever can be refused is refused
  * here, before anything is written.
- * @throws ApiError 400, 403, 404, 422
+ * @throws Refused
  */
 export async function planMessages(call: Call<unknown, unknown, SendRequest, Caller>): Promise<Plan> {
   const { body, caller, services, pace } = call;
@@ -56,7 +56,7 @@ export async function planMessages(call: Call<unknown, unknown, SendRequest, Cal
   const recipients = await expandRecipients(sql, caller.accountId, read);
   const msisdns = recipients.map(({ msisdn }) => msisdn);
   const terms = await readSendTerms(sql, caller.accountId, body.from ?? null, msisdns);
-  if (terms === null) throw forbidden({ reason: 'account_closed' });
+  if (terms === null) throw new Refused({ reason: 'account_closed' });
 
   const sender = senderOf(body.from, terms, services.settings.DEFAULT_SENDER);
   refuseUnverified(recipients, terms);
@@ -116,8 +116,8 @@ function routeOf(routing: Routing, traffic: Omit<Traffic, 'type'>): string | nul
 }
 
 // Destinations outside the EU need availability confirmation (v2.3.0, Send, rule 4): available is where a route leads.
-function noRoute({ index }: Recipient): ApiError {
-  return new ApiError(422, 'invalid_request', { reason: 'no_route', index }, { param: 'to' });
+function noRoute({ index }: Recipient): Refused {
+  return new Refused({ reason: 'no_route', index }, 'to');
 }
 
 function timingOf(body: SendRequest, terms: SendTerms): Timing {
@@ -138,11 +138,11 @@ function perPart(msisdn: string, priority: boolean, terms: SendTerms): number {
 function senderOf(asked: string | undefined, terms: SendTerms, operatorDefault: string): string {
   if (terms.sender !== null) return terms.sender;
   if (asked === undefined || asked === operatorDefault) return operatorDefault;
-  throw new ApiError(422, 'invalid_request', { reason: 'sender_inactive', sender: asked }, { param: 'from' });
+  throw new Refused({ reason: 'sender_inactive', sender: asked }, 'from');
 }
 
 function refuseUnverified(recipients: readonly Recipient[], { unverified }: SendTerms): void {
   if (unverified.length === 0) return;
   const first = recipients.find(({ msisdn }) => unverified.includes(msisdn));
-  throw forbidden({ reason: 'recipient_unverified', index: first?.index ?? null }, 'to');
+  throw new Refused({ reason: 'recipient_unverified', index: first?.index ?? null }, 'to');
 }

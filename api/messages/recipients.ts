@@ -2,7 +2,7 @@ import type { Sql } from '../../db/connection.ts';
 import { expandGroups } from '../../db/contacts/groups.ts';
 import { composed } from '../../domain/composed.ts';
 import { isOverlongPolish, parseMsisdn } from '../../domain/msisdn.ts';
-import { type ApiError, invalidRequest, notFound } from '../http/errors.ts';
+import { Refused } from '../../domain/refusals.ts';
 
 const GROUP = 'group:';
 const RECIPIENTS_MAX = 500;
@@ -28,11 +28,11 @@ export interface ReadRecipients {
 
 /**
  * Reads `to` (v2.3.0, Send): numbers in one of the three formats, and groups as `group:<id or name>`.
- * @throws ApiError 400 for a malformed number, none at all or too many
+ * @throws Refused for a malformed number, none at all or too many
  */
 export function readRecipients(to: string | readonly string[]): ReadRecipients {
   if (typeof to === 'string') return { named: [readOne(to, null)], batched: to.startsWith(GROUP) };
-  if (to.length === 0) throw invalidRequest({ reason: 'recipients_empty' }, 'to');
+  if (to.length === 0) throw new Refused({ reason: 'recipients_empty' }, 'to');
   if (to.length > NAMED_MAX) throw tooMany();
   const seen = new Set<string>();
   const numbers = new Set<string>();
@@ -51,7 +51,7 @@ export function readRecipients(to: string | readonly string[]): ReadRecipients {
 
 /**
  * The recipients, groups expanded and duplicates removed, at most 500.
- * @throws ApiError 404 for an unknown group, 400 for an empty one or too many recipients
+ * @throws Refused for an unknown group, an empty one or too many recipients
  */
 export async function expandRecipients(
   sql: Sql,
@@ -72,12 +72,11 @@ export async function expandRecipients(
 
 async function membersOf(sql: Sql, accountId: string, named: ReadRecipients['named']) {
   const groups = named.flatMap((one) => ('group' in one ? [one.group] : []));
-  if (groups.length > GROUPS_MAX)
-    throw invalidRequest({ reason: 'groups_too_many', limit: GROUPS_MAX }, 'to');
+  if (groups.length > GROUPS_MAX) throw new Refused({ reason: 'groups_too_many', limit: GROUPS_MAX }, 'to');
   const found = groups.length === 0 ? [] : await expandGroups(sql, accountId, groups, RECIPIENTS_MAX + 1);
   for (const { name, id, msisdns } of found) {
-    if (id === null) throw notFound({ reason: 'group_unknown', group: name }, 'groups');
-    if (msisdns.length === 0) throw invalidRequest({ reason: 'group_empty', group: name }, 'groups');
+    if (id === null) throw new Refused({ reason: 'group_unknown', group: name }, 'groups');
+    if (msisdns.length === 0) throw new Refused({ reason: 'group_empty', group: name }, 'groups');
   }
   return new Map(found.map(({ name, msisdns }) => [name, msisdns]));
 }
@@ -87,11 +86,11 @@ function readOne(input: string, index: number | null): Named {
   const msisdn = parseMsisdn(input);
   if (msisdn === null) {
     const reason = isOverlongPolish(input) ? 'recipient_too_long' : 'recipient_malformed';
-    throw invalidRequest({ reason, index }, 'to');
+    throw new Refused({ reason, index }, 'to');
   }
   return { msisdn, index };
 }
 
-function tooMany(): ApiError {
-  return invalidRequest({ reason: 'recipients_too_many', limit: RECIPIENTS_MAX }, 'to');
+function tooMany(): Refused {
+  return new Refused({ reason: 'recipients_too_many', limit: RECIPIENTS_MAX }, 'to');
 }

@@ -2,9 +2,9 @@ import { QuotaReachedError, readMessageUsage } from '../../db/accounts/quotas.ts
 import type { Draft } from '../../db/messages/drafts.ts';
 import type { Sql } from '../../db/connection.ts';
 import { quotasOf } from '../../domain/quotas.ts';
-import type { ApiError } from '../http/errors.ts';
 import { quotaReached } from '../http/quotas.ts';
 import type { Plan } from './plan.ts';
+import type { Refused } from '../../domain/refusals.ts';
 
 /**
  * What a send would have too much of: messages that wait for their time, or that cost nothing in the end. Asks nothing for a
@@ -15,7 +15,7 @@ export async function messageQuotaRefusal(
   sql: Sql,
   accountId: string,
   { terms, timing, messages }: Plan,
-): Promise<ApiError | null> {
+): Promise<Refused | null> {
   const rejected = messages.filter((message) => message.rejected).length;
   const scheduled = timing.acceptedAs === 'scheduled' ? messages.length - rejected : 0;
   if (rejected === 0 && scheduled === 0) return null;

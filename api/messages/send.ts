@@ -4,15 +4,15 @@ import { messageRecord } from '../../domain/records.ts';
 import { addIds } from '../../telemetry/ids.ts';
 import { countRequested } from '../../telemetry/messageMetrics.ts';
 import { type Caller, endpoint } from '../http/endpoint.ts';
-import { type ApiError, paymentRequired, providerError } from '../http/errors.ts';
 import { withinQuota } from '../http/quotas.ts';
 import { batchResultSchema, messageSchema } from '../schemas.ts';
 import { acceptDrafts } from './acceptance.ts';
 import { draftMessages, type SendCall } from './draftMessages.ts';
-import { conflict, findReplay, type Fingerprint, fingerprintOf, REPLAYED } from './idempotency.ts';
+import { findReplay, type Fingerprint, fingerprintOf, REPLAYED } from './idempotency.ts';
 import { isAffordable, type Plan, planMessages } from './plan.ts';
 import { SEND_BODY_LIMIT, sendRequest } from './request.ts';
 import { messageQuotaRefusal, refuseLinksBeyond } from './room.ts';
+import { Refused } from '../../domain/refusals.ts';
 
 const PATH = '/v1/messages';
 const LINK_ATTEMPTS = 10;
@@ -45,7 +45,7 @@ export const sendMessages = endpoint({
     if ('replay' in written) return written.replay;
 
     const resolution = await acceptDrafts(call.services, written.drafts, call.receivedAt);
-    if (resolution === 'insufficient_funds') throw paymentRequired(resolution);
+    if (resolution === 'insufficient_funds') throw new Refused({ reason: resolution });
     return { status: 201, body: written.accepted };
   },
 });
@@ -67,20 +67,20 @@ async function replayOf({ services, caller }: SendCall, keyed: Keyed | null) {
 }
 
 /** What can be refused without a charge, before anything is written. */
-function paymentRefusal(plan: Plan): ApiError | null {
-  if (plan.terms.overdue) return paymentRequired('statement_overdue');
+function paymentRefusal(plan: Plan): Refused | null {
+  if (plan.terms.overdue) return new Refused({ reason: 'statement_overdue' });
   if (isAffordable(plan)) return null;
   countRequested('insufficient_funds', plan.messages.length);
-  return paymentRequired('insufficient_funds');
+  return new Refused({ reason: 'insufficient_funds' });
 }
 
-function refuse(refusal: ApiError): never {
+function refuse(refusal: Refused): never {
   throw refusal;
 }
 
 /**
  * Writes the drafts with their links, and the claim of the key; or finds the answer that the key has.
- * @throws ApiError 409 while another request with the key is under way; QuotaReachedError
+ * @throws Refused while another request with the key is under way; QuotaReachedError
  */
 async function writeMessages(call: SendCall, plan: Plan, keyed: Keyed | null) {
   for (let attempt = 1; ; attempt += 1) {
@@ -92,11 +92,12 @@ async function writeMessages(call: SendCall, plan: Plan, keyed: Keyed | null) {
     } catch (error) {
       if (!(error instanceof LinksChangedError)) throw error;
       // Others write to the same people with the same links, and each attempt in vain means that one of them got on.
-      if (attempt >= LINK_ATTEMPTS) throw providerError(504, 'send_abandoned', error);
+      if (attempt >= LINK_ATTEMPTS)
+        throw new Refused({ reason: 'send_abandoned', outage: 'timed_out' }, undefined, error);
       continue;
     }
     const replay = await replayOf(call, keyed);
-    if (replay === null) throw conflict('idempotency_in_progress');
+    if (replay === null) throw new Refused({ reason: 'idempotency_in_progress' });
     return { replay };
   }
 }

@@ -5,7 +5,7 @@ import {
   EXPIRES_MIN_MS,
   SEND_AT_HORIZON_MS,
 } from '../../domain/statuses.ts';
-import { invalidRequest } from '../http/errors.ts';
+import { Refused } from '../../domain/refusals.ts';
 
 /** When a message goes out and how long it is tried. */
 export interface Timing {
@@ -23,14 +23,14 @@ export interface Timing {
  *
  * @param asked instants in epoch milliseconds; `window` is the request's own, else the account's
  * @param now epoch milliseconds
- * @throws ApiError 400 for a `send_at` beyond 90 days, an `expires_at` outside 15 minutes to 72 hours
+ * @throws Refused for a `send_at` beyond 90 days, an `expires_at` outside 15 minutes to 72 hours
  */
 export function findTiming(
   asked: { sendAt: number | null; window: string | null; expiresAt: number | null },
   now: number,
 ): Timing {
   if (asked.sendAt !== null && asked.sendAt > now + SEND_AT_HORIZON_MS) {
-    throw invalidRequest({ reason: 'send_at_too_far' }, 'send_at');
+    throw new Refused({ reason: 'send_at_too_far' }, 'send_at');
   }
   const wanted = Math.max(asked.sendAt ?? now, now);
   const window = asked.window === null ? null : parseSendWindow(asked.window);
@@ -40,7 +40,7 @@ export function findTiming(
     expiresAt !== null &&
     (expiresAt < sendTime + EXPIRES_MIN_MS || expiresAt > sendTime + EXPIRES_MAX_MS)
   ) {
-    throw invalidRequest({ reason: 'expires_at_out_of_range' }, 'expires_at');
+    throw new Refused({ reason: 'expires_at_out_of_range' }, 'expires_at');
   }
   const later = sendTime > now;
   return {

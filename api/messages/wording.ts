@@ -13,10 +13,10 @@ import {
   PLACEHOLDERS_MAX,
   render,
 } from '../../domain/placeholders.ts';
-import { invalidRequest, notFound } from '../http/errors.ts';
 import { refuseMalformed } from './malformed.ts';
 import type { Recipient } from './recipients.ts';
 import type { SendRequest } from './request.ts';
+import { Refused } from '../../domain/refusals.ts';
 
 /** What a request says, before it is said to anybody in particular. */
 export interface Wording {
@@ -41,16 +41,16 @@ export interface PersonalText {
 /**
  * Finds the text of a request, its own or a template's with the request's params filled in, and checks its placeholders
  * (v2.3.0, Send, fields `text`, `template_id`, `params`; rule 5).
- * @throws ApiError 400 naming `text`, `template_id` or `params`; 404 for an unknown template
+ * @throws Refused naming `text`, `template_id` or `params`
  */
 export async function findWording(sql: Sql, accountId: string, request: SendRequest): Promise<Wording> {
   const wording = await writtenOrTemplate(sql, accountId, request);
   const { pieces, field } = wording;
   refuseMalformed(pieces, field);
   if (linkAddresses(pieces).length > LINK_ADDRESSES_MAX)
-    throw invalidRequest({ reason: 'links_too_many', limit: LINK_ADDRESSES_MAX }, field);
+    throw new Refused({ reason: 'links_too_many', limit: LINK_ADDRESSES_MAX }, field);
   if (placeholderCount(pieces) > PLACEHOLDERS_MAX)
-    throw invalidRequest({ reason: 'placeholders_too_many', limit: PLACEHOLDERS_MAX }, field);
+    throw new Refused({ reason: 'placeholders_too_many', limit: PLACEHOLDERS_MAX }, field);
   // What is too long without its placeholders need not be written out for each recipient.
   const bare = pieces.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('');
   measure(bare, field, null);
@@ -60,14 +60,14 @@ export async function findWording(sql: Sql, accountId: string, request: SendRequ
 async function writtenOrTemplate(sql: Sql, accountId: string, request: SendRequest): Promise<Wording> {
   const { text, template_id: templateId, params } = request;
   if (templateId === undefined) {
-    if (params !== undefined) throw invalidRequest({ reason: 'params_without_template' }, 'params');
-    if (text === undefined) throw invalidRequest({ reason: 'field_missing', field: 'text' }, 'text');
+    if (params !== undefined) throw new Refused({ reason: 'params_without_template' }, 'params');
+    if (text === undefined) throw new Refused({ reason: 'field_missing', field: 'text' }, 'text');
     return { pieces: parsePlaceholders(text), field: 'text' };
   }
   const values = paramsByKey(params ?? {});
   const template = await readTemplate(sql, accountId, templateId);
-  if (template === null) throw notFound({ reason: 'template_unknown' }, 'template_id');
-  if (template.type !== 'sms') throw invalidRequest({ reason: 'template_not_sms' }, 'template_id');
+  if (template === null) throw new Refused({ reason: 'template_unknown' }, 'template_id');
+  if (template.type !== 'sms') throw new Refused({ reason: 'template_not_sms' }, 'template_id');
   return { pieces: fillIn(parsePlaceholders(template.body), values), field: 'template_id' };
 }
 
@@ -75,7 +75,7 @@ function paramsByKey(params: Record<string, string>): Map<string, string> {
   const values = new Map<string, string>();
   for (const [name, value] of Object.entries(params)) {
     const key = placeholderKey(name);
-    if (values.has(key)) throw invalidRequest({ reason: 'params_repeated', key }, 'params');
+    if (values.has(key)) throw new Refused({ reason: 'params_repeated', key }, 'params');
     values.set(key, value);
   }
   return values;
@@ -112,7 +112,7 @@ function valuesOf({ first_name, last_name, email, fields }: ContactValues): Map<
 
 /**
  * Writes the text out for one recipient and measures it.
- * @throws ApiError 400 when nothing but blanks is left, or too much
+ * @throws Refused when nothing but blanks is left, or too much
  */
 export function personalText(
   { pieces, field }: Wording,
@@ -124,7 +124,7 @@ export function personalText(
   if (text.trim() === '') {
     // Blank as it was written, or by what stands in place of its placeholders.
     const written = pieces.every(({ kind }) => kind === 'text');
-    throw invalidRequest({ reason: written ? 'text_blank' : 'text_empty', index: recipient.index }, field);
+    throw new Refused({ reason: written ? 'text_blank' : 'text_empty', index: recipient.index }, field);
   }
   return { text, ...measure(text, field, recipient.index) };
 }
@@ -132,6 +132,6 @@ export function personalText(
 function measure(text: string, field: string, index: number | null): { encoding: Encoding; parts: number } {
   const { encoding, parts } = splitIntoParts(text);
   if (parts.length > MAX_PARTS)
-    throw invalidRequest({ reason: 'text_too_long', parts: parts.length, limit: MAX_PARTS, index }, field);
+    throw new Refused({ reason: 'text_too_long', parts: parts.length, limit: MAX_PARTS, index }, field);
   return { encoding, parts: parts.length };
 }

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../http/endpoint.ts';
-import type { ErrorCode, Problem } from '../http/errors.ts';
+import type { ErrorCode, Problem } from '../http/refusals.ts';
 import { problemText } from '../http/texts.ts';
 import type { Header, JsonSchema, Response } from './types.ts';
 

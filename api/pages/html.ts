@@ -104,7 +104,7 @@ export function shortPage(status: number, heading: string, text: Html): PageAnsw
 }
 
 /** What a person sees of a public link when something behind it does not work. */
-export function failurePage(status: 500 | 502 | 504, heading: string, requestId: string): PageAnswer {
+export function failurePage(status: number, heading: string, requestId: string): PageAnswer {
   return shortPage(
     status,
     heading,

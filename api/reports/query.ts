@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { addDays, CALENDAR_UNITS, daysInside, parseDay, polishDay } from '../../domain/calendar.ts';
 import { REPORT_FIELDS } from '../../domain/reports.ts';
 import { MESSAGE_STATUSES } from '../../domain/statuses.ts';
-import { invalidRequest } from '../http/errors.ts';
 import { issue, pageLimit, reference, senderName } from '../fields.ts';
+import { Refused } from '../../domain/refusals.ts';
 
 const STANDARD_DAYS = 30;
 const MOST_DAYS = 366;
@@ -50,7 +50,7 @@ export interface Period {
 /**
  * The period asked for.
  * @param now epoch milliseconds
- * @throws ApiError 400 when it ends before it begins, or is too long
+ * @throws Refused when it ends before it begins, or is too long
  */
 export function reportPeriod(
   asked: { from?: string | undefined; to?: string | undefined },
@@ -59,7 +59,7 @@ export function reportPeriod(
   const to = asked.to ?? polishDay(now);
   const from = asked.from ?? addDays(to, 1 - STANDARD_DAYS);
   const days = daysInside(from, to);
-  if (days < 1) throw invalidRequest({ reason: 'period_reversed' }, 'from');
-  if (days > MOST_DAYS) throw invalidRequest({ reason: 'period_too_long', limit: MOST_DAYS }, 'from');
+  if (days < 1) throw new Refused({ reason: 'period_reversed' }, 'from');
+  if (days > MOST_DAYS) throw new Refused({ reason: 'period_too_long', limit: MOST_DAYS }, 'from');
   return { from, to };
 }

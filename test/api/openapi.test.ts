@@ -6,7 +6,7 @@ import { endpoints } from '../../api/endpoints.ts';
 import { describeInterface } from '../../api/openapi/document.ts';
 import { operationTexts } from '../../api/openapi/operations.ts';
 import type { JsonSchema, OpenApi } from '../../api/openapi/types.ts';
-import { ApiError } from '../../api/http/errors.ts';
+import { Refused } from '../../domain/refusals.ts';
 import { validate } from '../../api/http/validation.ts';
 import { contractBreach, webhookBreach } from '../support/contract.ts';
 import { call } from '../support/client.ts';
@@ -102,7 +102,7 @@ describe.each(named)('%s', (_, { path, operation }) => {
       return shown === path && document.paths[path]![method.toLowerCase() as 'post'] === operation;
     });
     expect(content.example).toBeDefined();
-    expect(() => validate(declared!.body!, content.example)).not.toThrow(ApiError);
+    expect(() => validate(declared!.body!, content.example)).not.toThrow(Refused);
   });
 });
 

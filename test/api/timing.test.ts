@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { findTiming } from '../../api/messages/timing.ts';
-import { ApiError } from '../../api/http/errors.ts';
+import { Refused } from '../../domain/refusals.ts';
 
 const MINUTE = 60_000;
 const DAY = 1440 * MINUTE;
@@ -64,7 +64,7 @@ describe('send time', () => {
 
   it('expires_at counts from the time as moved', () => {
     const asked = { sendAt: null, window: '20:00-21:00', expiresAt: at('2027-01-15T13:00:00Z') };
-    expect(() => findTiming(asked, at(now))).toThrow(ApiError);
+    expect(() => findTiming(asked, at(now))).toThrow(Refused);
   });
 
   it.each([
@@ -89,7 +89,7 @@ describe('send time', () => {
         expect(timing().expiresAt).toEqual(
           asked.expiresAt === undefined ? null : new Date(at(now) + asked.expiresAt),
         );
-      else expect(timing).toThrow(ApiError);
+      else expect(timing).toThrow(Refused);
     },
   );
 });

@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readBody } from '../../api/http/body.ts';
-import { ApiError } from '../../api/http/errors.ts';
+import { HttpRefused } from '../../api/http/refusals.ts';
+import { Refused } from '../../domain/refusals.ts';
 import { DEPTH_MAX, ITEMS_MAX, KEY_MAX, KEYS_MAX, TEXT_MAX, VALUES_MAX } from '../../api/http/jsonBounds.ts';
 
 let server: Server;
@@ -15,7 +16,9 @@ beforeAll(async () => {
       (error: unknown) =>
         response.end(
           JSON.stringify(
-            error instanceof ApiError ? { ...error.problem, param: error.param } : { reason: String(error) },
+            error instanceof Refused || error instanceof HttpRefused
+              ? { ...error.refusal, param: error.param }
+              : { reason: String(error) },
           ),
         ),
     );

@@ -1,0 +1,109 @@
+import type { QuotaName } from './quotas.ts';
+
+/** Why what stands behind the service gave no answer: it is not there, or it took too long. */
+export type Outage = 'unavailable' | 'timed_out';
+
+/** Why something that was asked for is not done, as data: no status, no sentence. Each door words it for its own users. */
+export type Refusal =
+  | { reason: 'account_suspended' | 'account_closed' | 'test_key_on_live_account' }
+  | { reason: 'scope_missing'; scope: string }
+  | { reason: 'rate_limited'; seconds: number }
+  | { reason: 'too_many_at_once' | 'too_many_heavy_at_once'; limit: number; seconds: number }
+  | { reason: 'message_unknown' }
+  | { reason: 'group_unknown' | 'group_empty'; group: string }
+  | { reason: 'groups_too_many'; limit: number }
+  | { reason: 'body_not_object' }
+  | { reason: 'field_missing' | 'field_unknown' | 'field_malformed'; field: string }
+  | { reason: 'parameter_unknown' | 'plus_not_encoded'; field: string }
+  | { reason: 'sender_malformed'; field: string }
+  | { reason: 'field_type'; field: string; expected: string }
+  | {
+      reason: 'field_too_short' | 'field_too_long';
+      field: string;
+      limit: number;
+      unit: 'characters' | 'items';
+    }
+  | { reason: 'number_out_of_range'; field: string; min: number; max: number }
+  | { reason: 'one_of'; field: string; values: readonly string[] }
+  | { reason: 'characters_forbidden'; field: string }
+  | { reason: 'idempotency_other_content' | 'idempotency_in_progress' }
+  | { reason: 'recipient_malformed' | 'recipient_too_long'; index: number | null }
+  | { reason: 'number_malformed' | 'polish_number_too_long'; field: string }
+  | { reason: 'recipients_empty' }
+  | { reason: 'recipients_too_many'; limit: number }
+  | { reason: 'recipient_unverified'; index: number | null }
+  | { reason: 'no_route'; index: number | null }
+  | { reason: 'sender_inactive'; sender: string }
+  | { reason: 'text_too_long'; parts: number; limit: number; index: number | null }
+  | { reason: 'text_empty' | 'text_blank'; index: number | null }
+  | { reason: 'link_malformed' | 'placeholder_malformed'; source: string; position: number }
+  | { reason: 'links_too_many' | 'placeholders_too_many'; limit: number }
+  | { reason: 'template_unknown' | 'template_not_sms' | 'params_without_template' }
+  | { reason: 'params_repeated'; key: string }
+  | { reason: 'instant_malformed' | 'window_malformed'; field: string }
+  | {
+      reason:
+        | 'send_at_too_far'
+        | 'expires_at_out_of_range'
+        | 'settings_empty'
+        | 'prefix_malformed'
+        | 'prefix_reserved'
+        | 'prefix_everyday'
+        | 'prefix_resting'
+        | 'prefix_changes'
+        | 'prefix_taken';
+    }
+  | { reason: 'insufficient_funds' | 'statement_overdue' }
+  | {
+      reason:
+        'lookup_unverified' | 'lookup_unpaid' | 'lookup_failed' | 'lookup_no_route' | 'lookup_timed_out';
+    }
+  | { reason: 'not_cancellable' }
+  | { reason: 'contact_unknown' | 'contact_not_in_group' | 'contact_number_taken' | 'contact_not_object' }
+  | { reason: 'contacts_too_many' | 'members_too_many' | 'fields_too_many'; limit: number }
+  | { reason: 'quota_reached'; quota: QuotaName; limit: number }
+  | { reason: 'members_missing' }
+  | { reason: 'field_key_malformed' | 'field_key_reserved' | 'field_key_repeated'; key: string }
+  | { reason: 'field_value_malformed'; key: string; limit: number }
+  | { reason: 'group_exists'; group: string }
+  | { reason: 'group_name_like_id' }
+  | { reason: 'cursor_malformed' }
+  | { reason: 'search_too_long'; limit: number }
+  | { reason: 'day_malformed'; field: string }
+  | { reason: 'period_reversed' }
+  | { reason: 'period_too_long'; limit: number }
+  | { reason: 'field_exclusive'; field: string; other: string }
+  | { reason: 'instant_past'; field: string }
+  | { reason: 'number_not_listed' }
+  | { reason: 'link_unknown' }
+  | { reason: 'inbound_unknown' }
+  | { reason: 'event_unknown' | 'event_under_way' | 'webhook_missing' }
+  | { reason: 'resends_used_up'; limit: number }
+  | { reason: 'resends_under_way'; limit: number; seconds: number }
+  | { reason: 'template_subject' | 'template_empty' }
+  | {
+      reason:
+        'url_malformed' | 'url_scheme' | 'url_credentials' | 'url_fragment' | 'url_port' | 'url_private';
+    }
+  | {
+      reason: 'send_abandoned' | 'send_unresolved' | 'lookup_abandoned' | 'lookup_unresolved';
+      outage: Outage;
+    }
+  | { reason: Outage };
+
+/**
+ * Thrown where something that was asked for is refused: whatever has begun is undone on the way, and the door that asked
+ * answers in its own form.
+ */
+export class Refused extends Error {
+  override readonly name = 'Refused';
+  readonly refusal: Refusal;
+  /** The field of what was asked that is to blame; null where none is. */
+  readonly param: string | null;
+
+  constructor(refusal: Refusal, param?: string, cause?: unknown) {
+    super(refusal.reason, cause === undefined ? undefined : { cause });
+    this.refusal = refusal;
+    this.param = param ?? null;
+  }
+}

@@ -1,0 +1,21 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { changes } from './changes.ts';
+
+const all = changes();
+
+test.each(all.map((change) => [change.name, change] as const))(
+  '%s: the code has what it changes',
+  (_, change) => {
+    const { file, from, to, at, tests } = change;
+    const times = readFileSync(file, 'utf8').split(from).length - 1;
+    if (at === undefined) expect(times).toBe(1);
+    else expect(times).toBeGreaterThanOrEqual(at);
+    expect(to).not.toBe(from);
+    for (const path of tests) expect(() => readFileSync(path)).not.toThrow();
+  },
+);
+
+test('no two of them have one name', () => {
+  expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
+});
