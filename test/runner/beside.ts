@@ -3,6 +3,7 @@ export const BESIDE_VARIABLE = 'TEST_BESIDE';
 
 /** Tests of the API that mostly wait, for limits of time and for retries; accounts keep them apart from each other. */
 export const MOSTLY_WAITING = [
+  'clickFlood',
   'lookup',
   'lookupOutage',
   'outage',
