@@ -1,5 +1,38 @@
 import tseslint from 'typescript-eslint';
 
+// Who may import whom. What is not named may not: a room asks the ones below it, and nobody above.
+const ROOMS = {
+  domain: [],
+  db: ['domain'],
+  carriers: ['domain'],
+  workflows: ['domain', 'activities'],
+  telemetry: ['db', 'workflows'],
+  operations: ['db', 'domain', 'telemetry', 'workflows'],
+  activities: ['carriers', 'db', 'domain', 'telemetry', 'workflows'],
+  worker: ['activities', 'carriers', 'db', 'domain', 'telemetry', 'workflows'],
+  api: ['activities', 'carriers', 'db', 'domain', 'operations', 'telemetry', 'workflows'],
+};
+const ALL_ROOMS = [...Object.keys(ROOMS), 'bin', 'bench', 'test'];
+// An operation is asked through any door: it knows neither HTTP nor a command line.
+const DOORS = '^(koa|@koa/|node:https?$|commander$)';
+const NO_IO = '^node:';
+const LARGE = '^(node:|zod$|postgres$)';
+
+function arrowsOf(room) {
+  const others = ALL_ROOMS.filter((other) => other !== room && !ROOMS[room].includes(other));
+  const patterns = [
+    {
+      regex: `^(\\.\\./)+(${others.join('|')})/`,
+      message: `${room}/ may import ${ROOMS[room].join(', ') || 'none of the other rooms'}.`,
+    },
+  ];
+  if (room === 'operations') patterns.push({ regex: DOORS, message: 'Operations know no door.' });
+  if (room === 'domain') patterns.push({ regex: NO_IO, message: 'The domain knows no I/O.' });
+  if (room === 'workflows')
+    patterns.push({ regex: LARGE, message: 'Workflow code stays deterministic and small.' });
+  return { files: [`${room}/**/*.ts`], rules: { 'no-restricted-imports': ['error', { patterns }] } };
+}
+
 export default tseslint.config(
   { ignores: ['node_modules/', 'build/', '.data/', 'coverage/'] },
   ...tseslint.configs.recommendedTypeChecked,
@@ -14,40 +47,17 @@ export default tseslint.config(
     },
   },
   { files: ['eslint.config.js'], ...tseslint.configs.disableTypeChecked },
+  ...Object.keys(ROOMS).map(arrowsOf),
   {
     // A workflow is replayed: whatever differs between two runs is forbidden in it.
     files: ['workflows/**/*.ts'],
     rules: {
-      'no-restricted-imports': [
-        'error',
-        {
-          patterns: [
-            {
-              regex: '^(node:|zod|postgres|\\.\\./(db|api|carriers|telemetry|worker|bin)/)',
-              message: 'Workflow code stays deterministic and small.',
-            },
-          ],
-        },
-      ],
       'no-restricted-syntax': [
         'error',
         {
           selector:
             'Program > VariableDeclaration[kind!="const"], Program > ExportNamedDeclaration > VariableDeclaration[kind!="const"], Program > VariableDeclaration > VariableDeclarator > NewExpression[callee.name=/^(Map|Set|WeakMap|WeakSet|Array)$/]',
           message: 'Modules are shared by all workflows in memory: they keep no state.',
-        },
-      ],
-    },
-  },
-  {
-    files: ['domain/**/*.ts'],
-    rules: {
-      'no-restricted-imports': [
-        'error',
-        {
-          patterns: [
-            { regex: '^(node:|\\.\\./)', message: 'The domain knows no I/O and none of the other rooms.' },
-          ],
         },
       ],
     },

@@ -13,7 +13,7 @@ import {
   PHONE_NUMBER,
   plainText,
 } from './fields.ts';
-import { withinQuota } from './http/quotas.ts';
+import { withinQuota } from '../operations/quotas.ts';
 import { pageOf, pageSize } from './paging.ts';
 import { blacklistEntrySchema } from './schemas.ts';
 import { Refused } from '../domain/refusals.ts';

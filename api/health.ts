@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ping } from '../db/setup.ts';
 import { endpoint } from './http/endpoint.ts';
-import { within } from './http/outages.ts';
+import { within } from '../operations/outages.ts';
 import type { Services } from './services.ts';
 
 const SERVICE = 'goniec';

@@ -1,44 +1,12 @@
-import { WithStartWorkflowOperation } from '@temporalio/client';
 import { z } from 'zod';
-import { newId } from '../db/ids.ts';
-import {
-  claimLookup,
-  type ClaimedLookup,
-  type LookupResult,
-  type LookupRow,
-  readKnownResult,
-  readLookupTerms,
-  settleLookup,
-} from '../db/lookups/lookups.ts';
 import { parseMsisdn } from '../domain/msisdn.ts';
-import { orderRoutes } from '../domain/routing.ts';
-import { lookUpUpdate } from '../workflows/contracts.ts';
-import { lookupStart } from '../workflows/startOptions.ts';
-import { endpoint } from './http/endpoint.ts';
+import { Refused } from '../domain/refusals.ts';
+import { lookUp } from '../operations/lookUp.ts';
 import { numberProblem, PHONE_NUMBER } from './fields.ts';
-import { outageOf, within } from './http/outages.ts';
+import { endpoint } from './http/endpoint.ts';
 import { lookupSchema } from './schemas.ts';
-import type { Services } from './services.ts';
-import { Refused, type Outage } from '../domain/refusals.ts';
 
-// A caller gets its answer, whatever it is, within ten seconds: this long for the look-up, the rest for giving up.
-const ANSWER_MS = 8000;
-const GIVE_UP_MS = 9800;
-// A look-up that was joined may end uncharged, its own caller having given up; then this request begins another.
-const TRIES = 3;
-
-/** One request for a number's look-up. */
-interface Asking {
-  services: Services;
-  accountId: string;
-  msisdn: string;
-  costGrosze: number;
-  /** The route it takes. */
-  carrier: string;
-  receivedAt: number;
-}
-
-/** GET /v1/numbers/{msisdn}/lookup (v2.3.0, Number lookup): from the last 24 hours, or from the network for a price. */
+/** GET /v1/numbers/{msisdn}/lookup (v2.3.0, Number lookup). */
 export const lookUpNumber = endpoint({
   method: 'GET',
   path: '/v1/numbers/:msisdn/lookup',
@@ -48,110 +16,19 @@ export const lookUpNumber = endpoint({
   paid: true,
   changes: true,
   responses: { 200: lookupSchema },
-  async handle({ services, caller: { accountId }, params, receivedAt }) {
-    const msisdn = parseMsisdn(params.msisdn);
-    if (msisdn === null) throw new Refused({ field: 'msisdn', ...numberProblem(params.msisdn) }, 'msisdn');
-    const terms = await readLookupTerms(services.sql, accountId, msisdn);
-    if (terms === null) throw new Refused({ reason: 'account_closed' });
-    const test = terms.mode === 'test';
-    if (test && !terms.verified) throw new Refused({ reason: 'lookup_unverified' }, 'msisdn');
-
-    const known = await readKnownResult(services.sql, accountId, msisdn);
-    if (known !== null) return answerOf(known, true);
-    if (terms.overdue) throw new Refused({ reason: 'statement_overdue' });
-    const costGrosze = test ? 0 : terms.price_per_hlr_grosze;
-    const traffic = { key: msisdn, msisdn, accountId, type: 'hlr', priority: true } as const;
-    const [carrier] = orderRoutes(await services.routing(), traffic);
-    if (carrier === undefined) throw new Refused({ reason: 'lookup_no_route' });
-    // Without a row: who has no money could write as many as he likes.
-    if (costGrosze > terms.available_grosze && costGrosze > 0 && !terms.under_way) throw unpaid();
-    return await lookUp({ services, accountId, msisdn, costGrosze, carrier, receivedAt });
+  async handle(call) {
+    const given = call.params.msisdn;
+    const number = parseMsisdn(given);
+    if (number === null) throw new Refused({ field: 'msisdn', ...numberProblem(given) }, 'msisdn');
+    const found = await lookUp({ ...call, input: { msisdn: number } });
+    const { msisdn, status, network, mcc, mnc, ported, cached } = found;
+    return {
+      status: 200,
+      body: {
+        ...{ msisdn, status, network, mcc, mnc, ported, cached },
+        cost_grosze: cached ? 0 : found.cost_grosze,
+        checked_at: found.checked_at.toISOString(),
+      },
+    };
   },
 });
-
-async function lookUp(asking: Asking) {
-  const { services, accountId, msisdn } = asking;
-  for (let attempt = 1; ; attempt += 1) {
-    const claim = await claimLookup(services.sql, { ...asking, id: newId('hlr') });
-    if (claim !== null) {
-      const { row, outage } = await outcomeOf(asking, claim);
-      if (row.result !== null) return answerOf(row.result, !claim.own);
-      const othersEnd = !claim.own && isUnclaimed(row) && attempt < TRIES;
-      if (!othersEnd && !isKnown(row)) throw problemOf(row, outage);
-    }
-    // Another request's look-up has just ended, perhaps with what is asked for.
-    const known = await readKnownResult(services.sql, accountId, msisdn);
-    if (known !== null) return answerOf(known, true);
-    if (attempt >= TRIES) throw new Refused({ reason: 'timed_out' });
-  }
-}
-
-/**
- * Starts the workflow of the look-up, or joins it, and waits for its outcome. When that fails or takes too long, what
- * has not been charged by then is ended in the database, so that it never will be.
- * @returns where the look-up stands then; `outage` is for the case that it has no result
- */
-async function outcomeOf(asking: Asking, { id }: ClaimedLookup): Promise<{ row: LookupRow; outage: Outage }> {
-  const { services, receivedAt } = asking;
-  let outage: Outage = 'timed_out';
-  try {
-    const until = receivedAt + ANSWER_MS;
-    await within(until, askWorkflow(asking, id, until));
-  } catch (error) {
-    outage = outageOf(error) ?? 'unavailable';
-    services.log.error({ err: error, lookupId: id }, 'a look-up was not answered in time');
-  }
-  try {
-    return { row: await within(receivedAt + GIVE_UP_MS, settleLookup(services.sql, id)), outage };
-  } catch (error) {
-    services.log.error({ err: error, lookupId: id }, 'a look-up could not be resolved');
-    throw new Refused({ reason: 'lookup_unresolved', outage }, undefined, error);
-  }
-}
-
-// The update's id is the look-up's: whoever joins gets the one answer. The SDK's own deadline ends each attempt to call
-// the server, not the waiting for an answer.
-async function askWorkflow(
-  { services: { temporal }, accountId, carrier }: Asking,
-  id: string,
-  until: number,
-) {
-  const startWorkflowOperation = new WithStartWorkflowOperation(
-    'lookup',
-    lookupStart({ id, accountId, carrier }),
-  );
-  return await temporal.connection.withDeadline(until, () =>
-    temporal.workflow.executeUpdateWithStart(lookUpUpdate, { startWorkflowOperation, updateId: id }),
-  );
-}
-
-function answerOf(result: LookupResult, cached: boolean) {
-  const { msisdn, status, network, mcc, mnc, ported, cost_grosze: cost, checked_at: checkedAt } = result;
-  return {
-    status: 200 as const,
-    body: {
-      ...{ msisdn, status, network, mcc, mnc, ported },
-      ...{ cost_grosze: cached ? 0 : cost, cached, checked_at: checkedAt.toISOString() },
-    },
-  };
-}
-
-function isUnclaimed({ now }: LookupRow): boolean {
-  return now.state === 'refused' && (now.reason === 'abandoned' || now.reason === 'too_late');
-}
-
-function isKnown({ now }: LookupRow): boolean {
-  return now.state === 'refused' && now.reason === 'known';
-}
-
-function problemOf({ now }: LookupRow, outage: Outage): Refused {
-  if (now.state === 'charged') return new Refused({ reason: 'lookup_unresolved', outage });
-  if (now.state === 'failed') {
-    return new Refused({ reason: now.reason === 'failed' ? 'lookup_failed' : 'lookup_timed_out' });
-  }
-  return now.reason === 'insufficient_funds' ? unpaid() : new Refused({ reason: 'lookup_abandoned', outage });
-}
-
-function unpaid(): Refused {
-  return new Refused({ reason: 'lookup_unpaid' });
-}

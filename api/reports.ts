@@ -2,7 +2,7 @@ import { readReport } from '../db/reports/reports.ts';
 import { addDays, type CalendarSpan, divide, startOfDay } from '../domain/calendar.ts';
 import type { ReportDivision, ReportFilter } from '../domain/reports.ts';
 import { endpoint } from './http/endpoint.ts';
-import { DeadlineError } from './http/outages.ts';
+import { DeadlineError } from '../operations/outages.ts';
 import { reportCsv } from './reports/csv.ts';
 import { type Period, reportPeriod, reportQuery } from './reports/query.ts';
 import { presentReport } from './reports/record.ts';

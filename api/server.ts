@@ -21,7 +21,7 @@ import { createApp } from './app.ts';
 import { endpoints } from './endpoints.ts';
 import { createAdmission } from './http/admission.ts';
 import { errorBody } from './http/middleware.ts';
-import { createChargeNews } from './messages/chargeNews.ts';
+import { createChargeNews } from '../operations/sending/chargeNews.ts';
 import type { ApiSettings, Services } from './services.ts';
 import { HttpRefused, errorAnswer } from './http/refusals.ts';
 

@@ -1,9 +1,6 @@
-import type { Client } from '@temporalio/client';
-import type { Logger } from 'pino';
 import type { Database } from '../db/connection.ts';
-import type { Routing } from '../domain/routing.ts';
+import type { Services as OperationServices } from '../operations/asked.ts';
 import type { Admission } from './http/admission.ts';
-import type { ChargeNews } from './messages/chargeNews.ts';
 
 /** Settings that handlers depend on; names as in the environment. */
 export interface ApiSettings {
@@ -14,22 +11,11 @@ export interface ApiSettings {
   HEAVY_REQUESTS_AT_ONCE: number;
 }
 
-/** What stands behind the handlers. */
-export interface Services {
-  /** Shared out fairly among the accounts that ask: whatever one keeps under way, others find a connection. */
-  sql: Database;
+/** What stands behind the handlers: what the operations need, and what HTTP does. */
+export interface Services extends OperationServices {
   /** A few connections apart, for what every request begins with and everybody waits for: keys, health, routes. No statement of it takes long. */
   front: Database;
   /** What one account may keep under way. */
   admission: Admission;
-  temporal: Client;
-  charges: ChargeNews;
-  /** The routes to the operators, as known within the last second. */
-  routing: () => Promise<Routing>;
   settings: ApiSettings;
-  /** The installation's secrets key, 32 bytes. */
-  secretsKey: Buffer;
-  /** Where `/l/…` and `/o/…` are found from outside: with scheme, without a slash at the end. */
-  shortUrl: string;
-  log: Logger;
 }

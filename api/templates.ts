@@ -9,10 +9,10 @@ import {
   type TemplateContent,
 } from '../domain/templates.ts';
 import { endpoint } from './http/endpoint.ts';
-import { mapPaced } from './http/pace.ts';
+import { mapPaced } from '../operations/pace.ts';
 import { omissible, omissibleWithDefault, plainText } from './fields.ts';
-import { refuseMalformed } from './messages/malformed.ts';
-import { withinQuota } from './http/quotas.ts';
+import { refuseMalformed } from '../operations/sending/malformed.ts';
+import { withinQuota } from '../operations/quotas.ts';
 import { templateSchema } from './schemas.ts';
 import { Refused } from '../domain/refusals.ts';
 

@@ -7,7 +7,7 @@ import {
   readFieldKeys,
 } from '../../db/contacts/contacts.ts';
 import { placeholderKey } from '../../domain/placeholders.ts';
-import { newPace } from '../http/pace.ts';
+import { newPace } from '../../operations/pace.ts';
 import { CONTACT_COLUMNS, customColumn, joinedNames } from '../../domain/contactTable.ts';
 import { protectedCell } from '../../domain/tableCell.ts';
 import { HttpRefused } from '../http/refusals.ts';

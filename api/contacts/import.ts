@@ -3,7 +3,7 @@ import { finished } from 'node:stream/promises';
 import { StringDecoder } from 'node:string_decoder';
 import { composed } from '../../domain/composed.ts';
 import { customKeyProblem, repeatedKey } from '../../domain/contactFields.ts';
-import { mapPaced, type Pace } from '../http/pace.ts';
+import { mapPaced, type Pace } from '../../operations/pace.ts';
 import { CONTACT_COLUMNS, customKeyOf, isContactColumn, splitNames } from '../../domain/contactTable.ts';
 import { unprotectedCell } from '../../domain/tableCell.ts';
 import { CUSTOM_COLUMNS_MAX } from './export.ts';

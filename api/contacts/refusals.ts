@@ -1,7 +1,7 @@
 import { ContactRefusedError } from '../../db/contacts/contactChanges.ts';
 import type { ContactRefusal } from '../../db/contacts/contactPlan.ts';
 import { CUSTOM_FIELDS_MAX } from '../../domain/contactFields.ts';
-import { quotaReached, withinQuota } from '../http/quotas.ts';
+import { quotaReached, withinQuota } from '../../operations/quotas.ts';
 import { Refused } from '../../domain/refusals.ts';
 
 const PARAMS = {

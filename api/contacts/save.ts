@@ -4,7 +4,7 @@ import type { Imported } from '../../db/contacts/contactPlan.ts';
 import type { Database } from '../../db/connection.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { issue } from '../fields.ts';
-import type { Pace } from '../http/pace.ts';
+import type { Pace } from '../../operations/pace.ts';
 import { contactSchema } from '../schemas.ts';
 import { problemText } from '../http/texts.ts';
 import { validate } from '../http/validation.ts';

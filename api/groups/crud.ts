@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import * as stored from '../../db/contacts/groups.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { withinQuota } from '../http/quotas.ts';
+import { withinQuota } from '../../operations/quotas.ts';
 import { groupSchema } from '../schemas.ts';
 import { groupId, groupName } from './input.ts';
 import { Refused } from '../../domain/refusals.ts';

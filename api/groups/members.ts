@@ -4,7 +4,7 @@ import { parseMsisdn } from '../../domain/msisdn.ts';
 import { contactId, isContactId } from '../contacts/record.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { given, omissible } from '../fields.ts';
-import { withinQuota } from '../http/quotas.ts';
+import { withinQuota } from '../../operations/quotas.ts';
 import { groupId } from './input.ts';
 import { Refused } from '../../domain/refusals.ts';
 

@@ -2,7 +2,8 @@ import { timingSafeEqual } from 'node:crypto';
 import { hashKey } from '../../db/accounts/apiKeys.ts';
 import { type KeyRow, useKey } from '../../db/accounts/keys.ts';
 import type { Sql } from '../../db/connection.ts';
-import type { Caller, Endpoint } from './endpoint.ts';
+import type { Caller } from '../../operations/asked.ts';
+import type { Endpoint } from './endpoint.ts';
 import { HttpRefused } from './refusals.ts';
 import { Refused } from '../../domain/refusals.ts';
 

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { HttpRefused } from './refusals.ts';
 import { checkBounds } from './jsonBounds.ts';
-import { newPace, type Pace, runPaced } from './pace.ts';
+import { newPace, type Pace, runPaced } from '../../operations/pace.ts';
 
 const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
 const CSV_TYPE = /^text\/csv\s*(?:;|$)/i;

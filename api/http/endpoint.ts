@@ -1,19 +1,9 @@
 import type { z } from 'zod';
-import type { Requester } from '../../db/accounts/audit.ts';
+import type { Caller, Scope } from '../../operations/asked.ts';
 import type { Services } from '../services.ts';
-import type { Pace } from './pace.ts';
+import type { Pace } from '../../operations/pace.ts';
 
-export type Scope = 'send' | 'read' | 'manage';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-
-/** Who calls, and from where: a key in force, of an active account. */
-export interface Caller extends Requester {
-  accountMode: 'test' | 'live';
-  keyMode: 'test' | 'live';
-  /** A test key on a live account: it may read, and change nothing. */
-  readOnly: boolean;
-  scopes: readonly Scope[];
-}
 
 /** One request after authentication and validation. */
 export interface Call<Params, Query, Body, Who> {

@@ -1,5 +1,5 @@
 import { type Refusal, Refused } from '../../domain/refusals.ts';
-import { outageOf } from './outages.ts';
+import { outageOf } from '../../operations/outages.ts';
 
 /** What is wrong with a request before anybody knows what it asks for: its key, its lines, its bytes. */
 export type HttpRefusal =

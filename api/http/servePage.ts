@@ -1,5 +1,5 @@
 import { withPatience } from '../../db/patience.ts';
-import { outageOf, within } from './outages.ts';
+import { outageOf, within } from '../../operations/outages.ts';
 import { kindOf } from './refusals.ts';
 import type { Page, PageAnswer, Visit } from './page.ts';
 import type { Context } from './serve.ts';

@@ -2,7 +2,13 @@ import type { z } from 'zod';
 import { reasonText } from '../../domain/reasons.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { estimateSchema } from '../schemas.ts';
-import { isAffordable, type Plan, planMessages, type PlannedMessage, totalCost } from './plan.ts';
+import {
+  isAffordable,
+  type Plan,
+  planMessages,
+  type PlannedMessage,
+  totalCost,
+} from '../../operations/sending/plan.ts';
 import { SEND_BODY_LIMIT, sendRequest } from './request.ts';
 
 type Estimate = z.output<typeof estimateSchema>;
@@ -21,7 +27,7 @@ export const estimateMessages = endpoint({
   bodyLimit: SEND_BODY_LIMIT,
   responses: { 200: estimateSchema },
   async handle(call) {
-    const plan = await planMessages(call);
+    const plan = await planMessages({ ...call, input: call.body });
     return { status: 200, body: estimateOf(plan) };
   },
 });

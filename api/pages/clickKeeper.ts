@@ -1,7 +1,7 @@
 import { type Click, type KeptClick, type LinkHits, storeClicks } from '../../db/links/clicks.ts';
 import type { Sql } from '../../db/connection.ts';
 import { currentPatience, type Patience, withPatience } from '../../db/patience.ts';
-import { DeadlineError } from '../http/outages.ts';
+import { DeadlineError } from '../../operations/outages.ts';
 import type { Services } from '../services.ts';
 
 // Of the database's connections hits never hold more than these, however many come at once.

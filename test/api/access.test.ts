@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { endpoints } from '../../api/endpoints.ts';
-import type { Endpoint, Scope } from '../../api/http/endpoint.ts';
+import type { Scope } from '../../operations/asked.ts';
+import type { Endpoint } from '../../api/http/endpoint.ts';
 import { apiClient, call } from '../support/client.ts';
 import { database, newAccount, newKey, type TestAccount } from '../support/factories.ts';
 import { type ServiceProcess, spawnProcess } from '../support/service.ts';

@@ -2,7 +2,7 @@ import { describe, expect, inject, it } from 'vitest';
 import { chargeRequest } from '../../db/money/billing.ts';
 import { type Draft, writeDraftsWithKey } from '../../db/messages/drafts.ts';
 import { newId } from '../../db/ids.ts';
-import { type Fingerprint, fingerprintOf } from '../../api/messages/idempotency.ts';
+import { type Fingerprint, fingerprintOf } from '../../operations/sending/idempotency.ts';
 import type { ApiAnswer } from '../support/client.ts';
 import { apiClient } from '../support/client.ts';
 import { books, database, newAccount, storedMessages, type TestAccount } from '../support/factories.ts';

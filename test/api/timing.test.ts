@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findTiming } from '../../api/messages/timing.ts';
+import { findTiming } from '../../operations/sending/timing.ts';
 import { Refused } from '../../domain/refusals.ts';
 
 const MINUTE = 60_000;

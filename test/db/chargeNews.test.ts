@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ChargeNews, createChargeNews } from '../../api/messages/chargeNews.ts';
+import { type ChargeNews, createChargeNews } from '../../operations/sending/chargeNews.ts';
 import { openDatabase } from '../../db/connection.ts';
 import { hearCharged, tellCharged } from '../../db/money/chargeNews.ts';
 import { type FarDatabase, startFarDatabase } from '../support/database.ts';

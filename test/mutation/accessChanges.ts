@@ -198,7 +198,7 @@ export const ACCESS_CHANGES: readonly Change[] = [
   },
   {
     name: 'the last scheduled message of a quota is refused',
-    file: 'api/messages/room.ts',
+    file: 'operations/sending/room.ts',
     from: 'used.scheduled_messages + scheduled > limits',
     to: 'used.scheduled_messages + scheduled >= limits',
     tests: ['test/api/quotas.test.ts'],
@@ -206,7 +206,7 @@ export const ACCESS_CHANGES: readonly Change[] = [
   },
   {
     name: 'the last link of a quota is refused',
-    file: 'api/messages/room.ts',
+    file: 'operations/sending/room.ts',
     from: 'terms.links + made > limit',
     to: 'terms.links + made >= limit',
     tests: ['test/api/quotas.test.ts'],

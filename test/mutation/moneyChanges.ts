@@ -118,14 +118,14 @@ export const MONEY_CHANGES: readonly Change[] = [
   },
   {
     name: 'the last grosz cannot be spent',
-    file: 'api/messages/plan.ts',
+    file: 'operations/sending/plan.ts',
     from: 'terms.available_grosze >= total',
     to: 'terms.available_grosze > total',
     tests: ['test/api/refusedSends.test.ts'],
   },
   {
     name: 'the last test credit cannot be spent',
-    file: 'api/messages/plan.ts',
+    file: 'operations/sending/plan.ts',
     from: 'terms.test_credits >= messages',
     to: 'terms.test_credits > messages',
     tests: ['test/api/send.test.ts'],
@@ -133,7 +133,7 @@ export const MONEY_CHANGES: readonly Change[] = [
   },
   {
     name: 'an overdue statement stops nothing',
-    file: 'api/messages/send.ts',
+    file: 'operations/sending/send.ts',
     from: 'if (plan.terms.overdue)',
     to: 'if (false)',
     tests: ['test/api/send.test.ts'],
@@ -141,7 +141,7 @@ export const MONEY_CHANGES: readonly Change[] = [
   },
   {
     name: 'a look-up cannot spend the last grosz',
-    file: 'api/lookup.ts',
+    file: 'operations/lookUp.ts',
     from: 'costGrosze > terms.available_grosze',
     to: 'costGrosze >= terms.available_grosze',
     tests: ['test/api/lookup.test.ts'],
@@ -166,8 +166,8 @@ export const MONEY_CHANGES: readonly Change[] = [
   {
     name: 'a look-up that was repeated shows its price again',
     file: 'api/lookup.ts',
-    from: 'cost_grosze: cached ? 0 : cost',
-    to: 'cost_grosze: cost',
+    from: 'cost_grosze: cached ? 0 : found.cost_grosze',
+    to: 'cost_grosze: found.cost_grosze',
     tests: ['test/api/lookup.test.ts'],
     only: 'the cache of 24 hours',
   },

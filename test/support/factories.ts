@@ -3,7 +3,7 @@ import { newApiKey } from '../../db/accounts/apiKeys.ts';
 import { type Database, openDatabase } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import type { CountryRates } from '../../domain/price.ts';
-import type { Scope } from '../../api/http/endpoint.ts';
+import type { Scope } from '../../operations/asked.ts';
 import { type AnswerBody, type ApiClient, apiClient } from './client.ts';
 import { eventually } from './eventually.ts';
 import type { Probe } from './undisturbed.ts';

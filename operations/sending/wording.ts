@@ -15,7 +15,7 @@ import {
 } from '../../domain/placeholders.ts';
 import { refuseMalformed } from './malformed.ts';
 import type { Recipient } from './recipients.ts';
-import type { SendRequest } from './request.ts';
+import type { SendInput } from './input.ts';
 import { Refused } from '../../domain/refusals.ts';
 
 /** What a request says, before it is said to anybody in particular. */
@@ -43,7 +43,7 @@ export interface PersonalText {
  * (v2.3.0, Send, fields `text`, `template_id`, `params`; rule 5).
  * @throws Refused naming `text`, `template_id` or `params`
  */
-export async function findWording(sql: Sql, accountId: string, request: SendRequest): Promise<Wording> {
+export async function findWording(sql: Sql, accountId: string, request: SendInput): Promise<Wording> {
   const wording = await writtenOrTemplate(sql, accountId, request);
   const { pieces, field } = wording;
   refuseMalformed(pieces, field);
@@ -57,7 +57,7 @@ export async function findWording(sql: Sql, accountId: string, request: SendRequ
   return wording;
 }
 
-async function writtenOrTemplate(sql: Sql, accountId: string, request: SendRequest): Promise<Wording> {
+async function writtenOrTemplate(sql: Sql, accountId: string, request: SendInput): Promise<Wording> {
   const { text, template_id: templateId, params } = request;
   if (templateId === undefined) {
     if (params !== undefined) throw new Refused({ reason: 'params_without_template' }, 'params');

@@ -1,6 +1,6 @@
-import { QuotaReachedError } from '../../db/accounts/quotas.ts';
-import type { QuotaName } from '../../domain/quotas.ts';
-import { Refused } from '../../domain/refusals.ts';
+import { QuotaReachedError } from '../db/accounts/quotas.ts';
+import type { QuotaName } from '../domain/quotas.ts';
+import { Refused } from '../domain/refusals.ts';
 
 /** The account keeps as much as it may. */
 export function quotaReached(quota: QuotaName, limit: number, param?: string): Refused {

@@ -3,11 +3,11 @@ import { newId } from '../../db/ids.ts';
 import { blacklistReason, type ErrorCode } from '../../domain/reasons.ts';
 import { messageCost, pricePerPart } from '../../domain/price.ts';
 import { orderRoutes, type Routing, type Traffic } from '../../domain/routing.ts';
-import type { Call, Caller } from '../http/endpoint.ts';
-import { mapPaced } from '../http/pace.ts';
+import type { Asked } from '../asked.ts';
+import { mapPaced } from '../pace.ts';
 import { sampleLinks } from './personalLinks.ts';
 import { expandRecipients, readRecipients, type Recipient } from './recipients.ts';
-import type { SendRequest } from './request.ts';
+import type { SendInput } from './input.ts';
 import { findTiming, type Timing } from './timing.ts';
 import { contactValues, findWording, personalText, type PersonalText, type Wording } from './wording.ts';
 import { Refused } from '../../domain/refusals.ts';
@@ -48,20 +48,20 @@ export interface PlannedMessage extends PersonalText {
  * here, before anything is written.
  * @throws Refused
  */
-export async function planMessages(call: Call<unknown, unknown, SendRequest, Caller>): Promise<Plan> {
-  const { body, caller, services, pace } = call;
+export async function planMessages(asked: Asked<SendInput>): Promise<Plan> {
+  const { input, caller, services, pace } = asked;
   const { sql } = services;
-  const read = readRecipients(body.to);
-  const wording = await findWording(sql, caller.accountId, body);
+  const read = readRecipients(input.to);
+  const wording = await findWording(sql, caller.accountId, input);
   const recipients = await expandRecipients(sql, caller.accountId, read);
   const msisdns = recipients.map(({ msisdn }) => msisdn);
-  const terms = await readSendTerms(sql, caller.accountId, body.from ?? null, msisdns);
+  const terms = await readSendTerms(sql, caller.accountId, input.from ?? null, msisdns);
   if (terms === null) throw new Refused({ reason: 'account_closed' });
 
-  const sender = senderOf(body.from, terms, services.settings.DEFAULT_SENDER);
+  const sender = senderOf(input.from, terms, services.settings.DEFAULT_SENDER);
   refuseUnverified(recipients, terms);
-  const timing = timingOf(body, terms);
-  const priority = body.priority ?? false;
+  const timing = timingOf(input, terms);
+  const priority = input.priority ?? false;
   const valuesOf = await contactValues(sql, caller.accountId, wording, recipients);
   const links = sampleLinks(services.shortUrl);
   const blacklisted = new Set(terms.blacklisted);
@@ -120,11 +120,11 @@ function noRoute({ index }: Recipient): Refused {
   return new Refused({ reason: 'no_route', index }, 'to');
 }
 
-function timingOf(body: SendRequest, terms: SendTerms): Timing {
+function timingOf(input: SendInput, terms: SendTerms): Timing {
   const asked = {
-    sendAt: body.send_at ?? null,
-    window: body.send_window ?? terms.send_window,
-    expiresAt: body.expires_at ?? null,
+    sendAt: input.send_at ?? null,
+    window: input.send_window ?? terms.send_window,
+    expiresAt: input.expires_at ?? null,
   };
   return findTiming(asked, terms.now);
 }

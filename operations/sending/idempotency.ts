@@ -57,9 +57,6 @@ export async function findReplay(
   return await findReplay(sql, accountId, key, fingerprint);
 }
 
-/** The header that marks a repeated answer. */
-export const REPLAYED = { 'Idempotent-Replayed': 'true' };
-
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';

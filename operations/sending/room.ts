@@ -2,7 +2,7 @@ import { QuotaReachedError, readMessageUsage } from '../../db/accounts/quotas.ts
 import type { Draft } from '../../db/messages/drafts.ts';
 import type { Sql } from '../../db/connection.ts';
 import { quotasOf } from '../../domain/quotas.ts';
-import { quotaReached } from '../http/quotas.ts';
+import { quotaReached } from '../quotas.ts';
 import type { Plan } from './plan.ts';
 import type { Refused } from '../../domain/refusals.ts';
 

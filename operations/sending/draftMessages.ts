@@ -1,17 +1,14 @@
 import type { Draft } from '../../db/messages/drafts.ts';
 import { countryOf } from '../../domain/msisdn.ts';
 import { render } from '../../domain/placeholders.ts';
-import type { Call, Caller } from '../http/endpoint.ts';
+import type { Asked } from '../asked.ts';
 import { ownLinks } from './personalLinks.ts';
 import type { Plan } from './plan.ts';
-import type { SendRequest } from './request.ts';
-
-/** A send, as its endpoint is called. */
-export type SendCall = Call<unknown, unknown, SendRequest, Caller>;
+import type { SendInput } from './input.ts';
 
 /** The plan with every recipient's own links in its text, ready to be written. */
 export async function draftMessages(
-  { services, caller, body, requestId }: SendCall,
+  { services, caller, input, requestId }: Asked<SendInput>,
   plan: Plan,
 ): Promise<Draft[]> {
   const { terms, timing, sender, wording } = plan;
@@ -41,7 +38,7 @@ export async function draftMessages(
       cost_grosze: costGrosze,
       test_credits: terms.mode === 'test' && !rejected ? 1 : 0,
       priority: plan.priority,
-      reference: body.reference ?? null,
+      reference: input.reference ?? null,
       send_at: rejected ? null : timing.sendAt,
       expires_at: timing.expiresAt,
       give_up_at: timing.giveUpAt,

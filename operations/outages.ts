@@ -3,8 +3,8 @@ import {
   ServiceError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
-import type { Outage } from '../../domain/refusals.ts';
-import { OutOfPatienceError } from '../../db/patience.ts';
+import type { Outage } from '../domain/refusals.ts';
+import { OutOfPatienceError } from '../db/patience.ts';
 
 // What postgres.js says when there is no connection, and the SQLSTATEs of a server that is starting, stopping or full.
 const DATABASE_GONE = new Set([

@@ -6,8 +6,8 @@ import type { Acceptance } from '../../domain/acceptance.ts';
 import { acceptUpdate } from '../../workflows/contracts.ts';
 import { batchStart, messageStart } from '../../workflows/startOptions.ts';
 import { countRequested } from '../../telemetry/messageMetrics.ts';
-import { outageOf, within } from '../http/outages.ts';
-import type { Services } from '../services.ts';
+import { outageOf, within } from '../outages.ts';
+import type { Services } from '../asked.ts';
 import { Refused, type Outage } from '../../domain/refusals.ts';
 
 // A caller gets its answer, whatever it is, within ten seconds: this long for the charge, the rest for giving up.

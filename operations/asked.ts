@@ -1,0 +1,48 @@
+import type { Client } from '@temporalio/client';
+import type { Logger } from 'pino';
+import type { Requester } from '../db/accounts/audit.ts';
+import type { Database } from '../db/connection.ts';
+import type { Routing } from '../domain/routing.ts';
+import type { Pace } from './pace.ts';
+import type { ChargeNews } from './sending/chargeNews.ts';
+
+/** What stands behind the operations. */
+export interface Services {
+  /** Shared out fairly among the accounts that ask: whatever one keeps under way, others find a connection. */
+  sql: Database;
+  temporal: Client;
+  charges: ChargeNews;
+  /** The routes to the operators, as known within the last second. */
+  routing: () => Promise<Routing>;
+  settings: { DEFAULT_SENDER: string };
+  /** The installation's secrets key, 32 bytes. */
+  secretsKey: Buffer;
+  /** Where `/l/…` and `/o/…` are found from outside: with scheme, without a slash at the end. */
+  shortUrl: string;
+  log: Logger;
+}
+
+/** What a key may be used for (v2.3.0, Authentication). */
+export type Scope = 'send' | 'read' | 'manage';
+
+/** An account that asks by a key in force, and from where. */
+export interface Caller extends Requester {
+  accountMode: 'test' | 'live';
+  keyMode: 'test' | 'live';
+  /** A test key on a live account: it may read, and change nothing. */
+  readOnly: boolean;
+  scopes: readonly Scope[];
+}
+
+/** One thing that is asked of the service, whichever door it came through. */
+export interface Asked<Input> {
+  services: Services;
+  caller: Caller;
+  input: Input;
+  /** `req_…`. */
+  requestId: string;
+  /** When it came, epoch milliseconds of this process. */
+  receivedAt: number;
+  /** For whatever may take longer than some milliseconds. */
+  pace: Pace;
+}

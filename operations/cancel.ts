@@ -1,0 +1,102 @@
+import { ApplicationFailure } from '@temporalio/common';
+import {
+  WithStartWorkflowOperation,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+} from '@temporalio/client';
+import { readMessage } from '../db/messages/history.ts';
+import { readStartable } from '../db/messages/startable.ts';
+import type { MessageRow } from '../domain/records.ts';
+import { Refused } from '../domain/refusals.ts';
+import type { StartableMessage } from '../domain/startable.ts';
+import { cancelSignal, cancelUpdate, FAILURE } from '../workflows/contracts.ts';
+import { messageStart } from '../workflows/startOptions.ts';
+import type { Asked, Services } from './asked.ts';
+import { within } from './outages.ts';
+
+const CANCEL_MS = 8000;
+const REMIND_MS = 2000;
+const REMIND_AFTER_MS = 1000;
+
+/**
+ * Cancels a scheduled message and refunds its cost (v2.3.0, Cancelling). The database knows whether it exists and what became
+ * of it, the workflow whether it is still in time. Repeated, it is the same message.
+ * @throws Refused where there is none, or it is cancelled no more
+ */
+export async function cancel({
+  services,
+  caller,
+  input: { id },
+  requestId,
+  receivedAt,
+}: Asked<{ id: string }>): Promise<MessageRow> {
+  const read = () => readMessage(services.sql, caller.accountId, id);
+  const before = await read();
+  if (before === null) throw new Refused({ reason: 'message_unknown' });
+  if (before.status === 'cancelled') await remindWorkflow(services, id, receivedAt + REMIND_MS);
+  if (before.status !== 'scheduled') return cancelled(before);
+
+  const message = await readStartable(services.sql, caller.accountId, id);
+  const failure =
+    message && (await askWorkflow(services, message, `cancel-${requestId}`, receivedAt + CANCEL_MS));
+  const after = await read();
+  // A workflow that another cancel is just ending aborts this one: what counts is what came of the message.
+  if (failure && after?.status !== 'cancelled') throw failure;
+  if (failure) await remindWorkflow(services, id, receivedAt + CANCEL_MS + REMIND_AFTER_MS);
+  return cancelled(after);
+}
+
+function cancelled(message: MessageRow | null): MessageRow {
+  if (message?.status !== 'cancelled') throw new Refused({ reason: 'not_cancellable' });
+  return message;
+}
+
+/**
+ * Cancels if the workflow agrees; whether it did stands in the database afterwards.
+ * @returns what kept the question from being answered; null when it was, yes or no
+ */
+async function askWorkflow(
+  { temporal }: Services,
+  message: StartableMessage,
+  updateId: string,
+  until: number,
+): Promise<Error | null> {
+  // A batch may not have come to this message yet: then the cancel starts its workflow, already charged.
+  const startWorkflowOperation = new WithStartWorkflowOperation('message', messageStart(message, true));
+  try {
+    const asking = temporal.connection.withDeadline(until, () =>
+      temporal.workflow.executeUpdateWithStart(cancelUpdate, { startWorkflowOperation, updateId }),
+    );
+    await within(until, asking);
+    return null;
+  } catch (error) {
+    if (isRefusal(error)) return null;
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+/**
+ * The workflow's memory of a cancel that stands in the database can be lost: with a crash of workers and Temporal together,
+ * whose caller, without an answer, asks again; or with a workflow task that the server throws away for a signal that came
+ * meanwhile. Without this the workflow would end at its send time only.
+ */
+async function remindWorkflow({ temporal, log }: Services, id: string, until: number): Promise<void> {
+  try {
+    const reminding = temporal.connection.withDeadline(until, () =>
+      temporal.workflow.getHandle(id).signal(cancelSignal),
+    );
+    await within(until, reminding);
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError))
+      log.warn({ err: error }, 'a cancelled workflow was not told');
+  }
+}
+
+function isRefusal(error: unknown): boolean {
+  if (error instanceof WorkflowUpdateFailedError) {
+    return error.cause instanceof ApplicationFailure && error.cause.type === FAILURE.notCancellable;
+  }
+  // The workflow has ended: cancelled by another request, or sent.
+  return error instanceof WorkflowExecutionAlreadyStartedError || error instanceof WorkflowNotFoundError;
+}

@@ -1,0 +1,118 @@
+import { type Draft, LinksChangedError, writeDrafts, writeDraftsWithKey } from '../../db/messages/drafts.ts';
+import { Refused } from '../../domain/refusals.ts';
+import { addIds } from '../../telemetry/ids.ts';
+import { countRequested } from '../../telemetry/messageMetrics.ts';
+import type { Asked } from '../asked.ts';
+import { withinQuota } from '../quotas.ts';
+import { acceptDrafts } from './acceptance.ts';
+import { draftMessages } from './draftMessages.ts';
+import { findReplay, type Fingerprint, type Replay } from './idempotency.ts';
+import type { SendInput } from './input.ts';
+import { isAffordable, type Plan, planMessages } from './plan.ts';
+import { messageQuotaRefusal, refuseLinksBeyond } from './room.ts';
+
+const LINK_ATTEMPTS = 10;
+
+/** How the door that a send came through answers it, and what makes it the same send as another. */
+export interface Answering<Body> {
+  /** What its caller is told if the drafts are accepted; stored for whoever repeats the key. */
+  status: number;
+  bodyOf: (drafts: readonly Draft[]) => Body;
+  /** The `Idempotency-Key`; null where none came. */
+  keyed: { key: string; fingerprint: Fingerprint } | null;
+}
+
+/** What was answered: by this send, or by the first one with its key. */
+export interface Sent<Body> {
+  body: Body;
+  replayed: boolean;
+}
+
+/**
+ * Sends an SMS to each recipient (v2.3.0, Send): all are accepted and charged together, or nothing is sent.
+ * @throws Refused
+ */
+export async function send<Body>(asked: Asked<SendInput>, answering: Answering<Body>): Promise<Sent<Body>> {
+  const { services, caller, receivedAt } = asked;
+  const replay = await replayOf(asked, answering);
+  if (replay !== null) return replay;
+
+  const plan = await planMessages(asked);
+  const refusal = paymentRefusal(plan) ?? (await messageQuotaRefusal(services.sql, caller.accountId, plan));
+  // The first request with this key may have been accepted meanwhile, and taken the money.
+  if (refusal !== null) return (await replayOf(asked, answering)) ?? refuse(refusal);
+  if (!plan.batched) addIds({ messageId: plan.messages[0]!.id });
+  const written = await withinQuota({ links: plan.wording.field }, writeMessages(asked, plan, answering));
+  if ('replay' in written) return written.replay;
+
+  const resolution = await acceptDrafts(services, written.drafts, receivedAt);
+  if (resolution === 'insufficient_funds') throw new Refused({ reason: resolution });
+  return { body: written.body, replayed: false };
+}
+
+async function replayOf<Body>(
+  { services, caller }: Asked<SendInput>,
+  { keyed }: Answering<Body>,
+): Promise<Sent<Body> | null> {
+  if (keyed === null) return null;
+  const replay: Replay | null = await findReplay(
+    services.sql,
+    caller.accountId,
+    keyed.key,
+    keyed.fingerprint,
+  );
+  return replay === null ? null : { body: replay.body as Body, replayed: true };
+}
+
+/** What can be refused without a charge, before anything is written. */
+function paymentRefusal(plan: Plan): Refused | null {
+  if (plan.terms.overdue) return new Refused({ reason: 'statement_overdue' });
+  if (isAffordable(plan)) return null;
+  countRequested('insufficient_funds', plan.messages.length);
+  return new Refused({ reason: 'insufficient_funds' });
+}
+
+function refuse(refusal: Refused): never {
+  throw refusal;
+}
+
+/**
+ * Writes the drafts with their links, and the claim of the key; or finds the answer that the key has.
+ * @throws Refused while another request with the key is under way; QuotaReachedError
+ */
+async function writeMessages<Body>(asked: Asked<SendInput>, plan: Plan, answering: Answering<Body>) {
+  for (let attempt = 1; ; attempt += 1) {
+    const drafts = await draftMessages(asked, plan);
+    refuseLinksBeyond(plan, drafts);
+    const body = answering.bodyOf(drafts);
+    try {
+      if (await write(asked, drafts, body, answering)) return { drafts, body };
+    } catch (error) {
+      if (!(error instanceof LinksChangedError)) throw error;
+      // Others write to the same people with the same links, and each attempt in vain means that one of them got on.
+      if (attempt >= LINK_ATTEMPTS)
+        throw new Refused({ reason: 'send_abandoned', outage: 'timed_out' }, undefined, error);
+      continue;
+    }
+    const replay = await replayOf(asked, answering);
+    if (replay === null) throw new Refused({ reason: 'idempotency_in_progress' });
+    return { replay };
+  }
+}
+
+/** @returns false when the key is taken */
+async function write(
+  { services: { sql } }: Asked<SendInput>,
+  drafts: readonly Draft[],
+  acceptedBody: unknown,
+  { keyed, status: acceptedStatus }: Answering<unknown>,
+): Promise<boolean> {
+  if (keyed === null) {
+    await writeDrafts(sql, drafts);
+    return true;
+  }
+  const { key, fingerprint } = keyed;
+  return await writeDraftsWithKey(sql, drafts, {
+    ...{ key, fingerprint: fingerprint.keyed, acceptedStatus, acceptedBody },
+  });
+}
