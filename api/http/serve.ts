@@ -4,25 +4,19 @@ import { authenticate, authorise, type Identity } from './authentication.ts';
 import { readBody, type SizeWatch } from './body.ts';
 import { BYTES_OF_A_REQUEST, countBody } from './bodyCost.ts';
 import { Readable } from 'node:stream';
-import { type Patience, withPatience } from '../../db/patience.ts';
 import type { Admitted } from './admission.ts';
 import type { Caller } from '../../operations/asked.ts';
-import type { Answer, CsvAnswer, Endpoint } from './endpoint.ts';
-import { addIds, idsAmong } from '../../telemetry/ids.ts';
+import type { Endpoint } from './endpoint.ts';
+import { beforeDeadline, invoke, type Invoked } from './invoke.ts';
+import { addIds } from '../../telemetry/ids.ts';
 import { HttpRefused } from './refusals.ts';
-import { DeadlineError, within } from '../../operations/outages.ts';
 import { newPace } from '../../operations/pace.ts';
 import type { Services } from '../services.ts';
-import { readQuery, validate } from './validation.ts';
-import { z } from 'zod';
-import { Refused } from '../../domain/refusals.ts';
+import { readQuery } from './validation.ts';
 
 // 1,000 numbers of the blacklist with quotes and comma are 15 kB, 500 ids and numbers of members 16 kB, one contact with its groups 33 kB.
 const BODY_LIMIT = 64 * 1024;
-// Nothing hangs: what has not been answered by then is answered with 504.
-const ANSWER_MS = 10_000;
 const IDEMPOTENCY_KEY_MAX = 128;
-const NOTHING = z.strictObject({});
 
 /** What the middleware of a request share. */
 export interface State {
@@ -41,8 +35,8 @@ export interface State {
 export type Context = ParameterizedContext<State>;
 
 /**
- * Answers a request for an endpoint: authentication and rate limit, scope, body, validation, handler, check of the
- * answer. The body is not read before the caller may have it read.
+ * Answers a request for an endpoint: authentication, rate limit and scope, the body, and the call. The body is not read before the
+ * caller may have it read.
  */
 export async function serve(
   endpoint: Endpoint,
@@ -66,27 +60,15 @@ export async function serve(
           parseCsv: endpoint.parseCsv,
           watch: watchSize(services, context, caller, admitted),
         });
-  const call = {
-    params: readParams(endpoint, params),
-    query: validate(endpoint.query ?? NOTHING, readQuery(context.querystring), 'parameter_unknown'),
-    body: endpoint.body === undefined ? undefined : validate(endpoint.body, body),
-    caller,
-    requestId: context.state.requestId,
-    csv,
-    idempotencyKey: endpoint.idempotent ? readIdempotencyKey(context) : null,
+  const answer = await invoke(endpoint, services, caller, {
+    ...{ params, body, csv, requestId: context.state.requestId },
+    query: () => readQuery(context.querystring),
+    idempotencyKey: () => readIdempotencyKey(context),
     // How long the caller takes for its body is not our time.
     receivedAt: Date.now() - spentMs,
-    pace: newPace(),
-    services,
-  };
-  const patience: Patience = {
-    owner: caller === null ? null : caller.accountId,
-    until: call.receivedAt + ANSWER_MS,
     signal: admitted?.over ?? null,
-  };
-  const handled = withPatience(patience, () => endpoint.handle(call));
-  const answer = await beforeDeadline(call.receivedAt, handled);
-  await write(context, endpoint, answer, patience);
+  });
+  await write(context, endpoint, answer);
 }
 
 /** A large body is one of the account's heavy requests, and more than one of its window. */
@@ -126,22 +108,6 @@ async function identify(
   return caller;
 }
 
-async function beforeDeadline<T>(receivedAt: number, work: Promise<T>): Promise<T> {
-  try {
-    return await within(receivedAt + ANSWER_MS, work);
-  } catch (error) {
-    throw error instanceof DeadlineError ? new Refused({ reason: 'timed_out' }, undefined, error) : error;
-  }
-}
-
-/** A path that cannot name a resource names none. */
-function readParams({ params: schema }: Endpoint, params: Record<string, string>): unknown {
-  const parsed = (schema ?? NOTHING).safeParse(params);
-  if (!parsed.success) throw new HttpRefused({ reason: 'resource_unknown' });
-  addIds(idsAmong(Object.values(parsed.data as Record<string, unknown>)));
-  return parsed.data;
-}
-
 /** The header `Idempotency-Key`: 1 to 128 characters (v2.3.0, Limits), in UTF-8 or else Latin-1. */
 function readIdempotencyKey(context: Context): string | null {
   const given = context.req.headersDistinct['idempotency-key'];
@@ -165,50 +131,21 @@ function headerText(value: string): string {
   }
 }
 
-/**
- * Writes the answer, which has to be what the endpoint declares: anything else is a fault of ours. A large one is made in steps, with time for
- * others in between.
- */
-async function write(
-  context: Context,
-  endpoint: Endpoint,
-  answer: Answer | CsvAnswer,
-  patience: Patience,
-): Promise<void> {
+/** Writes the answer. A large one is made in steps, with time for others in between. */
+async function write(context: Context, endpoint: Endpoint, answer: Invoked): Promise<void> {
   if (endpoint.csv === true) context.vary('Accept');
-  if ('csv' in answer) return writeCsv(context, answer, patience);
-  const pace = newPace();
-  const schema = endpoint.responses[answer.status];
-  const checked = schema?.safeParse(answer.body);
-  if (checked?.success !== true) {
-    throw new HttpRefused({ reason: 'internal' }, undefined, checked?.error);
+  if ('csv' in answer) {
+    context.status = answer.status;
+    context.attachment(answer.filename);
+    context.type = 'text/csv; charset=utf-8';
+    context.body = Readable.from(answer.pieces);
+    return;
   }
-  if (pace.due()) await pace.rest();
-  const text = JSON.stringify(checked.data);
+  const pace = newPace();
+  const text = JSON.stringify(answer.body);
   if (pace.due()) await pace.rest();
   if (answer.headers !== undefined) context.set(answer.headers);
   context.status = answer.status;
   context.body = Buffer.from(text);
   context.type = 'application/json; charset=utf-8';
-}
-
-function writeCsv(context: Context, { status, filename, csv }: CsvAnswer, patience: Patience): void {
-  context.status = status;
-  context.attachment(filename);
-  context.type = 'text/csv; charset=utf-8';
-  context.body = Readable.from(withPatienceEach(csv, patience));
-}
-
-/** Each piece is waited for as long as an answer; how long the caller takes to read them is its own time. */
-async function* withPatienceEach(
-  pieces: AsyncIterable<string> | Iterable<string>,
-  { owner }: Patience,
-): AsyncGenerator<string> {
-  const source = Symbol.asyncIterator in pieces ? pieces[Symbol.asyncIterator]() : pieces[Symbol.iterator]();
-  for (;;) {
-    const patience = { owner, until: Date.now() + ANSWER_MS, signal: null };
-    const next = await withPatience(patience, () => Promise.resolve(source.next()));
-    if (next.done === true) return;
-    yield next.value;
-  }
 }
