@@ -3,8 +3,8 @@ import { BESIDE_VARIABLE, MOSTLY_WAITING } from './test/runner/beside.ts';
 import LongestFirst from './test/runner/longestFirst.ts';
 
 const SERVICE_TESTS = ['test/api/**/*.test.ts'];
-// They look at all that their process counts or traces.
-const APART = ['test/start/metrics.test.ts', 'test/telemetry/**/*.test.ts', 'test/workflows/traces.test.ts'];
+// No server and no client of one: what these import is loaded once for each worker, and nothing of one file goes on in the next.
+const PURE = ['domain', 'docs', 'http', 'mutation'].map((folder) => `test/${folder}/**/*.test.ts`);
 const beside = process.env[BESIDE_VARIABLE] === undefined ? [] : MOSTLY_WAITING;
 
 export default defineConfig({
@@ -12,8 +12,6 @@ export default defineConfig({
     // Two cores' worth: tests wait half of their time, and more of it in a whole run; more at once only make their servers late.
     maxWorkers: beside.length === 0 ? 3 : 4,
     sequence: { sequencer: LongestFirst },
-    // What the files import is loaded once for each worker: a third of the time that small ones take.
-    isolate: false,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     projects: [
@@ -24,7 +22,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: [
             ...SERVICE_TESTS,
-            ...APART,
+            ...PURE,
             'test/crash/**',
             'test/faults/**',
             'test/browser/**',
@@ -35,7 +33,7 @@ export default defineConfig({
           ],
         },
       },
-      { extends: true, test: { name: 'apart', include: APART, isolate: true } },
+      { extends: true, test: { name: 'pure', include: PURE, isolate: false } },
       ...(beside.length === 0
         ? []
         : [
