@@ -49,6 +49,33 @@ describe('a pool whose connections may fall silent', () => {
   );
 
   it(
+    'is ended by its silence however much is written to it: others keep asking',
+    undisturbed(async () => {
+      const busy = openDatabase(server.farUrl, 1, SILENCE_MS);
+      await busy`select 1`;
+      proxy.strand();
+      const asked: Promise<unknown>[] = [];
+      const asking = setInterval(() => asked.push(busy`select 2`.catch(() => undefined)), SILENCE_MS / 10);
+      try {
+        const first = Promise.allSettled([busy`select 1`]);
+        expect(await inTime(2 * SILENCE_MS, first)).toBe(true);
+        expect(await first).toMatchObject([{ reason: { code: 'ETIMEDOUT' } }]);
+      } finally {
+        clearInterval(asking);
+      }
+      await Promise.all(asked);
+      // All of this proxy's connections have died: those of the other tests too.
+      const answers = (pool: Database) => async () =>
+        (await Promise.allSettled([pool`select 4`, pool`select 4`])).every(
+          ({ status }) => status === 'fulfilled',
+        );
+      for (const pool of [busy, sql]) expect(await eventually(answers(pool), (all) => all)).toBe(true);
+      await busy.end();
+    }),
+    60_000,
+  );
+
+  it(
     'keeps connections that have nothing to say',
     undisturbed(async () => {
       const before = [await backend(), await backend()];
