@@ -1,6 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ACCESS_CHANGES } from './accessChanges.ts';
+import { PROTOCOL_CHANGES } from './document/protocol.ts';
+import { REQUEST_CHANGES } from './document/requests.ts';
+import { RESOURCE_CHANGES } from './document/resources.ts';
 import { INCOMING_CHANGES } from './incomingChanges.ts';
 import { MAINTENANCE_CHANGES, notErased } from './maintenanceChanges.ts';
 import { MESSAGE_CHANGES } from './messageChanges.ts';
@@ -34,6 +37,9 @@ export function changes(): Change[] {
     ...WEBHOOK_CHANGES,
     ...ACCESS_CHANGES,
     ...MAINTENANCE_CHANGES,
+    ...RESOURCE_CHANGES,
+    ...REQUEST_CHANGES,
+    ...PROTOCOL_CHANGES,
     ...notErased(),
     ...withoutAccount(),
   ];
