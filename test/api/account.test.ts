@@ -9,7 +9,7 @@ import { startReceiver } from '../support/webhookReceiver.ts';
 
 describe('GET /v1/account', () => {
   it('shows every field of an account', async () => {
-    const countryRates = { 49: { sms: 25 } };
+    const countryRates = { 49: { sms: 25, mms: 90, vms: 60 }, 420: { mms: 80 } };
     const { id, api } = await newAccount({ balance: 500, price: 14, countryRates, scopes: ['read'] });
     const { status, body } = await api.get('/v1/account');
     expect(status).toBe(200);
@@ -31,7 +31,7 @@ describe('GET /v1/account', () => {
       ...{ send_window: null, billing_mode: 'prepaid', inbound_number: null, inbound_prefix: null },
       ...{
         scopes: ['read'],
-        country_rates: { 49: { sms: 25 } },
+        country_rates: countryRates,
         international_sms: { price_per_part_grosze: 28 },
       },
     });
@@ -91,13 +91,22 @@ describe('PATCH /v1/account', () => {
     expect([answer.status, answer.body.error.param]).toEqual([400, param]);
   });
 
-  it('an inactive sender gives 422 and changes nothing', async () => {
+  it.each(['qx', 'QXQXQXQXQ9'])('the inbound prefix %s is taken: 2 to 10 letters or digits', async (word) => {
     const { api } = await newAccount();
-    const answer = await api.patch('/v1/account', { sender_name: 'OBCY', send_window: '08:00-20:00' });
-    expect(answer).toMatchObject({
-      status: 422,
-      body: { error: { code: 'invalid_request', param: 'sender_name' } },
-    });
+    const { status, body } = await api.patch('/v1/account', { inbound_prefix: word });
+    expect([status, body]).toMatchObject([200, { inbound_prefix: word.toUpperCase() }]);
+    expect((await api.get('/v1/account')).body).toMatchObject({ inbound_prefix: word.toUpperCase() });
+  });
+
+  it('an inactive sender gives 422 and changes nothing', async () => {
+    const { id, api } = await newAccount({ senders: ['STARY'] });
+    await database()`update senders set active = false where account_id = ${id}`;
+    for (const sender_name of ['OBCY', 'STARY']) {
+      expect(await api.patch('/v1/account', { sender_name, send_window: '08:00-20:00' })).toMatchObject({
+        status: 422,
+        body: { error: { code: 'invalid_request', param: 'sender_name' } },
+      });
+    }
     expect((await api.get('/v1/account')).body).toMatchObject({ sender_name: null, send_window: null });
   });
 
@@ -139,6 +148,7 @@ describe('PUT /v1/account/webhook', () => {
     const secret = first.body.webhook_secret;
     const off = await api.put('/v1/account/webhook', { url: null, rotate_secret: false });
     expect(off.body).toMatchObject({ webhook_url: null, webhook_secret: secret });
+    expect((await api.get('/v1/account')).body.webhook_url).toBeNull();
     const rotated = await api.put('/v1/account/webhook', {
       url: 'https://example.com/2',
       rotate_secret: true,

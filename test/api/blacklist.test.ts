@@ -49,6 +49,8 @@ describe('POST /v1/blacklist', () => {
         expires_at: null,
       },
     ]);
+    await add(account, { msisdn: '500300002', reason: null, expires_at: null });
+    expect((await listed(account)).at(-1)).toMatchObject({ reason: 'manual', expires_at: null });
   });
 
   it('takes reason and end, in any offset', async () => {

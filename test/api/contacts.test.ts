@@ -290,8 +290,11 @@ describe('PATCH /v1/contacts/{id}', () => {
     const contact = await created(account, full);
     expect((await account.api.patch(`${PATH}/${contact.id}`, { fields: null })).body.fields).toEqual({});
     expect((await account.api.patch(`${PATH}/${contact.id}`, { groups: null })).body.groups).toEqual([]);
-    await account.api.patch(`${PATH}/${contact.id}`, { groups: ['A'] });
-    expect((await account.api.patch(`${PATH}/${contact.id}`, { groups: [] })).body.groups).toEqual([]);
+    const named = async (groups: string[]) =>
+      (await account.api.patch(`${PATH}/${contact.id}`, { groups })).body.groups.map(({ name }) => name);
+    expect(await named(['A'])).toEqual(['A']);
+    expect(await named(['b', 'C'])).toEqual(['B', 'C']);
+    expect(await named([])).toEqual([]);
   });
 
   it('a key is found again in any case and composition, and keeps its spelling', async () => {

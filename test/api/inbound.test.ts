@@ -142,6 +142,7 @@ describe('GET /v1/inbound', () => {
     expect(again.data[0]!.read_at).toBe(first.data[0]!.read_at);
     expect(again.data[4]!.read_at).toMatch(/Z$/);
     expect((await list(account, '?unread=true')).data).toEqual([]);
+    expect((await list(account)).data[0]!.read_at).toBe(first.data[0]!.read_at);
     expect((await list(account, '?mark_read=false')).data).toHaveLength(5);
   });
 

@@ -101,6 +101,7 @@ describe('GET /o/{token}', () => {
     const account = await newAccount();
     for (const path of [await optOutPath(account, NUMBER), unknownOptOutPath()]) {
       const { headers, text } = await visit(base() + path);
+      expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
       expect(headers.get('set-cookie')).toBeNull();
       expect(headers.get('x-request-id')).toMatch(/^req_[0-9a-z]{26}$/);
       expect(headers.get('cache-control')).toBe('no-store');

@@ -282,12 +282,14 @@ describe('balance', () => {
     const { id, api } = await newAccount({ balance: 0, price: 10, billing: 'postpaid', creditLimit: 100 });
     await database()`
       insert into statements (id, account_id, month, amount_grosze, due_at)
-      values (${newId('st')}, ${id}, '2026-09-01', 500, now() - interval '1 minute')`;
+      values (${newId('st')}, ${id}, '2026-09-01', 500, now() + interval '1 minute')`;
+    expect((await api.send({ to: '500100200', text: 'x' })).status).toBe(201);
+    await database()`update statements set due_at = now() - interval '1 second' where account_id = ${id}`;
     expect(await api.send({ to: '500100200', text: 'x' })).toMatchObject({
       status: 402,
       body: { error: { code: 'insufficient_funds' } },
     });
-    expect(await storedMessages(id)).toEqual([]);
+    expect(await storedMessages(id)).toHaveLength(1);
     await database()`update statements set paid_at = now() where account_id = ${id}`;
     expect((await api.send({ to: '500100200', text: 'x' })).status).toBe(201);
   });

@@ -136,6 +136,7 @@ describe('a Message', () => {
     const done = await untilStatus(account, body.id, 'delivered');
     for (const field of ['created_at', 'updated_at', 'delivered_at']) expect(done[field]).toMatch(INSTANT);
     expect(Date.parse(done.updated_at)).toBeGreaterThan(Date.parse(done.created_at));
+    expect(done.updated_at).toBe(done['delivered_at']);
     expect([done.created_at, done.cost_grosze]).toEqual([body.created_at, 7]);
     const planned = await account.api.send({
       ...{ to: '500100200', text: 'x', send_at: later },
@@ -146,13 +147,17 @@ describe('a Message', () => {
 
   it('in a list has the fields of a Message; `links` only when fetched by its id', async () => {
     const { api } = await newAccount();
-    const sent = await api.send({ to: ['500100200'], text: 'x', send_at: later });
+    const sent = await api.send({
+      ...{ to: ['500100200'], text: 'x', send_at: later },
+      ...{ reference: 'r', priority: true },
+    });
     const [listed] = (await api.get('/v1/messages')).body.data;
     const read = (await api.get(`/v1/messages/${listed!.id}`)).body;
     expect(Object.keys(sent.body.messages[0]!)).toEqual(MESSAGE_FIELDS);
     expect(Object.keys(listed!)).toEqual(MESSAGE_FIELDS);
     expect(Object.keys(read)).toEqual([...MESSAGE_FIELDS, 'links']);
-    expect(read).toMatchObject({ links: [] });
+    expect(listed).toEqual(sent.body.messages[0]);
+    expect(read).toEqual({ ...listed, links: [] });
   });
 
   it('tells an error only when it is failed or rejected; a number on the blacklist by opt-out is said to have opted out, no other', async () => {

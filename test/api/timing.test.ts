@@ -44,6 +44,8 @@ describe('send time', () => {
     [null, '08:00-13:00', '2027-01-16T07:00:00.000Z'],
     [null, '22:00-06:00', '2027-01-15T21:00:00.000Z'],
     ['2027-01-15T11:00:00Z', null, null],
+    // Was inside the window then; now is outside.
+    ['2027-01-15T10:00:00Z', '08:00-12:00', '2027-01-16T07:00:00.000Z'],
     ['2027-01-15T12:00:00.001Z', null, '2027-01-15T12:00:00.001Z'],
     ['2027-01-15T11:00:00Z', '20:00-21:00', '2027-01-15T19:00:00.000Z'],
     ['2027-01-20T21:30:00Z', '08:00-20:00', '2027-01-21T07:00:00.000Z'],
@@ -68,6 +70,8 @@ describe('send time', () => {
   });
 
   it.each([
+    [{ sendAt: -DAY, expiresAt: 3 * DAY }, true],
+    [{ sendAt: -DAY, expiresAt: 15 * MINUTE - 1 }, false],
     [{ sendAt: 90 * DAY }, true],
     [{ sendAt: 90 * DAY + 1 }, false],
     [{ expiresAt: 15 * MINUTE }, true],

@@ -5,6 +5,8 @@ import { computedMs } from '../support/computed.ts';
 
 describe('the first word is the keyword, and goes', () => {
   test.each([
+    ['ab tak', 'AB', 'tak'],
+    ['abcdefghi9: tak', 'ABCDEFGHI9', 'tak'],
     ['SKLEP', 'SKLEP', ''],
     ['sklep tak', 'SKLEP', 'tak'],
     ['Sklep: tak', 'SKLEP', 'tak'],
