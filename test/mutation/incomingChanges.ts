@@ -176,19 +176,19 @@ export const INCOMING_CHANGES: readonly Change[] = [
     only: 'is not clicked by HEAD',
   },
   {
-    name: 'the tenth click of a network has no row',
+    name: 'the sixtieth click of a network has no row',
     file: 'db/migrations/016.do.limits.sql',
     from: 'of_network <= per_network',
     to: 'of_network < per_network',
     tests: ['test/api/clickFlood.test.ts'],
-    only: 'the tenth click',
+    only: 'the sixtieth click',
   },
   {
-    name: 'the sixtieth click of a link has no row',
+    name: 'the 120th click of a link has no row',
     file: 'db/migrations/016.do.limits.sql',
     from: 'of_link <= per_link',
     to: 'of_link < per_link',
     tests: ['test/api/clickFlood.test.ts'],
-    only: 'the sixtieth click',
+    only: 'the 120th click',
   },
 ];

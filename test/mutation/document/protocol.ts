@@ -30,7 +30,7 @@ export const PROTOCOL_CHANGES: readonly Change[] = [
     name: 'a key is taken from this machine only',
     file: 'api/http/authentication.ts',
     from: '  identified(row);\n',
-    to: "  identified(row);\n  if (!/^(127\\.|::1$)/.test(address)) throw forbidden({ reason: 'account_suspended' });\n",
+    to: "  identified(row);\n  if (!/^(127\\.|::1$)/.test(address)) throw new Refused({ reason: 'account_suspended' });\n",
     tests: ['test/api/specification.test.ts'],
     only: 'takes a key whatever address',
   },
