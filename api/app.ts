@@ -79,11 +79,10 @@ function refuseUnrouted(router: Router<State>, context: Context): void {
   const allowed = [...new Set([...layers.flatMap(({ methods }) => methods), 'OPTIONS'])].sort();
   if (layers.length === 0) throw new HttpRefused({ reason: 'route_unknown' });
   context.state.route = String(layers[0]!.path);
-  const headers = { Allow: allowed.join(', ') };
   if (context.method !== 'OPTIONS') {
     const problem = { reason: 'method_not_allowed', method: context.method, allowed } as const;
     throw new HttpRefused(problem);
   }
   context.status = 204;
-  context.set(headers);
+  context.set('Allow', allowed.join(', '));
 }

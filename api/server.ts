@@ -23,7 +23,7 @@ import { createAdmission } from './http/admission.ts';
 import { errorBody } from './http/middleware.ts';
 import { createChargeNews } from '../operations/sending/chargeNews.ts';
 import type { ApiSettings, Services } from './services.ts';
-import { HttpRefused, errorAnswer } from './http/refusals.ts';
+import { type ErrorAnswer, errorAnswer, HttpRefused } from './http/refusals.ts';
 
 /** What an API process needs to run. */
 export interface ApiOptions {
@@ -195,9 +195,9 @@ function answerMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
     socket.destroy();
     return;
   }
-  const refusal = malformed(error.code);
+  const refusal = errorAnswer(malformed(error.code));
   // Who left in the middle of a request is counted with that.
-  if (error.code !== 'HPE_INVALID_EOF_STATE') countRefusal(null, errorAnswer(refusal).status);
+  if (error.code !== 'HPE_INVALID_EOF_STATE') countRefusal(null, refusal.status);
   socket.end(refusalText(refusal));
 }
 
@@ -211,12 +211,11 @@ function refuseTunnel(socket: Socket): void {
   countRefusal('CONNECT', 405);
   // Read to its end: closing with bytes unread would reset the connection and lose the answer.
   socket.resume();
-  socket.end(refusalText(new HttpRefused(problem)));
+  socket.end(refusalText(errorAnswer(new HttpRefused(problem))));
 }
 
 /** A whole answer in the envelope, for a connection that has no request to answer. */
-function refusalText(thrown: HttpRefused): string {
-  const refusal = errorAnswer(thrown);
+function refusalText(refusal: ErrorAnswer): string {
   const id = newId('req');
   const body = JSON.stringify(errorBody(refusal, id));
   return [

@@ -91,19 +91,23 @@ export type Refusal =
     }
   | { reason: Outage };
 
-/**
- * Thrown where something that was asked for is refused: whatever has begun is undone on the way, and the door that asked
- * answers in its own form.
- */
-export class Refused extends Error {
-  override readonly name = 'Refused';
-  readonly refusal: Refusal;
-  /** The field of what was asked that is to blame; null where none is. */
+/** A refusal on its way to whoever asked: why, and which field is to blame. */
+export abstract class RefusalError<Why extends { reason: string }> extends Error {
+  readonly refusal: Why;
+  /** What is to blame: a field of what was asked, a parameter, a header; null where none is. */
   readonly param: string | null;
 
-  constructor(refusal: Refusal, param?: string, cause?: unknown) {
+  constructor(refusal: Why, param?: string, cause?: unknown) {
     super(refusal.reason, cause === undefined ? undefined : { cause });
     this.refusal = refusal;
     this.param = param ?? null;
   }
+}
+
+/**
+ * Thrown where something that was asked for is refused: whatever has begun is undone on the way, and the door that asked
+ * answers in its own form.
+ */
+export class Refused extends RefusalError<Refusal> {
+  override readonly name = 'Refused';
 }

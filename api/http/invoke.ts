@@ -34,9 +34,6 @@ export interface Input {
   signal: AbortSignal | null;
 }
 
-/** An answer that is what the endpoint declares. */
-export type Invoked = Answer | (CsvAnswer & { pieces: AsyncGenerator<string> });
-
 /**
  * Calls an endpoint, whatever brought the call: checks that the caller may, validates what came, runs the handler before the
  * deadline, and checks the answer against the declaration.
@@ -48,7 +45,8 @@ export async function invoke(
   services: Services,
   caller: Caller | null,
   input: Input,
-): Promise<Invoked> {
+): Promise<Answer | CsvAnswer> {
+  // Whoever has a body to read asks this before it as well.
   if (caller !== null) authorise(endpoint, caller);
   const { requestId, csv, receivedAt } = input;
   const call = {
@@ -59,11 +57,11 @@ export async function invoke(
     ...{ caller, requestId, csv, receivedAt, services },
     pace: newPace(),
   };
-  const owner = caller === null ? null : caller.accountId;
+  const owner = caller?.accountId ?? null;
   const patience: Patience = { owner, until: receivedAt + ANSWER_MS, signal: input.signal };
   const handled = withPatience(patience, () => endpoint.handle(call));
   const answer = await beforeDeadline(receivedAt, handled);
-  if ('csv' in answer) return { ...answer, pieces: withPatienceEach(answer.csv, owner) };
+  if ('csv' in answer) return { ...answer, csv: withPatienceEach(answer.csv, owner) };
   const pace = newPace();
   const body = checked(endpoint, answer);
   if (pace.due()) await pace.rest();

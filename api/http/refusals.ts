@@ -1,4 +1,4 @@
-import { type Refusal, Refused } from '../../domain/refusals.ts';
+import { type Refusal, RefusalError, Refused } from '../../domain/refusals.ts';
 import { outageOf } from '../../operations/outages.ts';
 
 /** What is wrong with a request before anybody knows what it asks for: its key, its lines, its bytes. */
@@ -32,17 +32,8 @@ export type HttpRefusal =
 export type Problem = Refusal | HttpRefusal;
 
 /** As {@link Refused}, for what only HTTP knows. */
-export class HttpRefused extends Error {
+export class HttpRefused extends RefusalError<HttpRefusal> {
   override readonly name = 'HttpRefused';
-  readonly refusal: HttpRefusal;
-  /** The field, parameter or header that is to blame; null where none is. */
-  readonly param: string | null;
-
-  constructor(refusal: HttpRefusal, param?: string, cause?: unknown) {
-    super(refusal.reason, cause === undefined ? undefined : { cause });
-    this.refusal = refusal;
-    this.param = param ?? null;
-  }
 }
 
 /** Codes of the interface (v2.3.0, Errors) and ours beyond them: 405, 413, 415, 500. */

@@ -6,8 +6,8 @@ import { BYTES_OF_A_REQUEST, countBody } from './bodyCost.ts';
 import { Readable } from 'node:stream';
 import type { Admitted } from './admission.ts';
 import type { Caller } from '../../operations/asked.ts';
-import type { Endpoint } from './endpoint.ts';
-import { beforeDeadline, invoke, type Invoked } from './invoke.ts';
+import type { Answer, CsvAnswer, Endpoint } from './endpoint.ts';
+import { beforeDeadline, invoke } from './invoke.ts';
 import { addIds } from '../../telemetry/ids.ts';
 import { HttpRefused } from './refusals.ts';
 import { newPace } from '../../operations/pace.ts';
@@ -132,13 +132,13 @@ function headerText(value: string): string {
 }
 
 /** Writes the answer. A large one is made in steps, with time for others in between. */
-async function write(context: Context, endpoint: Endpoint, answer: Invoked): Promise<void> {
+async function write(context: Context, endpoint: Endpoint, answer: Answer | CsvAnswer): Promise<void> {
   if (endpoint.csv === true) context.vary('Accept');
   if ('csv' in answer) {
     context.status = answer.status;
     context.attachment(answer.filename);
     context.type = 'text/csv; charset=utf-8';
-    context.body = Readable.from(answer.pieces);
+    context.body = Readable.from(answer.csv);
     return;
   }
   const pace = newPace();

@@ -26,13 +26,13 @@ export const sendMessages = endpoint({
   responses: { 201: z.union([messageSchema, batchResultSchema]) },
   async handle(call) {
     const { services, caller, body, idempotencyKey: key } = call;
-    const fingerprint = () => fingerprintOf(services.secretsKey, 'POST', PATH, body);
     const sent = await send(
       { ...call, input: body },
       {
         status: 201,
         bodyOf: (drafts) => answerOf(drafts, caller),
-        keyed: key === null ? null : { key, fingerprint: fingerprint() },
+        keyed:
+          key === null ? null : { key, fingerprint: fingerprintOf(services.secretsKey, 'POST', PATH, body) },
       },
     );
     return { status: 201, body: sent.body, ...(sent.replayed ? { headers: REPLAYED } : {}) };

@@ -6,7 +6,7 @@ import type { Asked } from '../asked.ts';
 import { withinQuota } from '../quotas.ts';
 import { acceptDrafts } from './acceptance.ts';
 import { draftMessages } from './draftMessages.ts';
-import { findReplay, type Fingerprint, type Replay } from './idempotency.ts';
+import { findReplay, type Fingerprint } from './idempotency.ts';
 import type { SendInput } from './input.ts';
 import { isAffordable, type Plan, planMessages } from './plan.ts';
 import { messageQuotaRefusal, refuseLinksBeyond } from './room.ts';
@@ -15,8 +15,9 @@ const LINK_ATTEMPTS = 10;
 
 /** How the door that a send came through answers it, and what makes it the same send as another. */
 export interface Answering<Body> {
-  /** What its caller is told if the drafts are accepted; stored for whoever repeats the key. */
+  /** Kept with the body for whoever repeats the key. */
   status: number;
+  /** What the caller is told if the drafts are accepted. */
   bodyOf: (drafts: readonly Draft[]) => Body;
   /** The `Idempotency-Key`; null where none came. */
   keyed: { key: string; fingerprint: Fingerprint } | null;
@@ -55,12 +56,7 @@ async function replayOf<Body>(
   { keyed }: Answering<Body>,
 ): Promise<Sent<Body> | null> {
   if (keyed === null) return null;
-  const replay: Replay | null = await findReplay(
-    services.sql,
-    caller.accountId,
-    keyed.key,
-    keyed.fingerprint,
-  );
+  const replay = await findReplay(services.sql, caller.accountId, keyed.key, keyed.fingerprint);
   return replay === null ? null : { body: replay.body as Body, replayed: true };
 }
 
@@ -112,7 +108,6 @@ async function write(
     return true;
   }
   const { key, fingerprint } = keyed;
-  return await writeDraftsWithKey(sql, drafts, {
-    ...{ key, fingerprint: fingerprint.keyed, acceptedStatus, acceptedBody },
-  });
+  const claim = { key, fingerprint: fingerprint.keyed, acceptedStatus, acceptedBody };
+  return await writeDraftsWithKey(sql, drafts, claim);
 }

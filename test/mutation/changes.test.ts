@@ -16,6 +16,8 @@ test.each(all.map((change) => [change.name, change] as const))(
   },
 );
 
-test('no two of them have one name', () => {
+test('no two of them have one name, or are one change', () => {
+  const made = all.map(({ file, from, to, at }) => JSON.stringify([file, from, to, at]));
   expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
+  expect(new Set(made).size).toBe(all.length);
 });

@@ -99,14 +99,6 @@ export const PROTOCOL_CHANGES: readonly Change[] = [
     only: 'are called parameters|says in Polish|closed to suspended',
   },
   {
-    name: 'a statement that is not due yet stops sends',
-    file: 'db/money/statements.ts',
-    from: 'and s.paid_at is null and s.due_at < now())',
-    to: 'and s.paid_at is null)',
-    tests: ['test/api/send.test.ts', 'test/api/lookup.test.ts'],
-    only: 'an overdue statement',
-  },
-  {
     name: 'sends stop an hour before the deadline',
     file: 'db/money/statements.ts',
     from: 's.due_at < now())',
@@ -130,14 +122,6 @@ export const PROTOCOL_CHANGES: readonly Change[] = [
     at: 1,
     tests: ['test/api/access.test.ts'],
     only: 'rate limit',
-  },
-  {
-    name: 'a keyword of ten letters is refused',
-    file: 'api/account/account.ts',
-    from: '/^[A-Za-z0-9]{2,10}$/',
-    to: '/^[A-Za-z0-9]{2,9}$/',
-    tests: ['test/api/account.test.ts'],
-    only: 'PATCH /v1/account',
   },
   {
     name: 'a reply that begins with a keyword of ten letters is nobody’s',
@@ -345,14 +329,6 @@ export const PROTOCOL_CHANGES: readonly Change[] = [
     only: 'tell of the message as it was',
   },
   {
-    name: 'a sender that was removed is taken',
-    file: 'db/messages/drafts.ts',
-    from: 's.account_id = a.id and s.active and s.name',
-    to: 's.account_id = a.id and s.name',
-    tests: ['test/api/send.test.ts'],
-    only: 'from has to be an active sender',
-  },
-  {
     name: 'a recipient on the blacklist is charged for',
     file: 'operations/sending/plan.ts',
     from: 'const costGrosze = rejected ? 0 : messageCost(text.parts, perPartGrosze);',
@@ -438,14 +414,6 @@ export const PROTOCOL_CHANGES: readonly Change[] = [
     to: '    .toUpperCase();',
     tests: ['test/domain/guardedKeywords.test.ts'],
     only: 'is an everyday word',
-  },
-  {
-    name: '“nie dziękuję” opts out',
-    file: 'domain/optOutWords.ts',
-    from: "if (first === 'NIE') return rest.length === 0;",
-    to: "if (first === 'NIE') return rest.every((word) => COURTESIES.has(word));",
-    tests: ['test/domain/optOutWords.test.ts'],
-    only: 'a reply does not unsubscribe',
   },
   {
     name: 'a table ends with its first thousand contacts',

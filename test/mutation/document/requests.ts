@@ -11,14 +11,6 @@ export const REQUEST_CHANGES: readonly Change[] = [
     only: 'PATCH /v1/account',
   },
   {
-    name: 'url null is answered, but the address stays and webhooks go on',
-    file: 'db/webhooks/webhookSecrets.ts',
-    from: 'update accounts set webhook_url = ${url}, webhook_secret',
-    to: 'update accounts set webhook_url = coalesce(${url}, webhook_url), webhook_secret',
-    tests: ['test/api/account.test.ts', 'test/workflows/webhooks.test.ts'],
-    only: 'makes a secret once|a webhook turned off gets nothing more',
-  },
-  {
     name: 'an inbound prefix of ten letters is refused',
     file: 'api/account/account.ts',
     from: '/^[A-Za-z0-9]{2,10}$/',
@@ -213,14 +205,6 @@ export const REQUEST_CHANGES: readonly Change[] = [
     only: 'an overdue statement gives 402',
   },
   {
-    name: 'a test account pays for look-ups',
-    file: 'operations/lookUp.ts',
-    from: 'const costGrosze = test ? 0 : terms.price_per_hlr_grosze;',
-    to: 'const costGrosze = terms.price_per_hlr_grosze;',
-    tests: ['test/api/lookup.test.ts'],
-    only: 'a test account looks up its verified numbers',
-  },
-  {
     name: 'a default sender that was set once cannot be taken back',
     file: 'db/accounts/accounts.ts',
     from: 'set sender_name = ${after.sender_name},',
@@ -297,14 +281,6 @@ export const REQUEST_CHANGES: readonly Change[] = [
     to: "'[\\\\%]'",
     tests: ['test/api/contactsList.test.ts'],
     only: 'stand for themselves',
-  },
-  {
-    name: 'a last name that is not given is cleared',
-    file: 'domain/contacts.ts',
-    from: 'last_name: change.last_name === undefined ? stored.last_name : change.last_name,',
-    to: 'last_name: change.last_name ?? null,',
-    tests: ['test/api/contacts.test.ts'],
-    only: 'updates the contact of the number',
   },
   {
     name: 'contacts that were members already count as added',

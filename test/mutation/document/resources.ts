@@ -83,16 +83,13 @@ export const RESOURCE_CHANGES: readonly Change[] = [
     file: 'db/webhooks/webhookSecrets.ts',
     from: 'webhook_url = ${url}, webhook_secret',
     to: 'webhook_url = coalesce(${url}, webhook_url), webhook_secret',
-    tests: ['test/api/account.test.ts', 'test/api/webhookSecrets.test.ts', 'test/api/auditTrail.test.ts'],
-    only: 'makes a secret once|shows every field|off and on again|of the webhook have neither',
-  },
-  {
-    name: 'the window of the account is kept and not heeded',
-    file: 'operations/sending/plan.ts',
-    from: 'window: input.send_window ?? terms.send_window,',
-    to: 'window: input.send_window ?? null,',
-    tests: ['test/api/account.test.ts'],
-    only: 'answers the id and what was changed',
+    tests: [
+      'test/api/account.test.ts',
+      'test/api/webhookSecrets.test.ts',
+      'test/api/auditTrail.test.ts',
+      'test/workflows/webhooks.test.ts',
+    ],
+    only: 'makes a secret once|shows every field|off and on again|of the webhook have neither|a webhook turned off gets nothing more',
   },
   {
     name: 'an account with a price for MMS abroad cannot be shown',
@@ -138,7 +135,7 @@ export const RESOURCE_CHANGES: readonly Change[] = [
     file: 'db/money/statements.ts',
     from: ' and s.paid_at is null and s.due_at < now())',
     to: ' and s.paid_at is null)',
-    tests: ['test/api/send.test.ts', 'test/admin/money.test.ts'],
+    tests: ['test/api/send.test.ts', 'test/admin/money.test.ts', 'test/api/lookup.test.ts'],
     only: 'an overdue statement|are paid once',
   },
   {
