@@ -12,8 +12,9 @@ export default defineConfig({
     // Two cores' worth: tests wait half of their time, and more of it in a whole run; more at once only make their servers late.
     maxWorkers: beside.length === 0 ? 3 : 4,
     sequence: { sequencer: LongestFirst },
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Against what hangs, no measure of speed: a machine half as fast has to pass too.
+    testTimeout: 120_000,
+    hookTimeout: 180_000,
     projects: [
       {
         extends: true,
