@@ -2,13 +2,13 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startPostgres } from '../bin/embedded/postgres.ts';
-import { type Database, openDatabase } from '../db/connection.ts';
-import { importContacts } from '../db/contacts/contactChanges.ts';
+import { type Database, openDatabase, type Sql } from '../db/connection.ts';
 import { type ContactFilter, contactsOf, readContacts } from '../db/contacts/contacts.ts';
 import { expandGroups, listGroups } from '../db/contacts/groups.ts';
 import { newId } from '../db/ids.ts';
 import { searchTerms } from '../domain/contactSearch.ts';
 import { migrate } from '../db/migrate.ts';
+import { applyChanges, changeBook } from '../operations/addressBook/changeBook.ts';
 import { run } from './load.ts';
 
 /**
@@ -91,7 +91,8 @@ async function measureAll(sql: Database): Promise<void> {
       msisdn: prefix + String(1_000_000 + next++),
       change: { first_name: 'Katarzyna', last_name: `Zielińska-${next}`, groups: ['Duża', 'g7'] },
     }));
-    return (await importContacts(sql, account, contacts)).length;
+    const apply = (tx: Sql) => applyChanges(tx, account, contacts);
+    return (await changeBook(sql, account, apply)).outcomes.length;
   };
   await line('import of 500 new contacts', importing('+48700'), 20);
   next = 0;

@@ -4,6 +4,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { composed } from '../../domain/composed.ts';
 import { customKeyProblem, repeatedKey } from '../../domain/contactFields.ts';
 import { mapPaced, type Pace } from '../../operations/pace.ts';
+import { CONTACT_GROUPS_MAX, GROUP_NAME_MAX, IMPORT_MAX } from '../../domain/contacts.ts';
 import { CONTACT_COLUMNS, customKeyOf, isContactColumn, splitNames } from '../../domain/contactTable.ts';
 import { unprotectedCell } from '../../domain/tableCell.ts';
 import { CUSTOM_COLUMNS_MAX } from './export.ts';
@@ -12,11 +13,11 @@ import { HttpRefused } from '../http/refusals.ts';
 
 // The header, the most that one request may hold, and one more to tell that it holds too many: what comes behind is not
 // worth the time of reading it.
-const ROWS_READ = 1 + 500 + 1;
+const ROWS_READ = 1 + IMPORT_MAX + 1;
 // As many columns as an export writes.
 const COLUMNS_MAX = CONTACT_COLUMNS.length + CUSTOM_COLUMNS_MAX;
-// 100 groups of 80 characters, a backslash before each of them.
-const CELL_MAX = 100 * (2 * 80 + 1);
+// All groups of a contact, a backslash before each character of their names.
+const CELL_MAX = CONTACT_GROUPS_MAX * (2 * GROUP_NAME_MAX + 1);
 // As many custom columns as a contact may have fields and all the others empty, the longest values in quotes.
 const ROW_MAX = COLUMNS_MAX + CELL_MAX + 100_000;
 // A millisecond or two: the parser makes some thousand cells of it.

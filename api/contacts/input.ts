@@ -7,23 +7,20 @@ import {
   customKeyProblem,
   repeatedKey,
 } from '../../domain/contactFields.ts';
+import { CONTACT_GROUPS_MAX, EMAIL_MAX, PERSON_NAME_MAX } from '../../domain/contacts.ts';
 import { composed } from '../../domain/composed.ts';
 import { issue, lineText, msisdn, notFarBeyond, plainText, EXACT_MAX, exactNumber } from '../fields.ts';
 import { groupReference } from '../groups/input.ts';
 import type { Refusal } from '../../domain/refusals.ts';
 
-const NAME_MAX = 100;
-const EMAIL_MAX = 254;
-const GROUPS_MAX = 100;
-
 const email = z.email();
 const orNull = (value: string | null): string | null => (value === '' ? null : value);
 
 const personName = lineText
-  .refine(...notFarBeyond(NAME_MAX))
+  .refine(...notFarBeyond(PERSON_NAME_MAX))
   .transform(composed)
-  .pipe(z.string().trim().max(NAME_MAX))
-  .meta({ maxLength: NAME_MAX })
+  .pipe(z.string().trim().max(PERSON_NAME_MAX))
+  .meta({ maxLength: PERSON_NAME_MAX })
   .nullable()
   .transform(orNull)
   .optional();
@@ -78,7 +75,7 @@ export const contactFields = {
   fields: customFields,
   groups: z
     .array(groupReference)
-    .max(GROUPS_MAX)
+    .max(CONTACT_GROUPS_MAX)
     .nullable()
     .transform((groups) => groups ?? [])
     .optional(),
@@ -90,7 +87,9 @@ export const numberedContact = z
   .transform(({ msisdn: number, ...change }) => ({ msisdn: number, change }));
 
 /** A change of a contact that exists. */
-export const contactChange = z.strictObject({ msisdn: msisdn.optional(), ...contactFields });
+export const contactPatch = z
+  .strictObject({ msisdn: msisdn.optional(), ...contactFields })
+  .transform(({ msisdn: number, ...change }) => ({ msisdn: number, change }));
 
 function readCustomFields(value: unknown): { fields: CustomFieldChanges } | { problem: Refusal } {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { type ContactFilter, readContacts } from '../../db/contacts/contacts.ts';
 import { hasGroup } from '../../db/contacts/groups.ts';
 import { composed } from '../../domain/composed.ts';
+import { CONTACT_ID, isContactId, isGroupId } from '../../domain/contacts.ts';
 import { SEARCH_TERMS_MAX, searchTerms } from '../../domain/contactSearch.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { issue, lineText } from '../fields.ts';
-import { isGroupId } from '../groups/input.ts';
 import { PAGE_MAX, PAGE_STANDARD, pageOf } from '../paging.ts';
 import { contactSchema } from '../schemas.ts';
 import { exportContacts } from './export.ts';
-import { contactRecord, isContactId } from './record.ts';
+import { contactRecord } from './record.ts';
 import { type Refusal, Refused } from '../../domain/refusals.ts';
 
 const SEARCH_MAX = 254;
@@ -51,7 +51,7 @@ export const listContacts = endpoint({
     cursor: z
       .string()
       .refine(isContactId, issue({ reason: 'cursor_malformed' }))
-      .meta({ pattern: '^ct_[0-9a-z]{26}$' })
+      .meta({ pattern: CONTACT_ID.source })
       .optional(),
   }),
   csv: true,

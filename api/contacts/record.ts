@@ -1,15 +1,9 @@
 import type { ContactRow } from '../../db/contacts/contacts.ts';
+import { CONTACT_ID } from '../../domain/contacts.ts';
 import { z } from 'zod';
-
-const CONTACT_ID = /^ct_[0-9a-z]{26}$/;
 
 /** A contact's id in a path. */
 export const contactId = z.string().regex(CONTACT_ID);
-
-/** Whether the text has the form of a contact's id; what has not need not be looked for. */
-export function isContactId(text: string): boolean {
-  return CONTACT_ID.test(text);
-}
 
 /** Presents a stored contact (v2.3.0, Contact): instants as ISO 8601 in UTC. */
 export function contactRecord(row: ContactRow) {

@@ -1,11 +1,10 @@
 import { z } from 'zod';
-import { changeContact as change, deleteContact as remove } from '../../db/contacts/contactChanges.ts';
 import { readContact } from '../../db/contacts/contacts.ts';
+import * as operations from '../../operations/addressBook/contacts.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { contactSchema } from '../schemas.ts';
-import { contactChange } from './input.ts';
+import { contactPatch } from './input.ts';
 import { contactId, contactRecord } from './record.ts';
-import { withRefusals } from './refusals.ts';
 import { Refused } from '../../domain/refusals.ts';
 
 const byId = z.strictObject({ id: contactId });
@@ -32,11 +31,11 @@ export const changeContact = endpoint({
   scope: 'manage',
   summary: 'Changes one contact.',
   params: byId,
-  body: contactChange,
+  body: contactPatch,
   responses: { 200: contactSchema },
-  async handle({ services: { sql }, caller: { accountId }, params: { id }, body }) {
-    const contact = await withRefusals(change(sql, accountId, id, body));
-    if (contact === null) throw new Refused({ reason: 'contact_unknown' });
+  async handle(call) {
+    const { id } = call.params;
+    const contact = await operations.changeContact({ ...call, input: { id, ...call.body } });
     return { status: 200, body: contactRecord(contact) };
   },
 });
@@ -49,8 +48,8 @@ export const deleteContact = endpoint({
   summary: 'Removes one contact.',
   params: byId,
   responses: { 200: z.strictObject({ deleted: z.string() }) },
-  async handle({ services: { sql }, caller: { accountId }, params: { id } }) {
-    if (!(await remove(sql, accountId, id))) throw new Refused({ reason: 'contact_unknown' });
-    return { status: 200, body: { deleted: id } };
+  async handle(call) {
+    await operations.deleteContact({ ...call, input: call.params });
+    return { status: 200, body: { deleted: call.params.id } };
   },
 });

@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import * as stored from '../../db/contacts/groups.ts';
+import { type GroupRow, listGroups as readGroups, readGroup } from '../../db/contacts/groups.ts';
+import * as operations from '../../operations/addressBook/groups.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { withinQuota } from '../../operations/quotas.ts';
 import { groupSchema } from '../schemas.ts';
 import { groupId, groupName } from './input.ts';
-import { Refused } from '../../domain/refusals.ts';
 
 const byId = z.strictObject({ id: groupId });
 const named = z.strictObject({ name: groupName });
@@ -17,7 +16,7 @@ export const listGroups = endpoint({
   summary: 'Lists the groups by name.',
   responses: { 200: z.strictObject({ data: z.array(groupSchema) }) },
   async handle({ services: { sql }, caller: { accountId } }) {
-    const groups = await stored.listGroups(sql, accountId);
+    const groups = await readGroups(sql, accountId);
     return { status: 200, body: { data: groups.map(groupRecord) } };
   },
 });
@@ -30,8 +29,8 @@ export const createGroup = endpoint({
   summary: 'Creates a group.',
   body: named,
   responses: { 201: groupSchema },
-  async handle({ services: { sql }, caller: { accountId }, body: { name } }) {
-    const group = await withConflicts(name, stored.createGroup(sql, accountId, name));
+  async handle(call) {
+    const group = await operations.createGroup({ ...call, input: call.body });
     return { status: 201, body: groupRecord(group) };
   },
 });
@@ -45,8 +44,8 @@ export const getGroup = endpoint({
   params: byId,
   responses: { 200: groupSchema },
   async handle({ services: { sql }, caller: { accountId }, params: { id } }) {
-    const group = await stored.readGroup(sql, accountId, id);
-    if (group === null) throw unknown(id);
+    const group = await readGroup(sql, accountId, id);
+    if (group === null) throw operations.unknownGroup(id);
     return { status: 200, body: groupRecord(group) };
   },
 });
@@ -60,10 +59,10 @@ export const renameGroup = endpoint({
   params: byId,
   body: named,
   responses: { 200: z.strictObject({ id: z.string(), name: z.string() }) },
-  async handle({ services: { sql }, caller: { accountId }, params: { id }, body: { name } }) {
-    const renamed = await withConflicts(name, stored.renameGroup(sql, accountId, id, name));
-    if (!renamed) throw unknown(id);
-    return { status: 200, body: { id, name } };
+  async handle(call) {
+    const renamed = { ...call.params, ...call.body };
+    await operations.renameGroup({ ...call, input: renamed });
+    return { status: 200, body: renamed };
   },
 });
 
@@ -75,25 +74,12 @@ export const deleteGroup = endpoint({
   summary: 'Removes a group; its contacts stay.',
   params: byId,
   responses: { 200: z.strictObject({ deleted: z.string() }) },
-  async handle({ services: { sql }, caller: { accountId }, params: { id } }) {
-    if (!(await stored.deleteGroup(sql, accountId, id))) throw unknown(id);
-    return { status: 200, body: { deleted: id } };
+  async handle(call) {
+    await operations.deleteGroup({ ...call, input: call.params });
+    return { status: 200, body: { deleted: call.params.id } };
   },
 });
 
-async function withConflicts<T>(name: string, writing: Promise<T>): Promise<T> {
-  try {
-    return await withinQuota({ groups: 'name' }, writing);
-  } catch (error) {
-    if (!(error instanceof stored.GroupExistsError)) throw error;
-    throw new Refused({ reason: 'group_exists', group: name }, 'name');
-  }
-}
-
-function unknown(id: string): Refused {
-  return new Refused({ reason: 'group_unknown', group: id });
-}
-
-function groupRecord({ id, name, members, created_at }: stored.GroupRow) {
+function groupRecord({ id, name, members, created_at }: GroupRow) {
   return { id, name, members, created_at: created_at.toISOString() };
 }

@@ -1,21 +1,14 @@
 import { z } from 'zod';
 import { composed } from '../../domain/composed.ts';
-import { isMeantAsGroupId } from '../../domain/contacts.ts';
+import { GROUP_ID, GROUP_NAME_MAX, isMeantAsGroupId } from '../../domain/contacts.ts';
 import { issue, lineText, notFarBeyond } from '../fields.ts';
 
-const GROUP_NAME_MAX = 80;
 // As `lineText`, and not blank.
 const SOMETHING_ON_ONE_LINE =
   '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029\\s][^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$';
-const GROUP_ID = /^gr_[0-9a-z]{26}$/;
 
 /** A group's id in a path. */
 export const groupId = z.string().regex(GROUP_ID);
-
-/** Whether the text has the form of a group's id; what has not need not be looked for. */
-export function isGroupId(text: string): boolean {
-  return GROUP_ID.test(text);
-}
 
 /** What names a group: its name, or its id (v2.3.0, Contacts, `groups`). */
 export const groupReference = lineText

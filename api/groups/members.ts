@@ -1,14 +1,10 @@
 import { z } from 'zod';
-import { addMembers, removeMember } from '../../db/contacts/groupMembers.ts';
-import { parseMsisdn } from '../../domain/msisdn.ts';
-import { contactId, isContactId } from '../contacts/record.ts';
+import { addMembers, removeMember } from '../../operations/addressBook/members.ts';
+import { contactId } from '../contacts/record.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { given, omissible } from '../fields.ts';
-import { withinQuota } from '../../operations/quotas.ts';
 import { groupId } from './input.ts';
-import { Refused } from '../../domain/refusals.ts';
 
-const ADD_MAX = 500;
 // Longer than any id or number; what is longer is no slip of the pen.
 const VALUE_MAX = 100;
 
@@ -32,27 +28,10 @@ export const addGroupContacts = endpoint({
       members: z.int().nonnegative(),
     }),
   },
-  async handle({ services: { sql }, caller: { accountId }, params: { id }, body }) {
-    if (body.contact_ids === undefined && body.msisdns === undefined) {
-      throw new Refused({ reason: 'members_missing' }, 'contact_ids');
-    }
-    const { contact_ids: ids = [], msisdns: numbers = [] } = body;
-    if (ids.length + numbers.length > ADD_MAX) {
-      const param = ids.length > ADD_MAX ? 'contact_ids' : 'msisdns';
-      throw new Refused({ reason: 'members_too_many', limit: ADD_MAX }, param);
-    }
-    const parsed = numbers.map((given) => ({ given, msisdn: parseMsisdn(given) }));
-    const msisdns = [...new Set(parsed.flatMap(({ msisdn }) => msisdn ?? []))];
-    const memberships = ids.length === 0 ? 'msisdns' : 'contact_ids';
-    const adding = addMembers(sql, accountId, id, ids.filter(isContactId), msisdns);
-    const grown = await withinQuota({ contacts: 'msisdns', contact_bytes: 'msisdns', memberships }, adding);
-    if (grown === null) throw new Refused({ reason: 'group_unknown', group: id });
-    const { added, members, known } = grown;
-    const invalid = [
-      ...ids.filter((given) => !known.has(given)),
-      ...parsed.filter(({ msisdn }) => msisdn === null).map(({ given }) => given),
-    ];
-    return { status: 200, body: { id, added, invalid, members } };
+  async handle(call) {
+    const { id } = call.params;
+    const grown = await addMembers({ ...call, input: { id, ...call.body } });
+    return { status: 200, body: { id, ...grown } };
   },
 });
 
@@ -64,9 +43,9 @@ export const removeGroupContact = endpoint({
   summary: 'Takes a contact out of a group.',
   params: z.strictObject({ id: groupId, contactId }),
   responses: { 200: z.strictObject({ removed: z.string() }) },
-  async handle({ services: { sql }, caller: { accountId }, params }) {
-    const removed = await removeMember(sql, accountId, params.id, params.contactId);
-    if (!removed) throw new Refused({ reason: 'contact_not_in_group' });
-    return { status: 200, body: { removed: params.contactId } };
+  async handle(call) {
+    const { id, contactId: contact_id } = call.params;
+    await removeMember({ ...call, input: { id, contact_id } });
+    return { status: 200, body: { removed: contact_id } };
   },
 });

@@ -1,113 +1,34 @@
-import type { ContactChange } from '../../domain/contacts.ts';
-import { refuseBeyond } from '../accounts/quotas.ts';
+import type { ContactContent } from '../../domain/contacts.ts';
+import type { BookExcerpt, ContactPlan, NumberedChange, PlannedContact } from '../../domain/contactPlan.ts';
 import { changeAddressBook } from './addressBook.ts';
 import type { Database, Sql } from '../connection.ts';
-import {
-  type ContactPlan,
-  type ContactRefusal,
-  type Imported,
-  type NumberedChange,
-  type PlannedContact,
-  planContacts,
-} from './contactPlan.ts';
-import { type ContactRow, readContact } from './contacts.ts';
-
-/** A single contact was not written, and nothing else either. */
-export class ContactRefusedError extends Error {
-  override readonly name = 'ContactRefusedError';
-  readonly refusal: ContactRefusal;
-
-  constructor(refusal: ContactRefusal) {
-    super(`contact refused: ${refusal.reason}`);
-    this.refusal = refusal;
-  }
-}
+import { findGroups } from './groups.ts';
 
 /**
- * Creates the contact of a number, or updates it when there is one (v2.3.0, Contacts). Groups named for the first time
- * are created.
- * @throws ContactRefusedError
+ * Reads the contacts and groups that changes name. Whoever calls it holds the address book, so that what was read here is
+ * still so when it is written.
  */
-export async function saveContact(
-  sql: Database,
-  accountId: string,
-  numbered: NumberedChange,
-): Promise<{ created: boolean; contact: ContactRow }> {
-  return await changeAddressBook(sql, accountId, async (tx) => {
-    const { id, created } = await saveOne(tx, accountId, numbered);
-    return { created, contact: (await readContact(tx, accountId, id))! };
-  });
-}
-
-/**
- * Creates and updates many contacts, one after the other: of two elements with one number the later one updates what
- * the earlier one made. What cannot be written leaves the others as they are.
- * @returns what became of each element, in their order
- */
-export async function importContacts(
-  sql: Database,
-  accountId: string,
-  elements: readonly NumberedChange[],
-): Promise<Imported[]> {
-  return await changeAddressBook(sql, accountId, async (tx) => {
-    const plan = await planContacts(tx, accountId, elements);
-    await write(tx, accountId, plan);
-    return plan.outcomes;
-  });
-}
-
-/**
- * Changes one contact (v2.3.0, PATCH /v1/contacts/{id}).
- * @returns null when the account has no contact of this id
- * @throws ContactRefusedError also when the new number is another contact's
- */
-export async function changeContact(
-  sql: Database,
-  accountId: string,
-  id: string,
-  { msisdn, ...change }: ContactChange & { msisdn?: string | undefined },
-): Promise<ContactRow | null> {
-  return await changeAddressBook(sql, accountId, async (tx) => {
-    const stored = await readContact(tx, accountId, id);
-    if (stored === null) return null;
-    if (msisdn !== undefined && msisdn !== stored.msisdn) await renumber(tx, accountId, id, msisdn);
-    await saveOne(tx, accountId, { msisdn: msisdn ?? stored.msisdn, change });
-    return await readContact(tx, accountId, id);
-  });
-}
-
-/** Removes a contact and its memberships. @returns false when the account has none of this id */
-export async function deleteContact(sql: Database, accountId: string, id: string): Promise<boolean> {
-  return await changeAddressBook(sql, accountId, async (tx) => {
-    const { count } = await tx`delete from contacts where account_id = ${accountId} and id = ${id}`;
-    return count > 0;
-  });
-}
-
-async function renumber(tx: Sql, accountId: string, id: string, msisdn: string): Promise<void> {
-  const { count } = await tx`
-    update contacts set msisdn = ${msisdn}, updated_at = clock_timestamp()
-     where account_id = ${accountId} and id = ${id}
-       and not exists (select from contacts where account_id = ${accountId} and msisdn = ${msisdn})`;
-  if (count === 0) throw new ContactRefusedError({ reason: 'number_taken' });
-}
-
-async function saveOne(
+export async function readNamed(
   tx: Sql,
   accountId: string,
-  numbered: NumberedChange,
-): Promise<{ id: string; created: boolean }> {
-  const plan = await planContacts(tx, accountId, [numbered]);
-  const outcome = plan.outcomes[0]!;
-  if (typeof outcome === 'object') throw new ContactRefusedError(outcome);
-  await write(tx, accountId, plan);
-  return { id: plan.contacts.get(numbered.msisdn)!.id, created: outcome === 'created' };
+  changes: readonly NumberedChange[],
+): Promise<Pick<BookExcerpt, 'contacts' | 'groups'>> {
+  const msisdns = changes.map(({ msisdn }) => msisdn);
+  const rows = await tx<(ContactContent & { id: string; msisdn: string })[]>`
+    select id, msisdn, first_name, last_name, email, fields from contacts
+     where account_id = ${accountId} and msisdn = any(${msisdns}::text[])`;
+  const names = [...new Set(changes.flatMap(({ change }) => change.groups ?? []))];
+  return {
+    contacts: new Map(rows.map(({ id, msisdn, ...content }) => [msisdn, { id, content }])),
+    groups: names.length === 0 ? new Map() : await findGroups(tx, accountId, names),
+  };
 }
 
-async function write(
+/** Writes the contacts that a plan changes, their memberships, and the groups that it makes. */
+export async function writeContacts(
   tx: Sql,
   accountId: string,
-  { contacts, newGroups, before }: ContactPlan,
+  { contacts, newGroups }: ContactPlan,
 ): Promise<void> {
   if (newGroups.size > 0) {
     await tx`
@@ -130,7 +51,28 @@ async function write(
     accountId,
     changed.map(([, contact]) => contact),
   );
-  await refuseBeyond(tx, accountId, before);
+}
+
+/** Gives a contact another number. @returns false when it is another contact's */
+export async function renumberContact(
+  tx: Sql,
+  accountId: string,
+  id: string,
+  msisdn: string,
+): Promise<boolean> {
+  const { count } = await tx`
+    update contacts set msisdn = ${msisdn}, updated_at = clock_timestamp()
+     where account_id = ${accountId} and id = ${id}
+       and not exists (select from contacts where account_id = ${accountId} and msisdn = ${msisdn})`;
+  return count > 0;
+}
+
+/** Removes a contact and its memberships. @returns false when the account has none of this id */
+export async function deleteContact(sql: Database, accountId: string, id: string): Promise<boolean> {
+  return await changeAddressBook(sql, accountId, async (tx) => {
+    const { count } = await tx`delete from contacts where account_id = ${accountId} and id = ${id}`;
+    return count > 0;
+  });
 }
 
 async function writeMemberships(

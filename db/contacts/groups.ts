@@ -1,3 +1,4 @@
+import type { NamedGroup } from '../../domain/contactPlan.ts';
 import { withinQuotas } from '../accounts/quotas.ts';
 import { changeAddressBook } from './addressBook.ts';
 import { type Database, hasSqlState, type Sql, SQLSTATE } from '../connection.ts';
@@ -15,13 +16,6 @@ export interface GroupRow {
 /** Another group of the account has this name, whatever the case. */
 export class GroupExistsError extends Error {
   override readonly name = 'GroupExistsError';
-}
-
-/** A group that somebody named. */
-export interface NamedGroup {
-  /** Of a new one: the id it is to get. */
-  id: string;
-  isNew: boolean;
 }
 
 /** The account's groups by name in the order of the Polish alphabet (v2.3.0, Groups). */

@@ -377,9 +377,9 @@ export const PROTOCOL_CHANGES: readonly Change[] = [
   },
   {
     name: 'ids and numbers of members are counted apart',
-    file: 'api/groups/members.ts',
-    from: 'if (ids.length + numbers.length > ADD_MAX) {',
-    to: 'if (ids.length > ADD_MAX || numbers.length > ADD_MAX) {',
+    file: 'operations/addressBook/members.ts',
+    from: 'if (ids.length + numbers.length > MEMBERS_ADDED_MAX) {',
+    to: 'if (ids.length > MEMBERS_ADDED_MAX || numbers.length > MEMBERS_ADDED_MAX) {',
     tests: ['test/api/groups.test.ts'],
     only: 'takes 500 in all',
   },
@@ -426,8 +426,8 @@ export const PROTOCOL_CHANGES: readonly Change[] = [
   {
     name: 'of 501 rows of a table the first 500 are imported',
     file: 'api/contacts/import.ts',
-    from: 'const ROWS_READ = 1 + 500 + 1;',
-    to: 'const ROWS_READ = 1 + 500;',
+    from: 'const ROWS_READ = 1 + IMPORT_MAX + 1;',
+    to: 'const ROWS_READ = 1 + IMPORT_MAX;',
     tests: ['test/api/contactsCsv.test.ts'],
     only: 'takes 500 rows',
   },

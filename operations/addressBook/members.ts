@@ -1,0 +1,65 @@
+import * as stored from '../../db/contacts/groupMembers.ts';
+import { isContactId, MEMBERS_ADDED_MAX } from '../../domain/contacts.ts';
+import { parseMsisdn } from '../../domain/msisdn.ts';
+import { Refused } from '../../domain/refusals.ts';
+import type { Asked } from '../asked.ts';
+import { withinQuota } from '../quotas.ts';
+import { unknownGroup } from './groups.ts';
+
+/** Who is to come into a group; one of the two lists has to be there. */
+export interface NewMembers {
+  /** The group's id. */
+  id: string;
+  /** What is no contact of the account is skipped. */
+  contact_ids?: readonly string[] | undefined;
+  /** In one of the three formats; unknown numbers become contacts without a name. */
+  msisdns?: readonly string[] | undefined;
+}
+
+/** How a group has grown. */
+export interface AddedMembers {
+  /** New memberships; who was in the group before does not count. */
+  added: number;
+  /** What is no contact of the account or no number, as given. */
+  invalid: string[];
+  /** All memberships now. */
+  members: number;
+}
+
+/** Adds up to 500 contacts to a group, by id and by number (v2.3.0, Groups). @throws Refused and nobody is added */
+export async function addMembers({
+  services: { sql },
+  caller: { accountId },
+  input,
+}: Asked<NewMembers>): Promise<AddedMembers> {
+  const { id, contact_ids: ids = [], msisdns: numbers = [] } = input;
+  if (input.contact_ids === undefined && input.msisdns === undefined) {
+    throw new Refused({ reason: 'members_missing' }, 'contact_ids');
+  }
+  if (ids.length + numbers.length > MEMBERS_ADDED_MAX) {
+    const param = ids.length > MEMBERS_ADDED_MAX ? 'contact_ids' : 'msisdns';
+    throw new Refused({ reason: 'members_too_many', limit: MEMBERS_ADDED_MAX }, param);
+  }
+  const parsed = numbers.map((given) => ({ given, msisdn: parseMsisdn(given) }));
+  const msisdns = [...new Set(parsed.flatMap(({ msisdn }) => msisdn ?? []))];
+  const memberships = ids.length === 0 ? 'msisdns' : 'contact_ids';
+  const adding = stored.addMembers(sql, accountId, id, ids.filter(isContactId), msisdns);
+  const grown = await withinQuota({ contacts: 'msisdns', contact_bytes: 'msisdns', memberships }, adding);
+  if (grown === null) throw unknownGroup(id);
+  const { added, members, known } = grown;
+  const invalid = [
+    ...ids.filter((given) => !known.has(given)),
+    ...parsed.filter(({ msisdn }) => msisdn === null).map(({ given }) => given),
+  ];
+  return { added, invalid, members };
+}
+
+/** Takes a contact out of a group. @throws Refused where it is not in it, or there is no such group */
+export async function removeMember({
+  services: { sql },
+  caller: { accountId },
+  input: { id, contact_id: contactId },
+}: Asked<{ id: string; contact_id: string }>): Promise<void> {
+  const removed = await stored.removeMember(sql, accountId, id, contactId);
+  if (!removed) throw new Refused({ reason: 'contact_not_in_group' });
+}

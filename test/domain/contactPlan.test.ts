@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import { type BookExcerpt, type NumberedChange, planContacts } from '../../domain/contactPlan.ts';
+import { NAMELESS } from '../../domain/contacts.ts';
+import { Refused } from '../../domain/refusals.ts';
+
+const ANNA = '+48500100200';
+const JAN = '+48500100201';
+const EWA = '+48500100202';
+
+/** A book with Anna in it, room for two more contacts and one more group, which two names mean. */
+const BOOK: BookExcerpt = {
+  contacts: new Map([[ANNA, { id: 'ct_anna', content: { ...NAMELESS, first_name: 'Anna' } }]]),
+  groups: new Map([
+    ['Klienci', { id: 'gr_old', isNew: false }],
+    ['VIP', { id: 'gr_vip', isNew: true }],
+    ['vip', { id: 'gr_vip', isNew: true }],
+    ['Nowi', { id: 'gr_new', isNew: true }],
+    ['gr_mistyped', { id: 'gr_none', isNew: true }],
+  ]),
+  used: { contacts: 8, groups: 3 },
+  limits: { contacts: 10, groups: 4 },
+};
+
+function plan(...changes: NumberedChange[]) {
+  let made = 0;
+  return planContacts(BOOK, changes, () => `ct_new${(made += 1)}`);
+}
+
+const refusals = (outcomes: readonly unknown[]) =>
+  outcomes.map((outcome) => (outcome instanceof Refused ? [outcome.refusal, outcome.param] : outcome));
+
+describe('a plan of contacts', () => {
+  it('creates who is not in the book, and updates who is', () => {
+    const { outcomes, contacts } = plan(
+      { msisdn: JAN, change: { first_name: 'Jan' } },
+      { msisdn: ANNA, change: { last_name: 'Nowak' } },
+    );
+    expect(outcomes).toEqual(['created', 'updated']);
+    expect(contacts.get(JAN)).toMatchObject({ id: 'ct_new1', content: { first_name: 'Jan' }, changed: true });
+    expect(contacts.get(ANNA)).toMatchObject({
+      ...{ id: 'ct_anna', content: { first_name: 'Anna', last_name: 'Nowak' }, groups: null },
+    });
+  });
+
+  it('of two changes of one number the later one updates what the earlier one made', () => {
+    const { outcomes, contacts } = plan(
+      { msisdn: JAN, change: { first_name: 'Jan', groups: ['Klienci'] } },
+      { msisdn: JAN, change: { last_name: 'Nowak' } },
+    );
+    expect(outcomes).toEqual(['created', 'updated']);
+    expect(contacts.get(JAN)).toMatchObject({
+      ...{ id: 'ct_new1', content: { first_name: 'Jan', last_name: 'Nowak' }, groups: new Set(['gr_old']) },
+    });
+  });
+
+  it('leaves who is named and not changed', () => {
+    expect(plan({ msisdn: ANNA, change: { first_name: undefined } }).contacts.get(ANNA)).toMatchObject({
+      changed: false,
+    });
+  });
+
+  it('makes a group once, in its first spelling', () => {
+    const { newGroups, contacts } = plan(
+      { msisdn: JAN, change: { groups: ['VIP', 'vip'] } },
+      { msisdn: EWA, change: { groups: ['vip', 'Klienci'] } },
+    );
+    expect([...newGroups]).toEqual([['gr_vip', 'VIP']]);
+    expect(contacts.get(EWA)?.groups).toEqual(new Set(['gr_vip', 'gr_old']));
+  });
+
+  it('refuses what is meant as an id of a group that is not there', () => {
+    const { outcomes, contacts, newGroups } = plan({
+      ...{ msisdn: JAN, change: { groups: ['VIP', 'gr_mistyped'] } },
+    });
+    expect(refusals(outcomes)).toEqual([[{ reason: 'group_unknown', group: 'gr_mistyped' }, 'groups']]);
+    expect(contacts.has(JAN)).toBe(false);
+    expect(newGroups.size).toBe(0);
+  });
+
+  it('stops at the room for contacts; those that are there can still be changed', () => {
+    const msisdns = [JAN, EWA, '+48500100203', ANNA];
+    const { outcomes } = plan(...msisdns.map((msisdn) => ({ msisdn, change: { last_name: 'x' } })));
+    expect(refusals(outcomes)).toEqual([
+      'created',
+      'created',
+      [{ reason: 'quota_reached', quota: 'contacts', limit: 10 }, 'msisdn'],
+      'updated',
+    ]);
+  });
+
+  it('stops at the room for groups; those that were made before can be named again', () => {
+    const { outcomes } = plan(
+      { msisdn: JAN, change: { groups: ['VIP'] } },
+      { msisdn: EWA, change: { groups: ['Nowi'] } },
+      { msisdn: EWA, change: { groups: ['vip'] } },
+    );
+    expect(refusals(outcomes)).toEqual([
+      'created',
+      [{ reason: 'quota_reached', quota: 'groups', limit: 4 }, 'groups'],
+      'created',
+    ]);
+  });
+
+  it('a group that only a refused change names is not made, and takes no room', () => {
+    const tooMany = Object.fromEntries(Array.from({ length: 21 }, (_, i) => [`k${i}`, 'x']));
+    const { outcomes, newGroups } = plan(
+      { msisdn: JAN, change: { fields: tooMany, groups: ['VIP'] } },
+      { msisdn: EWA, change: { groups: ['Nowi'] } },
+    );
+    expect(refusals(outcomes)).toEqual([[{ reason: 'fields_too_many', limit: 20 }, 'fields'], 'created']);
+    expect([...newGroups]).toEqual([['gr_new', 'Nowi']]);
+  });
+});
