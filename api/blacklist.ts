@@ -1,26 +1,18 @@
 import { z } from 'zod';
-import * as stored from '../db/incoming/blacklist.ts';
-import { formatInstant } from '../domain/instants.ts';
-import { parseMsisdn } from '../domain/msisdn.ts';
-import { endpoint } from './http/endpoint.ts';
+import { type BlacklistRow, readBlacklist } from '../db/incoming/blacklist.ts';
 import {
-  given,
-  instant,
-  issue,
-  numberProblem,
-  omissible,
-  omissibleWithDefault,
-  PHONE_NUMBER,
-  plainText,
-} from './fields.ts';
-import { withinQuota } from '../operations/quotas.ts';
+  BLACKLIST_ADDED_MAX,
+  BLACKLIST_LATEST_END,
+  BLACKLIST_REASON_MAX,
+  BLACKLIST_REASON_STANDARD,
+} from '../domain/blacklist.ts';
+import { formatInstant } from '../domain/instants.ts';
+import * as operations from '../operations/blacklist.ts';
+import { endpoint } from './http/endpoint.ts';
+import { given, instant, issue, omissible, omissibleWithDefault, PHONE_NUMBER, plainText } from './fields.ts';
 import { pageOf, pageSize } from './paging.ts';
 import { blacklistEntrySchema } from './schemas.ts';
-import { Refused } from '../domain/refusals.ts';
 
-const NUMBERS_MAX = 1000;
-const REASON_MAX = 200;
-const LATEST = Date.UTC(9999, 11, 31);
 const LISTED = /^\+[0-9]{8,15}$/;
 
 // A number as lists show it: what was listed once stays a cursor, whatever becomes of its country's numbering.
@@ -43,10 +35,10 @@ const number = z.string().meta({ format: 'phone-number' });
 const addition = z
   .strictObject({
     msisdn: omissible(number),
-    msisdns: omissible(z.array(number).min(1).max(NUMBERS_MAX)),
-    reason: omissibleWithDefault(plainText.min(1).max(REASON_MAX), 'manual'),
+    msisdns: omissible(z.array(number).min(1).max(BLACKLIST_ADDED_MAX)),
+    reason: omissibleWithDefault(plainText.min(1).max(BLACKLIST_REASON_MAX), BLACKLIST_REASON_STANDARD),
     expires_at: instant
-      .refine((value) => value <= LATEST, issue({ reason: 'instant_malformed' }))
+      .refine((value) => value <= BLACKLIST_LATEST_END, issue({ reason: 'instant_malformed' }))
       .nullable()
       .default(null),
   })
@@ -72,12 +64,7 @@ export const listBlacklist = endpoint({
     200: z.strictObject({ data: z.array(blacklistEntrySchema), next_cursor: z.string().nullable() }),
   },
   async handle({ services, caller, query }) {
-    const found = await stored.readBlacklist(
-      services.sql,
-      caller.accountId,
-      query.cursor ?? null,
-      query.limit + 1,
-    );
+    const found = await readBlacklist(services.sql, caller.accountId, query.cursor ?? null, query.limit + 1);
     const { page, last } = pageOf(found, query.limit);
     return { status: 200, body: { data: page.map(shown), next_cursor: last?.msisdn ?? null } };
   },
@@ -97,21 +84,13 @@ export const extendBlacklist = endpoint({
       expires_at: blacklistEntrySchema.shape.expires_at,
     }),
   },
-  async handle({ services, caller, body, receivedAt }) {
-    const { msisdn, msisdns, reason, expires_at: expiresAt } = body;
-    if (expiresAt !== null && expiresAt <= receivedAt) {
-      throw new Refused({ reason: 'instant_past', field: 'expires_at' }, 'expires_at');
-    }
-    const { numbers, invalid } = sorted(msisdns ?? [msisdn!]);
-    const adding = stored.extendBlacklist(services.sql, caller.accountId, numbers, reason, expiresAt);
-    await withinQuota({ blacklist: msisdns === undefined ? 'msisdn' : 'msisdns' }, adding);
+  async handle(call) {
+    const { msisdn, msisdns, reason, expires_at: expiresAt } = call.body;
+    const input = { numbers: msisdns ?? msisdn!, reason, expiresAt };
+    const listed = await operations.extendBlacklist({ ...call, input });
     return {
       status: 201,
-      body: {
-        added: numbers.length,
-        invalid,
-        expires_at: expiresAt === null ? null : formatInstant(expiresAt),
-      },
+      body: { ...listed, expires_at: expiresAt === null ? null : formatInstant(expiresAt) },
     };
   },
 });
@@ -124,25 +103,13 @@ export const shortenBlacklist = endpoint({
   summary: 'Takes a number off the blacklist.',
   params: z.strictObject({ msisdn: z.string().meta(PHONE_NUMBER) }),
   responses: { 200: z.strictObject({ removed: z.string() }) },
-  async handle({ services, caller, params }) {
-    const number = parseMsisdn(params.msisdn);
-    if (number === null) throw new Refused({ field: 'msisdn', ...numberProblem(params.msisdn) }, 'msisdn');
-    const removed = await stored.removeFromBlacklist(services.sql, caller.accountId, number);
-    if (!removed) throw new Refused({ reason: 'number_not_listed' });
-    return { status: 200, body: { removed: number } };
+  async handle(call) {
+    const removed = await operations.shortenBlacklist({ ...call, input: call.params });
+    return { status: 200, body: { removed } };
   },
 });
 
-/** What can be listed, each number once, and what cannot, as given. */
-function sorted(given: readonly string[]): { numbers: string[]; invalid: string[] } {
-  const parsed = given.map(parseMsisdn);
-  return {
-    numbers: [...new Set(parsed.filter((number) => number !== null))],
-    invalid: given.filter((_, i) => parsed[i] === null),
-  };
-}
-
-function shown({ msisdn, reason, created_at, expires_at }: stored.BlacklistRow) {
+function shown({ msisdn, reason, created_at, expires_at }: BlacklistRow) {
   return {
     msisdn,
     reason,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseInstant } from '../domain/instants.ts';
-import { isOverlongPolish, parseMsisdn } from '../domain/msisdn.ts';
+import { numberProblem, parseMsisdn } from '../domain/msisdn.ts';
 import { isSenderName } from '../domain/senders.ts';
 import { parseSendWindow } from '../domain/sendWindow.ts';
 import type { Refusal } from '../domain/refusals.ts';
@@ -103,11 +103,6 @@ export const sendWindow = z
   .string()
   .refine((value) => parseSendWindow(value) !== null, issue({ reason: 'window_malformed' }))
   .meta({ pattern: '^(?:[01][0-9]|2[0-3]):[0-5][0-9]-(?:(?:[01][0-9]|2[0-3]):[0-5][0-9]|24:00)$' });
-
-/** What is wrong with a phone number that could not be read. */
-export function numberProblem(input: string): { reason: 'number_malformed' | 'polish_number_too_long' } {
-  return { reason: isOverlongPolish(input) ? 'polish_number_too_long' : 'number_malformed' };
-}
 
 /** A phone number in one of the three formats → MSISDN in E.164 with plus. */
 export const msisdn = z

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { readAccount } from '../db/accounts/accounts.ts';
-import { readAndMark, readInbound, readReply } from '../db/incoming/replies.ts';
+import { readReply } from '../db/incoming/replies.ts';
 import { inboundRecord } from '../domain/inbound.ts';
+import { Refused } from '../domain/refusals.ts';
+import { listReplies } from '../operations/replies.ts';
 import { endpoint } from './http/endpoint.ts';
 import { instant, queryBoolean, queryMsisdn } from './fields.ts';
-import { cursorAfter, idCursor, pageOf, pageSize } from './paging.ts';
+import { cursorAfter, idCursor, pageSize } from './paging.ts';
 import { inboundSchema } from './schemas.ts';
-import { Refused } from '../domain/refusals.ts';
 
 const INBOUND_ID = /^in_[0-9a-z]{26}$/;
 
@@ -36,29 +36,26 @@ export const listInbound = endpoint({
       prefix: z.string().nullable(),
     }),
   },
-  async handle({ services: { sql }, caller: { accountId, readOnly }, query }) {
-    if (query.mark_read === true && readOnly)
-      throw new Refused({ reason: 'test_key_on_live_account' }, 'mark_read');
-    const account = await readAccount(sql, accountId);
-    if (account === null) throw new Refused({ reason: 'account_closed' });
-    const { inbound_number, inbound_prefix: prefix } = account;
-    if (inbound_number === null) {
-      return { status: 200, body: { data: [], next_cursor: null, inbound_number, prefix } };
-    }
-    const filter = {
-      sender: query.from ?? null,
-      since: query.since ?? null,
-      unread: query.unread ?? false,
-      before: query.cursor ?? null,
+  async handle(call) {
+    const { from, since, unread, mark_read, limit, cursor } = call.query;
+    const input = {
+      sender: from ?? null,
+      since: since ?? null,
+      unread: unread ?? false,
+      before: cursor ?? null,
+      limit,
+      mark: mark_read ?? false,
     };
-    // The one that is asked for beyond the page is not marked.
-    const found =
-      query.mark_read === true
-        ? await readAndMark(sql, accountId, filter, query.limit + 1, query.limit)
-        : await readInbound(sql, accountId, filter, query.limit + 1);
-    const { page, last } = pageOf(found, query.limit);
-    const next_cursor = last === undefined ? null : cursorAfter(last.id);
-    return { status: 200, body: { data: page.map(inboundRecord), next_cursor, inbound_number, prefix } };
+    const { replies, last, number, keyword } = await listReplies({ ...call, input });
+    return {
+      status: 200,
+      body: {
+        data: replies.map(inboundRecord),
+        next_cursor: last === null ? null : cursorAfter(last),
+        inbound_number: number,
+        prefix: keyword,
+      },
+    };
   },
 });
 

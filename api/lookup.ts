@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { parseMsisdn } from '../domain/msisdn.ts';
+import { numberProblem, parseMsisdn } from '../domain/msisdn.ts';
 import { Refused } from '../domain/refusals.ts';
 import { lookUp } from '../operations/lookUp.ts';
-import { numberProblem, PHONE_NUMBER } from './fields.ts';
+import { PHONE_NUMBER } from './fields.ts';
 import { endpoint } from './http/endpoint.ts';
 import { lookupSchema } from './schemas.ts';
 

@@ -1,34 +1,29 @@
 import { z } from 'zod';
-import * as stored from '../db/messages/templates.ts';
-import { newId } from '../db/ids.ts';
-import { parsePlaceholders, placeholderNames } from '../domain/placeholders.ts';
-import {
-  changedTemplate,
-  TEMPLATE_BODY_MAX,
-  TEMPLATE_TYPES,
-  type TemplateContent,
-} from '../domain/templates.ts';
-import { endpoint } from './http/endpoint.ts';
-import { mapPaced } from '../operations/pace.ts';
-import { omissible, omissibleWithDefault, plainText } from './fields.ts';
-import { refuseMalformed } from '../operations/sending/malformed.ts';
-import { withinQuota } from '../operations/quotas.ts';
-import { templateSchema } from './schemas.ts';
+import { listTemplates as readTemplates, readTemplate, type TemplateRow } from '../db/messages/templates.ts';
+import { placeholderNames } from '../domain/placeholders.ts';
 import { Refused } from '../domain/refusals.ts';
+import {
+  TEMPLATE_BODY_MAX,
+  TEMPLATE_NAME_MAX,
+  TEMPLATE_SUBJECT_MAX,
+  TEMPLATE_TYPES,
+} from '../domain/templates.ts';
+import { mapPaced } from '../operations/pace.ts';
+import * as operations from '../operations/templates.ts';
+import { omissible, omissibleWithDefault, plainText } from './fields.ts';
+import { endpoint } from './http/endpoint.ts';
+import { templateSchema } from './schemas.ts';
 
-const NAME_MAX = 80;
-const SUBJECT_MAX = 80;
 const TEMPLATE_ID = /^tpl_[0-9a-z]{26}$/;
 // A body of the greatest length (100,000) with every character written as an escape of six, and the rest.
 const REQUEST_LIMIT = 608 * 1024;
-const PARAMS = { template_bytes: 'body' } as const;
 
-const name = plainText.trim().min(1).max(NAME_MAX);
+const name = plainText.trim().min(1).max(TEMPLATE_NAME_MAX);
 const body = plainText.min(1).max(TEMPLATE_BODY_MAX.mms);
 const type = z.enum(TEMPLATE_TYPES);
 const subject = plainText
   .trim()
-  .max(SUBJECT_MAX)
+  .max(TEMPLATE_SUBJECT_MAX)
   .nullable()
   .transform((given) => (given === '' ? null : given));
 const byId = z.strictObject({ id: z.string().regex(TEMPLATE_ID) });
@@ -41,7 +36,7 @@ export const listTemplates = endpoint({
   summary: 'Lists the message templates by name.',
   responses: { 200: z.strictObject({ data: z.array(templateSchema) }) },
   async handle({ services, caller, pace }) {
-    const templates = await stored.listTemplates(services.sql, caller.accountId);
+    const templates = await readTemplates(services.sql, caller.accountId);
     return { status: 200, body: { data: await mapPaced(pace, templates, templateRecord) } };
   },
 });
@@ -60,10 +55,8 @@ export const createTemplate = endpoint({
   }),
   bodyLimit: REQUEST_LIMIT,
   responses: { 201: templateSchema },
-  async handle({ services: { sql }, caller: { accountId }, body: content }) {
-    refuseMalformed(parsePlaceholders(content.body), 'body');
-    checkContent(content);
-    const template = await withinQuota(PARAMS, stored.insertTemplate(sql, accountId, newId('tpl'), content));
+  async handle(call) {
+    const template = await operations.createTemplate({ ...call, input: call.body });
     return { status: 201, body: templateRecord(template) };
   },
 });
@@ -77,7 +70,7 @@ export const getTemplate = endpoint({
   params: byId,
   responses: { 200: templateSchema },
   async handle({ services, caller, params }) {
-    const template = await stored.readTemplate(services.sql, caller.accountId, params.id);
+    const template = await readTemplate(services.sql, caller.accountId, params.id);
     if (template === null) throw new Refused({ reason: 'template_unknown' });
     return { status: 200, body: templateRecord(template) };
   },
@@ -98,18 +91,9 @@ export const changeTemplate = endpoint({
   }),
   bodyLimit: REQUEST_LIMIT,
   responses: { 200: templateSchema },
-  async handle({ services: { sql }, caller: { accountId }, params, body: patch }) {
-    if (Object.values(patch).every((field) => field === undefined))
-      throw new Refused({ reason: 'template_empty' });
-    const changing = stored.changeTemplate(sql, accountId, params.id, (before) => {
-      const content = changedTemplate(before, patch);
-      // A body that stays was taken by the rules of its day.
-      if (patch.body !== undefined) refuseMalformed(parsePlaceholders(patch.body), 'body');
-      checkContent(content);
-      return content;
-    });
-    const template = await withinQuota(PARAMS, changing);
-    if (template === null) throw new Refused({ reason: 'template_unknown' });
+  async handle(call) {
+    const input = { id: call.params.id, patch: call.body };
+    const template = await operations.changeTemplate({ ...call, input });
     return { status: 200, body: templateRecord(template) };
   },
 });
@@ -122,23 +106,13 @@ export const deleteTemplate = endpoint({
   summary: 'Deletes a message template; messages sent with it remain.',
   params: byId,
   responses: { 200: z.strictObject({ deleted: z.string() }) },
-  async handle({ services, caller, params: { id } }) {
-    const deleted = await stored.deleteTemplate(services.sql, caller.accountId, id);
-    if (!deleted) throw new Refused({ reason: 'template_unknown' });
-    return { status: 200, body: { deleted: id } };
+  async handle(call) {
+    await operations.deleteTemplate({ ...call, input: call.params });
+    return { status: 200, body: { deleted: call.params.id } };
   },
 });
 
-/** What the fields have to be to each other. @throws Refused */
-function checkContent({ type: kind, body: text, subject: title }: TemplateContent): void {
-  const limit = TEMPLATE_BODY_MAX[kind];
-  if (text.length > limit) {
-    throw new Refused({ reason: 'field_too_long', field: 'body', limit, unit: 'characters' }, 'body');
-  }
-  if (kind !== 'mms' && title !== null) throw new Refused({ reason: 'template_subject' }, 'subject');
-}
-
-function templateRecord({ id, name: title, type: kind, body: text, ...row }: stored.TemplateRow) {
+function templateRecord({ id, name: title, type: kind, body: text, ...row }: TemplateRow) {
   return {
     id,
     name: title,

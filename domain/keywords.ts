@@ -1,10 +1,12 @@
+/** How a keyword may be written; it is kept in upper case (v2.3.0, Inbound replies). */
+export const KEYWORD = /^[A-Za-z0-9]{2,10}$/;
+
 // Spaces, quotes and other signs may come before the first word, which ends where neither letter nor digit goes on.
 const FIRST_WORD = /^[^\p{L}\p{M}\p{N}]*([\p{L}\p{M}\p{N}]+)/u;
 // "SKLEP: tak", "SKLEP - tak", "SKLEP-tak"; a sign that belongs to what follows stays: "SKLEP -5".
 const SEPARATORS = /^[:;,.!?/|)\]"'”’»–—-]*\s*(?:[:;,./|–—-]+\s+)*/u;
 // Letters may be written with several code units each; beyond this it is no keyword in any writing.
 const LONGEST_WORD = 40;
-const KEYWORD = /^[A-Za-z0-9]{2,10}$/;
 
 /**
  * Reads the first word of a reply as a keyword (v2.3.0, Inbound replies).

@@ -55,6 +55,11 @@ export function isOverlongPolish(input: string): boolean {
   return !(TEN_DIGIT_NEIGHBOURS.includes(foreign?.country) && MOBILE.includes(foreign?.getType()));
 }
 
+/** What is wrong with a phone number that could not be read. */
+export function numberProblem(input: string): { reason: 'number_malformed' | 'polish_number_too_long' } {
+  return { reason: isOverlongPolish(input) ? 'polish_number_too_long' : 'number_malformed' };
+}
+
 /** Whether an MSISDN (E.164 with plus) is Polish; the calling code 48 is Poland's alone. */
 export function isPolish(msisdn: string): boolean {
   return msisdn.startsWith(POLAND);

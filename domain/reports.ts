@@ -58,6 +58,43 @@ export interface ReportFigures extends Record<MessageStatus, number> {
   opt_outs: number;
 }
 
+/** Polish calendar days, `YYYY-MM-DD`, both inside. */
+export interface ReportPeriod {
+  from: string;
+  to: string;
+}
+
+/** What a report says of one group. */
+export interface ReportRow extends ReportFigures {
+  /** The unit's name or the field's value; null where the messages have none. */
+  key: string | null;
+  /** By time: the row's first and last day inside the period. */
+  from?: string | undefined;
+  to?: string | undefined;
+}
+
+/** Sums over the messages accepted in a period, with all that came of them since. */
+export interface Report extends ReportPeriod {
+  group_by: ReportDivision;
+  timezone: 'Europe/Warsaw';
+  /** On a test account: no money was moved. */
+  test_mode?: true | undefined;
+  /** By time in order, without gaps; else the rows with the most messages first. */
+  data: ReportRow[];
+  /** The messages of all rows that are not listed; null when none were left out. */
+  rest: ReportFigures | null;
+  totals: ReportFigures;
+  /** Null when the report is about some messages only. */
+  lookups: LookupSums | null;
+}
+
+/** The most days of a report, and those of one that names none. */
+export const REPORT_DAYS_MAX = 366;
+export const REPORT_DAYS_STANDARD = 30;
+/** The most rows of a report by a field, and those of one that names none. */
+export const REPORT_ROWS_MAX = 1000;
+export const REPORT_ROWS_STANDARD = 100;
+
 const RATE_DIGITS = 4;
 
 /**

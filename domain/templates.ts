@@ -18,11 +18,17 @@ export const TEMPLATE_BODY_MAX: Readonly<Record<TemplateType, number>> = {
   vms: 10_000,
 };
 
+/** Longest name and subject in characters (v2.3.0 leaves both open). */
+export const TEMPLATE_NAME_MAX = 80;
+export const TEMPLATE_SUBJECT_MAX = 80;
+
+/** A change of a template; what is not given stays. */
+export type TemplatePatch = {
+  readonly [Field in keyof TemplateContent]?: TemplateContent[Field] | undefined;
+};
+
 /** The content with the given fields changed. */
-export function changedTemplate(
-  stored: TemplateContent,
-  patch: { readonly [Field in keyof TemplateContent]?: TemplateContent[Field] | undefined },
-): TemplateContent {
+export function changedTemplate(stored: TemplateContent, patch: TemplatePatch): TemplateContent {
   const { name = stored.name, type = stored.type, body = stored.body, subject = stored.subject } = patch;
   return { name, type, body, subject };
 }

@@ -1,31 +1,21 @@
 import { z } from 'zod';
-import { changeSettings, readAccount } from '../../db/accounts/accounts.ts';
-import { type KeywordRefusal, KeywordRefusedError } from '../../db/accounts/keywords.ts';
-import { isActiveSender } from '../../db/accounts/senders.ts';
+import { readAccount } from '../../db/accounts/accounts.ts';
+import { KEYWORD } from '../../domain/keywords.ts';
 import { defaultForeignPrice } from '../../domain/price.ts';
+import { Refused } from '../../domain/refusals.ts';
+import { changeSettings } from '../../operations/settings.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { issue, sendWindow, senderName } from '../fields.ts';
 import { accountSchema } from '../schemas.ts';
-import { Refused } from '../../domain/refusals.ts';
-
-const INBOUND_PREFIX = /^[A-Za-z0-9]{2,10}$/;
-
-const REFUSALS = {
-  opt_out: 'prefix_reserved',
-  everyday: 'prefix_everyday',
-  taken: 'prefix_taken',
-  resting: 'prefix_resting',
-  too_many: 'prefix_changes',
-} as const satisfies Record<KeywordRefusal, string>;
 
 const settings = {
   sender_name: senderName.nullable().optional(),
   send_window: sendWindow.nullable().optional(),
   inbound_prefix: z
     .string()
-    .refine((value) => INBOUND_PREFIX.test(value), issue({ reason: 'prefix_malformed' }))
+    .refine((value) => KEYWORD.test(value), issue({ reason: 'prefix_malformed' }))
     .transform((value) => value.toUpperCase())
-    .meta({ pattern: INBOUND_PREFIX.source })
+    .meta({ pattern: KEYWORD.source })
     .nullable()
     .optional(),
 };
@@ -67,20 +57,8 @@ export const changeAccount = endpoint({
       inbound_prefix: z.string().nullable().optional(),
     }),
   },
-  async handle({ services: { sql }, caller, body }) {
-    const { accountId } = caller;
-    if (Object.keys(body).length === 0) throw new Refused({ reason: 'settings_empty' });
-    const sender = body.sender_name ?? null;
-    if (sender !== null && !(await isActiveSender(sql, accountId, sender))) {
-      throw new Refused({ reason: 'sender_inactive', sender }, 'sender_name');
-    }
-    try {
-      await changeSettings(sql, caller, body);
-    } catch (error) {
-      if (!(error instanceof KeywordRefusedError)) throw error;
-      const reason = REFUSALS[error.why];
-      throw new Refused({ reason }, 'inbound_prefix');
-    }
-    return { status: 200, body: { id: accountId, ...body } };
+  async handle(call) {
+    await changeSettings({ ...call, input: call.body });
+    return { status: 200, body: { id: call.caller.accountId, ...call.body } };
   },
 });

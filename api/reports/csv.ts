@@ -1,8 +1,7 @@
 import { stringify } from 'csv-stringify/sync';
-import type { ReportFigures } from '../../domain/reports.ts';
+import type { Report, ReportFigures } from '../../domain/reports.ts';
 import { protectedCell } from '../../domain/tableCell.ts';
 import { MESSAGE_STATUSES } from '../../domain/statuses.ts';
-import type { Report } from './schema.ts';
 
 const COLUMNS = [
   'row',

@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { addDays, CALENDAR_UNITS, daysInside, parseDay, polishDay } from '../../domain/calendar.ts';
-import { REPORT_FIELDS } from '../../domain/reports.ts';
+import { CALENDAR_UNITS, parseDay } from '../../domain/calendar.ts';
+import {
+  REPORT_DAYS_MAX,
+  REPORT_DAYS_STANDARD,
+  REPORT_FIELDS,
+  REPORT_ROWS_MAX,
+  REPORT_ROWS_STANDARD,
+} from '../../domain/reports.ts';
 import { MESSAGE_STATUSES } from '../../domain/statuses.ts';
 import { issue, pageLimit, reference, senderName } from '../fields.ts';
-import { Refused } from '../../domain/refusals.ts';
-
-const STANDARD_DAYS = 30;
-const MOST_DAYS = 366;
-const GROUPS_MOST = 1000;
-const GROUPS_STANDARD = 100;
 
 const day = z
   .string()
@@ -20,7 +20,7 @@ export const reportQuery = z.strictObject({
   from: day
     .optional()
     .describe(
-      `The first Polish calendar day. Without it, the ${STANDARD_DAYS} days up to \`to\`. A report covers at most ${MOST_DAYS} days.`,
+      `The first Polish calendar day. Without it, the ${REPORT_DAYS_STANDARD} days up to \`to\`. A report covers at most ${REPORT_DAYS_MAX} days.`,
     ),
   to: day.optional().describe('The last Polish calendar day, included. Without it, today.'),
   group_by: z
@@ -36,30 +36,7 @@ export const reportQuery = z.strictObject({
   reference: reference.optional().describe('Only messages with this reference.'),
   status: z.enum(MESSAGE_STATUSES).optional().describe('Only messages that have this status now.'),
   type: z.enum(['sms', 'mms', 'vms']).optional().describe('Only messages of this kind.'),
-  limit: pageLimit(GROUPS_MOST, GROUPS_STANDARD).describe(
+  limit: pageLimit(REPORT_ROWS_MAX, REPORT_ROWS_STANDARD).describe(
     'How many rows at most when grouping by sender, country, reference or status: those with the most messages. The others are added up in `rest`. Days, weeks and months are always all there.',
   ),
 });
-
-/** Polish calendar days, `YYYY-MM-DD`, both inside. */
-export interface Period {
-  from: string;
-  to: string;
-}
-
-/**
- * The period asked for.
- * @param now epoch milliseconds
- * @throws Refused when it ends before it begins, or is too long
- */
-export function reportPeriod(
-  asked: { from?: string | undefined; to?: string | undefined },
-  now: number,
-): Period {
-  const to = asked.to ?? polishDay(now);
-  const from = asked.from ?? addDays(to, 1 - STANDARD_DAYS);
-  const days = daysInside(from, to);
-  if (days < 1) throw new Refused({ reason: 'period_reversed' }, 'from');
-  if (days > MOST_DAYS) throw new Refused({ reason: 'period_too_long', limit: MOST_DAYS }, 'from');
-  return { from, to };
-}

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CALENDAR_UNITS } from '../../domain/calendar.ts';
-import { REPORT_FIELDS, type ReportFigures } from '../../domain/reports.ts';
+import { type Report, REPORT_FIELDS, type ReportFigures } from '../../domain/reports.ts';
 
 const count = (description: string) => z.int().nonnegative().describe(description);
 const grosze = (description: string) => z.int().describe(`${description} Grosze net.`);
@@ -90,6 +90,4 @@ export const reportSchema = z
   .meta({
     id: 'Report',
     description: 'Sums over the messages accepted in a period, with all that came of them since.',
-  });
-
-export type Report = z.input<typeof reportSchema>;
+  }) satisfies z.ZodType<Report>;

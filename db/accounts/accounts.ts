@@ -2,7 +2,7 @@ import type { CountryRates } from '../../domain/price.ts';
 import type { Database, Sql } from '../connection.ts';
 import { inTurn } from '../turns.ts';
 import { type Requester, writeApiChange } from './audit.ts';
-import { KeywordRefusedError, keywordRefusal, requireConsent } from './keywords.ts';
+import { isAllowed, keywordRefusal, KeywordUnavailableError } from './keywords.ts';
 
 /** What an account shows of itself; names as the columns, money in grosze net. */
 export interface AccountRow {
@@ -49,15 +49,22 @@ export async function readAccount(sql: Sql, accountId: string): Promise<AccountR
 
 /**
  * Writes the settings that are given, and the audit record of what they change.
- * @throws KeywordRefusedError when it cannot have the inbound prefix; nothing is changed then
+ * @param claim asked about an inbound prefix that it does not have yet, and whether the operator allows it to the account; what it
+ *   throws is thrown, and nothing is changed
+ * @throws KeywordUnavailableError when it cannot have the inbound prefix; nothing is changed then
  */
-export async function changeSettings(sql: Database, by: Requester, settings: AccountSettings): Promise<void> {
+export async function changeSettings(
+  sql: Database,
+  by: Requester,
+  settings: AccountSettings,
+  claim: (keyword: string, allowed: boolean) => void,
+): Promise<void> {
   try {
     await inTurn(sql, `settings of ${by.accountId}`, async (tx) => {
       const before = await lockSettings(tx, by.accountId);
       const after = { ...before, ...onlyGiven(settings) };
       if (after.inbound_prefix !== null && after.inbound_prefix !== before.inbound_prefix) {
-        await requireConsent(tx, by.accountId, after.inbound_prefix);
+        claim(after.inbound_prefix, await isAllowed(tx, by.accountId, after.inbound_prefix));
       }
       await tx`
         update accounts
@@ -71,7 +78,7 @@ export async function changeSettings(sql: Database, by: Requester, settings: Acc
     });
   } catch (error) {
     const why = keywordRefusal(error);
-    throw why === null ? error : new KeywordRefusedError(why);
+    throw why === null ? error : new KeywordUnavailableError(why);
   }
 }
 

@@ -1,38 +1,22 @@
-import { guardOf } from '../../domain/guardedKeywords.ts';
 import { hasSqlState, type Sql, SQLSTATE } from '../connection.ts';
 
-/** Why a keyword is not to be had: words that unsubscribe, everyday words without the operator's consent, … */
-export type KeywordRefusal = 'opt_out' | 'everyday' | 'taken' | 'resting' | 'too_many';
-
-/** An account cannot have the keyword it claims (v2.3.0, Account and senders: 409). */
-export class KeywordRefusedError extends Error {
-  override readonly name = 'KeywordRefusedError';
-  constructor(readonly why: KeywordRefusal) {
+/** An account cannot have the keyword it claims, as the schema sees it (v2.3.0, Account and senders: 409). */
+export class KeywordUnavailableError extends Error {
+  override readonly name = 'KeywordUnavailableError';
+  constructor(readonly why: 'taken' | 'resting' | 'too_many') {
     super(why);
   }
 }
 
-/**
- * Lets pass what anybody may claim, and what the operator has allowed to the account; call it with the account locked, so
- * that a consent that is being taken back is seen.
- * @throws KeywordRefusedError
- */
-export async function requireConsent(sql: Sql, accountId: string, keyword: string): Promise<void> {
-  const guard = guardOf(keyword);
-  if (guard === null) return;
-  if (guard === 'opt_out' || !(await isAllowed(sql, accountId, keyword))) {
-    throw new KeywordRefusedError(guard);
-  }
-}
-
 /** What the schema's refusal of a keyword means; null for any other error. */
-export function keywordRefusal(error: unknown): KeywordRefusal | null {
+export function keywordRefusal(error: unknown): KeywordUnavailableError['why'] | null {
   if (hasSqlState(error, SQLSTATE.uniqueViolation)) return 'taken';
   if (hasSqlState(error, SQLSTATE.keywordRests)) return 'resting';
   return hasSqlState(error, SQLSTATE.keywordsTooMany) ? 'too_many' : null;
 }
 
-async function isAllowed(sql: Sql, accountId: string, keyword: string): Promise<boolean> {
+/** Whether the operator has allowed the word to the account; read with the account locked, it stays so. */
+export async function isAllowed(sql: Sql, accountId: string, keyword: string): Promise<boolean> {
   const found = await sql`select from allowed_keywords where account_id = ${accountId} and word = ${keyword}`;
   return found.length > 0;
 }

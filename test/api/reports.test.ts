@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Report } from '../../api/reports/schema.ts';
+import type { Report } from '../../domain/reports.ts';
 import { readReport } from '../../db/reports/reports.ts';
 import { transaction } from '../../db/transaction.ts';
 import { addDays, polishDay } from '../../domain/calendar.ts';

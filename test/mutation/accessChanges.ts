@@ -45,8 +45,8 @@ export const ACCESS_CHANGES: readonly Change[] = [
   },
   {
     name: 'a test key marks replies of a live account',
-    file: 'api/inbound.ts',
-    from: 'query.mark_read === true && readOnly',
+    file: 'operations/replies.ts',
+    from: 'mark && readOnly',
     to: 'false',
     tests: ['test/api/testKeys.test.ts'],
     only: 'reads replies',
@@ -245,9 +245,9 @@ export const ACCESS_CHANGES: readonly Change[] = [
   },
   {
     name: 'with a consent, a word that opts out is a keyword',
-    file: 'db/accounts/keywords.ts',
-    from: "guard === 'opt_out' || !",
-    to: '!',
+    file: 'operations/settings.ts',
+    from: "if (guard === 'opt_out') throw",
+    to: "if (guard === 'opt_out' && !allowed) throw",
     tests: ['test/api/keywords.test.ts'],
     only: 'also with a consent',
   },

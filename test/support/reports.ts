@@ -1,5 +1,5 @@
 import { expect, inject } from 'vitest';
-import type { Report } from '../../api/reports/schema.ts';
+import type { Report } from '../../domain/reports.ts';
 import type { TestAccount } from './factories.ts';
 
 export const HOUR = 3_600_000;

@@ -433,9 +433,9 @@ export const PROTOCOL_CHANGES: readonly Change[] = [
   },
   {
     name: 'a report unless told is of 31 days',
-    file: 'api/reports/query.ts',
-    from: 'addDays(to, 1 - STANDARD_DAYS)',
-    to: 'addDays(to, -STANDARD_DAYS)',
+    file: 'operations/reports/period.ts',
+    from: 'addDays(to, 1 - REPORT_DAYS_STANDARD)',
+    to: 'addDays(to, -REPORT_DAYS_STANDARD)',
     tests: ['test/api/reports.test.ts'],
     only: 'is the last 30 days',
   },

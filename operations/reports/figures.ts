@@ -1,12 +1,17 @@
 import type { ReportGroup } from '../../db/reports/reports.ts';
 import type { CalendarSpan } from '../../domain/calendar.ts';
-import { type LookupSums, NOTHING_SENT, type ReportDivision, reportFigures } from '../../domain/reports.ts';
-import type { Period } from './query.ts';
-import type { Report } from './schema.ts';
+import {
+  type LookupSums,
+  NOTHING_SENT,
+  type Report,
+  type ReportDivision,
+  reportFigures,
+  type ReportPeriod,
+} from '../../domain/reports.ts';
 
 /** What was asked for. */
-export interface Asked {
-  period: Period;
+export interface AskedReport {
+  period: ReportPeriod;
   by: ReportDivision;
   /** The units of the calendar; null when divided by a field. */
   spans: CalendarSpan[] | null;
@@ -15,9 +20,9 @@ export interface Asked {
   filtered: boolean;
 }
 
-/** Presents a report: by time one row for each unit, messages or not. */
-export function presentReport(
-  { period, by, spans, testMode, filtered }: Asked,
+/** Makes a report of the sums that were read: by time one row for each unit, messages or not. */
+export function reportOf(
+  { period, by, spans, testMode, filtered }: AskedReport,
   { groups, lookups }: { groups: ReportGroup[]; lookups: LookupSums },
 ): Report {
   const totals = groups.find(({ total }) => total) ?? NOTHING_SENT;

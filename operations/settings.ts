@@ -1,0 +1,50 @@
+import { type AccountSettings, changeSettings as store } from '../db/accounts/accounts.ts';
+import { KeywordUnavailableError } from '../db/accounts/keywords.ts';
+import { isActiveSender } from '../db/accounts/senders.ts';
+import { guardOf } from '../domain/guardedKeywords.ts';
+import { Refused } from '../domain/refusals.ts';
+import type { Asked } from './asked.ts';
+
+const UNAVAILABLE = {
+  taken: 'prefix_taken',
+  resting: 'prefix_resting',
+  too_many: 'prefix_changes',
+} as const satisfies Record<KeywordUnavailableError['why'], string>;
+
+/**
+ * Changes an account's default sender, sending hours or keyword (v2.3.0, Account and senders); what is not given stays, null
+ * takes it away.
+ * @throws Refused where nothing is given, for a sender that is not active, and for a keyword that the account cannot have;
+ *   nothing is changed then
+ */
+export async function changeSettings({
+  services: { sql },
+  caller,
+  input: settings,
+}: Asked<AccountSettings>): Promise<void> {
+  if (Object.values(settings).every((value) => value === undefined))
+    throw new Refused({ reason: 'settings_empty' });
+  const sender = settings.sender_name ?? null;
+  if (sender !== null && !(await isActiveSender(sql, caller.accountId, sender))) {
+    throw new Refused({ reason: 'sender_inactive', sender }, 'sender_name');
+  }
+  try {
+    await store(sql, caller, settings, refuseGuarded);
+  } catch (error) {
+    if (!(error instanceof KeywordUnavailableError)) throw error;
+    throw unavailable(UNAVAILABLE[error.why]);
+  }
+}
+
+/** Words that unsubscribe are nobody's; everyday words need the operator's consent. */
+function refuseGuarded(keyword: string, allowed: boolean): void {
+  const guard = guardOf(keyword);
+  if (guard === 'opt_out') throw unavailable('prefix_reserved');
+  if (guard === 'everyday' && !allowed) throw unavailable('prefix_everyday');
+}
+
+function unavailable(
+  reason: 'prefix_reserved' | 'prefix_everyday' | (typeof UNAVAILABLE)[keyof typeof UNAVAILABLE],
+): Refused {
+  return new Refused({ reason }, 'inbound_prefix');
+}

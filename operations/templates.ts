@@ -1,0 +1,71 @@
+import { newId } from '../db/ids.ts';
+import * as stored from '../db/messages/templates.ts';
+import { parsePlaceholders } from '../domain/placeholders.ts';
+import { Refused } from '../domain/refusals.ts';
+import {
+  changedTemplate,
+  TEMPLATE_BODY_MAX,
+  type TemplateContent,
+  type TemplatePatch,
+} from '../domain/templates.ts';
+import type { Asked } from './asked.ts';
+import { withinQuota } from './quotas.ts';
+import { refuseMalformed } from './sending/malformed.ts';
+
+const BLAMED = { template_bytes: 'body' } as const;
+
+/** Stores a new template (v2.3.0, Templates). @throws Refused for what does not fit together, and beyond the account's quotas */
+export async function createTemplate({
+  services: { sql },
+  caller: { accountId },
+  input: content,
+}: Asked<TemplateContent>): Promise<stored.TemplateRow> {
+  refuseMalformed(parsePlaceholders(content.body), 'body');
+  refuseUnfit(content);
+  return await withinQuota(BLAMED, stored.insertTemplate(sql, accountId, newId('tpl'), content));
+}
+
+/**
+ * Changes a template: what is not given stays, and what comes of it is held to the rules of a new one.
+ * @throws Refused also where nothing is given, and where there is no such template
+ */
+export async function changeTemplate({
+  services: { sql },
+  caller: { accountId },
+  input: { id, patch },
+}: Asked<{ id: string; patch: TemplatePatch }>): Promise<stored.TemplateRow> {
+  if (Object.values(patch).every((field) => field === undefined))
+    throw new Refused({ reason: 'template_empty' });
+  const changing = stored.changeTemplate(sql, accountId, id, (before) => {
+    const content = changedTemplate(before, patch);
+    // A body that stays was taken by the rules of its day.
+    if (patch.body !== undefined) refuseMalformed(parsePlaceholders(patch.body), 'body');
+    refuseUnfit(content);
+    return content;
+  });
+  const template = await withinQuota(BLAMED, changing);
+  if (template === null) throw unknown();
+  return template;
+}
+
+/** Removes a template; messages sent with it remain. @throws Refused where there is none */
+export async function deleteTemplate({
+  services: { sql },
+  caller: { accountId },
+  input: { id },
+}: Asked<{ id: string }>): Promise<void> {
+  if (!(await stored.deleteTemplate(sql, accountId, id))) throw unknown();
+}
+
+/** What the fields have to be to each other. */
+function refuseUnfit({ type, body, subject }: TemplateContent): void {
+  const limit = TEMPLATE_BODY_MAX[type];
+  if (body.length > limit) {
+    throw new Refused({ reason: 'field_too_long', field: 'body', limit, unit: 'characters' }, 'body');
+  }
+  if (type !== 'mms' && subject !== null) throw new Refused({ reason: 'template_subject' }, 'subject');
+}
+
+function unknown(): Refused {
+  return new Refused({ reason: 'template_unknown' });
+}
