@@ -85,12 +85,12 @@ export const extendBlacklist = endpoint({
     }),
   },
   async handle(call) {
-    const { msisdn, msisdns, reason, expires_at: expiresAt } = call.body;
-    const input = { numbers: msisdns ?? msisdn!, reason, expiresAt };
+    const { msisdn, msisdns, reason, expires_at } = call.body;
+    const input = { numbers: msisdns ?? msisdn!, reason, expires_at };
     const listed = await operations.extendBlacklist({ ...call, input });
     return {
       status: 201,
-      body: { ...listed, expires_at: expiresAt === null ? null : formatInstant(expiresAt) },
+      body: { ...listed, expires_at: expires_at === null ? null : formatInstant(expires_at) },
     };
   },
 });

@@ -1,15 +1,15 @@
 import { z } from 'zod';
+import { COMPOSED_OF } from '../domain/composed.ts';
 import { parseInstant } from '../domain/instants.ts';
 import { numberProblem, parseMsisdn } from '../domain/msisdn.ts';
 import { isSenderName } from '../domain/senders.ts';
 import { parseSendWindow } from '../domain/sendWindow.ts';
 import type { Refusal } from '../domain/refusals.ts';
+import { EXACT_MAX, isStorable } from '../domain/storable.ts';
 
 const REFERENCE_MAX = 255;
 const SENDER_MAX = 15;
 const DIGITS = /^[0-9]{1,9}$/;
-// A lone surrogate is no character, and PostgreSQL stores no NUL.
-const UNSTORABLE = /[\0\p{Surrogate}]/u;
 const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 
 /** How a phone number may be written, for descriptions of the interface; which ones exist no pattern can tell. */
@@ -51,9 +51,6 @@ export function given(field: string, type: 'string' | 'array'): object {
   return { required: [field], properties: { [field]: { type } } };
 }
 
-// Composing (NFC) makes one unit of at most four.
-const COMPOSED_OF = 4;
-
 /**
  * For `refine`, before a text is composed: refuses what is longer than `max` however it is composed, so that nobody has megabytes
  * composed to be told that.
@@ -66,7 +63,7 @@ export function notFarBeyond(max: number): [(value: string) => boolean, { params
 /** Text as it can be stored and shown: no NUL, no lone surrogates. */
 export const plainText = z
   .string()
-  .refine((value) => !UNSTORABLE.test(value), issue({ reason: 'characters_forbidden' }))
+  .refine(isStorable, issue({ reason: 'characters_forbidden' }))
   .meta({ pattern: '^[^\\u0000]*$' });
 
 /** Text on one line: no control characters either. */
@@ -151,9 +148,6 @@ export const queryBoolean = z
   .enum(['true', 'false'])
   .transform((value) => value === 'true')
   .meta({ type: 'boolean', enum: undefined });
-
-/** The greatest number that may become text: of 15 digits, which JSON keeps as they were written. */
-export const EXACT_MAX = 999_999_999_999_999;
 
 /** A number that is to become text: of a greater one other digits than the caller's would be left. */
 export const exactNumber = z

@@ -44,7 +44,7 @@ export const listInbound = endpoint({
       unread: unread ?? false,
       before: cursor ?? null,
       limit,
-      mark: mark_read ?? false,
+      mark_read: mark_read ?? false,
     };
     const { replies, last, number, keyword } = await listReplies({ ...call, input });
     return {

@@ -1,4 +1,7 @@
+import { composed, COMPOSED_OF } from './composed.ts';
 import { placeholderKey, RESERVED_KEYS } from './placeholders.ts';
+import type { Refusal } from './refusals.ts';
+import { EXACT_MAX, isStorable } from './storable.ts';
 
 /** Most custom fields of a contact (v2.3.0, Limits). */
 export const CUSTOM_FIELDS_MAX = 20;
@@ -30,6 +33,44 @@ export function repeatedKey(keys: readonly string[]): string | null {
     seen.add(compared);
   }
   return null;
+}
+
+/**
+ * Reads what somebody gave as custom fields (v2.3.0, Contact): keys composed, numbers as text, null and empty text as null.
+ * @returns the first thing that keeps them from being any
+ */
+export function readCustomFields(given: unknown): { fields: CustomFieldChanges } | { problem: Refusal } {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    return { problem: { reason: 'field_type', field: 'fields', expected: 'object' } };
+  }
+  const fields: [string, string | null][] = [];
+  for (const [written, content] of Object.entries(given)) {
+    const key = composed(written);
+    const fault = customKeyProblem(key);
+    if (fault !== null) return { problem: { reason: `field_key_${fault}`, key } };
+    const value = content === '' ? null : readValue(content);
+    if (value === undefined) {
+      return { problem: { reason: 'field_value_malformed', key, limit: CUSTOM_VALUE_MAX } };
+    }
+    fields.push([key, value]);
+  }
+  const repeated = repeatedKey(fields.map(([key]) => key));
+  if (repeated !== null) return { problem: { reason: 'field_key_repeated', key: repeated } };
+  if (fields.filter(([, value]) => value !== null).length > CUSTOM_FIELDS_MAX) {
+    return { problem: { reason: 'fields_too_many', limit: CUSTOM_FIELDS_MAX } };
+  }
+  return { fields: Object.fromEntries(fields) };
+}
+
+/** One value; undefined where it cannot be one. */
+function readValue(content: unknown): string | null | undefined {
+  if (content === null) return null;
+  if (typeof content === 'number') return Math.abs(content) <= EXACT_MAX ? String(content) : undefined;
+  if (typeof content !== 'string' || !isStorable(content)) return undefined;
+  // Nobody has megabytes composed to be told that they are too long.
+  if (content.length > COMPOSED_OF * CUSTOM_VALUE_MAX) return undefined;
+  const value = composed(content);
+  return value.length <= CUSTOM_VALUE_MAX ? value : undefined;
 }
 
 /**

@@ -10,7 +10,7 @@ export interface BlacklistAddition {
   numbers: string | readonly string[];
   reason: string;
   /** Epoch milliseconds; null: no end. */
-  expiresAt: number | null;
+  expires_at: number | null;
 }
 
 /** What was listed. */
@@ -29,7 +29,7 @@ export interface Blacklisted {
 export async function extendBlacklist({
   services: { sql },
   caller: { accountId },
-  input: { numbers, reason, expiresAt },
+  input: { numbers, reason, expires_at: expiresAt },
   receivedAt,
 }: Asked<BlacklistAddition>): Promise<Blacklisted> {
   if (expiresAt !== null && expiresAt <= receivedAt) {

@@ -9,7 +9,7 @@ export interface RepliesInput extends InboundFilter {
   /** Most of them. */
   limit: number;
   /** Marks those that are returned as read. */
-  mark: boolean;
+  mark_read: boolean;
 }
 
 /** A page of replies, and where the account receives them. */
@@ -31,7 +31,7 @@ export interface Replies {
 export async function listReplies({
   services: { sql },
   caller: { accountId, readOnly },
-  input: { limit, mark, ...filter },
+  input: { limit, mark_read: mark, ...filter },
 }: Asked<RepliesInput>): Promise<Replies> {
   if (mark && readOnly) throw new Refused({ reason: 'test_key_on_live_account' }, 'mark_read');
   const account = await readAccount(sql, accountId);

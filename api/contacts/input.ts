@@ -1,17 +1,15 @@
 import { z } from 'zod';
 import {
-  CUSTOM_FIELDS_MAX,
   CUSTOM_KEY,
   CUSTOM_VALUE_MAX,
   type CustomFieldChanges,
-  customKeyProblem,
-  repeatedKey,
+  readCustomFields,
 } from '../../domain/contactFields.ts';
 import { CONTACT_GROUPS_MAX, EMAIL_MAX, PERSON_NAME_MAX } from '../../domain/contacts.ts';
 import { composed } from '../../domain/composed.ts';
-import { issue, lineText, msisdn, notFarBeyond, plainText, EXACT_MAX, exactNumber } from '../fields.ts';
+import { EXACT_MAX } from '../../domain/storable.ts';
+import { issue, lineText, msisdn, notFarBeyond, plainText } from '../fields.ts';
 import { groupReference } from '../groups/input.ts';
-import type { Refusal } from '../../domain/refusals.ts';
 
 const email = z.email();
 const orNull = (value: string | null): string | null => (value === '' ? null : value);
@@ -37,13 +35,6 @@ const emailAddress = plainText
   .nullable()
   .transform(orNull)
   .optional();
-
-const customValue = z
-  .union([
-    exactNumber.transform(String),
-    plainText.refine(...notFarBeyond(CUSTOM_VALUE_MAX)).transform(composed),
-  ])
-  .pipe(z.string().max(CUSTOM_VALUE_MAX));
 
 // Read by hand: the key is named in the problem, and a value that is no text may be a number.
 const customFields = z
@@ -90,29 +81,3 @@ export const numberedContact = z
 export const contactPatch = z
   .strictObject({ msisdn: msisdn.optional(), ...contactFields })
   .transform(({ msisdn: number, ...change }) => ({ msisdn: number, change }));
-
-function readCustomFields(value: unknown): { fields: CustomFieldChanges } | { problem: Refusal } {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return { problem: { reason: 'field_type', field: 'fields', expected: 'object' } };
-  }
-  const fields: [string, string | null][] = [];
-  for (const [given, content] of Object.entries(value)) {
-    const key = composed(given);
-    const fault = customKeyProblem(key);
-    if (fault !== null) return { problem: { reason: `field_key_${fault}`, key } };
-    if (content === null || content === '') fields.push([key, null]);
-    else {
-      const parsed = customValue.safeParse(content);
-      if (!parsed.success) {
-        return { problem: { reason: 'field_value_malformed', key, limit: CUSTOM_VALUE_MAX } };
-      }
-      fields.push([key, parsed.data]);
-    }
-  }
-  const repeated = repeatedKey(fields.map(([key]) => key));
-  if (repeated !== null) return { problem: { reason: 'field_key_repeated', key: repeated } };
-  if (fields.filter(([, content]) => content !== null).length > CUSTOM_FIELDS_MAX) {
-    return { problem: { reason: 'fields_too_many', limit: CUSTOM_FIELDS_MAX } };
-  }
-  return { fields: Object.fromEntries(fields) };
-}

@@ -2,7 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { joinedNames, splitNames } from '../../domain/contactTable.ts';
 import { protectedCell, unprotectedCell } from '../../domain/tableCell.ts';
-import { customKeyProblem, mergeCustomFields, repeatedKey } from '../../domain/contactFields.ts';
+import {
+  customKeyProblem,
+  mergeCustomFields,
+  readCustomFields,
+  repeatedKey,
+} from '../../domain/contactFields.ts';
 import { changedContact, isMeantAsGroupId, NAMELESS } from '../../domain/contacts.ts';
 
 describe('keys of custom fields', () => {
@@ -28,6 +33,37 @@ describe('keys of custom fields', () => {
     expect(repeatedKey(['a', 'b', 'ą'])).toBeNull();
     expect(repeatedKey(['a', 'ą', 'a\u0328'])).toBe('a\u0328');
     expect(repeatedKey(['Ł', 'ł'])).toBe('ł');
+  });
+});
+
+describe('custom fields as they are given', () => {
+  it('are texts, exact numbers, and null or an empty text for what is to go', () => {
+    const given = { 'a\u0328': 'z\u0307', n: -1.5, m: 999_999_999_999_999, gone: null, empty: '' };
+    expect(readCustomFields(given)).toEqual({
+      fields: { ą: 'ż', n: '-1.5', m: '999999999999999', gone: null, empty: null },
+    });
+  });
+  it.each([
+    ['no object', [], { reason: 'field_type', field: 'fields', expected: 'object' }],
+    ['a key that cannot be one', { '1a': 'x' }, { reason: 'field_key_malformed', key: '1a' }],
+    ['a key of our own', { Imie: 'x' }, { reason: 'field_key_reserved', key: 'Imie' }],
+    ['a key in two spellings', { a: 'x', A: 'y' }, { reason: 'field_key_repeated', key: 'A' }],
+    ['a number that is not exact', { a: 1e15 }, { reason: 'field_value_malformed', key: 'a', limit: 200 }],
+    ['no number', { a: NaN }, { reason: 'field_value_malformed', key: 'a', limit: 200 }],
+    ['a truth value', { a: true }, { reason: 'field_value_malformed', key: 'a', limit: 200 }],
+    ['what cannot be stored', { a: 'x\0' }, { reason: 'field_value_malformed', key: 'a', limit: 200 }],
+    ['a long value', { a: 'x'.repeat(201) }, { reason: 'field_value_malformed', key: 'a', limit: 200 }],
+    [
+      'too many',
+      Object.fromEntries(Array.from({ length: 21 }, (_, i) => [`k${i}`, 'x'])),
+      { reason: 'fields_too_many', limit: 20 },
+    ],
+  ])('cannot be %s', (_, given, problem) => {
+    expect(readCustomFields(given)).toEqual({ problem });
+  });
+  it('may name more than 20 where the others go', () => {
+    const named = Object.fromEntries(Array.from({ length: 25 }, (_, i) => [`k${i}`, i < 20 ? 'x' : null]));
+    expect(readCustomFields(named)).toEqual({ fields: named });
   });
 });
 

@@ -98,8 +98,8 @@ export const REQUEST_CHANGES: readonly Change[] = [
   {
     name: 'POST /v1/blacklist answers the moment of the request as the end',
     file: 'api/blacklist.ts',
-    from: 'expires_at: expiresAt === null ? null : formatInstant(expiresAt)',
-    to: 'expires_at: expiresAt === null ? null : formatInstant(Date.now())',
+    from: 'expires_at: expires_at === null ? null : formatInstant(expires_at)',
+    to: 'expires_at: expires_at === null ? null : formatInstant(Date.now())',
     tests: ['test/api/blacklist.test.ts'],
     only: 'counts distinct numbers|overlapping requests',
   },
