@@ -27,15 +27,16 @@ export interface ContactChange {
 /** A contact nobody has said anything of. */
 export const NAMELESS: ContactContent = { first_name: null, last_name: null, email: null, fields: {} };
 
-/** Longest first and last name, email and group name in characters (v2.3.0 leaves the first three open). */
+/** Longest first or last name and email in characters; v2.3.0 leaves them open. */
 export const PERSON_NAME_MAX = 100;
 export const EMAIL_MAX = 254;
+/** Longest name of a group in characters (v2.3.0, Limits). */
 export const GROUP_NAME_MAX = 80;
 /** Most groups that one change of a contact may name. */
 export const CONTACT_GROUPS_MAX = 100;
 /** Most contacts of one import (v2.3.0, Limits). */
 export const IMPORT_MAX = 500;
-/** Most contacts that come into a group at once (v2.3.0, Groups). */
+/** Most contacts that come into a group at once (v2.3.0, Limits). */
 export const MEMBERS_ADDED_MAX = 500;
 /** The form of a contact's and of a group's id. */
 export const CONTACT_ID = /^ct_[0-9a-z]{26}$/;
