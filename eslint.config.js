@@ -4,13 +4,13 @@ import tseslint from 'typescript-eslint';
 const ROOMS = {
   domain: [],
   db: ['domain'],
-  carriers: ['domain'],
+  providers: ['domain'],
   workflows: ['domain', 'activities'],
   telemetry: ['db', 'workflows'],
   operations: ['db', 'domain', 'telemetry', 'workflows'],
-  activities: ['carriers', 'db', 'domain', 'telemetry', 'workflows'],
-  worker: ['activities', 'carriers', 'db', 'domain', 'telemetry', 'workflows'],
-  api: ['activities', 'carriers', 'db', 'domain', 'operations', 'telemetry', 'workflows'],
+  activities: ['providers', 'db', 'domain', 'telemetry', 'workflows'],
+  worker: ['activities', 'providers', 'db', 'domain', 'telemetry', 'workflows'],
+  api: ['activities', 'providers', 'db', 'domain', 'operations', 'telemetry', 'workflows'],
 };
 const ALL_ROOMS = [...Object.keys(ROOMS), 'bin', 'bench', 'test'];
 // An operation is asked through any door: it knows neither HTTP nor a command line.

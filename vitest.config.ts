@@ -27,7 +27,7 @@ export default defineConfig({
             'test/crash/**',
             'test/faults/**',
             'test/browser/**',
-            'test/carriers/load/**',
+            'test/providers/load/**',
             'test/cluster/**',
             'test/upgrade/**',
             'test/runbooks/**',

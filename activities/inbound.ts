@@ -1,5 +1,5 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import type { Carrier } from '../carriers/carrier.ts';
+import type { Provider } from '../providers/provider.ts';
 import { blacklistForOptOut } from '../db/incoming/blacklist.ts';
 import type { Database, Sql } from '../db/connection.ts';
 import {
@@ -16,7 +16,7 @@ import {
   writeReceivedEvent,
 } from '../db/incoming/inbound.ts';
 import { transaction } from '../db/transaction.ts';
-import { type CarrierReply, storable } from '../domain/inbound.ts';
+import { type NetworkReply, storable } from '../domain/inbound.ts';
 import { splitKeyword } from '../domain/keywords.ts';
 import { parseAddress } from '../domain/msisdn.ts';
 import { isOptOut } from '../domain/optOutWords.ts';
@@ -27,13 +27,13 @@ import { inboundStart } from '../workflows/startOptions.ts';
 import { unknownReply } from './failures.ts';
 
 const AT_ONCE = 20;
-// A Temporal server that does not answer must not keep the carrier waiting for what is stored already.
+// A Temporal server that does not answer must not keep the provider waiting for what is stored already.
 const START_MS = 5_000;
 
 /** What happens to replies: stored first, then each is handed to its workflow. */
 export interface Replies {
   /** Stores replies; everything after that survives a crash by `catchUp`. */
-  receive(carrier: Carrier['name'], replies: CarrierReply[]): Promise<void>;
+  receive(route: Provider['name'], replies: NetworkReply[]): Promise<void>;
   /** Starts the workflows of replies that `keepReplies` stored. Never rejects. */
   begin(ids: string[]): Promise<void>;
   /** Starts the workflows of replies that are stored and were not processed. */
@@ -45,8 +45,8 @@ export function createReplies(sql: Database, client: Client, onError: (error: un
   const begin = (ids: string[]) => startAll(client, ids).catch(onError);
   return {
     begin,
-    async receive(carrier, replies) {
-      await begin(await keepReplies(sql, carrier, replies));
+    async receive(route, replies) {
+      await begin(await keepReplies(sql, route, replies));
     },
     async catchUp() {
       for (let after = ''; ;) {
@@ -61,8 +61,8 @@ export function createReplies(sql: Database, client: Client, onError: (error: un
 }
 
 /** Stores replies, for those who have more to do in the same transaction; returns the ids of those that are new. */
-export function keepReplies(sql: Sql, carrier: Carrier['name'], replies: CarrierReply[]): Promise<string[]> {
-  return storeReplies(sql, carrier, replies.map(asStored));
+export function keepReplies(sql: Sql, route: Provider['name'], replies: NetworkReply[]): Promise<string[]> {
+  return storeReplies(sql, route, replies.map(asStored));
 }
 
 /** Deciding whose a reply is; run as a local activity. */
@@ -124,10 +124,10 @@ async function matchOf(tx: Sql, reply: ReceivedReply): Promise<ReplyMatch | null
   };
 }
 
-// Carriers write numbers as they like; an address that is no number stays as it came, for the operator's eyes.
-function asStored({ carrierReference, from, to, text }: CarrierReply): CarrierReply {
+// Providers write numbers as they like; an address that is no number stays as it came, for the operator's eyes.
+function asStored({ providerReference, from, to, text }: NetworkReply): NetworkReply {
   const number = (address: string) => parseAddress(address) ?? storable(address);
-  return { carrierReference, from: number(from), to: to === null ? null : number(to), text: storable(text) };
+  return { providerReference, from: number(from), to: to === null ? null : number(to), text: storable(text) };
 }
 
 async function startAll(client: Client, ids: string[]): Promise<void> {

@@ -18,7 +18,7 @@ export async function judgeAll<T>(
     const verdicts = await Promise.all(things.slice(i, i + AT_ONCE).map(judge));
     for (const verdict of verdicts) {
       came.add(verdict);
-      if (verdict === 'mended' || verdict === 'reported') tally[verdict] += 1;
+      if (verdict === 'repaired' || verdict === 'reported') tally[verdict] += 1;
     }
     beat();
     if (came.has('capped')) break;

@@ -20,7 +20,7 @@ const DRAFT_LOOK_BACK_MS = 24 * 3_600_000;
 export async function reconcileLookups(sql: Database): Promise<Tally> {
   const lookups = await leftLookups(sql, LOOKUPS);
   for (const lookup of lookups) await endLookup(sql, lookup);
-  return { looked: lookups.length, mended: lookups.length, reported: 0 };
+  return { looked: lookups.length, repaired: lookups.length, reported: 0 };
 }
 
 async function endLookup(sql: Database, { id, accountId, state }: LeftLookup): Promise<void> {
@@ -51,7 +51,7 @@ export async function reconcileDrafts(sql: Database): Promise<Tally> {
         if (abandoned) await recordRepair(tx, 'request without a decision ended', finding);
         return abandoned;
       });
-      if (ended) tally.mended += 1;
+      if (ended) tally.repaired += 1;
     }
     if (last === null) return tally;
     after = last;
@@ -73,5 +73,5 @@ export async function reconcileWaiting(sql: Database): Promise<Tally> {
     else if (await reportFinding(sql, { kind, subject, accountId: null, details: { waiting } }))
       reported += 1;
   }
-  return { looked: clicks + replies, mended: 0, reported };
+  return { looked: clicks + replies, repaired: 0, reported };
 }

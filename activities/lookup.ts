@@ -1,5 +1,5 @@
 import { log } from '@temporalio/activity';
-import type { Carrier } from '../carriers/carrier.ts';
+import type { Provider } from '../providers/provider.ts';
 import type { Database } from '../db/connection.ts';
 import { chargeLookup, failLookup, finishLookup, openLookup } from '../db/lookups/lookups.ts';
 import type { LookupAnswer, LookupState } from '../domain/lookups.ts';
@@ -15,13 +15,13 @@ export function lookupBillingActivities(sql: Database) {
   };
 }
 
-/** Asking one carrier about a number; run on that carrier's task queue. */
-export function lookupActivities(sql: Database, carrier: Carrier) {
+/** Asking one provider about a number; run on that provider's task queue. */
+export function lookupActivities(sql: Database, provider: Provider) {
   return {
     /** Asks once and stores what came of it: a result, or a failure that is paid back. */
     async lookUp(lookupId: string): Promise<LookupState> {
       const msisdn = await openLookup(sql, lookupId);
-      const answer: LookupAnswer = msisdn === null ? { kind: 'timed_out' } : await ask(carrier, msisdn);
+      const answer: LookupAnswer = msisdn === null ? { kind: 'timed_out' } : await ask(provider, msisdn);
       return answer.kind === 'found'
         ? await finishLookup(sql, lookupId, answer)
         : await failLookup(sql, lookupId, answer.kind);
@@ -29,11 +29,11 @@ export function lookupActivities(sql: Database, carrier: Carrier) {
   };
 }
 
-async function ask(carrier: Carrier, msisdn: string): Promise<LookupAnswer> {
+async function ask(provider: Provider, msisdn: string): Promise<LookupAnswer> {
   try {
-    return await carrier.lookup(msisdn);
+    return await provider.lookup(msisdn);
   } catch (error) {
-    log.error('the carrier broke in the middle of a look-up', { error });
+    log.error('the provider broke in the middle of a look-up', { error });
     return { kind: 'failed' };
   }
 }

@@ -4,11 +4,11 @@ import {
   closeFindings,
   type Finding,
   type FindingKind,
-  hasMended,
+  hasRepaired,
   mayRestart,
   recordRepair,
   reportFinding,
-  timesMended,
+  timesRepaired,
 } from '../db/maintenance/findings.ts';
 import { noteOutcomeAgain } from '../db/incoming/outcomes.ts';
 import { openAmong, type OpenBatch, type OpenMessage } from '../db/messages/openMessages.ts';
@@ -28,10 +28,10 @@ import { currentRun } from './judging.ts';
  * What came of looking at something: nothing new, it is on its way and has to be looked at again, it was put right, a person
  * has to look at it from now on, or it would be put right if this run had not started so many workflows again already.
  */
-export type Verdict = 'nothing' | 'waiting' | 'mended' | 'reported' | 'capped';
+export type Verdict = 'nothing' | 'waiting' | 'repaired' | 'reported' | 'capped';
 
 // One that is lost again and again fails by itself: starting it once more would not help.
-const MENDED_AT_MOST = 3;
+const REPAIRS_MAX = 3;
 /** Kinds of findings that have the id of a message, or of a click or reply that nobody was told of. */
 export const ABOUT_WORKFLOWS = [
   'workflow_lost',
@@ -80,7 +80,7 @@ export function lostWorkflows(sql: Database, client: Client, restartsPerRun: num
 
   /** Notes the repair, then makes it: one that is cut off is noted, and made by the next run. */
   async function mend(finding: Finding, action: string, repair: () => Promise<unknown>): Promise<Verdict> {
-    if ((await timesMended(sql, finding.kind, finding.subject)) >= MENDED_AT_MOST) {
+    if ((await timesRepaired(sql, finding.kind, finding.subject)) >= REPAIRS_MAX) {
       return report(finding);
     }
     const run = currentRun();
@@ -96,7 +96,7 @@ export function lostWorkflows(sql: Database, client: Client, restartsPerRun: num
       // Somebody was faster.
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     }
-    return 'mended';
+    return 'repaired';
   }
 
   async function report(finding: Finding): Promise<Verdict> {
@@ -171,9 +171,9 @@ export function lostWorkflows(sql: Database, client: Client, restartsPerRun: num
     );
   }
 
-  /** Looks at what an id stands for: a message, a click or a reply. What this run has mended, the next one looks at. */
+  /** Looks at what an id stands for: a message, a click or a reply. What this run has repaired, the next one looks at. */
   async function judge(id: string): Promise<Verdict> {
-    if (await hasMended(sql, currentRun(), ABOUT_WORKFLOWS, id)) return 'waiting';
+    if (await hasRepaired(sql, currentRun(), ABOUT_WORKFLOWS, id)) return 'waiting';
     if (id.startsWith('clk_')) return await judgeUntold('click', id);
     return await (id.startsWith('in_') ? judgeUntold('inbound', id) : judgeMessage(id));
   }

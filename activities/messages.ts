@@ -19,23 +19,23 @@ export function messageActivities(sql: Database, routing: () => Promise<Routing>
     async release(messageId: string): Promise<Released> {
       let message = await releaseScheduled(sql, messageId);
       while (message?.kept === true) {
-        const { carrier } = message;
+        const { route } = message;
         if (message.accountStatus === 'closed' && (await cancelOneOfClosed(sql, messageId))) {
           countEnd('cancelled');
-          return { carrier, cancelled: true };
+          return { route, cancelled: true };
         }
         if (message.accountStatus === 'suspended' && (await pauseMessage(sql, messageId)))
-          return { carrier, paused: true };
+          return { route, paused: true };
         // The operator has just changed the account's status again.
         message = await releaseScheduled(sql, messageId);
       }
-      if (message === null) return { carrier: null };
-      const { recipient: msisdn, carrier, accountId, priority } = message;
+      if (message === null) return { route: null };
+      const { recipient: msisdn, route, accountId, priority } = message;
       const traffic = { key: messageId, msisdn, accountId, priority, type: 'sms' } as const;
       // Without any route the message waits on the one it was accepted for.
-      const best = orderRoutes(await routing(), traffic)[0] ?? carrier;
-      if (best === carrier || !(await moveToRoute(sql, messageId, carrier, best))) return { carrier };
-      return { carrier: best };
+      const best = orderRoutes(await routing(), traffic)[0] ?? route;
+      if (best === route || !(await moveToRoute(sql, messageId, route, best))) return { route };
+      return { route: best };
     },
 
     /**

@@ -54,7 +54,7 @@ export async function reconcileRefunds(sql: Database): Promise<Tally> {
     tally.looked += page.length;
     for (const message of page.filter(({ owed }) => owed)) {
       await payBack(sql, message);
-      tally.mended += 1;
+      tally.repaired += 1;
     }
     const last = page.at(-1);
     after = page.length < REFUNDS || last === undefined ? '' : `${last.accountId}/${last.id}`;

@@ -1,5 +1,5 @@
 import { oneAtATime } from './oneAtATime.ts';
-import type { Carrier } from '../carriers/carrier.ts';
+import type { Provider } from '../providers/provider.ts';
 import type { DeliveryReport, LateAnswer } from '../domain/submission.ts';
 import type { Database, Sql } from '../db/connection.ts';
 import {
@@ -33,7 +33,7 @@ const SOON_MS = 2_000;
 /** What happens to delivery reports: stored first, then applied to parts and messages, then told to workflows. */
 export interface Receipts {
   /** Stores reports; everything after that survives a crash by `catchUp`. */
-  receive(carrier: Carrier['name'], reports: DeliveryReport[]): Promise<void>;
+  receive(route: Provider['name'], reports: DeliveryReport[]): Promise<void>;
   /** Stores what an SMSC said of a submit after that had been given up as unanswered, and tells the workflow. */
   receiveLateAnswer(reference: string, answer: LateAnswer, arrivedAt: number): Promise<void>;
   /** Applies stored reports that have met their part, and tells the workflows. */
@@ -84,9 +84,9 @@ export function createReceipts(
       stopped = true;
       clearTimeout(soon?.timer);
     },
-    async receive(carrier, reports) {
-      await storeReports(sql, carrier, reports);
-      countReports(carrier, reports);
+    async receive(route, reports) {
+      await storeReports(sql, route, reports);
+      countReports(route, reports);
       await applyNow().catch(onError);
     },
     async receiveLateAnswer(reference, answer, arrivedAt) {
@@ -113,7 +113,7 @@ async function storeLateAnswer(
     await lockMessage(tx, messageId);
     const parts = part === WHOLE ? await partNumbers(tx, messageId) : [part];
     if (answer.kind === 'accepted') {
-      return (await acceptParts(tx, { messageId, parts }, answer.carrierMessageId)).sentAfterSeconds;
+      return (await acceptParts(tx, { messageId, parts }, answer.providerMessageId)).sentAfterSeconds;
     }
     await holdUnanswered(tx, { messageId, parts }, { agoMs }, answer.code ?? null);
     return null;
@@ -182,7 +182,7 @@ function mergeIntoParts(message: ReportedMessage, reports: MatchedReport[]): Par
       messageId: message.id,
       part: part.part,
       reportState: merged,
-      carrierMessageId: report.carrierMessageId,
+      providerMessageId: report.providerMessageId,
     });
   }
   return [...changed.values()];

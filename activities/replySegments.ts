@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Carrier } from '../carriers/carrier.ts';
+import type { Provider } from '../providers/provider.ts';
 import type { Database, Sql } from '../db/connection.ts';
 import {
   closeSegments,
@@ -24,7 +24,7 @@ const LONGEST_ADDRESS = 64;
 /** What happens to segments of replies: each is stored, and all of a reply together become one. */
 export interface ReplySegments {
   /** Stores a segment; the last one of a reply makes the reply. */
-  receive(carrier: Carrier['name'], segment: ReplySegment): Promise<void>;
+  receive(route: Provider['name'], segment: ReplySegment): Promise<void>;
   /** Makes replies of what came of those whose other segments have not come in time; forgets what is done with. */
   flush(): Promise<void>;
 }
@@ -41,8 +41,8 @@ export function createReplySegments(
   waitSeconds = WAIT_SECONDS,
 ): ReplySegments {
   return {
-    async receive(carrier, segment) {
-      const group = groupOf(carrier, segment);
+    async receive(route, segment) {
+      const group = groupOf(route, segment);
       await replies.begin(await transaction(sql, (tx) => take(tx, group, segment, waitSeconds)));
     },
     async flush() {
@@ -82,9 +82,9 @@ async function takeLate(tx: Sql, group: SegmentGroup, waitSeconds: number): Prom
 
 async function handOver(tx: Sql, group: SegmentGroup, segments: OpenSegment[]): Promise<string[]> {
   await closeSegments(tx, group);
-  return await keepReplies(tx, group.carrier, [
+  return await keepReplies(tx, group.route, [
     {
-      carrierReference: referenceOf(group, segments),
+      providerReference: referenceOf(group, segments),
       from: group.sender,
       to: group.receiver === '' ? null : group.receiver,
       text: joinSegments(segments, group.total),
@@ -106,7 +106,7 @@ function contradicts(waiting: OpenSegment, { number, encoding, content }: ReplyS
   return waiting.number === number && (waiting.encoding !== encoding || !waiting.content.equals(content));
 }
 
-function groupOf(carrier: string, { from, to, reference, total }: ReplySegment): SegmentGroup {
+function groupOf(route: string, { from, to, reference, total }: ReplySegment): SegmentGroup {
   const name = (address: string) => storable(address.slice(0, LONGEST_ADDRESS));
-  return { carrier, sender: name(from), receiver: name(to ?? ''), reference: name(reference), total };
+  return { route, sender: name(from), receiver: name(to ?? ''), reference: name(reference), total };
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApplicationFailure, Context, log } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
-import type { Carrier, Withheld } from '../carriers/carrier.ts';
+import type { Provider, Withheld } from '../providers/provider.ts';
 import { cancelOneOfClosed } from '../db/accounts/closings.ts';
 import type { Database } from '../db/connection.ts';
 import { partReference, WHOLE } from '../db/incoming/receipts.ts';
@@ -54,7 +54,7 @@ type Submitted = SubmissionOutcome | MovedOn | PausedSubmission;
 /** What submitting on one route needs. */
 export interface Submitting {
   sql: Database;
-  carrier: Carrier;
+  provider: Provider;
   pacer: Pacer;
   routing: () => Promise<Routing>;
   /** Applies stored reports; called when one came before its answer. */
@@ -69,7 +69,7 @@ export function submissionActivities(submitting: Submitting) {
     /**
      * Submits all parts of a message that were not submitted before. A part whose earlier submit has no stored
      * answer is never submitted again: the message is `unanswered` then.
-     * @throws ApplicationFailure `Throttled` or `CarrierUnavailable`, to be tried again
+     * @throws ApplicationFailure `Throttled` or `RouteUnavailable`, to be tried again
      */
     async submit(messageId: string, round: SubmissionRound = { moves: 0 }): Promise<Submitted> {
       return await withHeartbeat(() => submitMessage(submitting, messageId, round));
@@ -96,8 +96,8 @@ export function quickSubmissionActivities(
 ) {
   return {
     /** As `submit`, and tells what came of it; null when the message is to go through the route's queue. */
-    async submitAtOnce(messageId: string, carrier: string): Promise<Submitted | null> {
-      const outcome = await submitHere(routeAtHand(carrier), messageId);
+    async submitInTask(messageId: string, route: string): Promise<Submitted | null> {
+      const outcome = await submitHere(routeAtHand(route), messageId);
       if (outcome === null || outcome.status === 'moved' || outcome.status === 'paused') return outcome;
       try {
         return { ...outcome, told: await tell(outcome.events) };
@@ -114,7 +114,7 @@ async function submitHere(route: RouteAtHand | undefined, messageId: string): Pr
   const leave = route?.enter() ?? null;
   if (!route || !leave) return null;
   try {
-    return await submitMessage(route.submitting, messageId, { moves: 0, pauses: true }, Date.now());
+    return await submitMessage(route.submitting, messageId, { moves: 0 }, Date.now());
   } catch (error) {
     // To be tried again, says the failure: the route's queue does that.
     if (error instanceof ApplicationFailure) return null;
@@ -126,7 +126,7 @@ async function submitHere(route: RouteAtHand | undefined, messageId: string): Pr
 
 /** What leaves in one submit. */
 interface Piece {
-  /** All of them where the carrier takes messages whole. */
+  /** All of them where the provider takes messages whole. */
   parts: number[];
   submit: SubmitPart;
 }
@@ -138,7 +138,7 @@ async function submitMessage(
   patience = Date.now() + THROTTLED_PATIENCE_MS,
   looks = 1,
 ): Promise<Submitted> {
-  const { sql, carrier, pacer, applyReports } = submitting;
+  const { sql, provider, pacer, applyReports } = submitting;
   // What was read of it is no longer so; where that goes on, a later attempt looks, not this one in a loop.
   const lookAgain = (): Promise<Submitted> => {
     if (looks >= LOOKS_MAX) throw incomplete();
@@ -149,10 +149,10 @@ async function submitMessage(
   addIds({ accountId: message.accountId, requestId: message.requestId });
   // An earlier attempt came this far and its result was lost: the workflow has still to tell of its events.
   if (message.status !== 'queued') return asOutcome(message);
-  if (message.carrier !== carrier.name) return { status: 'moved', carrier: message.carrier };
+  if (message.route !== provider.name) return { status: 'moved', route: message.route };
   // What a network has some of goes out as a whole.
   if (message.accountStatus !== 'active' && message.submission === 'waiting') {
-    const kept = await keepBack(sql, message, round);
+    const kept = await keepBack(sql, message);
     return kept ?? (await lookAgain());
   }
   if (message.paused) await forgetPaused(sql, [messageId]);
@@ -167,9 +167,9 @@ async function submitMessage(
     return asEnd(end);
   }
 
-  const pieces = piecesOf(message, carrier);
-  if (message.submission === 'under way') {
-    // An attempt that ended has left its part so. The carrier may not come as far as to find that.
+  const pieces = piecesOf(message, provider);
+  if (message.submission === 'submitting') {
+    // An attempt that ended has left its part so. The provider may not come as far as to find that.
     await leavePartsUnanswered(sql, { messageId, parts: pieces.flatMap(({ parts }) => parts) }, null);
   }
   let now: StatusChange = message;
@@ -184,7 +184,7 @@ async function submitMessage(
     const code = 'code' in answer ? (answer.code ?? null) : null;
     switch (answer.kind) {
       case 'accepted': {
-        const stored = await untilStored(() => acceptParts(sql, some, answer.carrierMessageId));
+        const stored = await untilStored(() => acceptParts(sql, some, answer.providerMessageId));
         observeSent(stored.sentAfterSeconds);
         if (stored.reported) await applyReports();
         now = stored;
@@ -230,20 +230,14 @@ async function submitMessage(
 async function keepBack(
   sql: Database,
   { id, accountStatus, events }: SubmittableMessage,
-  { pauses }: SubmissionRound,
 ): Promise<Submitted | null> {
   if (accountStatus === 'closed') {
     return (await cancelOneOfClosed(sql, id)) ? asEnd({ status: 'cancelled', events }) : null;
   }
-  if (pauses === true) return (await pauseMessage(sql, id)) ? { status: 'paused' } : null;
-  throw ApplicationFailure.create({
-    type: FAILURE.carrierUnavailable,
-    message: 'the account is suspended',
-    category: ApplicationFailureCategory.BENIGN,
-  });
+  return (await pauseMessage(sql, id)) ? { status: 'paused' } : null;
 }
 
-function piecesOf(message: SubmittableMessage, carrier: Carrier): Piece[] {
+function piecesOf(message: SubmittableMessage, provider: Provider): Piece[] {
   const { encoding, parts } = splitIntoParts(message.text);
   const common = {
     destination: message.recipient,
@@ -255,7 +249,7 @@ function piecesOf(message: SubmittableMessage, carrier: Carrier): Piece[] {
     expiresAt: message.giveUpAt,
   };
   const numbers = parts.map((_, index) => index + 1);
-  if (carrier.takesWhole) {
+  if (provider.takesWhole) {
     const reference = partReference(message.id, WHOLE);
     return [{ parts: numbers, submit: { ...common, reference, text: message.text, part: 1 } }];
   }
@@ -267,17 +261,17 @@ function piecesOf(message: SubmittableMessage, carrier: Carrier): Piece[] {
 
 /**
  * Submits one piece.
- * @returns how its parts were found (null: the carrier never came so far), and the answer, where it was submitted
+ * @returns how its parts were found (null: the provider never came so far), and the answer, where it was submitted
  */
 async function submitPiece(
-  { sql, carrier, pacer, onAnswer }: Submitting,
+  { sql, provider, pacer, onAnswer }: Submitting,
   message: SubmittableMessage,
   piece: Piece,
 ): Promise<{ claim: PartClaim | null; answer: SubmitAnswer | null }> {
   const signal = Context.current().cancellationSignal;
   let claim: PartClaim | null = null;
   let left = performance.now();
-  const some = { messageId: message.id, parts: piece.parts, carrier: carrier.name };
+  const some = { messageId: message.id, parts: piece.parts, route: provider.name };
   const steps = {
     async prepare() {
       claim = await claimParts(sql, some);
@@ -293,11 +287,11 @@ async function submitPiece(
     left = performance.now();
     return leaves;
   };
-  const answer = await handOver(carrier, piece.submit, leave, () => claim !== null);
+  const answer = await handOver(provider, piece.submit, leave, () => claim !== null);
   if (answer.kind === 'withheld') return { claim, answer: null };
   const ms = performance.now() - left;
   onAnswer(answer, ms);
-  observeSubmit(carrier.name, answer.kind, ms / 1000);
+  observeSubmit(provider.name, answer.kind, ms / 1000);
   return { claim, answer };
 }
 
@@ -321,31 +315,31 @@ async function putBack(
 }
 
 async function handOver(
-  carrier: Carrier,
+  provider: Provider,
   part: SubmitPart,
   leave: () => Promise<boolean>,
   claimed: () => boolean,
 ): Promise<SubmitAnswer | Withheld> {
   try {
-    return await carrier.submit(part, leave);
+    return await provider.submit(part, leave);
   } catch (error) {
     // What was not even claimed has not left.
     if (!claimed()) throw error;
-    log.error('the carrier broke in the middle of a submit', { error });
-    // A carrier that breaks in the middle may have sent the part: only an answer proves that it did not.
+    log.error('the provider broke in the middle of a submit', { error });
+    // A provider that breaks in the middle may have sent the part: only an answer proves that it did not.
     return { kind: 'unanswered' };
   }
 }
 
 /** The route does not work: the next one gets the message, unless none works or this one has some of it already. */
 async function moveOn(
-  { sql, carrier, routing }: Submitting,
+  { sql, provider, routing }: Submitting,
   message: SubmittableMessage,
   code: string,
   { moves }: SubmissionRound,
 ): Promise<MovedOn> {
   const now = await routing();
-  const self = now.routes.find(({ name }) => name === carrier.name);
+  const self = now.routes.find(({ name }) => name === provider.name);
   // Without a session for a moment only: it will be back before another route is worth it.
   const blip = code === NO_SESSION && self?.working === true && self.state !== 'disabled';
   if (!blip && hasRested(moves)) {
@@ -353,15 +347,15 @@ async function moveOn(
       ...{ key: message.id, msisdn: message.recipient, accountId: message.accountId },
       ...{ type: 'sms', priority: message.priority },
     }).find(
-      (name) => name !== carrier.name && now.routes.some((route) => route.name === name && route.working),
+      (name) => name !== provider.name && now.routes.some((route) => route.name === name && route.working),
     );
-    if (next !== undefined && (await moveToRoute(sql, message.id, carrier.name, next))) {
-      return { status: 'moved', carrier: next };
+    if (next !== undefined && (await moveToRoute(sql, message.id, provider.name, next))) {
+      return { status: 'moved', route: next };
     }
   }
   throw ApplicationFailure.create({
-    type: FAILURE.carrierUnavailable,
-    message: `the route ${carrier.name} does not work: ${code}`,
+    type: FAILURE.routeUnavailable,
+    message: `the route ${provider.name} does not work: ${code}`,
     category: ApplicationFailureCategory.BENIGN,
   });
 }
@@ -373,7 +367,7 @@ function hasRested(moves: number): boolean {
 }
 
 /**
- * Repeats storing the carrier's answer while the database is away. The answer exists nowhere else: without it the
+ * Repeats storing the provider's answer while the database is away. The answer exists nowhere else: without it the
  * message would have to count as unanswered.
  */
 async function untilStored<T>(store: () => Promise<T>): Promise<T> {
@@ -383,7 +377,7 @@ async function untilStored<T>(store: () => Promise<T>): Promise<T> {
       return await store();
     } catch (error) {
       if (Date.now() > deadline) throw error;
-      log.warn("the carrier's answer could not be stored; tried again", { error });
+      log.warn("the provider's answer could not be stored; tried again", { error });
       await delay(STORE_AGAIN_MS);
     }
   }
@@ -405,7 +399,7 @@ function tryLater({
 // The SMSC said late that it has not taken a part, or the route takes messages whole now and has some parts of it.
 function incomplete(): ApplicationFailure {
   return ApplicationFailure.create({
-    type: FAILURE.carrierUnavailable,
+    type: FAILURE.routeUnavailable,
     message: 'the route has not taken all of it yet',
     category: ApplicationFailureCategory.BENIGN,
   });

@@ -17,7 +17,7 @@ const FIRST_LOOK_BACK_MS = 72 * 3_600_000;
 
 /**
  * Looks at webhook events that are pending for minutes: a Temporal that was restored knows nothing of those whose message
- * is over. Each event is looked at once in its life; where something was mended, or is on its way, the next run begins there
+ * is over. Each event is looked at once in its life; where something was repaired, or is on its way, the next run begins there
  * again and sees whether that has helped.
  * @param judge of the message, click or reply with an id
  */
@@ -38,7 +38,7 @@ export async function reconcileEvents(
     if (came.has('capped')) return;
     looked += subjects.length;
     tally.looked += subjects.length;
-    settled &&= !came.has('mended') && !came.has('waiting');
+    settled &&= !came.has('repaired') && !came.has('waiting');
     after = last;
     if (settled) await savePosition(sql, SETTLED, after);
     beat();

@@ -18,7 +18,7 @@ import { linkRecord } from '../domain/links.ts';
 import { type MessageRow, messageRecord } from '../domain/records.ts';
 import { addIds } from '../telemetry/ids.ts';
 import { countEvent, observeAttempt } from '../telemetry/reactionMetrics.ts';
-import { FAILURE, type LeftToTell, type Told } from '../workflows/contracts.ts';
+import { FAILURE, type AttemptLeft, type Told } from '../workflows/contracts.ts';
 import type { Delivery, Outgoing } from './outgoing.ts';
 import type { QuickLane } from './quickLane.ts';
 import { unknownResend } from './failures.ts';
@@ -88,7 +88,7 @@ export function webhookActivities(telling: Telling) {
 export function quickWebhookActivities(telling: Telling) {
   return {
     /** As `tellOnce`. */
-    tellAtOnce: async (eventId: string): Promise<LeftToTell | null> =>
+    notifyInTask: async (eventId: string): Promise<AttemptLeft | null> =>
       tellOnce(telling, await loadEvent(telling.sql, eventId)),
   };
 }
@@ -114,7 +114,7 @@ export async function tellInTurn(telling: Telling, events: readonly string[]): P
  * Makes the first attempt, and only that, when the receiver is known to answer quickly; logs it like any other.
  * @returns null when nothing is left to do
  */
-async function tellOnce(telling: Telling, event: WebhookEvent | null): Promise<LeftToTell | null> {
+async function tellOnce(telling: Telling, event: WebhookEvent | null): Promise<AttemptLeft | null> {
   if (!event || event.state !== 'pending') return null;
   nameInLogs(event);
   if (event.attempts > 0) return { nextInMs: NEXT_ATTEMPT_MS[event.attempts - 1] ?? 0 };
@@ -129,8 +129,8 @@ async function tellOnce(telling: Telling, event: WebhookEvent | null): Promise<L
   }
 }
 
-function nameInLogs({ accountId, messageId }: WebhookEvent): void {
-  addIds({ accountId, ...(messageId === null ? {} : { messageId }) });
+function nameInLogs({ accountId, subjectKind, subjectId }: WebhookEvent): void {
+  addIds({ accountId, ...(subjectKind === 'message' ? { messageId: subjectId } : {}) });
 }
 
 function originOf(url: string): string {
@@ -193,24 +193,25 @@ async function envelopeOf(sql: Database, event: WebhookEvent, shortUrl: string):
 
 /** What an event is about, by its subject (v2.3.0, Events). */
 async function dataOf(sql: Database, event: WebhookEvent, shortUrl: string): Promise<object> {
-  if (event.messageId !== null) {
-    const message = await eventMessage(sql, event.messageId);
-    return { message: messageRecord({ ...message, ...asItWas(event.snapshot as StatusSnapshot) }) };
+  switch (event.subjectKind) {
+    case 'message': {
+      const message = await eventMessage(sql, event.subjectId);
+      return { message: messageRecord({ ...message, ...asItWas(event.snapshot as StatusSnapshot) }) };
+    }
+    case 'link': {
+      const click = event.snapshot as ClickSnapshot;
+      const link = await eventLink(sql, event.subjectId, click);
+      return {
+        link: linkRecord(link, shortUrl),
+        clicked_at: new Date(click.clicked_at).toISOString(),
+        robot: click.robot,
+      };
+    }
+    case 'inbound': {
+      const reply = await eventReply(sql, event.subjectId);
+      return { inbound: inboundRecord(reply), opt_out: reply.opt_out };
+    }
   }
-  if (event.linkToken !== null) {
-    const click = event.snapshot as ClickSnapshot;
-    const link = await eventLink(sql, event.linkToken, click);
-    return {
-      link: linkRecord(link, shortUrl),
-      clicked_at: new Date(click.clicked_at).toISOString(),
-      robot: click.robot,
-    };
-  }
-  if (event.inboundId !== null) {
-    const reply = await eventReply(sql, event.inboundId);
-    return { inbound: inboundRecord(reply), opt_out: reply.opt_out };
-  }
-  throw ApplicationFailure.nonRetryable(`event ${event.id} has no subject`);
 }
 
 function asItWas(snapshot: StatusSnapshot): Partial<MessageRow> {

@@ -6,7 +6,7 @@ import {
 import type { Database } from '../db/connection.ts';
 import type { PendingOutcome } from '../db/incoming/outcomes.ts';
 import { reportFinding } from '../db/maintenance/findings.ts';
-import { type HeardOutcome, outcomeSignal, outcomeUpdate, type Told } from '../workflows/contracts.ts';
+import { type MessageOutcome, outcomeSignal, outcomeUpdate, type Told } from '../workflows/contracts.ts';
 
 // Until a workflow has taken note, which is after what it does at once, a first call of a webhook say.
 const UPDATE_PATIENCE_MS = 10_000;
@@ -24,7 +24,7 @@ export function workflowTeller(sql: Database, client: Client) {
   const within = <T>(ms: number, call: () => Promise<T>): Promise<T> =>
     client.withDeadline(Date.now() + ms, call);
 
-  async function updated(outcome: PendingOutcome, news: HeardOutcome): Promise<boolean> {
+  async function updated(outcome: PendingOutcome, news: MessageOutcome): Promise<boolean> {
     if (Date.now() < signalUntil) return false;
     try {
       await within(UPDATE_PATIENCE_MS, () =>
@@ -42,7 +42,7 @@ export function workflowTeller(sql: Database, client: Client) {
 
   return async (outcome: PendingOutcome, told: Told): Promise<void> => {
     const { messageId, status, events } = outcome;
-    const news: HeardOutcome = { status, events, ...(told.length > 0 ? { told } : {}) };
+    const news: MessageOutcome = { status, events, ...(told.length > 0 ? { told } : {}) };
     try {
       if (await updated(outcome, news)) return;
       const workflow = client.workflow.getHandle(messageId);

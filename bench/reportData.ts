@@ -27,7 +27,7 @@ export async function fillWithMessages(sql: Database, count: number): Promise<vo
 async function insertMessages(sql: Database, count: number): Promise<void> {
   await sql`
     insert into messages (id, account_id, request_id, type, status, accepted_as, recipient, sender, text, parts,
-                          cost_grosze, reference, send_at, give_up_at, carrier, submission, delivered_at, created_at,
+                          cost_grosze, reference, send_at, give_up_at, route, submission, delivered_at, created_at,
                           updated_at, country)
     select 'msg_' || lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || lpad(to_hex(i), 14, '0'),
            case when i % 2 = 0 then ${REPORTED} else ${OTHER} end, 'req_' || lpad((i / 10)::text, 26, '0'), 'sms', status,
@@ -49,11 +49,11 @@ async function insertMessages(sql: Database, count: number): Promise<void> {
 
 async function insertEntries(sql: Database): Promise<void> {
   await sql`
-    insert into ledger_entries (account_id, kind, amount_grosze, message_id, created_at)
-    select account_id, 'charge', -cost_grosze, id, created_at from messages order by id`;
+    insert into ledger_entries (account_id, kind, amount_grosze, subject_kind, subject_id, created_at)
+    select account_id, 'charge', -cost_grosze, 'message', id, created_at from messages order by id`;
   await sql`
-    insert into ledger_entries (account_id, kind, amount_grosze, message_id, created_at)
-    select account_id, 'refund', cost_grosze, id, created_at + interval '1 minute'
+    insert into ledger_entries (account_id, kind, amount_grosze, subject_kind, subject_id, created_at)
+    select account_id, 'refund', cost_grosze, 'message', id, created_at + interval '1 minute'
       from messages where status = 'cancelled' order by id`;
 }
 
@@ -83,7 +83,7 @@ async function insertClicks(sql: Database): Promise<void> {
 /** One message in fifty is answered; one answer in five is a STOP. */
 async function insertReplies(sql: Database): Promise<void> {
   await sql`
-    insert into inbound_messages (id, carrier, carrier_reference, sender, received_text, state, account_id, text,
+    insert into inbound_messages (id, route, provider_reference, sender, received_text, state, account_id, text,
                                   matched_by, reply_to, opt_out, received_at)
     select 'inb_' || right(id, 26), 'simulator', id, recipient, 'TAK', 'matched', account_id, 'TAK', 'last_message', id,
            random() < 0.2, created_at + interval '10 minutes'

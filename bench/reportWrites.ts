@@ -10,7 +10,7 @@ export interface WriteCost {
 
 const STEPS = [
   { status: 'queued', submission: 'waiting', delivered: false },
-  { status: 'queued', submission: 'under way', delivered: false },
+  { status: 'queued', submission: 'submitting', delivered: false },
   { status: 'sent', submission: 'answered', delivered: false },
   { status: 'delivered', submission: 'answered', delivered: true },
 ];
@@ -26,7 +26,7 @@ export async function liveThrough(sql: Database, count: number): Promise<WriteCo
   return await costOfEach(sql, ids, async (connection, id) => {
     await connection`
       insert into messages (id, account_id, request_id, status, accepted_as, recipient, sender, text, parts,
-                            cost_grosze, reference, give_up_at, carrier, country)
+                            cost_grosze, reference, give_up_at, route, country)
       values (${id}, ${REPORTED}, ${id}, 'draft', 'queued', '+48500100200', 'SHOP1', ${'x'.repeat(120)}, 1, 10,
               ${id}, now(), 'simulator', 'PL')`;
     for (const { status, submission, delivered } of STEPS) {

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
-import type { Carrier } from '../carriers/carrier.ts';
-import { createSmppCarrier } from '../carriers/smpp/carrier.ts';
-import { smppSettings } from '../carriers/smpp/settings.ts';
+import type { Provider } from '../providers/provider.ts';
+import { createSmppProvider } from '../providers/smpp/provider.ts';
+import { smppSettings } from '../providers/smpp/settings.ts';
 import type { SubmitPart } from '../domain/submission.ts';
 import { until } from './until.ts';
 
@@ -16,17 +16,17 @@ const TEXT = 'Twoja paczka czeka w punkcie odbioru.';
 const PHONE = '+48500100200';
 const SENDER = 'SKLEP';
 
-/** Our carrier, alone: no database and no Temporal. */
-export async function openCarrier(port: number, window: number): Promise<SubmitClient> {
-  const carrier: Carrier = createSmppCarrier({
+/** Our provider, alone: no database and no Temporal. */
+export async function openProvider(port: number, window: number): Promise<SubmitClient> {
+  const provider: Provider = createSmppProvider({
     name: 'bench',
     settings: smppSettings.parse({ host: '127.0.0.1', port, window }),
     credentials: { systemId: 'bench', password: 'bench' },
     onError: (error) => console.error(error),
   });
   const nothing = () => Promise.resolve();
-  await carrier.start({ onReports: nothing, onReplies: nothing, onSegment: nothing, onLateAnswer: nothing });
-  await until('the carrier is bound', () => carrier.state().sessions === 1);
+  await provider.start({ onReports: nothing, onReplies: nothing, onSegment: nothing, onLateAnswer: nothing });
+  await until('the provider is bound', () => provider.state().sessions === 1);
   const part: SubmitPart = {
     ...{ reference: 'msg_bench/1', destination: PHONE, sender: SENDER, encoding: 'gsm7', text: TEXT },
     ...{ part: 1, parts: 1, concatReference: 1, priority: false },
@@ -35,10 +35,10 @@ export async function openCarrier(port: number, window: number): Promise<SubmitC
   const leave = () => Promise.resolve(true);
   return {
     async submit() {
-      const answer = await carrier.submit(part, leave);
+      const answer = await provider.submit(part, leave);
       if (answer.kind !== 'accepted') throw new Error(`not accepted but ${answer.kind}`);
     },
-    close: () => carrier.stop(),
+    close: () => provider.stop(),
   };
 }
 
@@ -49,7 +49,7 @@ interface BareSession extends NodeJS.EventEmitter {
   close(): void;
 }
 
-/** The bare package `smpp`, given bytes and every field that the carrier sends. */
+/** The bare package `smpp`, given bytes and every field that the provider sends. */
 export async function openBare(port: number): Promise<SubmitClient> {
   const smpp = createRequire(import.meta.url)('smpp') as {
     connect(options: { host: string; port: number }): BareSession;

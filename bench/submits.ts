@@ -2,10 +2,10 @@ import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { middle, run, type Timing } from './load.ts';
 import { type BenchSmsc, startBenchSmsc } from './smsc.ts';
-import { openBare, openCarrier, type SubmitClient } from './submitClients.ts';
+import { openBare, openProvider, type SubmitClient } from './submitClients.ts';
 
 /**
- * Measures submits per second (`npm run bench:submits`): of the SMPP carrier alone beside the bare package `smpp`, by turns
+ * Measures submits per second (`npm run bench:submits`): of the SMPP provider alone beside the bare package `smpp`, by turns
  * over one session each to the same local SMSC with the same number of submits open. Prints a Markdown table. The whole
  * service with an SMPP route is measured by `npm run bench`.
  *
@@ -35,12 +35,12 @@ async function compareClients(): Promise<void> {
     console.log('| client | window | submits/s | p50 ms | p95 ms | p99 ms |');
     console.log('| --- | ---: | ---: | ---: | ---: | ---: |');
     for (const window of WINDOWS) {
-      const found: Record<'carrier' | 'bare', Timing[]> = { carrier: [], bare: [] };
+      const found: Record<'provider' | 'bare', Timing[]> = { provider: [], bare: [] };
       for (let round = 0; round < rounds; round += 1) {
-        found.carrier.push(await timed(smsc, await openCarrier(smsc.port, window), window));
+        found.provider.push(await timed(smsc, await openProvider(smsc.port, window), window));
         found.bare.push(await timed(smsc, await openBare(smsc.port), window));
       }
-      console.log(row(['carrier', window], middle(found.carrier)));
+      console.log(row(['provider', window], middle(found.provider)));
       console.log(row(['bare `smpp`', window], middle(found.bare)));
     }
   } finally {

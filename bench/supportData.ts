@@ -6,16 +6,16 @@ import type { Database } from '../db/connection.ts';
  */
 export async function fillForSupport(sql: Database): Promise<void> {
   await sql`
-    insert into message_parts (message_id, part, state, carrier, carrier_message_id, submitted_at, answered_at, report_state, reported_at)
+    insert into message_parts (message_id, part, state, route, provider_message_id, submitted_at, answered_at, report_state, reported_at)
     select id, 1, 'accepted', 'simulator', 'sim-' || id, created_at, created_at, 'delivered', created_at + interval '4 seconds'
       from messages order by id`;
   await sql`
-    insert into delivery_reports (carrier, carrier_message_id, message_id, part, state, received_at, applied_at, look_at)
+    insert into delivery_reports (route, provider_message_id, message_id, part, state, received_at, applied_at, look_at)
     select 'simulator', 'sim-' || id, id, 1, 'delivered', created_at + interval '4 seconds', created_at + interval '4 seconds', null
       from messages order by id`;
   await sql`
-    insert into webhook_events (id, account_id, message_id, type, snapshot, state, created_at)
-    select 'evt_' || substr(id, 5), account_id, id, 'message.delivered', '{}',
+    insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot, state, created_at)
+    select 'evt_' || substr(id, 5), account_id, 'message', id, 'message.delivered', '{}',
            case when random() < 0.01 then 'exhausted' else 'delivered' end, created_at
       from messages order by id`;
   await sql`

@@ -37,7 +37,7 @@ const EXTERNAL_PATIENCE_MS = 10_000;
 const GRACE_MS = 85_000;
 // Where Temporal's own tools put the Web UI.
 const USUAL_UI_PORT = 8233;
-// Of the simulated carrier, delivered after about a second.
+// Of the simulated provider, delivered after about a second.
 const DEMO_RECIPIENT = '+48500100200';
 
 const say = (line: string): void => console.log(line);
@@ -222,7 +222,7 @@ function firstStart(apiKey: string, { DATA_DIR: dataDir }: Config, apiUrl: strin
   const body = JSON.stringify({ to: DEMO_RECIPIENT, text: 'Hello from goniec' });
   return `  ${remark}
 
-  Send a message (to the simulated carrier), then look at it:
+  Send a message (to the simulated provider), then look at it:
 
     curl -sS ${apiUrl}/v1/messages -H "Authorization: Bearer ${word}" -H 'Content-Type: application/json' -d '${body}'
     curl -sS '${apiUrl}/v1/messages?limit=1' -H "Authorization: Bearer ${word}"

@@ -48,7 +48,7 @@ export const WITHOUT: Record<Part, Record<string, readonly Right[]>> = {
   api: {
     ...NOBODYS,
     ...OPERATORS,
-    ...all('message_parts message_moves concat_references reply_segments webhook_attempts', READ_ONLY),
+    ...all('message_parts message_moves concat_references reply_parts webhook_attempts', READ_ONLY),
     ...all(
       'route_workers simulator_submits simulator_throttles simulator_reports simulator_replies',
       READ_ONLY,

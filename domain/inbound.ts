@@ -1,10 +1,10 @@
-/** A reply as a carrier hands it over. */
-export interface CarrierReply {
-  /** The carrier's own id of it: handed over twice, it is the same. */
-  carrierReference: string;
-  /** The phone that sent it, as the carrier writes numbers. */
+/** A reply as a provider hands it over. */
+export interface NetworkReply {
+  /** The provider's own id of it: handed over twice, it is the same. */
+  providerReference: string;
+  /** The phone that sent it, as the provider writes numbers. */
   from: string;
-  /** The number it was sent to; null when the carrier does not tell. */
+  /** The number it was sent to; null when the provider does not tell. */
   to: string | null;
   text: string;
 }

@@ -2,7 +2,7 @@
 export const LOOKUP_STATUSES = ['active', 'inactive', 'invalid', 'unknown'] as const;
 export type LookupStatus = (typeof LOOKUP_STATUSES)[number];
 
-/** What a carrier found out about a number; null where it does not say. */
+/** What a provider found out about a number; null where it does not say. */
 export interface LookupFinding {
   status: LookupStatus;
   network: string | null;
@@ -13,7 +13,7 @@ export interface LookupFinding {
   ported: boolean | null;
 }
 
-/** How a carrier answers a look-up: with a finding, with an error of its own, or not in time. */
+/** How a provider answers a look-up: with a finding, with an error of its own, or not in time. */
 export type LookupAnswer = ({ kind: 'found' } & LookupFinding) | { kind: 'failed' } | { kind: 'timed_out' };
 
 /** Why the account is paid back. */

@@ -1,6 +1,6 @@
 /** Why a message failed or was rejected; stored with the message, turned into words only when it is shown. */
 const ERROR_CODES = [
-  'carrier_refused',
+  'network_refused',
   'invalid_destination',
   'invalid_sender',
   'invalid_content',
@@ -13,7 +13,7 @@ const ERROR_CODES = [
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
 const REASONS: Readonly<Record<ErrorCode, string>> = {
-  carrier_refused: 'Wiadomość odrzucona przez operatora przy nadaniu.',
+  network_refused: 'Wiadomość odrzucona przez operatora przy nadaniu.',
   invalid_destination: 'Wiadomość odrzucona przez operatora przy nadaniu: numer odbiorcy jest nieprawidłowy.',
   invalid_sender: 'Wiadomość odrzucona przez operatora przy nadaniu: nadawca nie jest dozwolony.',
   invalid_content:

@@ -5,7 +5,7 @@ export interface StartableMessage {
   requestId: string;
   /** One of several recipients of its request. */
   batched: boolean;
-  carrier: string;
+  route: string;
   /** When to submit, epoch milliseconds; null means at once. */
   sendAt: number | null;
   /** When the wait for a delivery report ends, epoch milliseconds. */

@@ -1,9 +1,9 @@
 import type { Encoding } from './parts.ts';
 import type { ReportState } from './receipts.ts';
 
-/** One part of a message on its way to the SMSC, or a whole message where the carrier cuts it itself. */
+/** One part of a message on its way to the SMSC, or a whole message where the provider cuts it itself. */
 export interface SubmitPart {
-  /** Ours, unique per submit: `msg_…/1`. Carriers that can carry it return it in their delivery reports. */
+  /** Ours, unique per submit: `msg_…/1`. Providers that can carry it return it in their delivery reports. */
   reference: string;
   /** MSISDN in E.164 with plus. */
   destination: string;
@@ -27,7 +27,7 @@ export interface SubmitPart {
  * repeated by itself. `code` is the SMSC's own, for the operator; `reason` is stored with the message.
  */
 export type SubmitAnswer =
-  | { kind: 'accepted'; carrierMessageId: string }
+  | { kind: 'accepted'; providerMessageId: string }
   | { kind: 'throttled'; retryAfterMs: number; code?: string }
   | { kind: 'later'; retryAfterMs: number; code?: string }
   | { kind: 'broken'; code: string }
@@ -42,15 +42,15 @@ export const NO_SESSION = 'no_session';
 
 /** Why an SMSC refuses a message for good. */
 export type RefusalReason =
-  'carrier_refused' | 'invalid_destination' | 'invalid_sender' | 'invalid_content' | 'not_permitted';
+  'network_refused' | 'invalid_destination' | 'invalid_sender' | 'invalid_content' | 'not_permitted';
 
-/** A delivery report as the carrier gave it. */
+/** A delivery report as the provider gave it. */
 export interface DeliveryReport {
   /** As the submit's answer had it, after the route's rule; '' where the report names none. */
-  carrierMessageId: string;
+  providerMessageId: string;
   /** The id read in the other way that the route's rule allows, tried where the first meets no part. */
   alternativeId?: string | null;
-  /** Our reference, where the carrier returns it. */
+  /** Our reference, where the provider returns it. */
   reference: string | null;
   /** Whom the report speaks of, E.164 with plus. */
   phone?: string | null;

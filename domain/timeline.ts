@@ -8,7 +8,7 @@ export interface MessageFacts {
     requestId: string;
     status: MessageStatus;
     acceptedAs: 'scheduled' | 'queued' | 'rejected';
-    carrier: string;
+    route: string;
     parts: number;
     sendAt: Date | null;
     errorCode: string | null;
@@ -31,10 +31,10 @@ export interface MessageFacts {
 /** One part as its latest submit left it. */
 export interface PartFacts {
   part: number;
-  state: 'under way' | 'held' | 'accepted' | 'refused' | 'unanswered';
+  state: 'submitting' | 'held' | 'accepted' | 'refused' | 'unanswered';
   tries: number;
-  carrier: string;
-  carrierMessageId: string | null;
+  route: string;
+  providerMessageId: string | null;
   code: string | null;
   submittedAt: Date;
   answeredAt: Date | null;
@@ -58,7 +58,7 @@ export interface InternalFacts {
   reports: {
     at: Date;
     route: string;
-    carrierMessageId: string;
+    providerMessageId: string;
     part: number | null;
     state: string;
     errorCode: string | null;
@@ -120,10 +120,10 @@ export function internalTimeline(facts: MessageFacts, internal: InternalFacts): 
       ...{ at, kind: 'status' },
       facts: { status, ...(status === message.status ? errorOf(message.errorCode) : {}) },
     })),
-    ...internal.reports.map(({ at, route, carrierMessageId, part, state, errorCode, applied }) => ({
+    ...internal.reports.map(({ at, route, providerMessageId, part, state, errorCode, applied }) => ({
       ...{ at, kind: 'report' },
       facts: {
-        ...{ route, id: carrierMessageId, part, state },
+        ...{ route, id: providerMessageId, part, state },
         ...(errorCode === null ? {} : { code: errorCode }),
         ...(applied ? {} : { applied }),
       },
@@ -195,8 +195,8 @@ function publicEvent(
 }
 
 function submitEntries(part: PartFacts): TimelineEntry[] {
-  const { carrier: route, part: number, tries, carrierMessageId: id, code } = part;
-  const open = part.state === 'under way' || part.state === 'unanswered';
+  const { route, part: number, tries, providerMessageId: id, code } = part;
+  const open = part.state === 'submitting' || part.state === 'unanswered';
   const submitted: TimelineEntry = {
     ...{ at: part.submittedAt, kind: 'submitted' },
     facts: {

@@ -35,7 +35,7 @@ interface Asking {
   msisdn: string;
   costGrosze: number;
   /** The route it takes. */
-  carrier: string;
+  route: string;
   receivedAt: number;
 }
 
@@ -62,11 +62,11 @@ export async function lookUp({
   if (terms.overdue) throw new Refused({ reason: 'statement_overdue' });
   const costGrosze = test ? 0 : terms.price_per_hlr_grosze;
   const traffic = { key: msisdn, msisdn, accountId, type: 'hlr', priority: true } as const;
-  const [carrier] = orderRoutes(await services.routing(), traffic);
-  if (carrier === undefined) throw new Refused({ reason: 'lookup_no_route' });
+  const [route] = orderRoutes(await services.routing(), traffic);
+  if (route === undefined) throw new Refused({ reason: 'lookup_no_route' });
   // Without a row: who has no money could write as many as he likes.
   if (costGrosze > terms.available_grosze && costGrosze > 0 && !terms.under_way) throw unpaid();
-  return await ask({ services, accountId, msisdn, costGrosze, carrier, receivedAt });
+  return await ask({ services, accountId, msisdn, costGrosze, route, receivedAt });
 }
 
 async function ask(asking: Asking): Promise<LookedUp> {
@@ -111,14 +111,10 @@ async function outcomeOf(asking: Asking, { id }: ClaimedLookup): Promise<{ row: 
 
 // The update's id is the look-up's: whoever joins gets the one answer. The SDK's own deadline ends each attempt to call
 // the server, not the waiting for an answer.
-async function askWorkflow(
-  { services: { temporal }, accountId, carrier }: Asking,
-  id: string,
-  until: number,
-) {
+async function askWorkflow({ services: { temporal }, accountId, route }: Asking, id: string, until: number) {
   const startWorkflowOperation = new WithStartWorkflowOperation(
     'lookup',
-    lookupStart({ id, accountId, carrier }),
+    lookupStart({ id, accountId, route }),
   );
   return await temporal.connection.withDeadline(until, () =>
     temporal.workflow.executeUpdateWithStart(lookUpUpdate, { startWorkflowOperation, updateId: id }),

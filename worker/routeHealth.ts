@@ -1,4 +1,4 @@
-import type { Carrier } from '../carriers/carrier.ts';
+import type { Provider } from '../providers/provider.ts';
 import type { SeenRoute } from '../db/routes/routeStates.ts';
 import { NO_SESSION, type SubmitAnswer } from '../domain/submission.ts';
 
@@ -10,8 +10,8 @@ const REST_MS = 30_000;
 /** What comes of a route's submits in this process. */
 export interface RouteHealth {
   onAnswer: (answer: SubmitAnswer) => void;
-  /** What is to be seen of the route now; `carrier` is the one it has at present. */
-  seen(route: string, carrier: Carrier): SeenRoute;
+  /** What is to be seen of the route now; `provider` is the one it has at present. */
+  seen(route: string, provider: Provider): SeenRoute;
 }
 
 export function createRouteHealth(): RouteHealth {
@@ -33,8 +33,8 @@ export function createRouteHealth(): RouteHealth {
       else if (answer.kind === 'later') counts.held += 1;
       else counts[answer.kind] += 1;
     },
-    seen(route, carrier) {
-      const { takesSubmits, ...state } = carrier.state();
+    seen(route, provider) {
+      const { takesSubmits, ...state } = provider.state();
       const resting = brokenInRow >= BROKEN_IN_ROW && Date.now() - brokenAt < REST_MS;
       return { route, ...state, ...counts, working: takesSubmits && !resting };
     },

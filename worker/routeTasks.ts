@@ -3,11 +3,11 @@ import { lookupActivities } from '../activities/lookup.ts';
 import { createPacer } from '../activities/pacing.ts';
 import type { QuickLane } from '../activities/quickLane.ts';
 import { type RouteAtHand, submissionActivities, type Submitting } from '../activities/submission.ts';
-import type { Carrier } from '../carriers/carrier.ts';
+import type { Provider } from '../providers/provider.ts';
 import type { SubmitAnswer } from '../domain/submission.ts';
 import type { Route } from '../db/routes/routes.ts';
 import { hasReserve, type Routing } from '../domain/routing.ts';
-import { carrierQueue } from '../workflows/contracts.ts';
+import { routeQueue } from '../workflows/contracts.ts';
 
 // More at once would only take work away from other processes, and let priority messages wait behind what was taken.
 const AT_ONCE_MAX = 200;
@@ -27,8 +27,8 @@ export interface RouteTasks {
  * Whoever can submit takes tasks. A route that nobody can submit on gives its messages to others, if there are any, and
  * else keeps them in their order, untouched.
  */
-export function shouldTakeTasks(route: Route, carrier: Carrier, routing: Routing): boolean {
-  if (carrier.state().takesSubmits) return true;
+export function shouldTakeTasks(route: Route, provider: Provider, routing: Routing): boolean {
+  if (provider.state().takesSubmits) return true;
   const self = routing.routes.find(({ name }) => name === route.name);
   if (self?.working === true && route.state !== 'disabled') return false;
   return hasReserve(routing, route.name);
@@ -47,7 +47,7 @@ export async function takeRouteTasks(
   options: Omit<WorkerOptions, 'taskQueue' | 'activities'>,
   onBroken: (error: unknown) => void,
 ): Promise<RouteTasks> {
-  const { sql, carrier } = submitting;
+  const { sql, provider } = submitting;
   const pacer = createPacer(sql, route.name, route.ratePerSecond);
   let stopping = false;
   const submittingHere = {
@@ -62,11 +62,11 @@ export async function takeRouteTasks(
   };
   const worker = await Worker.create({
     ...options,
-    taskQueue: carrierQueue(route.name),
-    maxConcurrentActivityTaskExecutions: atOnce(route, carrier),
+    taskQueue: routeQueue(route.name),
+    maxConcurrentActivityTaskExecutions: atOnce(route, provider),
     activities: {
       ...submissionActivities(submittingHere),
-      ...lookupActivities(sql, carrier),
+      ...lookupActivities(sql, provider),
     },
   });
   const run = worker.run().catch((error: unknown) => {
@@ -76,7 +76,7 @@ export async function takeRouteTasks(
     atHand: {
       submitting: submittingHere,
       enter() {
-        const { takesSubmits, inFlight, window } = carrier.state();
+        const { takesSubmits, inFlight, window } = provider.state();
         return takesSubmits && inFlight < window && pacer.free() ? quick.enter(route.name, window) : null;
       },
     },
@@ -91,8 +91,8 @@ export async function takeRouteTasks(
 }
 
 // Each submit also stores things before and after it, so that it takes about two to keep a place of the window used.
-function atOnce({ ratePerSecond }: Route, carrier: Carrier): number {
-  const byWindow = Math.max(2 * carrier.state().window, AT_ONCE_MIN);
+function atOnce({ ratePerSecond }: Route, provider: Provider): number {
+  const byWindow = Math.max(2 * provider.state().window, AT_ONCE_MIN);
   const byRate =
     ratePerSecond === null ? AT_ONCE_MAX : Math.max(Math.ceil(ratePerSecond * AHEAD_SECONDS), AT_ONCE_MIN);
   return Math.min(byWindow, byRate, AT_ONCE_MAX);

@@ -4,9 +4,9 @@ import type { WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { createQuickLane, type QuickLane } from '../activities/quickLane.ts';
 import type { RouteAtHand } from '../activities/submission.ts';
-import type { Carrier, CarrierHandlers } from '../carriers/carrier.ts';
-import { closedCarrier } from '../carriers/closed.ts';
-import { createCarrier, type CarrierStores } from '../carriers/create.ts';
+import type { Provider, ProviderHandlers } from '../providers/provider.ts';
+import { closedProvider } from '../providers/closed.ts';
+import { createProvider, type ProviderStores } from '../providers/create.ts';
 import type { Database } from '../db/connection.ts';
 import { readRoutes, type Route, routeCredentials } from '../db/routes/routes.ts';
 import { forgetWorker, reportRoutes, type SeenRoute } from '../db/routes/routeStates.ts';
@@ -19,9 +19,9 @@ import { type RouteTasks, shouldTakeTasks, takeRouteTasks } from './routeTasks.t
 export interface RoutesOptions {
   sql: Database;
   secretsKey: Buffer;
-  stores: CarrierStores;
-  /** Where each route's carrier hands over what comes in. */
-  handlersOf: (route: string) => CarrierHandlers;
+  stores: ProviderStores;
+  /** Where each route's provider hands over what comes in. */
+  handlersOf: (route: string) => ProviderHandlers;
   routing: () => Promise<Routing>;
   applyReports: () => Promise<void>;
   /** Of the Temporal workers that take the routes' tasks; queue and activities are added. */
@@ -46,7 +46,7 @@ const LOOK_MS = 1_000;
 const QUICK_SUBMITS = { quickMs: 1_500, places: 20, placesEach: 20 };
 
 /**
- * Runs every route of the database in this process: opens its carrier, takes its tasks while that can submit, writes down
+ * Runs every route of the database in this process: opens its provider, takes its tasks while that can submit, writes down
  * what is seen of it, and follows what the operator changes.
  */
 export async function runRoutes(options: RoutesOptions): Promise<Routes> {
@@ -106,7 +106,7 @@ interface RunningRoute {
 function startRoute(first: Route, quick: QuickLane, options: RoutesOptions): RunningRoute {
   const { log } = options;
   let route = first;
-  let carrier = openCarrier(first, options);
+  let provider = openProvider(first, options);
   let tasks: RouteTasks | null = null;
   // One thing after the other: opening, closing and taking tasks never overlap.
   let busy: Promise<void> | null = null;
@@ -121,7 +121,7 @@ function startRoute(first: Route, quick: QuickLane, options: RoutesOptions): Run
   const begin = (): Promise<RouteTasks> => {
     const { sql, routing, applyReports, worker, onBroken } = options;
     const { onAnswer } = health;
-    const submitting = { sql, carrier, routing, applyReports, onAnswer };
+    const submitting = { sql, provider, routing, applyReports, onAnswer };
     return takeRouteTasks(route, submitting, quick, worker, onBroken);
   };
   const endTasks = async (): Promise<void> => {
@@ -140,14 +140,14 @@ function startRoute(first: Route, quick: QuickLane, options: RoutesOptions): Run
       log.info({ route: next.name, state: next.state }, 'the route changes');
       doing(async () => {
         await endTasks();
-        await carrier.stop();
+        await provider.stop();
         route = next;
-        carrier = openCarrier(next, options);
+        provider = openProvider(next, options);
       });
     },
     follow(routing) {
       if (busy !== null || stopped) return;
-      const wanted = shouldTakeTasks(route, carrier, routing);
+      const wanted = shouldTakeTasks(route, provider, routing);
       if (wanted === (tasks !== null)) return;
       doing(async () => {
         if (wanted) tasks = await begin();
@@ -155,7 +155,7 @@ function startRoute(first: Route, quick: QuickLane, options: RoutesOptions): Run
       });
     },
     seen() {
-      const seen = health.seen(route.name, carrier);
+      const seen = health.seen(route.name, provider);
       if (seen.working !== open) {
         open = seen.working;
         const { sessions, sessionsWanted, lastError } = seen;
@@ -170,7 +170,7 @@ function startRoute(first: Route, quick: QuickLane, options: RoutesOptions): Run
       stopped = true;
       await busy;
       await endTasks();
-      await carrier.stop();
+      await provider.stop();
     },
   };
 }
@@ -181,19 +181,19 @@ function fingerprintOf({ kind, settings, credentials, ratePerSecond, state }: Ro
   return JSON.stringify([kind, settings, credentials?.toString('base64'), ratePerSecond, disabled]);
 }
 
-function openCarrier(route: Route, options: RoutesOptions): Carrier {
+function openProvider(route: Route, options: RoutesOptions): Provider {
   const { log, secretsKey, stores, handlersOf } = options;
   const { name, kind, settings } = route;
-  const onError = (error: unknown): void => log.warn({ err: error, route: name }, 'carrier');
-  if (route.state === 'disabled') return closedCarrier(name, null);
+  const onError = (error: unknown): void => log.warn({ err: error, route: name }, 'provider');
+  if (route.state === 'disabled') return closedProvider(name, null);
   let credentials: unknown;
   try {
     credentials = routeCredentials(secretsKey, route);
   } catch (error) {
     onError(error);
-    return closedCarrier(name, 'its credentials cannot be read with this secrets key');
+    return closedProvider(name, 'its credentials cannot be read with this secrets key');
   }
-  const carrier = createCarrier({ name, kind, settings, credentials }, stores, onError);
-  void carrier.start(handlersOf(name)).catch(onError);
-  return carrier;
+  const provider = createProvider({ name, kind, settings, credentials }, stores, onError);
+  void provider.start(handlersOf(name)).catch(onError);
+  return provider;
 }

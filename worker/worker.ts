@@ -154,7 +154,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     secretsKey: options.secretsKey,
     stores: {
       simulator: (route) => simulatorStore(sql, route),
-      lookups: { find: (carrier, id) => findLookupAnswer(sql, carrier, id) },
+      lookups: { find: (provider, id) => findLookupAnswer(sql, provider, id) },
     },
     handlersOf: (route) => ({
       onReports: (reports) => receipts.receive(route, reports),

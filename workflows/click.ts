@@ -1,12 +1,11 @@
 import {
   CancellationScope,
-  patched,
   proxyLocalActivities,
   setCurrentDetails,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { linkActivities } from '../activities/links.ts';
-import { AT_ONCE, type ClickResult } from './contracts.ts';
+import { type ClickResult } from './contracts.ts';
 import { deliverEvents } from './webhooks.ts';
 
 // One database statement, keyed by the click: repeated until the database answers.
@@ -24,7 +23,7 @@ export async function click(): Promise<ClickResult> {
     const event = await countClick(workflowInfo().workflowId);
     if (event === null) return { event: false };
     setCurrentDetails('Counted: the first click of its link; tells the webhook.');
-    await deliverEvents([event], patched(AT_ONCE));
+    await deliverEvents([event]);
     return { event: true };
   });
 }

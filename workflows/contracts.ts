@@ -3,27 +3,18 @@ import type { LookupState } from '../domain/lookups.ts';
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 
-/** Workflow tasks, and the activities that belong to no carrier and no receiver. */
+/** Workflow tasks, and the activities that belong to no provider and no receiver. */
 export const MESSAGES_QUEUE = 'messages';
 /** Webhook deliveries: their own queue, so that a slow receiver holds up nobody's messages. */
 export const WEBHOOKS_QUEUE = 'webhooks';
-/** Submits to one carrier; the operator's allowed rate is a property of this queue. */
-export const carrierQueue = (carrier: string): string => `carrier-${carrier}`;
-
-/** Patch: steps are first tried within the workflow task. Workflows begun before 0.4.0 go on without. */
-export const AT_ONCE = 'at-once';
-
-/**
- * Patch: a message that is over although its workflow heard nothing of that is waited for no longer than a moment. So it is
- * after Temporal was restored from a backup.
- */
-export const OVER_UNHEARD = 'over-unheard';
+/** Submits to one provider; the operator's allowed rate is a property of this queue. */
+export const routeQueue = (route: string): string => `route-${route}`;
 
 /** Input of the `message` workflow; its id is the message's id. Instants and identifiers only, never personal data. */
 export interface MessageInput {
   accountId: string;
   requestId: string;
-  carrier: string;
+  route: string;
   /** When to submit, epoch milliseconds; null means at once. */
   sendAt: number | null;
   /** When the wait for a delivery report ends, epoch milliseconds. */
@@ -31,8 +22,8 @@ export interface MessageInput {
   priority: boolean;
   /** True when the charge is already made: by `batch`, or by the request before a cancel starts the workflow. */
   accepted: boolean;
-  /** True when whoever waits for the charge hears of it before the workflow task ends; never before 0.4.0. */
-  heardAtOnce?: boolean;
+  /** True when whoever waits for the charge is notified of it before the workflow task ends. */
+  callerNotified?: boolean;
 }
 
 /** Input of the `batch` workflow; its id is the request's id. */
@@ -52,19 +43,19 @@ export interface SubmissionOutcome {
 }
 
 /** What is left to do about a webhook event. */
-export interface LeftToTell {
+export interface AttemptLeft {
   /** When its next attempt is due, in milliseconds from now. */
   nextInMs: number;
 }
 
 /** What is left to tell of each of some events; null where nothing is. */
-export type Told = (LeftToTell | null)[];
+export type Told = (AttemptLeft | null)[];
 
 /** A submission that its route cannot make: another one has the message now. */
 export interface MovedOn {
   status: 'moved';
   /** The route that has it. */
-  carrier: string;
+  route: string;
 }
 
 /** A submission that is not to be made before the message's account, which is suspended, is active again. */
@@ -75,7 +66,7 @@ export interface PausedSubmission {
 /** What the end of the wait for its send time came to. */
 export interface Released {
   /** The route that the message is to take; null where the database knows no such message. */
-  carrier: string | null;
+  route: string | null;
   /** It is still scheduled, and waits for its account. */
   paused?: true;
   /** Its account is closed. */
@@ -86,15 +77,13 @@ export interface Released {
 export interface SubmissionRound {
   /** How often the message has moved to another route so far. */
   moves: number;
-  /** True when the workflow knows of {@link PausedSubmission}; never before 0.5.0. */
-  pauses?: boolean;
 }
 
 /**
  * An outcome found by delivery reports or late answers. `sent` comes this way only for a submit that was unanswered before;
  * `held` says that the SMSC has not taken it, so that it is to be submitted again.
  */
-export interface HeardOutcome {
+export interface MessageOutcome {
   status: 'sent' | 'delivered' | 'undelivered' | 'failed' | 'expired' | 'held';
   events: string[];
   /** Of the first of them, where they were told before the workflow. */
@@ -103,7 +92,7 @@ export interface HeardOutcome {
 
 /** Input of the `lookup` workflow; its id is the look-up's (`hlr_…`). */
 export interface LookupInput {
-  carrier: string;
+  route: string;
 }
 
 /** Final word of a `message` workflow, shown as its result in the Temporal UI. */
@@ -144,7 +133,7 @@ export interface InboundResult {
 export interface Tally {
   looked: number;
   /** Put right. */
-  mended: number;
+  repaired: number;
   /** Left to a person from now on: newly open in the table `findings`. */
   reported: number;
 }
@@ -167,9 +156,9 @@ export const cancelSignal = defineSignal('cancelMessage');
 /** The account is active again: what waits for that goes on. */
 export const resumeSignal = defineSignal('resume');
 /** What the delivery reports of all parts come to. */
-export const outcomeUpdate = defineUpdate<void, [HeardOutcome]>('outcome');
+export const outcomeUpdate = defineUpdate<void, [MessageOutcome]>('outcome');
 /** The same where an update comes to no answer. */
-export const outcomeSignal = defineSignal<[HeardOutcome]>('outcome');
+export const outcomeSignal = defineSignal<[MessageOutcome]>('outcome');
 
 /** Types of failures that callers and retry policies tell apart. */
 export const FAILURE = {
@@ -181,7 +170,7 @@ export const FAILURE = {
   unknownResend: 'UnknownResend',
   unusableArgument: 'UnusableArgument',
   throttled: 'Throttled',
-  carrierUnavailable: 'CarrierUnavailable',
+  routeUnavailable: 'RouteUnavailable',
   webhookExhausted: 'WebhookExhausted',
   webhookAttemptFailed: 'WebhookAttemptFailed',
 } as const;
@@ -190,7 +179,7 @@ export const FAILURE = {
 export const SEARCH_ATTRIBUTES = {
   account: defineSearchAttributeKey('Account', SearchAttributeType.KEYWORD),
   status: defineSearchAttributeKey('MessageStatus', SearchAttributeType.KEYWORD),
-  carrier: defineSearchAttributeKey('Carrier', SearchAttributeType.KEYWORD),
+  route: defineSearchAttributeKey('Route', SearchAttributeType.KEYWORD),
   request: defineSearchAttributeKey('Request', SearchAttributeType.KEYWORD),
   sendTime: defineSearchAttributeKey('SendTime', SearchAttributeType.DATETIME),
 } as const;

@@ -1,13 +1,12 @@
 import {
   CancellationScope,
-  patched,
   proxyLocalActivities,
   setCurrentDetails,
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { inboundActivities } from '../activities/inbound.ts';
-import { AT_ONCE, type InboundResult, SEARCH_ATTRIBUTES } from './contracts.ts';
+import { type InboundResult, SEARCH_ATTRIBUTES } from './contracts.ts';
 import { deliverEvents } from './webhooks.ts';
 
 // One database transaction, keyed by the reply: repeated until the database answers.
@@ -29,7 +28,7 @@ export async function inbound(): Promise<InboundResult> {
     }
     setCurrentDetails(`Matched to ${accountId}${events.length > 0 ? '; tells its webhook' : ''}.`);
     upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.account, value: accountId }]);
-    if (events.length > 0) await deliverEvents(events, patched(AT_ONCE));
+    if (events.length > 0) await deliverEvents(events);
     return { matched: true };
   });
 }

@@ -11,7 +11,7 @@ import {
 } from '@temporalio/workflow';
 import type { lookupActivities, lookupBillingActivities } from '../activities/lookup.ts';
 import type { LookupState } from '../domain/lookups.ts';
-import { carrierQueue, type LookupInput, lookUpUpdate } from './contracts.ts';
+import { routeQueue, type LookupInput, lookUpUpdate } from './contracts.ts';
 
 // One database transaction each, keyed by the look-up: repeated until the database answers.
 const local = proxyLocalActivities<ReturnType<typeof lookupBillingActivities>>({
@@ -20,7 +20,7 @@ const local = proxyLocalActivities<ReturnType<typeof lookupBillingActivities>>({
 });
 
 /**
- * One number look-up: charge, ask the carrier, store the result or pay back. Its id is the look-up's. The number and
+ * One number look-up: charge, ask the provider, store the result or pay back. Its id is the look-up's. The number and
  * the result stand in the database alone.
  */
 export async function lookup(input: LookupInput): Promise<LookupState> {
@@ -30,7 +30,7 @@ export async function lookup(input: LookupInput): Promise<LookupState> {
     // It lasts seconds and moves money: a cancel in the Temporal UI does not interrupt it.
     (running ??= CancellationScope.nonCancellable(async () => {
       const charged = await local.chargeLookup(id);
-      return charged.state === 'charged' ? await ask(id, input.carrier) : charged;
+      return charged.state === 'charged' ? await ask(id, input.route) : charged;
     }));
   setHandler(lookUpUpdate, run, { description: 'Charges and makes the look-up; answered to its caller.' });
 
@@ -43,15 +43,15 @@ export async function lookup(input: LookupInput): Promise<LookupState> {
   return outcome;
 }
 
-async function ask(id: string, carrier: string): Promise<LookupState> {
-  setCurrentDetails(`Charged: waits for the carrier ${carrier} to answer.`);
-  // Asked once: carriers bill every question. The caller waits 8 s in all; an answer after that would help nobody.
+async function ask(id: string, route: string): Promise<LookupState> {
+  setCurrentDetails(`Charged: waits for the route ${route} to answer.`);
+  // Asked once: providers bill every question. The caller waits 8 s in all; an answer after that would help nobody.
   const { lookUp } = proxyActivities<ReturnType<typeof lookupActivities>>({
-    taskQueue: carrierQueue(carrier),
+    taskQueue: routeQueue(route),
     startToCloseTimeout: '5s',
     scheduleToCloseTimeout: '6s',
     retry: { maximumAttempts: 1 },
-    summary: `asks ${carrier}`,
+    summary: `asks ${route}`,
   });
   try {
     return await lookUp(id);

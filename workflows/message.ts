@@ -6,7 +6,6 @@ import {
   condition,
   isCancellation,
   log,
-  patched,
   proxyActivities,
   proxyLocalActivities,
   setCurrentDetails,
@@ -22,21 +21,18 @@ import type { Acceptance } from '../domain/acceptance.ts';
 import { CANCEL_LEAD_MS } from '../domain/statuses.ts';
 import {
   acceptUpdate,
-  AT_ONCE,
   cancelSignal,
   cancelUpdate,
-  carrierQueue,
+  routeQueue,
   FAILURE,
   giveUpUpdate,
   type MessageInput,
   type MessageResult,
   type MovedOn,
-  type HeardOutcome,
+  type MessageOutcome,
   outcomeSignal,
   outcomeUpdate,
-  OVER_UNHEARD,
   type PausedSubmission,
-  type Released,
   resumeSignal,
   resubmitUpdate,
   SEARCH_ATTRIBUTES,
@@ -54,7 +50,7 @@ const local = proxyLocalActivities<
 
 // Made once: what it leaves open goes the ordinary way. No shorter than that way's time-out, since a submit that is left
 // to itself would look like one that nobody answered.
-const { submitAtOnce } = proxyLocalActivities<ReturnType<typeof quickSubmissionActivities>>({
+const { submitInTask } = proxyLocalActivities<ReturnType<typeof quickSubmissionActivities>>({
   startToCloseTimeout: '10m',
   retry: { maximumAttempts: 1 },
 });
@@ -76,13 +72,12 @@ type Final = 'delivered' | 'undelivered' | 'failed' | 'rejected' | 'expired' | '
  */
 export async function message(input: MessageInput): Promise<MessageResult> {
   const id = workflowInfo().workflowId;
-  const atOnce = patched(AT_ONCE);
   let acceptance: Acceptance | undefined = input.accepted ? { accepted: true } : undefined;
   let charging: Promise<Acceptance> | undefined;
   let submitting = false;
   let cancelRequested = false;
   let cancelStatus: string | undefined;
-  let carrier = input.carrier;
+  let route = input.route;
   let moves = 0;
   let unanswered = false;
   let submission: CancellationScope | undefined;
@@ -90,7 +85,7 @@ export async function message(input: MessageInput): Promise<MessageResult> {
   // Raised by whatever a paused message may go on for.
   let wakes = 0;
   let shown = input.sendAt === null ? 'queued' : 'scheduled';
-  const outcomes: HeardOutcome[] = [];
+  const outcomes: MessageOutcome[] = [];
   const ids = { accountId: input.accountId, requestId: input.requestId };
 
   setHandler(acceptUpdate, async () => acceptance ?? (await charge()), {
@@ -121,7 +116,7 @@ export async function message(input: MessageInput): Promise<MessageResult> {
   setHandler(resumeSignal, () => void (wakes += 1), {
     description: 'The account is active again: a paused message goes on.',
   });
-  const hear = (outcome: HeardOutcome): void => {
+  const hear = (outcome: MessageOutcome): void => {
     outcomes.push(outcome);
     wakes += 1;
   };
@@ -207,19 +202,14 @@ export async function message(input: MessageInput): Promise<MessageResult> {
   async function release(): Promise<SubmissionOutcome | null> {
     for (;;) {
       const seen = wakes;
-      // A worker of the release before this one names no route.
-      const released = (await local.release(id)) as Released | string;
-      if (typeof released !== 'string') {
-        if (released.cancelled) return { status: 'cancelled', events: [] };
-        if (released.paused) {
-          const over = await pause(seen);
-          if (over === null) continue;
-          return over;
-        }
-        takeRoute(released.carrier ?? carrier);
+      const released = await local.release(id);
+      if (released.cancelled) return { status: 'cancelled', events: [] };
+      if (!released.paused) {
+        takeRoute(released.route ?? route);
+        return null;
       }
-      if (!atOnce) show('queued');
-      return null;
+      const over = await pause(seen);
+      if (over !== null) return over;
     }
   }
 
@@ -232,7 +222,7 @@ export async function message(input: MessageInput): Promise<MessageResult> {
         if (over !== null) return over;
       } else if (outcome.status === 'moved') {
         moves += 1;
-        takeRoute(outcome.carrier);
+        takeRoute(outcome.route);
       } else return outcome;
     }
   }
@@ -255,24 +245,24 @@ export async function message(input: MessageInput): Promise<MessageResult> {
 
   async function submitOnRoute(): Promise<SubmissionOutcome | MovedOn | PausedSubmission> {
     if (Date.now() >= input.giveUpAt) return await local.expire(id);
-    setCurrentDetails(`Queued: waits for the carrier ${carrier} to take it.`);
+    setCurrentDetails(`Queued: waits for the route ${route} to take it.`);
     // Retried for as long as the message may be delivered: a repeated attempt submits only what certainly was not
     // taken. The heartbeat finds a lost worker sooner than the time-out would.
     const { submit: submitTo } = proxyActivities<ReturnType<typeof submissionActivities>>({
-      taskQueue: carrierQueue(carrier),
+      taskQueue: routeQueue(route),
       startToCloseTimeout: '10m',
       heartbeatTimeout: '15s',
       scheduleToCloseTimeout: input.giveUpAt - Date.now(),
       retry: { initialInterval: '1s', maximumInterval: '60s' },
-      summary: `submits to ${carrier}`,
+      summary: `submits to ${route}`,
     });
     try {
       return await CancellationScope.cancellable(async () => {
         submission = CancellationScope.current();
         const done = await submitHere();
         if (done !== null) return done;
-        if (atOnce) show('queued');
-        return await submitTo(id, { moves, pauses: true });
+        show('queued');
+        return await submitTo(id, { moves });
       });
     } catch (error) {
       if (isCancellation(error)) return await local.expire(id);
@@ -285,10 +275,10 @@ export async function message(input: MessageInput): Promise<MessageResult> {
 
   /** Within the workflow task, where no caller waits for that to end. Null: it is to go through the route's queue. */
   async function submitHere(): Promise<SubmissionOutcome | MovedOn | PausedSubmission | null> {
-    const awaited = !input.accepted && input.heardAtOnce !== true && input.sendAt === null;
-    if (!atOnce || awaited || moves > 0) return null;
+    const awaited = !input.accepted && input.callerNotified !== true && input.sendAt === null;
+    if (awaited || moves > 0) return null;
     try {
-      return await submitAtOnce(id, carrier);
+      return await submitInTask(id, route);
     } catch (error) {
       // Broken off for another reason, the end of its worker say, it is not given up.
       if (CancellationScope.current().consideredCancelled) throw error;
@@ -296,10 +286,10 @@ export async function message(input: MessageInput): Promise<MessageResult> {
     }
   }
 
-  function takeRoute(route: string): void {
-    if (route === carrier) return;
-    carrier = route;
-    upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.carrier, value: carrier }]);
+  function takeRoute(next: string): void {
+    if (next === route) return;
+    route = next;
+    upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.route, value: route }]);
   }
 
   async function followUp(submission: SubmissionOutcome): Promise<Final> {
@@ -326,7 +316,7 @@ export async function message(input: MessageInput): Promise<MessageResult> {
   }
 
   /** The next thing the delivery reports say; at the end of the wait, that the message has expired. */
-  async function nextOutcome(current: 'sent' | 'unanswered'): Promise<SubmissionOutcome | HeardOutcome> {
+  async function nextOutcome(current: 'sent' | 'unanswered'): Promise<SubmissionOutcome | MessageOutcome> {
     if (shown !== current && !(await outcomeWithin(SHOW_SENT_AFTER_MS))) show(current);
     if (!(await outcomeWithin(input.giveUpAt - Date.now()))) {
       const over = await local.expire(id);
@@ -338,9 +328,7 @@ export async function message(input: MessageInput): Promise<MessageResult> {
 
   /** False: it came before the moment that Temporal was restored to, and does not come again. */
   async function outcomeOnItsWay(): Promise<boolean> {
-    if (patched(OVER_UNHEARD)) return await condition(() => outcomes.length > 0, SIGNAL_PATIENCE_MS);
-    await condition(() => outcomes.length > 0);
-    return true;
+    return await condition(() => outcomes.length > 0, SIGNAL_PATIENCE_MS);
   }
 
   async function outcomeWithin(ms: number): Promise<boolean> {
@@ -353,15 +341,15 @@ export async function message(input: MessageInput): Promise<MessageResult> {
     const until = new Date(input.giveUpAt).toISOString();
     setCurrentDetails(
       current === 'sent'
-        ? `Sent: the carrier ${carrier} has it; waits for the delivery report until ${until}.`
-        : `Unanswered: nobody knows whether the carrier ${carrier} has it, so it is not sent again; ` +
+        ? `Sent: the route ${route} has it; waits for the delivery report until ${until}.`
+        : `Unanswered: nobody knows whether the route ${route} has it, so it is not sent again; ` +
             `waits for a delivery report until ${until}.`,
     );
-    if (!atOnce || current === 'unanswered') show(current);
+    if (current === 'unanswered') show(current);
   }
 
   function show(status: string): void {
-    if (atOnce && status === shown) return;
+    if (status === shown) return;
     shown = status;
     upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.status, value: status }]);
   }
@@ -370,7 +358,7 @@ export async function message(input: MessageInput): Promise<MessageResult> {
   async function tell({ events, told: atHand = [] }: SubmissionOutcome, told: Set<string>): Promise<void> {
     const untold = events.filter((event) => !told.has(event));
     for (const event of untold) told.add(event);
-    await deliverEvents(untold, atOnce, new Map(atHand.map((left, index) => [events[index]!, left])));
+    await deliverEvents(untold, new Map(atHand.map((left, index) => [events[index]!, left])));
   }
 
   function finish(status: Final, details: string): Final {

@@ -24,6 +24,6 @@ export async function reconciliation(): Promise<Record<string, Tally>> {
   setCurrentDetails('Compares ledgers with balances and refunds.');
   found['money'] = await steps.reconcileMoney();
   const sum = (of: keyof Tally): number => Object.values(found).reduce((all, tally) => all + tally[of], 0);
-  setCurrentDetails(`Looked at ${sum('looked')}, mended ${sum('mended')}, reported ${sum('reported')}.`);
+  setCurrentDetails(`Looked at ${sum('looked')}, repaired ${sum('repaired')}, reported ${sum('reported')}.`);
   return found;
 }

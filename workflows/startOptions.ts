@@ -31,13 +31,13 @@ const UNTIL_DONE = { ...ONCE, ...AGAIN } as const;
  * The workflow's id is the message's. Nothing in here is personal data.
  *
  * @param accepted true when the charge is already made
- * @param heardAtOnce true when its caller hears of the charge before the workflow task ends
+ * @param callerNotified true when its caller hears of the charge before the workflow task ends
  */
-export function messageStart(message: StartableMessage, accepted: boolean, heardAtOnce = false) {
-  const { id, accountId, requestId, batched, carrier, sendAt, giveUpAt, priority } = message;
+export function messageStart(message: StartableMessage, accepted: boolean, callerNotified = false) {
+  const { id, accountId, requestId, batched, route, sendAt, giveUpAt, priority } = message;
   const input: MessageInput = {
-    ...{ accountId, requestId, carrier, sendAt, giveUpAt, priority, accepted },
-    ...(heardAtOnce ? { heardAtOnce } : {}),
+    ...{ accountId, requestId, route, sendAt, giveUpAt, priority, accepted },
+    ...(callerNotified ? { callerNotified } : {}),
   };
   return {
     ...ONCE,
@@ -48,11 +48,11 @@ export function messageStart(message: StartableMessage, accepted: boolean, heard
     typedSearchAttributes: new TypedSearchAttributes([
       { key: SEARCH_ATTRIBUTES.account, value: accountId },
       { key: SEARCH_ATTRIBUTES.status, value: sendAt === null ? 'queued' : 'scheduled' },
-      { key: SEARCH_ATTRIBUTES.carrier, value: carrier },
+      { key: SEARCH_ATTRIBUTES.route, value: route },
       { key: SEARCH_ATTRIBUTES.request, value: requestId },
       ...(sendAt === null ? [] : [{ key: SEARCH_ATTRIBUTES.sendTime, value: new Date(sendAt) }]),
     ]),
-    staticSummary: `${priority ? 'Priority SMS' : 'SMS'} by ${carrier}, ${sendAt === null ? 'at once' : 'scheduled'}`,
+    staticSummary: `${priority ? 'Priority SMS' : 'SMS'} by ${route}, ${sendAt === null ? 'at once' : 'scheduled'}`,
     priority: taskPriority({ accountId, priority, batched }),
   };
 }
@@ -127,10 +127,10 @@ export function inboundStart(id: string) {
 
 /**
  * How the `lookup` workflow is started; its id is the look-up's (`hlr_…`). It goes before all else: its caller waits for
- * the carrier's answer, and is paid back when that comes too late.
+ * the provider's answer, and is paid back when that comes too late.
  */
-export function lookupStart({ id, accountId, carrier }: { id: string; accountId: string; carrier: string }) {
-  const input: LookupInput = { carrier };
+export function lookupStart({ id, accountId, route }: { id: string; accountId: string; route: string }) {
+  const input: LookupInput = { route };
   return {
     ...ONCE,
     workflowId: id,
@@ -138,9 +138,9 @@ export function lookupStart({ id, accountId, carrier }: { id: string; accountId:
     args: [input] as [LookupInput],
     typedSearchAttributes: new TypedSearchAttributes([
       { key: SEARCH_ATTRIBUTES.account, value: accountId },
-      { key: SEARCH_ATTRIBUTES.carrier, value: carrier },
+      { key: SEARCH_ATTRIBUTES.route, value: route },
     ]),
-    staticSummary: `Number look-up by ${carrier}`,
+    staticSummary: `Number look-up by ${route}`,
     priority: taskPriority({ accountId, priority: true, batched: false }),
   };
 }

@@ -4,7 +4,7 @@ import type {
   webhookActivities,
   webhookClosingActivities,
 } from '../activities/webhooks.ts';
-import { type LeftToTell, WEBHOOKS_QUEUE } from './contracts.ts';
+import { type AttemptLeft, WEBHOOKS_QUEUE } from './contracts.ts';
 
 // One database statement, repeated until the database answers.
 const { closeWebhook } = proxyLocalActivities<ReturnType<typeof webhookClosingActivities>>({
@@ -13,7 +13,7 @@ const { closeWebhook } = proxyLocalActivities<ReturnType<typeof webhookClosingAc
 });
 
 // Made once: what comes of it stands in the database, and the ordinary way goes on from there.
-const { tellAtOnce } = proxyLocalActivities<ReturnType<typeof quickWebhookActivities>>({
+const { notifyInTask } = proxyLocalActivities<ReturnType<typeof quickWebhookActivities>>({
   startToCloseTimeout: '20s',
   retry: { maximumAttempts: 1 },
 });
@@ -24,27 +24,26 @@ export const { deliverWebhook, resendWebhook } = proxyActivities<ReturnType<type
   taskQueue: WEBHOOKS_QUEUE,
   startToCloseTimeout: '20s',
   retry: { initialInterval: '2s', backoffCoefficient: 4, maximumInterval: '8s' },
-  summary: "tells the account's webhook",
+  summary: "notifies the account's webhook",
 });
 
 /**
- * Delivers webhook events one after the other; one that nobody takes is closed, and the next one follows.
- * @param atOnce whether a receiver known to be quick gets its first attempt within the workflow task
- * @param told what is left of those that were told before
+ * Delivers webhook events one after the other; one that no attempt delivers is closed, and the next one follows. A receiver known to be
+ * quick gets its first attempt within the workflow task.
+ * @param attempted what is left of those that had their first attempt before
  */
 export async function deliverEvents(
   events: readonly string[],
-  atOnce: boolean,
-  told: ReadonlyMap<string, LeftToTell | null> = new Map(),
+  attempted: ReadonlyMap<string, AttemptLeft | null> = new Map(),
 ): Promise<void> {
   for (const event of events) {
-    const left = told.has(event) ? told.get(event)! : await firstAttempt(event, atOnce);
+    const left = attempted.has(event) ? attempted.get(event)! : await firstAttempt(event);
     if (left === null) continue;
     if (left.nextInMs > 0) await sleep(left.nextInMs, { summary: 'waits for the next webhook attempt' });
     await deliverWebhook(event).catch(() => closeWebhook(event));
   }
 }
 
-async function firstAttempt(event: string, atOnce: boolean): Promise<LeftToTell | null> {
-  return atOnce ? await tellAtOnce(event).catch(() => ({ nextInMs: 0 })) : { nextInMs: 0 };
+async function firstAttempt(event: string): Promise<AttemptLeft | null> {
+  return await notifyInTask(event).catch(() => ({ nextInMs: 0 }));
 }

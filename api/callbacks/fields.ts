@@ -1,4 +1,4 @@
-import type { CallbackFields } from '../../carriers/smsapi/callbacks.ts';
+import type { CallbackFields } from '../../providers/smsapi/callbacks.ts';
 import { readBytes } from '../http/body.ts';
 import type { Visit } from '../http/page.ts';
 

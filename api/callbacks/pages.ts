@@ -1,4 +1,4 @@
-import { CALLBACK_KINDS, type CallbackKind } from '../../carriers/smsapi/settings.ts';
+import { CALLBACK_KINDS, type CallbackKind } from '../../providers/smsapi/settings.ts';
 import type { Page, PageAnswer, Visit } from '../http/page.ts';
 import { readFields } from './fields.ts';
 import { maySpeakFor } from './routes.ts';

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import ipaddr from 'ipaddr.js';
-import { smsapiCredentials, smsapiSettings } from '../../carriers/smsapi/settings.ts';
+import { smsapiCredentials, smsapiSettings } from '../../providers/smsapi/settings.ts';
 import { type Route, readRoutes, routeCredentials } from '../../db/routes/routes.ts';
 import type { Services } from '../services.ts';
 

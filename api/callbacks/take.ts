@@ -1,5 +1,5 @@
-import { readLookup, readReply, readReports, type CallbackFields } from '../../carriers/smsapi/callbacks.ts';
-import type { CallbackKind } from '../../carriers/smsapi/settings.ts';
+import { readLookup, readReply, readReports, type CallbackFields } from '../../providers/smsapi/callbacks.ts';
+import type { CallbackKind } from '../../providers/smsapi/settings.ts';
 import { storeReplies } from '../../db/incoming/inbound.ts';
 import { storeLookupAnswer } from '../../db/lookups/lookupAnswers.ts';
 import { storeReports } from '../../db/incoming/receipts.ts';

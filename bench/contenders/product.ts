@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { smppSettings } from '../../carriers/smpp/settings.ts';
+import { smppSettings } from '../../providers/smpp/settings.ts';
 import { type Database, openDatabase } from '../../db/connection.ts';
 import { migrate } from '../../db/migrate.ts';
 import {
@@ -15,7 +15,7 @@ import { addAccount, addRole } from '../database.ts';
 import { type Caller, openCaller, run, type SendOptions } from '../load.ts';
 import { startProgram } from '../program.ts';
 import type { Servers } from '../servers.ts';
-import { ROUTE_CREDENTIALS, ROUTE_SETTINGS } from '../steps/carrier.ts';
+import { ROUTE_CREDENTIALS, ROUTE_SETTINGS } from '../steps/provider.ts';
 import { until } from '../until.ts';
 
 const ROUTE = 'bench';
@@ -33,7 +33,7 @@ export interface Product {
 }
 
 /**
- * Starts the product with the simulated carrier.
+ * Starts the product with the simulated provider.
  * @param secretsKey of an earlier start on the same database
  */
 export async function startProduct(

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
-import { openCarrier } from '../steps/carrier.ts';
+import { openProvider } from '../steps/provider.ts';
 import { conclude, openPool, storeReport } from '../steps/database.ts';
 import { stopOnSignal } from '../steps/signals.ts';
 import { installQuietRuntime, quietBundler } from '../steps/temporal.ts';
@@ -16,9 +16,9 @@ const address = setting('TEMPORAL_ADDRESS');
 const sql = openPool(setting('DATABASE_URL'));
 const client = new Client({ connection: await Connection.connect({ address }) });
 const connection = await NativeConnection.connect({ address });
-const carrier = await openCarrier(async (carrierId, status) => {
-  await storeReport(sql, carrierId, status);
-  const id = await conclude(sql, carrierId);
+const provider = await openProvider(async (providerId, status) => {
+  await storeReport(sql, providerId, status);
+  const id = await conclude(sql, providerId);
   if (id !== null) await client.workflow.getHandle(id).signal(reportSignal, status);
 });
 const worker = await Worker.create({
@@ -26,12 +26,12 @@ const worker = await Worker.create({
   taskQueue: 'bench-plain',
   workflowsPath: fileURLToPath(new URL('./workflows.ts', import.meta.url)),
   bundlerOptions: quietBundler,
-  activities: activities(sql, carrier, createWebhook()),
+  activities: activities(sql, provider, createWebhook()),
 });
 stopOnSignal(() => Promise.resolve(worker.shutdown()));
 ready();
 await worker.run();
-await carrier.stop();
+await provider.stop();
 await connection.close();
 await client.connection.close();
 await sql.end({ timeout: 5 });

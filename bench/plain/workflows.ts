@@ -14,8 +14,8 @@ export async function plainMessage(message: NewMessage): Promise<string> {
   setHandler(reportSignal, (status) => void (reported = status));
 
   await charge(message);
-  const carrierId = await submit(message);
-  const already = await storeAnswer(message.id, carrierId);
+  const providerId = await submit(message);
+  const already = await storeAnswer(message.id, providerId);
   await sendWebhook(message.id, 'message.sent');
   if (!already) await condition(() => reported !== undefined, '72 hours');
   await sendWebhook(message.id, 'message.delivered');

@@ -1,5 +1,5 @@
 import type { Database, Sql } from '../../db/connection.ts';
-import { openCarrier } from '../steps/carrier.ts';
+import { openProvider } from '../steps/provider.ts';
 import { conclude, readMessage, storeAnswer, storeReport } from '../steps/database.ts';
 import { createWebhook } from '../steps/webhook.ts';
 import { type Job, type SubmitJob, type ThenEnqueue, type WebhookJob } from './jobs.ts';
@@ -11,33 +11,33 @@ export interface Work {
   stop(): Promise<void>;
 }
 
-/** Opens carrier and webhook client. Of answer and report, whichever is stored last ends the message. */
+/** Opens provider and webhook client. Of answer and report, whichever is stored last ends the message. */
 export async function openWork(sql: Database, thenEnqueue: ThenEnqueue): Promise<Work> {
   const webhook = createWebhook();
-  const carrier = await openCarrier(async (carrierId, status) => {
-    await storeReport(sql, carrierId, status);
-    await thenEnqueue((tx) => concluded(tx, carrierId));
+  const provider = await openProvider(async (providerId, status) => {
+    await storeReport(sql, providerId, status);
+    await thenEnqueue((tx) => concluded(tx, providerId));
   });
   return {
     async submit({ id }) {
       const message = await readMessage(sql, id);
       // A job that is run again after its end changes nothing.
       if (message.status !== 'queued') return;
-      const carrierId = await carrier.submit(message);
+      const providerId = await provider.submit(message);
       await thenEnqueue(async (tx) => {
-        await storeAnswer(tx, id, carrierId);
+        await storeAnswer(tx, id, providerId);
         return { queue: 'webhook', data: { id, type: 'message.sent' } };
       });
-      await thenEnqueue((tx) => concluded(tx, carrierId));
+      await thenEnqueue((tx) => concluded(tx, providerId));
     },
     async webhook({ id, type }) {
       await webhook.post(await readMessage(sql, id), type);
     },
-    stop: () => carrier.stop(),
+    stop: () => provider.stop(),
   };
 }
 
-async function concluded(tx: Sql, carrierId: string): Promise<Job | null> {
-  const id = await conclude(tx, carrierId);
+async function concluded(tx: Sql, providerId: string): Promise<Job | null> {
+  const id = await conclude(tx, providerId);
   return id === null ? null : { queue: 'webhook', data: { id, type: 'message.delivered' } };
 }

@@ -74,7 +74,7 @@ function compared(results: Results, chart: (name: Chart['name']) => string): str
   if (results.compared === undefined) return [];
   return [
     '## Four ways',
-    `One PostgreSQL and one Temporal server for all, the same carrier (the service's SMPP client and an SMSC that reports each message at once), the same receiver. The life cycle: a request by HTTP, a charge in PostgreSQL, a submit, its answer stored, a signed webhook \`message.sent\`, the delivery report, a signed webhook \`message.delivered\`.
+    `One PostgreSQL and one Temporal server for all, the same provider (the service's SMPP client and an SMSC that reports each message at once), the same receiver. The life cycle: a request by HTTP, a charge in PostgreSQL, a submit, its answer stored, a signed webhook \`message.sent\`, the delivery report, a signed webhook \`message.delivered\`.
 
 - **a workflow that does nothing** (a): started plainly, over nothing but its worker. What Temporal can do here at all.
 - **plain pipeline** (b): the life cycle after Temporal's samples, \`bench/plain/\`: a plain start, one activity for each step, a signal for the report, every option as it is by default.

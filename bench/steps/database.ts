@@ -38,26 +38,26 @@ export async function charge(sql: Sql, { id, recipient, text }: NewMessage): Pro
     insert into ledger (account_id, message_id, amount_grosze) values (${ACCOUNT}, ${id}, ${-PRICE_GROSZE})`;
 }
 
-/** Notes that the carrier has the message. */
-export async function storeAnswer(sql: Sql, id: string, carrierId: string): Promise<void> {
+/** Notes that the provider has the message. */
+export async function storeAnswer(sql: Sql, id: string, providerId: string): Promise<void> {
   await sql`
-    update messages set status = 'sent', carrier_id = ${carrierId}, updated_at = now()
+    update messages set status = 'sent', carrier_id = ${providerId}, updated_at = now()
      where id = ${id} and status = 'queued'`;
 }
 
 /** Keeps what a delivery report says; its message may not be known yet. */
-export async function storeReport(sql: Sql, carrierId: string, status: string): Promise<void> {
-  await sql`insert into reports (carrier_id, status) values (${carrierId}, ${status}) on conflict do nothing`;
+export async function storeReport(sql: Sql, providerId: string, status: string): Promise<void> {
+  await sql`insert into reports (carrier_id, status) values (${providerId}, ${status}) on conflict do nothing`;
 }
 
 /**
  * Brings answer and report of a message together, whichever came last: each is stored before this is asked.
  * @returns the message that has just ended, or null while one of them is missing or when it had ended before
  */
-export async function conclude(sql: Sql, carrierId: string): Promise<string | null> {
+export async function conclude(sql: Sql, providerId: string): Promise<string | null> {
   const [row] = await sql<{ id: string }[]>`
     update messages m set status = r.status, updated_at = now() from reports r
-     where m.carrier_id = ${carrierId} and r.carrier_id = m.carrier_id and m.status = 'sent'
+     where m.carrier_id = ${providerId} and r.carrier_id = m.carrier_id and m.status = 'sent'
     returning m.id`;
   return row?.id ?? null;
 }

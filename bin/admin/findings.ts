@@ -12,8 +12,8 @@ const list = command({
   options: {
     state: optional(
       'STATE',
-      'open, mended, gone or all; default: open',
-      oneOf('open', 'mended', 'gone', 'all'),
+      'open, repaired, gone or all; default: open',
+      oneOf('open', 'repaired', 'gone', 'all'),
     ),
     account: optional('ID', 'only of this account', accountId),
     limit: optional('N', `findings shown; default: ${DEFAULT_ROWS}`, rows),
@@ -28,7 +28,7 @@ const list = command({
 
 const dismiss = command({
   name: 'findings dismiss',
-  about: 'Says that a finding is dealt with; what was mended too often may be mended again.',
+  about: 'Says that a finding is dealt with; what was repaired too often may be repaired again.',
   options: { id: required('N', 'the finding, from findings list', wholeNumber(1, 1_000_000_000, '')) },
   async run(sql, { id }): Promise<Outcome> {
     const finding = await dismissFinding(sql, id);

@@ -39,7 +39,7 @@ export async function cancelOfClosed(
     ), cancelled as (${cancelledOf(sql, sql`page`)}), refunded as (${refundOf(sql, sql`cancelled`)}
     ), noted as (
       insert into paused_messages (message_id, account_id) select id, account_id from cancelled
-      on conflict (message_id) do update set taken_until = null, told_at = null
+      on conflict (message_id) do update set taken_until = null, resumed_at = null
     )
     select (select count(*)::int from cancelled) as cancelled, (select min(id) from page) as before`;
   return step!;

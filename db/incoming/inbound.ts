@@ -1,4 +1,4 @@
-import type { CarrierReply, InboundRow } from '../../domain/inbound.ts';
+import type { NetworkReply, InboundRow } from '../../domain/inbound.ts';
 import type { Fragment, Sql } from '../connection.ts';
 import { newId } from '../ids.ts';
 import { sentAt } from '../messages/facts.ts';
@@ -7,23 +7,23 @@ import { sentAt } from '../messages/facts.ts';
 const MATCH_WITHIN = '30 days';
 
 /**
- * Keeps replies as they came. What the carrier hands over again is there already.
+ * Keeps replies as they came. What the provider hands over again is there already.
  * @param replies texts that can be stored; numbers as MSISDN in E.164 with plus, where they are numbers
  * @returns the ids of those that are new
  */
-export async function storeReplies(sql: Sql, carrier: string, replies: CarrierReply[]): Promise<string[]> {
+export async function storeReplies(sql: Sql, route: string, replies: NetworkReply[]): Promise<string[]> {
   const stored = await sql<{ id: string }[]>`
     with seen as (
-      update route_states set replied_at = now() where route = ${carrier}
+      update route_states set replied_at = now() where route = ${route}
     )
-    insert into inbound_messages (id, carrier, carrier_reference, sender, receiver, received_text)
-    select r.id, ${carrier}, r.reference, r.sender, r.receiver, r.content
+    insert into inbound_messages (id, route, provider_reference, sender, receiver, received_text)
+    select r.id, ${route}, r.reference, r.sender, r.receiver, r.content
       from unnest(${replies.map(() => newId('in'))}::text[],
-                  ${replies.map((reply) => reply.carrierReference)}::text[],
+                  ${replies.map((reply) => reply.providerReference)}::text[],
                   ${replies.map((reply) => reply.from)}::text[],
                   ${replies.map((reply) => reply.to)}::text[],
                   ${replies.map((reply) => reply.text)}::text[]) as r(id, reference, sender, receiver, content)
-    on conflict (carrier, carrier_reference) do nothing
+    on conflict (route, provider_reference) do nothing
     returning id`;
   return stored.map(({ id }) => id);
 }
@@ -82,7 +82,7 @@ export interface AnsweredMessage {
 
 /**
  * The last message that an account receiving on the reply's number wrote to the phone within the 30 days before it
- * (v2.3.0, Limits); null when there is none. Where the carrier does not tell the number, all accounts count.
+ * (v2.3.0, Limits); null when there is none. Where the provider does not tell the number, all accounts count.
  */
 export async function lastMessageTo(sql: Sql, reply: ReceivedReply): Promise<AnsweredMessage | null> {
   const { receiver } = reply;
@@ -131,17 +131,17 @@ export async function settleReply(sql: Sql, id: string, match: ReplyMatch | null
 /** Writes the event `message.received` of a matched reply, once, for an account with a webhook. */
 export async function writeReceivedEvent(sql: Sql, id: string): Promise<void> {
   await sql`
-    insert into webhook_events (id, account_id, inbound_id, type, snapshot)
-    select ${newId('evt')}, i.account_id, i.id, 'message.received', '{}'
+    insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
+    select ${newId('evt')}, i.account_id, 'inbound', i.id, 'message.received', '{}'
       from inbound_messages i join accounts a on a.id = i.account_id
      where i.id = ${id} and a.webhook_url is not null
-    on conflict (inbound_id) where inbound_id is not null do nothing`;
+    on conflict (subject_id) where subject_kind in ('link', 'inbound') do nothing`;
 }
 
 /** The events of a reply that nobody has been told of yet. */
 export async function pendingEventsOf(sql: Sql, id: string): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
-    select id from webhook_events where inbound_id = ${id} and state = 'pending'`;
+    select id from webhook_events where subject_id = ${id} and state = 'pending'`;
   return rows.map((row) => row.id);
 }
 

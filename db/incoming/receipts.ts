@@ -14,14 +14,14 @@ const LOOK_AGAIN_SOON = '100 milliseconds';
 const ANSWERS_STORED_WITHIN = '10 seconds';
 
 /** Keeps reports as they came, before anything is concluded from them. */
-export async function storeReports(sql: Sql, carrier: string, reports: DeliveryReport[]): Promise<void> {
+export async function storeReports(sql: Sql, route: string, reports: DeliveryReport[]): Promise<void> {
   const references = reports.map((report) => parseReference(report.reference));
   await sql`
     with stored as (
-      insert into delivery_reports (carrier, carrier_message_id, alternative_id, message_id, part, phone, state,
+      insert into delivery_reports (route, provider_message_id, alternative_id, message_id, part, phone, state,
                                     error_code, details)
-      select ${carrier}, r.*
-        from unnest(${reports.map((r) => r.carrierMessageId)}::text[],
+      select ${route}, r.*
+        from unnest(${reports.map((r) => r.providerMessageId)}::text[],
                     ${reports.map((r) => r.alternativeId ?? null)}::text[],
                     ${references.map((r) => r?.messageId ?? null)}::text[],
                     ${references.map((r) => r?.part ?? null)}::smallint[],
@@ -30,13 +30,13 @@ export async function storeReports(sql: Sql, carrier: string, reports: DeliveryR
                     ${reports.map((r) => r.errorCode)}::text[],
                     ${reports.map((r) => r.details ?? null)}::text[]) as r
     )
-    update route_states set reported_at = now() where route = ${carrier}`;
+    update route_states set reported_at = now() where route = ${route}`;
 }
 
 /** Stands for all parts of a message in the reference of one that was submitted whole. */
 export const WHOLE = 0;
 
-/** The reference of a part, or of a {@link WHOLE} message, as carriers are given it. */
+/** The reference of a part, or of a {@link WHOLE} message, as providers are given it. */
 export const partReference = (messageId: string, part: number): string => `${messageId}/${part}`;
 
 /** The message and part that {@link partReference} names; null for anything else. */
@@ -45,7 +45,7 @@ export function parseReference(reference: string | null): { messageId: string; p
   return match?.[1] && match[2] ? { messageId: match[1], part: Number(match[2]) } : null;
 }
 
-/** The numbers of a message's parts that were ever given to a carrier. */
+/** The numbers of a message's parts that were ever given to a provider. */
 export async function partNumbers(sql: Sql, messageId: string): Promise<number[]> {
   const rows = await sql<{ part: number }[]>`
     select part from message_parts where message_id = ${messageId} order by part`;
@@ -58,7 +58,7 @@ export interface MatchedReport {
   messageId: string;
   part: number;
   /** Null where the report names none. */
-  carrierMessageId: string | null;
+  providerMessageId: string | null;
   state: ReportState;
 }
 
@@ -78,28 +78,28 @@ export async function takeMatchedReports(
 ): Promise<{ looked: number; reports: MatchedReport[]; againInMs: number }> {
   const rows = await sql<(MatchedReport | { reportId: number; messageId: null; againInMs: number | null })[]>`
     with r as materialized (
-      select id, carrier, carrier_message_id, alternative_id, message_id, part, phone, state, received_at
+      select id, route, provider_message_id, alternative_id, message_id, part, phone, state, received_at
         from delivery_reports
        where look_at <= now()
        order by look_at, id
        limit ${limit}
          for update skip locked
     ), unanswered as materialized (
-      select u.carrier, u.message_id, u.part, u.submitted_at, m.recipient
+      select u.route, u.message_id, u.part, u.submitted_at, m.recipient
         from message_parts u join messages m on m.id = u.message_id
-       where u.state = 'unanswered' and u.carrier in (select carrier from r)
+       where u.state = 'unanswered' and u.route in (select route from r)
          and m.recipient in (select phone from r where received_at < now() - ${ANSWERS_STORED_WITHIN}::interval)
     ), met as (
       select r.id, p.message_id, p.part
         from r
         join lateral (
           select message_id, part, choice, min(choice) over () as best from (
-            ${partsWithId(sql, sql`r.carrier_message_id`, 1)}
+            ${partsWithId(sql, sql`r.provider_message_id`, 1)}
             union all
             ${partsWithId(sql, sql`r.alternative_id`, 2)}
             union all
             select message_id, part, 3 from message_parts
-             where message_id = r.message_id and r.part in (part, ${WHOLE}) and carrier = r.carrier
+             where message_id = r.message_id and r.part in (part, ${WHOLE}) and route = r.route
                and state = 'unanswered'
             union all
             ${unansweredPartTo(sql)}
@@ -115,7 +115,7 @@ export async function takeMatchedReports(
       returning d.id, (extract(epoch from d.look_at - now()) * 1000)::float8 as "againInMs"
     )
     select r.id as "reportId", met.message_id as "messageId", met.part,
-           nullif(r.carrier_message_id, '') as "carrierMessageId", r.state, waiting."againInMs"
+           nullif(r.provider_message_id, '') as "providerMessageId", r.state, waiting."againInMs"
       from r left join met on met.id = r.id left join waiting on waiting.id = r.id
      order by r.id, met.part`;
   const again = rows.map((row) => ('againInMs' in row ? row.againInMs : null));
@@ -131,10 +131,10 @@ export async function takeMatchedReports(
 function partsWithId(sql: Sql, id: Fragment, choice: number): Fragment {
   return sql`
     select message_id, part, ${choice}::int as choice from message_parts
-     where carrier = r.carrier and carrier_message_id = ${id} and ${id} <> ''
+     where route = r.route and provider_message_id = ${id} and ${id} <> ''
        and message_id = (
          select c.message_id from message_parts c join messages m on m.id = c.message_id
-          where c.carrier = r.carrier and c.carrier_message_id = ${id}
+          where c.route = r.route and c.provider_message_id = ${id}
             and (r.phone is null or m.recipient = r.phone
                  or r.received_at < now() - ${ANSWERS_STORED_WITHIN}::interval)
           order by (m.recipient = r.phone) desc nulls last, c.reported_at is null desc, c.submitted_at desc
@@ -146,10 +146,10 @@ function partsWithId(sql: Sql, id: Fragment, choice: number): Fragment {
 function unansweredPartTo(sql: Sql): Fragment {
   return sql`
     select min(u.message_id), min(u.part), 4 from unanswered u
-     where u.carrier = r.carrier and u.recipient = r.phone and u.submitted_at <= r.received_at
+     where u.route = r.route and u.recipient = r.phone and u.submitted_at <= r.received_at
        and r.received_at < now() - ${ANSWERS_STORED_WITHIN}::interval
        and not exists (select from delivery_reports o
-                        where o.carrier = r.carrier and o.phone = r.phone and o.look_at is not null
+                        where o.route = r.route and o.phone = r.phone and o.look_at is not null
                           and o.id < r.id and o.received_at >= u.submitted_at)
     having count(distinct u.message_id) = 1`;
 }
@@ -179,7 +179,7 @@ export interface PartChange {
   messageId: string;
   part: number;
   reportState: ReportState;
-  carrierMessageId: string | null;
+  providerMessageId: string | null;
 }
 
 /** Writes the states that parts have by their reports; a reported part was accepted, answer or not. */
@@ -187,10 +187,10 @@ export async function recordPartStates(sql: Sql, changes: PartChange[]): Promise
   await sql`
     update message_parts p
        set report_state = c.state, reported_at = coalesce(p.reported_at, now()), state = 'accepted',
-           carrier_message_id = coalesce(p.carrier_message_id, c.carrier_message_id)
+           provider_message_id = coalesce(p.provider_message_id, c.provider_message_id)
       from unnest(${changes.map((c) => c.messageId)}::text[], ${changes.map((c) => c.part)}::smallint[],
-                  ${changes.map((c) => c.reportState)}::text[], ${changes.map((c) => c.carrierMessageId)}::text[])
-             as c(message_id, part, state, carrier_message_id)
+                  ${changes.map((c) => c.reportState)}::text[], ${changes.map((c) => c.providerMessageId)}::text[])
+             as c(message_id, part, state, provider_message_id)
      where p.message_id = c.message_id and p.part = c.part`;
 }
 
@@ -226,8 +226,8 @@ export async function moveMessages(sql: Sql, moves: MessageMove[]): Promise<Move
       returning m.id, m.account_id, m.status, m.delivered_at, m.error_code, m.updated_at, c.event_id,
                 ${secondsSinceDue(sql)} as after
     ), event as (
-      insert into webhook_events (id, account_id, message_id, type, snapshot)
-      select s.event_id, s.account_id, s.id, 'message.' || s.status, ${statusSnapshot(sql, sql`s`)}
+      insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
+      select s.event_id, s.account_id, 'message', s.id, 'message.' || s.status, ${statusSnapshot(sql, sql`s`)}
         from moved s join accounts a on a.id = s.account_id
        where a.webhook_url is not null
       returning id

@@ -3,9 +3,9 @@ import type { Sql } from '../connection.ts';
 
 /** What segments of one reply have in common. Phones use the same again for a later one. */
 export interface SegmentGroup {
-  carrier: string;
+  route: string;
   sender: string;
-  /** '' when the carrier does not tell. */
+  /** '' when the provider does not tell. */
   receiver: string;
   reference: string;
   total: number;
@@ -41,7 +41,7 @@ export async function openSegments(
   return await sql<OpenSegment[]>`
     select number, encoding, content, extract(epoch from received_at)::text as "receivedAt",
            received_at < clock_timestamp() - make_interval(secs => ${waitSeconds}) as late
-      from reply_segments s
+      from reply_parts s
      where ${isOf(sql, group)} and joined_at is null
      order by number`;
 }
@@ -55,11 +55,11 @@ export async function storeSegment(
   group: SegmentGroup,
   { number, encoding, content }: Pick<ReplySegment, 'number' | 'encoding' | 'content'>,
 ): Promise<void> {
-  const [carrier, sender, receiver, reference, total] = keyOf(group);
+  const [route, sender, receiver, reference, total] = keyOf(group);
   await sql`
-    insert into reply_segments as s (carrier, sender, receiver, reference, total, number, encoding, content)
-    values (${carrier}, ${sender}, ${receiver}, ${reference}, ${total}, ${number}, ${encoding}, ${content})
-    on conflict (carrier, sender, receiver, reference, total, number) do update
+    insert into reply_parts as s (route, sender, receiver, reference, total, number, encoding, content)
+    values (${route}, ${sender}, ${receiver}, ${reference}, ${total}, ${number}, ${encoding}, ${content})
+    on conflict (route, sender, receiver, reference, total, number) do update
        set encoding = excluded.encoding, content = excluded.content, received_at = clock_timestamp(), joined_at = null
      where s.joined_at < clock_timestamp() - ${REMEMBERED}::interval
         or s.joined_at is not null and (s.encoding, s.content) <> (excluded.encoding, excluded.content)`;
@@ -68,16 +68,16 @@ export async function storeSegment(
 /** Notes that all open segments of a group were handed over. */
 export async function closeSegments(sql: Sql, group: SegmentGroup): Promise<void> {
   await sql`
-    update reply_segments s set joined_at = clock_timestamp() where ${isOf(sql, group)} and joined_at is null`;
+    update reply_parts s set joined_at = clock_timestamp() where ${isOf(sql, group)} and joined_at is null`;
 }
 
 /** Groups whose last segment came longer ago than they are waited for; those waiting longest first. */
 export async function lateGroups(sql: Sql, waitSeconds: number, limit: number): Promise<SegmentGroup[]> {
   return await sql<SegmentGroup[]>`
-    select carrier, sender, receiver, reference, total
-      from reply_segments
+    select route, sender, receiver, reference, total
+      from reply_parts
      where joined_at is null
-     group by carrier, sender, receiver, reference, total
+     group by route, sender, receiver, reference, total
     having max(received_at) < clock_timestamp() - make_interval(secs => ${waitSeconds})
      order by max(received_at)
      limit ${limit}`;
@@ -85,15 +85,15 @@ export async function lateGroups(sql: Sql, waitSeconds: number, limit: number): 
 
 /** Deletes what was handed over and need not be known any more. */
 export async function forgetSegments(sql: Sql): Promise<void> {
-  await sql`delete from reply_segments where joined_at < clock_timestamp() - ${REMEMBERED}::interval`;
+  await sql`delete from reply_parts where joined_at < clock_timestamp() - ${REMEMBERED}::interval`;
 }
 
-function keyOf({ carrier, sender, receiver, reference, total }: SegmentGroup) {
-  return [carrier, sender, receiver, reference, total] as const;
+function keyOf({ route, sender, receiver, reference, total }: SegmentGroup) {
+  return [route, sender, receiver, reference, total] as const;
 }
 
 function isOf(sql: Sql, group: SegmentGroup) {
-  const [carrier, sender, receiver, reference, total] = keyOf(group);
-  return sql`s.carrier = ${carrier} and s.sender = ${sender} and s.receiver = ${receiver}
+  const [route, sender, receiver, reference, total] = keyOf(group);
+  return sql`s.route = ${route} and s.sender = ${sender} and s.receiver = ${receiver}
     and s.reference = ${reference} and s.total = ${total}`;
 }

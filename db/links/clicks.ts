@@ -89,8 +89,8 @@ export async function countClick(sql: Sql, clickId: string): Promise<string | nu
         from counted c where l.token = c.token
       returning l.token, l.account_id, l.clicks - l.unlogged_clicks as logged, c.id as click_id, c.clicked_at, c.robot
     ), event as (
-      insert into webhook_events (id, account_id, link_token, type, snapshot)
-      select ${newId('evt')}, l.account_id, l.token, 'link.clicked',
+      insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
+      select ${newId('evt')}, l.account_id, 'link', l.token, 'link.clicked',
              jsonb_build_object('click_id', l.click_id, 'clicked_at', l.clicked_at, 'robot', l.robot,
                                 'clicks', 1, 'first_click_at', l.clicked_at,
                                 'last_click_at', l.clicked_at, 'message_id',
@@ -99,12 +99,12 @@ export async function countClick(sql: Sql, clickId: string): Promise<string | nu
                                   where ml.token = l.token and m.status not in ('draft', 'refused')))
         from link l join accounts a on a.id = l.account_id
        where l.logged = 1 and a.webhook_url is not null
-      on conflict (link_token) where link_token is not null do nothing
+      on conflict (subject_id) where subject_kind in ('link', 'inbound') do nothing
       returning id
     )
     select coalesce((select id from event),
                     (select e.id from webhook_events e
-                      where e.link_token = c.token and e.state = 'pending' and e.snapshot->>'click_id' = c.id)) as event
+                      where e.subject_kind = 'link' and e.subject_id = c.token and e.state = 'pending' and e.snapshot->>'click_id' = c.id)) as event
       from link_clicks c where c.id = ${clickId}`;
   return click?.event;
 }

@@ -12,24 +12,24 @@ const KEPT = '1 hour';
  */
 export async function storeLookupAnswer(
   sql: Sql,
-  carrier: string,
+  route: string,
   providerId: string,
   answer: LookupAnswer,
 ): Promise<void> {
   await sql`delete from lookup_answers where received_at < now() - ${KEPT}::interval`;
   await sql`
-    insert into lookup_answers (carrier, provider_id, answer)
-    values (${carrier}, ${providerId}, ${sql.json({ ...answer })})
-    on conflict (carrier, provider_id) do nothing`;
+    insert into lookup_answers (route, provider_id, answer)
+    values (${route}, ${providerId}, ${sql.json({ ...answer })})
+    on conflict (route, provider_id) do nothing`;
 }
 
 /** The answer to a look-up with the provider's id; null when it has not come. */
 export async function findLookupAnswer(
   sql: Sql,
-  carrier: string,
+  route: string,
   providerId: string,
 ): Promise<LookupAnswer | null> {
   const [row] = await sql<{ answer: LookupAnswer }[]>`
-    select answer from lookup_answers where carrier = ${carrier} and provider_id = ${providerId}`;
+    select answer from lookup_answers where route = ${route} and provider_id = ${providerId}`;
   return row?.answer ?? null;
 }

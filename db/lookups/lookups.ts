@@ -1,5 +1,6 @@
 import type { LookupFailure, LookupFinding, LookupRefusal, LookupState } from '../../domain/lookups.ts';
 import { hasSqlState, type Fragment, type Sql, SQLSTATE } from '../connection.ts';
+import { refundOf } from '../money/billing.ts';
 import { isOverdue } from '../money/statements.ts';
 
 // A caller waits a few seconds for its answer: what begins much later (workers were down, say) would be paid by
@@ -122,8 +123,8 @@ export async function chargeLookup(sql: Sql, id: string): Promise<LookupState> {
            )
         returning id, account_id, cost_grosze
       )
-      insert into ledger_entries (account_id, kind, amount_grosze, lookup_id)
-      select account_id, 'charge', -cost_grosze, id from moved where cost_grosze > 0`;
+      insert into ledger_entries (account_id, kind, amount_grosze, subject_kind, subject_id)
+      select account_id, 'charge', -cost_grosze, 'lookup', id from moved where cost_grosze > 0`;
   } catch (error) {
     if (!hasSqlState(error, SQLSTATE.insufficientFunds)) throw error;
     await refuseLookup(sql, id, sql`'insufficient_funds'`);
@@ -139,7 +140,7 @@ export async function chargeLookup(sql: Sql, id: string): Promise<LookupState> {
   return await stateOf(sql, id);
 }
 
-/** The number to ask the carrier about; null when this is not to be asked (any more): not charged, ended, or too late. */
+/** The number to ask the provider about; null when this is not to be asked (any more): not charged, ended, or too late. */
 export async function openLookup(sql: Sql, id: string): Promise<string | null> {
   const [row] = await sql<{ msisdn: string }[]>`
     select msisdn from number_lookups
@@ -148,7 +149,7 @@ export async function openLookup(sql: Sql, id: string): Promise<string | null> {
   return row?.msisdn ?? null;
 }
 
-/** Stores what the carrier found, unless the look-up was ended before. */
+/** Stores what the provider found, unless the look-up was ended before. */
 export async function finishLookup(sql: Sql, id: string, finding: LookupFinding): Promise<LookupState> {
   const { status, network, mcc, mnc, ported } = finding;
   await sql`
@@ -159,7 +160,7 @@ export async function finishLookup(sql: Sql, id: string, finding: LookupFinding)
   return await stateOf(sql, id);
 }
 
-/** Ends a charged look-up without a result and pays it back, once; leaves alone what has ended. */
+/** Ends a charged look-up without a result and refunds it, once; leaves alone what has ended. */
 export async function failLookup(sql: Sql, id: string, reason: LookupFailure): Promise<LookupState> {
   await refunding(sql, sql`id = ${id}`, reason);
   return await stateOf(sql, id);
@@ -204,11 +205,7 @@ async function refunding(sql: Sql, which: Fragment, reason: LookupFailure): Prom
       update number_lookups set state = 'failed', reason = ${reason}
        where state = 'charged' and ${which}
       returning id
-    ), refunded as (
-      insert into ledger_entries (account_id, kind, amount_grosze, lookup_id)
-      select e.account_id, 'refund', -e.amount_grosze, e.lookup_id
-        from failed f join ledger_entries e on e.lookup_id = f.id and e.kind = 'charge'
-      on conflict (lookup_id, kind) where lookup_id is not null do nothing
+    ), refunded as (${refundOf(sql, sql`failed`)}
     )
     select count(*) as count from failed`;
   return ended!.count;

@@ -8,8 +8,7 @@ import { transaction } from '../transaction.ts';
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 
-// Idempotency is promised for 24 hours: a record stays longer than that. So does a refused message, which a release before
-// 0.5.0 repeats the answer of.
+// Idempotency is promised for 24 hours: a record stays longer than that.
 const REPLAYED_MS = 26 * HOUR_MS;
 const UNMATCHED_DAYS = 30;
 const SIMULATOR_DAYS = 7;
@@ -52,8 +51,8 @@ export function leftovers(now: number, logDays: number): Leftover[] {
     instantly(
       'lookup_answers',
       (sql, limit) => sql`
-        delete from lookup_answers where (carrier, provider_id) in (
-          select carrier, provider_id from lookup_answers where received_at < ${new Date(now - HOUR_MS)}
+        delete from lookup_answers where (route, provider_id) in (
+          select route, provider_id from lookup_answers where received_at < ${new Date(now - HOUR_MS)}
            limit ${limit})`,
     ),
     // Those that were an opt-out are counted in reports for ever.
@@ -96,10 +95,10 @@ export function leftovers(now: number, logDays: number): Leftover[] {
            where at < ${daysAgo(logDays)})`,
     ),
     instantly(
-      'reply_segments',
+      'reply_parts',
       (sql, limit) => sql`
-        delete from reply_segments where ctid = any(array(
-          select ctid from reply_segments where joined_at < ${daysAgo(1)} limit ${limit}))`,
+        delete from reply_parts where ctid = any(array(
+          select ctid from reply_parts where joined_at < ${daysAgo(1)} limit ${limit}))`,
     ),
     instantly(
       'outcome_signals',
@@ -148,8 +147,7 @@ export async function deleteDrafts(sql: Database, after: string, now: number, li
 
 /**
  * Deletes tracked links that no message carries, among the next links by id: each is looked at once for this in its life.
- * Sends make links together with the messages that carry them; only what releases before 0.5.0 began and never ended, or
- * what was just being given to another message when its own was refused, is left to this.
+ * Sends make links together with the messages that carry them; only what was just being given to another message when its own was refused is left to this.
  */
 export async function deleteUnsentLinks(
   sql: Database,

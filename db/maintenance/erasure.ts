@@ -71,17 +71,17 @@ export async function erasePerson(sql: Database, person: Person, mask: Mask): Pr
        where (r.phone = ${msisdn} and ${accountId}::text is null
               and (r.applied_at is not null or r.received_at < now() - ${MATCH_WITHIN}::interval))
           or r.id in (select d.id from message_parts p join delivery_reports d
-                        on d.carrier = p.carrier and d.carrier_message_id = p.carrier_message_id
+                        on d.route = p.route and d.provider_message_id = p.provider_message_id
                      where p.message_id = any(${ids}) and p.message_id <> all(${open}) and d.applied_at is not null)`;
     await tx`
       update webhook_attempts set answer = null where answer is not null and event_id in (
-        select id from webhook_events where message_id = any(${ids})
-            or inbound_id in (select id from inbound_messages where sender = ${msisdn} and ${of})
-            or link_token in (select token from tracked_links where recipient = ${msisdn} and ${of}))`;
+        select id from webhook_events where subject_id = any(${ids})
+            or subject_kind = 'inbound' and subject_id in (select id from inbound_messages where sender = ${msisdn} and ${of})
+            or subject_kind = 'link' and subject_id in (select token from tracked_links where recipient = ${msisdn} and ${of}))`;
     await tx`
       update inbound_messages
          set sender = ${masked}, received_text = '', text = case when text is not null then '' end, erased_at = now(),
-             carrier_reference = ${ERASED_REFERENCE} || id
+             provider_reference = ${ERASED_REFERENCE} || id
        where sender = ${msisdn} and ${of} and state <> 'received'`;
     await tx`
       update number_lookups set msisdn = ${masked}
@@ -100,7 +100,7 @@ export async function erasePerson(sql: Database, person: Person, mask: Mask): Pr
     if (accountId === null) {
       await tx`delete from simulator_submits where destination = ${msisdn}`;
       await tx`delete from simulator_replies where source = ${msisdn}`;
-      await tx`delete from reply_segments where sender = ${msisdn}`;
+      await tx`delete from reply_parts where sender = ${msisdn}`;
       await tx`delete from concat_references where recipient = ${msisdn}`;
     }
     await eraseMessages(tx, ids, mask);
@@ -117,7 +117,7 @@ export async function erasePerson(sql: Database, person: Person, mask: Mask): Pr
 export async function forgetStatistics(sql: Sql): Promise<void> {
   await sql`
     analyze messages, inbound_messages, number_lookups, contacts, tracked_links, opt_out_links, verified_numbers,
-            link_clicks, delivery_reports, webhook_attempts, idempotency_keys, reply_segments, concat_references,
+            link_clicks, delivery_reports, webhook_attempts, idempotency_keys, reply_parts, concat_references,
             simulator_submits, simulator_replies`;
 }
 

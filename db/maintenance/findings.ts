@@ -42,8 +42,8 @@ export interface FindingRow {
   kind: FindingKind;
   subject: string;
   account_id: string | null;
-  state: 'open' | 'mended' | 'gone';
-  mended: number;
+  state: 'open' | 'repaired' | 'gone';
+  repairs: number;
   details: unknown;
   first_seen_at: Date;
   last_seen_at: Date;
@@ -67,14 +67,14 @@ export async function reportFinding(sql: Sql, finding: Finding): Promise<boolean
   return noted?.known === false;
 }
 
-/** Notes that something was mended, with its audit record; call it in the transaction of the repair, or before it. */
+/** Notes that something was repaired, with its audit record; call it in the transaction of the repair, or before it. */
 export async function recordRepair(sql: Sql, action: string, finding: Finding): Promise<void> {
   const { kind, subject, accountId, details } = finding;
   await sql`
-    insert into findings as f (kind, subject, account_id, state, mended, details)
-    values (${kind}, ${subject}, ${accountId}, 'mended', 1, ${sql.json(details as postgres.JSONValue)})
+    insert into findings as f (kind, subject, account_id, state, repairs, details)
+    values (${kind}, ${subject}, ${accountId}, 'repaired', 1, ${sql.json(details as postgres.JSONValue)})
     on conflict (kind, subject) do update
-       set state = 'mended', mended = f.mended + 1, details = excluded.details, last_seen_at = now()`;
+       set state = 'repaired', repairs = f.repairs + 1, details = excluded.details, last_seen_at = now()`;
   await writeAudit(sql, { actor: ACTOR, action, account: accountId, subject, details });
 }
 
@@ -94,11 +94,11 @@ export async function restartsOf(sql: Sql, run: string): Promise<number> {
   return row?.restarts ?? 0;
 }
 
-/** How often a thing was mended so far. */
-export async function timesMended(sql: Sql, kind: FindingKind, subject: string): Promise<number> {
-  const [row] = await sql<{ mended: number }[]>`
-    select mended from findings where kind = ${kind} and subject = ${subject}`;
-  return row?.mended ?? 0;
+/** How often a thing was repaired so far. */
+export async function timesRepaired(sql: Sql, kind: FindingKind, subject: string): Promise<number> {
+  const [row] = await sql<{ repairs: number }[]>`
+    select repairs from findings where kind = ${kind} and subject = ${subject}`;
+  return row?.repairs ?? 0;
 }
 
 /** Closes open findings about a thing, which is as it should be now. */
@@ -113,7 +113,7 @@ export async function closeFindings(
 }
 
 /**
- * Subjects of findings of some kinds that are open, or were mended or dismissed since a moment (epoch milliseconds); what
+ * Subjects of findings of some kinds that are open, or were repaired or dismissed since a moment (epoch milliseconds); what
  * was not seen for longest comes first.
  */
 export async function knownSubjects(
@@ -129,8 +129,8 @@ export async function knownSubjects(
   return rows.map(({ subject }) => subject);
 }
 
-/** Whether a run has mended something about a subject before. */
-export async function hasMended(
+/** Whether a run has repaired something about a subject before. */
+export async function hasRepaired(
   sql: Sql,
   run: string,
   kinds: readonly FindingKind[],
@@ -150,20 +150,20 @@ export async function listFindings(
 ): Promise<FindingRow[]> {
   return [
     ...(await sql<FindingRow[]>`
-      select id, kind, subject, account_id, state, mended, details, first_seen_at, last_seen_at from findings
+      select id, kind, subject, account_id, state, repairs, details, first_seen_at, last_seen_at from findings
        where (${account}::text is null or account_id = ${account}) and (${state}::text is null or state = ${state})
        order by last_seen_at desc, id desc limit ${limit}`),
   ];
 }
 
 /**
- * The operator has dealt with a finding: it is gone, and what was mended too often may be mended again by the next run.
+ * The operator has dealt with a finding: it is gone, and what was repaired too often may be repaired again by the next run.
  * @returns it, or undefined when there is none with this number
  */
 export async function dismissFinding(sql: Sql, id: number): Promise<FindingRow | undefined> {
   const [row] = await sql<FindingRow[]>`
-    update findings set state = 'gone', mended = 0, last_seen_at = now() where id = ${id}
-    returning id, kind, subject, account_id, state, mended, details, first_seen_at, last_seen_at`;
+    update findings set state = 'gone', repairs = 0, last_seen_at = now() where id = ${id}
+    returning id, kind, subject, account_id, state, repairs, details, first_seen_at, last_seen_at`;
   return row;
 }
 

@@ -7,7 +7,7 @@ import { transaction } from '../transaction.ts';
 // Twice as long as a charge takes a draft.
 const DRAFT_DECIDED = '1 minute';
 
-/** Begins the carrier's reference of an erased reply, instead of what may be a hash of its number and text. */
+/** Begins the provider's reference of an erased reply, instead of what may be a hash of its number and text. */
 export const ERASED_REFERENCE = 'erased:';
 
 /** What turns a number into one that is nobody's: `+48*****200`. */
@@ -84,7 +84,7 @@ export async function eraseRepliesAfter(
     await tx`
       update inbound_messages i
          set sender = e.sender, received_text = '', text = case when i.text is not null then '' end, erased_at = now(),
-             carrier_reference = ${ERASED_REFERENCE} || i.id
+             provider_reference = ${ERASED_REFERENCE} || i.id
         from unnest(${due.map(({ id }) => id)}::text[], ${due.map(({ sender }) => mask(sender))}::text[])
                as e(id, sender)
        where i.id = e.id`;

@@ -22,12 +22,12 @@ export interface StoredAnswer {
  * Stores that the SMSC took parts. With the last one the message becomes `sent`, and its event is written.
  * A message already given up as unanswered has a workflow that waits for a signal: it is written as well. Held parts count
  * too: the operator has put them back, but the SMSC has them after all.
- * @param carrierMessageId the SMSC's id of what was submitted
+ * @param providerMessageId the SMSC's id of what was submitted
  */
 export async function acceptParts(
   sql: Sql,
   { messageId, parts }: PartsOf,
-  carrierMessageId: string,
+  providerMessageId: string,
 ): Promise<StoredAnswer> {
   const [stored] = await sql<StoredAnswer[]>`
     with before as (
@@ -37,20 +37,20 @@ export async function acceptParts(
         from messages m where m.id = ${messageId} for update
     ), answered as (
       update message_parts
-         set state = 'accepted', carrier_message_id = ${carrierMessageId}, answered_at = now(), answer_code = null
+         set state = 'accepted', provider_message_id = ${providerMessageId}, answered_at = now(), answer_code = null
         from before
        where message_id = before.id and part = any(${parts as number[]})
-         and state in ('under way', 'unanswered', 'held')
-      returning carrier
+         and state in ('submitting', 'unanswered', 'held')
+      returning route
     ), awaited as (
       -- Skipping what is being looked at just now: that is looked at again soon, and its holder may wait for this message.
       select r.id from delivery_reports r
        where r.id in (
-               select o.id from delivery_reports o join answered a on a.carrier = o.carrier
-                where o.carrier_message_id = ${carrierMessageId} and o.applied_at is null and o.look_at is not null
+               select o.id from delivery_reports o join answered a on a.route = o.route
+                where o.provider_message_id = ${providerMessageId} and o.applied_at is null and o.look_at is not null
                union all
-               select o.id from delivery_reports o join answered a on a.carrier = o.carrier
-                where o.alternative_id = ${carrierMessageId} and o.look_at is not null)
+               select o.id from delivery_reports o join answered a on a.route = o.route
+                where o.alternative_id = ${providerMessageId} and o.look_at is not null)
          for update skip locked
     ), due as (
       update delivery_reports r set look_at = now() from awaited where r.id = awaited.id returning r.id

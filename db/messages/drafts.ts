@@ -51,7 +51,7 @@ export interface Draft extends MessageRow {
   test_credits: number;
   /** When the wait for a delivery report ends. */
   give_up_at: Date;
-  carrier: string;
+  route: string;
 }
 
 /** The claim of an idempotency key, written together with the drafts. */
@@ -162,10 +162,10 @@ function draftsOf(sql: Sql, drafts: readonly Draft[], condition: Fragment) {
     drafted as (
       insert into messages (id, account_id, request_id, batched, type, status, accepted_as, recipient, country, sender,
                             text, parts, cost_grosze, test_credits, priority, reference, send_at, expires_at,
-                            give_up_at, carrier, error_code, opt_out_token, created_at, updated_at)
+                            give_up_at, route, error_code, opt_out_token, created_at, updated_at)
       select id, account_id, request_id, batched, type, 'draft', accepted_as, recipient, country, sender,
              text, parts, cost_grosze, test_credits, priority, reference, send_at, expires_at,
-             give_up_at, carrier, error_code, opt_out_token, created_at, created_at
+             give_up_at, route, error_code, opt_out_token, created_at, created_at
         from jsonb_populate_recordset(null::messages, ${rows}::text::jsonb) ${condition}
       returning id
     )${drafts.some(({ links }) => links.length > 0) ? linksOf(sql, rows) : sql``}`;

@@ -57,7 +57,7 @@ export async function giveUpUnanswered(sql: Sql, messageId: string): Promise<Sta
 /**
  * Delivery attempts have passed their end: `queued` or `sent` becomes `expired`, and `scheduled` too, which waited for its
  * account that long; anything else stays. A message of which
- * the carrier was never given anything is paid back, once; one whose submit is open shows as unanswered.
+ * the provider was never given anything is paid back, once; one whose submit is open shows as unanswered.
  * @returns what the message is now; null when there is no such accepted message
  */
 export async function expireMessage(sql: Sql, messageId: string): Promise<StatusChange | null> {
@@ -65,7 +65,7 @@ export async function expireMessage(sql: Sql, messageId: string): Promise<Status
     with expired as (
       update messages
          set status = 'expired', updated_at = now(),
-             submission = case when submission = 'under way' then 'unanswered' else submission end
+             submission = case when submission = 'submitting' then 'unanswered' else submission end
        where id = ${messageId} and status in ('scheduled', 'queued', 'sent')
       returning id, account_id, status, submission, delivered_at, error_code, updated_at
     ), resumed as (
@@ -79,7 +79,7 @@ export async function expireMessage(sql: Sql, messageId: string): Promise<Status
 
 /**
  * Rejects a message whose recipient opted out after it was accepted (v2.3.0, States: rejected, cost 0): its cost is given
- * back, once. Nothing changes when the carrier was given some of it, or the number is not on the blacklist any more.
+ * back, once. Nothing changes when the provider was given some of it, or the number is not on the blacklist any more.
  * @returns the status the message has now
  */
 export async function rejectBlacklisted(sql: Sql, messageId: string): Promise<string> {

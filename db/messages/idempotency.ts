@@ -2,7 +2,7 @@ import type { Fragment, Sql } from '../connection.ts';
 
 /** What is known of an idempotency key within its 24 h. */
 export interface KeyRecord {
-  /** Keyed hash of method, path and body of the request that holds the key; plain SHA-256 where 0.4.0 or before wrote it. */
+  /** Keyed hash of method, path and body of the request that holds the key. */
   fingerprint: Buffer;
   request_id: string;
   state: 'open' | 'accepted';

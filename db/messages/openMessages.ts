@@ -66,7 +66,7 @@ export async function countOpenMessages(sql: Sql): Promise<number> {
 export async function openAmong(sql: Sql, ids: readonly string[]): Promise<LookedAtMessage[]> {
   const rows = await sql<StartableRow<LookedAtMessage>[]>`
     select ${columns(sql)},
-           exists (select from webhook_events e where e.message_id = m.id and e.state = 'pending' and ${isLate(sql)})
+           exists (select from webhook_events e where e.subject_id = m.id and e.state = 'pending' and ${isLate(sql)})
              as "eventsLate",
            exists (select from outcome_signals o where o.message_id = m.id) as "outcomeWaits"
       from messages m
@@ -96,7 +96,7 @@ export async function openBatchesAmong(sql: Sql, requestIds: readonly string[]):
 function columns(sql: Sql): Fragment {
   return sql`
     ${startableColumns(sql)}, m.status, m.submission, ${eventsLeft(sql)} as "eventsLeft",
-    exists (select from paused_messages p where p.message_id = m.id and p.told_at < now() - ${LATE}::interval)
+    exists (select from paused_messages p where p.message_id = m.id and p.resumed_at < now() - ${LATE}::interval)
       as "resumeLate",
     ${isOpen(sql)} and (m.give_up_at < now() - ${LATE}::interval
       or (m.status = 'scheduled' and m.send_at < now() - ${LATE}::interval
@@ -106,5 +106,5 @@ function columns(sql: Sql): Fragment {
 function eventsLeft(sql: Sql): Fragment {
   return sql`
     (not ${isOpen(sql)} and m.status not in ('draft', 'refused')
-      and exists (select from webhook_events e where e.message_id = m.id and e.state = 'pending'))`;
+      and exists (select from webhook_events e where e.subject_id = m.id and e.state = 'pending'))`;
 }

@@ -1,6 +1,6 @@
 import type { Fragment, Sql } from '../connection.ts';
 
-/** Some parts of a message that leave together: one, or all of them where the carrier takes messages whole. */
+/** Some parts of a message that leave together: one, or all of them where the provider takes messages whole. */
 export interface PartsOf {
   messageId: string;
   parts: readonly number[];
@@ -18,35 +18,35 @@ export type PartClaim =
 /**
  * Marks parts as under way before they leave, all or none, so that a crash from here on is known to leave their fate
  * open. Parts found under way belong to an attempt that ended without an answer: they become `unanswered`.
- * @param carrier the route
+ * @param provider the route
  */
 export async function claimParts(
   sql: Sql,
-  { carrier, ...of }: PartsOf & { carrier: string },
+  { route, ...of }: PartsOf & { route: string },
 ): Promise<PartClaim> {
   const { messageId, parts } = of;
   const [claimed] = await sql<{ at: string }[]>`
     with open as (
       select id from messages
-       where id = ${messageId} and status = 'queued' and carrier = ${carrier}
+       where id = ${messageId} and status = 'queued' and route = ${route}
          and not exists (select from message_parts
                           where message_id = ${messageId} and part = any(${parts as number[]}) and state <> 'held')
          and (exists (select from accounts a where a.id = messages.account_id and a.status = 'active')
               or exists (select from message_parts p where p.message_id = messages.id and p.state <> 'held'))
          for update
     ), claimed as (
-      insert into message_parts (message_id, part, state, carrier)
-      select id, part, 'under way', ${carrier} from open, ${partsAs(sql, parts)}
+      insert into message_parts (message_id, part, state, route)
+      select id, part, 'submitting', ${route} from open, ${partsAs(sql, parts)}
       on conflict (message_id, part) do update
-         set state = 'under way', tries = message_parts.tries + 1, submitted_at = now(), carrier = excluded.carrier,
+         set state = 'submitting', tries = message_parts.tries + 1, submitted_at = now(), route = excluded.route,
              answer_code = null, answered_at = null
        where message_parts.state = 'held'
       returning message_id, submitted_at
     )
-    update messages m set submission = 'under way' from claimed c where m.id = c.message_id
+    update messages m set submission = 'submitting' from claimed c where m.id = c.message_id
     returning c.submitted_at::text as at`;
   if (claimed) return { state: 'claimed', at: claimed.at };
-  const set: Fragment = sql`state = case when p.state = 'under way' then 'unanswered' else p.state end`;
+  const set: Fragment = sql`state = case when p.state = 'submitting' then 'unanswered' else p.state end`;
   const [found] = await sql<{ state: 'accepted' | 'refused' | 'unanswered' }[]>`
     with ${changedParts(sql, of, { set, where: sql`p.state <> 'held'` })}, shown as (
       update messages m set submission = 'unanswered', updated_at = now()
@@ -69,15 +69,15 @@ export async function holdParts(
   claimedAt: string,
   code: string | null,
 ): Promise<boolean> {
-  const where: Fragment = sql`p.state = 'under way' and ${ofClaim(sql, claimedAt)}`;
+  const where: Fragment = sql`p.state = 'submitting' and ${ofClaim(sql, claimedAt)}`;
   const set: Fragment = sql`state = 'held', answered_at = now(), answer_code = ${code}`;
   const [found] = await sql<{ held: boolean }[]>`
     with ${changedParts(sql, of, { set, where })}, shown as (
       update messages m set submission = others.shows
         from (select case when bool_or(state = 'unanswered') then 'unanswered'
-                          when bool_or(state <> 'held') then 'under way' else 'waiting' end as shows
+                          when bool_or(state <> 'held') then 'submitting' else 'waiting' end as shows
                 from message_parts where message_id = ${of.messageId} and part not in (select part from changed)) others
-       where m.id = ${of.messageId} and m.submission = 'under way' and others.shows <> 'under way'
+       where m.id = ${of.messageId} and m.submission = 'submitting' and others.shows <> 'submitting'
          and exists (select from changed)
     )
     select exists (select from changed) as held`;
@@ -88,7 +88,7 @@ export async function holdParts(
 export async function leavePartsUnanswered(sql: Sql, of: PartsOf, code: string | null): Promise<void> {
   const set: Fragment = sql`state = 'unanswered', answer_code = ${code}`;
   await sql`
-    with ${changedParts(sql, of, { set, where: sql`p.state = 'under way'` })}
+    with ${changedParts(sql, of, { set, where: sql`p.state = 'submitting'` })}
     update messages m set submission = 'unanswered', updated_at = now()
      where m.id = ${of.messageId} and m.status = 'queued'
        and (exists (select from changed)

@@ -17,7 +17,7 @@ export async function pauseMessage(sql: Sql, messageId: string): Promise<boolean
     select m.id, m.account_id from messages m join accounts a on a.id = m.account_id
      where m.id = ${messageId} and a.status = 'suspended' and m.status in ('scheduled', 'queued')
        and m.submission = 'waiting'
-    on conflict (message_id) do update set paused_at = now(), taken_until = null, told_at = null`;
+    on conflict (message_id) do update set paused_at = now(), taken_until = null, resumed_at = null`;
   return paused.count > 0;
 }
 
@@ -41,21 +41,21 @@ export async function takePaused(sql: Sql, limit: number): Promise<PausedMessage
   return await sql<PausedMessage[]>`
     with recursive waiting as (
       -- Each account once, however many of its messages wait.
-      (select account_id from paused_messages where told_at is null order by account_id limit 1)
+      (select account_id from paused_messages where resumed_at is null order by account_id limit 1)
       union all
-      select (select p.account_id from paused_messages p where p.told_at is null and p.account_id > w.account_id
+      select (select p.account_id from paused_messages p where p.resumed_at is null and p.account_id > w.account_id
                order by p.account_id limit 1)
         from waiting w where w.account_id is not null
     ), ready as (
       select a.id, case when a.status = 'closed' then ${limit}::int else ${UNDER_WAY_EACH}::int - (
                select count(*)::int from paused_messages p
-                where p.account_id = a.id and p.told_at > now() - ${UNDER_WAY_FOR}::interval) end as places
+                where p.account_id = a.id and p.resumed_at > now() - ${UNDER_WAY_FOR}::interval) end as places
         from waiting w join accounts a on a.id = w.account_id where a.status <> 'suspended'
     ), due as (
       select p.message_id
         from ready r cross join lateral (
           select message_id from paused_messages
-           where account_id = r.id and told_at is null and (taken_until is null or taken_until < now())
+           where account_id = r.id and resumed_at is null and (taken_until is null or taken_until < now())
            order by message_id limit greatest(0, least(r.places, ${limit}::int / (select count(*)::int from ready) + 1))
              for update skip locked) p
        limit ${limit}
@@ -69,12 +69,12 @@ export async function takePaused(sql: Sql, limit: number): Promise<PausedMessage
 /** Notes that workflows know that they may go on. Their messages stay until they have come to their submit. */
 export async function notePausedTold(sql: Sql, messageIds: readonly string[]): Promise<void> {
   await sql`
-    update paused_messages set told_at = now(), taken_until = null
-     where message_id = any(${messageIds as string[]}) and told_at is null`;
+    update paused_messages set resumed_at = now(), taken_until = null
+     where message_id = any(${messageIds as string[]}) and resumed_at is null`;
 }
 
 /** Gives messages back whose workflows could not be told, or have not gone on since: they are to be told once more. */
 export async function tellPausedAgain(sql: Sql, messageIds: readonly string[]): Promise<void> {
   await sql`
-    update paused_messages set told_at = null, taken_until = null where message_id = any(${messageIds as string[]})`;
+    update paused_messages set resumed_at = null, taken_until = null where message_id = any(${messageIds as string[]})`;
 }

@@ -35,7 +35,7 @@ export async function acceptedMessagesAfter(
 
 /** As SQL, of messages `m`, what {@link startable} takes. */
 export function startableColumns(sql: Sql): Fragment {
-  return sql`m.id, m.account_id as "accountId", m.request_id as "requestId", m.batched, m.carrier, m.send_at as "sendAt",
+  return sql`m.id, m.account_id as "accountId", m.request_id as "requestId", m.batched, m.route, m.send_at as "sendAt",
              m.give_up_at as "giveUpAt", m.priority`;
 }
 

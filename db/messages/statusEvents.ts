@@ -4,8 +4,8 @@ import { newId } from '../ids.ts';
 /** As SQL: writes the event of a status that messages have just got, for accounts with a webhook; returns its id. */
 export function eventOf(sql: Sql, moved: Fragment) {
   return sql`
-    insert into webhook_events (id, account_id, message_id, type, snapshot)
-    select ${newId('evt')}, s.account_id, s.id, 'message.' || s.status, ${statusSnapshot(sql, sql`s`)}
+    insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
+    select ${newId('evt')}, s.account_id, 'message', s.id, 'message.' || s.status, ${statusSnapshot(sql, sql`s`)}
       from ${moved} s join accounts a on a.id = s.account_id
      where a.webhook_url is not null
     returning id`;
@@ -13,7 +13,7 @@ export function eventOf(sql: Sql, moved: Fragment) {
 
 // As an array in SQL. What the statement itself writes is not seen by it.
 export function pendingEvents(sql: Sql, messageId: string) {
-  return sql`array(select e.id from webhook_events e where e.message_id = ${messageId} and e.state = 'pending'
+  return sql`array(select e.id from webhook_events e where e.subject_id = ${messageId} and e.state = 'pending'
                     order by e.created_at)`;
 }
 

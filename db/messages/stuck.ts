@@ -60,36 +60,36 @@ export async function statusesOf(sql: Sql, ids: readonly string[]): Promise<Map<
 function stuckOf(sql: Sql, kind: StuckKind, { accountId, route, minutes }: StuckFilter) {
   const cutoff = sql`now() - make_interval(mins => ${minutes})`;
   const ofAccount = accountId === null ? sql`true` : sql`a.id = ${accountId}`;
-  const onRoute = route === null ? sql`true` : sql`m.carrier = ${route}`;
+  const onRoute = route === null ? sql`true` : sql`m.route = ${route}`;
   const sendTime = sentAt(sql);
   const notPaused = sql`not exists (select from paused_messages p where p.message_id = m.id)`;
   switch (kind) {
     // Account by account, as the index of the history has them: no other knows the status.
     case 'overdue':
       return sql`
-        select m.id, m.account_id, m.carrier as route, m.send_at as since
+        select m.id, m.account_id, m.route, m.send_at as since
           from accounts a join messages m on m.account_id = a.id and m.status = 'scheduled'
          where ${ofAccount} and ${onRoute} and m.send_at < ${cutoff} and ${notPaused}`;
     case 'no_report':
       return sql`
-        select m.id, m.account_id, m.carrier as route, ${sendTime} as since
+        select m.id, m.account_id, m.route, ${sendTime} as since
           from accounts a join messages m on m.account_id = a.id and m.status = 'sent'
            and m.id < ${idFloor('msg', Date.now() - minutes * 60_000)}
          where ${ofAccount} and ${onRoute} and ${sendTime} < ${cutoff}`;
     case 'queued':
       return sql`
-        select m.id, m.account_id, m.carrier as route, ${sendTime} as since
+        select m.id, m.account_id, m.route, ${sendTime} as since
           from messages m join accounts a on a.id = m.account_id
          where m.status = 'queued' and m.submission <> 'unanswered' and ${ofAccount} and ${onRoute}
            and ${sendTime} < ${cutoff} and ${notPaused}`;
     case 'paused':
       return sql`
-        select m.id, m.account_id, m.carrier as route, p.paused_at as since
+        select m.id, m.account_id, m.route, p.paused_at as since
           from paused_messages p join messages m on m.id = p.message_id join accounts a on a.id = p.account_id
          where m.status in ('scheduled', 'queued') and ${ofAccount} and ${onRoute} and p.paused_at < ${cutoff}`;
     case 'unanswered':
       return sql`
-        select m.id, m.account_id, m.carrier as route, m.updated_at as since
+        select m.id, m.account_id, m.route, m.updated_at as since
           from messages m join accounts a on a.id = m.account_id
          where m.submission = 'unanswered' and m.status = 'queued' and ${ofAccount} and ${onRoute}
            and m.updated_at < ${cutoff}`;
@@ -102,6 +102,6 @@ function stuckOf(sql: Sql, kind: StuckKind, { accountId, route, minutes }: Stuck
       return sql`
         select r.event_id as id, r.account_id, null::text as route, r.requested_at as since
           from webhook_resends r join accounts a on a.id = r.account_id
-         where r.state = 'under way' and ${ofAccount} and r.requested_at < ${cutoff} and ${route === null}::boolean`;
+         where r.state = 'pending' and ${ofAccount} and r.requested_at < ${cutoff} and ${route === null}::boolean`;
   }
 }

@@ -14,7 +14,7 @@ export interface ReleasedMessage {
   recipient: string;
   priority: boolean;
   /** The route it was meant for when it was accepted. */
-  carrier: string;
+  route: string;
 }
 
 /**
@@ -29,7 +29,7 @@ export async function releaseScheduled(sql: Sql, messageId: string): Promise<Rel
        where m.id = ${messageId} and m.status = 'scheduled' and a.id = m.account_id and a.status = 'active'
       returning m.id
     )
-    select m.account_id as "accountId", a.status as "accountStatus", m.recipient, m.priority, m.carrier,
+    select m.account_id as "accountId", a.status as "accountStatus", m.recipient, m.priority, m.route,
            m.status = 'scheduled' and not exists (select from released) as kept
       from messages m join accounts a on a.id = m.account_id
      where m.id = ${messageId} and m.status not in ('draft', 'refused')`;
@@ -54,7 +54,7 @@ export interface SubmittableMessage {
   parts: number;
   priority: boolean;
   /** The route it is to take now. */
-  carrier: string;
+  route: string;
   /** Joins the parts of a long message: 0 to 65,535, another one for the next long message to this recipient. */
   concatReference: number;
   giveUpAt: Date;
@@ -71,7 +71,7 @@ export interface SubmittableMessage {
 export async function openSubmission(sql: Sql, messageId: string): Promise<SubmittableMessage | null> {
   const [message] = await sql<(SubmittableMessage & { concatReference: number | null })[]>`
     select m.id, m.account_id as "accountId", a.status as "accountStatus", m.request_id as "requestId", m.status,
-           m.submission, m.recipient, m.sender, m.text, m.parts, m.priority, m.carrier,
+           m.submission, m.recipient, m.sender, m.text, m.parts, m.priority, m.route,
            m.concat_reference as "concatReference", m.give_up_at as "giveUpAt",
            ${pendingEvents(sql, messageId)} as events,
            exists (select from paused_messages p where p.message_id = m.id) as paused,
@@ -113,8 +113,8 @@ async function takeConcatReference(sql: Sql, messageId: string): Promise<number>
 export async function moveToRoute(sql: Sql, messageId: string, from: string, to: string): Promise<boolean> {
   const moved = await sql`
     with moved as (
-      update messages m set carrier = ${to}, updated_at = now()
-       where m.id = ${messageId} and m.carrier = ${from} and m.status = 'queued' and m.submission = 'waiting'
+      update messages m set route = ${to}, updated_at = now()
+       where m.id = ${messageId} and m.route = ${from} and m.status = 'queued' and m.submission = 'waiting'
          and not exists (select from message_parts p where p.message_id = m.id and p.state <> 'held')
       returning m.id
     )

@@ -15,7 +15,7 @@ export async function readFacts(
   accountId: string | null,
 ): Promise<MessageFacts | null> {
   const [message] = await sql<(MessageFacts['message'] & { recipient: string })[]>`
-    select id, account_id as "accountId", request_id as "requestId", status, accepted_as as "acceptedAs", carrier, parts,
+    select id, account_id as "accountId", request_id as "requestId", status, accepted_as as "acceptedAs", route, parts,
            send_at as "sendAt", error_code as "errorCode", delivered_at as "deliveredAt", created_at as "createdAt",
            updated_at as "updatedAt", recipient
       from messages
@@ -27,26 +27,26 @@ export async function readFacts(
   const [ledger, moves, parts, webhooks, attempts, resends, replies, clicks, optedOut] = await Promise.all([
     sql<MessageFacts['ledger']>`
       select created_at as at, kind, amount_grosze as "amountGrosze", test_credits as "testCredits"
-        from ledger_entries where message_id = ${id} and kind in ('charge', 'refund') order by ledger_entries.id`,
+        from ledger_entries where subject_id = ${id} and kind in ('charge', 'refund') order by ledger_entries.id`,
     sql<MessageFacts['moves']>`
       select at, from_route as "from", to_route as "to" from message_moves
        where message_id = ${id} order by message_moves.id limit ${MANY}`,
     sql<PartFacts[]>`
-      select part, state, tries, carrier, carrier_message_id as "carrierMessageId", answer_code as code,
+      select part, state, tries, route, provider_message_id as "providerMessageId", answer_code as code,
              submitted_at as "submittedAt", answered_at as "answeredAt", report_state as "reportState",
              reported_at as "reportedAt"
         from message_parts where message_id = ${id} order by part`,
     sql<MessageFacts['webhooks']>`
-      select created_at as at, id, type, state from webhook_events where message_id = ${id} order by created_at`,
+      select created_at as at, id, type, state from webhook_events where subject_id = ${id} order by created_at`,
     sql<AttemptFacts[]>`
       select t.at, t.event_id as "eventId", e.type, t.attempt, t.status_code as "statusCode", t.error,
              t.duration_ms as "durationMs"
         from webhook_events e join webhook_attempts t on t.event_id = e.id
-       where e.message_id = ${id} order by t.at limit ${MANY}`,
+       where e.subject_id = ${id} order by t.at limit ${MANY}`,
     sql<MessageFacts['resends']>`
       select r.requested_at as at, r.event_id as "eventId", r.requested_by as by
         from webhook_events e join webhook_resends r on r.event_id = e.id
-       where e.message_id = ${id} order by r.requested_at limit ${MANY}`,
+       where e.subject_id = ${id} order by r.requested_at limit ${MANY}`,
     // By its sender, which an index knows.
     sql<MessageFacts['replies']>`
       select received_at as at, id, opt_out as "optOut" from inbound_messages
@@ -66,23 +66,23 @@ export async function readFacts(
 
 /** What operators see beyond that: the reports to the message's parts, as they came, and what was done to it by hand. */
 export async function readInternalFacts(sql: Sql, { message, parts }: MessageFacts): Promise<InternalFacts> {
-  const taken = parts.filter(({ carrierMessageId }) => carrierMessageId !== null);
+  const taken = parts.filter(({ providerMessageId }) => providerMessageId !== null);
   const from = parts.reduce<Date>((first, part) => earlier(first, part.submittedAt), new Date());
   // Reports behind the last one of a part were too late to matter, and are not searched for far.
   const reported = parts.every(({ reportedAt }) => reportedAt !== null);
   const to = reported ? parts.reduce((last, part) => later(last, part.reportedAt!), from) : new Date();
   const [reports, acts] = await Promise.all([
     sql<InternalFacts['reports']>`
-      select received_at as at, carrier as route, carrier_message_id as "carrierMessageId",
+      select received_at as at, route, provider_message_id as "providerMessageId",
              case when message_id = ${message.id} then part end as part, state, error_code as "errorCode",
              applied_at is not null as applied
         from delivery_reports
        where received_at between ${from}::timestamptz - interval '1 second' and ${to}::timestamptz + interval '10 minutes'
          and (message_id = ${message.id}
-              or (carrier, carrier_message_id) in (select * from unnest(${taken.map((p) => p.carrier)}::text[],
-                                                          ${taken.map((p) => p.carrierMessageId!)}::text[]))
-              or (carrier, alternative_id) in (select * from unnest(${taken.map((p) => p.carrier)}::text[],
-                                                      ${taken.map((p) => p.carrierMessageId!)}::text[])))
+              or (route, provider_message_id) in (select * from unnest(${taken.map((p) => p.route)}::text[],
+                                                          ${taken.map((p) => p.providerMessageId!)}::text[]))
+              or (route, alternative_id) in (select * from unnest(${taken.map((p) => p.route)}::text[],
+                                                      ${taken.map((p) => p.providerMessageId!)}::text[])))
        order by delivery_reports.id limit ${MANY}`,
     sql<InternalFacts['acts']>`
       select at, action, actor from audit_log

@@ -25,19 +25,19 @@ export async function listUnanswered(
 ): Promise<UnansweredMessage[]> {
   return [
     ...(await sql<UnansweredMessage[]>`
-      select m.id, m.account_id as "accountId", coalesce(p.route, m.carrier) as route,
+      select m.id, m.account_id as "accountId", coalesce(p.route, m.route) as route,
              coalesce(p.since, m.updated_at) as since, m.recipient, m.parts,
              coalesce(p.unanswered, '{}') as unanswered, coalesce(p.codes, '{}') as codes
         from messages m
         left join lateral (
-          select (array_agg(carrier order by submitted_at))[1] as route, min(submitted_at) as since,
+          select (array_agg(route order by submitted_at))[1] as route, min(submitted_at) as since,
                  array_agg(part order by part) as unanswered,
                  array_agg(distinct answer_code) filter (where answer_code is not null) as codes
             from message_parts
-           where message_id = m.id and state in ('unanswered', 'under way')
+           where message_id = m.id and state in ('unanswered', 'submitting')
         ) p on true
        where m.status = 'queued' and m.submission = 'unanswered'
-         and (${route}::text is null or coalesce(p.route, m.carrier) = ${route})
+         and (${route}::text is null or coalesce(p.route, m.route) = ${route})
        order by since, m.id limit ${limit}`),
   ];
 }
@@ -97,7 +97,7 @@ export async function holdUnanswered(
       : sql`p.submitted_at < now() - ${answered.agoMs}::float8 * interval '1 millisecond'`;
   const change: PartsChange = {
     set: sql`state = 'held', answered_at = now(), answer_code = ${code}`,
-    where: sql`p.state in ('unanswered', 'under way') and p.resubmitted_at is null and ${meant}`,
+    where: sql`p.state in ('unanswered', 'submitting') and p.resubmitted_at is null and ${meant}`,
     ofMessage: sql`and status = 'queued'`,
   };
   await sql`
@@ -114,5 +114,5 @@ export async function holdUnanswered(
 // As SQL, what a message `m` shows once its unanswered parts were put back: nothing left, unless the SMSC has some of it.
 function stillUnderWay(sql: Sql): Fragment {
   return sql`case when exists (select from message_parts p where p.message_id = m.id and p.state = 'accepted')
-                  then 'under way' else 'waiting' end`;
+                  then 'submitting' else 'waiting' end`;
 }

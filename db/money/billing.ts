@@ -21,8 +21,8 @@ export async function chargeRequest(sql: Database, requestId: string): Promise<A
            and created_at > now() - make_interval(secs => ${ACCEPT_WITHIN_SECONDS})
         returning id, account_id, cost_grosze, test_credits
       ), posted as (
-        insert into ledger_entries (account_id, kind, amount_grosze, test_credits, message_id)
-        select account_id, 'charge', case when test_credits > 0 then 0 else -cost_grosze end, -test_credits, id
+        insert into ledger_entries (account_id, kind, amount_grosze, test_credits, subject_kind, subject_id)
+        select account_id, 'charge', case when test_credits > 0 then 0 else -cost_grosze end, -test_credits, 'message', id
           from moved where cost_grosze > 0 or test_credits > 0 order by id
       ), noted as (
         update idempotency_keys set state = 'accepted'
@@ -65,13 +65,14 @@ export async function cancelScheduled(sql: Sql, messageId: string): Promise<stri
 }
 
 /**
- * As SQL: gives back what messages cost, in money or test credits, once each.
- * @param messages rows with `id` and `account_id`
+ * As SQL: refunds what subjects of the ledger (messages, look-ups) were charged, in money or test credits, once each. The
+ * only statement that refunds.
+ * @param subjects rows with `id`
  */
-export function refundOf(sql: Sql, messages: Fragment) {
+export function refundOf(sql: Sql, subjects: Fragment) {
   return sql`
-    insert into ledger_entries (account_id, kind, amount_grosze, test_credits, message_id)
-    select m.account_id, 'refund', -e.amount_grosze, -e.test_credits, m.id
-      from ${messages} m join ledger_entries e on e.message_id = m.id and e.kind = 'charge'
-    on conflict (message_id, kind) where message_id is not null do nothing`;
+    insert into ledger_entries (account_id, kind, amount_grosze, test_credits, subject_kind, subject_id)
+    select e.account_id, 'refund', -e.amount_grosze, -e.test_credits, e.subject_kind, e.subject_id
+      from ${subjects} s join ledger_entries e on e.subject_id = s.id and e.kind = 'charge'
+    on conflict (subject_id, kind) where subject_id is not null do nothing`;
 }

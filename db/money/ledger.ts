@@ -1,6 +1,6 @@
 import type { Sql } from '../connection.ts';
 
-/** What an operator books. Charges and refunds belong to messages and look-ups and are written by the pipeline alone. */
+/** What staff book. Charges and refunds belong to messages and look-ups and are written by the pipeline alone. */
 export type BookingKind = 'opening' | 'topup' | 'adjustment' | 'payment';
 
 /** One booking; the database moves the account's balance with it, in the same statement. */
@@ -19,8 +19,9 @@ export interface LedgerRow {
   kind: BookingKind | 'charge' | 'refund';
   amount_grosze: number;
   test_credits: number;
-  message_id: string | null;
-  lookup_id: string | null;
+  subject_kind: 'message' | 'lookup' | 'statement' | null;
+  subject_id: string | null;
+  reference: string | null;
   note: string | null;
   created_at: Date;
 }
@@ -45,7 +46,8 @@ export async function book(sql: Sql, booking: Booking): Promise<void> {
 export async function listLedger(sql: Sql, account: string, limit: number): Promise<LedgerRow[]> {
   return [
     ...(await sql<LedgerRow[]>`
-      select id, kind, amount_grosze, test_credits, message_id, lookup_id, note, created_at from ledger_entries
+      select id, kind, amount_grosze, test_credits, subject_kind, subject_id, reference, note,
+             created_at from ledger_entries
        where account_id = ${account} order by id desc limit ${limit}`),
   ];
 }

@@ -95,8 +95,8 @@ export async function refundableAfter(
     select f.* from (select id from accounts where id >= ${account} order by id) a
      cross join lateral (
        select m.id, m.account_id as "accountId", m.status,
-              exists (select from ledger_entries e where e.message_id = m.id and e.kind = 'charge')
-                and not exists (select from ledger_entries e where e.message_id = m.id and e.kind = 'refund') as owed
+              exists (select from ledger_entries e where e.subject_id = m.id and e.kind = 'charge')
+                and not exists (select from ledger_entries e where e.subject_id = m.id and e.kind = 'refund') as owed
          from unnest(array['cancelled', 'failed', 'rejected', 'expired']) as wanted(status)
         cross join lateral (
           select id, account_id, status from messages
@@ -115,8 +115,7 @@ export async function refundableAfter(
 export async function payBack(sql: Database, { id, accountId, status }: Refundable): Promise<void> {
   const finding: Finding = { kind: 'refund_missing', subject: id, accountId, details: { status } };
   await transaction(sql, async (tx) => {
-    const paid =
-      await tx`${refundOf(tx, tx`(select id, account_id from messages where id = ${id})`)} returning id`;
+    const paid = await tx`${refundOf(tx, tx`(select ${id}::text as id)`)} returning id`;
     if (paid.count > 0) await recordRepair(tx, 'refund posted', finding);
   });
 }

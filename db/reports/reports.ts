@@ -110,14 +110,14 @@ async function addUp(sql: Sql, query: ReportQuery): Promise<ReportGroup[]> {
      order by s.key`;
 }
 
-/** Look-ups charged in the period; one that was paid back later is none. */
+/** Look-ups charged in the period; one that was refunded later is none. */
 async function addUpLookups(sql: Sql, { accountId, from, until }: ReportQuery): Promise<LookupSums> {
   const [sums] = await sql<LookupSums[]>`
     select count(*) filter (where r.id is null)::int as count,
            coalesce(-sum(c.amount_grosze + coalesce(r.amount_grosze, 0)), 0)::bigint as cost_grosze
       from ledger_entries c
-      left join ledger_entries r on r.lookup_id = c.lookup_id and r.kind = 'refund'
-     where c.account_id = ${accountId} and c.kind = 'charge' and c.lookup_id is not null
+      left join ledger_entries r on r.subject_id = c.subject_id and r.kind = 'refund'
+     where c.account_id = ${accountId} and c.kind = 'charge' and c.subject_kind = 'lookup'
        and c.created_at >= ${new Date(from)} and c.created_at < ${new Date(until)}`;
   return sums!;
 }

@@ -36,11 +36,11 @@ export interface RouteOverview {
 export async function readOverview(sql: Sql, name: string | null = null): Promise<RouteOverview[]> {
   const routes = await sql<Omit<RouteOverview, 'workers'>[]>`
     with waiting as (
-      select carrier, count(*) filter (where submission <> 'unanswered') as queue,
+      select route, count(*) filter (where submission <> 'unanswered') as queue,
              count(*) filter (where submission = 'unanswered') as unanswered
         from messages
-       where status = 'queued' and (${name}::text is null or carrier = ${name})
-       group by carrier
+       where status = 'queued' and (${name}::text is null or route = ${name})
+       group by route
     )
     select r.name, r.kind, r.state, r.rate_per_second as "ratePerSecond",
            coalesce(s.working_at > now() - make_interval(secs => r.broken_after_s), false) as working,
@@ -48,7 +48,7 @@ export async function readOverview(sql: Sql, name: string | null = null): Promis
            coalesce(w.queue, 0) as queue, coalesce(w.unanswered, 0) as unanswered
       from routes r
       left join route_states s on s.route = r.name
-      left join waiting w on w.carrier = r.name
+      left join waiting w on w.route = r.name
      where ${name}::text is null or r.name = ${name}
      order by r.name`;
   const workers = await sql<(RouteWorker & { route: string })[]>`

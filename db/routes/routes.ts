@@ -7,7 +7,7 @@ export type RouteState = RouteOption['state'];
 
 /** A way to an operator as it is stored. */
 export interface Route {
-  /** Also the name of its carrier: `messages.carrier` and the others hold it. */
+  /** Also the name of its provider: `messages.provider` and the others hold it. */
   name: string;
   kind: RouteKind;
   /** `draining` gets no new messages and sends those it has; `disabled` sends nothing. */
@@ -151,11 +151,11 @@ export async function removeRule(sql: Sql, id: number): Promise<StoredRule | und
  */
 export async function wasUsed(sql: Sql, name: string): Promise<boolean> {
   const [row] = await sql<{ used: boolean }[]>`
-    select exists (select from messages where carrier = ${name})
-        or exists (select from message_parts where carrier = ${name})
-        or exists (select from delivery_reports where carrier = ${name})
-        or exists (select from inbound_messages where carrier = ${name})
-        or exists (select from reply_segments where carrier = ${name}) as used`;
+    select exists (select from messages where route = ${name})
+        or exists (select from message_parts where route = ${name})
+        or exists (select from delivery_reports where route = ${name})
+        or exists (select from inbound_messages where route = ${name})
+        or exists (select from reply_parts where route = ${name}) as used`;
   return row?.used === true;
 }
 

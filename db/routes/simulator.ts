@@ -1,4 +1,4 @@
-import type { CarrierReply } from '../../domain/inbound.ts';
+import type { NetworkReply } from '../../domain/inbound.ts';
 import type { DeliveryReport, SubmitPart } from '../../domain/submission.ts';
 import type { Database, Sql } from '../connection.ts';
 import { transaction } from '../transaction.ts';
@@ -9,19 +9,19 @@ import { transaction } from '../transaction.ts';
 export function simulatorStore(sql: Database, route: string) {
   return {
     async take(
-      carrierMessageId: string,
+      providerMessageId: string,
       part: SubmitPart,
       reports: { state: DeliveryReport['state']; afterMs: number }[],
     ): Promise<void> {
       await sql`
         with taken as (
-          insert into simulator_submits (carrier_message_id, reference, source, destination, encoding, content, part,
-                                         parts, priority, carrier)
-          values (${carrierMessageId}, ${part.reference}, ${part.sender}, ${part.destination}, ${part.encoding},
+          insert into simulator_submits (provider_message_id, reference, source, destination, encoding, content, part,
+                                         parts, priority, route)
+          values (${providerMessageId}, ${part.reference}, ${part.sender}, ${part.destination}, ${part.encoding},
                   ${part.text}, ${part.part}, ${part.parts}, ${part.priority}, ${route})
         )
-        insert into simulator_reports (carrier_message_id, reference, state, due_at, carrier)
-        select ${carrierMessageId}, ${part.reference}, r.state,
+        insert into simulator_reports (provider_message_id, reference, state, due_at, route)
+        select ${providerMessageId}, ${part.reference}, r.state,
                clock_timestamp() + make_interval(secs => r.after / 1000.0), ${route}
           from unnest(${reports.map((r) => r.state)}::text[], ${reports.map((r) => r.afterMs)}::int[]) as r(state, after)`;
     },
@@ -37,8 +37,8 @@ export function simulatorStore(sql: Database, route: string) {
     async handOverDue(limit: number, deliver: (reports: DeliveryReport[]) => Promise<void>): Promise<number> {
       return await transaction(sql, async (tx) => {
         const due = await tx<(DeliveryReport & { id: number })[]>`
-          select id, carrier_message_id as "carrierMessageId", reference, state, null as "errorCode"
-            from simulator_reports where carrier = ${route} and due_at <= clock_timestamp()
+          select id, provider_message_id as "providerMessageId", reference, state, null as "errorCode"
+            from simulator_reports where route = ${route} and due_at <= clock_timestamp()
            order by due_at, id limit ${limit} for update skip locked`;
         if (due.length === 0) return 0;
         await deliver(due);
@@ -49,12 +49,12 @@ export function simulatorStore(sql: Database, route: string) {
 
     async handOverReplies(
       limit: number,
-      deliver: (replies: CarrierReply[]) => Promise<void>,
+      deliver: (replies: NetworkReply[]) => Promise<void>,
     ): Promise<number> {
       return await transaction(sql, async (tx) => {
-        const waiting = await tx<(CarrierReply & { id: number })[]>`
-          select id, id::text as "carrierReference", source as "from", destination as "to", content as text
-            from simulator_replies where carrier = ${route} order by id limit ${limit} for update skip locked`;
+        const waiting = await tx<(NetworkReply & { id: number })[]>`
+          select id, id::text as "providerReference", source as "from", destination as "to", content as text
+            from simulator_replies where route = ${route} order by id limit ${limit} for update skip locked`;
         if (waiting.length === 0) return 0;
         await deliver(waiting);
         await tx`delete from simulator_replies where id = any(${waiting.map((reply) => reply.id)})`;
@@ -62,9 +62,9 @@ export function simulatorStore(sql: Database, route: string) {
       });
     },
 
-    async hasReports(carrierMessageId: string): Promise<boolean> {
+    async hasReports(providerMessageId: string): Promise<boolean> {
       const [row] =
-        await sql`select from simulator_reports where carrier_message_id = ${carrierMessageId} limit 1`;
+        await sql`select from simulator_reports where provider_message_id = ${providerMessageId} limit 1`;
       return row !== undefined;
     },
   };

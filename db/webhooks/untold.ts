@@ -27,7 +27,7 @@ export async function untoldBetween(
 ): Promise<UntoldPage> {
   const [page] = await sql<{ last: string | null; subjects: string[] | null }[]>`
     select max(id) as last, array_agg(distinct subject) filter (where subject is not null) as subjects
-      from (select id, case when state = 'pending' then coalesce(message_id, inbound_id, snapshot->>'click_id') end
+      from (select id, case when state = 'pending' then coalesce(snapshot->>'click_id', subject_id) end
                      as subject
               from webhook_events where id > ${after} and id < ${before} order by id limit ${limit}) page`;
   return { last: page?.last ?? null, subjects: page?.subjects ?? [] };
@@ -45,15 +45,15 @@ export interface Untold {
 export async function untoldClicks(sql: Sql, ids: readonly string[]): Promise<Untold[]> {
   return await sql<Untold[]>`
     select c.id, e.account_id as "accountId", ${isLate(sql)} as late
-      from link_clicks c join webhook_events e on e.link_token = c.token
+      from link_clicks c join webhook_events e on e.subject_kind = 'link' and e.subject_id = c.token
      where c.id = any(${ids as string[]}) and e.state = 'pending' and e.snapshot->>'click_id' = c.id`;
 }
 
 /** Of these replies those whose event nobody was told of. */
 export async function untoldReplies(sql: Sql, ids: readonly string[]): Promise<Untold[]> {
   return await sql<Untold[]>`
-    select e.inbound_id as id, e.account_id as "accountId", ${isLate(sql)} as late from webhook_events e
-     where e.inbound_id = any(${ids as string[]}) and e.state = 'pending'`;
+    select e.subject_id as id, e.account_id as "accountId", ${isLate(sql)} as late from webhook_events e
+     where e.subject_kind = 'inbound' and e.subject_id = any(${ids as string[]}) and e.state = 'pending'`;
 }
 
 /** As SQL, a condition on pending events `e`: they should have been told minutes ago. */

@@ -48,10 +48,10 @@ export async function readDeliveries(
   limit: number,
 ): Promise<DeliveryRow[]> {
   const { accountId, state, type, messageId, since, before } = filter;
-  const underWay = sql`exists (select from webhook_resends r where r.event_id = e.id and r.state = 'under way')`;
+  const resending = sql`exists (select from webhook_resends r where r.event_id = e.id and r.state = 'pending')`;
   const events = await sql<Omit<DeliveryRow, 'attempts'>[]>`
-    select e.id, e.account_id as "accountId", e.type, e.message_id as "messageId", e.created_at as "createdAt",
-           case when ${underWay} then 'pending' else e.state end as state,
+    select e.id, e.account_id as "accountId", e.type, case when e.subject_kind = 'message' then e.subject_id end as "messageId", e.created_at as "createdAt",
+           case when ${resending} then 'pending' else e.state end as state,
            (select count(*)::int from webhook_resends r where r.event_id = e.id) as resends
       from webhook_events e
      where true
@@ -61,15 +61,15 @@ export async function readDeliveries(
            ? sql``
            : state === 'exhausted'
              ? // Found in the table that holds these few, not by their state among all.
-               sql`and not ${underWay} and e.id in (
+               sql`and not ${resending} and e.id in (
                      select x.event_id from webhook_exhausted x
                       where ${accountId === null ? sql`true` : sql`x.account_id = ${accountId}`})`
              : state === 'delivered'
-               ? sql`and e.state = 'delivered' and not ${underWay}`
-               : sql`and (e.state = 'pending' or ${underWay})`
+               ? sql`and e.state = 'delivered' and not ${resending}`
+               : sql`and (e.state = 'pending' or ${resending})`
        }
        ${type === null ? sql`` : sql`and e.type = ${type}`}
-       ${messageId === null ? sql`` : sql`and e.message_id = ${messageId}`}
+       ${messageId === null ? sql`` : sql`and e.subject_kind = 'message' and e.subject_id = ${messageId}`}
        ${
          since === null
            ? sql``

@@ -28,7 +28,7 @@ export async function requestResend(
   sql: Database,
   eventId: string,
   accountId: string | null,
-  by: 'account' | 'operator',
+  by: 'account' | 'staff',
 ): Promise<Resend | ResendRefusal> {
   const account = await accountOf(sql, eventId, accountId);
   if (account === null) return 'unknown';
@@ -42,9 +42,9 @@ export async function requestResend(
     if (event.state === 'pending' && !event.late) return 'pending';
     if (!event.told) return 'no_webhook';
     const [before] = await tx<{ rounds: number; open: boolean; atOnce: number }[]>`
-      select count(*)::int as rounds, coalesce(bool_or(state = 'under way'), false) as open,
+      select count(*)::int as rounds, coalesce(bool_or(state = 'pending'), false) as open,
              (select count(*)::int from webhook_resends
-               where account_id = ${event.accountId} and state = 'under way') as "atOnce"
+               where account_id = ${event.accountId} and state = 'pending') as "atOnce"
         from webhook_resends where event_id = ${eventId}`;
     if (before!.open) return 'under_way';
     if (before!.rounds >= RESENDS_MAX) return 'too_often';
@@ -72,7 +72,7 @@ export async function attemptsBefore(
   round: number,
 ): Promise<number | null | undefined> {
   const [found] = await sql<{ before: number | null }[]>`
-    select case when state = 'under way' then attempts_before end as before from webhook_resends
+    select case when state = 'pending' then attempts_before end as before from webhook_resends
      where event_id = ${eventId} and round = ${round}`;
   return found?.before;
 }
@@ -87,7 +87,7 @@ export async function endResend(
   await sql`
     with ended as (
       update webhook_resends set state = ${state}, finished_at = now()
-       where event_id = ${eventId} and round = ${round} and state = 'under way'
+       where event_id = ${eventId} and round = ${round} and state = 'pending'
       returning event_id
     )
     update webhook_events set state = 'delivered'
@@ -99,7 +99,7 @@ export async function openResends(sql: Sql, olderThanSeconds: number, limit: num
   return [
     ...(await sql<Resend[]>`
       select event_id as "eventId", account_id as "accountId", round from webhook_resends
-       where state = 'under way' and requested_at < now() - make_interval(secs => ${olderThanSeconds})
+       where state = 'pending' and requested_at < now() - make_interval(secs => ${olderThanSeconds})
        order by requested_at limit ${limit}`),
   ];
 }

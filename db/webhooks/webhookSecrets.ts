@@ -28,11 +28,10 @@ export async function setWebhook(
     const isNew = stored === null || !secret.equals(stored);
     await tx`
       update accounts set webhook_url = ${url}, webhook_secret = ${secret}, updated_at = now() where id = ${accountId}`;
-    // webhook_secret_in_use is read by the release before this one only, which may still run beside it.
     if (isNew && stored !== null) {
       await tx`
         update accounts
-           set webhook_secret_before = ${stored}, webhook_secret_changed_at = now(), webhook_secret_in_use = true
+           set webhook_secret_before = ${stored}, webhook_secret_changed_at = now()
          where id = ${accountId}`;
     }
     await writeApiChange(tx, by, {

@@ -17,9 +17,9 @@ export interface StatusSnapshot {
 export interface WebhookEvent {
   id: string;
   accountId: string;
-  messageId: string | null;
-  linkToken: string | null;
-  inboundId: string | null;
+  /** What it is about: a message by its id, a link by its token, a reply by its id. */
+  subjectKind: 'message' | 'link' | 'inbound';
+  subjectId: string;
   type: string;
   /** A `StatusSnapshot` of a message, a `ClickSnapshot` of a link. */
   snapshot: object;
@@ -39,13 +39,13 @@ export interface WebhookEvent {
 /** Reads an event, its account's present address and secret, and how often it was tried. */
 export async function loadEvent(sql: Sql, eventId: string): Promise<WebhookEvent | null> {
   const [event] = await sql<WebhookEvent[]>`
-    select e.id, e.account_id as "accountId", e.message_id as "messageId", e.link_token as "linkToken",
-           e.inbound_id as "inboundId", e.type, e.snapshot, e.state, e.created_at as "createdAt", a.webhook_url as url, a.webhook_secret as secret,
+    select e.id, e.account_id as "accountId", e.subject_kind as "subjectKind", e.subject_id as "subjectId",
+           e.type, e.snapshot, e.state, e.created_at as "createdAt", a.webhook_url as url, a.webhook_secret as secret,
            case when a.webhook_secret_changed_at > now() - ${SECRET_GRACE}::interval then a.webhook_secret_before end
              as "secretBefore",
            (select count(*)::int from webhook_attempts t where t.event_id = e.id) as attempts,
            (select o.id from webhook_events o
-             where o.message_id = e.message_id and o.type = 'message.sent' and o.id <> e.id and o.state = 'pending'
+             where o.subject_id = e.subject_id and o.type = 'message.sent' and o.id <> e.id and o.state = 'pending'
              limit 1) as after
       from webhook_events e join accounts a on a.id = e.account_id
      where e.id = ${eventId}`;

@@ -89,7 +89,7 @@ async function askWorkflow({ temporal, charges }: Services, drafts: readonly Dra
   }
 }
 
-function startOperation(drafts: readonly Draft[], heardAtOnce: boolean) {
+function startOperation(drafts: readonly Draft[], callerNotified: boolean) {
   const first = drafts[0]!;
   if (first.batched) {
     const { account_id: accountId, request_id: requestId, priority } = first;
@@ -99,7 +99,7 @@ function startOperation(drafts: readonly Draft[], heardAtOnce: boolean) {
       batchStart({ accountId, requestId, recipients, priority }),
     );
   }
-  return new WithStartWorkflowOperation('message', messageStart(startable(first), false, heardAtOnce));
+  return new WithStartWorkflowOperation('message', messageStart(startable(first), false, callerNotified));
 }
 
 function startable(draft: Draft) {
@@ -108,7 +108,7 @@ function startable(draft: Draft) {
     accountId: draft.account_id,
     requestId: draft.request_id,
     batched: draft.batched,
-    carrier: draft.carrier,
+    route: draft.route,
     sendAt: draft.send_at === null ? null : draft.send_at.getTime(),
     giveUpAt: draft.give_up_at.getTime(),
     priority: draft.priority,

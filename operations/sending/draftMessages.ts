@@ -16,7 +16,7 @@ export async function draftMessages(
   const { sql, shortUrl } = services;
   const linksOf = await ownLinks(sql, caller.accountId, sender, wording, shortUrl, msisdns);
   const now = new Date(terms.now);
-  return plan.messages.map(({ id, carrier, recipient, values, parts, rejected, rejection, costGrosze }) => {
+  return plan.messages.map(({ id, route, recipient, values, parts, rejected, rejection, costGrosze }) => {
     // As long as the samples that the plan measured.
     const links = linksOf(recipient.msisdn);
     const acceptedAs = rejected ? 'rejected' : timing.acceptedAs;
@@ -42,7 +42,7 @@ export async function draftMessages(
       send_at: rejected ? null : timing.sendAt,
       expires_at: timing.expiresAt,
       give_up_at: timing.giveUpAt,
-      carrier,
+      route,
       delivered_at: null,
       error_code: rejection,
       created_at: now,

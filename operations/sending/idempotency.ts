@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { readKeyRecord, takeOverKey } from '../../db/messages/idempotency.ts';
 import { abandonRequest } from '../../db/messages/undecided.ts';
 import type { Database } from '../../db/connection.ts';
@@ -10,24 +10,15 @@ export interface Replay {
   body: unknown;
 }
 
-/** What makes two requests the same, of one request. */
-export interface Fingerprint {
-  /** HMAC-SHA256 with the installation's secrets key: a plain hash of a number and a short text can be guessed. */
-  keyed: Buffer;
-  /** SHA-256, as 0.4.0 and before stored it. */
-  plain: Buffer;
-}
-
 /**
- * The fingerprint of method, path and body.
+ * What makes two requests the same: HMAC-SHA256 of method, path and body with the installation's secrets key, as a plain hash of a
+ * number and a short text can be guessed.
  * @param body a parsed JSON document; the order of its keys does not count
  */
-export function fingerprintOf(secretsKey: Buffer, method: string, path: string, body: unknown): Fingerprint {
-  const content = `${method} ${path}\n${canonical(body)}`;
-  return {
-    keyed: createHmac('sha256', secretsKey).update(`idempotency:${content}`).digest(),
-    plain: createHash('sha256').update(content).digest(),
-  };
+export function fingerprintOf(secretsKey: Buffer, method: string, path: string, body: unknown): Buffer {
+  return createHmac('sha256', secretsKey)
+    .update(`idempotency:${method} ${path}\n${canonical(body)}`)
+    .digest();
 }
 
 /**
@@ -43,13 +34,11 @@ export async function findReplay(
   sql: Database,
   accountId: string,
   key: string,
-  fingerprint: Fingerprint,
+  fingerprint: Buffer,
 ): Promise<Replay | null> {
   const record = await readKeyRecord(sql, accountId, key);
   if (record === null) return null;
-  const { keyed, plain } = fingerprint;
-  if (![keyed, plain].some((known) => known.equals(record.fingerprint)))
-    throw new Refused({ reason: 'idempotency_other_content' });
+  if (!fingerprint.equals(record.fingerprint)) throw new Refused({ reason: 'idempotency_other_content' });
   if (record.state === 'accepted') return { status: record.accepted_status, body: record.accepted_body };
   if (!record.lease_expired || !(await takeOverKey(sql, record.request_id)))
     throw new Refused({ reason: 'idempotency_in_progress' });

@@ -40,7 +40,7 @@ export interface PlannedMessage extends PersonalText {
   /** The id it gets if it is sent. */
   id: string;
   /** The route it takes as things are now. */
-  carrier: string;
+  route: string;
 }
 
 /**
@@ -74,13 +74,13 @@ export async function planMessages(asked: Asked<SendInput>): Promise<Plan> {
     const perPartGrosze = perPart(recipient.msisdn, priority, terms);
     const costGrosze = rejected ? 0 : messageCost(text.parts, perPartGrosze);
     const id = newId('msg');
-    const carrier = routeOf(routing, {
+    const route = routeOf(routing, {
       key: id,
       msisdn: recipient.msisdn,
       accountId: caller.accountId,
       priority,
     });
-    if (carrier === null && !rejected) throw noRoute(recipient);
+    if (route === null && !rejected) throw noRoute(recipient);
     return {
       recipient,
       values,
@@ -90,7 +90,7 @@ export async function planMessages(asked: Asked<SendInput>): Promise<Plan> {
       perPartGrosze,
       costGrosze,
       id,
-      carrier: carrier ?? NOBODY,
+      route: route ?? NOBODY,
     };
   });
   return { batched: read.batched, terms, sender, timing, priority, wording, messages };

@@ -6,7 +6,7 @@ import type { Asked } from '../asked.ts';
 import { withinQuota } from '../quotas.ts';
 import { acceptDrafts } from './acceptance.ts';
 import { draftMessages } from './draftMessages.ts';
-import { findReplay, type Fingerprint } from './idempotency.ts';
+import { findReplay } from './idempotency.ts';
 import type { SendInput } from './input.ts';
 import { isAffordable, type Plan, planMessages } from './plan.ts';
 import { messageQuotaRefusal, refuseLinksBeyond } from './room.ts';
@@ -20,7 +20,7 @@ export interface Answering<Body> {
   /** What the caller is told if the drafts are accepted. */
   bodyOf: (drafts: readonly Draft[]) => Body;
   /** The `Idempotency-Key`; null where none came. */
-  keyed: { key: string; fingerprint: Fingerprint } | null;
+  keyed: { key: string; fingerprint: Buffer } | null;
 }
 
 /** What was answered: by this send, or by the first one with its key. */
@@ -108,6 +108,6 @@ async function write(
     return true;
   }
   const { key, fingerprint } = keyed;
-  const claim = { key, fingerprint: fingerprint.keyed, acceptedStatus, acceptedBody };
+  const claim = { key, fingerprint, acceptedStatus, acceptedBody };
   return await writeDraftsWithKey(sql, drafts, claim);
 }

@@ -34,13 +34,13 @@ async function queued(parts = 1): Promise<{ id: string; phone: string }> {
   const phone = `+48500${String(numbers).padStart(6, '0')}`;
   await writeMessage(sql, {
     ...{ id, parts, recipient: phone },
-    ...{ status: 'queued', submission: 'waiting', carrier: OWN },
+    ...{ status: 'queued', submission: 'waiting', route: OWN },
   });
   return { id, phone };
 }
 
 async function claim(id: string, parts: number[]): Promise<void> {
-  expect(await claimParts(sql, { messageId: id, parts, carrier: OWN })).toMatchObject({ state: 'claimed' });
+  expect(await claimParts(sql, { messageId: id, parts, route: OWN })).toMatchObject({ state: 'claimed' });
 }
 
 /** Submitted whole, and taken by the SMSC under this id. */
@@ -62,7 +62,7 @@ async function unanswered(): Promise<{ id: string; phone: string }> {
 }
 
 const delivered = (report: Partial<DeliveryReport>): DeliveryReport => ({
-  ...{ carrierMessageId: '', reference: null, state: 'delivered', errorCode: '000' },
+  ...{ providerMessageId: '', reference: null, state: 'delivered', errorCode: '000' },
   ...report,
 });
 
@@ -86,7 +86,7 @@ const WAYS: [string, () => Promise<{ id: string; report: DeliveryReport }>][] = 
     async () => {
       const providerId = newId('evt');
       const { id } = await taken(providerId);
-      return { id, report: delivered({ carrierMessageId: providerId }) };
+      return { id, report: delivered({ providerMessageId: providerId }) };
     },
   ],
   [
@@ -94,21 +94,21 @@ const WAYS: [string, () => Promise<{ id: string; report: DeliveryReport }>][] = 
     async () => {
       const providerId = newId('evt');
       const { id } = await taken(providerId);
-      return { id, report: delivered({ carrierMessageId: 'read wrongly', alternativeId: providerId }) };
+      return { id, report: delivered({ providerMessageId: 'read wrongly', alternativeId: providerId }) };
     },
   ],
   [
     'our reference',
     async () => {
       const { id } = await unanswered();
-      return { id, report: delivered({ carrierMessageId: newId('evt'), reference: `${id}/1` }) };
+      return { id, report: delivered({ providerMessageId: newId('evt'), reference: `${id}/1` }) };
     },
   ],
   [
     'its phone',
     async () => {
       const { id, phone } = await unanswered();
-      return { id, report: delivered({ carrierMessageId: newId('evt'), phone }) };
+      return { id, report: delivered({ providerMessageId: newId('evt'), phone }) };
     },
   ],
 ];
@@ -129,12 +129,12 @@ test('two routes that gave one id: each report ends the message of its own route
   const providerId = newId('evt');
   const own = await taken(providerId);
   const others = await queued();
-  await sql`update messages set carrier = ${OTHER} where id = ${others.id}`;
-  await claimParts(sql, { messageId: others.id, parts: [1], carrier: OTHER });
+  await sql`update messages set route = ${OTHER} where id = ${others.id}`;
+  await claimParts(sql, { messageId: others.id, parts: [1], route: OTHER });
   await acceptParts(sql, { messageId: others.id, parts: [1] }, providerId);
-  await receive(OTHER, delivered({ carrierMessageId: providerId, state: 'undelivered' }));
+  await receive(OTHER, delivered({ providerMessageId: providerId, state: 'undelivered' }));
   expect([await statusOf(own.id), await statusOf(others.id)]).toEqual(['sent', 'undelivered']);
-  await receive(OWN, delivered({ carrierMessageId: providerId }));
+  await receive(OWN, delivered({ providerMessageId: providerId }));
   expect([await statusOf(own.id), await statusOf(others.id)]).toEqual(['delivered', 'undelivered']);
 });
 
@@ -142,11 +142,11 @@ test('a report for the first part leaves the message queued until the second has
   const { id } = await queued(2);
   await claim(id, [1]);
   await acceptParts(sql, { messageId: id, parts: [1] }, 'first');
-  await receive(OWN, delivered({ carrierMessageId: 'first' }));
+  await receive(OWN, delivered({ providerMessageId: 'first' }));
   expect(await statusOf(id)).toBe('queued');
   await claim(id, [2]);
   await acceptParts(sql, { messageId: id, parts: [2] }, 'second');
   expect(await statusOf(id)).toBe('sent');
-  await receive(OWN, delivered({ carrierMessageId: 'second' }));
+  await receive(OWN, delivered({ providerMessageId: 'second' }));
   expect(await statusOf(id)).toBe('delivered');
 });

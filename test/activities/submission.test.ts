@@ -2,7 +2,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPacer, type Pacer } from '../../activities/pacing.ts';
 import { submissionActivities } from '../../activities/submission.ts';
-import type { Carrier } from '../../carriers/carrier.ts';
+import type { Provider } from '../../providers/provider.ts';
 import type { Database } from '../../db/connection.ts';
 import { leavePartsUnanswered } from '../../db/messages/parts.ts';
 import type { SubmitAnswer } from '../../domain/submission.ts';
@@ -31,7 +31,7 @@ let count = 0;
 async function queued(): Promise<string> {
   count += 1;
   const id = `msg_${String(count).padStart(26, '0')}`;
-  await writeMessage(sql, { id, status: 'queued', submission: 'waiting', carrier: ROUTE });
+  await writeMessage(sql, { id, status: 'queued', submission: 'waiting', route: ROUTE });
   return id;
 }
 
@@ -49,7 +49,7 @@ function attempt(
   answers: SubmitAnswer[],
   { before, pacer }: { before?: () => Promise<void>; pacer?: Pacer } = {},
 ): Promise<SubmissionOutcome | MovedOn | PausedSubmission> {
-  const carrier = {
+  const provider = {
     name: ROUTE,
     takesWhole: false,
     async submit(_: unknown, leave: () => Promise<boolean>) {
@@ -57,9 +57,9 @@ function attempt(
       await before?.();
       return answers.shift()!;
     },
-  } as unknown as Carrier;
+  } as unknown as Provider;
   const steps = submissionActivities({
-    ...{ sql, carrier, pacer: pacer ?? createPacer(sql, ROUTE, null) },
+    ...{ sql, provider, pacer: pacer ?? createPacer(sql, ROUTE, null) },
     routing: () => Promise.reject(new Error('nobody asks for another route')),
     applyReports: () => Promise.resolve(),
     onAnswer: () => undefined,
@@ -72,7 +72,7 @@ describe('an attempt whose part the SMSC throttles', () => {
     const id = await queued();
     const pacer = createPacer(sql, ROUTE, null);
     pacer.pause = () => Promise.reject(new Error('the database is away'));
-    const taken: SubmitAnswer = { kind: 'accepted', carrierMessageId: 'c-1' };
+    const taken: SubmitAnswer = { kind: 'accepted', providerMessageId: 'c-1' };
     expect(await attempt(id, [throttled, taken], { pacer })).toMatchObject({ status: 'sent' });
   });
 

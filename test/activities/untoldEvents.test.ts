@@ -24,8 +24,8 @@ beforeEach(() => database.sql`truncate webhook_events, maintenance_positions cas
 async function leavePending(count: number): Promise<void> {
   const floor = idFloor('evt', Date.now() - 11 * 60_000);
   await database.sql`
-    insert into webhook_events (id, account_id, type, snapshot)
-    select ${floor} || lpad(n::text, 16, '0'), ${account}, 'link.clicked', jsonb_build_object('click_id', 'clk_' || n)
+    insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
+    select ${floor} || lpad(n::text, 16, '0'), ${account}, 'link', 'token' || n, 'link.clicked', jsonb_build_object('click_id', 'clk_' || n)
       from generate_series(1, ${count}::int) n`;
 }
 
@@ -66,13 +66,13 @@ test('however many are on their way, those behind them have their turn, and all 
   expect(ends(await run(onTheirWay))).toEqual([1, IN_ONE_RUN, IN_ONE_RUN]);
   await database.sql`update webhook_events set state = 'delivered' where snapshot->>'click_id' <> 'clk_24999'`;
   expect(await run(onTheirWay)).toEqual([24_999]);
-  expect(await run(() => 'mended'), 'from the oldest again').toEqual([24_999]);
+  expect(await run(() => 'repaired'), 'from the oldest again').toEqual([24_999]);
   expect(await settled(), 'not past the page in which one was left').toBeLessThan(24_999);
   expect(await run(() => 'nothing')).toEqual([24_999]);
   expect(await settled()).toBe(PENDING);
 });
 
-test('begins again where it had to stop because no more may be mended', async () => {
+test('begins again where it had to stop because no more may be repaired', async () => {
   await leavePending(12_000);
   const first = await run((number) => (number > 6_000 ? 'capped' : 'nothing'));
   expect(first.at(-1)).toBeGreaterThan(6_000);
@@ -84,7 +84,7 @@ test('young ones, and those told, are not looked at', async () => {
   await leavePending(3);
   await database.sql`update webhook_events set state = 'exhausted' where snapshot->>'click_id' = 'clk_2'`;
   await database.sql`
-    insert into webhook_events (id, account_id, type, snapshot)
-    values (${newId('evt')}, ${account}, 'link.clicked', '{"click_id": "clk_4"}')`;
+    insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
+    values (${newId('evt')}, ${account}, 'link', 'token4', 'link.clicked', '{"click_id": "clk_4"}')`;
   expect(await run(() => 'nothing')).toEqual([1, 3]);
 });

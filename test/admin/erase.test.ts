@@ -40,7 +40,7 @@ async function acquainted(): Promise<{ account: string; delivered: string; sched
     insert into number_lookups (id, account_id, msisdn, state, reason, cost_grosze)
     values (${newId('hlr')}, ${account}, ${NUMBER}, 'failed', 'failed', 5)`;
   await sql`
-    insert into inbound_messages (id, carrier, carrier_reference, sender, received_text, state, account_id, text,
+    insert into inbound_messages (id, route, provider_reference, sender, received_text, state, account_id, text,
                                   matched_by, reply_to)
     values (${newId('in')}, 'x', ${newId('req')}, ${NUMBER}, 'Poufne', 'matched', ${account}, 'Poufne', 'prefix', ${delivered.id})`;
   return { account, delivered: delivered.id, scheduled: scheduled.id };

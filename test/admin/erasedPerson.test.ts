@@ -1,7 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../db/connection.ts';
-import { addSmsapiRoute, type Callbacks, report } from '../carriers/smsapiRoute.ts';
+import { addSmsapiRoute, type Callbacks, report } from '../providers/smsapiRoute.ts';
 import { callBack } from '../smsapi/callbacks.ts';
 import { type Provider, startProvider } from '../smsapi/provider.ts';
 import { incoming } from '../smsc/incoming.ts';
@@ -200,12 +200,7 @@ describe('a person whom three accounts wrote to, by SMSC, HTTP provider and simu
         ],
         ...['idempotency_keys.accepted_body', 'inbound_messages.received_text', 'inbound_messages.sender'],
         ...['link_clicks.user_agent', 'messages.recipient', 'messages.text', 'number_lookups.msisdn'],
-        ...[
-          'opt_out_links.msisdn',
-          'reply_segments.content',
-          'reply_segments.sender',
-          'simulator_submits.content',
-        ],
+        ...['opt_out_links.msisdn', 'reply_parts.content', 'reply_parts.sender', 'simulator_submits.content'],
         ...['tracked_links.recipient', 'verified_numbers.msisdn', 'webhook_attempts.answer'],
         'pg_catalog.pg_statistic.stavalues1',
       ]),

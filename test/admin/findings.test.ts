@@ -13,14 +13,14 @@ async function account(): Promise<string> {
 }
 
 describe('findings list', () => {
-  test('shows what is open, or what was mended, of one account or all', async () => {
+  test('shows what is open, or what was repaired, of one account or all', async () => {
     const [one, other] = [await account(), await account()];
     const subject = newId('msg');
     const open = { kind: 'workflow_ended', subject, accountId: one, details: { status: 'sent' } } as const;
-    const mended = { kind: 'workflow_lost', subject, accountId: one, details: {} } as const;
+    const repaired = { kind: 'workflow_lost', subject, accountId: one, details: {} } as const;
     expect(await reportFinding(database.sql(), open)).toBe(true);
     expect(await reportFinding(database.sql(), open), 'known').toBe(false);
-    await recordRepair(database.sql(), 'message workflow started again', mended);
+    await recordRepair(database.sql(), 'message workflow started again', repaired);
     expect(listIn(await ok('findings', 'list', '--account', one))).toMatchObject([
       { kind: 'workflow_ended', subject, account_id: one, state: 'open', details: { status: 'sent' } },
     ]);

@@ -71,11 +71,11 @@ describe('inbound unmatched', () => {
     const texts = ['stara', 'nowa \u001b[2J\u0007\r\n\u009b31m\u202eabc 😀'];
     const ids = texts.map(() => newId('in'));
     await sql()`
-      insert into inbound_messages (id, carrier, carrier_reference, sender, receiver, received_text, state)
+      insert into inbound_messages (id, route, provider_reference, sender, receiver, received_text, state)
       select r.id, 'test', r.id, '+48500100200', null, r.content, 'unmatched'
         from unnest(${ids}::text[], ${texts}::text[]) as r(id, content)`;
     await sql()`
-      insert into inbound_messages (id, carrier, carrier_reference, sender, received_text)
+      insert into inbound_messages (id, route, provider_reference, sender, received_text)
       values (${newId('in')}, 'test', 'waiting', '+48500100200', 'jeszcze nie')`;
     const listed = listIn(await ok('inbound', 'unmatched'));
     expect(listed).toMatchObject([

@@ -120,7 +120,7 @@ describe('messages show', () => {
     const account = await pipeline.account();
     await pipeline.sql`insert into routes (name, kind) values ('gone', 'smpp'), ('reserve', 'simulator')`;
     await pipeline.sql`insert into route_rules (route, account_id) values ('gone', ${account})`;
-    const message = await pipeline.draft(account, { carrier: 'gone' });
+    const message = await pipeline.draft(account, { route: 'gone' });
     await pipeline.sql`update route_rules set prefix = '1' where route = 'simulator'`;
     await pipeline.accept(message);
     let shown: Answer = {};
@@ -131,7 +131,7 @@ describe('messages show', () => {
     expect(listIn(shown, 'pending')).toMatchObject([
       { activity: 'submit', state: 'scheduled', attempt: 1, last_failure: null },
     ]);
-    expect(shown['waits_for']).toContain('waits for the carrier gone');
+    expect(shown['waits_for']).toContain('waits for the route gone');
     await pipeline.sql`insert into route_rules (route, account_id) values ('reserve', ${account})`;
     await pipeline.untilStatus(message.id, 'delivered');
     expect(facts(await ok('messages', 'show', message.id), 'moved')).toEqual([

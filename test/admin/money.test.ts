@@ -25,12 +25,12 @@ async function messageEntry(
   const message = newId('msg');
   await sql()`
     insert into messages (id, account_id, request_id, status, accepted_as, recipient, text, parts, cost_grosze,
-                          give_up_at, carrier)
+                          give_up_at, route)
     values (${message}, ${id}, ${newId('req')}, 'queued', 'queued', '+48600100200', 'x', 1, ${Math.abs(grosze)},
             now(), 'simulator')`;
   await sql()`
-    insert into ledger_entries (account_id, kind, amount_grosze, message_id, created_at)
-    values (${id}, ${kind}, ${grosze}, ${message}, ${at}::timestamptz)`;
+    insert into ledger_entries (account_id, kind, amount_grosze, subject_kind, subject_id, created_at)
+    values (${id}, ${kind}, ${grosze}, 'message', ${message}, ${at}::timestamptz)`;
 }
 
 /** Books a charge or refund of a number look-up, as its workflow does. */
@@ -45,8 +45,8 @@ async function lookupEntry(
     insert into number_lookups (id, account_id, msisdn, state, cost_grosze)
     values (${lookup}, ${id}, '+48600100200', 'refused', ${Math.abs(grosze)})`;
   await sql()`
-    insert into ledger_entries (account_id, kind, amount_grosze, lookup_id, created_at)
-    values (${id}, ${kind}, ${grosze}, ${lookup}, ${at}::timestamptz)`;
+    insert into ledger_entries (account_id, kind, amount_grosze, subject_kind, subject_id, created_at)
+    values (${id}, ${kind}, ${grosze}, 'lookup', ${lookup}, ${at}::timestamptz)`;
   return lookup;
 }
 
@@ -125,8 +125,8 @@ describe('the ledger', () => {
     expect(listIn(ledger, 'entries')[0]).toMatchObject({
       kind: 'charge',
       amount_grosze: -5,
-      message_id: null,
-      lookup_id: lookup,
+      subject_kind: 'lookup',
+      subject_id: lookup,
     });
   });
 

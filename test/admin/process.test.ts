@@ -8,7 +8,7 @@ import { writeRunFile } from '../../bin/embedded/runfile.ts';
 import { oneError, oneObject, ownDatabase, type Run } from './support.ts';
 
 const database = ownDatabase();
-const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
+const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** The command line as an operator has it: a process of its own. */
 function admin(environment: Record<string, string>, ...line: string[]): Promise<Run> {

@@ -223,9 +223,9 @@ describe('states', () => {
     await smpp('used', '--prefix', '47');
     expect((await no('routes', 'remove', 'used')).message).toContain('Disable');
     await ok('routes', 'disable', 'used');
-    await sql()`insert into delivery_reports (carrier, carrier_message_id, state) values ('used', '1', 'delivered')`;
+    await sql()`insert into delivery_reports (route, provider_message_id, state) values ('used', '1', 'delivered')`;
     expect((await no('routes', 'remove', 'used')).message).toContain('stays');
-    await sql()`delete from delivery_reports where carrier = 'used'`;
+    await sql()`delete from delivery_reports where route = 'used'`;
     await seen('used', 'w');
     expect(await ok('routes', 'remove', 'used')).toEqual({ name: 'used', removed: true });
     for (const table of ['routes', 'route_rules', 'route_states', 'route_workers']) {

@@ -134,7 +134,7 @@ describe('stuck', () => {
         typedSearchAttributes: new TypedSearchAttributes([
           { key: SEARCH_ATTRIBUTES.account, value: account },
           { key: SEARCH_ATTRIBUTES.status, value: 'scheduled' },
-          { key: SEARCH_ATTRIBUTES.carrier, value: 'simulator' },
+          { key: SEARCH_ATTRIBUTES.route, value: 'simulator' },
           { key: SEARCH_ATTRIBUTES.sendTime, value: sendTime },
         ]),
       });

@@ -11,7 +11,7 @@ import { readRoute, routeCredentials } from '../../db/routes/routes.ts';
 import { oneError, oneObject, ownDatabase, type Run } from './support.ts';
 
 const database = ownDatabase();
-const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
+const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 const dataDir = mkdtempSync(join(tmpdir(), 'goniec-tools-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 const key = randomBytes(32);
@@ -82,7 +82,7 @@ test('a Temporal that is not there is told in one sentence', async () => {
   await sql`insert into accounts (id, name) values (${account}, 'Test')`;
   await sql`
     insert into messages (id, account_id, request_id, status, submission, accepted_as, recipient, text, parts, cost_grosze,
-                          carrier, give_up_at)
+                          route, give_up_at)
     values (${id}, ${account}, ${id}, 'queued', 'unanswered', 'queued', '+48500100200', 'x', 1, 15, 'simulator', now())`;
   const none = await admin({}, '', 'messages', 'give-up', '--id', id);
   expect(oneError(none.err)).toMatchObject({

@@ -48,14 +48,14 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await database()`delete from delivery_reports where carrier like ${`${route}%`}`;
-  await database()`delete from inbound_messages where carrier = ${route}`;
-  await database()`delete from lookup_answers where carrier like ${`${route}%`}`;
+  await database()`delete from delivery_reports where route like ${`${route}%`}`;
+  await database()`delete from inbound_messages where route = ${route}`;
+  await database()`delete from lookup_answers where route like ${`${route}%`}`;
   for (const name of [route, other]) await removeRoute(database(), name);
 });
 
 interface StoredReport {
-  carrier_message_id: string;
+  provider_message_id: string;
   message_id: string | null;
   part: number | null;
   phone: string | null;
@@ -65,13 +65,11 @@ interface StoredReport {
 }
 const storedReports = (ids: string[], of = route) =>
   database()<StoredReport[]>`
-    select carrier_message_id, message_id, part, phone, state, error_code, details from delivery_reports
-     where carrier = ${of} and carrier_message_id = any(${ids}) order by id`;
+    select provider_message_id, message_id, part, phone, state, error_code, details from delivery_reports
+     where route = ${of} and provider_message_id = any(${ids}) order by id`;
 const countReports = async () =>
   (
-    await database()<
-      { n: number }[]
-    >`select count(*)::int as n from delivery_reports where carrier = ${route}`
+    await database()<{ n: number }[]>`select count(*)::int as n from delivery_reports where route = ${route}`
   )[0]!.n;
 
 describe('delivery reports', () => {
@@ -84,7 +82,7 @@ describe('delivery reports', () => {
     expect(answer).toEqual({ status: 200, text: 'OK' });
     const [stored] = await storedReports([id]);
     expect(stored).toMatchObject({
-      ...{ carrier_message_id: id, message_id: `msg_${'0'.repeat(25)}z`, part: 0 },
+      ...{ provider_message_id: id, message_id: `msg_${'0'.repeat(25)}z`, part: 0 },
       ...{ phone: '+48500100200', state: 'delivered', error_code: null },
     });
     expect(stored!.details).toMatch(
@@ -254,7 +252,7 @@ describe('replies', () => {
     ];
     for (const fields of answers) await callBack(addressOf('replies'), fields, 'POST');
     const rows =
-      await database()`select from inbound_messages where carrier = ${route} and sender = ${`+${from}`}`;
+      await database()`select from inbound_messages where route = ${route} and sender = ${`+${from}`}`;
     expect(rows).toHaveLength(3);
   });
 
@@ -265,7 +263,7 @@ describe('replies', () => {
       status: 200,
     });
     const rows = await database()`
-      select sender, receiver, received_text as text from inbound_messages where carrier = ${route} and sender like 'BANK%'`;
+      select sender, receiver, received_text as text from inbound_messages where route = ${route} and sender like 'BANK%'`;
     expect(rows).toEqual([{ sender: 'BANK\ufffd', receiver: null, text: 'a\ufffdb\ufffdc' }]);
   });
 
@@ -376,7 +374,7 @@ describe('nobody else', () => {
       expect(await from('::ffff:192.0.2.1')).toBe(200);
     } finally {
       await api.stop();
-      await database()`delete from delivery_reports where carrier = ${strict}`;
+      await database()`delete from delivery_reports where route = ${strict}`;
       await removeRoute(database(), strict);
     }
   });
@@ -403,7 +401,7 @@ describe('nobody else', () => {
     expect(await callBack(addressOf('reports', { of: changing, by: fresh }), fields())).toMatchObject({
       status: 200,
     });
-    await database()`delete from delivery_reports where carrier = ${changing}`;
+    await database()`delete from delivery_reports where route = ${changing}`;
     await removeRoute(database(), changing);
   });
 
@@ -433,7 +431,7 @@ describe('nobody else', () => {
       (status) => status === 404,
     );
     expect(await answered(fresh)).toBe(200);
-    await database()`delete from delivery_reports where carrier = ${changing}`;
+    await database()`delete from delivery_reports where route = ${changing}`;
     await removeRoute(database(), changing);
   });
 

@@ -83,7 +83,7 @@ describe('GET /v1/messages', () => {
       const id = newId('msg');
       await database()`
         insert into messages (id, account_id, request_id, status, accepted_as, recipient, sender, text, parts,
-                              cost_grosze, give_up_at, carrier)
+                              cost_grosze, give_up_at, route)
         values (${id}, ${account.id}, ${newId('req')}, ${status}, 'queued', '+48500100200', 'TEST', 'x', 1, 1,
                 now(), 'simulator')`;
       expect((await account.api.get(`/v1/messages/${id}`)).status).toBe(404);
@@ -235,7 +235,7 @@ describe('DELETE /v1/messages/{id}', () => {
     const { body } = await account.api.send({ to: '500100200', text: 'x', send_at: later });
     await account.api.delete(`/v1/messages/${body.id}`);
     const entries = await database()`
-      select kind, amount_grosze from ledger_entries where message_id = ${body.id} order by id`;
+      select kind, amount_grosze from ledger_entries where subject_id = ${body.id} order by id`;
     expect([...entries]).toEqual([
       { kind: 'charge', amount_grosze: -10 },
       { kind: 'refund', amount_grosze: 10 },

@@ -31,7 +31,7 @@ async function add({ id: account }: TestAccount, statuses: string[]): Promise<vo
   const rows = statuses.map((status) => ({ id: newId('msg'), status }));
   await database()`
     insert into messages (id, account_id, request_id, status, accepted_as, recipient, text, parts, cost_grosze,
-                          give_up_at, carrier)
+                          give_up_at, route)
     select r->>'id', ${account}, ${newId('req')}, r->>'status', 'scheduled', '+48500100200', 'x', 1, 10, now(),
            'simulator'
       from jsonb_array_elements(${JSON.stringify(rows)}::text::jsonb) r`;

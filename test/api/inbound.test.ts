@@ -18,7 +18,7 @@ async function stored(
 ): Promise<string[]> {
   const ids = texts.map(() => newId('in'));
   await database()`
-    insert into inbound_messages (id, carrier, carrier_reference, sender, receiver, received_text, state, account_id,
+    insert into inbound_messages (id, route, provider_reference, sender, receiver, received_text, state, account_id,
                                   text, matched_by, received_at, read_at)
     select r.id, 'test', r.id, ${more.sender ?? '+48500100200'}, '+48500600700', r.content, 'matched', ${id}, r.content,
            'last_message', now() - ${more.age ?? '0'}::interval, case when ${more.read ?? false} then now() end

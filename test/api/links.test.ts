@@ -153,7 +153,7 @@ describe('GET /v1/links', () => {
       const id = newId('msg');
       await database()`
         insert into messages (id, account_id, request_id, status, accepted_as, recipient, sender, text, parts,
-                              cost_grosze, give_up_at, carrier)
+                              cost_grosze, give_up_at, route)
         values (${id}, ${account.id}, ${newId('req')}, ${status}, 'queued', '+48500100200', 'TEST', 'x', 1, 1,
                 now(), 'simulator')`;
       await database()`insert into message_links (message_id, token) values (${id}, ${token})`;

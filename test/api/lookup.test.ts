@@ -50,8 +50,8 @@ async function leave(
             now() - make_interval(secs => ${row.ageSeconds}))`;
   if (row.charged) {
     await database()`
-      insert into ledger_entries (account_id, kind, amount_grosze, lookup_id)
-      values (${account}, 'charge', ${-PRICE}, ${id})`;
+      insert into ledger_entries (account_id, kind, amount_grosze, subject_kind, subject_id)
+      values (${account}, 'charge', ${-PRICE}, 'lookup', ${id})`;
   }
   return id;
 }

@@ -48,7 +48,7 @@ async function workflowOf(id: string): Promise<string> {
   return workflowExecutionInfo?.closeTime ? 'closed' : 'running';
 }
 
-/** Whether a worker has taken up the question to the carrier. */
+/** Whether a worker has taken up the question to the provider. */
 async function isAsking(id: string): Promise<boolean> {
   const { pendingActivities } = await temporal.workflowService.describeWorkflowExecution({
     namespace: NAMESPACE,
@@ -94,7 +94,7 @@ describe('a look-up while workers are away', () => {
   );
 
   it(
-    'a worker killed while the carrier is asked: paid back by the next one',
+    'a worker killed while the route is asked: paid back by the next one',
     undisturbed(async () => {
       const account = await newAccount({ balance: 100 });
       const doomed = await spawnProcess('worker', inject('service'), SETTINGS);
@@ -121,7 +121,7 @@ describe('a look-up while workers are away', () => {
       );
       expect(await books(account.id)).toMatchObject({ balance: 100, ledger: 100 });
       const entries = await database()`
-      select kind from ledger_entries where account_id = ${account.id} and lookup_id is not null order by id`;
+      select kind from ledger_entries where account_id = ${account.id} and subject_kind = 'lookup' order by id`;
       expect(entries.map(({ kind }) => kind as string)).toEqual(['charge', 'refund']);
     }),
     120_000,

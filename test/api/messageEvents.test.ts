@@ -82,7 +82,7 @@ describe('GET /v1/messages/{id}/events', () => {
     const { body } = await account.api.send({ to: '500100200', text: 'x', send_at: later });
     expect((await other.api.get(`/v1/messages/${body.id}/events`)).status).toBe(404);
     await database()`
-      insert into messages (id, account_id, request_id, accepted_as, recipient, text, parts, cost_grosze, give_up_at, carrier)
+      insert into messages (id, account_id, request_id, accepted_as, recipient, text, parts, cost_grosze, give_up_at, route)
       values ('msg_01000000000000000000000000', ${account.id}, ${newId('req')}, 'queued', '+48500100200', 'x', 1, 0, now(), 'x')`;
     const ids = [
       'msg_01000000000000000000000000',

@@ -70,8 +70,8 @@ describe('GET /v1/reports: money', () => {
     const account = await newAccount();
     const [id] = await writePast(account, [{ at: at('2026-10-31T12:00:00Z'), status: 'cancelled' }]);
     await database()`
-      insert into ledger_entries (account_id, kind, amount_grosze, message_id, created_at)
-      values (${account.id}, 'refund', 10, ${id!}, '2026-11-15')`;
+      insert into ledger_entries (account_id, kind, amount_grosze, subject_kind, subject_id, created_at)
+      values (${account.id}, 'refund', 10, 'message', ${id!}, '2026-11-15')`;
     expect((await report(account, 'from=2026-10-01&to=2026-10-31')).totals.refunded_grosze).toBe(10);
     expect((await report(account)).totals.refunded_grosze).toBe(0);
   });
@@ -103,12 +103,12 @@ describe('GET /v1/reports: money', () => {
         insert into number_lookups (id, account_id, msisdn, state, cost_grosze)
         values (${id}, ${account.id}, '+48500100200', 'failed', 5)`;
       await sql`
-        insert into ledger_entries (account_id, kind, amount_grosze, lookup_id, created_at)
-        values (${account.id}, 'charge', -5, ${id}, ${new Date(NOON)})`;
+        insert into ledger_entries (account_id, kind, amount_grosze, subject_kind, subject_id, created_at)
+        values (${account.id}, 'charge', -5, 'lookup', ${id}, ${new Date(NOON)})`;
       if (refunded) {
         await sql`
-          insert into ledger_entries (account_id, kind, amount_grosze, lookup_id, created_at)
-          values (${account.id}, 'refund', 5, ${id}, ${new Date(NOON + 40 * 24 * HOUR)})`;
+          insert into ledger_entries (account_id, kind, amount_grosze, subject_kind, subject_id, created_at)
+          values (${account.id}, 'refund', 5, 'lookup', ${id}, ${new Date(NOON + 40 * 24 * HOUR)})`;
       }
     }
     const found = await report(account);
@@ -231,7 +231,7 @@ describe('GET /v1/reports: what came of messages', () => {
     );
     const reply = async (i: number, optOut: boolean) => {
       await sql`
-        insert into inbound_messages (id, carrier, carrier_reference, sender, received_text, state, account_id, text,
+        insert into inbound_messages (id, route, provider_reference, sender, received_text, state, account_id, text,
                                       matched_by, reply_to, opt_out, received_at)
         values (${newId('in')}, 'simulator', ${newId('in')}, ${phones[i]!}, 'x', 'matched', ${account.id}, 'x',
                 'last_message', ${ids[i]!}, ${optOut}, ${new Date(NOON + 40 * 24 * HOUR)})`;

@@ -270,7 +270,7 @@ describe('GET /v1/reports: properties', () => {
         }
         const [booked] = await database()<{ net: number }[]>`
           select coalesce(-sum(e.amount_grosze), 0)::bigint as net
-            from ledger_entries e join messages m on m.id = e.message_id
+            from ledger_entries e join messages m on m.id = e.subject_id
            where e.account_id = ${account.id} and (m.created_at at time zone 'Europe/Warsaw')::date
                  between '2026-10-24' and '2026-10-26'`;
         expect((await report(account, PERIOD)).totals.net_grosze).toBe(booked!.net);

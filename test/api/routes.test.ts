@@ -58,11 +58,11 @@ describe('an account with a rule of its own', () => {
     const sent = await eventually(
       async () => {
         const { body } = await account.api.post('/v1/messages', { to: '500100200', text: 'Hej' });
-        const [row] = await sql<{ id: string; carrier: string }[]>`
-          select id, carrier from messages where id = ${body.id}`;
+        const [row] = await sql<{ id: string; route: string }[]>`
+          select id, route from messages where id = ${body.id}`;
         return row;
       },
-      (row) => row?.carrier === 'own-route',
+      (row) => row?.route === 'own-route',
     );
     await eventually(
       () => account.api.get(`/v1/messages/${sent!.id}`),

@@ -59,7 +59,7 @@ async function storedEvents(
   for (const state of states) {
     const id = newId('evt');
     await database()`
-      insert into webhook_events (id, account_id, type, snapshot) values (${id}, ${account.id}, ${type}, '{}')`;
+      insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot) values (${id}, ${account.id}, 'message', ${id}, ${type}, '{}')`;
     await database()`update webhook_events set state = ${state} where id = ${id}`;
     ids.push(id);
   }
@@ -213,8 +213,8 @@ describe('POST /v1/account/webhook/deliveries/{id}/resend', () => {
     const left = async (minutes: number): Promise<string> => {
       const id = idFloor('evt', Date.now() - minutes * 60_000) + told.id.slice(-16);
       await database()`
-        insert into webhook_events (id, account_id, message_id, type, snapshot)
-        select ${id}, account_id, message_id, type, snapshot from webhook_events where id = ${told.id}`;
+        insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
+        select ${id}, account_id, subject_kind, subject_id, type, snapshot from webhook_events where id = ${told.id}`;
       return id;
     };
     const young = await left(9);
@@ -258,8 +258,8 @@ describe('POST /v1/account/webhook/deliveries/{id}/resend', () => {
 
     const id = newId('evt');
     await database()`
-      insert into webhook_events (id, account_id, message_id, type, snapshot, state)
-      select ${id}, account_id, message_id, type, snapshot, 'delivered' from webhook_events where id = ${event.id}`;
+      insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot, state)
+      select ${id}, account_id, subject_kind, subject_id, type, snapshot, 'delivered' from webhook_events where id = ${event.id}`;
     await database()`
       insert into webhook_resends (event_id, round, account_id, requested_by, attempts_before, requested_at)
       values (${id}, 1, ${account.id}, 'account', 0, now() - interval '1 minute')`;
@@ -282,7 +282,7 @@ describe('POST /v1/account/webhook/deliveries/{id}/resend', () => {
       body: { error: { code: 'invalid_request' } },
     });
     const many = await storedEvents(account, Array<string>(21).fill('delivered'));
-    for (const id of many.slice(0, 20)) await rounds(id, 1, 'under way');
+    for (const id of many.slice(0, 20)) await rounds(id, 1, 'pending');
     const busy = await resend(account, many[20]!);
     expect(busy).toMatchObject({ status: 429, body: { error: { code: 'rate_limited' } } });
     expect(busy.headers.get('retry-after')).toBe('10');

@@ -68,7 +68,7 @@ async function tell(account: TestAccount, calls: unknown[]): Promise<number> {
   const { body } = await account.api.send({ to: '500100902', text: 'x' });
   await eventually(
     async () =>
-      await database()<{ state: string }[]>`select state from webhook_events where message_id = ${body.id}`,
+      await database()<{ state: string }[]>`select state from webhook_events where subject_id = ${body.id}`,
     (rows) => rows[0]?.state === 'delivered',
   );
   return calls.length - before;
@@ -121,7 +121,7 @@ describe('after a change of the secret', () => {
       await eventually(
         async () =>
           await database()<{ state: string }[]>`
-            select state from webhook_events where message_id = ${body.id}`,
+            select state from webhook_events where subject_id = ${body.id}`,
         (rows) => rows[0]?.state === 'exhausted',
         30_000,
       );
@@ -149,7 +149,7 @@ describe('after a change of the secret', () => {
     await database()`update accounts set webhook_url = null where id = ${account.id}`;
     await eventually(
       async () =>
-        await database()<{ state: string }[]>`select state from webhook_events where message_id = ${body.id}`,
+        await database()<{ state: string }[]>`select state from webhook_events where subject_id = ${body.id}`,
       (rows) => rows[0]?.state === 'exhausted',
       30_000,
     );

@@ -22,7 +22,7 @@ export interface Scene {
 interface StoredMessage {
   id: string;
   account_id: string;
-  carrier: string;
+  route: string;
   status: string;
   submission: string;
   recipient: string;
@@ -72,10 +72,10 @@ const isVisible = ({ status }: StoredMessage): boolean => status !== 'draft' && 
 
 async function readMessages({ sql, taken }: Pick<Scene, 'sql' | 'taken'>): Promise<StoredMessage[]> {
   const messages = await sql<StoredMessage[]>`
-    select m.id, m.account_id, m.carrier, m.status, m.submission, m.recipient, m.parts, m.cost_grosze as cost,
+    select m.id, m.account_id, m.route, m.status, m.submission, m.recipient, m.parts, m.cost_grosze as cost,
            m.test_credits as credits, m.send_at, m.reference, m.refusal,
-           (select count(*)::int from ledger_entries l where l.message_id = m.id and l.kind = 'charge') as charges,
-           (select count(*)::int from ledger_entries l where l.message_id = m.id and l.kind = 'refund') as refunds,
+           (select count(*)::int from ledger_entries l where l.subject_id = m.id and l.kind = 'charge') as charges,
+           (select count(*)::int from ledger_entries l where l.subject_id = m.id and l.kind = 'refund') as refunds,
            (select coalesce(jsonb_object_agg(t.part, t.times), '{}')
               from (select s.part, count(*)::int as times from simulator_submits s
                      where s.reference = m.id || '/' || s.part group by s.part) t) as taken,
@@ -83,11 +83,11 @@ async function readMessages({ sql, taken }: Pick<Scene, 'sql' | 'taken'>): Promi
                   where p.message_id = m.id and p.answered_at is null order by p.part) as unanswered,
            (select coalesce(jsonb_agg(jsonb_build_object('id', e.id, 'type', e.type, 'state', e.state)
                                       order by e.created_at), '[]')
-              from webhook_events e where e.message_id = m.id) as events
+              from webhook_events e where e.subject_id = m.id) as events
       from messages m order by m.id`;
   if (taken === undefined) return messages;
   return messages.map((message) => {
-    if (message.carrier === SIMULATOR) return message;
+    if (message.route === SIMULATOR) return message;
     // A retry writes to the same number: what was refused before has nothing of what that one has.
     return { ...message, taken: isVisible(message) ? taken(message.recipient) : {} };
   });

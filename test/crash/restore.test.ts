@@ -120,12 +120,12 @@ test('PostgreSQL restored alone: what waits is submitted once, and nothing that 
   expect(found).toEqual(
     expect.arrayContaining([
       about('workflow_ended', meanwhile, 'open'),
-      about('events_left', untold, 'mended'),
+      about('events_left', untold, 'repaired'),
     ]),
   );
   expect(found).toHaveLength(2);
   await eventually(
-    () => sql`select from webhook_events where message_id = ${untold.id} and state = 'delivered'`,
+    () => sql`select from webhook_events where subject_id = ${untold.id} and state = 'delivered'`,
     (events) => events.length === 2,
   );
   expect(told('message.delivered')).toHaveLength(2);

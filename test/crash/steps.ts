@@ -117,7 +117,7 @@ export const STEPS: readonly Step[] = [
       await lock.release();
       await untilRow(
         () => tools.sql<{ state: string }[]>`select state from message_parts where message_id = ${id}`,
-        ({ state }) => state === 'under way',
+        ({ state }) => state === 'submitting',
       );
       return atStep(Promise.resolve(told), () => link.restore(), FROZEN);
     },
@@ -291,7 +291,7 @@ async function messageWith(
 async function eventCalled({ sql }: StepTools, { tag }: Planned, type: string): Promise<void> {
   await untilRow(
     () => sql<{ state: string }[]>`
-      select e.state from webhook_events e join messages m on m.id = e.message_id
+      select e.state from webhook_events e join messages m on m.id = e.subject_id
        where m.reference = ${tag} and e.type = ${type}`,
     ({ state }) => state === 'delivered',
   );

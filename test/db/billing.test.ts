@@ -31,7 +31,7 @@ async function draftsOf(funds: Funds, costs: number[]): Promise<{ account: strin
   for (const cost of costs) {
     await sql`
       insert into messages (id, account_id, request_id, accepted_as, recipient, text, parts, cost_grosze, test_credits,
-                            give_up_at, carrier)
+                            give_up_at, route)
       values (${newId('msg')}, ${account}, ${request}, 'queued', '+48500100200', 'x', 1, ${cost},
               ${credits > 0 ? 1 : 0}, now() + interval '3 days', 'r')`;
   }
@@ -68,8 +68,8 @@ test('two requests at once, each for the last grosz: one is charged', async () =
   const { account, request } = await draftsOf({ billing: 'postpaid', balance: 0, creditLimit: 10 }, [10]);
   const other = newId('req');
   await sql`
-    insert into messages (id, account_id, request_id, accepted_as, recipient, text, parts, cost_grosze, give_up_at, carrier)
-    select ${newId('msg')}, account_id, ${other}, accepted_as, recipient, text, parts, cost_grosze, give_up_at, carrier
+    insert into messages (id, account_id, request_id, accepted_as, recipient, text, parts, cost_grosze, give_up_at, route)
+    select ${newId('msg')}, account_id, ${other}, accepted_as, recipient, text, parts, cost_grosze, give_up_at, route
       from messages where request_id = ${request}`;
   const answers = await Promise.all([chargeRequest(sql, request), chargeRequest(sql, other)]);
   expect(answers.filter(({ accepted }) => accepted)).toHaveLength(1);

@@ -26,7 +26,7 @@ async function message(status: string, days: number, values: object = {}): Promi
   const row = {
     ...{ id: idOf('msg', days), account_id: account, request_id: idOf('req', days), status },
     ...{ accepted_as: 'queued', recipient: '+48500100200', text: 'Poufne', parts: 1, cost_grosze: 15 },
-    ...{ give_up_at: new Date(), carrier: 'simulator', created_at: new Date(Date.now() - days * DAY) },
+    ...{ give_up_at: new Date(), route: 'simulator', created_at: new Date(Date.now() - days * DAY) },
     ...values,
   };
   await sql()`insert into messages ${sql()(row)}`;
@@ -135,13 +135,13 @@ describe('clean-up', () => {
       [1, false],
     ] as const) {
       await sql()`
-        insert into delivery_reports (carrier, carrier_message_id, state, received_at, applied_at)
+        insert into delivery_reports (route, provider_message_id, state, received_at, applied_at)
         values ('simulator', '1', 'delivered', ${at(received)}, ${applied ? at(received) : null})`;
     }
     for (const days of [100, 1]) {
       const id = idOf('evt', days);
       await sql()`
-        insert into webhook_events (id, account_id, type, snapshot) values (${id}, ${account}, 'x', '{}')`;
+        insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot) values (${id}, ${account}, 'message', ${id}, 'x', '{}')`;
       await sql()`
         insert into webhook_attempts (event_id, attempt, url, at, duration_ms)
         values (${id}, 1, 'https://example.com/', ${at(days)}, 1)`;
@@ -150,25 +150,25 @@ describe('clean-up', () => {
     }
     for (const days of [7.1, 6.9]) {
       await sql()`
-        insert into simulator_submits (carrier_message_id, reference, destination, encoding, content, part, parts,
+        insert into simulator_submits (provider_message_id, reference, destination, encoding, content, part, parts,
                                        priority, received_at)
         values (${String(days)}, ${idOf('msg', days)}, '+48500100200', 'gsm7', 'Poufne', 1, 1, false, ${at(days)})`;
       await sql()`insert into simulator_throttles (reference, refused) values (${idOf('msg', days)}, 1)`;
       await sql()`
-        insert into reply_segments (carrier, sender, receiver, reference, number, total, encoding, content, joined_at)
+        insert into reply_parts (route, sender, receiver, reference, number, total, encoding, content, joined_at)
         values ('x', ${String(days)}, '2', '3', 1, 2, 'gsm7', '', ${days === 7.1 ? at(days) : null})`;
     }
     await message('delivered', 6.9, { recipient: '+48500100299' });
     await sql()`insert into concat_references (recipient, last) values ('+48500100299', 1), ('+48500100298', 1)`;
     await sql()`insert into rate_windows values (${account}, ${at(1)}, 5)`;
-    await sql()`insert into lookup_answers (carrier, provider_id, answer, received_at) values ('x', '1', '{}', ${at(1)})`;
+    await sql()`insert into lookup_answers (route, provider_id, answer, received_at) values ('x', '1', '{}', ${at(1)})`;
     expect(await run('deleteLeftovers')).toMatchObject({
       ...{ idempotency_keys: 1, rate_windows: 1, lookup_answers: 1, 'delivery_reports without a message': 1 },
       ...{
         delivery_reports: 1,
         webhook_attempts: 1,
         audit_addresses: 1,
-        reply_segments: 1,
+        reply_parts: 1,
         simulator_submits: 1,
       },
       ...{ simulator_throttles: 1, concat_references: 1 },
@@ -189,7 +189,7 @@ describe('retention', () => {
     const young = await message('delivered', 30);
     const reply = idOf('in', 50);
     await sql()`
-      insert into inbound_messages (id, carrier, carrier_reference, sender, received_text, state, account_id, text,
+      insert into inbound_messages (id, route, provider_reference, sender, received_text, state, account_id, text,
                                     matched_by, reply_to)
       values (${reply}, 'x', '1', '+48500100200', 'SKLEP Poufne', 'matched', ${account}, 'Poufne', 'prefix', ${ended})`;
     const click = idOf('clk', 50);
@@ -227,10 +227,10 @@ describe('retention', () => {
     expect(rows.get(open)).toMatchObject({ recipient: '+48500100200', text: 'Poufne' });
     expect(rows.get(young)).toMatchObject({ recipient: '+48500100200', text: 'Poufne' });
     const [kept] =
-      await sql()`select sender, carrier_reference, text, received_text, state, reply_to from inbound_messages where id = ${reply}`;
+      await sql()`select sender, provider_reference, text, received_text, state, reply_to from inbound_messages where id = ${reply}`;
     expect(kept).toEqual({
       sender: '+48*****200',
-      carrier_reference: `erased:${reply}`,
+      provider_reference: `erased:${reply}`,
       text: '',
       received_text: '',
       state: 'matched',

@@ -10,7 +10,7 @@ beforeAll(async () => {
   ({ sql, stop } = await startDatabase());
   await sql`insert into accounts (id, name, mode) values ('cl_a', 'A', 'live'), ('cl_b', 'B', 'live')`;
   for (const id of ['a', 'b', 'c']) {
-    await writeMessage(sql, { id, status: 'sent', submission: 'answered', carrier: 'r' });
+    await writeMessage(sql, { id, status: 'sent', submission: 'answered', route: 'r' });
   }
 });
 afterAll(() => stop());

@@ -17,11 +17,11 @@ beforeAll(async () => {
 afterAll(() => stop());
 beforeEach(async () => {
   id = newId('msg');
-  await writeMessage(sql, { id, status: 'queued', submission: 'waiting', carrier: 'r', parts: 2 });
+  await writeMessage(sql, { id, status: 'queued', submission: 'waiting', route: 'r', parts: 2 });
   await sql`update accounts set status = 'active' where id = 'cl_a'`;
 });
 
-const claim = (part: number, carrier = 'r') => claimParts(sql, { messageId: id, parts: [part], carrier });
+const claim = (part: number, route = 'r') => claimParts(sql, { messageId: id, parts: [part], route });
 
 async function claimedAt(part: number): Promise<string> {
   const claimed = await claim(part);
@@ -52,8 +52,8 @@ describe('a part is claimed', () => {
     'never of a message that is %s',
     async (status) => {
       const other = newId('msg');
-      await writeMessage(sql, { id: other, status, submission: 'waiting', carrier: 'r' });
-      expect(await claimParts(sql, { messageId: other, parts: [1], carrier: 'r' })).toEqual({
+      await writeMessage(sql, { id: other, status, submission: 'waiting', route: 'r' });
+      expect(await claimParts(sql, { messageId: other, parts: [1], route: 'r' })).toEqual({
         state: 'closed',
       });
       expect((await sql`select from message_parts where message_id = ${other}`).count).toBe(0);
@@ -82,7 +82,7 @@ describe('a part is claimed', () => {
     expect(await holdParts(sql, { messageId: id, parts: [1] }, first, 'busy')).toBe(true);
     const second = await claimedAt(1);
     expect(await holdParts(sql, { messageId: id, parts: [1] }, first, 'busy')).toBe(false);
-    expect(await states()).toEqual(['under way']);
+    expect(await states()).toEqual(['submitting']);
     expect(await holdParts(sql, { messageId: id, parts: [1] }, second, 'busy')).toBe(true);
     expect(await states()).toEqual(['held']);
   });
@@ -103,7 +103,7 @@ describe('the answers', () => {
       sentAfterSeconds: null,
     });
     const ids =
-      await sql`select carrier_message_id as id from message_parts where message_id = ${id} order by part`;
+      await sql`select provider_message_id as id from message_parts where message_id = ${id} order by part`;
     expect([...ids]).toEqual([{ id: 'a' }, { id: 'b' }]);
   });
 

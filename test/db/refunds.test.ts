@@ -33,10 +33,10 @@ async function paidMessage({ status, submission = 'waiting', account = 'active' 
   await sql`insert into ledger_entries (account_id, kind, amount_grosze) values (${owner}, 'opening', ${COST})`;
   await sql`
     insert into messages (id, account_id, request_id, status, accepted_as, recipient, text, parts, cost_grosze,
-                          give_up_at, carrier, submission)
+                          give_up_at, route, submission)
     values (${id}, ${owner}, ${newId('req')}, ${status}, 'queued', ${RECIPIENT}, 'x', 1, ${COST}, now(), 'r', ${submission})`;
   await sql`
-    insert into ledger_entries (account_id, kind, amount_grosze, message_id) values (${owner}, 'charge', ${-COST}, ${id})`;
+    insert into ledger_entries (account_id, kind, amount_grosze, subject_kind, subject_id) values (${owner}, 'charge', ${-COST}, 'message', ${id})`;
   await sql`update accounts set status = ${account} where id = ${owner}`;
   return { owner, id };
 }
@@ -53,8 +53,8 @@ type Ending = (id: string, owner: string) => Promise<unknown>;
 const ENDINGS: Record<string, [Paid, Ending]> = {
   'cancelled before its time': [{ status: 'scheduled' }, (id) => cancelScheduled(sql, id)],
   'refused by its route': [
-    { status: 'queued', submission: 'under way' },
-    (id) => failSubmission(sql, { messageId: id, parts: [1] }, 'carrier_refused', null),
+    { status: 'queued', submission: 'submitting' },
+    (id) => failSubmission(sql, { messageId: id, parts: [1] }, 'network_refused', null),
   ],
   'given up unanswered': [{ status: 'queued', submission: 'unanswered' }, (id) => giveUpUnanswered(sql, id)],
   'over without a submit': [{ status: 'queued' }, (id) => expireMessage(sql, id)],
@@ -97,7 +97,10 @@ const KEPT: Record<string, [Paid, Ending]> = {
     { status: 'queued', submission: 'unanswered' },
     (id) => expireMessage(sql, id),
   ],
-  'was under way at its end': [{ status: 'queued', submission: 'under way' }, (id) => expireMessage(sql, id)],
+  'was under way at its end': [
+    { status: 'queued', submission: 'submitting' },
+    (id) => expireMessage(sql, id),
+  ],
   'a network may have, of a closed account': [
     { status: 'queued', submission: 'unanswered', account: 'closed' },
     async (id, owner) => {

@@ -107,10 +107,10 @@ describe('routes', () => {
     const id = newId('msg');
     await sql()`insert into accounts (id, name) values (${account}, 'Test')`;
     await sql()`
-      insert into messages (id, account_id, request_id, accepted_as, recipient, text, parts, cost_grosze, carrier, give_up_at)
+      insert into messages (id, account_id, request_id, accepted_as, recipient, text, parts, cost_grosze, route, give_up_at)
       values (${id}, ${account}, ${id}, 'queued', '+48500100200', 'x', 1, 15, ${message}, now())`;
     await sql()`
-      insert into inbound_messages (id, carrier, carrier_reference, sender, received_text)
+      insert into inbound_messages (id, route, provider_reference, sender, received_text)
       values (${newId('in')}, ${reply}, 'r', '+48500100200', 'x')`;
     for (const name of [message, reply]) expect(await wasUsed(sql(), name)).toBe(true);
     const unused = await route();
@@ -207,7 +207,7 @@ describe('routing and overview', () => {
     await sql()`insert into accounts (id, name) values (${account}, 'Test')`;
     const cases = [
       ['queued', 'waiting'],
-      ['queued', 'under way'],
+      ['queued', 'submitting'],
       ['queued', 'unanswered'],
       ['expired', 'unanswered'],
       ['scheduled', 'waiting'],
@@ -218,7 +218,7 @@ describe('routing and overview', () => {
       const id = newId('msg');
       await sql()`
         insert into messages (id, account_id, request_id, status, submission, accepted_as, recipient, text, parts, cost_grosze,
-                              carrier, give_up_at)
+                              route, give_up_at)
         values (${id}, ${account}, ${id}, ${status}, ${submission}, 'queued', '+48500100200', 'x', 1, 15, ${name}, now())`;
     }
     expect(await readOverview(sql(), name)).toMatchObject([{ name, queue: 2, unanswered: 1, workers: [] }]);

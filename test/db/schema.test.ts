@@ -24,15 +24,15 @@ afterAll(() => stop());
 async function messageIn(status: string): Promise<string> {
   const id = newId('msg');
   await sql`
-    insert into messages (id, account_id, request_id, status, accepted_as, recipient, text, parts, cost_grosze, give_up_at, carrier)
+    insert into messages (id, account_id, request_id, status, accepted_as, recipient, text, parts, cost_grosze, give_up_at, route)
     values (${id}, ${account}, ${newId('req')}, ${status}, 'queued', '+48500100200', 'x', 1, 15, now(), 'simulator')`;
   return id;
 }
 
 async function book(amount: number, kind = 'adjustment', messageId: string | null = null): Promise<void> {
   await sql`
-    insert into ledger_entries (account_id, kind, amount_grosze, message_id)
-    values (${account}, ${kind}, ${amount}, ${messageId})`;
+    insert into ledger_entries (account_id, kind, amount_grosze, subject_kind, subject_id)
+    values (${account}, ${kind}, ${amount}, ${messageId === null ? null : 'message'}, ${messageId})`;
 }
 
 describe('the database allows the transitions of the specification and no others', () => {

@@ -81,7 +81,7 @@ describe('what takes turns', () => {
   test('nobody takes the turn of another account by the id of its event', async () => {
     const event = newId('evt');
     await sql()`
-      insert into webhook_events (id, account_id, type, snapshot) values (${event}, ${ours}, 'message.sent', '{}')`;
+      insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot) values (${event}, ${ours}, 'message', ${event}, 'message.sent', '{}')`;
     const asked = await transaction(sql(), async (tx) => {
       await holdTurns(tx, [`webhook resends of ${ours}`]);
       return await within(2_000, () => requestResend(sql(), event, others, 'account'));

@@ -85,7 +85,7 @@ async function untilAllWorks(number: number): Promise<number> {
     const { id } = told.messages[0]!;
     const [message] = await eventually(
       () => play.sql<{ submission: string; told: boolean }[]>`
-        select m.submission, exists (select from webhook_events e where e.message_id = m.id
+        select m.submission, exists (select from webhook_events e where e.subject_id = m.id
                                        and e.type = 'message.delivered' and e.state = 'delivered') as told
           from messages m where m.id = ${id}`,
       ([row]) => row!.told || row!.submission === 'unanswered',

@@ -214,14 +214,14 @@ export const ACCESS_CHANGES: readonly Change[] = [
   },
   {
     name: 'links are counted when they are made, and not when they go',
-    file: 'db/migrations/014.do.quotas.sql',
+    file: 'db/migrations/001.do.schema.sql',
     from: 'select account_id, tg_argv[0], -count(*) from removed',
     to: 'select account_id, tg_argv[0], 0 from removed',
     tests: ['test/db/maintenance.test.ts'],
   },
   {
     name: 'a keyword rests for 29 days',
-    file: 'db/migrations/016.do.limits.sql',
+    file: 'db/migrations/001.do.schema.sql',
     from: "(account_id = new.id or given_up_at <= now() - interval '30 days')",
     to: "(account_id = new.id or given_up_at <= now() - interval '29 days')",
     tests: ['test/api/keywords.test.ts'],
@@ -229,7 +229,7 @@ export const ACCESS_CHANGES: readonly Change[] = [
   },
   {
     name: 'a keyword rests for 31 days',
-    file: 'db/migrations/016.do.limits.sql',
+    file: 'db/migrations/001.do.schema.sql',
     from: "(account_id = new.id or given_up_at <= now() - interval '30 days')",
     to: "(account_id = new.id or given_up_at <= now() - interval '31 days')",
     tests: ['test/api/keywords.test.ts'],
@@ -237,7 +237,7 @@ export const ACCESS_CHANGES: readonly Change[] = [
   },
   {
     name: 'seven keywords are taken and given up in 30 days',
-    file: 'db/migrations/016.do.limits.sql',
+    file: 'db/migrations/001.do.schema.sql',
     from: '> 5 then',
     to: '> 6 then',
     tests: ['test/api/keywords.test.ts'],

@@ -101,14 +101,14 @@ export const INCOMING_CHANGES: readonly Change[] = [
   {
     name: 'segments of two phones make one reply',
     file: 'db/incoming/replySegments.ts',
-    from: 's.carrier = ${carrier} and s.sender = ${sender}',
-    to: 's.carrier = ${carrier}',
+    from: 's.route = ${route} and s.sender = ${sender}',
+    to: 's.route = ${route}',
     tests: ['test/workflows/replySegments.test.ts'],
   },
   {
     name: 'segments of two routes make one reply',
     file: 'db/incoming/replySegments.ts',
-    from: 's.carrier = ${carrier} and s.sender = ${sender}',
+    from: 's.route = ${route} and s.sender = ${sender}',
     to: 's.sender = ${sender}',
     tests: ['test/workflows/replySegments.test.ts'],
   },
@@ -177,7 +177,7 @@ export const INCOMING_CHANGES: readonly Change[] = [
   },
   {
     name: 'the sixtieth click of a network has no row',
-    file: 'db/migrations/016.do.limits.sql',
+    file: 'db/migrations/001.do.schema.sql',
     from: 'of_network <= per_network',
     to: 'of_network < per_network',
     tests: ['test/api/clickFlood.test.ts'],
@@ -185,7 +185,7 @@ export const INCOMING_CHANGES: readonly Change[] = [
   },
   {
     name: 'the 120th click of a link has no row',
-    file: 'db/migrations/016.do.limits.sql',
+    file: 'db/migrations/001.do.schema.sql',
     from: 'of_link <= per_link',
     to: 'of_link < per_link',
     tests: ['test/api/clickFlood.test.ts'],

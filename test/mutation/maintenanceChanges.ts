@@ -31,7 +31,7 @@ export const MAINTENANCE_CHANGES: readonly Change[] = [
   },
   {
     name: 'clean-up takes messages that were sent',
-    file: 'db/migrations/014.do.quotas.sql',
+    file: 'db/migrations/001.do.schema.sql',
     from: "where id = any(ids) and status in ('draft', 'refused')",
     to: 'where id = any(ids)',
     tests: TESTS,
@@ -65,9 +65,9 @@ export const MAINTENANCE_CHANGES: readonly Change[] = [
     tests: TESTS,
   },
   {
-    name: 'retention leaves the ids that carriers gave replies',
+    name: 'retention leaves the ids that routes gave replies',
     file: 'db/maintenance/retention.ts',
-    from: 'erased_at = now(),\n             carrier_reference = ${ERASED_REFERENCE} || i.id',
+    from: 'erased_at = now(),\n             provider_reference = ${ERASED_REFERENCE} || i.id',
     to: 'erased_at = now()',
     tests: TESTS,
   },
@@ -88,8 +88,8 @@ export const MAINTENANCE_CHANGES: readonly Change[] = [
   {
     name: 'a workflow that is lost is started again four times',
     file: 'activities/lostWorkflows.ts',
-    from: 'const MENDED_AT_MOST = 3;',
-    to: 'const MENDED_AT_MOST = 4;',
+    from: 'const REPAIRS_MAX = 3;',
+    to: 'const REPAIRS_MAX = 4;',
     tests: ['test/workflows/reconciliation.test.ts'],
     only: 'lost for the fourth time',
   },

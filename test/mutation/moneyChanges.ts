@@ -4,7 +4,7 @@ import type { Change } from './changes.ts';
 export const MONEY_CHANGES: readonly Change[] = [
   {
     name: 'the credit limit is a grosz too generous',
-    file: 'db/migrations/001.do.pipeline.sql',
+    file: 'db/migrations/001.do.schema.sql',
     from: 'then -a.credit_limit_grosze else 0 end',
     to: 'then -a.credit_limit_grosze - 1 else 0 end',
     tests: ['test/db/billing.test.ts'],
@@ -82,8 +82,8 @@ export const MONEY_CHANGES: readonly Change[] = [
   {
     name: 'a refund is of a message without a charge, too',
     file: 'db/money/billing.ts',
-    from: "join ledger_entries e on e.message_id = m.id and e.kind = 'charge'",
-    to: 'join ledger_entries e on e.message_id = m.id',
+    from: "join ledger_entries e on e.subject_id = s.id and e.kind = 'charge'",
+    to: 'join ledger_entries e on e.subject_id = s.id',
     tests: ['test/db/refunds.test.ts'],
     survives:
       'a message has no other entries than its charge and its refund, and a second refund is refused by the index',
@@ -188,10 +188,10 @@ export const MONEY_CHANGES: readonly Change[] = [
     only: 'what a process left behind',
   },
   {
-    name: 'a look-up that failed is not paid back',
+    name: 'a look-up that failed is not refunded',
     file: 'db/lookups/lookups.ts',
-    from: "'refund', -e.amount_grosze, e.lookup_id",
-    to: "'refund', 0, e.lookup_id",
+    from: '${refundOf(sql, sql`failed`)}',
+    to: '${refundOf(sql, sql`(select id from failed limit 0)`)}',
     tests: ['test/workflows/lookup.test.ts'],
   },
   {
@@ -220,7 +220,7 @@ export const MONEY_CHANGES: readonly Change[] = [
   },
   {
     name: 'opt-outs by reply are not counted',
-    file: 'db/migrations/009.do.message-effects.sql',
+    file: 'db/migrations/001.do.schema.sql',
     from: 'new.reply_to, null, 0, 0, 1, new.opt_out::integer, 0',
     to: 'new.reply_to, null, 0, 0, 1, 0, 0',
     tests: ['test/db/messageEffects.test.ts'],

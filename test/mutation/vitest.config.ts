@@ -5,8 +5,8 @@ export default defineConfig({
   test: {
     include: [
       'test/domain/**/*.test.ts',
-      'test/carriers/smpp{Content,Errors,Ids,Wire,Receipts}.test.ts',
-      'test/carriers/smsapiFormats.test.ts',
+      'test/providers/smpp{Content,Errors,Ids,Wire,Receipts}.test.ts',
+      'test/providers/smsapiFormats.test.ts',
     ],
     testTimeout: 30_000,
   },

@@ -109,7 +109,7 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     await settled(await sendFrom(account));
     const id = await sendFrom(account, { ending: '903' });
     await until(`${id} is told as sent`, async () => {
-      const told = await at.sql`select from webhook_events where message_id = ${id} and state = 'delivered'`;
+      const told = await at.sql`select from webhook_events where subject_id = ${id} and state = 'delivered'`;
       return told.length === 1;
     });
     await at.sql`update accounts set webhook_url = ${address + then} where id = ${account}`;
@@ -129,10 +129,10 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     }
   };
 
-  const lookedUp = async (ending: string, balance = 100, carrier = 'simulator') => {
+  const lookedUp = async (ending: string, balance = 100, route = 'simulator') => {
     const account = await at.account({ balance });
     const id = await writtenLookup(at, account, ending);
-    await lookUp(at, account, id, carrier);
+    await lookUp(at, account, id, route);
     await closed(id);
     return id;
   };
@@ -145,8 +145,8 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     await at.sql`update accounts set webhook_url = ${address + then} where id = ${message.accountId}`;
     const [event] = await at.sql<
       { id: string }[]
-    >`select id from webhook_events where message_id = ${message.id}`;
-    const again = await requestResend(at.sql, event!.id, null, 'operator');
+    >`select id from webhook_events where subject_id = ${message.id}`;
+    const again = await requestResend(at.sql, event!.id, null, 'staff');
     if (typeof again === 'string') throw new Error(again);
     const started = await at.client.workflow.start('resend', resendStart(again));
     return await settled(started.workflowId);
@@ -208,10 +208,14 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     'message-delivered-with-webhooks': sendUntil('delivered', {}, { webhookUrl: `${address}/take` }),
     'message-delivered-webhooks-refused': sendUntil('delivered', {}, { webhookUrl: `${address}/refuse` }),
     'message-undelivered': sendUntil('undelivered', { ending: '901' }),
-    'message-refused-by-carrier': sendUntil('failed', { ending: '902' }, { webhookUrl: `${address}/take` }),
+    'message-refused-by-route': sendUntil('failed', { ending: '902' }, { webhookUrl: `${address}/take` }),
     'message-throttled': sendUntil('delivered', { ending: '904' }),
     'message-reported-early': sendUntil('delivered', { ending: '907' }),
-    'message-insufficient-funds': sendUntil('refused', {}, { balance: 1 }),
+    'message-insufficient-funds': async () => {
+      const id = await send({}, { balance: 1 });
+      await closed(id);
+      return id;
+    },
     'message-expired': () => sendUntil('expired', { ending: '903', giveUpAt: Date.now() + 2_000 })(),
     'message-unanswered-expired': () =>
       sendUntil('expired', { ending: '905', giveUpAt: Date.now() + 6_000 })(),
@@ -253,7 +257,7 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
       await at.sql`
         insert into routes (name, kind) values ('gone', 'smpp'), ('reserve', 'simulator') on conflict do nothing`;
       await at.sql`insert into route_rules (route, account_id) values ('gone', ${account}), ('reserve', ${account})`;
-      const message = await at.draft(account, { carrier: 'gone' });
+      const message = await at.draft(account, { route: 'gone' });
       await at.accept(message);
       await closed(message.id);
       return message.id;
@@ -283,11 +287,11 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
       await answers(id, 2);
       await receipts.receiveLateAnswer(
         `${id}/1`,
-        { kind: 'accepted', carrierMessageId: `late-${id}` },
+        { kind: 'accepted', providerMessageId: `late-${id}` },
         performance.now(),
       );
       const report = { reference: null, state: 'delivered', errorCode: null } as const;
-      await receipts.receive('simulator', [{ ...report, carrierMessageId: `late-${id}` }]);
+      await receipts.receive('simulator', [{ ...report, providerMessageId: `late-${id}` }]);
       await closed(id);
       return id;
     },
@@ -378,7 +382,7 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     'lookup-slow': () => lookedUp('917'),
     'lookup-failed': () => lookedUp('915'),
     'lookup-timed-out': () => lookedUp('916'),
-    'lookup-carrier-away': () => lookedUp('000', 100, 'nobody'),
+    'lookup-route-away': () => lookedUp('000', 100, 'nobody'),
     'lookup-insufficient-funds': () => lookedUp('000', 4),
     'inbound-matched': () => replied(),
     'inbound-matched-with-webhook': () => replied('/take'),
@@ -414,7 +418,7 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
 
 // Stack traces of failed attempts name the folder this was recorded in.
 function withoutPaths(json: string): string {
-  return json.replaceAll(fileURLToPath(new URL('../../', import.meta.url)), '');
+  return json.replaceAll(fileURLToPath(new URL('../..', import.meta.url)), '');
 }
 
 async function save(name: string, workflowId: string): Promise<void> {

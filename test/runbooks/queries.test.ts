@@ -25,7 +25,7 @@ beforeAll(async () => {
   await send('scheduled', { sendAt: Date.now() + HOUR });
   await send('sent', { ending: '903' });
   await send('unanswered', { ending: '905' });
-  await send('queued', { carrier: 'nowhere' });
+  await send('queued', { route: 'nowhere' });
   await send('undelivered', { ending: '901' });
   await send('canceled', { sendAt: Date.now() + HOUR });
   await send('terminated', { sendAt: Date.now() + HOUR });

@@ -128,7 +128,7 @@ test('Reset safely: nothing is charged, submitted or told twice', async () => {
   await untilAll('sent', (found) => found.some((one) => one.id === id && one.status === 'sent'));
   await eventually(
     () =>
-      product.sql`select from webhook_exhausted x join webhook_events e on e.id = x.event_id where e.message_id = ${id}`,
+      product.sql`select from webhook_exhausted x join webhook_events e on e.id = x.event_id where e.subject_id = ${id}`,
     ({ length }) => length === 1,
     60_000,
   );

@@ -16,7 +16,7 @@ const LONG = [
   'test/workflows/inbound.test.ts',
   'test/workflows/restarts.test.ts',
   'test/api/webhookDeliveries.test.ts',
-  'test/carriers/smsapiService.test.ts',
+  'test/providers/smsapiService.test.ts',
   'test/telemetry/traces.test.ts',
   'test/workflows/untoldEvents.test.ts',
   'test/api/redirect.test.ts',

@@ -6,7 +6,7 @@ import { COMMAND, decodeShortMessage, type ShortMessage, takePdus } from './wire
 
 const VERSION = '3.0.2';
 const EXAMPLES = {
-  title: 'The SMSC that the carrier is tested against',
+  title: 'The SMSC that the route is tested against',
   name: 'jsmpp',
   version: VERSION,
   artifacts: [`org.jsmpp:jsmpp-examples:${VERSION}`],

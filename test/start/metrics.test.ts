@@ -82,12 +82,12 @@ async function scrape({ port }: RunningMetrics) {
   return { samples, types, values };
 }
 
-async function addMessage(account: string, carrier: string, submission: string): Promise<void> {
+async function addMessage(account: string, route: string, submission: string): Promise<void> {
   const id = newId('msg');
   await sql()`
-    insert into messages (id, account_id, request_id, status, accepted_as, recipient, text, parts, cost_grosze, carrier,
+    insert into messages (id, account_id, request_id, status, accepted_as, recipient, text, parts, cost_grosze, route,
                           submission, give_up_at)
-    values (${id}, ${account}, ${id}, 'queued', 'queued', '+48500100200', 'tekst', 1, 15, ${carrier}, ${submission},
+    values (${id}, ${account}, ${id}, 'queued', 'queued', '+48500100200', 'tekst', 1, 15, ${route}, ${submission},
             now() + interval '1 hour')`;
 }
 
@@ -104,7 +104,7 @@ test('the scraped text follows what happens on the routes, and tells nothing abo
   expect(before.values('goniec_database_up', {})).toEqual([1]);
 
   const account = String((await ok('accounts', 'create', '--name', 'Kwiaciarnia'))['id']);
-  for (const submission of ['waiting', 'under way', 'unanswered'])
+  for (const submission of ['waiting', 'submitting', 'unanswered'])
     await addMessage(account, 'measured', submission);
   await seen('measured', 'host "1"\n', {
     sessions: 2,

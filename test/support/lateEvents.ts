@@ -21,8 +21,8 @@ export async function ageEvents(sql: Database, madeBefore?: number): Promise<str
          where state = 'pending' and id > ${floor} and id < ${end}
         returning *
       ), aged as (
-        insert into webhook_events (id, account_id, message_id, link_token, inbound_id, type, snapshot, created_at)
-        select ${floor} || right(id, 16), account_id, message_id, link_token, inbound_id, type, snapshot,
+        insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot, created_at)
+        select ${floor} || right(id, 16), account_id, subject_kind, subject_id, type, snapshot,
                created_at
           from young
         returning id

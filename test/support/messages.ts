@@ -5,7 +5,7 @@ export interface WrittenMessage {
   id: string;
   status: string;
   submission: string;
-  carrier: string;
+  route: string;
   recipient?: string;
   parts?: number;
 }
@@ -13,11 +13,11 @@ export interface WrittenMessage {
 /** Writes a message of the account `cl_a`, as it stands after its request. */
 export async function writeMessage(
   sql: Database,
-  { id, status, submission, carrier, recipient = '+48500100100', parts = 1 }: WrittenMessage,
+  { id, status, submission, route, recipient = '+48500100100', parts = 1 }: WrittenMessage,
 ): Promise<void> {
   await sql`
     insert into messages (id, account_id, request_id, status, accepted_as, recipient, text, parts, cost_grosze,
-                          give_up_at, carrier, submission)
+                          give_up_at, route, submission)
     values (${id}, 'cl_a', ${`req_${id}`}, ${status}, 'queued', ${recipient}, 'x', ${parts}, 15,
-            now() + interval '3 days', ${carrier}, ${submission})`;
+            now() + interval '3 days', ${route}, ${submission})`;
 }

@@ -162,8 +162,8 @@ export async function untilBound(sql: Database, route: string, sessions: number)
 export async function outcomes(sql: Database, accountId: string): Promise<Outcome[]> {
   return await sql<Outcome[]>`
     select m.id, m.recipient, m.status, m.submission, m.error_code as reason, m.parts, m.cost_grosze as cost,
-           (select count(*)::int from ledger_entries l where l.message_id = m.id and l.kind = 'charge') as charges,
-           (select count(*)::int from ledger_entries l where l.message_id = m.id and l.kind = 'refund') as refunds
+           (select count(*)::int from ledger_entries l where l.subject_id = m.id and l.kind = 'charge') as charges,
+           (select count(*)::int from ledger_entries l where l.subject_id = m.id and l.kind = 'refund') as refunds
       from messages m where m.account_id = ${accountId} and m.status not in ('draft', 'refused') order by m.id`;
 }
 

@@ -43,7 +43,7 @@ export async function writePast({ id: account }: TestAccount, messages: PastMess
       reference: m.reference ?? null,
       send_at: sendAt === null ? null : new Date(sendAt),
       give_up_at: new Date(m.at),
-      carrier: 'simulator',
+      route: 'simulator',
       delivered_at: status === 'delivered' ? new Date((sendAt ?? m.at) + (m.took ?? 1000)) : null,
       created_at: new Date(m.at),
     };
@@ -52,7 +52,12 @@ export async function writePast({ id: account }: TestAccount, messages: PastMess
   const entries = rows.flatMap((row, i) => {
     if (['draft', 'refused'].includes(row.status) || row.cost_grosze === 0) return [];
     const amount = row.test_credits > 0 ? 0 : row.cost_grosze;
-    const entry = { account_id: account, message_id: row.id, created_at: row.created_at };
+    const entry = {
+      account_id: account,
+      subject_kind: 'message',
+      subject_id: row.id,
+      created_at: row.created_at,
+    };
     return [
       { ...entry, kind: 'charge', amount_grosze: -amount, test_credits: -row.test_credits },
       ...(messages[i]!.refunded

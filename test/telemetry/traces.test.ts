@@ -108,14 +108,14 @@ describe('one message', () => {
     // Within the workflow task, and where its route has not been quick yet by the route's queue.
     const submitting = trace.filter(({ name }) => /^activity submit/.test(name));
     const queued = submitting.length > 1 ? ['activity submit'] : [];
-    expect(submitting.map(({ name }) => name).sort()).toEqual([...queued, 'activity submitAtOnce']);
+    expect(submitting.map(({ name }) => name).sort()).toEqual([...queued, 'activity submitInTask']);
     for (const step of submitting) expect(parentOf(step)).toBe('workflow message');
-    expect(parentOf(one('submit'))).toBe(queued[0] ?? 'activity submitAtOnce');
+    expect(parentOf(one('submit'))).toBe(queued[0] ?? 'activity submitInTask');
     expect(parentOf(one('update outcome'))).toBe('workflow message');
     expect(parentOf(one('message ended'))).toBe('workflow message');
     const tellers = trace.filter(({ name }) => name === 'webhook attempt').map(parentOf);
     expect(tellers).toHaveLength(3);
-    for (const teller of tellers) expect(teller).toMatch(/^activity (tellAtOnce|deliverWebhook)$/);
+    for (const teller of tellers) expect(teller).toMatch(/^activity (notifyInTask|deliverWebhook)$/);
   });
 
   test('says by which process, for whom, on what route, and how it went', () => {

@@ -29,7 +29,7 @@ describe('traces are off', () => {
     const { stdout } = await promisify(execFile)(
       process.execPath,
       ['--import', 'tsx', '--input-type=module', '-e', program],
-      { cwd: new URL('../../', import.meta.url) },
+      { cwd: new URL('../..', import.meta.url) },
     );
     expect(JSON.parse(stdout)).toEqual([]);
   });

@@ -6,8 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
-// After a release, name its last commit here.
-const PREVIOUS = { version: '0.3.0', commit: 'b9a4973027c3cc0dfb7c0ebd883cb41d7a4aa7ef' };
+// After a release, name its last commit here. 0.5.0 is the first that others are upgraded from: until it has a successor, what is
+// committed takes over from itself, so that the way of an upgrade stays tried.
+const PREVIOUS = { version: '0.5.0', commit: 'HEAD' };
 const NPM_PATIENCE_MS = 600_000;
 
 /** The code of the release before this one, in a folder of its own. */

@@ -205,7 +205,7 @@ async function currentDetails(handle: WorkflowHandle): Promise<string> {
 
 async function statusesAndRefunds(sql: Database, ids: string[]): Promise<string[]> {
   const rows = await sql<{ status: string; refunds: number }[]>`
-    select status, (select count(*)::int from ledger_entries l where l.message_id = m.id and l.kind = 'refund') as refunds
+    select status, (select count(*)::int from ledger_entries l where l.subject_id = m.id and l.kind = 'refund') as refunds
       from messages m where id = any(${ids})`;
   return rows.map(({ status, refunds }) => `${status}, ${refunds} refund${refunds === 1 ? '' : 's'}`);
 }

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { closedCarrier } from '../../carriers/closed.ts';
-import type { Carrier } from '../../carriers/carrier.ts';
+import { closedProvider } from '../../providers/closed.ts';
+import type { Provider } from '../../providers/provider.ts';
 import { createRouteHealth } from '../../worker/routeHealth.ts';
 
-const closed = closedCarrier('r', null);
-const open: Carrier = { ...closed, state: () => ({ ...closed.state(), takesSubmits: true, sessions: 1 }) };
+const closed = closedProvider('r', null);
+const open: Provider = { ...closed, state: () => ({ ...closed.state(), takesSubmits: true, sessions: 1 }) };
 const blamed = { kind: 'broken', code: 'ESME_RPROHIBITED' } as const;
-const taken = { kind: 'accepted', carrierMessageId: '1' } as const;
+const taken = { kind: 'accepted', providerMessageId: '1' } as const;
 
 describe('the health of a route', () => {
   beforeEach(() => vi.useFakeTimers({ toFake: ['Date'] }));
@@ -45,7 +45,7 @@ describe('the health of a route', () => {
     health.onAnswer({ kind: 'throttled', retryAfterMs: 1 });
     health.onAnswer({ kind: 'later', retryAfterMs: 1 });
     health.onAnswer(blamed);
-    health.onAnswer({ kind: 'refused', reason: 'carrier_refused' });
+    health.onAnswer({ kind: 'refused', reason: 'network_refused' });
     health.onAnswer({ kind: 'unanswered' });
     const counted = { submitted: 1, throttled: 1, held: 2, refused: 1, unanswered: 1 };
     expect(health.seen('r', open)).toMatchObject(counted);

@@ -29,7 +29,8 @@ const statusOf = async (id: string): Promise<unknown> =>
 
 const untilPaused = (id: string) =>
   until(`${id} is paused`, async () => {
-    const rows = await pipeline.sql`select from paused_messages where message_id = ${id} and told_at is null`;
+    const rows =
+      await pipeline.sql`select from paused_messages where message_id = ${id} and resumed_at is null`;
     return rows.count === 1;
   });
 
@@ -155,7 +156,7 @@ describe('a suspended account', { timeout: 90_000 }, () => {
       await pipeline.untilStatus(id, 'delivered');
       await untilClosed(id);
       const events = await pipeline.sql`
-        select type, state from webhook_events where message_id = ${id} order by id`;
+        select type, state from webhook_events where subject_id = ${id} order by id`;
       expect(events).toEqual([
         { type: 'message.sent', state: 'delivered' },
         { type: 'message.delivered', state: 'delivered' },

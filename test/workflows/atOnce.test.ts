@@ -1,9 +1,8 @@
 import { WithStartWorkflowOperation } from '@temporalio/client';
-import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bundleWorkflows } from '../../worker/bundle.ts';
-import { acceptUpdate, AT_ONCE, giveUpUpdate } from '../../workflows/contracts.ts';
+import { acceptUpdate, giveUpUpdate } from '../../workflows/contracts.ts';
 import { messageStart } from '../../workflows/startOptions.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
 import { reportDelivered } from './deliveryReports.ts';
@@ -65,7 +64,7 @@ async function closed(id: string): Promise<void> {
 async function told(id: string, count: number): Promise<void> {
   await until(`${count} events of ${id} are told`, async () => {
     const taken = await pipeline.sql`
-      select from webhook_events where message_id = ${id} and state = 'delivered'`;
+      select from webhook_events where subject_id = ${id} and state = 'delivered'`;
     return taken.length === count;
   });
 }
@@ -82,18 +81,12 @@ async function stepsOf(id: string): Promise<string[]> {
   return localSteps(await pipeline.client.workflow.getHandle(id).fetchHistory()).map(({ name }) => name);
 }
 
-function patchesOf(history: History): string[] {
-  const markers = history.events!.map((event) => event.markerRecordedEventAttributes);
-  const data = markers.flatMap((marker) => marker?.details?.['patch-data']?.payloads ?? []);
-  return data.map((payload) => (JSON.parse(Buffer.from(payload.data!).toString()) as { id: string }).id);
-}
-
 async function attemptsOf(id: string) {
   return await pipeline.sql<{ type: string; state: string; attempts: number[]; gaps: number[] }[]>`
     select e.type, e.state, array_agg(a.attempt order by a.attempt) as attempts,
            array_agg(extract(epoch from a.at - e.created_at)::int order by a.attempt) as gaps
       from webhook_events e left join webhook_attempts a on a.event_id = e.id
-     where e.message_id = ${id} group by e.id order by e.created_at`;
+     where e.subject_id = ${id} group by e.id order by e.created_at`;
 }
 
 /** At 0 s, 2 s and 10 s, and given up. */
@@ -127,7 +120,7 @@ describe('submits', () => {
     calm(async () => {
       const id = await send(await pipeline.account());
       await delivered(id);
-      expect(await stepsOf(id)).toEqual(['charge', 'submitAtOnce']);
+      expect(await stepsOf(id)).toEqual(['charge', 'submitInTask']);
       expect(await activitiesOf(id)).toEqual([]);
     }),
     60_000,
@@ -163,7 +156,7 @@ describe('submits', () => {
         await letGo();
       }
       await delivered(message.id);
-      expect(await stepsOf(message.id)).toEqual(['charge', 'submitAtOnce']);
+      expect(await stepsOf(message.id)).toEqual(['charge', 'submitInTask']);
       expect(await activitiesOf(message.id)).toEqual([]);
       expect(await pipeline.submits(message.id)).toBe(1);
     }),
@@ -260,7 +253,7 @@ describe('webhooks', () => {
       for (const id of ids) {
         await delivered(id);
         // The report comes with the answer: its event is told by the workflow where it would overtake the other.
-        expect(['submitAtOnce', 'submitAtOnce tellAtOnce']).toContain((await stepsOf(id)).join(' '));
+        expect(['submitInTask', 'submitInTask notifyInTask']).toContain((await stepsOf(id)).join(' '));
         expect(await activitiesOf(id)).toEqual([]);
         expect(await attemptsOf(id)).toEqual([
           expect.objectContaining({ type: 'message.sent', state: 'delivered', attempts: [1] }),
@@ -280,7 +273,7 @@ describe('webhooks', () => {
       await told(id!, 1);
       await reportDelivered(pipeline.sql, id!);
       await delivered(id!);
-      expect(await stepsOf(id!)).toEqual(['submitAtOnce']);
+      expect(await stepsOf(id!)).toEqual(['submitInTask']);
       expect((await attemptsOf(id!)).map(({ type, attempts }) => [type, attempts])).toEqual([
         ['message.sent', [1]],
         ['message.delivered', [1]],
@@ -306,7 +299,7 @@ describe('webhooks', () => {
       await reportDelivered(pipeline.sql, id!);
       await delivered(id!);
       expectThreeAttempts((await attemptsOf(id!))[1]!);
-      expect(await stepsOf(id!)).toEqual(['submitAtOnce', 'closeWebhook']);
+      expect(await stepsOf(id!)).toEqual(['submitInTask', 'closeWebhook']);
     }),
     180_000,
   );
@@ -371,7 +364,6 @@ test(
       await delivered(id);
       const history = await pipeline.client.workflow.getHandle(id).fetchHistory();
       await Worker.runReplayHistory({ workflowBundle: bundle }, history, id);
-      expect(patchesOf(history)).toEqual([AT_ONCE]);
     }
   }),
   180_000,

@@ -71,7 +71,7 @@ test(
     const id = await send(await pipeline.account({ webhookUrl: receiver.url }));
     const events = await eventsOf(id);
     const delivered = await pipeline.sql`
-    select type from webhook_events where message_id = ${id} and state = 'delivered' order by id`;
+    select type from webhook_events where subject_id = ${id} and state = 'delivered' order by id`;
     expect(delivered.map(({ type }) => type as string)).toEqual(['message.sent', 'message.delivered']);
     expectWithin(events, BUDGET.immediateWithWebhooks);
   }),
@@ -116,7 +116,7 @@ test('a reply, without and with the webhook message.received', async () => {
   expectWithin(await eventsOf(await startReply(pipeline, '+48500100200', 'cicho stop')), BUDGET.reply);
   const id = await startReply(pipeline, '+48500100200', 'glosno tak');
   expectWithin(await eventsOf(id), BUDGET.replyWithWebhook);
-  expect(await pipeline.sql`select state from webhook_events where inbound_id = ${id}`).toEqual([
+  expect(await pipeline.sql`select state from webhook_events where subject_id = ${id}`).toEqual([
     { state: 'delivered' },
   ]);
 });
@@ -127,9 +127,9 @@ test('a request of 500 recipients costs its batch no more than one of two', asyn
   const first = await pipeline.draft(account, { sendAt: Date.now() + HOUR });
   await pipeline.sql`
     insert into messages (id, account_id, request_id, accepted_as, recipient, sender, text, parts, cost_grosze,
-                          send_at, give_up_at, carrier)
+                          send_at, give_up_at, route)
     select 'msg_' || lpad(n::text, 26, '0'), account_id, request_id, accepted_as, recipient, sender, text, parts,
-           cost_grosze, send_at, give_up_at, carrier
+           cost_grosze, send_at, give_up_at, route
       from messages cross join generate_series(1, 499) as n where id = ${first.id}`;
   expect(await pipeline.acceptBatch(account, first.requestId, 500)).toEqual({ accepted: true });
   expectWithin(await eventsOf(first.requestId), BUDGET.batch);

@@ -74,7 +74,7 @@ async function clicksOf({ token }: Link): Promise<number> {
 async function webhooksOf({ token }: Link): Promise<{ state: string; attempts: number }[]> {
   return await pipeline.sql<{ state: string; attempts: number }[]>`
     select state, (select count(*)::int from webhook_attempts where event_id = e.id) as attempts
-      from webhook_events e where link_token = ${token}`;
+      from webhook_events e where subject_id = ${token}`;
 }
 
 test('a click without a webhook is counted within its budget', async () => {

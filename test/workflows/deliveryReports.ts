@@ -5,17 +5,17 @@ import { storeReports } from '../../db/incoming/receipts.ts';
 import type { Pipeline } from './pipeline.ts';
 
 /** The SMSC's id of a message's first part. */
-export async function carrierId(sql: Database, messageId: string): Promise<string> {
+export async function providerId(sql: Database, messageId: string): Promise<string> {
   const [part] = await sql<{ id: string }[]>`
-    select carrier_message_id as id from message_parts where message_id = ${messageId} and part = 1`;
+    select provider_message_id as id from message_parts where message_id = ${messageId} and part = 1`;
   return part!.id;
 }
 
 /** The simulated network reports a message of one part as delivered. */
 export async function reportDelivered(sql: Database, messageId: string): Promise<void> {
-  const carrierMessageId = await carrierId(sql, messageId);
+  const providerMessageId = await providerId(sql, messageId);
   await storeReports(sql, 'simulator', [
-    { carrierMessageId, reference: null, state: 'delivered', errorCode: null },
+    { providerMessageId, reference: null, state: 'delivered', errorCode: null },
   ]);
 }
 

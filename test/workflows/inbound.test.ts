@@ -51,7 +51,7 @@ async function wrote(
   const id = newId('msg');
   await pipeline.sql`
     insert into messages (id, account_id, request_id, status, submission, accepted_as, recipient, sender, text, parts,
-                          cost_grosze, send_at, give_up_at, carrier, created_at)
+                          cost_grosze, send_at, give_up_at, route, created_at)
     values (${id}, ${account}, ${newId('req')}, ${more.status ?? 'delivered'}, ${more.submission ?? 'answered'},
             'queued', ${phone}, 'TEST', 'Dzień dobry', 1, 10, now() - ${more.sendAt ?? null}::interval, now(),
             'simulator', now() - ${age}::interval)`;
@@ -198,14 +198,14 @@ describe('by the last message', () => {
     // Counted from when the reply came, not from when it is looked at.
     const id = newId('in');
     await pipeline.sql`
-      insert into inbound_messages (id, carrier, carrier_reference, sender, receiver, received_text, received_at)
+      insert into inbound_messages (id, route, provider_reference, sender, receiver, received_text, received_at)
       select ${id}, 'late', ${id}, ${old}, ${SHARED}, 'dawno', created_at + interval '30 days'
         from messages where recipient = ${old}`;
     await inboundActivities(pipeline.sql).settleReply(id);
     expect(await settled(old, 'dawno')).toMatchObject({ state: 'matched', account_id: account });
   });
 
-  test('only accounts that receive on the number it was sent to; all, where the carrier does not tell', async () => {
+  test('only accounts that receive on the number it was sent to; all, where the route does not tell', async () => {
     const [shared, own] = [await receiving(), await receiving({ number: '+48500600702' })];
     const phone = newPhone();
     const first = await wrote(own, phone, '2 days');
@@ -326,7 +326,7 @@ describe('message.received', () => {
       await pipeline.sql`update inbound_messages set read_at = now() where id = ${id}`;
       await until('the attempts are over', async () => {
         await pipeline.sleep(10_000);
-        const [event] = await pipeline.sql`select state from webhook_events where inbound_id = ${id}`;
+        const [event] = await pipeline.sql`select state from webhook_events where subject_id = ${id}`;
         return event?.['state'] === 'exhausted';
       });
       expect(receiver.calls).toHaveLength(3);
@@ -347,7 +347,7 @@ describe('message.received', () => {
     expect(await pipeline.client.workflow.getHandle(matched.id).result()).toEqual({ matched: true });
     expect(await pipeline.client.workflow.getHandle(unmatched.id).result()).toEqual({ matched: false });
     expect(
-      await pipeline.sql`select from webhook_events where inbound_id in (${matched.id}, ${unmatched.id})`,
+      await pipeline.sql`select from webhook_events where subject_id in (${matched.id}, ${unmatched.id})`,
     ).toHaveLength(0);
   });
 
@@ -358,13 +358,13 @@ describe('message.received', () => {
     await wrote(account, phone);
     const id = newId('in');
     await pipeline.sql`
-      insert into inbound_messages (id, carrier, carrier_reference, sender, receiver, received_text)
+      insert into inbound_messages (id, route, provider_reference, sender, receiver, received_text)
       values (${id}, 'simulator', ${id}, ${phone}, ${SHARED}, 'STOP')`;
     const { settleReply } = inboundActivities(pipeline.sql);
     const answers = await Promise.all(Array.from({ length: 8 }, () => settleReply(id)));
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
     expect(answers[0]!.events).toHaveLength(1);
-    expect(await pipeline.sql`select from webhook_events where inbound_id = ${id}`).toHaveLength(1);
+    expect(await pipeline.sql`select from webhook_events where subject_id = ${id}`).toHaveLength(1);
     expect(await blacklist(phone)).toHaveLength(1);
     // Whose it is was decided once, whatever becomes of the account.
     await pipeline.sql`update accounts set status = 'closed' where id = ${account}`;
@@ -380,25 +380,25 @@ describe('nothing is lost or doubled', () => {
     const account = await receiving();
     const phone = newPhone();
     await wrote(account, phone);
-    const given = { carrierReference: randomBytes(8).toString('hex'), from: phone, to: SHARED, text: 'raz' };
+    const given = { providerReference: randomBytes(8).toString('hex'), from: phone, to: SHARED, text: 'raz' };
     await Promise.all(Array.from({ length: 10 }, () => replies().receive('smsc', [given])));
     await replies().receive('smsc', [given, { ...given, text: 'inny tekst' }]);
     expect(await settled(phone, 'raz')).toMatchObject({ account_id: account });
     expect(await pipeline.sql`select from inbound_messages where sender = ${phone}`).toHaveLength(1);
-    // Another carrier's reference is another reply.
+    // Another provider's reference is another reply.
     await replies().receive('other', [{ ...given, text: 'dwa' }]);
     expect(await settled(phone, 'dwa')).toMatchObject({ account_id: account });
     expect(errors).toEqual([]);
   });
 
-  test('what cannot be stored is replaced; numbers are read as carriers write them', async () => {
+  test('what cannot be stored is replaced; numbers are read as routes write them', async () => {
     const account = await receiving({ prefix: 'DZIWNE' });
     const phone = newPhone();
     const text = 'dziwne \0a\ud800b\udc00 😀 \u202e';
     await replies().receive('smsc', [
-      { carrierReference: 'x\u0001', from: phone.slice(1), to: SHARED.slice(3), text },
-      { carrierReference: 'y', from: 'PLAY\0', to: '7\u000055', text: 'dziwne DOLADOWANIE' },
-      { carrierReference: 'z', from: phone, to: '', text: 'dziwne' },
+      { providerReference: 'x\u0001', from: phone.slice(1), to: SHARED.slice(3), text },
+      { providerReference: 'y', from: 'PLAY\0', to: '7\u000055', text: 'dziwne DOLADOWANIE' },
+      { providerReference: 'z', from: phone, to: '', text: 'dziwne' },
     ]);
     expect(await settled(phone, 'dziwne \ufffda\ufffdb\ufffd 😀 \u202e')).toMatchObject({
       ...{ account_id: account, text: '\ufffda\ufffdb\ufffd 😀 \u202e' },
@@ -412,7 +412,7 @@ describe('nothing is lost or doubled', () => {
     const phone = newPhone();
     await wrote(account, phone);
     const stored = (id: string, text: string) => pipeline.sql`
-      insert into inbound_messages (id, carrier, carrier_reference, sender, receiver, received_text, received_at)
+      insert into inbound_messages (id, route, provider_reference, sender, receiver, received_text, received_at)
       values (${id}, 'simulator', ${id}, ${phone}, ${SHARED}, ${text}, now() - interval '30 seconds')`;
     const [forgotten, terminated] = [newId('in'), newId('in')];
     await stored(forgotten, 'zapomniana');
@@ -436,7 +436,7 @@ describe('nothing is lost or doubled', () => {
     await pipeline.client.workflow.getHandle(id).cancel();
     await until('the attempts are over', async () => {
       await pipeline.sleep(10_000);
-      const [event] = await pipeline.sql`select state from webhook_events where inbound_id = ${id}`;
+      const [event] = await pipeline.sql`select state from webhook_events where subject_id = ${id}`;
       return event?.['state'] === 'exhausted';
     });
     expect(await closed(id)).toBe('COMPLETED');

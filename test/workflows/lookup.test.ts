@@ -60,10 +60,7 @@ test(
 test('runs by itself when the update is lost', async () => {
   const account = await pipeline.account({ balance: 100 });
   const id = await writtenLookup(pipeline, account);
-  await pipeline.client.workflow.start(
-    'lookup',
-    lookupStart({ id, accountId: account, carrier: 'simulator' }),
-  );
+  await pipeline.client.workflow.start('lookup', lookupStart({ id, accountId: account, route: 'simulator' }));
   expect(await resultOf(id)).toEqual(DONE);
   expect(await pipeline.balance(account)).toBe(95);
 });
@@ -81,7 +78,7 @@ test('without money it ends refused, and asks nobody', async () => {
 test.each([
   ['915', { state: 'failed', reason: 'failed' }],
   ['916', TIMED_OUT],
-])('a carrier that does not tell (%s) is asked once, and its price comes back', async (ending, outcome) => {
+])('a route that does not tell (%s) is asked once, and its price comes back', async (ending, outcome) => {
   const account = await pipeline.account({ balance: 100 });
   const id = await writtenLookup(pipeline, account, ending);
   expect(await lookUp(pipeline, account, id)).toEqual(outcome);
@@ -91,10 +88,10 @@ test.each([
   expect(await pipeline.balance(account)).toBe(100);
 });
 
-test('a carrier whose workers are away: paid back after six seconds', async () => {
+test('a route whose workers are away: paid back after six seconds', async () => {
   const account = await pipeline.account({ balance: 100 });
   const id = await writtenLookup(pipeline, account);
-  const start = lookupStart({ id, accountId: account, carrier: 'nobody' });
+  const start = lookupStart({ id, accountId: account, route: 'nobody' });
   await pipeline.client.workflow.start('lookup', start);
   await until('it is charged', async () => (await stored(id)).state === 'charged');
   await pipeline.sleep(7_000);
@@ -119,7 +116,7 @@ test(
     const id = await writtenLookup(pipeline, account, '917');
     await pipeline.client.workflow.start(
       'lookup',
-      lookupStart({ id, accountId: account, carrier: 'simulator' }),
+      lookupStart({ id, accountId: account, route: 'simulator' }),
     );
     await until('it is charged', async () => (await stored(id)).state === 'charged');
     await pipeline.client.workflow.getHandle(id).cancel();

@@ -19,10 +19,10 @@ export function lookUp(
   { client }: Pipeline,
   accountId: string,
   id: string,
-  carrier = 'simulator',
+  route = 'simulator',
 ): Promise<LookupState> {
   return client.workflow.executeUpdateWithStart(lookUpUpdate, {
-    startWorkflowOperation: new WithStartWorkflowOperation('lookup', lookupStart({ id, accountId, carrier })),
+    startWorkflowOperation: new WithStartWorkflowOperation('lookup', lookupStart({ id, accountId, route })),
     updateId: id,
   });
 }

@@ -10,7 +10,7 @@ export interface LocalStep {
 /** How often a message's submit came to something, within a workflow task or through its route's queue. */
 export function submitsOf(history: History): number {
   const queued = history.events!.filter((event) => event.activityTaskCompletedEventAttributes);
-  const atOnce = localSteps(history).filter(({ name, result }) => name === 'submitAtOnce' && result !== null);
+  const atOnce = localSteps(history).filter(({ name, result }) => name === 'submitInTask' && result !== null);
   return queued.length + atOnce.length;
 }
 

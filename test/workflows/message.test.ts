@@ -11,7 +11,7 @@ import { storeReports } from '../../db/incoming/receipts.ts';
 import { cancelSignal, cancelUpdate, FAILURE } from '../../workflows/contracts.ts';
 import type { StartableMessage } from '../../domain/startable.ts';
 import { messageStart } from '../../workflows/startOptions.ts';
-import { carrierId, reportDelivered } from './deliveryReports.ts';
+import { providerId, reportDelivered } from './deliveryReports.ts';
 import { DAY, HOUR, type Pipeline, startPipeline, until, undisturbedIn } from './pipeline.ts';
 
 let pipeline: Pipeline;
@@ -120,7 +120,7 @@ describe('waiting for the send time', () => {
     expect(results.filter((result) => result.status === 'fulfilled').length).toBeGreaterThan(0);
     expect(await pipeline.balance(account)).toBe(1000);
     const refunds =
-      await pipeline.sql`select 1 from ledger_entries where message_id = ${message.id} and kind = 'refund'`;
+      await pipeline.sql`select 1 from ledger_entries where subject_id = ${message.id} and kind = 'refund'`;
     expect(refunds.length).toBe(1);
   });
 
@@ -190,7 +190,7 @@ describe('waiting for the send time', () => {
     const message = await pipeline.draft(account, { sendAt: (await pipeline.now()) + HOUR });
     await pipeline.sql`update messages set status = 'scheduled' where id = ${message.id}`;
     await pipeline.sql`
-      insert into ledger_entries (account_id, kind, amount_grosze, message_id) values (${account}, 'charge', -15, ${message.id})`;
+      insert into ledger_entries (account_id, kind, amount_grosze, subject_kind, subject_id) values (${account}, 'charge', -15, 'message', ${message.id})`;
     await pipeline.client.workflow.executeUpdateWithStart(cancelUpdate, {
       startWorkflowOperation: new WithStartWorkflowOperation('message', messageStart(message, true)),
     });
@@ -199,7 +199,7 @@ describe('waiting for the send time', () => {
   });
 });
 
-describe('the endings of the simulated carrier', () => {
+describe('the endings of the simulated route', () => {
   async function sent(ending: string, options = {}): Promise<{ message: StartableMessage; account: string }> {
     const account = await pipeline.account();
     const message = await pipeline.draft(account, { ending, ...options });
@@ -227,7 +227,7 @@ describe('the endings of the simulated carrier', () => {
   test('902 keeps the reason', async () => {
     const { message } = await sent('902');
     await pipeline.untilStatus(message.id, 'failed');
-    expect((await row(message.id)).error_code).toBe('carrier_refused');
+    expect((await row(message.id)).error_code).toBe('network_refused');
   });
 
   test('903 expires when its time is over, without a refund', async () => {
@@ -257,12 +257,12 @@ describe('the endings of the simulated carrier', () => {
     expect((await row(message.id)).status).toBe('queued');
     await pipeline.sleep(24 * HOUR);
     expect(await pipeline.submits(message.id)).toBe(1);
-    const [{ carrier_message_id: late } = { carrier_message_id: '' }] = await pipeline.sql<
-      { carrier_message_id: string }[]
+    const [{ provider_message_id: late } = { provider_message_id: '' }] = await pipeline.sql<
+      { provider_message_id: string }[]
     >`
-      select carrier_message_id from simulator_submits where reference = ${message.id + '/1'}`;
+      select provider_message_id from simulator_submits where reference = ${message.id + '/1'}`;
     await storeReports(pipeline.sql, 'simulator', [
-      { carrierMessageId: late, reference: `${message.id}/1`, state: 'delivered', errorCode: null },
+      { providerMessageId: late, reference: `${message.id}/1`, state: 'delivered', errorCode: null },
     ]);
     await pipeline.untilStatus(message.id, 'delivered');
     expect(await untilClosed(message.id)).toBe('COMPLETED');
@@ -308,10 +308,10 @@ describe('a message whose time is over before its submission', () => {
     expect(await pipeline.balance(account)).toBe(1000);
   });
 
-  test('which no worker of its carrier takes, expires too', async () => {
+  test('which no worker of its route takes, expires too', async () => {
     const account = await pipeline.account();
     const message = await pipeline.draft(account, {
-      carrier: 'nobody',
+      route: 'nobody',
       giveUpAt: (await pipeline.now()) + 3_000,
     });
     await pipeline.accept(message);
@@ -343,22 +343,22 @@ describe('reports at the wrong time', () => {
     await pipeline.untilStatus(message.id, 'sent');
     await pipeline.sleep(73 * HOUR);
     await pipeline.untilStatus(message.id, 'expired');
-    const carrierMessageId = await carrierId(pipeline.sql, message.id);
-    const report = { carrierMessageId, reference: null, state: 'delivered', errorCode: null } as const;
+    const providerMessageId = await providerId(pipeline.sql, message.id);
+    const report = { providerMessageId, reference: null, state: 'delivered', errorCode: null } as const;
     const unknown = {
       ...report,
-      carrierMessageId: 'never-seen',
+      providerMessageId: 'never-seen',
       reference: "msg_'; drop table messages; --/1",
     };
     await storeReports(pipeline.sql, 'simulator', [report, report, unknown]);
     await until('applied', async () => {
       const open = await pipeline.sql`
-        select 1 from delivery_reports where carrier_message_id = ${carrierMessageId} and applied_at is null`;
+        select 1 from delivery_reports where provider_message_id = ${providerMessageId} and applied_at is null`;
       return open.length === 0;
     });
     expect((await row(message.id)).status).toBe('expired');
     const kept =
-      await pipeline.sql`select applied_at from delivery_reports where carrier_message_id = 'never-seen'`;
+      await pipeline.sql`select applied_at from delivery_reports where provider_message_id = 'never-seen'`;
     expect(kept).toHaveLength(1);
     expect(kept[0]!.applied_at).toBeNull();
   });
@@ -368,9 +368,9 @@ describe('reports at the wrong time', () => {
     const message = await pipeline.draft(account, { ending: '903' });
     await pipeline.accept(message);
     await pipeline.untilStatus(message.id, 'sent');
-    const carrierMessageId = await carrierId(pipeline.sql, message.id);
+    const providerMessageId = await providerId(pipeline.sql, message.id);
     const report = (state: 'enroute' | 'unknown' | 'undelivered') => ({
-      carrierMessageId,
+      providerMessageId,
       reference: null,
       state,
       errorCode: null,

@@ -65,7 +65,7 @@ describe('outcomes of another database, whose workflows nobody takes up', () => 
   /** Messages that were delivered, of which their workflows have still to hear. */
   async function note(ids: string[], events: string[] = []): Promise<void> {
     for (const id of ids) {
-      await writeMessage(sql, { id, status: 'delivered', submission: 'answered', carrier: 'r' });
+      await writeMessage(sql, { id, status: 'delivered', submission: 'answered', route: 'r' });
       await sql`
         insert into outcome_signals (message_id, status, event_ids) values (${id}, 'delivered', ${events}::text[])`;
     }
@@ -146,21 +146,21 @@ test(
     await pipeline.accept(message);
     await pipeline.untilStatus(message.id, 'sent');
     const [part] = await pipeline.sql<{ id: string }[]>`
-    update message_parts set carrier_message_id = 'later' from message_parts before
+    update message_parts set provider_message_id = 'later' from message_parts before
      where message_parts.message_id = ${message.id} and before.message_id = ${message.id}
-    returning before.carrier_message_id as id`;
+    returning before.provider_message_id as id`;
     const receipts = createReceipts(pipeline.sql, { tell: () => Promise.resolve() }, console.error);
     await receipts.receive('simulator', [
-      { carrierMessageId: part!.id, reference: null, state: 'delivered', errorCode: null },
+      { providerMessageId: part!.id, reference: null, state: 'delivered', errorCode: null },
     ]);
     const due = async (): Promise<number> => {
       const [report] = await pipeline.sql<{ ms: number }[]>`
       select extract(epoch from look_at - received_at)::float8 * 1000 as ms from delivery_reports
-       where carrier_message_id = ${part!.id}`;
+       where provider_message_id = ${part!.id}`;
       return report!.ms;
     };
     expect(await due()).toBeLessThan(1_000);
-    await pipeline.sql`update message_parts set carrier_message_id = ${part!.id} where message_id = ${message.id}`;
+    await pipeline.sql`update message_parts set provider_message_id = ${part!.id} where message_id = ${message.id}`;
     await pipeline.untilStatus(message.id, 'delivered');
     receipts.stop();
   }),

@@ -63,7 +63,7 @@ export interface DraftOptions {
   requestId?: string;
   testCredits?: number;
   /** The route it is given to; `simulator` unless said. */
-  carrier?: string;
+  route?: string;
 }
 
 /** Waits for a condition in real time; fails with `what` after `patience` milliseconds. */
@@ -211,24 +211,24 @@ export async function startPipeline(
 
     async draft(account, options = {}) {
       const { ending = '000', sendAt = null, text = 'Dzień dobry', cost = 15, testCredits = 0 } = options;
-      const { carrier = 'simulator' } = options;
+      const { route = 'simulator' } = options;
       const giveUpAt = options.giveUpAt ?? (sendAt ?? (await temporal.now())) + 3 * DAY;
       const message: StartableMessage = {
         id: newId('msg'),
         accountId: account,
         requestId: options.requestId ?? newId('req'),
         batched: options.requestId !== undefined,
-        carrier,
+        route,
         sendAt,
         giveUpAt,
         priority: false,
       };
       await sql`
         insert into messages (id, account_id, request_id, accepted_as, recipient, sender, text, parts, cost_grosze,
-                              test_credits, send_at, give_up_at, carrier)
+                              test_credits, send_at, give_up_at, route)
         values (${message.id}, ${account}, ${message.requestId}, ${sendAt === null ? 'queued' : 'scheduled'},
                 ${'+48500100' + ending}, 'TEST', ${text}, ${countParts(text)}, ${cost}, ${testCredits},
-                ${sendAt === null ? null : new Date(sendAt)}, ${new Date(giveUpAt)}, ${carrier})`;
+                ${sendAt === null ? null : new Date(sendAt)}, ${new Date(giveUpAt)}, ${route})`;
       return message;
     },
 

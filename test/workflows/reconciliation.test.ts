@@ -66,18 +66,19 @@ describe('a message that waited for its suspended account', () => {
     const message = await pipeline.draft(account);
     await setStatus(account, 'suspended');
     await pipeline.accept(message);
-    const paused = () => pipeline.sql`select told_at from paused_messages where message_id = ${message.id}`;
+    const paused = () =>
+      pipeline.sql`select resumed_at from paused_messages where message_id = ${message.id}`;
     await until('it is paused', async () => (await paused()).count === 1);
     await aged(message.id);
     await reconcile();
     expect(await findings(message.id)).toEqual([]);
     // As if Temporal was restored from before the signal: the database believes that it was told.
     await pipeline.sql`
-      update paused_messages set told_at = now() - interval '11 minutes' where message_id = ${message.id}`;
+      update paused_messages set resumed_at = now() - interval '11 minutes' where message_id = ${message.id}`;
     await setStatus(account, 'active');
-    expect(await reconcile()).toMatchObject({ mended: 1 });
+    expect(await reconcile()).toMatchObject({ repaired: 1 });
     await pipeline.untilStatus(message.id, 'delivered');
-    expect(await findings(message.id)).toEqual([{ kind: 'resume_lost', state: 'mended', mended: 1 }]);
+    expect(await findings(message.id)).toEqual([{ kind: 'resume_lost', state: 'repaired', repairs: 1 }]);
     expect(await repairs(message.id)).toEqual(['told again that its account is active']);
     expect(await paused()).toHaveLength(0);
   });
@@ -97,13 +98,13 @@ async function holdRestarts(sql: Database): Promise<() => Promise<void>> {
 const restartWaits = async () =>
   (await pipeline.sql`select from pg_stat_activity where wait_event = 'advisory'`).length > 0;
 
-const MENDED = [{ kind: 'workflow_lost', state: 'mended', mended: 1 }];
+const REPAIRED = [{ kind: 'workflow_lost', state: 'repaired', repairs: 1 }];
 
 describe('where all is well', () => {
-  test('nothing is mended and nothing reported', async () => {
+  test('nothing is repaired and nothing reported', async () => {
     const { id } = await scheduled();
     await aged(id);
-    expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
+    expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
     expect(await findings(id)).toEqual([]);
   });
 });
@@ -112,12 +113,12 @@ describe('a message whose workflow was lost', () => {
   test('scheduled and terminated: it sleeps again, charged once, and can be cancelled', async () => {
     const { id, account } = await scheduled();
     await terminate(id);
-    expect(await reconcile()).toEqual({ mended: 1, reported: 0 });
+    expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
     expect(await stateOf(id)).toBe('RUNNING');
     expect(await pipeline.balance(account)).toBe(985);
-    expect(await findings(id)).toEqual(MENDED);
+    expect(await findings(id)).toEqual(REPAIRED);
     expect(await repairs(id)).toEqual(['message workflow started again']);
-    expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
+    expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
     await handle(id).executeUpdate(cancelUpdate);
     expect(await row(id)).toMatchObject({ status: 'cancelled' });
     expect(await pipeline.balance(account)).toBe(1000);
@@ -126,9 +127,9 @@ describe('a message whose workflow was lost', () => {
   test('deleted from Temporal: started again', async () => {
     const { id, account } = await scheduled();
     await remove(id);
-    expect((await reconcile()).mended, 'may still be on its way').toBe(0);
+    expect((await reconcile()).repaired, 'may still be on its way').toBe(0);
     await aged(id);
-    expect((await reconcile()).mended).toBe(1);
+    expect((await reconcile()).repaired).toBe(1);
     expect(await stateOf(id)).toBe('RUNNING');
     expect(await pipeline.balance(account)).toBe(985);
   });
@@ -137,7 +138,7 @@ describe('a message whose workflow was lost', () => {
     const { id, account } = await accepted({ ending: '903' });
     await pipeline.untilStatus(id, 'sent');
     await terminate(id);
-    expect((await reconcile()).mended).toBe(1);
+    expect((await reconcile()).repaired).toBe(1);
     await reportDelivered(pipeline.sql, id);
     await pipeline.untilStatus(id, 'delivered');
     await until('its workflow ends', async () => (await stateOf(id)) === 'COMPLETED');
@@ -152,12 +153,12 @@ describe('a message whose workflow was lost', () => {
     await reportDelivered(pipeline.sql, id);
     await pipeline.untilStatus(id, 'delivered');
     await until('that is found', async () => (await findings(id)).length > 0);
-    expect(await findings(id)).toEqual([{ kind: 'workflow_lost', state: 'open', mended: 0 }]);
+    expect(await findings(id)).toEqual([{ kind: 'workflow_lost', state: 'open', repairs: 0 }]);
     receiver.taking = true;
-    expect((await reconcile()).mended).toBe(1);
+    expect((await reconcile()).repaired).toBe(1);
     await until('all of it is told', async () => {
       const left = await pipeline.sql`
-        select from webhook_events where message_id = ${id} and state <> 'delivered'`;
+        select from webhook_events where subject_id = ${id} and state <> 'delivered'`;
       return left.length === 0;
     });
     await until('its workflow ends', async () => (await stateOf(id)) === 'COMPLETED');
@@ -171,7 +172,7 @@ describe('a message whose workflow was lost', () => {
     const unanswered = async () => (await row(id))['submission'] === 'unanswered';
     await until('unanswered', unanswered);
     await terminate(id);
-    expect((await reconcile()).mended).toBe(1);
+    expect((await reconcile()).repaired).toBe(1);
     await until('it waits for a report again', async () => {
       const { events } = await handle(id).fetchHistory();
       return Boolean(events?.some((event) => event.timerStartedEventAttributes));
@@ -181,26 +182,26 @@ describe('a message whose workflow was lost', () => {
   });
 
   test('a submit that was under way when it was lost counts as unanswered', async () => {
-    const { id, account } = await accepted({ carrier: 'nowhere' });
+    const { id, account } = await accepted({ route: 'nowhere' });
     await terminate(id);
-    await pipeline.sql`update messages set carrier = 'simulator', submission = 'under way' where id = ${id}`;
+    await pipeline.sql`update messages set route = 'simulator', submission = 'submitting' where id = ${id}`;
     await pipeline.sql`
-      insert into message_parts (message_id, part, state, carrier) values (${id}, 1, 'under way', 'simulator')`;
-    expect((await reconcile()).mended).toBe(1);
+      insert into message_parts (message_id, part, state, route) values (${id}, 1, 'submitting', 'simulator')`;
+    expect((await reconcile()).repaired).toBe(1);
     await until('unanswered', async () => (await row(id))['submission'] === 'unanswered');
     expect(await pipeline.submits(id)).toBe(0);
     expect(await pipeline.balance(account)).toBe(985);
   });
 
   test('its time is over and nothing of it was submitted: expired and paid back once', async () => {
-    const { id, account } = await accepted({ carrier: 'nowhere' });
+    const { id, account } = await accepted({ route: 'nowhere' });
     await terminate(id);
     await pipeline.sql`update messages set give_up_at = now() - interval '1 second' where id = ${id}`;
-    expect((await reconcile()).mended).toBe(1);
+    expect((await reconcile()).repaired).toBe(1);
     await pipeline.untilStatus(id, 'expired');
     expect(await pipeline.balance(account)).toBe(1000);
     await until('its workflow ends', async () => (await stateOf(id)) === 'COMPLETED');
-    expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
+    expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
   });
 
   test('noted, and the repair cut off: not made twice by that run, and made by the next one', async () => {
@@ -227,22 +228,22 @@ describe('a message whose workflow was lost', () => {
         () => findings(id),
         ({ length }) => length > 0,
       );
-      expect([await stateOf(id), noted]).toEqual(['TERMINATED', MENDED]);
+      expect([await stateOf(id), noted]).toEqual(['TERMINATED', REPAIRED]);
       proxy.restore();
       // The connection may need a moment.
       const rest = await eventually(
         () => run().catch(() => null),
         (tally) => tally !== null,
       );
-      expect(rest?.mended).toBe(0);
+      expect(rest?.repaired).toBe(0);
       expect(await stateOf(id)).toBe('TERMINATED');
     } finally {
       await connection.close();
       await proxy.close();
     }
-    expect((await reconcile()).mended).toBe(1);
+    expect((await reconcile()).repaired).toBe(1);
     expect(await stateOf(id)).toBe('RUNNING');
-    expect(await findings(id)).toEqual([{ kind: 'workflow_lost', state: 'mended', mended: 2 }]);
+    expect(await findings(id)).toEqual([{ kind: 'workflow_lost', state: 'repaired', repairs: 2 }]);
     expect(await pipeline.balance(account)).toBe(985);
   }, 60_000);
 
@@ -252,7 +253,7 @@ describe('a message whose workflow was lost', () => {
     const second = await pipeline.draft(account, { requestId: first.requestId, sendAt: Date.now() + HOUR });
     expect(await chargeRequest(pipeline.sql, first.requestId)).toEqual({ accepted: true });
     for (const { id } of [first, second]) await aged(id);
-    expect((await reconcile()).mended).toBe(2);
+    expect((await reconcile()).repaired).toBe(2);
     for (const { id } of [first, second]) expect(await stateOf(id)).toBe('RUNNING');
     expect(await pipeline.balance(account)).toBe(970);
   });
@@ -273,25 +274,25 @@ describe('a message whose workflow was lost', () => {
       return { batch, ids: [first.id, second.id] };
     }
 
-    const kept = (mended: number, state: string) => [{ kind: 'batch_lost', state, mended }];
+    const kept = (repairs: number, state: string) => [{ kind: 'batch_lost', state, repairs }];
 
     async function lostTooOften(options: object) {
       const lost = await lostBatch(options);
       const { requestId: subject, accountId } = lost.batch;
       const finding = { kind: 'batch_lost', subject, accountId, details: {} } as const;
       for (let times = 1; times <= 3; times += 1) await recordRepair(pipeline.sql, 'repair', finding);
-      expect(await reconcile()).toEqual({ mended: 0, reported: 1 });
+      expect(await reconcile()).toEqual({ repaired: 0, reported: 1 });
       return lost;
     }
 
     test('started again, it starts each of them, and all are charged once', async () => {
       const { batch, ids } = await lostBatch({ sendAt: Date.now() + HOUR });
-      expect(await reconcile()).toEqual({ mended: 1, reported: 0 });
+      expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
       await until('it has started them', async () => (await stateOf(batch.requestId)) === 'COMPLETED');
       for (const id of ids) expect(await stateOf(id)).toBe('RUNNING');
-      expect(await findings(batch.requestId)).toEqual(kept(1, 'mended'));
+      expect(await findings(batch.requestId)).toEqual(kept(1, 'repaired'));
       expect(await repairs(batch.requestId)).toEqual(['batch workflow started again']);
-      expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
+      expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
       expect(await pipeline.balance(batch.accountId)).toBe(970);
     });
 
@@ -300,13 +301,13 @@ describe('a message whose workflow was lost', () => {
       { now: 'delivered', options: {}, status: 'delivered' },
     ])('lost too often it is reported, until its messages are $now', async ({ options, status }) => {
       const { batch, ids } = await lostTooOften(options);
-      expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
+      expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
       expect(await findings(batch.requestId)).toEqual(kept(3, 'open'));
 
       await pipeline.client.workflow.start('batch', batchRestart(batch));
       await until('it has started them', async () => (await stateOf(batch.requestId)) === 'COMPLETED');
       for (const id of ids) await pipeline.untilStatus(id, status);
-      expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
+      expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
       expect(await findings(batch.requestId)).toEqual(kept(3, 'gone'));
     });
 
@@ -317,7 +318,7 @@ describe('a message whose workflow was lost', () => {
       await pipeline.sql`update maintenance_positions set position = ${later} where name = 'ended workflows'`;
       const [row] = await listFindings(pipeline.sql, { account: batch.accountId, state: 'open' }, 1);
       await dismissFinding(pipeline.sql, row!.id);
-      expect(await reconcile()).toEqual({ mended: 1, reported: 0 });
+      expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
       await until('it has started them', async () => (await stateOf(batch.requestId)) === 'COMPLETED');
     });
   });
@@ -326,15 +327,15 @@ describe('a message whose workflow was lost', () => {
     const { id } = await scheduled();
     for (let times = 1; times <= 3; times += 1) {
       await terminate(id);
-      expect(await reconcile()).toEqual({ mended: 1, reported: 0 });
+      expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
     }
     await terminate(id);
-    expect(await reconcile()).toEqual({ mended: 0, reported: 1 });
-    expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
-    expect(await findings(id)).toEqual([{ kind: 'workflow_lost', state: 'open', mended: 3 }]);
+    expect(await reconcile()).toEqual({ repaired: 0, reported: 1 });
+    expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
+    expect(await findings(id)).toEqual([{ kind: 'workflow_lost', state: 'open', repairs: 3 }]);
     expect(await stateOf(id)).toBe('TERMINATED');
-    await pipeline.sql`update findings set state = 'gone', mended = 0 where subject = ${id}`;
-    expect(await reconcile()).toEqual({ mended: 1, reported: 0 });
+    await pipeline.sql`update findings set state = 'gone', repairs = 0 where subject = ${id}`;
+    expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
   });
 
   test('completed although the message is open: reported, never sent again', async () => {
@@ -344,11 +345,11 @@ describe('a message whose workflow was lost', () => {
     await pipeline.sql`alter table messages disable trigger messages_transition`;
     await pipeline.sql`update messages set status = 'sent', updated_at = now() - interval '6 minutes' where id = ${id}`;
     await pipeline.sql`alter table messages enable trigger messages_transition`;
-    expect(await reconcile()).toEqual({ mended: 0, reported: 1 });
-    expect(await findings(id)).toEqual([{ kind: 'workflow_ended', state: 'open', mended: 0 }]);
+    expect(await reconcile()).toEqual({ repaired: 0, reported: 1 });
+    expect(await findings(id)).toEqual([{ kind: 'workflow_ended', state: 'open', repairs: 0 }]);
     await pipeline.sql`update messages set status = 'delivered' where id = ${id}`;
-    expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
-    expect(await findings(id)).toEqual([{ kind: 'workflow_ended', state: 'gone', mended: 0 }]);
+    expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
+    expect(await findings(id)).toEqual([{ kind: 'workflow_ended', state: 'gone', repairs: 0 }]);
     expect(await pipeline.submits(id)).toBe(1);
   });
 
@@ -357,10 +358,10 @@ describe('a message whose workflow was lost', () => {
     const set = (sendAt: Date) => pipeline.sql`
       update messages set send_at = ${sendAt}, updated_at = now() - interval '1 hour' where id = ${id}`;
     await set(new Date(Date.now() - HOUR));
-    expect(await reconcile()).toEqual({ mended: 0, reported: 1 });
-    expect(await findings(id)).toEqual([{ kind: 'workflow_late', state: 'open', mended: 0 }]);
+    expect(await reconcile()).toEqual({ repaired: 0, reported: 1 });
+    expect(await findings(id)).toEqual([{ kind: 'workflow_late', state: 'open', repairs: 0 }]);
     await set(new Date(Date.now() + HOUR));
-    expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
+    expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
   });
 
   test('its end was not told to the webhook: told, once', async () => {
@@ -370,9 +371,9 @@ describe('a message whose workflow was lost', () => {
     await until('its receiver is called', () => Promise.resolve(receiver.leftOpen > before));
     await terminate(id);
     receiver.taking = true;
-    expect((await reconcile()).mended).toBe(1);
+    expect((await reconcile()).repaired).toBe(1);
     await until('it is told', async () => {
-      const [event] = await pipeline.sql`select state from webhook_events where message_id = ${id}`;
+      const [event] = await pipeline.sql`select state from webhook_events where subject_id = ${id}`;
       return event?.['state'] === 'delivered';
     });
     expect(new Set(receiver.received)).toEqual(new Set(['message.failed']));
@@ -385,10 +386,10 @@ describe('what was left over', () => {
     const account = await pipeline.account({ balance: 100 });
     const id = await writtenLookup(pipeline, account);
     expect(await chargeLookup(pipeline.sql, id)).toMatchObject({ state: 'charged' });
-    expect((await reconcile()).mended).toBe(0);
+    expect((await reconcile()).repaired).toBe(0);
     await pipeline.sql`update number_lookups set created_at = now() - interval '6 minutes' where id = ${id}`;
-    expect((await reconcile()).mended).toBe(1);
-    expect((await reconcile()).mended).toBe(0);
+    expect((await reconcile()).repaired).toBe(1);
+    expect((await reconcile()).repaired).toBe(0);
     const [lookup] = await pipeline.sql`select state, reason from number_lookups where id = ${id}`;
     expect(lookup).toEqual({ state: 'failed', reason: 'timed_out' });
     expect(await pipeline.balance(account)).toBe(100);
@@ -401,7 +402,7 @@ describe('what was left over', () => {
     await pipeline.sql`update maintenance_positions set position = '' where name = 'drafts'`;
     await pipeline.sql`update messages set id = ${id} where id = ${made}`;
     const { id: fresh } = await pipeline.draft(account);
-    expect((await reconcile()).mended).toBe(1);
+    expect((await reconcile()).repaired).toBe(1);
     expect(await pipeline.sql`select from messages where id = ${id}`).toHaveLength(0);
     expect(await row(fresh)).toMatchObject({ status: 'draft' });
     expect(await repairs(requestId)).toEqual(['request without a decision ended']);
@@ -418,8 +419,8 @@ describe('money', () => {
       await pipeline.sql`update messages set status = ${status} where id = ${one.id}`;
       owed.push(one);
     }
-    expect((await reconcile()).mended).toBe(owed.length);
-    expect((await reconcile()).mended).toBe(0);
+    expect((await reconcile()).repaired).toBe(owed.length);
+    expect((await reconcile()).repaired).toBe(0);
     for (const { id, account } of owed) {
       expect(await pipeline.balance(account)).toBe(1000);
       expect(await repairs(id)).toEqual(['refund posted']);
@@ -428,18 +429,18 @@ describe('money', () => {
 
   test('a balance that differs from its ledger is reported until it does not', async () => {
     const account = await pipeline.account();
-    expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
+    expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
     const shift = async (by: number) => {
       await pipeline.sql`alter table accounts disable trigger accounts_balance_guard`;
       await pipeline.sql`update accounts set balance_grosze = balance_grosze + ${by} where id = ${account}`;
       await pipeline.sql`alter table accounts enable trigger accounts_balance_guard`;
     };
     await shift(7);
-    for (const reported of [1, 0]) expect(await reconcile()).toEqual({ mended: 0, reported });
-    expect(await findings(account)).toEqual([{ kind: 'ledger_differs', state: 'open', mended: 0 }]);
+    for (const reported of [1, 0]) expect(await reconcile()).toEqual({ repaired: 0, reported });
+    expect(await findings(account)).toEqual([{ kind: 'ledger_differs', state: 'open', repairs: 0 }]);
     await shift(-7);
-    expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
-    expect(await findings(account)).toEqual([{ kind: 'ledger_differs', state: 'gone', mended: 0 }]);
+    expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
+    expect(await findings(account)).toEqual([{ kind: 'ledger_differs', state: 'gone', repairs: 0 }]);
   });
 
   test('sums go on from where the last check was', async () => {

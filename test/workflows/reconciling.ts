@@ -6,13 +6,13 @@ import { type Pipeline, until } from './pipeline.ts';
 /** Runs the reconciliation once; returns what it came to. */
 export async function reconcileOnce({
   client,
-}: Pick<Pipeline, 'client'>): Promise<{ mended: number; reported: number }> {
+}: Pick<Pipeline, 'client'>): Promise<{ repaired: number; reported: number }> {
   const tallies = (await client.workflow.execute('reconciliation', {
     workflowId: newId('req'),
     taskQueue: MESSAGES_QUEUE,
   })) as Record<string, Tally>;
-  const sum = (of: 'mended' | 'reported') => Object.values(tallies).reduce((all, one) => all + one[of], 0);
-  return { mended: sum('mended'), reported: sum('reported') };
+  const sum = (of: 'repaired' | 'reported') => Object.values(tallies).reduce((all, one) => all + one[of], 0);
+  return { repaired: sum('repaired'), reported: sum('reported') };
 }
 
 /** Terminates a workflow for good and waits until the server lists it so. */
@@ -47,7 +47,7 @@ export async function findingsOf({ sql }: Pipeline, subject: string) {
   const all = await listFindings(sql, { account: null, state: null }, 1000);
   return all
     .filter((finding) => finding.subject === subject)
-    .map(({ kind, state, mended }) => ({ kind, state, mended }));
+    .map(({ kind, state, repairs }) => ({ kind, state, repairs }));
 }
 
 /** What the reconciliation did about a thing, by the audit log. */

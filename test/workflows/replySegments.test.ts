@@ -62,7 +62,7 @@ async function textsFrom(sender: string): Promise<string[]> {
 /** Lets all that is stored of a phone grow older. */
 async function grow(sender: string, age: string): Promise<void> {
   await sql`
-    update reply_segments
+    update reply_parts
        set received_at = received_at - ${age}::interval, joined_at = joined_at - ${age}::interval
      where sender = ${sender}`;
 }
@@ -77,8 +77,8 @@ describe('a reply in segments', () => {
     expect(await textsFrom(from)).toEqual([]);
     await receive(last!);
     expect(await textsFrom(from)).toEqual([LONG]);
-    const [row] = await sql`select carrier, sender, receiver from inbound_messages where sender = ${from}`;
-    expect(row).toEqual({ carrier: 'test', sender: from, receiver: '+48500600700' });
+    const [row] = await sql`select route, sender, receiver from inbound_messages where sender = ${from}`;
+    expect(row).toEqual({ route: 'test', sender: from, receiver: '+48500600700' });
   });
 
   test('any text, in any order, each segment once or more', async () => {
@@ -112,7 +112,7 @@ describe('a reply in segments', () => {
     expect(await textsFrom(from)).toEqual([LONG]);
   });
 
-  test('is kept apart from others by carrier, numbers, reference and total', async () => {
+  test('is kept apart from others by route, numbers, reference and total', async () => {
     const from = newPhone();
     await receive(
       segment(from, 1, 2, 'a'),
@@ -225,7 +225,7 @@ describe('segments that never come', () => {
   test('many at once, by several workers, each once', async () => {
     const from = Array.from({ length: 120 }, newPhone);
     for (const phone of from) await receive(segment(phone, 1, 2, 'a'));
-    await sql`update reply_segments set received_at = received_at - interval '1 hour' where joined_at is null`;
+    await sql`update reply_parts set received_at = received_at - interval '1 hour' where joined_at is null`;
     const late = segment(from[0]!, 2, 2, 'b');
     await Promise.all([segments().flush(), segments().flush(), segments().flush(), receive(late)]);
     for (const phone of from) expect(await textsFrom(phone)).toEqual(['a[…]']);
@@ -237,7 +237,7 @@ test('what was handed over is forgotten after ten minutes, what waits is not', a
   await receive(segment(done, 1, 2, 'a'), segment(done, 2, 2, 'b'), segment(waiting, 1, 2, 'a'));
   await grow(done, '9 minutes');
   const count = async (sender: string) =>
-    (await sql`select from reply_segments where sender = ${sender}`).length;
+    (await sql`select from reply_parts where sender = ${sender}`).length;
   await segments().flush();
   expect([await count(done), await count(waiting)]).toEqual([2, 1]);
   await grow(done, '2 minutes');

@@ -46,7 +46,7 @@ async function submits(ids: string[]): Promise<number[]> {
 
 async function charges(ids: string[]): Promise<number[]> {
   const rows = await pipeline.sql<{ sum: number }[]>`
-    select sum(amount_grosze)::int as sum from ledger_entries where message_id = any(${ids}) group by message_id`;
+    select sum(amount_grosze)::int as sum from ledger_entries where subject_id = any(${ids}) group by subject_id`;
   return rows.map(({ sum }) => sum);
 }
 
@@ -63,7 +63,7 @@ async function hasSubmitted(client: Client, id: string): Promise<boolean> {
   const history = await client.workflow.getHandle(id).fetchHistory();
   return (
     history.events!.some((event) => event.activityTaskCompletedEventAttributes) ||
-    localSteps(history).some(({ name, result }) => name === 'submitAtOnce' && result !== null)
+    localSteps(history).some(({ name, result }) => name === 'submitInTask' && result !== null)
   );
 }
 
@@ -89,7 +89,7 @@ test('where all workflows are lost, a run starts no more than it may; none of th
     return count === all.length;
   });
 
-  expect(await reconcile()).toEqual({ mended: CAP, reported: 1 });
+  expect(await reconcile()).toEqual({ repaired: CAP, reported: 1 });
   expect(await cappedFinding()).toMatchObject({
     state: 'open',
     subject: 'workflows',
@@ -97,10 +97,10 @@ test('where all workflows are lost, a run starts no more than it may; none of th
     details: { restarted: CAP, open_messages: all.length },
   });
   // What is known is not reported again.
-  expect(await reconcile()).toEqual({ mended: CAP, reported: 0 });
-  expect(await reconcile()).toEqual({ mended: all.length - 2 * CAP, reported: 0 });
+  expect(await reconcile()).toEqual({ repaired: CAP, reported: 0 });
+  expect(await reconcile()).toEqual({ repaired: all.length - 2 * CAP, reported: 0 });
   expect(await cappedFinding()).toMatchObject({ state: 'gone' });
-  expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
+  expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
 
   for (const id of sent) await reportDelivered(pipeline.sql, id);
   for (const id of sent) await pipeline.untilStatus(id, 'delivered');
@@ -120,10 +120,10 @@ test('events that nobody was told of count as well: those beyond what a run may 
     await Promise.all(ids.map((id) => removeWorkflow(pipeline, id)));
     await ageEvents(pipeline.sql);
     taking = true;
-    expect(await reconcile()).toEqual({ mended: CAP, reported: 1 });
+    expect(await reconcile()).toEqual({ repaired: CAP, reported: 1 });
     const left = async () => (await pipeline.sql`select from webhook_events where state = 'pending'`).length;
     await until('those are told', async () => (await left()) === 1);
-    expect(await reconcile()).toEqual({ mended: 1, reported: 0 });
+    expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
     await until('all are told', async () => (await left()) === 0);
   } finally {
     await receiver.close();
@@ -150,8 +150,8 @@ test('a worker at an empty Temporal starts a few again, says so, and nothing is 
     await aged(ids);
     await pipeline.sql`delete from maintenance_positions`;
     await pipeline.sql`delete from findings`;
-    const { mended } = await reconcile(client);
-    expect(mended).toBe(CAP);
+    const { repaired } = await reconcile(client);
+    expect(repaired).toBe(CAP);
     const finding = await cappedFinding();
     expect(finding).toMatchObject({ state: 'open' });
     for (const id of ids) await pipeline.untilStatus(id, 'delivered');

@@ -43,11 +43,11 @@ async function message(states: string[], submission = 'unanswered', phone = PHON
   count += 1;
   const id = `msg_${String(count).padStart(26, '0')}`;
   await writeMessage(sql, {
-    ...{ id, status: 'queued', submission, carrier: ROUTE },
+    ...{ id, status: 'queued', submission, route: ROUTE },
     ...{ recipient: phone, parts: states.length },
   });
   await sql`
-    insert into message_parts (message_id, part, state, carrier, carrier_message_id, submitted_at)
+    insert into message_parts (message_id, part, state, route, provider_message_id, submitted_at)
     select ${id}, part, state, ${ROUTE}, case when state = 'accepted' then ${id} end, now() - interval '1 minute'
       from unnest(${states}::text[]) with ordinality as s(state, part)`;
   return id;
@@ -61,8 +61,8 @@ async function now(id: string): Promise<{ status: string; submission: string; st
   return row!;
 }
 
-const report = (carrierMessageId: string, state: 'enroute' | 'delivered', phone: string | null = null) => ({
-  ...{ carrierMessageId, reference: null, phone, state, errorCode: null },
+const report = (providerMessageId: string, state: 'enroute' | 'delivered', phone: string | null = null) => ({
+  ...{ providerMessageId, reference: null, phone, state, errorCode: null },
 });
 
 const late = (
@@ -73,7 +73,7 @@ const late = (
 ) => receipts.receiveLateAnswer(`${id}/${part}`, answer, arrivedAt);
 
 async function claimed(of: PartsOf): Promise<string> {
-  const claim = await claimParts(sql, { ...of, carrier: ROUTE });
+  const claim = await claimParts(sql, { ...of, route: ROUTE });
   if (claim.state !== 'claimed') throw new Error(claim.state);
   return claim.at;
 }
@@ -84,7 +84,7 @@ describe('late answers', () => {
     for (let i = 0; i < 20; i += 1) {
       const id = await message(['unanswered', 'unanswered', 'unanswered']);
       await Promise.all(
-        [1, 2, 3].map((part) => late(id, part, { kind: 'accepted', carrierMessageId: `${id}-${part}` })),
+        [1, 2, 3].map((part) => late(id, part, { kind: 'accepted', providerMessageId: `${id}-${part}` })),
       );
       expect((await now(id)).status).toBe('sent');
     }
@@ -92,9 +92,9 @@ describe('late answers', () => {
 
   test('while another part is answered in time make it sent, too', async () => {
     for (let i = 0; i < 20; i += 1) {
-      const id = await message(['unanswered', 'under way'], 'under way');
+      const id = await message(['unanswered', 'submitting'], 'submitting');
       await Promise.all([
-        late(id, 1, { kind: 'accepted', carrierMessageId: `${id}-1` }),
+        late(id, 1, { kind: 'accepted', providerMessageId: `${id}-1` }),
         acceptParts(sql, { messageId: id, parts: [2] }, `${id}-2`),
       ]);
       expect((await concludeSubmission(sql, id)).status).toBe('sent');
@@ -102,7 +102,7 @@ describe('late answers', () => {
   });
 
   test('before the time-out was noted count: not taken, it is to be submitted again', async () => {
-    const id = await message(['under way'], 'under way');
+    const id = await message(['submitting'], 'submitting');
     await late(id, 1, throttled);
     await leavePartsUnanswered(sql, { messageId: id, parts: [1] }, null);
     expect(await now(id)).toEqual({ status: 'queued', submission: 'waiting', states: 'held' });
@@ -119,9 +119,9 @@ describe('late answers', () => {
 
     const other = await message(['unanswered']);
     await reopenUnanswered(sql, other);
-    await late(other, 1, { kind: 'accepted', carrierMessageId: 'taken-first' });
+    await late(other, 1, { kind: 'accepted', providerMessageId: 'taken-first' });
     expect((await now(other)).status).toBe('sent');
-    expect(await claimParts(sql, { messageId: other, parts: [1], carrier: ROUTE })).toEqual({
+    expect(await claimParts(sql, { messageId: other, parts: [1], route: ROUTE })).toEqual({
       state: 'accepted',
     });
   });
@@ -134,7 +134,7 @@ describe('late answers', () => {
     expect((await now(id)).states).toBe('held');
     await claimed(of);
     await late(id, 1, throttled, arrivedAt);
-    expect(await now(id)).toEqual({ status: 'queued', submission: 'under way', states: 'under way' });
+    expect(await now(id)).toEqual({ status: 'queued', submission: 'submitting', states: 'submitting' });
     await leavePartsUnanswered(sql, of, null);
     await late(id, 1, throttled, arrivedAt);
     expect(await now(id)).toEqual({ status: 'queued', submission: 'unanswered', states: 'unanswered' });
@@ -145,7 +145,7 @@ describe('late answers', () => {
 
   test('a refusal after the message was given up as unanswered tells its workflow', async () => {
     const id = await message(['unanswered']);
-    await failSubmission(sql, { messageId: id, parts: [1] }, 'carrier_refused', null);
+    await failSubmission(sql, { messageId: id, parts: [1] }, 'network_refused', null);
     await receipts.catchUp();
     await until('its workflow is told', () => Promise.resolve(told.includes(id)));
   });
@@ -161,9 +161,9 @@ describe('the operator’s word', () => {
 });
 
 describe('parts', () => {
-  test('that the SMSC has are not submitted again with the others by a carrier that takes messages whole', async () => {
-    const id = await message(['accepted', 'held', 'held'], 'under way');
-    expect(await claimParts(sql, { messageId: id, parts: [1, 2, 3], carrier: ROUTE })).toEqual({
+  test('that the SMSC has are not submitted again with the others by a route that takes messages whole', async () => {
+    const id = await message(['accepted', 'held', 'held'], 'submitting');
+    expect(await claimParts(sql, { messageId: id, parts: [1, 2, 3], route: ROUTE })).toEqual({
       state: 'accepted',
     });
     expect((await now(id)).states).toBe('accepted, held, held');
@@ -178,16 +178,16 @@ describe('parts', () => {
     const second = await claimed(of);
     expect(await holdParts(sql, of, first, null)).toBe(false);
     await holdUnanswered(sql, of, { claimedAt: first }, null);
-    expect((await now(id)).states).toBe('under way, under way');
+    expect((await now(id)).states).toBe('submitting, submitting');
     expect(await holdParts(sql, of, second, null)).toBe(true);
     expect(await now(id)).toEqual({ status: 'queued', submission: 'waiting', states: 'held, held' });
   });
 
   test('of one message are locked in one order by all who change them', async () => {
     for (let i = 0; i < 40; i += 1) {
-      const id = await message(['under way', 'under way'], 'under way');
+      const id = await message(['submitting', 'submitting'], 'submitting');
       await Promise.all([
-        claimParts(sql, { messageId: id, parts: [1], carrier: 'another' }),
+        claimParts(sql, { messageId: id, parts: [1], route: 'another' }),
         acceptParts(sql, { messageId: id, parts: [1] }, `${id}-1`),
         leavePartsUnanswered(sql, { messageId: id, parts: [2] }, null),
         acceptParts(sql, { messageId: id, parts: [2] }, `${id}-2`),
@@ -224,20 +224,20 @@ describe('reports', () => {
     }
     expect((await now(id)).status).toBe('delivered');
     const parts = await sql<{ id: string }[]>`
-      select carrier_message_id as id from message_parts where message_id = ${id} order by part`;
+      select provider_message_id as id from message_parts where message_id = ${id} order by part`;
     expect(parts.map((part) => part.id)).toEqual(['u1', 'u2', 'u3']);
   });
 
   test('that stay unknown are looked at ever less often, and hold up nobody’s', async () => {
     await sql`
-      insert into delivery_reports (carrier, carrier_message_id, phone, state, received_at)
+      insert into delivery_reports (route, provider_message_id, phone, state, received_at)
       select ${ROUTE}, 'x' || i, ${PHONE}, 'delivered', now() - interval '1 hour' from generate_series(1, 5000) i`;
     await receipts.catchUp();
     const [{ due } = { due: -1 }] = await sql<{ due: number }[]>`
       select count(*)::int as due from delivery_reports where look_at < now() + interval '14 minutes'
-         and carrier_message_id like 'x%'`;
+         and provider_message_id like 'x%'`;
     expect(due).toBe(0);
-    const id = await message(['under way'], 'under way');
+    const id = await message(['submitting'], 'submitting');
     await receipts.receive(ROUTE, [report('early', 'delivered')]);
     const stored = await acceptParts(sql, { messageId: id, parts: [1] }, 'early');
     expect(stored).toMatchObject({ status: 'sent', reported: true });

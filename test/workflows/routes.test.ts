@@ -16,13 +16,13 @@ afterAll(() => pipeline.close());
 interface MessageNow {
   status: string;
   submission: string;
-  carrier: string;
+  route: string;
   error_code: string | null;
 }
 
 async function now(id: string): Promise<MessageNow> {
   const [row] = await pipeline.sql<MessageNow[]>`
-    select status, submission, carrier, error_code from messages where id = ${id}`;
+    select status, submission, route, error_code from messages where id = ${id}`;
   return row!;
 }
 
@@ -87,13 +87,13 @@ describe('an unanswered submit', () => {
     const receipts = receiptsOf(pipeline);
     await receipts.receiveLateAnswer(
       `${message.id}/1`,
-      { kind: 'accepted', carrierMessageId: 'late-1' },
+      { kind: 'accepted', providerMessageId: 'late-1' },
       performance.now(),
     );
     await pipeline.untilStatus(message.id, 'sent');
     await receipts.receive('simulator', [
       {
-        carrierMessageId: 'LATE',
+        providerMessageId: 'LATE',
         alternativeId: 'late-1',
         reference: null,
         state: 'delivered',
@@ -132,7 +132,7 @@ describe('an unanswered submit', () => {
     await storeReports(
       pipeline.sql,
       'simulator',
-      ['u-1', 'u-2', 'u-3'].map((carrierMessageId) => ({ ...report, carrierMessageId })),
+      ['u-1', 'u-2', 'u-3'].map((providerMessageId) => ({ ...report, providerMessageId })),
     );
     // Others to the same number, on the same route, whose answers are known.
     expect((await now(message.id)).status).toBe('queued');
@@ -142,7 +142,7 @@ describe('an unanswered submit', () => {
       update delivery_reports set received_at = received_at - interval '20 seconds' where phone = ${recipient}`;
     await until('delivered', async () => (await now(message.id)).status === 'delivered', 60_000);
     const parts = await pipeline.sql<{ id: string }[]>`
-      select carrier_message_id as id from message_parts where message_id = ${message.id} order by part`;
+      select provider_message_id as id from message_parts where message_id = ${message.id} order by part`;
     expect(parts.map(({ id }) => id)).toEqual(['u-1', 'u-2', 'u-3']);
   }, 90_000);
 });
@@ -154,9 +154,9 @@ describe('reports', () => {
     await pipeline.untilStatus(first, 'sent');
     await pipeline.untilStatus(other, 'sent');
     await pipeline.sql`
-      update message_parts set carrier_message_id = 'twice' where message_id in ${pipeline.sql([first, other])}`;
+      update message_parts set provider_message_id = 'twice' where message_id in ${pipeline.sql([first, other])}`;
     const report = {
-      carrierMessageId: 'twice',
+      providerMessageId: 'twice',
       reference: null,
       state: 'delivered',
       errorCode: null,
@@ -180,22 +180,22 @@ describe('routes', () => {
   test('a message on a route that does not work moves to one that does, and is sent there once', async () => {
     const account = await pipeline.account();
     await reserveOf(account);
-    const { message } = await accepted({ carrier: 'gone' }, account);
+    const { message } = await accepted({ route: 'gone' }, account);
     await pipeline.untilStatus(message.id, 'delivered');
-    expect((await now(message.id)).carrier).toBe('reserve');
+    expect((await now(message.id)).route).toBe('reserve');
     expect(await pipeline.submits(message.id)).toBe(1);
     expect(await pipeline.balance(account)).toBe(985);
   });
 
   test('without another route it waits, is not failed, and goes on when the route works', async () => {
-    const { message, account } = await accepted({ carrier: 'later' });
+    const { message, account } = await accepted({ route: 'later' });
     await pipeline.untilStatus(message.id, 'queued');
     expect(await pipeline.submits(message.id)).toBe(0);
     await pipeline.sql`insert into routes (name, kind, state) values ('later', 'simulator', 'disabled')`;
     expect((await now(message.id)).status).toBe('queued');
     await pipeline.sql`update routes set state = 'active' where name = 'later'`;
     await pipeline.untilStatus(message.id, 'delivered');
-    expect((await now(message.id)).carrier).toBe('later');
+    expect((await now(message.id)).route).toBe('later');
     expect(await pipeline.balance(account)).toBe(985);
   });
 
@@ -208,6 +208,6 @@ describe('routes', () => {
     await new Promise((resolve) => setTimeout(resolve, 1_100));
     await pipeline.sleep(HOUR + 1_000);
     await pipeline.untilStatus(message.id, 'delivered');
-    expect((await now(message.id)).carrier).toBe('reserve');
+    expect((await now(message.id)).route).toBe('reserve');
   });
 });

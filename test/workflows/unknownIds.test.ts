@@ -43,7 +43,7 @@ function causeOf(error: Error): string {
 }
 
 const messageInput = (accepted: boolean, sendAt: number | null = null) => ({
-  ...{ accountId: known.accountId, requestId: newId('req'), carrier: 'simulator', sendAt, accepted },
+  ...{ accountId: known.accountId, requestId: newId('req'), route: 'simulator', sendAt, accepted },
   ...{ giveUpAt: Date.now() + 3_600_000, priority: false },
 });
 
@@ -74,7 +74,7 @@ const WORKFLOWS: Record<
   },
   lookup: {
     prefix: 'hlr',
-    args: () => [{ carrier: 'simulator' }],
+    args: () => [{ route: 'simulator' }],
     end: 'completed {"state":"refused","reason":"abandoned"}',
   },
 };
@@ -110,8 +110,8 @@ it(
   { timeout: 60_000 },
   async () => {
     const [event] = await pipeline.sql<{ id: string }[]>`
-    insert into webhook_events (id, account_id, message_id, type, snapshot)
-    values (${newId('evt')}, ${known.accountId}, ${known.messageId}, 'message.sent', '{}') returning id`;
+    insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
+    values (${newId('evt')}, ${known.accountId}, 'message', ${known.messageId}, 'message.sent', '{}') returning id`;
     for (const round of [1, 99, -1]) {
       const input = { eventId: event!.id, round };
       expect(await endOf('resend', `${event!.id}-${round}`, [input])).toBe('failed UnknownResend');

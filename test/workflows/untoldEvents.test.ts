@@ -62,7 +62,7 @@ async function overAndUntold(): Promise<string> {
 
 async function pendingOf(message: string): Promise<string[]> {
   const rows = await pipeline.sql<{ type: string }[]>`
-    select type from webhook_events where message_id = ${message} and state = 'pending' order by id`;
+    select type from webhook_events where subject_id = ${message} and state = 'pending' order by id`;
   return rows.map(({ type }) => type);
 }
 
@@ -75,8 +75,8 @@ const untilEnded = (workflow: string) =>
 async function deliveredBefore(id: string): Promise<void> {
   await pipeline.sql`update messages set status = 'delivered', delivered_at = now() where id = ${id}`;
   await pipeline.sql`
-    insert into webhook_events (id, account_id, message_id, type, snapshot)
-    select ${newId('evt')}, m.account_id, m.id, 'message.delivered',
+    insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
+    select ${newId('evt')}, m.account_id, 'message', m.id, 'message.delivered',
            jsonb_build_object('status', m.status, 'delivered_at', m.delivered_at, 'error_code', null, 'updated_at', m.updated_at)
       from messages m where m.id = ${id}`;
 }
@@ -84,8 +84,8 @@ async function deliveredBefore(id: string): Promise<void> {
 /** One more of the event that it has. */
 async function leaveAnother(id: string): Promise<void> {
   await pipeline.sql`
-    insert into webhook_events (id, account_id, message_id, type, snapshot)
-    select ${newId('evt')}, account_id, message_id, type, snapshot from webhook_events where message_id = ${id}`;
+    insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
+    select ${newId('evt')}, account_id, subject_kind, subject_id, type, snapshot from webhook_events where subject_id = ${id}`;
 }
 
 /** Sent and told, its workflow waits for the delivery report. */
@@ -112,7 +112,7 @@ async function beingTold(start: (webhookUrl: string) => Promise<string>): Promis
 
 async function expectLeftAlone(id: string): Promise<void> {
   const [event] = await age();
-  expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
+  expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
   expect(await findings(id)).toEqual([]);
   expect((await position()) ?? '').not.toBe(event);
 }
@@ -123,8 +123,8 @@ async function leftForGood(): Promise<string> {
   await deliveredBefore(id);
   await age();
   await pipeline.sql`
-    insert into findings (kind, subject, account_id, state, mended, details)
-    values ('events_left', ${id}, null, 'mended', 3, '{}')`;
+    insert into findings (kind, subject, account_id, state, repairs, details)
+    values ('events_left', ${id}, null, 'repaired', 3, '{}')`;
   return id;
 }
 
@@ -144,16 +144,16 @@ describe('events of a message that is over', () => {
     const id = await overAndUntold();
     await removeWorkflow(pipeline, id);
     receiver.taking = true;
-    expect(await reconcile(), 'young').toEqual({ mended: 0, reported: 0 });
+    expect(await reconcile(), 'young').toEqual({ repaired: 0, reported: 0 });
     const [event] = await age();
-    expect(await reconcile()).toEqual({ mended: 1, reported: 0 });
-    expect(await findings(id)).toEqual([{ kind: 'workflow_lost', state: 'mended', mended: 1 }]);
+    expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
+    expect(await findings(id)).toEqual([{ kind: 'workflow_lost', state: 'repaired', repairs: 1 }]);
     expect(await repairsOf(pipeline, id)).toEqual(['message workflow started again']);
     await untilTold(id);
     await untilEnded(id);
     expect(receiver.received).toEqual(['message.failed']);
     expect((await position()) ?? '', 'looked at once more').not.toBe(event);
-    expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
+    expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
     expect(await position()).toBe(event);
     expect(await pipeline.submits(id)).toBe(0);
   });
@@ -161,10 +161,10 @@ describe('events of a message that is over', () => {
   test('its workflow waits in a restored Temporal for what it was told before: told again', async () => {
     const id = await sentAndTold();
     await deliveredBefore(id);
-    expect(await reconcile(), 'young').toEqual({ mended: 0, reported: 0 });
+    expect(await reconcile(), 'young').toEqual({ repaired: 0, reported: 0 });
     await age();
     expect(await stateOf(id)).toBe('RUNNING');
-    expect(await reconcile()).toEqual({ mended: 1, reported: 0 });
+    expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
     expect(await repairsOf(pipeline, id)).toEqual(['outcome told again']);
     await untilTold(id);
     await untilEnded(id);
@@ -179,8 +179,8 @@ describe('events of a message that is over', () => {
     await untilEnded(id);
     await deliveredBefore(id);
     await age();
-    expect(await reconcile()).toEqual({ mended: 1, reported: 0 });
-    expect(await findings(id)).toEqual([{ kind: 'events_left', state: 'mended', mended: 1 }]);
+    expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
+    expect(await findings(id)).toEqual([{ kind: 'events_left', state: 'repaired', repairs: 1 }]);
     await untilTold(id);
     expect(receiver.received).toEqual(['message.sent', 'message.delivered', 'message.delivered']);
     expect(await pipeline.submits(id)).toBe(1);
@@ -199,10 +199,10 @@ describe('events of a message that is over', () => {
       insert into outcome_signals (message_id, status, event_ids, taken_until)
       values (${id}, 'delivered', '{}', now() + interval '1 minute')`;
     await age();
-    expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
+    expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
     expect(await findings(id)).toEqual([]);
     await pipeline.sql`delete from outcome_signals where message_id = ${id}`;
-    expect(await reconcile()).toEqual({ mended: 1, reported: 0 });
+    expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
     await untilTold(id);
     await untilEnded(id);
   });
@@ -219,12 +219,12 @@ describe('events of a message that is over', () => {
     await pipeline.sql`update messages set status = 'sent', batched = true where id = ${id}`;
     await pipeline.sql`update messages set status = 'undelivered' where id = ${id}`;
     await pipeline.sql`
-      insert into webhook_events (id, account_id, message_id, type, snapshot)
-      values (${newId('evt')}, ${account}, ${id}, 'message.undelivered',
+      insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
+      values (${newId('evt')}, ${account}, 'message', ${id}, 'message.undelivered',
               '{"status":"undelivered","delivered_at":null,"error_code":null,"updated_at":"2026-01-01T00:00:00Z"}')`;
     await age();
     receiver.taking = true;
-    expect(await reconcile()).toEqual({ mended: 1, reported: 0 });
+    expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
     await untilTold(id);
     expect(receiver.received).toEqual(['message.undelivered']);
     await batch.terminate();
@@ -232,20 +232,20 @@ describe('events of a message that is over', () => {
 
   test('the fourth time it is left to a person, and closes once all is told', async () => {
     const id = await leftForGood();
-    expect(await reconcile()).toEqual({ mended: 0, reported: 1 });
-    expect(await reconcile(), 'known').toEqual({ mended: 0, reported: 0 });
-    expect(await findings(id)).toEqual([{ kind: 'events_left', state: 'open', mended: 3 }]);
-    await pipeline.sql`update webhook_events set state = 'delivered' where message_id = ${id}`;
+    expect(await reconcile()).toEqual({ repaired: 0, reported: 1 });
+    expect(await reconcile(), 'known').toEqual({ repaired: 0, reported: 0 });
+    expect(await findings(id)).toEqual([{ kind: 'events_left', state: 'open', repairs: 3 }]);
+    await pipeline.sql`update webhook_events set state = 'delivered' where subject_id = ${id}`;
     await reconcile();
-    expect(await findings(id)).toEqual([{ kind: 'events_left', state: 'gone', mended: 3 }]);
+    expect(await findings(id)).toEqual([{ kind: 'events_left', state: 'gone', repairs: 3 }]);
   });
 
-  test('dismissed by the operator, it is mended again by the next run', async () => {
+  test('dismissed by the operator, it is repaired again by the next run', async () => {
     const id = await leftForGood();
-    expect(await reconcile()).toEqual({ mended: 0, reported: 1 });
+    expect(await reconcile()).toEqual({ repaired: 0, reported: 1 });
     const [open] = await listFindings(pipeline.sql, { account: null, state: 'open' }, 10);
     await dismissFinding(pipeline.sql, open!.id);
-    expect(await reconcile()).toEqual({ mended: 1, reported: 0 });
+    expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
     await untilTold(id);
     await untilEnded(id);
   });
@@ -255,7 +255,7 @@ test('a message still open whose event was left is told of it by its workflow, w
   const id = await sentAndTold();
   await leaveAnother(id);
   await age();
-  expect(await reconcile()).toEqual({ mended: 1, reported: 0 });
+  expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
   await untilTold(id);
   expect(receiver.received).toEqual(['message.sent', 'message.sent']);
   expect(await stateOf(id)).toBe('RUNNING');
@@ -263,16 +263,16 @@ test('a message still open whose event was left is told of it by its workflow, w
   await untilEnded(id);
 });
 
-test('a message still open whose workflow is gone, with an event left, is mended once in a run', async () => {
+test('a message still open whose workflow is gone, with an event left, is repaired once in a run', async () => {
   const id = await sentAndTold();
   await leaveAnother(id);
   await removeWorkflow(pipeline, id);
   await age();
   await pipeline.sql`update messages set updated_at = now() - interval '6 minutes' where id = ${id}`;
-  expect(await reconcile()).toEqual({ mended: 1, reported: 0 });
+  expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
   await untilTold(id);
   expect(receiver.received).toEqual(['message.sent', 'message.sent']);
-  expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
+  expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
   expect(await pipeline.submits(id)).toBe(1);
 });
 
@@ -285,13 +285,13 @@ describe('clicks and replies', () => {
     await until('its receiver is called', () => Promise.resolve(receiver.leftOpen > before));
     await removeWorkflow(pipeline, id);
     receiver.taking = true;
-    expect(await reconcile(), 'young').toEqual({ mended: 0, reported: 0 });
+    expect(await reconcile(), 'young').toEqual({ repaired: 0, reported: 0 });
     await age();
-    expect(await reconcile()).toEqual({ mended: 1, reported: 0 });
+    expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
     expect(await repairsOf(pipeline, id)).toEqual([`${kind} workflow started again`]);
     await untilEnded(id);
     expect(receiver.received).toHaveLength(1);
-    expect(await reconcile()).toEqual({ mended: 0, reported: 0 });
+    expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
   });
 
   test.each(['click', 'inbound'] as const)(
@@ -309,12 +309,12 @@ describe('clicks and replies', () => {
       taskQueue: 'nobody-works-here',
     });
     await age();
-    expect(await reconcile()).toEqual({ mended: 0, reported: 1 });
-    expect(await reconcile(), 'known').toEqual({ mended: 0, reported: 0 });
-    expect(await findings(id)).toEqual([{ kind: 'events_left', state: 'open', mended: 0 }]);
+    expect(await reconcile()).toEqual({ repaired: 0, reported: 1 });
+    expect(await reconcile(), 'known').toEqual({ repaired: 0, reported: 0 });
+    expect(await findings(id)).toEqual([{ kind: 'events_left', state: 'open', repairs: 0 }]);
     await pipeline.sql`update webhook_events set state = 'delivered' where state = 'pending'`;
     await reconcile();
-    expect(await findings(id)).toEqual([{ kind: 'events_left', state: 'gone', mended: 0 }]);
+    expect(await findings(id)).toEqual([{ kind: 'events_left', state: 'gone', repairs: 0 }]);
     await workflow.terminate();
   });
 
@@ -325,7 +325,7 @@ describe('clicks and replies', () => {
       await terminateForGood(pipeline, id);
       await pipeline.sql`update accounts set webhook_url = ${receiver.url} where webhook_url = ${slow.url}`;
       receiver.taking = true;
-      expect(await reconcile()).toEqual({ mended: 1, reported: 0 });
+      expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
       await untilEnded(id);
       expect(receiver.received).toHaveLength(1);
     },
@@ -361,7 +361,7 @@ async function startedReply(webhookUrl = receiver.url): Promise<string> {
   const keyword = `HEJ${(keywords += 1)}`;
   await pipeline.sql`
     update accounts set inbound_number = ${SHARED}, inbound_prefix = ${keyword} where id = ${account}`;
-  const reply = { from: '+48500100200', to: SHARED, text: `${keyword} Tak`, carrierReference: newId('in') };
+  const reply = { from: '+48500100200', to: SHARED, text: `${keyword} Tak`, providerReference: newId('in') };
   const [id] = await keepReplies(pipeline.sql, 'simulator', [reply]);
   await pipeline.client.workflow.start('inbound', inboundStart(id!));
   return id!;

@@ -97,7 +97,7 @@ async function logged(messageId: string): Promise<LoggedEvent[]> {
                        'number', t.attempt, 'at', extract(epoch from t.at) * 1000, 'durationMs', t.duration_ms,
                        'statusCode', t.status_code, 'error', t.error, 'answer', t.answer) order by t.attempt), '[]')
                 from webhook_attempts t where t.event_id = e.id) as attempts
-        from webhook_events e where e.message_id = ${messageId} order by e.id`),
+        from webhook_events e where e.subject_id = ${messageId} order by e.id`),
   ];
 }
 
@@ -214,7 +214,7 @@ describe('the events of a message', () => {
       return row!['submission'] === 'unanswered';
     });
     await storeReports(pipeline.sql, 'simulator', [
-      { carrierMessageId: `late-${id}`, reference: `${id}/1`, state: 'delivered', errorCode: null },
+      { providerMessageId: `late-${id}`, reference: `${id}/1`, state: 'delivered', errorCode: null },
     ]);
     await untilClosed(id);
     expect(receiver.calls.map(({ event }) => event.type)).toEqual([
@@ -327,8 +327,8 @@ describe('what changes between two attempts', () => {
     const { id } = await pipeline.draft(account);
     const event = newId('evt');
     await pipeline.sql`
-      insert into webhook_events (id, account_id, message_id, type, snapshot)
-      select ${event}, account_id, id, 'message.sent',
+      insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
+      select ${event}, account_id, 'message', id, 'message.sent',
              jsonb_build_object('status', 'sent', 'delivered_at', null, 'error_code', null, 'updated_at', updated_at)
         from messages where id = ${id}`;
     return { account, message: id, event };
@@ -398,8 +398,8 @@ describe('what changes between two attempts', () => {
     const { event, message } = await pendingEvent(receiver.url);
     const end = newId('evt');
     await pipeline.sql`
-      insert into webhook_events (id, account_id, message_id, type, snapshot)
-      select ${end}, account_id, message_id, 'message.delivered', snapshot from webhook_events where id = ${event}`;
+      insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
+      select ${end}, account_id, subject_kind, subject_id, 'message.delivered', snapshot from webhook_events where id = ${event}`;
     const quick = createQuickLane({ quickMs: 500, places: 5, placesEach: 5 });
     quick.learn(new URL(receiver.url).origin, { ms: 1, well: true });
     const telling = { sql: pipeline.sql, outgoing, secretsKey, shortUrl: 'https://s.example', quick };

@@ -70,7 +70,7 @@ function headOf({ message }: MessageFacts, head: MessageHead, to: string): Recor
     ...{ status: message.status, submission: head.submission, error: message.errorCode, to },
     ...{ from: head.sender, parts: message.parts, cost_grosze: head.costGrosze, priority: head.priority },
     reference: head.reference === null ? null : printable(head.reference),
-    ...{ route: message.carrier, send_at: message.sendAt, expires_at: head.expiresAt },
+    ...{ route: message.route, send_at: message.sendAt, expires_at: head.expiresAt },
     give_up_at: head.giveUpAt,
     ...(head.pausedSince === null ? {} : { paused_since: head.pausedSince }),
   };

@@ -22,17 +22,17 @@ interface KindOfRoute {
   test(settings: unknown, credentials: unknown): Promise<RouteTest>;
 }
 
-/** Loads what belongs to a kind, and no more: a command about one route has no use for all carriers. */
+/** Loads what belongs to a kind, and no more: a command about one route has no use for all providers. */
 export async function kindOfRoute(kind: RouteKind): Promise<KindOfRoute> {
   switch (kind) {
     case 'smpp': {
-      const { smppCredentials, smppSettings } = await import('../../../carriers/smpp/settings.ts');
+      const { smppCredentials, smppSettings } = await import('../../../providers/smpp/settings.ts');
       return {
         settings: smppSettings,
         credentials: smppCredentials,
         bareSecret: 'password',
         async test(settings, credentials) {
-          const { testSmppRoute } = await import('../../../carriers/smpp/carrier.ts');
+          const { testSmppRoute } = await import('../../../providers/smpp/provider.ts');
           const tested = await testSmppRoute(
             smppSettings.parse(settings),
             smppCredentials.parse(credentials),
@@ -45,7 +45,7 @@ export async function kindOfRoute(kind: RouteKind): Promise<KindOfRoute> {
     }
     case 'smsapi': {
       const { CALLBACK_KINDS, callbackAddress, smsapiCredentials, smsapiSettings } =
-        await import('../../../carriers/smsapi/settings.ts');
+        await import('../../../providers/smsapi/settings.ts');
       return {
         settings: smsapiSettings,
         credentials: smsapiCredentials,
@@ -63,7 +63,7 @@ export async function kindOfRoute(kind: RouteKind): Promise<KindOfRoute> {
           return { ...(Object.fromEntries(addresses) as Record<string, string>), ...former };
         },
         async test(settings, credentials) {
-          const { testSmsapiRoute } = await import('../../../carriers/smsapi/carrier.ts');
+          const { testSmsapiRoute } = await import('../../../providers/smsapi/provider.ts');
           const tested = await testSmsapiRoute(
             smsapiSettings.parse(settings),
             smsapiCredentials.parse(credentials),

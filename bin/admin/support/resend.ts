@@ -41,7 +41,7 @@ export async function resendAll(
 async function place(sql: Database, id: string): ReturnType<typeof requestResend> {
   const deadline = Date.now() + PLACE_WITHIN_MS;
   for (;;) {
-    const answer = await requestResend(sql, id, null, 'operator');
+    const answer = await requestResend(sql, id, null, 'staff');
     if (answer !== 'too_many' || Date.now() > deadline) return answer;
     await delay(LOOK_MS);
   }

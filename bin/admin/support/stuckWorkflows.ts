@@ -28,7 +28,7 @@ export interface StuckWorkflows {
 // Each is asked for by itself, about a thousand in two seconds.
 const LOOKED_MAX = 1_000;
 const AT_ONCE = 20;
-const { account, carrier, status, sendTime } = SEARCH_ATTRIBUTES;
+const { account, route: onRoute, status, sendTime } = SEARCH_ATTRIBUTES;
 
 /**
  * Workflows whose task fails again and again, or that no worker takes. The server keeps no list of them, so running
@@ -85,7 +85,7 @@ function queryOf(suspects: string, { accountId, route }: StuckFilter): string {
     "ExecutionStatus = 'Running'",
     suspects,
     ...(accountId === null ? [] : [`${account.name} = '${accountId}'`]),
-    ...(route === null ? [] : [`${carrier.name} = '${route}'`]),
+    ...(route === null ? [] : [`${onRoute.name} = '${route}'`]),
   ].join(' AND ');
 }
 
@@ -119,6 +119,6 @@ function about(workflow: Pick<WorkflowExecutionInfo, 'workflowId' | 'typedSearch
   return {
     id: workflow.workflowId,
     accountId: attributes.get(account) ?? null,
-    route: attributes.get(carrier) ?? null,
+    route: attributes.get(onRoute) ?? null,
   };
 }

@@ -7,8 +7,8 @@ export const accountCases: AccessCases = {
     await api.put('/v1/account/webhook', { url: 'https://example.com/tajne' });
     const event = newId('evt');
     await database()`
-      insert into webhook_events (id, account_id, type, snapshot, state)
-      values (${event}, ${id}, 'message.sent', '{}', 'delivered')`;
+      insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot, state)
+      values (${event}, ${id}, 'message', ${event}, 'message.sent', '{}', 'delivered')`;
     return { event, eventCursor: Buffer.from(`evt_${'z'.repeat(26)}`).toString('base64url') };
   },
   tables: ['senders', 'webhook_events', 'webhook_resends'],

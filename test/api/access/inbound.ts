@@ -7,7 +7,7 @@ export const inboundCases: AccessCases = {
     const inbound = newId('in');
     await database()`update accounts set inbound_number = '+48500100666' where id = ${id}`;
     await database()`
-      insert into inbound_messages (id, carrier, carrier_reference, sender, receiver, received_text, state, account_id,
+      insert into inbound_messages (id, route, provider_reference, sender, receiver, received_text, state, account_id,
                                     text, matched_by)
       values (${inbound}, 'test', ${inbound}, '+48500100777', '+48500100666', 'tajne', 'matched', ${id}, 'tajne',
               'last_message')`;

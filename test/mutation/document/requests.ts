@@ -53,7 +53,7 @@ export const REQUEST_CHANGES: readonly Change[] = [
     file: 'activities/batch.ts',
     from: '...messageStart(message, true),',
     to: '...messageStart({ ...message, priority: false }, true),',
-    tests: ['test/carriers/pacedRoute.test.ts', 'test/api/specification.test.ts'],
+    tests: ['test/providers/pacedRoute.test.ts', 'test/api/specification.test.ts'],
     only: 'a priority message overtakes|with priority goes before',
   },
   {
@@ -276,7 +276,7 @@ export const REQUEST_CHANGES: readonly Change[] = [
   },
   {
     name: 'an underscore in a search stands for any character',
-    file: 'db/migrations/002.do.address-book.sql',
+    file: 'db/migrations/001.do.schema.sql',
     from: "'[\\\\%_]'",
     to: "'[\\\\%]'",
     tests: ['test/api/contactsList.test.ts'],

@@ -299,7 +299,7 @@ export const RESOURCE_CHANGES: readonly Change[] = [
   },
   {
     name: 'the database lets a delivered message become undelivered',
-    file: 'db/migrations/015.do.paused-messages.sql',
+    file: 'db/migrations/001.do.schema.sql',
     from: "('sent', 'delivered'), ('sent', 'undelivered'),",
     to: "('sent', 'delivered'), ('delivered', 'undelivered'), ('sent', 'undelivered'),",
     tests: ['test/db/schema.test.ts'],
@@ -308,8 +308,8 @@ export const RESOURCE_CHANGES: readonly Change[] = [
   {
     name: 'a test credit does not come back',
     file: 'db/money/billing.ts',
-    from: "'refund', -e.amount_grosze, -e.test_credits, m.id",
-    to: "'refund', -e.amount_grosze, 0, m.id",
+    from: "'refund', -e.amount_grosze, -e.test_credits, e.subject_kind",
+    to: "'refund', -e.amount_grosze, 0, e.subject_kind",
     tests: ['test/api/history.test.ts'],
     only: 'gives a test credit back',
   },

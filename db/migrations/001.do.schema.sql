@@ -1,0 +1,1184 @@
+-- The schema of 0.5.0. Money is whole grosze, net. Ids are compared bytewise, so that their order is the order of their making.
+-- SQLSTATEs of our own: GN402 too little money, GN409 no such transition, GN423 the keyword rests, GN429 too many keywords rest.
+
+create extension if not exists pg_trgm;
+create extension if not exists unaccent;
+create extension if not exists btree_gin;
+
+create function refuse_change() returns trigger language plpgsql as $$
+begin
+  raise exception '% is append-only', tg_table_name;
+end $$;
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Accounts
+
+create table accounts (
+  id text collate "C" primary key,
+  name text not null,
+  status text not null default 'active' check (status in ('active', 'suspended', 'closed')),
+  mode text not null default 'test' check (mode in ('test', 'live')),
+  billing_mode text not null default 'prepaid' check (billing_mode in ('prepaid', 'postpaid')),
+  balance_grosze bigint not null default 0,
+  credit_limit_grosze bigint not null default 0 check (credit_limit_grosze >= 0),
+  test_credits integer not null default 0 check (test_credits >= 0),
+  price_per_part_grosze integer not null default 15 check (price_per_part_grosze >= 0),
+  price_per_mms_grosze integer not null default 60 check (price_per_mms_grosze >= 0),
+  price_per_vms_grosze integer not null default 40 check (price_per_vms_grosze >= 0),
+  price_per_hlr_grosze integer not null default 5 check (price_per_hlr_grosze >= 0),
+  country_rates jsonb not null default '{}',
+  rate_limit_per_minute integer not null default 120 check (rate_limit_per_minute > 0),
+  sender_name text,
+  send_window text,
+  webhook_url text,
+  webhook_secret bytea, -- encrypted
+  webhook_secret_before bytea, -- encrypted; signs a second header for a day
+  webhook_secret_changed_at timestamptz,
+  inbound_number text,
+  inbound_prefix text unique,
+  quotas jsonb not null default '{}' check (jsonb_typeof(quotas) = 'object'), -- where they differ from the usual ones
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now()
+);
+create index accounts_inbound on accounts (inbound_number) where inbound_number is not null;
+
+create table api_keys (
+  id text collate "C" primary key,
+  account_id text collate "C" not null references accounts,
+  hash bytea not null unique, -- SHA-256 of the whole key
+  hint text not null,         -- prefix and last four characters, for people
+  mode text not null check (mode in ('test', 'live')),
+  scopes text[] not null check (scopes <@ array['send', 'read', 'manage']),
+  created_at timestamptz not null default now(),
+  last_used_at timestamptz,
+  revoked_at timestamptz
+);
+create index api_keys_account on api_keys (account_id);
+
+create table senders (
+  account_id text collate "C" not null references accounts,
+  name text not null,
+  active boolean not null default true,
+  created_at timestamptz not null default now(),
+  primary key (account_id, name)
+);
+
+create table verified_numbers (
+  account_id text collate "C" not null references accounts,
+  msisdn text collate "C" not null,
+  verified_at timestamptz not null default now(),
+  primary key (account_id, msisdn)
+);
+
+-- Losing this table in a crash costs nobody anything: it counts requests of the last minute.
+create unlogged table rate_windows (
+  account_id text collate "C" primary key,
+  started_at timestamptz not null,
+  used integer not null
+);
+
+-- How much an account keeps, counted in the statement that changes it, whoever makes it.
+create table account_usage (
+  account_id text collate "C" not null references accounts,
+  kind text collate "C" not null,
+  used bigint not null,
+  primary key (account_id, kind)
+) with (fillfactor = 50);
+
+create function count_added() returns trigger language plpgsql as $$
+begin
+  insert into account_usage as u (account_id, kind, used)
+  select account_id, tg_argv[0], count(*) from added group by account_id order by account_id
+  on conflict (account_id, kind) do update set used = u.used + excluded.used;
+  return null;
+end $$;
+create function count_removed() returns trigger language plpgsql as $$
+begin
+  insert into account_usage as u (account_id, kind, used)
+  select account_id, tg_argv[0], -count(*) from removed group by account_id order by account_id
+  on conflict (account_id, kind) do update set used = u.used + excluded.used;
+  return null;
+end $$;
+
+-- Accounts that were closed, until none of their messages is left to be cancelled.
+create table account_closings (
+  account_id text collate "C" primary key references accounts,
+  closed_at timestamptz not null default now()
+);
+create function note_closing() returns trigger language plpgsql as $$
+begin
+  insert into account_closings (account_id) values (new.id) on conflict (account_id) do update set closed_at = now();
+  return null;
+end $$;
+create trigger accounts_closing after update of status on accounts
+  for each row when (old.status is distinct from new.status and new.status = 'closed') execute function note_closing();
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Keywords of replies
+
+-- Everyday words and numbers that staff let an account have as its keyword.
+create table allowed_keywords (
+  account_id text collate "C" not null references accounts,
+  word text collate "C" not null,
+  allowed_at timestamptz not null default now(),
+  primary key (account_id, word)
+);
+
+-- A keyword that was given up rests for 30 days: until then nobody has it but its former owner.
+create table resting_keywords (
+  word text collate "C" primary key,
+  account_id text collate "C" not null references accounts,
+  given_up_at timestamptz not null default now()
+);
+create index resting_keywords_of_account on resting_keywords (account_id);
+
+-- A closed account receives nothing: its keyword is given up.
+create function give_keyword_up() returns trigger language plpgsql as $$
+begin
+  new.inbound_prefix := null;
+  return new;
+end $$;
+create trigger accounts_closed before update of status on accounts
+  for each row when (new.status = 'closed' and new.inbound_prefix is not null) execute function give_keyword_up();
+
+-- Whatever changes a keyword: the one before begins to rest, and one that rests is not to be had. This comes after the
+-- unique index, which lets one account at a time hold a word, so that what the holder before has left is seen. Whoever
+-- takes one word after the other could keep them all from everybody: five may rest of one account when it takes another.
+create function keep_keywords() returns trigger language plpgsql as $$
+begin
+  if tg_op = 'UPDATE' and old.inbound_prefix is not null then
+    delete from resting_keywords where account_id = new.id and given_up_at <= now() - interval '30 days';
+    insert into resting_keywords (word, account_id) values (old.inbound_prefix, new.id)
+    on conflict (word) do update set account_id = excluded.account_id, given_up_at = excluded.given_up_at;
+  end if;
+  if new.inbound_prefix is not null then
+    delete from resting_keywords
+     where word = new.inbound_prefix and (account_id = new.id or given_up_at <= now() - interval '30 days');
+    if exists (select from resting_keywords where word = new.inbound_prefix) then
+      raise exception using errcode = 'GN423', message = 'the keyword rests';
+    end if;
+    if (select count(*) from resting_keywords
+         where account_id = new.id and given_up_at > now() - interval '30 days') > 5 then
+      raise exception using errcode = 'GN429', message = 'too many keywords of the account rest';
+    end if;
+  end if;
+  return null;
+end $$;
+create trigger accounts_keyword_taken after insert on accounts
+  for each row when (new.inbound_prefix is not null) execute function keep_keywords();
+create trigger accounts_keyword_changed after update on accounts
+  for each row when (old.inbound_prefix is distinct from new.inbound_prefix) execute function keep_keywords();
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Address book and templates
+
+create table templates (
+  id text collate "C" primary key,
+  account_id text collate "C" not null references accounts,
+  name text not null,
+  type text not null check (type in ('sms', 'mms', 'vms')),
+  body text not null,
+  subject text,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now()
+);
+create index templates_of_account on templates (account_id, id);
+
+-- How names are compared and searched: without case and diacritics, so that "zolw" finds "Żółw".
+create function search_form(value text) returns text language sql immutable strict parallel safe as
+  $$ select lower(public.unaccent('public.unaccent', value) collate "und-x-icu") $$;
+
+-- The pattern of LIKE that finds a fragment in what search_form made; `%`, `_` and `\` stand for themselves.
+create function fragment_pattern(fragment text) returns text language sql immutable strict parallel safe as
+  $$ select '%' || regexp_replace(search_form(fragment), '[\\%_]', '\\\&', 'g') || '%' $$;
+
+create table contacts (
+  id text collate "C" not null,
+  account_id text collate "C" not null references accounts,
+  msisdn text collate "C" not null,
+  first_name text,
+  last_name text,
+  email text,
+  fields jsonb not null default '{}', -- custom fields: text by key
+  -- One line for each searchable column: a fragment cannot match across two of them.
+  search text not null generated always as (
+    msisdn || E'\n' || coalesce(search_form(first_name), '') || E'\n' || coalesce(search_form(last_name), '')
+      || E'\n' || coalesce(search_form(email), '')) stored,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  -- The account comes first: a page is a stretch of this index, whatever other accounts have.
+  primary key (account_id, id),
+  unique (account_id, msisdn)
+);
+create index contacts_search on contacts using gin (account_id, search gin_trgm_ops);
+
+create table contact_groups (
+  id text collate "C" not null,
+  account_id text collate "C" not null references accounts,
+  name text not null,
+  created_at timestamptz not null default now(),
+  primary key (account_id, id)
+);
+create unique index contact_groups_name on contact_groups (account_id, lower(name collate "und-x-icu"));
+
+-- The account is part of both keys: no membership can join two accounts.
+create table group_members (
+  account_id text collate "C" not null,
+  group_id text collate "C" not null,
+  contact_id text collate "C" not null,
+  primary key (account_id, group_id, contact_id),
+  foreign key (account_id, group_id) references contact_groups (account_id, id) on delete cascade,
+  foreign key (account_id, contact_id) references contacts (account_id, id) on delete cascade
+);
+create index group_members_of_contact on group_members (account_id, contact_id);
+
+-- Octets of what a contact says of a person.
+create function contact_bytes(first_name text, last_name text, email text, fields jsonb) returns bigint
+  language sql immutable parallel safe as $$
+  select coalesce(octet_length(first_name), 0) + coalesce(octet_length(last_name), 0) + coalesce(octet_length(email), 0)
+         + octet_length(fields::text) $$;
+create function count_contact_bytes() returns trigger language plpgsql as $$
+declare
+  grown record;
+begin
+  for grown in execute
+    case tg_op
+      when 'INSERT' then 'select account_id, sum(contact_bytes(first_name, last_name, email, fields)) as bytes
+                            from added group by account_id order by account_id'
+      when 'DELETE' then 'select account_id, -sum(contact_bytes(first_name, last_name, email, fields)) as bytes
+                            from removed group by account_id order by account_id'
+      else 'select account_id, sum(bytes) as bytes
+              from (select account_id, contact_bytes(first_name, last_name, email, fields) as bytes from added
+                    union all
+                    select account_id, -contact_bytes(first_name, last_name, email, fields) from removed) c
+             group by account_id having sum(bytes) <> 0 order by account_id'
+    end
+  loop
+    insert into account_usage as u (account_id, kind, used) values (grown.account_id, 'contact_bytes', grown.bytes)
+    on conflict (account_id, kind) do update set used = u.used + excluded.used;
+  end loop;
+  return null;
+end $$;
+
+create trigger contacts_added after insert on contacts referencing new table as added
+  for each statement execute function count_added('contacts');
+create trigger contacts_removed after delete on contacts referencing old table as removed
+  for each statement execute function count_removed('contacts');
+create trigger contacts_bytes_added after insert on contacts referencing new table as added
+  for each statement execute function count_contact_bytes();
+create trigger contacts_bytes_changed after update on contacts referencing new table as added old table as removed
+  for each statement execute function count_contact_bytes();
+create trigger contacts_bytes_removed after delete on contacts referencing old table as removed
+  for each statement execute function count_contact_bytes();
+create trigger contact_groups_added after insert on contact_groups referencing new table as added
+  for each statement execute function count_added('groups');
+create trigger contact_groups_removed after delete on contact_groups referencing old table as removed
+  for each statement execute function count_removed('groups');
+create trigger group_members_added after insert on group_members referencing new table as added
+  for each statement execute function count_added('memberships');
+create trigger group_members_removed after delete on group_members referencing old table as removed
+  for each statement execute function count_removed('memberships');
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Messages
+
+create table messages (
+  id text collate "C" primary key,
+  account_id text collate "C" not null references accounts,
+  request_id text collate "C" not null,
+  batched boolean not null default false,
+  type text not null default 'sms' check (type in ('sms', 'mms', 'vms')),
+  -- draft: written, not yet charged; refused: never charged, never sent. Both are invisible to every read.
+  status text not null default 'draft' check (status in ('draft', 'refused', 'scheduled', 'queued', 'sent',
+    'delivered', 'undelivered', 'failed', 'rejected', 'expired', 'cancelled')),
+  accepted_as text not null check (accepted_as in ('scheduled', 'queued', 'rejected')),
+  refusal text, -- why a draft was refused: insufficient_funds, abandoned, too_late
+  recipient text collate "C" not null,
+  country text, -- ISO 3166-1 alpha-2; null where the number belongs to none
+  sender text,
+  text text not null,
+  parts smallint not null check (parts > 0),
+  cost_grosze bigint not null check (cost_grosze >= 0),
+  test_credits smallint not null default 0 check (test_credits >= 0),
+  priority boolean not null default false,
+  reference text,
+  send_at timestamptz,              -- as shown: null for a message sent at once
+  expires_at timestamptz,           -- as asked for
+  give_up_at timestamptz not null,  -- when the wait for a delivery report ends
+  route text not null,
+  submission text not null default 'waiting' check (submission in ('waiting', 'submitting', 'answered', 'unanswered')),
+  concat_reference integer, -- joins the parts of a long message; taken at its first submit, kept for all tries
+  opt_out_token text collate "C", -- its link is made when the message is accepted
+  error_code text,
+  delivered_at timestamptz,
+  erased_at timestamptz, -- when text and number were taken out; null: they are there
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now()
+);
+create index messages_history on messages (account_id, id desc) where status not in ('draft', 'refused');
+create index messages_history_by_status on messages (account_id, status, id desc) where status not in ('draft', 'refused');
+create index messages_history_by_reference on messages (account_id, reference, id desc)
+  where reference is not null and status not in ('draft', 'refused');
+-- Who wrote last to a number is asked across accounts; the history of one account by number is served as well.
+create index messages_by_recipient on messages (recipient, account_id, id desc) where status not in ('draft', 'refused');
+create index messages_request on messages (request_id, id);
+create index messages_unanswered on messages (created_at) where submission = 'unanswered';
+create index messages_waiting on messages (route) where status = 'queued';
+-- All that a report reads of a message: its period is one stretch of this index, in the order of message_effects, and the
+-- table of the messages is left alone.
+create index messages_reports on messages (account_id, created_at, id)
+  include (cost_grosze, delivered_at, send_at, parts, test_credits, status, type, sender, country, reference)
+  where status not in ('draft', 'refused');
+
+-- The transitions of domain/statuses.ts; a test compares the two.
+create function check_message_transition() returns trigger language plpgsql as $$
+begin
+  if (old.status, new.status) not in (
+    ('draft', 'scheduled'), ('draft', 'queued'), ('draft', 'rejected'), ('draft', 'refused'),
+    ('scheduled', 'queued'), ('scheduled', 'cancelled'), ('scheduled', 'expired'),
+    ('queued', 'sent'), ('queued', 'failed'), ('queued', 'expired'), ('queued', 'rejected'), ('queued', 'cancelled'),
+    ('sent', 'delivered'), ('sent', 'undelivered'), ('sent', 'failed'), ('sent', 'expired')
+  ) then
+    raise exception 'message % cannot move from % to %', old.id, old.status, new.status using errcode = 'GN409';
+  end if;
+  return new;
+end $$;
+create trigger messages_transition before update of status on messages
+  for each row when (old.status is distinct from new.status) execute function check_message_transition();
+
+-- Deletes messages that were never accepted, for roles that may delete no others.
+create function delete_never_accepted(ids text[]) returns bigint language plpgsql security definer
+  set search_path = pg_catalog, public, pg_temp as $$
+declare
+  deleted bigint;
+begin
+  delete from public.messages where id = any(ids) and status in ('draft', 'refused');
+  get diagnostics deleted = row_count;
+  return deleted;
+end $$;
+
+-- One submit to the provider. `submitting` is written before the submit leaves: found again after a crash it means
+-- that nobody knows whether the provider has it, and it is not submitted again.
+create table message_parts (
+  message_id text collate "C" not null references messages,
+  part smallint not null,
+  state text not null check (state in ('submitting', 'held', 'accepted', 'refused', 'unanswered')),
+  tries integer not null default 1,
+  route text not null,
+  provider_message_id text collate "C",
+  submitted_at timestamptz not null default now(),
+  answered_at timestamptz,
+  answer_code text, -- what the provider said, where it did not take the part
+  resubmitted_at timestamptz, -- by staff, while nobody knew whether the provider has it
+  report_state text,
+  reported_at timestamptz,
+  primary key (message_id, part)
+);
+create index message_parts_provider_id on message_parts (route, provider_message_id) where provider_message_id is not null;
+create index message_parts_unanswered on message_parts (route, submitted_at) where state = 'unanswered';
+
+-- The number that joins the parts of the next long message to a recipient.
+create table concat_references (
+  recipient text collate "C" primary key,
+  last integer not null
+);
+
+-- A move between routes leaves no other trace; it is rare, so that its row costs a message nothing.
+create table message_moves (
+  id bigint generated always as identity primary key,
+  message_id text collate "C" not null references messages,
+  from_route text collate "C" not null,
+  to_route text collate "C" not null,
+  at timestamptz not null default now()
+);
+create index message_moves_message on message_moves (message_id);
+
+-- Messages whose workflow waits for its account to be active again; deleted when the message goes on or ends. One that was
+-- cancelled with its account stands here until its workflow knows.
+create table paused_messages (
+  message_id text collate "C" primary key references messages,
+  account_id text collate "C" not null references accounts,
+  paused_at timestamptz not null default now(),
+  taken_until timestamptz, -- somebody is about to signal its workflow
+  resumed_at timestamptz -- when its workflow was signalled; null: as soon as the account is not suspended any more
+);
+create index paused_messages_waiting on paused_messages (account_id, message_id) where resumed_at is null;
+create index paused_messages_resumed on paused_messages (account_id, resumed_at) where resumed_at is not null;
+
+create table idempotency_keys (
+  account_id text collate "C" not null references accounts,
+  key text collate "C" not null,
+  fingerprint bytea not null, -- keyed hash of method, path and body
+  request_id text collate "C" not null unique,
+  state text not null default 'open' check (state in ('open', 'accepted', 'refused')),
+  accepted_status smallint not null,
+  accepted_body jsonb not null, -- the answer if the request is accepted; known before the charge decides
+  lease_until timestamptz not null,
+  created_at timestamptz not null default now(),
+  primary key (account_id, key)
+);
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Delivery reports
+
+-- What providers reported, kept as it came; applied_at is null until it met its part.
+create table delivery_reports (
+  id bigint generated always as identity primary key,
+  route text not null,
+  provider_message_id text collate "C" not null,
+  alternative_id text collate "C", -- the id read in the other way the route's rule allows
+  message_id text collate "C", -- where the provider returned our reference; as it came, so no foreign key
+  part smallint,
+  phone text collate "C", -- E.164 with plus: whom it speaks of
+  state text not null,
+  error_code text,
+  details text, -- the report as it came, without the message's text
+  received_at timestamptz not null default now(),
+  applied_at timestamptz,
+  look_at timestamptz default now() -- when to look for its part again; null: applied, or left to staff
+);
+create index delivery_reports_unapplied on delivery_reports (route, provider_message_id) where applied_at is null;
+create index delivery_reports_due on delivery_reports (look_at, id) where look_at is not null;
+create index delivery_reports_by_phone on delivery_reports (route, phone, id) where look_at is not null;
+create index delivery_reports_alternative on delivery_reports (route, alternative_id)
+  where look_at is not null and alternative_id is not null;
+-- Reports are appended in the order of their time: this finds those of some minutes, and costs next to nothing to keep.
+create index delivery_reports_by_time on delivery_reports using brin (received_at) with (autosummarize = on);
+
+-- Outcomes that a workflow does not know yet; written with the outcome, deleted once signalled.
+create table outcome_signals (
+  id bigint generated always as identity primary key,
+  message_id text collate "C" not null references messages,
+  status text not null,
+  event_ids text[] not null,
+  created_at timestamptz not null default now(),
+  taken_until timestamptz -- on its way to its workflow: nobody else takes it until then; signalled twice it does no harm
+);
+create index outcome_signals_of_message on outcome_signals (message_id);
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Look-ups
+
+-- Each is charged once, like a message.
+create table number_lookups (
+  id text collate "C" primary key,
+  account_id text collate "C" not null references accounts,
+  msisdn text collate "C" not null,
+  -- open: nobody has decided yet; charged: the provider is being asked; refused: never charged, never asked
+  state text not null default 'open' check (state in ('open', 'charged', 'done', 'failed', 'refused')),
+  reason text, -- why it failed or was refused
+  cost_grosze integer not null check (cost_grosze >= 0),
+  status text check (status in ('active', 'inactive', 'invalid', 'unknown')),
+  network text,
+  mcc text,
+  mnc text,
+  ported boolean,
+  created_at timestamptz not null default now(),
+  checked_at timestamptz,
+  check ((state = 'done') = (status is not null and checked_at is not null))
+);
+-- Two look-ups of one number at the same time are one.
+create unique index number_lookups_in_progress on number_lookups (account_id, msisdn) where state in ('open', 'charged');
+create index number_lookups_known on number_lookups (account_id, msisdn, checked_at desc) where state = 'done';
+create index number_lookups_refused on number_lookups (created_at) where state = 'refused';
+
+-- Callbacks of HTTP providers that answer a look-up some time after it was asked.
+create table lookup_answers (
+  route text collate "C" not null,
+  provider_id text collate "C" not null,
+  answer jsonb not null,
+  received_at timestamptz not null default now(),
+  primary key (route, provider_id)
+);
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Money
+
+-- Every movement of an account's money. An entry names its subject, so that a product needs no column of its own; there is no
+-- foreign key, as what was charged is never deleted (only drafts and refused look-ups are).
+create table ledger_entries (
+  id bigint generated always as identity primary key,
+  account_id text collate "C" not null references accounts,
+  kind text not null check (kind in ('opening', 'topup', 'charge', 'refund', 'adjustment', 'payment')),
+  amount_grosze bigint not null,
+  test_credits integer not null default 0,
+  subject_kind text check (subject_kind in ('message', 'lookup', 'statement')),
+  subject_id text collate "C",
+  reference text collate "C" check (reference <> ''), -- of a payment, as the payer or the bank names it
+  note text,
+  created_at timestamptz not null default now(),
+  check ((subject_kind is null) = (subject_id is null)),
+  check (kind not in ('charge', 'refund') or subject_id is not null)
+);
+-- One charge and one refund of each subject, whoever books them and however often.
+create unique index ledger_once_per_subject on ledger_entries (subject_id, kind) where subject_id is not null;
+-- A payment that is booked again is booked once.
+create unique index ledger_once_per_payment on ledger_entries (account_id, reference) where reference is not null;
+create index ledger_of_account on ledger_entries (account_id, id);
+create index ledger_lookups on ledger_entries (account_id, created_at) where subject_kind = 'lookup';
+create trigger ledger_append_only before update or delete or truncate on ledger_entries
+  for each statement execute function refuse_change();
+
+-- The balance moves here and nowhere else, in the statement that writes the entries.
+create function post_ledger_entries() returns trigger language plpgsql as $$
+begin
+  update accounts a
+     set balance_grosze = a.balance_grosze + s.amount, test_credits = a.test_credits + s.credits
+    from (select account_id, sum(amount_grosze) as amount, sum(test_credits) as credits
+            from posted group by account_id order by account_id) s
+   where a.id = s.account_id;
+  if exists (
+    select from accounts a
+      join (select account_id, sum(amount_grosze) as amount from posted where kind = 'charge' group by account_id) s
+        on s.account_id = a.id
+     where s.amount < 0
+       and a.balance_grosze < case when a.billing_mode = 'postpaid' then -a.credit_limit_grosze else 0 end
+  ) then
+    raise exception 'balance too low' using errcode = 'GN402';
+  end if;
+  return null;
+exception when check_violation then
+  raise exception 'test credits used up' using errcode = 'GN402';
+end $$;
+create trigger ledger_post after insert on ledger_entries referencing new table as posted
+  for each statement execute function post_ledger_entries();
+
+create function guard_balance() returns trigger language plpgsql as $$
+begin
+  if pg_trigger_depth() < 2 then
+    raise exception 'the balance of an account moves by ledger entries only';
+  end if;
+  return new;
+end $$;
+create trigger accounts_balance_guard before update of balance_grosze, test_credits on accounts
+  for each row when (old.balance_grosze is distinct from new.balance_grosze or old.test_credits is distinct from new.test_credits)
+  execute function guard_balance();
+create function guard_opening_balance() returns trigger language plpgsql as $$
+begin
+  raise exception 'a new account starts at zero; its opening balance is a ledger entry';
+end $$;
+create trigger accounts_opening_guard before insert on accounts
+  for each row when (new.balance_grosze <> 0 or new.test_credits <> 0) execute function guard_opening_balance();
+
+-- Monthly statements of postpaid accounts; an unpaid one past its due time stops sends.
+create table statements (
+  id text collate "C" primary key,
+  account_id text collate "C" not null references accounts,
+  month date not null check (extract(day from month) = 1),
+  amount_grosze bigint not null,
+  issued_at timestamptz not null default now(),
+  due_at timestamptz not null,
+  paid_at timestamptz,
+  unique (account_id, month)
+);
+create index statements_unpaid on statements (account_id, due_at) where paid_at is null;
+
+-- Of each account, the sums of its ledger up to an entry: the next check adds only what came after it.
+create table ledger_checks (
+  account_id text collate "C" primary key references accounts,
+  entry_id bigint not null,
+  sum_grosze bigint not null,
+  sum_test_credits bigint not null,
+  checked_at timestamptz not null default now()
+);
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Blacklist and opt-out links
+
+create table blacklist (
+  account_id text collate "C" not null references accounts,
+  msisdn text collate "C" not null,
+  reason text,
+  message_id text collate "C" references messages, -- of an opt-out: the message that it belongs to
+  created_at timestamptz not null default now(),
+  expires_at timestamptz,
+  primary key (account_id, msisdn)
+);
+-- A draft is deleted after a day, and every reference to messages is asked then.
+create index blacklist_of_message on blacklist (message_id) where message_id is not null;
+-- Entries whose end is over are deleted in time.
+create index blacklist_over on blacklist (expires_at) where expires_at is not null and message_id is null;
+create trigger blacklist_added after insert on blacklist referencing new table as added
+  for each statement execute function count_added('blacklist');
+create trigger blacklist_removed after delete on blacklist referencing old table as removed
+  for each statement execute function count_removed('blacklist');
+
+-- One link for each recipient of a sender: the page names the sender, the token says nothing of the number.
+create table opt_out_links (
+  token text collate "C" primary key,
+  account_id text collate "C" not null references accounts,
+  msisdn text collate "C" not null,
+  sender text not null,
+  created_at timestamptz not null default now(),
+  unique (account_id, msisdn, sender)
+);
+
+-- A link is made when the first message with it is accepted, whoever accepts it. Until then its token stands with the draft.
+-- Two messages that are accepted at the same time may both bring one: then both lead to the same link.
+create table opt_out_aliases (
+  token text collate "C" primary key,
+  link text collate "C" not null references opt_out_links on delete cascade
+);
+create index opt_out_aliases_of_link on opt_out_aliases (link);
+create function publish_opt_out() returns trigger language plpgsql as $$
+begin
+  -- Charges of one account take turns from here on, in whatever order they name their recipients.
+  perform from accounts where id = new.account_id for no key update;
+  insert into opt_out_links (token, account_id, msisdn, sender)
+  values (new.opt_out_token, new.account_id, new.recipient, new.sender)
+  on conflict (account_id, msisdn, sender) do nothing;
+  if not found then
+    insert into opt_out_aliases (token, link)
+    select new.opt_out_token, token from opt_out_links
+     where account_id = new.account_id and msisdn = new.recipient and sender = new.sender
+       and token <> new.opt_out_token;
+  end if;
+  return null;
+end $$;
+create trigger messages_opt_out after update of status on messages
+  for each row when (old.status = 'draft' and new.status in ('queued', 'scheduled') and new.opt_out_token is not null)
+  execute function publish_opt_out();
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Tracked links and clicks
+
+create table tracked_links (
+  id bigint generated always as identity primary key,
+  token text collate "C" not null unique,
+  account_id text collate "C" not null references accounts,
+  recipient text collate "C", -- forgotten when that person is erased; the link leads on
+  url text not null,
+  clicks integer not null default 0,
+  unlogged_clicks integer not null default 0, -- of these, counted without a row of their own: too many within a minute
+  first_click_at timestamptz,
+  last_click_at timestamptz,
+  created_at timestamptz not null default now(),
+  unique (account_id, recipient, url)
+);
+create index tracked_links_of_account on tracked_links (account_id, id desc);
+create index tracked_links_clicked on tracked_links (account_id, id desc) where clicks > 0;
+create trigger tracked_links_added after insert on tracked_links referencing new table as added
+  for each statement execute function count_added('links');
+create trigger tracked_links_removed after delete on tracked_links referencing old table as removed
+  for each statement execute function count_removed('links');
+
+-- Which messages carry a link; written with their drafts.
+create table message_links (
+  message_id text collate "C" not null references messages,
+  token text collate "C" not null references tracked_links (token),
+  primary key (message_id, token)
+);
+create index message_links_of_token on message_links (token, message_id desc);
+
+-- A click is stored as it comes; counted_at is null until its workflow has counted it.
+create table link_clicks (
+  id text collate "C" primary key,
+  token text collate "C" not null references tracked_links (token),
+  account_id text collate "C" references accounts,
+  message_id text collate "C" references messages, -- the message that it belongs to, found when it is counted
+  clicked_at timestamptz not null default clock_timestamp(),
+  user_agent text,
+  ip_hash bytea, -- keyed hash of the shortened address
+  robot boolean not null,
+  counted_at timestamptz
+);
+create index link_clicks_of_token on link_clicks (token, clicked_at desc);
+create index link_clicks_uncounted on link_clicks (clicked_at) where counted_at is null;
+create index link_clicks_of_message on link_clicks (message_id) where message_id is not null;
+
+-- A link may be carried by many messages. A click belongs to the last of them by its send time, of those that the
+-- network was given: one that was cancelled, rejected, failed or expired before its submit has brought nobody to its
+-- link. That is found when the click is counted, once, as finding it for each click of a year takes a report seconds.
+create function message_of_click(link text, clicked timestamptz) returns text language sql stable as $$
+  select m.id
+    from message_links l join messages m on m.id = l.message_id
+   where l.token = link and m.status in ('queued', 'sent', 'delivered', 'undelivered', 'expired')
+     and not (m.status = 'expired' and m.submission = 'waiting')
+     and coalesce(m.send_at, m.created_at) <= clicked
+   order by coalesce(m.send_at, m.created_at) desc, m.id desc limit 1
+$$;
+create function attribute_click() returns trigger language plpgsql as $$
+begin
+  select m.account_id, m.id into new.account_id, new.message_id
+    from messages m where m.id = message_of_click(new.token, new.clicked_at);
+  return new;
+end $$;
+create trigger link_clicks_attribution before update of counted_at on link_clicks
+  for each row when (old.counted_at is null and new.counted_at is not null) execute function attribute_click();
+
+-- Rows that an account's links took in a minute, beyond each link's first click.
+create table click_windows (
+  account_id text collate "C" primary key references accounts,
+  started_at timestamptz not null,
+  used integer not null
+);
+
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Replies
+
+create table inbound_messages (
+  id text collate "C" primary key,
+  route text not null,
+  provider_reference text collate "C" not null, -- the provider's own id: handed over twice, it is stored once
+  sender text collate "C" not null,
+  receiver text collate "C",
+  received_text text not null, -- as it came
+  state text not null default 'received' check (state in ('received', 'matched', 'unmatched')),
+  account_id text collate "C" references accounts,
+  text text, -- without the keyword
+  matched_by text check (matched_by in ('prefix', 'last_message')),
+  reply_to text collate "C" references messages,
+  opt_out boolean not null default false,
+  erased_at timestamptz,
+  received_at timestamptz not null default clock_timestamp(),
+  read_at timestamptz,
+  unique (route, provider_reference),
+  check ((state = 'matched') = (account_id is not null and text is not null and matched_by is not null))
+);
+create index inbound_messages_of_account on inbound_messages (account_id, id desc);
+create index inbound_messages_by_sender on inbound_messages (account_id, sender, id desc);
+create index inbound_messages_unread on inbound_messages (account_id, id desc) where read_at is null;
+create index inbound_messages_received on inbound_messages (received_at) where state = 'received';
+create index inbound_messages_unmatched on inbound_messages (id desc) where state = 'unmatched';
+create index inbound_messages_reply_to on inbound_messages (reply_to) where reply_to is not null;
+
+-- Parts of long replies until all of them are here, or their time is over.
+create table reply_parts (
+  route text collate "C" not null,
+  sender text collate "C" not null,
+  receiver text collate "C" not null,
+  reference text collate "C" not null, -- as the SMSC numbers what belongs together
+  number smallint not null check (number between 1 and 255),
+  total smallint not null check (total between 1 and 255),
+  encoding text not null check (encoding in ('gsm7', 'ucs2', 'latin1')),
+  content bytea not null,
+  received_at timestamptz not null default clock_timestamp(),
+  joined_at timestamptz, -- kept for a while after, so that a part handed over again is known
+  primary key (route, sender, receiver, reference, total, number)
+);
+create index reply_parts_open on reply_parts (received_at) where joined_at is null;
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Webhooks
+
+-- An event names its subject, so that a product needs no column of its own: a message has many, a link (its first click)
+-- and a reply one.
+create table webhook_events (
+  id text collate "C" primary key,
+  account_id text collate "C" not null references accounts,
+  subject_kind text not null check (subject_kind in ('message', 'link', 'inbound')),
+  subject_id text collate "C" not null,
+  type text not null,
+  snapshot jsonb not null, -- what was true at the event and changes later
+  state text not null default 'pending' check (state in ('pending', 'delivered', 'exhausted')),
+  created_at timestamptz not null default clock_timestamp()
+);
+create index webhook_events_subject on webhook_events (subject_id);
+create unique index webhook_events_once on webhook_events (subject_id) where subject_kind in ('link', 'inbound');
+create index webhook_events_account on webhook_events (account_id, id desc);
+
+create table webhook_attempts (
+  event_id text collate "C" not null references webhook_events,
+  attempt smallint not null,
+  url text not null,
+  at timestamptz not null default now(),
+  duration_ms integer not null,
+  status_code smallint,
+  error text,
+  answer text, -- the first bytes of what the receiver said
+  primary key (event_id, attempt)
+);
+
+-- Deliveries that somebody asked for again: the same event, further attempts. The event keeps its own state until one of
+-- them is taken.
+create table webhook_resends (
+  event_id text collate "C" not null references webhook_events,
+  round smallint not null check (round > 0),
+  account_id text collate "C" not null references accounts,
+  requested_by text not null check (requested_by in ('account', 'staff')),
+  attempts_before smallint not null, -- logged until then
+  state text not null default 'pending' check (state in ('pending', 'delivered', 'exhausted')),
+  requested_at timestamptz not null default clock_timestamp(),
+  finished_at timestamptz,
+  primary key (event_id, round)
+);
+create index webhook_resends_pending on webhook_resends (account_id, requested_at) where state = 'pending';
+
+-- The events that no attempt delivered. An index on the state of all events would make every delivery dearer.
+create table webhook_exhausted (
+  event_id text collate "C" primary key references webhook_events,
+  account_id text collate "C" not null references accounts,
+  at timestamptz not null default now()
+);
+create index webhook_exhausted_of_account on webhook_exhausted (account_id, event_id desc);
+create function note_exhausted() returns trigger language plpgsql as $$
+begin
+  if new.state = 'exhausted' then
+    insert into webhook_exhausted (event_id, account_id) values (new.id, new.account_id) on conflict do nothing;
+  else
+    delete from webhook_exhausted where event_id = new.id;
+  end if;
+  return null;
+end $$;
+create trigger webhook_events_exhausted after update of state on webhook_events
+  for each row when (old.state is distinct from new.state and 'exhausted' in (old.state, new.state))
+  execute function note_exhausted();
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Reports
+
+-- What came of each message, counted when it happens: a report then reads one row beside the message instead of finding it
+-- again for a million of them. Only the triggers below write here, in the transaction of what happened.
+create table message_effects (
+  account_id text collate "C" not null,
+  created_at timestamptz not null, -- the message's
+  message_id text collate "C" not null,
+  refunded_grosze integer, -- null: nothing was refunded; 0: a test message was
+  clicks integer not null,
+  robot_clicks integer not null,
+  replies integer not null,
+  stops integer not null,
+  page_opt_outs integer not null,
+  primary key (account_id, created_at, message_id)
+) with (fillfactor = 90);
+
+create function add_effects(message text, refunded integer, clicks integer, robot_clicks integer, replies integer,
+                            stops integer, page_opt_outs integer) returns void language plpgsql as $$
+begin
+  insert into message_effects as e
+    (account_id, created_at, message_id, refunded_grosze, clicks, robot_clicks, replies, stops, page_opt_outs)
+  select m.account_id, m.created_at, m.id, $2, $3, $4, $5, $6, $7 from messages m where m.id = $1
+  on conflict on constraint message_effects_pkey do update
+     set refunded_grosze = coalesce(e.refunded_grosze, excluded.refunded_grosze),
+         clicks = e.clicks + excluded.clicks, robot_clicks = e.robot_clicks + excluded.robot_clicks,
+         replies = e.replies + excluded.replies, stops = e.stops + excluded.stops,
+         page_opt_outs = e.page_opt_outs + excluded.page_opt_outs;
+end $$;
+
+create function add_refund() returns trigger language plpgsql as $$
+begin
+  perform add_effects(new.subject_id, new.amount_grosze::integer, 0, 0, 0, 0, 0);
+  return null;
+end $$;
+create trigger ledger_effects after insert on ledger_entries
+  for each row when (new.kind = 'refund' and new.subject_kind = 'message') execute function add_refund();
+
+create function add_click() returns trigger language plpgsql as $$
+begin
+  if tg_op = 'UPDATE' and (old.message_id, old.robot) is not distinct from (new.message_id, new.robot) then
+    return null;
+  end if;
+  if tg_op <> 'INSERT' and old.message_id is not null then
+    perform add_effects(old.message_id, null, -1, -old.robot::integer, 0, 0, 0);
+  end if;
+  if tg_op <> 'DELETE' and new.message_id is not null then
+    perform add_effects(new.message_id, null, 1, new.robot::integer, 0, 0, 0);
+  end if;
+  return null;
+end $$;
+create trigger link_clicks_effects after insert or update or delete on link_clicks
+  for each row execute function add_click();
+
+create function add_reply() returns trigger language plpgsql as $$
+begin
+  if tg_op = 'UPDATE' and (old.reply_to, old.opt_out) is not distinct from (new.reply_to, new.opt_out) then
+    return null;
+  end if;
+  if tg_op <> 'INSERT' and old.reply_to is not null then
+    perform add_effects(old.reply_to, null, 0, 0, -1, -old.opt_out::integer, 0);
+  end if;
+  if tg_op <> 'DELETE' and new.reply_to is not null then
+    perform add_effects(new.reply_to, null, 0, 0, 1, new.opt_out::integer, 0);
+  end if;
+  return null;
+end $$;
+create trigger inbound_messages_effects after insert or update or delete on inbound_messages
+  for each row execute function add_reply();
+
+-- An opt-out on the page belongs to the last message to the number by its send time, of those that the network was given:
+-- what never came made nobody opt out. As with clicks, that is found once, when the number is listed.
+create function message_before(entry blacklist) returns text language sql stable as $$
+  select m.id from messages m
+   where m.account_id = entry.account_id and m.recipient = entry.msisdn and m.status not in ('draft', 'refused')
+     and m.status in ('queued', 'sent', 'delivered', 'undelivered', 'expired')
+     and not (m.status = 'expired' and m.submission = 'waiting')
+     and coalesce(m.send_at, m.created_at) <= entry.created_at
+   order by coalesce(m.send_at, m.created_at) desc, m.id desc limit 1
+$$;
+create function attribute_opt_out() returns trigger language plpgsql as $$
+begin
+  if new.reason is distinct from 'opt_out' then
+    new.message_id := null;
+  elsif tg_op = 'INSERT' or (old.reason, old.created_at) is distinct from (new.reason, new.created_at) then
+    new.message_id := message_before(new);
+  end if;
+  return new;
+end $$;
+create trigger blacklist_attribution before insert or update on blacklist
+  for each row execute function attribute_opt_out();
+
+create function add_opt_out() returns trigger language plpgsql as $$
+begin
+  if tg_op = 'UPDATE' and old.message_id is not distinct from new.message_id then
+    return null;
+  end if;
+  if tg_op <> 'INSERT' and old.message_id is not null then
+    perform add_effects(old.message_id, null, 0, 0, 0, 0, -1);
+  end if;
+  if tg_op <> 'DELETE' and new.message_id is not null then
+    perform add_effects(new.message_id, null, 0, 0, 0, 0, 1);
+  end if;
+  return null;
+end $$;
+create trigger blacklist_effects after insert or update or delete on blacklist
+  for each row execute function add_opt_out();
+
+-- So many rows an account may still have in this minute, at most `wanted`; they are taken.
+create function take_click_rows(account text, wanted integer, per_minute integer) returns integer language plpgsql as $$
+declare
+  before integer;
+  granted integer;
+begin
+  insert into click_windows (account_id, started_at, used) values (account, clock_timestamp(), 0) on conflict do nothing;
+  select case when started_at <= clock_timestamp() - interval '60 s' then 0 else used end into before
+    from click_windows where account_id = account for update;
+  granted := greatest(least(wanted, per_minute - before), 0);
+  update click_windows
+     set used = before + granted,
+         started_at = case when started_at <= clock_timestamp() - interval '60 s' then clock_timestamp() else started_at end
+   where account_id = account and (granted > 0 or used <> before);
+  return granted;
+end $$;
+
+-- Takes hits on links, `{token: [{id, user_agent, ip_hash, robot}]}` in the order of their coming: each gets a row, as far
+-- as the bounds of the last minute go, or is only counted. A link's first hit always gets its row. Nobody waits here
+-- for a link that somebody else has locked: it is answered without `kept`, to be asked for again. Accounts are gone
+-- through in order, so that two calls never wait for each other.
+create function keep_clicks(hits jsonb, per_network integer, per_link integer, per_account integer)
+  returns table (link_token text, target text, owner text, kept text[])
+language plpgsql as $$
+declare
+  link record;
+  is_first boolean;
+  wanted text[];
+  logged integer;
+  unlogged integer;
+  robots integer;
+  message text;
+  done text[] := '{}';
+begin
+  for link in
+    select l.token, l.url, l.account_id from tracked_links l
+     where l.token in (select jsonb_object_keys(hits))
+     order by l.account_id, l.token for no key update skip locked
+  loop
+    is_first := not exists (select from link_clicks c where c.token = link.token);
+    with recent as (
+      select c.ip_hash, count(*) as rows from link_clicks c
+       where c.token = link.token and c.clicked_at > clock_timestamp() - interval '60 s' group by c.ip_hash
+    ), numbered as (
+      select h.hit->>'id' as id, h.nr,
+             row_number() over (partition by h.hit->>'ip_hash' order by h.nr) + coalesce(r.rows, 0) as of_network
+        from jsonb_array_elements(hits->link.token) with ordinality as h(hit, nr)
+        left join recent r on encode(r.ip_hash, 'hex') is not distinct from h.hit->>'ip_hash'
+    ), let_in as (
+      select id, nr, row_number() over (order by nr) + (select coalesce(sum(rows), 0) from recent) as of_link
+        from numbered where of_network <= per_network
+    )
+    select coalesce(array_agg(id order by nr), '{}') into wanted from let_in where of_link <= per_link;
+    logged := cardinality(wanted);
+    if jsonb_array_length(hits->link.token) > is_first::integer then
+      logged := is_first::integer + take_click_rows(link.account_id, logged - is_first::integer, per_account);
+    end if;
+    wanted := wanted[1:logged];
+    insert into link_clicks (id, token, clicked_at, user_agent, ip_hash, robot)
+    select hit->>'id', link.token, clock_timestamp(), hit->>'user_agent', decode(hit->>'ip_hash', 'hex'),
+           (hit->>'robot')::boolean
+      from jsonb_array_elements(hits->link.token) with ordinality as h(hit, nr)
+     where hit->>'id' = any(wanted) order by nr;
+    select count(*), count(*) filter (where (hit->>'robot')::boolean) into unlogged, robots
+      from jsonb_array_elements(hits->link.token) as h(hit) where hit->>'id' <> all(wanted);
+    if unlogged > 0 then
+      update tracked_links l
+         set clicks = l.clicks + unlogged, unlogged_clicks = l.unlogged_clicks + unlogged,
+             first_click_at = least(l.first_click_at, clock_timestamp()),
+             last_click_at = greatest(l.last_click_at, clock_timestamp())
+       where l.token = link.token;
+      message := message_of_click(link.token, clock_timestamp());
+      if message is not null then
+        perform add_effects(message, null, unlogged, robots, 0, 0, 0);
+      end if;
+    end if;
+    done := done || link.token;
+    link_token := link.token;
+    target := link.url;
+    owner := link.account_id;
+    kept := wanted;
+    return next;
+  end loop;
+  return query
+    select l.token, null::text, null::text, null::text[] from tracked_links l
+     where l.token in (select jsonb_object_keys(hits)) and l.token <> all(done);
+end $$;
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Routes
+
+create table routes (
+  name text collate "C" primary key check (name ~ '^[a-z][a-z0-9-]{0,30}$'),
+  kind text not null,
+  -- draining: gets no new messages, sends those it has; disabled: sends nothing
+  state text not null default 'active' check (state in ('active', 'draining', 'disabled')),
+  settings jsonb not null default '{}',
+  credentials bytea, -- encrypted
+  rate_per_second integer check (rate_per_second > 0), -- parts; null: no limit of the network operator's
+  broken_after_s integer not null default 10 check (broken_after_s > 0), -- without a session
+  revision integer not null default 1, -- raised by every change, so that running sessions notice
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now()
+);
+
+-- What a route is used for; an absent condition admits everything.
+create table route_rules (
+  id bigint generated always as identity primary key,
+  route text collate "C" not null references routes,
+  prefix text collate "C" not null default '' check (prefix ~ '^[0-9]{0,15}$'),
+  account_id text collate "C" references accounts,
+  type text check (type in ('sms', 'mms', 'vms', 'hlr')),
+  priority boolean,
+  weight integer not null default 100 check (weight between 1 and 1000000),
+  unique nulls not distinct (route, prefix, account_id, type, priority)
+);
+
+-- All traffic goes to the simulated network until staff add a route.
+insert into routes (name, kind) values ('simulator', 'simulator');
+insert into route_rules (route) values ('simulator');
+
+-- What is seen of a route while it runs. Lost in a crash of the database, all of it comes anew within a second.
+create unlogged table route_states (
+  route text collate "C" primary key,
+  working_at timestamptz,  -- when messages last got through, as far as is known
+  next_slot_at timestamptz, -- when the next part may leave, by its rate
+  reported_at timestamptz,
+  replied_at timestamptz
+);
+create unlogged table route_workers (
+  route text collate "C" not null,
+  worker text not null,
+  seen_at timestamptz not null,
+  sessions smallint not null,        -- open
+  sessions_wanted smallint not null,
+  window_size integer not null,      -- submits that may be open at once
+  in_flight integer not null,
+  submitted bigint not null,         -- parts taken by the SMSC since the worker's start
+  throttled bigint not null,
+  refused bigint not null,
+  unanswered bigint not null,
+  held bigint not null,              -- to come later, or not taken for a reason that lies in the route
+  failures bigint not null,          -- connections and binds that failed or were lost
+  last_error text,
+  last_error_at timestamptz,
+  primary key (route, worker)
+);
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Support and maintenance
+
+create table audit_log (
+  id bigint generated always as identity primary key,
+  at timestamptz not null default now(),
+  actor text not null,
+  action text not null,
+  account_id text collate "C",
+  subject text,
+  details jsonb not null default '{}',
+  request_id text collate "C" -- the request of the API; null: a command of staff, or the service itself
+);
+create index audit_log_account on audit_log (account_id, id);
+create trigger audit_append_only before update or delete or truncate on audit_log
+  for each statement execute function refuse_change();
+
+-- From where such a request came. Personal data, so apart from the log that nobody can change, and deleted with the other logs.
+-- No foreign key: it would give the log's own refusal to be emptied another reason.
+create table audit_addresses (
+  audit_id bigint primary key,
+  address inet not null,
+  at timestamptz not null default now()
+);
+
+-- What the reconciliation found, one row for each thing. What a person has to look at is open; what it put right is
+-- repaired; what was open and is no longer so, for whatever reason, is gone.
+create table findings (
+  id bigint generated always as identity primary key,
+  kind text not null,
+  subject text collate "C" not null, -- the id of the message, look-up, request or account
+  account_id text collate "C" references accounts,
+  state text not null check (state in ('open', 'repaired', 'gone')),
+  repairs integer not null default 0, -- how often
+  details jsonb not null default '{}', -- never personal data
+  first_seen_at timestamptz not null default now(),
+  last_seen_at timestamptz not null default now(),
+  unique (kind, subject)
+);
+create index findings_open on findings (id) where state = 'open';
+-- How many workflows one run of the reconciliation has started again.
+create index findings_of_run on findings ((details->>'run')) where details ? 'run';
+
+-- Where work that goes on from run to run has come to.
+create table maintenance_positions (
+  name text primary key,
+  position text collate "C" not null,
+  updated_at timestamptz not null default now()
+);
+
+-- Messages whose text is due to be erased and that had not ended yet: looked at again every day.
+create table erasures_postponed (
+  message_id text collate "C" primary key references messages
+);
+
+-- Single facts about this installation, such as the fingerprint of its secrets key.
+create table installation (
+  name text primary key,
+  value text not null
+);
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- The simulated network's own memory. Nothing of the service reads it but that provider.
+
+create table simulator_submits (
+  provider_message_id text collate "C" primary key,
+  route text collate "C" not null default 'simulator',
+  reference text collate "C" not null,
+  source text,
+  destination text collate "C" not null,
+  encoding text not null,
+  content text not null,
+  part smallint not null,
+  parts smallint not null,
+  priority boolean not null,
+  received_at timestamptz not null default clock_timestamp()
+);
+create index simulator_submits_reference on simulator_submits (reference);
+create table simulator_throttles (
+  reference text collate "C" primary key,
+  refused integer not null
+);
+create table simulator_reports (
+  id bigint generated always as identity primary key,
+  route text collate "C" not null default 'simulator',
+  provider_message_id text collate "C" not null,
+  reference text collate "C" not null,
+  state text not null,
+  due_at timestamptz not null
+);
+create index simulator_reports_due on simulator_reports (route, due_at);
+-- Replies that it has still to hand over.
+create table simulator_replies (
+  id bigint generated always as identity primary key,
+  route text collate "C" not null default 'simulator',
+  source text collate "C" not null,
+  destination text collate "C",
+  content text not null,
+  created_at timestamptz not null default clock_timestamp()
+);

@@ -1,0 +1,70 @@
+import type { NetworkReply, ReplySegment } from '../domain/inbound.ts';
+import type { LookupAnswer } from '../domain/lookups.ts';
+import type { DeliveryReport, LateAnswer, SubmitAnswer, SubmitPart } from '../domain/submission.ts';
+
+/** Within this time a provider answers a look-up. */
+export const LOOKUP_TIMEOUT_MS = 3_000;
+
+/**
+ * What a provider hands over. Each promise resolves once it is stored; only then the SMSC is told that we have it. It
+ * rejects when it could not be stored: the SMSC is to hand it over again.
+ */
+export interface ProviderHandlers {
+  onReports(reports: DeliveryReport[]): Promise<void>;
+  /** A reply handed over again has the same `providerReference`. */
+  onReplies(replies: NetworkReply[]): Promise<void>;
+  /** One segment of a reply that came in several. */
+  onSegment(segment: ReplySegment): Promise<void>;
+  /**
+   * The answer to a submit that was `unanswered` by then.
+   * @param arrivedAt when it came, by `performance.now()`: handed over once more it is still no answer to a later submit
+   */
+  onLateAnswer(reference: string, answer: LateAnswer, arrivedAt: number): Promise<void>;
+}
+
+/** What is to be seen of a provider in this process. */
+export interface ProviderState {
+  /** Whether there is an open session that takes submits. */
+  takesSubmits: boolean;
+  /** Whole sessions that are open, and how many there should be. A provider without sessions counts as one. */
+  sessions: number;
+  sessionsWanted: number;
+  /** Submits that may be open at once, over all sessions. */
+  window: number;
+  inFlight: number;
+  /** Connections and binds that failed or were lost since the start. */
+  failures: number;
+  lastError: string | null;
+  lastErrorAt: Date | null;
+}
+
+/** `leave` said that the part must not leave. */
+export interface Withheld {
+  kind: 'withheld';
+}
+
+/** A way to the operators; one for each route and process. */
+export interface Provider {
+  /** The route's. */
+  readonly name: string;
+  /** Takes messages whole and cuts them itself; else it is given each part. */
+  readonly takesWhole: boolean;
+  /**
+   * Hands over one part, or one whole message. Answers in its own time, with `unanswered` at the latest; never throws for
+   * what an SMSC does. Waits for an open session with room in its window, calls `leave` and then writes at once.
+   *
+   * @param leave keeps the route's rate and notes that the part is on its way; resolves to false when it must not leave.
+   * What it rejects with is thrown on; nothing was written then.
+   */
+  submit(part: SubmitPart, leave: () => Promise<boolean>): Promise<SubmitAnswer | Withheld>;
+  /**
+   * Asks the network about a number (E.164 with plus), once. Answers within `LOOKUP_TIMEOUT_MS`, with `timed_out` at the
+   * latest; never throws for what a provider does. One that cannot look up answers `failed`.
+   */
+  lookup(msisdn: string): Promise<LookupAnswer>;
+  /** Begins to open sessions, and keeps them open; does not wait for them. */
+  start(handlers: ProviderHandlers): Promise<void>;
+  state(): ProviderState;
+  /** Ends sessions after the answers under way have come. */
+  stop(): Promise<void>;
+}

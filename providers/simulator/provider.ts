@@ -1,0 +1,145 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { NetworkReply } from '../../domain/inbound.ts';
+import type { DeliveryReport, SubmitAnswer, SubmitPart } from '../../domain/submission.ts';
+import type { Provider } from '../provider.ts';
+import { simulatedLookup } from './lookup.ts';
+
+/** A report the simulated SMSC will send. */
+export interface PlannedReport {
+  state: DeliveryReport['state'];
+  afterMs: number;
+}
+
+/** The simulated SMSC's memory. */
+export interface SimulatorStore {
+  /** Takes a part and plans its reports, both or neither. */
+  take(providerMessageId: string, part: SubmitPart, reports: PlannedReport[]): Promise<void>;
+  /** Counts a throttled try; false once `upTo` tries were counted. */
+  countThrottle(reference: string, upTo: number): Promise<boolean>;
+  /** Hands over reports that are due and forgets them once handed over; returns how many there were. */
+  handOverDue(limit: number, deliver: (reports: DeliveryReport[]) => Promise<void>): Promise<number>;
+  /** Hands over replies from phones and forgets them once handed over; returns how many there were. */
+  handOverReplies(limit: number, deliver: (replies: NetworkReply[]) => Promise<void>): Promise<number>;
+  /** Whether reports of this part are still to come. */
+  hasReports(providerMessageId: string): Promise<boolean>;
+}
+
+const DELIVERY_MS = 1_000;
+const SLOW_DELIVERY_MS = 30_000;
+const ANSWER_TIMEOUT_MS = 3_000;
+const THROTTLED_TRIES = 3;
+const THROTTLE_DELAY_MS = 1_000;
+const WINDOW = 100;
+const AT_ONCE = 200;
+const POLL_MS = 100;
+
+const ON_TIME: PlannedReport[] = [{ state: 'delivered', afterMs: DELIVERY_MS }];
+const REPORTS_BY_ENDING: Record<string, PlannedReport[]> = {
+  '901': [{ state: 'undelivered', afterMs: DELIVERY_MS }],
+  '903': [],
+  '905': [],
+  '906': [{ state: 'delivered', afterMs: SLOW_DELIVERY_MS }],
+  '907': [{ state: 'delivered', afterMs: 0 }],
+  '908': [
+    { state: 'delivered', afterMs: DELIVERY_MS },
+    { state: 'enroute', afterMs: DELIVERY_MS + 200 },
+    { state: 'delivered', afterMs: DELIVERY_MS + 400 },
+    { state: 'undelivered', afterMs: DELIVERY_MS + 600 },
+  ],
+};
+
+/**
+ * The simulated provider: an SMSC of our own, for demo, tests and customers' integrations. Like a real one it takes
+ * whatever it is given, the same thing twice included, and keeps what it took; delivery takes about a second. The
+ * last three digits of the destination choose what goes wrong; everything else is delivered:
+ * - 901: undelivered
+ * - 902: refused at submission
+ * - 903: no report ever
+ * - 904: throttled on the first three tries
+ * - 905: submit unanswered
+ * - 906: report after 30 s
+ * - 907: report before the submit's answer
+ * - 908: reports repeated and out of order
+ */
+export function createSimulator(
+  name: string,
+  store: SimulatorStore,
+  onError: (error: unknown) => void,
+): Provider {
+  const stopping = new AbortController();
+  let loops: Promise<unknown> = Promise.resolve();
+  let inFlight = 0;
+
+  return {
+    name,
+    takesWhole: false,
+    async submit(part, leave) {
+      inFlight += 1;
+      try {
+        return (await leave()) ? await submitTo(store, part) : { kind: 'withheld' };
+      } finally {
+        inFlight -= 1;
+      }
+    },
+    lookup: simulatedLookup,
+    state: () => ({
+      ...{ takesSubmits: true, sessions: 1, sessionsWanted: 1, window: WINDOW, inFlight },
+      ...{ failures: 0, lastError: null, lastErrorAt: null },
+    }),
+    start(handlers) {
+      loops = Promise.all([
+        repeatUntil(
+          stopping.signal,
+          () => store.handOverDue(AT_ONCE, (reports) => handlers.onReports(reports)),
+          onError,
+        ),
+        repeatUntil(
+          stopping.signal,
+          () => store.handOverReplies(AT_ONCE, (replies) => handlers.onReplies(replies)),
+          onError,
+        ),
+      ]);
+      return Promise.resolve();
+    },
+    async stop() {
+      stopping.abort();
+      await loops;
+    },
+  };
+}
+
+async function submitTo(store: SimulatorStore, part: SubmitPart): Promise<SubmitAnswer> {
+  const ending = part.destination.slice(-3);
+  if (ending === '902') return { kind: 'refused', reason: 'network_refused' };
+  if (ending === '904' && (await store.countThrottle(part.reference, THROTTLED_TRIES))) {
+    return { kind: 'throttled', retryAfterMs: THROTTLE_DELAY_MS };
+  }
+  const providerMessageId = randomBytes(8).toString('hex');
+  await store.take(providerMessageId, part, REPORTS_BY_ENDING[ending] ?? ON_TIME);
+  if (ending === '905') {
+    await delay(ANSWER_TIMEOUT_MS);
+    return { kind: 'unanswered' };
+  }
+  if (ending === '907') await untilReported(store, providerMessageId);
+  return { kind: 'accepted', providerMessageId };
+}
+
+async function untilReported(store: SimulatorStore, providerMessageId: string): Promise<void> {
+  const deadline = Date.now() + ANSWER_TIMEOUT_MS;
+  while (Date.now() < deadline && (await store.hasReports(providerMessageId))) await delay(POLL_MS);
+}
+
+async function repeatUntil(
+  signal: AbortSignal,
+  handOver: () => Promise<number>,
+  onError: (error: unknown) => void,
+): Promise<void> {
+  while (!signal.aborted) {
+    const handed = await handOver().catch((error: unknown) => {
+      onError(error);
+      return 0;
+    });
+    if (handed < AT_ONCE) await delay(POLL_MS, undefined, { signal }).catch(() => undefined);
+  }
+}

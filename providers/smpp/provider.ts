@@ -1,0 +1,131 @@
+import { NO_SESSION, type SubmitAnswer, type SubmitPart } from '../../domain/submission.ts';
+import type { Provider, ProviderHandlers } from '../provider.ts';
+import { openSession } from './bind.ts';
+import { type Pdu, STATUS, statusName } from './codec.ts';
+import { submitFields } from './content.ts';
+import { answerOfStatus } from './errors.ts';
+import { acceptedId } from './ids.ts';
+import { createInbox, type Inbox } from './inbox.ts';
+import { createLateAnswers } from '../lateAnswers.ts';
+import { createSessions } from './sessions.ts';
+import type { Role } from './session.ts';
+import type { SmppCredentials, SmppSettings } from './settings.ts';
+
+/** What an SMPP provider is made of. */
+export interface SmppProviderOptions {
+  /** The route's. */
+  name: string;
+  settings: SmppSettings;
+  credentials: SmppCredentials;
+  /** Told of what nobody waits for: what was delivered and not stored, or not readable; without content. */
+  onError: (error: unknown) => void;
+}
+
+// What is not the message's own fault, nor only the pace's.
+const TELLING = new Set<SubmitAnswer['kind']>(['broken', 'later', 'unanswered']);
+
+/** A route to an SMSC by SMPP 3.4. */
+export function createSmppProvider({ name, settings, credentials, onError }: SmppProviderOptions): Provider {
+  let inbox: Inbox | undefined;
+  const late = createLateAnswers(onError);
+  const sessions = createSessions(settings, credentials, {
+    onDeliver(session, pdu, respond) {
+      if (inbox) inbox.take(session, pdu, respond);
+      else respond(STATUS.temporary);
+    },
+    onLost: (session) => inbox?.lost(session),
+    onLate(reference, pdu) {
+      const answer = answerOf(pdu, reference, settings);
+      if (answer.kind !== 'unanswered') late.tell(reference, answer);
+    },
+  });
+
+  return {
+    name,
+    takesWhole: settings.longMessages === 'payload',
+    async submit(part, leave) {
+      const { reference } = part;
+      const outcome = await sessions.submit({ reference, leave, fields: () => submitFields(part, settings) });
+      switch (outcome.kind) {
+        case 'answered': {
+          const answer = answerOf(outcome.answer, reference, settings);
+          // The sessions stand, and yet nothing gets through: without the SMSC's word nobody would know why.
+          if (TELLING.has(answer.kind)) sessions.note(answerInWords(outcome.answer));
+          return answer;
+        }
+        case 'late':
+          return { kind: 'unanswered', code: 'no_answer' };
+        case 'lost':
+          return { kind: 'unanswered', code: 'connection_lost' };
+        case 'unwritten':
+          return { kind: 'broken', code: NO_SESSION };
+        case 'withheld':
+          return outcome;
+        case 'unwritable':
+          onError(outcome.error);
+          return refusalOf(part);
+      }
+    },
+    lookup: () => Promise.resolve({ kind: 'failed' }),
+    start(handlers: ProviderHandlers) {
+      inbox = createInbox(settings, handlers, onError);
+      late.start(handlers);
+      sessions.start();
+      return Promise.resolve();
+    },
+    state: () => sessions.state(),
+    async stop() {
+      await sessions.stop();
+      await late.stop();
+    },
+  };
+}
+
+/** What the answer to a submit says; a generic_nack (4.3.1) has no id, and is never an acceptance. */
+function answerOf(pdu: Pdu, reference: string, settings: SmppSettings): SubmitAnswer {
+  if (pdu.status !== STATUS.ok) return answerOfStatus(pdu.status, settings);
+  if (pdu.command === 'generic_nack') return { kind: 'unanswered', code: 'generic_nack' };
+  const id = typeof pdu.fields.message_id === 'string' ? acceptedId(settings.ids, pdu.fields.message_id) : '';
+  // Taken, yet without a name: no report can meet it, and it must not meet others without one.
+  return { kind: 'accepted', providerMessageId: id === '' ? `unnamed:${reference}` : id };
+}
+
+function answerInWords({ command, status }: Pdu): string {
+  const nack = command === 'generic_nack' ? 'generic_nack, ' : '';
+  return `the SMSC answered a submit: ${nack}${statusName(status)}`;
+}
+
+// A part that cannot be written today cannot be written tomorrow.
+function refusalOf({ sender }: SubmitPart): SubmitAnswer {
+  const writable = sender === null || /^[\x20-\x7e]*$/.test(sender);
+  return { kind: 'refused', reason: writable ? 'invalid_content' : 'invalid_sender', code: 'not_encodable' };
+}
+
+/**
+ * Binds and unbinds once, in each way the route binds. What the SMSC delivers meanwhile it is to hand over again.
+ * @returns `problem` in words for the operator, without secrets
+ */
+export async function testSmppRoute(
+  settings: SmppSettings,
+  credentials: SmppCredentials,
+): Promise<{ ok: true; smscSystemId: string } | { ok: false; problem: string }> {
+  const roles: Role[] = settings.bind === 'pair' ? ['transmitter', 'receiver'] : ['transceiver'];
+  const events = {
+    onDeliver: (_session: unknown, _pdu: unknown, respond: (status: number) => boolean) => {
+      respond(STATUS.temporary);
+    },
+    onLate: () => undefined,
+    onRoom: () => undefined,
+  };
+  let smscSystemId = '';
+  for (const role of roles) {
+    try {
+      const session = await openSession(role, settings, credentials, events, new AbortController().signal);
+      smscSystemId ||= session.smscSystemId;
+      await session.close();
+    } catch (error) {
+      return { ok: false, problem: `${role}: ${error instanceof Error ? error.message : String(error)}` };
+    }
+  }
+  return { ok: true, smscSystemId };
+}

@@ -1,0 +1,155 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ProviderState, Withheld } from '../provider.ts';
+import { openSession } from './bind.ts';
+import type { SubmitFields } from './pdus.ts';
+import type { Outcome } from './requests.ts';
+import { createRoom } from './room.ts';
+import type { Role, Session, SessionEvents } from './session.ts';
+import type { SmppCredentials, SmppSettings } from './settings.ts';
+
+const LONGEST_PROBLEM = 300;
+
+/** What cannot be put into a PDU; nothing was sent. */
+export interface Unwritable {
+  kind: 'unwritable';
+  error: unknown;
+}
+
+/** What is to be submitted. */
+export interface Submission {
+  reference: string;
+  /** As `Provider.submit` has it. */
+  leave: () => Promise<boolean>;
+  /** Called at the moment of writing: a validity period depends on it. */
+  fields: () => SubmitFields;
+}
+
+/** All sessions of a route in this process. */
+export interface Sessions {
+  start(): void;
+  /**
+   * Waits for a place in a window, has the part leave, and writes it at once; in the order of the calls.
+   * @returns `unwritten` when there has been no session for two seconds, or the last one broke while the part left
+   * @throws what `leave` rejects with
+   */
+  submit(submission: Submission): Promise<Outcome | Withheld | Unwritable>;
+  /** Has the operator see what is wrong although the sessions stand. */
+  note(problem: string): void;
+  state(): ProviderState;
+  /** Closes all sessions in good order; submits that still wait for a place are `unwritten`. */
+  stop(): Promise<void>;
+}
+
+/** @param events of any of the sessions, but for room; `onLost`: a connection broke */
+export function createSessions(
+  settings: SmppSettings,
+  credentials: SmppCredentials,
+  events: Omit<SessionEvents, 'onRoom'> & { onLost(session: Session): void },
+): Sessions {
+  const stopping = new AbortController();
+  const roles: Role[] = settings.bind === 'pair' ? ['transmitter', 'receiver'] : ['transceiver'];
+  const open = new Map<Session, Role>();
+  const accepting = () => [...open.keys()].filter((session) => session.accepts());
+  const bound = (role: Role): number =>
+    [...open].filter(([session, its]) => its === role && (role === 'receiver' || session.accepts())).length;
+  const room = createRoom(accepting);
+  const seen = { failures: 0, lastError: null as string | null, lastErrorAt: null as Date | null };
+  let keepers: Promise<unknown> = Promise.resolve();
+
+  const note = (problem: string): void => {
+    seen.lastError = problem.slice(0, LONGEST_PROBLEM);
+    seen.lastErrorAt = new Date();
+  };
+  const noteFailure = (problem: string): void => {
+    seen.failures++;
+    note(problem);
+  };
+
+  /**
+   * Opens one session, and waits for its end.
+   * @returns whether it was of use
+   */
+  const keepOne = async (role: Role): Promise<boolean> => {
+    try {
+      const all = { ...events, onRoom: () => room.changed() };
+      const session = await openSession(role, settings, credentials, all, stopping.signal);
+      if (stopping.signal.aborted) {
+        await session.close();
+        return true;
+      }
+      open.set(session, role);
+      room.changed();
+      const { why, orderly } = await session.ended;
+      open.delete(session);
+      if (!stopping.signal.aborted) noteFailure(`${role}: ${why}`);
+      if (!orderly) events.onLost(session);
+      return session.worked();
+    } catch (error) {
+      if (!stopping.signal.aborted)
+        noteFailure(`${role}: ${error instanceof Error ? error.message : String(error)}`);
+      return false;
+    }
+  };
+  const keep = async (role: Role): Promise<void> => {
+    let failures = 0;
+    while (!stopping.signal.aborted) {
+      failures = (await keepOne(role)) ? 0 : failures + 1;
+      await delay(backoff(failures, settings), undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
+  };
+
+  const write = async (session: Session | null, { fields, reference }: Submission) => {
+    if (session === null) return { kind: 'unwritten' } as const;
+    try {
+      return await session.submit(fields(), reference);
+    } catch (error) {
+      return { kind: 'unwritable', error } as const;
+    }
+  };
+
+  return {
+    start() {
+      const wanted = roles.flatMap((role) => Array.from({ length: settings.sessions }, () => role));
+      keepers = Promise.all(wanted.map(keep));
+    },
+    async submit(submission) {
+      const session = await room.hold();
+      if (session === null) return { kind: 'unwritten' };
+      let written: ReturnType<typeof write> | undefined;
+      try {
+        if (!(await submission.leave())) return { kind: 'withheld' };
+        written = write(session.accepts() ? session : room.free(), submission);
+      } finally {
+        room.release(session);
+      }
+      return written;
+    },
+    note,
+    state: () => ({
+      takesSubmits: accepting().length > 0,
+      sessions: Math.min(...roles.map(bound)),
+      sessionsWanted: settings.sessions,
+      window: settings.window * settings.sessions,
+      inFlight: [...open.keys()].reduce((sum, session) => sum + session.inFlight(), 0),
+      ...seen,
+    }),
+    async stop() {
+      stopping.abort();
+      room.close();
+      await Promise.all([...open.keys()].map((session) => session.close()));
+      await keepers;
+    },
+  };
+}
+
+/**
+ * Exponential back-off with full jitter, so that many workers do not come back all at once
+ * (https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/).
+ * @param failures in a row; 0 after a session that was of use
+ */
+export function backoff(
+  failures: number,
+  { reconnectMinMs, reconnectMaxMs }: Pick<SmppSettings, 'reconnectMinMs' | 'reconnectMaxMs'>,
+): number {
+  return Math.random() * Math.min(reconnectMaxMs, reconnectMinMs * 2 ** Math.min(failures, 30));
+}

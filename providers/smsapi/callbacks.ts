@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto';
+import { type NetworkReply, storable } from '../../domain/inbound.ts';
+import type { LookupAnswer } from '../../domain/lookups.ts';
+import { parseAddress } from '../../domain/msisdn.ts';
+import { isFinalReport } from '../../domain/receipts.ts';
+import type { DeliveryReport } from '../../domain/submission.ts';
+import { findingOf } from './finding.ts';
+import { referenceOf } from './reference.ts';
+import { stateOf } from './statuses.ts';
+
+// The documentation speaks of a handful of reports per call; nobody sends this many.
+const REPORTS_MAX = 100;
+const PROVIDER_ID = /^[\x21-\x2b\x2d-\x7e]{1,64}$/;
+// 255 segments of 153 septets: no SMS is longer.
+const TEXT_MAX = 39_015;
+const ADDRESS_MAX = 40;
+const DETAILS_MAX = 300;
+/** What is kept of a report as it came: nothing of it is personal. */
+const DETAILS = ['status', 'status_name', 'sent_at', 'donedate', 'mcc', 'mnc', 'points'] as const;
+
+/** The fields of a callback; each came exactly once. */
+export type CallbackFields = ReadonlyMap<string, string>;
+
+/** An answer to a look-up, by the provider's id. */
+export interface CalledBackLookup {
+  providerId: string;
+  answer: LookupAnswer;
+}
+
+/**
+ * Reads a callback with delivery reports (https://www.smsapi.pl/docs/#9-raporty-callback): `MsgId`, `status` or
+ * `status_name`, `idx`, `to`, `donedate` and others, each with as many values, joined by commas, as there are reports. What
+ * is not needed to know a report may be missing.
+ *
+ * @returns null when this is no such callback
+ */
+export function readReports(fields: CallbackFields): DeliveryReport[] | null {
+  const ids = valuesOf(fields, 'MsgId');
+  const statuses = fields.has('status') ? valuesOf(fields, 'status') : valuesOf(fields, 'status_name');
+  if (ids.length === 0 || ids.length > REPORTS_MAX || statuses.length !== ids.length) return null;
+  if (!ids.every((id) => PROVIDER_ID.test(id))) return null;
+  const ofReport = (name: string, index: number): string | null => {
+    const values = valuesOf(fields, name);
+    return values.length === ids.length ? (values[index] ?? null) : null;
+  };
+  return ids.map((id, index) => {
+    const status = statuses[index] ?? '';
+    // A status nobody knows says nothing about the message's end.
+    const state = stateOf(status) ?? 'unknown';
+    const details = DETAILS.map((name) => `${name}=${ofReport(name, index) ?? ''}`).join(' ');
+    const reference = referenceOf(ofReport('idx', index) ?? '');
+    return {
+      providerMessageId: id,
+      reference,
+      // Other users of the provider's account write to the same phones: only our own reports may be matched by phone.
+      phone: reference === null ? null : parseAddress(ofReport('to', index) ?? ''),
+      state,
+      errorCode: isFinalReport(state) && state !== 'delivered' ? status.slice(0, 20) : null,
+      details: visible(details).slice(0, DETAILS_MAX),
+    };
+  });
+}
+
+/**
+ * Reads a callback with a reply (https://www.smsapi.pl/docs/#10-odbiory-wiadomosci): `sms_from`, `sms_to`, `sms_text`,
+ * `sms_date`, and `MsgId` where it answers a message sent as `2way`. As `MsgId` is then the answered message's, a reply is
+ * told from others by all of its fields together.
+ *
+ * @returns null when this is no such callback
+ */
+export function readReply(fields: CallbackFields): NetworkReply | null {
+  const from = fields.get('sms_from')?.trim() ?? '';
+  const to = fields.get('sms_to')?.trim() ?? '';
+  const text = fields.get('sms_text');
+  if (text === undefined || text.length > TEXT_MAX) return null;
+  if (from === '' || from.length > ADDRESS_MAX || to.length > ADDRESS_MAX) return null;
+  const identity = [from, to, text, fields.get('sms_date') ?? '', fields.get('MsgId') ?? ''];
+  return {
+    providerReference: createHash('sha256').update(JSON.stringify(identity)).digest('base64url'),
+    from: addressOf(from),
+    to: to === '' ? null : addressOf(to),
+    text: storable(text),
+  };
+}
+
+/**
+ * Reads a callback with the answer to a look-up (https://www.smsapi.pl/docs/#11-hlr): `id`, `status`, `info`, `mcc`, `mnc`,
+ * `ported` and others.
+ *
+ * @returns null when this is no such callback
+ */
+export function readLookup(fields: CallbackFields): CalledBackLookup | null {
+  const providerId = fields.get('id') ?? fields.get('MsgId') ?? '';
+  if (!PROVIDER_ID.test(providerId) || (!fields.has('status') && !fields.has('info'))) return null;
+  const answer: LookupAnswer = { kind: 'found', ...findingOf(Object.fromEntries(fields)) };
+  return { providerId, answer };
+}
+
+function valuesOf(fields: CallbackFields, name: string): string[] {
+  const value = fields.get(name);
+  if (value === undefined) return [];
+  return value.split(',', REPORTS_MAX + 1).map((one) => one.trim());
+}
+
+// The provider writes numbers without plus; what is no number stays as it came, for the operator's eyes.
+function addressOf(address: string): string {
+  return parseAddress(address) ?? storable(address);
+}
+
+function visible(text: string): string {
+  return text.replace(/[^\x20-\x7e]/g, '?');
+}

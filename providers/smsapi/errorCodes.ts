@@ -1,0 +1,102 @@
+import type { RefusalReason, SubmitAnswer } from '../../domain/submission.ts';
+
+/** An answer that a message may get; everything but `accepted`. */
+export type Rejection = Exclude<SubmitAnswer, { kind: 'accepted' }>;
+
+const THROTTLED_MS = 1_000;
+const LATER_MS = 10_000;
+// At most ten messages to one number in 60 s (code 52).
+const ONE_NUMBER_MS = 60_000;
+// The account may send at certain hours only (code 74).
+const HOURS_MS = 600_000;
+
+const refusedFor = (reason: RefusalReason): Rejection => ({ kind: 'refused', reason });
+
+/** Codes that speak of the one message: it would be refused again. */
+const REFUSED: Readonly<Record<number, Rejection>> = {
+  11: refusedFor('invalid_content'), // too long, or empty
+  12: refusedFor('invalid_content'), // more parts than `max_parts`
+  13: refusedFor('invalid_destination'),
+  14: refusedFor('invalid_sender'),
+  17: refusedFor('invalid_content'),
+  32: refusedFor('not_permitted'), // no foreign numbers
+  33: refusedFor('invalid_destination'),
+  57: refusedFor('not_permitted'), // on the provider's blacklist
+  59: refusedFor('not_permitted'), // on the provider's list of opt-outs
+  94: refusedFor('not_permitted'), // no links
+  112: refusedFor('not_permitted'), // not to this country
+};
+
+/** Codes after which the message was certainly not taken and may be given again. */
+const LATER: Readonly<Record<number, Rejection>> = {
+  52: { kind: 'later', retryAfterMs: ONE_NUMBER_MS },
+  74: { kind: 'later', retryAfterMs: HOURS_MS },
+  200: { kind: 'later', retryAfterMs: LATER_MS },
+  202: { kind: 'throttled', retryAfterMs: THROTTLED_MS },
+  203: { kind: 'throttled', retryAfterMs: THROTTLED_MS },
+  998: { kind: 'later', retryAfterMs: LATER_MS },
+};
+
+// The request's form (8 to 93), the token, the points, the address filter, the account (98 to 112), plain HTTP: what
+// ails one message ails them all, and no customer can help it.
+const BROKEN = new Set([
+  7, 8, 18, 19, 20, 25, 27, 28, 30, 40, 41, 50, 51, 54, 56, 70, 71, 72, 76, 93, 98, 101, 102, 103, 104, 105,
+  106, 110, 401, 997, 1000, 1001,
+]);
+
+/** The code for an `idx` that was used before: the message was taken, by a try whose answer was lost. */
+export const ALREADY_TAKEN = 53;
+
+/**
+ * What an error code says of the message it was the answer to (https://www.smsapi.pl/docs/#19-kody-bledow). What is not
+ * listed there, and the provider's internal errors (201, 666, 999), leave open whether the message was taken.
+ *
+ * @param overrides how the route reads single codes (`SmsapiSettings.errors`)
+ */
+export function answerOfError(code: number, overrides: Readonly<Record<string, string>>): Rejection {
+  const text = String(code);
+  const override = Object.hasOwn(overrides, text) ? overrides[text] : undefined;
+  const answer = override === undefined ? usualAnswer(code) : readOverride(override, code);
+  return { ...answer, code: text };
+}
+
+function usualAnswer(code: number): Rejection {
+  if (code === ALREADY_TAKEN) return { kind: 'unanswered' };
+  if (BROKEN.has(code)) return { kind: 'broken', code: '' };
+  return REFUSED[code] ?? LATER[code] ?? { kind: 'unanswered' };
+}
+
+function readOverride(override: string, code: number): Rejection {
+  const [kind = '', seconds] = override.split(':');
+  const delayMs = (usual: number) => (seconds === undefined ? usual : Number(seconds) * 1000);
+  switch (kind) {
+    case 'throttled':
+      return { kind, retryAfterMs: delayMs(THROTTLED_MS) };
+    case 'later':
+      return { kind, retryAfterMs: delayMs(LATER_MS) };
+    case 'broken':
+      return { kind, code: '' };
+    case 'refused':
+      return REFUSED[code] ?? refusedFor('network_refused');
+    default:
+      return { kind: 'unanswered' };
+  }
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  '98': 'account not activated',
+  '101': 'wrong token',
+  '102': 'wrong token',
+  '103': 'no points',
+  '105': 'our address is not on the account’s list',
+  '110': 'service not open to the account',
+  '401': 'token without the right to this',
+  '997': 'HTTPS is required',
+};
+
+/** A code for the operator's eyes, in words where it is the account that ails. */
+export function inWords(code: string): string {
+  const words = Object.hasOwn(WORDS, code) ? WORDS[code] : undefined;
+  if (words !== undefined) return `${words} (${code})`;
+  return /^[0-9]+$/.test(code) ? `error ${code} of the provider` : code;
+}

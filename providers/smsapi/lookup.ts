@@ -1,0 +1,89 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { LookupAnswer } from '../../domain/lookups.ts';
+import { LOOKUP_TIMEOUT_MS } from '../provider.ts';
+import { errorCodeOf, firstEntry, isRecord } from './answers.ts';
+import { findingOf, isFinding } from './finding.ts';
+import type { Exchange, ProviderHttp } from './http.ts';
+import { lookupForm } from './request.ts';
+import type { SmsapiSettings } from './settings.ts';
+
+const POLL_MS = 100;
+// What is left for the way back.
+const RESERVE_MS = 200;
+const LOOKUP_ID = /^[\x21-\x7e]{1,64}$/;
+/** The codes for a number that cannot be one. */
+const INVALID_NUMBER = new Set([13, 33]);
+const NOTHING = { network: null, mcc: null, mnc: null, ported: null };
+
+/** The answers to look-ups that came as callbacks. */
+export interface LookupAnswers {
+  /** The answer with the provider's id, once it has come; null before. */
+  find(route: string, providerId: string): Promise<LookupAnswer | null>;
+}
+
+export interface LookUpOptions {
+  http: ProviderHttp;
+  /** The route's name. */
+  route: string;
+  answers: LookupAnswers;
+  settings: Pick<SmsapiSettings, 'lookups'>;
+  onError: (error: unknown) => void;
+}
+
+/**
+ * Asks about a number (https://www.smsapi.pl/docs/#11-hlr). `POST /hlr.do` answers `{ id, number, price, status: 'OK' }` as
+ * soon as it was asked, or `{ number, status: 'ERROR', error }`, and what was found comes by a callback. `hlrsync.do` (of
+ * the provider's Java and C# clients; the documentation does not name it) answers with the finding itself.
+ *
+ * @param msisdn E.164 with plus
+ */
+export async function lookUp(options: LookUpOptions, msisdn: string): Promise<LookupAnswer> {
+  const deadline = Date.now() + LOOKUP_TIMEOUT_MS - RESERVE_MS;
+  const path = options.settings.lookups === 'sync' ? '/hlrsync.do' : '/hlr.do';
+  const left = deadline - Date.now();
+  const limits = { writtenWithinMs: left, answeredWithinMs: left };
+  const exchange = await options.http.post(path, lookupForm(msisdn), limits);
+  const asked = readLookupAnswer(exchange);
+  if (asked.kind !== 'waiting') return asked;
+  try {
+    return await untilCalledBack(options, asked.id, deadline);
+  } catch (error) {
+    options.onError(error);
+    return { kind: 'failed' };
+  }
+}
+
+/** Reads the answer to a question about a number: what was found, what went wrong, or the id to wait for. */
+export function readLookupAnswer(exchange: Exchange): LookupAnswer | { kind: 'waiting'; id: string } {
+  if (exchange.kind !== 'answered') return { kind: exchange.code === 'timed_out' ? 'timed_out' : 'failed' };
+  const entry = firstEntry(exchange.json) ?? exchange.json;
+  const error = errorCodeOf(entry);
+  if (error !== null) {
+    return INVALID_NUMBER.has(error) ? { kind: 'found', status: 'invalid', ...NOTHING } : { kind: 'failed' };
+  }
+  if (exchange.status < 200 || exchange.status > 299 || !isRecord(entry)) return { kind: 'failed' };
+  const fields = asTexts(entry);
+  if (isFinding(fields)) return { kind: 'found', ...findingOf(fields) };
+  const id = fields['id'];
+  return id !== undefined && LOOKUP_ID.test(id) ? { kind: 'waiting', id } : { kind: 'failed' };
+}
+
+async function untilCalledBack(
+  { answers, route }: LookUpOptions,
+  id: string,
+  deadline: number,
+): Promise<LookupAnswer> {
+  for (;;) {
+    const answer = await answers.find(route, id);
+    if (answer !== null) return answer;
+    if (Date.now() + POLL_MS > deadline) return { kind: 'timed_out' };
+    await delay(POLL_MS);
+  }
+}
+
+function asTexts(entry: Record<string, unknown>): Record<string, string> {
+  const texts = Object.entries(entry).filter(
+    ([, value]) => typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean',
+  );
+  return Object.fromEntries(texts.map(([name, value]) => [name, String(value)]));
+}

@@ -1,0 +1,158 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { NO_SESSION, type SubmitAnswer, type SubmitPart } from '../../domain/submission.ts';
+import type { Provider, ProviderHandlers } from '../provider.ts';
+import { createLateAnswers } from '../lateAnswers.ts';
+import { readSmsAnswer, type SmsAnswer } from './answers.ts';
+import { createHealth, type Health } from './health.ts';
+import { ALREADY_TAKEN, inWords } from './errorCodes.ts';
+import { createProviderHttp } from './http.ts';
+import { type LookupAnswers, lookUp } from './lookup.ts';
+import { probe, urlsOf } from './profile.ts';
+import { smsForm, wouldBeReplaced } from './request.ts';
+import { callbackAddress, type SmsapiCredentials, type SmsapiSettings } from './settings.ts';
+import { createRoom } from './window.ts';
+
+export { testSmsapiRoute } from './profile.ts';
+
+// An answer that is late may still come within this time.
+const LATEST_ANSWER_MS = 60_000;
+const TIMED_OUT = 'timed_out';
+// What is not even written by this share of the time for an answer is not written at all.
+const WRITTEN_SHARE = 0.8;
+
+export interface SmsapiOptions {
+  /** The route's. */
+  name: string;
+  settings: SmsapiSettings;
+  credentials: SmsapiCredentials;
+  /** Where the callbacks with answers to look-ups are found. */
+  lookups: LookupAnswers;
+  onError: (error: unknown) => void;
+}
+
+/**
+ * The HTTP interface of SMSAPI.pl (https://www.smsapi.pl/docs/). It takes messages whole and cuts them itself. Delivery
+ * reports and replies come as callbacks to the API's process, not here; only what an answer itself reports does. While
+ * the provider does not work, nothing is handed over to it and its one session counts as closed.
+ */
+export function createSmsapiProvider(options: SmsapiOptions): Provider {
+  const { name, settings, credentials, onError } = options;
+  const http = createProviderHttp(urlsOf(settings), credentials.token);
+  const answerMs = settings.responseSeconds * 1000;
+  const health = createHealth((signal, lastError) => probe(http, signal, lastError));
+  const room = createRoom(settings.window);
+  const notifyUrl =
+    settings.callbackUrl === undefined
+      ? null
+      : callbackAddress(settings.callbackUrl, name, credentials, 'reports');
+  const open = new Set<Promise<unknown>>();
+  const lateAnswers = createLateAnswers(onError);
+  let handlers: ProviderHandlers | null = null;
+
+  const send = async (part: SubmitPart): Promise<SubmitAnswer> => {
+    const form = smsForm(part, settings, notifyUrl, Date.now());
+    const limits = { writtenWithinMs: WRITTEN_SHARE * answerMs, answeredWithinMs: LATEST_ANSWER_MS };
+    const exchange = await http.post('/sms.do', form, limits);
+    const read = readSmsAnswer(exchange, settings.errors);
+    tellDifference(part, read, onError);
+    if (read.answer.kind === 'accepted' && read.ended !== null) {
+      const { providerMessageId } = read.answer;
+      const report = { providerMessageId, reference: part.reference, state: read.ended, errorCode: null };
+      await handlers?.onReports([report]).catch(onError);
+    }
+    return read.answer;
+  };
+
+  return {
+    name,
+    takesWhole: true,
+    async submit(part, leave) {
+      await room.enter();
+      let sent: Promise<SubmitAnswer> | null = null;
+      try {
+        if (!health.works()) return { kind: 'broken', code: NO_SESSION };
+        if (!(await leave())) return { kind: 'withheld' };
+        if (wouldBeReplaced(part.text)) {
+          return { kind: 'refused', reason: 'invalid_content', code: 'placeholder' };
+        }
+        sent = send(part);
+        return await inTime(part.reference, sent);
+      } finally {
+        // A late answer keeps its place: a provider that has stopped answering is not given ever more.
+        if (sent === null) room.leave();
+        else void sent.finally(() => room.leave());
+      }
+    },
+    lookup: (msisdn) => lookUp({ http, route: name, answers: options.lookups, settings, onError }, msisdn),
+    start(given) {
+      handlers = given;
+      lateAnswers.start(given);
+      health.start();
+      return Promise.resolve();
+    },
+    state() {
+      const last = health.lastError();
+      return {
+        takesSubmits: health.works(),
+        sessions: health.works() ? 1 : 0,
+        sessionsWanted: 1,
+        window: settings.window,
+        inFlight: room.taken(),
+        failures: health.failures(),
+        lastError: last === null ? null : inWords(last.text),
+        lastErrorAt: last?.at ?? null,
+      };
+    },
+    async stop() {
+      await health.stop();
+      await orAfter(answerMs, Promise.allSettled([...open]));
+      await http.close();
+      await lateAnswers.stop();
+    },
+  };
+
+  async function inTime(reference: string, sent: Promise<SubmitAnswer>): Promise<SubmitAnswer> {
+    const done = sent.catch(onError);
+    open.add(done);
+    void done.finally(() => open.delete(done));
+    const answer = await orAfter(answerMs, sent);
+    if (answer !== null) {
+      judge(health, answer);
+      return answer;
+    }
+    health.failed(TIMED_OUT);
+    const told = sent.then((late) => tellLate(reference, late)).catch(onError);
+    open.add(told);
+    void told.finally(() => open.delete(told));
+    return { kind: 'unanswered', code: TIMED_OUT };
+  }
+
+  function tellLate(reference: string, late: SubmitAnswer): void {
+    if (late.kind === 'unanswered') return;
+    if (late.kind !== 'broken') health.succeeded();
+    lateAnswers.tell(reference, late);
+  }
+}
+
+// Who says that it took a message before has understood the request.
+function judge(health: Health, answer: SubmitAnswer): void {
+  const failed =
+    answer.kind === 'broken' || (answer.kind === 'unanswered' && answer.code !== String(ALREADY_TAKEN));
+  if (failed) health.failed(answer.code ?? 'unknown');
+  else health.succeeded();
+}
+
+function tellDifference(part: SubmitPart, { parts }: SmsAnswer, onError: (error: unknown) => void): void {
+  if (parts === null || parts === part.parts) return;
+  onError(new Error(`${part.reference}: cut into ${parts} parts by the provider, billed as ${part.parts}`));
+}
+
+/** What the work comes to; null when it takes longer. */
+async function orAfter<T>(ms: number, work: Promise<T>): Promise<T | null> {
+  const timer = new AbortController();
+  try {
+    return await Promise.race([work, delay(ms, null, { signal: timer.signal })]);
+  } finally {
+    timer.abort();
+  }
+}
