@@ -49,7 +49,7 @@ async function refuseEarlierSchema(sql: Database): Promise<void> {
   const [table] = await sql<
     { name: string | null }[]
   >`select to_regclass('public.schema_version')::text as name`;
-  if (table?.name == null) return;
+  if (table === undefined || table.name === null) return;
   const [first] = await sql<{ name: string }[]>`select name from schema_version where version = 1`;
   if (first !== undefined && first.name !== FIRST_MIGRATION) {
     throw new Error(

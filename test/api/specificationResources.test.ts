@@ -134,7 +134,7 @@ describe('the opt-out link of a message', () => {
 });
 
 describe('a reply', () => {
-  it('costs nothing, and has no receiving number where the route tells none', async () => {
+  it('costs nothing, and has no receiving number where the provider tells none', async () => {
     const account = await newAccount({ inboundNumber: '+48669900100' });
     const prefix = account.id.slice(-9).toUpperCase();
     await account.api.patch('/v1/account', { inbound_prefix: prefix });

@@ -44,7 +44,7 @@ async function fill(): Promise<void> {
 }
 
 describe('from the last release’s schema, with its data', () => {
-  test('every later migration runs, in its order', async () => {
+  test('every later migration runs, in its order', () => {
     const later = readdirSync(MIGRATIONS).filter((file) => file.slice(0, 3) > LAST_RELEASE);
     expect(applied).toEqual(later.sort().map((file) => `${Number(file.slice(0, 3))} ${file.split('.')[2]}`));
   });

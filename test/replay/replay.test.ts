@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { bundleWorkflows } from '../../worker/bundle.ts';
 import * as workflows from '../../workflows/index.ts';
 
-const FOLDER = new URL('./histories', import.meta.url);
+const FOLDER = new URL('./histories/', import.meta.url);
 const files = (await readdir(FOLDER, { recursive: true })).filter((file) => file.endsWith('.json')).sort();
 const histories = await Promise.all(
   files.map(async (file) => {

@@ -205,7 +205,7 @@ describe('by the last message', () => {
     expect(await settled(old, 'dawno')).toMatchObject({ state: 'matched', account_id: account });
   });
 
-  test('only accounts that receive on the number it was sent to; all, where the route does not tell', async () => {
+  test('only accounts that receive on the number it was sent to; all, where the provider does not tell', async () => {
     const [shared, own] = [await receiving(), await receiving({ number: '+48500600702' })];
     const phone = newPhone();
     const first = await wrote(own, phone, '2 days');
@@ -391,7 +391,7 @@ describe('nothing is lost or doubled', () => {
     expect(errors).toEqual([]);
   });
 
-  test('what cannot be stored is replaced; numbers are read as routes write them', async () => {
+  test('what cannot be stored is replaced; numbers are read as providers write them', async () => {
     const account = await receiving({ prefix: 'DZIWNE' });
     const phone = newPhone();
     const text = 'dziwne \0a\ud800b\udc00 😀 \u202e';

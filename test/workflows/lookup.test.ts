@@ -78,7 +78,7 @@ test('without money it ends refused, and asks nobody', async () => {
 test.each([
   ['915', { state: 'failed', reason: 'failed' }],
   ['916', TIMED_OUT],
-])('a route that does not tell (%s) is asked once, and its price comes back', async (ending, outcome) => {
+])('a provider that does not tell (%s) is asked once, and its price comes back', async (ending, outcome) => {
   const account = await pipeline.account({ balance: 100 });
   const id = await writtenLookup(pipeline, account, ending);
   expect(await lookUp(pipeline, account, id)).toEqual(outcome);
