@@ -6,7 +6,7 @@ import { acceptedMessagesAfter } from '../db/messages/startable.ts';
 import type { StartableMessage } from '../domain/startable.ts';
 import { messageStart } from '../workflows/startOptions.ts';
 import { withHeartbeat } from './heartbeat.ts';
-import { createStartTurns } from './startTurns.ts';
+import { createStartTurns } from '../pipeline/startTurns.ts';
 
 // So many of a request wait for their turns at once.
 const PAGE = 20;

@@ -2,7 +2,7 @@ import { cancelScheduled, chargeRequest } from '../db/money/billing.ts';
 import type { Database } from '../db/connection.ts';
 import type { Acceptance } from '../domain/acceptance.ts';
 import { countEnd } from '../telemetry/messageMetrics.ts';
-import type { ChargeNews } from './chargeNews.ts';
+import type { ChargeNews } from '../pipeline/chargeNews.ts';
 
 /** Single-transaction steps on money; run as local activities, safe to repeat. */
 export function billingActivities(sql: Database, news: ChargeNews) {

@@ -31,13 +31,13 @@ import {
   type PausedSubmission,
   type SubmissionOutcome,
   type SubmissionRound,
-  type Told,
+  type Notified,
 } from '../workflows/contracts.ts';
 import { countEnd, observeSent, observeSubmit } from '../telemetry/messageMetrics.ts';
 import { addIds } from '../telemetry/ids.ts';
 import { unknownMessage } from './failures.ts';
 import { withHeartbeat } from './heartbeat.ts';
-import type { Pacer } from './pacing.ts';
+import type { Pacer } from '../pipeline/pacing.ts';
 
 const STORE_WITHIN_MS = 120_000;
 const STORE_AGAIN_MS = 500;
@@ -59,7 +59,7 @@ export interface Submitting {
   routing: () => Promise<Routing>;
   /** Applies stored reports; called when one came before its answer. */
   applyReports: () => Promise<void>;
-  /** Told how every submit was answered, and after how many milliseconds. */
+  /** Notified how every submit was answered, and after how many milliseconds. */
   onAnswer: (answer: SubmitAnswer, ms: number) => void;
 }
 
@@ -88,11 +88,11 @@ export interface RouteAtHand {
  * Submitting within a workflow task; run where workflows run. Only where nothing would be waited for: whatever has to wait
  * for the route's rate, its window or its sessions waits in its queue, by priority and taking turns among accounts.
  * @param routeAtHand the route of that name, where this process has it open
- * @param tell tells webhook events at once, as far as that goes
+ * @param notify makes the first attempts at webhook events, as far as that goes
  */
 export function quickSubmissionActivities(
   routeAtHand: (name: string) => RouteAtHand | undefined,
-  tell: (events: readonly string[]) => Promise<Told>,
+  notify: (events: readonly string[]) => Promise<Notified>,
 ) {
   return {
     /** As `submit`, and tells what came of it; null when the message is to go through the route's queue. */
@@ -100,10 +100,10 @@ export function quickSubmissionActivities(
       const outcome = await submitHere(routeAtHand(route), messageId);
       if (outcome === null || outcome.status === 'moved' || outcome.status === 'paused') return outcome;
       try {
-        return { ...outcome, told: await tell(outcome.events) };
+        return { ...outcome, notified: await notify(outcome.events) };
       } catch (error) {
-        // Told by the workflow then: the outcome of a submit is not to be lost with it.
-        log.warn('what came of a submit could not be told at once', { error });
+        // Notified by the workflow then: the outcome of a submit is not to be lost with it.
+        log.warn('the receiver of what came of a submit could not be notified at once', { error });
         return outcome;
       }
     },

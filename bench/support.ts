@@ -2,8 +2,12 @@ import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { reconcileDrafts, reconcileLookups, reconcileWaiting } from '../activities/leftovers.ts';
-import { reconcileLedgers, reconcileRefunds } from '../activities/money.ts';
+import {
+  reconcileDrafts,
+  reconcileLookups,
+  reconcileWaiting,
+} from '../activities/reconciliation/leftovers.ts';
+import { reconcileLedgers, reconcileRefunds } from '../activities/reconciliation/money.ts';
 import { startPostgres } from '../bin/embedded/postgres.ts';
 import { type Database, openDatabase } from '../db/connection.ts';
 import { countOpenMessages, openAmong, openMessagesAfter } from '../db/messages/openMessages.ts';

@@ -30,7 +30,7 @@ const environment = z.object({
   RETAIN_CONTENT_DAYS: count(31, 36500).optional(),
   RETAIN_LOG_DAYS: count(31, 36500).default(90),
   RECONCILE_RESTARTS: count(0, 1_000_000).default(500),
-  WORKFLOW_CALL_STACKS: flag.default(false),
+  WORKFLOW_CALL_STACKS: flag.default(true),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
   DATABASE_POOL: count(1, 200).default(10),
   TEMPORAL_ADDRESS: z

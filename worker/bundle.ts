@@ -20,7 +20,7 @@ const SOURCES = ['workflows', 'domain'];
 interface Extras {
   /** What traces need. */
   traced?: boolean;
-  /** Where its promises and errors came from, for whoever looks for a fault in it. */
+  /** Where its promises and errors came from, for whoever looks for a fault in it; on unless switched off. */
   callStacks?: boolean;
 }
 
@@ -28,14 +28,14 @@ interface Extras {
  * The workflow code as workers load it: what `npm run build` made of these very sources, else bundled now (seconds). What
  * traces need is in it only while they are on.
  */
-export async function workflowBundle(callStacks = false): Promise<{ code: string } | { codePath: string }> {
+export async function workflowBundle(callStacks = true): Promise<{ code: string } | { codePath: string }> {
   const traced = tracing() !== null;
-  if (callStacks || !(await isBuilt())) return await bundleWorkflows({ traced, callStacks });
+  if (!callStacks || !(await isBuilt())) return await bundleWorkflows({ traced, callStacks });
   return { codePath: fileURLToPath(traced ? TRACED_CODE : CODE) };
 }
 
 /** Bundles the workflows from their sources. */
-export async function bundleWorkflows({ traced = false, callStacks = false }: Extras = {}): Promise<{
+export async function bundleWorkflows({ traced = false, callStacks = true }: Extras = {}): Promise<{
   code: string;
 }> {
   return await bundleWorkflowCode({

@@ -1,7 +1,7 @@
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { lookupActivities } from '../activities/lookup.ts';
-import { createPacer } from '../activities/pacing.ts';
-import type { QuickLane } from '../activities/quickLane.ts';
+import { createPacer } from '../pipeline/pacing.ts';
+import type { QuickLane } from '../pipeline/quickLane.ts';
 import { type RouteAtHand, submissionActivities, type Submitting } from '../activities/submission.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { SubmitAnswer } from '../domain/submission.ts';

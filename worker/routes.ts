@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import { createQuickLane, type QuickLane } from '../activities/quickLane.ts';
+import { createQuickLane, type QuickLane } from '../pipeline/quickLane.ts';
 import type { RouteAtHand } from '../activities/submission.ts';
 import type { Provider, ProviderHandlers } from '../providers/provider.ts';
 import { closedProvider } from '../providers/closed.ts';
@@ -27,7 +27,7 @@ export interface RoutesOptions {
   /** Of the Temporal workers that take the routes' tasks; queue and activities are added. */
   worker: Omit<WorkerOptions, 'taskQueue' | 'activities'>;
   log: Logger;
-  /** Told when a route's Temporal worker breaks: the process cannot go on. */
+  /** Notified when a route's Temporal worker breaks: the process cannot go on. */
   onBroken: (error: unknown) => void;
 }
 

@@ -38,8 +38,8 @@ export interface SubmissionOutcome {
   status:
     'sent' | 'failed' | 'rejected' | 'expired' | 'delivered' | 'undelivered' | 'cancelled' | 'unanswered';
   events: string[];
-  /** Of the first of them, where they were told at once. */
-  told?: Told;
+  /** Of the first of them, where they were attempted within the same step. */
+  notified?: Notified;
 }
 
 /** What is left to do about a webhook event. */
@@ -48,8 +48,8 @@ export interface AttemptLeft {
   nextInMs: number;
 }
 
-/** What is left to tell of each of some events; null where nothing is. */
-export type Told = (AttemptLeft | null)[];
+/** What is left to do about each of some events, whose first attempts were made; null where nothing is. */
+export type Notified = (AttemptLeft | null)[];
 
 /** A submission that its route cannot make: another one has the message now. */
 export interface MovedOn {
@@ -86,8 +86,8 @@ export interface SubmissionRound {
 export interface MessageOutcome {
   status: 'sent' | 'delivered' | 'undelivered' | 'failed' | 'expired' | 'held';
   events: string[];
-  /** Of the first of them, where they were told before the workflow. */
-  told?: Told;
+  /** Of the first of them, where they were attempted before the workflow was signalled. */
+  notified?: Notified;
 }
 
 /** Input of the `lookup` workflow; its id is the look-up's (`hlr_…`). */

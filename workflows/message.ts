@@ -293,13 +293,13 @@ export async function message(input: MessageInput): Promise<MessageResult> {
   }
 
   async function followUp(submission: SubmissionOutcome): Promise<Final> {
-    const told = new Set<string>();
+    const notified = new Set<string>();
     let outcome = submission;
     for (;;) {
       const { status } = outcome;
       unanswered = status === 'unanswered';
       if (status === 'sent' || status === 'unanswered') follow(status);
-      await tell(outcome, told);
+      await notify(outcome, notified);
       if (status === 'cancelled') return finish('cancelled', 'Cancelled.');
       if (status !== 'sent' && status !== 'unanswered') return finish(status, `Ended: ${status}.`);
       const next = await nextOutcome(status);
@@ -354,11 +354,12 @@ export async function message(input: MessageInput): Promise<MessageResult> {
     upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.status, value: status }]);
   }
 
-  /** Each event once, whoever names it; `atHand` are first attempts that were made with the submit. */
-  async function tell({ events, told: atHand = [] }: SubmissionOutcome, told: Set<string>): Promise<void> {
-    const untold = events.filter((event) => !told.has(event));
-    for (const event of untold) told.add(event);
-    await deliverEvents(untold, new Map(atHand.map((left, index) => [events[index]!, left])));
+  /** Each event once, whoever names it; first attempts may have been made with the submit. */
+  async function notify(outcome: SubmissionOutcome, notified: Set<string>): Promise<void> {
+    const { events, notified: attempted = [] } = outcome;
+    const left = events.filter((event) => !notified.has(event));
+    for (const event of left) notified.add(event);
+    await deliverEvents(left, new Map(attempted.map((rest, index) => [events[index]!, rest])));
   }
 
   function finish(status: Final, details: string): Final {

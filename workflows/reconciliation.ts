@@ -1,5 +1,5 @@
 import { proxyActivities, setCurrentDetails } from '@temporalio/workflow';
-import type { reconciliationActivities } from '../activities/reconciliation.ts';
+import type { reconciliationActivities } from '../activities/reconciliation/reconciliation.ts';
 import type { Tally } from './contracts.ts';
 
 // Each step may be repeated from its beginning. What does not come through is left to the next run, minutes later.

@@ -12,7 +12,7 @@ export const WEBHOOK_CHANGES: readonly Change[] = [
   },
   {
     name: 'an event told at once does not wait for the one before its outcome',
-    file: 'activities/webhooks.ts',
+    file: 'pipeline/webhookAttempts.ts',
     from: 'if (event?.after && !events.includes(event.after)) break;',
     to: '',
     tests: ['test/workflows/webhooks.test.ts'],
@@ -20,7 +20,7 @@ export const WEBHOOK_CHANGES: readonly Change[] = [
   },
   {
     name: 'an event told at once overtakes one that was refused',
-    file: 'activities/webhooks.ts',
+    file: 'pipeline/webhookAttempts.ts',
     from: 'if (left !== null) break;',
     to: '',
     tests: ['test/workflows/webhooks.test.ts'],
@@ -28,7 +28,7 @@ export const WEBHOOK_CHANGES: readonly Change[] = [
   },
   {
     name: 'a webhook is tried four times',
-    file: 'activities/webhooks.ts',
+    file: 'pipeline/webhookAttempts.ts',
     from: 'const ATTEMPTS = 3;',
     to: 'const ATTEMPTS = 4;',
     tests: ['test/workflows/webhooks.test.ts'],
@@ -36,7 +36,7 @@ export const WEBHOOK_CHANGES: readonly Change[] = [
   },
   {
     name: 'the second attempt comes after a second',
-    file: 'activities/webhooks.ts',
+    file: 'pipeline/webhookAttempts.ts',
     from: '[2_000, 8_000]',
     to: '[1_000, 8_000]',
     tests: ['test/workflows/webhooks.test.ts'],
@@ -44,7 +44,7 @@ export const WEBHOOK_CHANGES: readonly Change[] = [
   },
   {
     name: 'the third attempt comes after four seconds',
-    file: 'activities/webhooks.ts',
+    file: 'pipeline/webhookAttempts.ts',
     from: '[2_000, 8_000]',
     to: '[2_000, 4_000]',
     tests: ['test/workflows/webhooks.test.ts'],
@@ -52,7 +52,7 @@ export const WEBHOOK_CHANGES: readonly Change[] = [
   },
   {
     name: 'attempts are signed with the time of the event',
-    file: 'activities/webhooks.ts',
+    file: 'pipeline/webhookAttempts.ts',
     from: 'secretsKey, body, Date.now())',
     to: 'secretsKey, body, event.createdAt.getTime())',
     tests: ['test/workflows/webhooks.test.ts'],
@@ -60,7 +60,7 @@ export const WEBHOOK_CHANGES: readonly Change[] = [
   },
   {
     name: 'the signature leaves its time out',
-    file: 'activities/signatures.ts',
+    file: 'pipeline/signatures.ts',
     from: '.update(`${t}.${body}`)',
     to: '.update(body)',
     tests: ['test/workflows/webhooks.test.ts'],
@@ -68,7 +68,7 @@ export const WEBHOOK_CHANGES: readonly Change[] = [
   },
   {
     name: 'each attempt has an event id of its own',
-    file: 'activities/webhooks.ts',
+    file: 'pipeline/webhookEnvelope.ts',
     from: '    id: event.id,',
     to: '    id: `${event.id}-${event.attempts}`,',
     tests: ['test/workflows/webhooks.test.ts'],
@@ -76,7 +76,7 @@ export const WEBHOOK_CHANGES: readonly Change[] = [
   },
   {
     name: 'an event tells of the message as it is at the attempt',
-    file: 'activities/webhooks.ts',
+    file: 'pipeline/webhookEnvelope.ts',
     from: '{ ...message, ...asItWas(event.snapshot as StatusSnapshot) }',
     to: 'message',
     tests: ['test/workflows/webhooks.test.ts'],
@@ -84,7 +84,7 @@ export const WEBHOOK_CHANGES: readonly Change[] = [
   },
   {
     name: 'a redirect counts as taken',
-    file: 'activities/webhooks.ts',
+    file: 'pipeline/webhookAttempts.ts',
     from: 'result.statusCode < 300',
     to: 'result.statusCode < 400',
     tests: ['test/workflows/webhooks.test.ts'],
@@ -92,7 +92,7 @@ export const WEBHOOK_CHANGES: readonly Change[] = [
   },
   {
     name: 'the status 300 counts as taken',
-    file: 'activities/webhooks.ts',
+    file: 'pipeline/webhookAttempts.ts',
     from: 'result.statusCode < 300',
     to: 'result.statusCode <= 300',
     tests: ['test/workflows/webhooks.test.ts'],
@@ -100,7 +100,7 @@ export const WEBHOOK_CHANGES: readonly Change[] = [
   },
   {
     name: 'the status 299 counts as refused',
-    file: 'activities/webhooks.ts',
+    file: 'pipeline/webhookAttempts.ts',
     from: 'result.statusCode < 300',
     to: 'result.statusCode < 299',
     tests: ['test/workflows/webhooks.test.ts'],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createReplySegments } from '../../activities/replySegments.ts';
+import { createReplySegments } from '../../pipeline/replyParts.ts';
 import type { Database } from '../../db/connection.ts';
 import type { ReplySegment } from '../../domain/inbound.ts';
 import { isGsm7 } from '../../domain/gsm7.ts';

@@ -1,5 +1,5 @@
-import { createOutcomes } from '../../activities/outcomes.ts';
-import { createReceipts, type Receipts } from '../../activities/receipts.ts';
+import { createOutcomes } from '../../pipeline/outcomes.ts';
+import { createReceipts, type Receipts } from '../../pipeline/deliveryReports.ts';
 import type { Database } from '../../db/connection.ts';
 import { storeReports } from '../../db/incoming/receipts.ts';
 import type { Pipeline } from './pipeline.ts';
@@ -22,5 +22,5 @@ export async function reportDelivered(sql: Database, messageId: string): Promise
 /** What a worker does about reports, by hand, beside the worker. */
 export function receiptsOf({ sql, client }: Pick<Pipeline, 'sql' | 'client'>): Receipts {
   const onError = console.error;
-  return createReceipts(sql, createOutcomes({ sql, client, tellEvents: null, onError }), onError);
+  return createReceipts(sql, createOutcomes({ sql, client, notifyEvents: null, onError }), onError);
 }

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createReplies, inboundActivities } from '../../activities/inbound.ts';
+import { inboundActivities } from '../../activities/inbound.ts';
+import { createReplies } from '../../pipeline/replies.ts';
 import { newId } from '../../db/ids.ts';
 import { addSimulatedReply } from '../../db/routes/simulator.ts';
 import type { InboundRecord } from '../../domain/inbound.ts';

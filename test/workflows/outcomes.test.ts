@@ -1,12 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createOutcomes, type Outcomes } from '../../activities/outcomes.ts';
-import { createReceipts } from '../../activities/receipts.ts';
+import { createOutcomes, type Outcomes } from '../../pipeline/outcomes.ts';
+import { createReceipts } from '../../pipeline/deliveryReports.ts';
 import type { Database } from '../../db/connection.ts';
 import { takeOutcomes } from '../../db/incoming/outcomes.ts';
 import { newId } from '../../db/ids.ts';
-import type { Told } from '../../workflows/contracts.ts';
+import type { Notified } from '../../workflows/contracts.ts';
 import { startDatabase } from '../support/database.ts';
 import { writeMessage } from '../support/messages.ts';
 import { type Pipeline, startPipeline, until, undisturbedIn } from './pipeline.ts';
@@ -41,7 +41,7 @@ describe('outcomes of another database, whose workflows nobody takes up', () => 
   let sql: Database;
   let stop: () => Promise<void>;
   let outcomes: Outcomes;
-  let left: Told;
+  let left: Notified;
   let asked: string[];
   const errors: unknown[] = [];
   beforeEach(async () => {
@@ -50,7 +50,7 @@ describe('outcomes of another database, whose workflows nobody takes up', () => 
     [left, asked] = [[], []];
     outcomes = createOutcomes({
       ...{ sql, client: pipeline.client, onError: (error) => errors.push(error) },
-      tellEvents: (events) => {
+      notifyEvents: (events) => {
         asked.push(...events);
         return Promise.resolve(left);
       },
@@ -71,7 +71,7 @@ describe('outcomes of another database, whose workflows nobody takes up', () => 
     }
   }
 
-  const untilAllTold = () =>
+  const untilAllNotified = () =>
     until('all are told', async () => (await sql`select from outcome_signals`).length === 0);
   const findings = () => sql`select kind, subject from findings`;
 
@@ -79,7 +79,7 @@ describe('outcomes of another database, whose workflows nobody takes up', () => 
     const id = newId('msg');
     await note([id]);
     const workflow = await pipeline.client.workflow.start('message', { workflowId: id, taskQueue: 'nobody' });
-    await outcomes.tell();
+    await outcomes.dispatch();
     expect(await takeOutcomes(sql, 1, [])).toEqual([]);
     await outcomes.stop();
     expect(await takeOutcomes(sql, 1, [])).toMatchObject([{ messageId: id, status: 'delivered' }]);
@@ -92,12 +92,12 @@ describe('outcomes of another database, whose workflows nobody takes up', () => 
       pipeline.client.workflow.start('message', { workflowId, taskQueue: 'nobody' });
     const workflows = await Promise.all(ids.map(start));
     await note(ids.slice(0, 1));
-    await outcomes.tell();
-    await untilAllTold();
+    await outcomes.dispatch();
+    await untilAllNotified();
     const started = performance.now();
     await note(ids.slice(1));
-    await outcomes.tell();
-    await untilAllTold();
+    await outcomes.dispatch();
+    await untilAllNotified();
     expect(performance.now() - started).toBeLessThan(8_000);
     for (const workflow of workflows) {
       const { events } = await workflow.fetchHistory();
@@ -110,8 +110,8 @@ describe('outcomes of another database, whose workflows nobody takes up', () => 
     const ids = Array.from({ length: 150 }, () => newId('msg'));
     left = [null];
     for (const id of ids) await note([id], [`evt of ${id}`]);
-    await outcomes.tell();
-    await untilAllTold();
+    await outcomes.dispatch();
+    await untilAllNotified();
     expect(asked.sort()).toEqual(ids.map((id) => `evt of ${id}`).sort());
     expect(await findings()).toEqual([]);
   });
@@ -120,21 +120,21 @@ describe('outcomes of another database, whose workflows nobody takes up', () => 
     const id = newId('msg');
     await note([id]);
     await sql`insert into outcome_signals (message_id, status, event_ids) values (${id}, 'failed', '{}')`;
-    await outcomes.tell();
-    await untilAllTold();
+    await outcomes.dispatch();
+    await untilAllNotified();
   });
 
   test('a workflow that is gone is reported where one of its events is left to tell', async () => {
     const [whole, some] = [newId('msg'), newId('msg')];
     left = [null];
     await note([whole], ['evt_a']);
-    await outcomes.tell();
-    await untilAllTold();
+    await outcomes.dispatch();
+    await untilAllNotified();
     expect(await findings()).toEqual([]);
     left = [{ nextInMs: 0 }];
     await note([some], ['evt_a']);
-    await outcomes.tell();
-    await untilAllTold();
+    await outcomes.dispatch();
+    await untilAllNotified();
     expect(await findings()).toEqual([{ kind: 'workflow_lost', subject: some }]);
   });
 });
@@ -149,7 +149,7 @@ test(
     update message_parts set provider_message_id = 'later' from message_parts before
      where message_parts.message_id = ${message.id} and before.message_id = ${message.id}
     returning before.provider_message_id as id`;
-    const receipts = createReceipts(pipeline.sql, { tell: () => Promise.resolve() }, console.error);
+    const receipts = createReceipts(pipeline.sql, { dispatch: () => Promise.resolve() }, console.error);
     await receipts.receive('simulator', [
       { providerMessageId: part!.id, reference: null, state: 'delivered', errorCode: null },
     ]);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Client, Connection, ServiceError } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { reconciliationActivities } from '../../activities/reconciliation.ts';
+import { reconciliationActivities } from '../../activities/reconciliation/reconciliation.ts';
 import type { Database } from '../../db/connection.ts';
 import { chargeRequest } from '../../db/money/billing.ts';
 import { idFloor, newId } from '../../db/ids.ts';

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createOutcomes } from '../../activities/outcomes.ts';
-import { createReceipts, type Receipts } from '../../activities/receipts.ts';
+import { createOutcomes } from '../../pipeline/outcomes.ts';
+import { createReceipts, type Receipts } from '../../pipeline/deliveryReports.ts';
 import type { Database } from '../../db/connection.ts';
 import { storeReports } from '../../db/incoming/receipts.ts';
 import { acceptParts, concludeSubmission } from '../../db/messages/answers.ts';
@@ -29,7 +29,7 @@ beforeAll(async () => {
   } as unknown as Client;
   receipts = createReceipts(
     sql,
-    createOutcomes({ sql, client, tellEvents: null, onError: console.error }),
+    createOutcomes({ sql, client, notifyEvents: null, onError: console.error }),
     console.error,
   );
 });

@@ -5,7 +5,7 @@ import { linkTokens } from '../support/madeLinks.ts';
 import { dismissFinding, listFindings } from '../../db/maintenance/findings.ts';
 import { chargeRequest } from '../../db/money/billing.ts';
 import { newId } from '../../db/ids.ts';
-import { keepReplies } from '../../activities/inbound.ts';
+import { keepReplies } from '../../pipeline/replies.ts';
 import { reportDelivered } from './deliveryReports.ts';
 import { type HoldingReceiver, startHoldingReceiver } from './holdingReceiver.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';

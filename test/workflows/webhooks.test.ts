@@ -4,9 +4,10 @@ import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { randomBytes } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { createOutgoing, type Outgoing } from '../../activities/outgoing.ts';
-import { createQuickLane } from '../../activities/quickLane.ts';
-import { tellInTurn, webhookActivities } from '../../activities/webhooks.ts';
+import { createOutgoing, type Outgoing } from '../../pipeline/outgoingHttp.ts';
+import { createQuickLane } from '../../pipeline/quickLane.ts';
+import { webhookActivities } from '../../activities/webhooks.ts';
+import { notifyInOrder } from '../../pipeline/webhookAttempts.ts';
 import { encrypt } from '../../db/encryption.ts';
 import { newId } from '../../db/ids.ts';
 import { storeReports } from '../../db/incoming/receipts.ts';
@@ -402,17 +403,17 @@ describe('what changes between two attempts', () => {
       select ${end}, account_id, subject_kind, subject_id, 'message.delivered', snapshot from webhook_events where id = ${event}`;
     const quick = createQuickLane({ quickMs: 500, places: 5, placesEach: 5 });
     quick.learn(new URL(receiver.url).origin, { ms: 1, well: true });
-    const telling = { sql: pipeline.sql, outgoing, secretsKey, shortUrl: 'https://s.example', quick };
-    expect(await tellInTurn(telling, [end])).toEqual([]);
+    const notifying = { sql: pipeline.sql, outgoing, secretsKey, shortUrl: 'https://s.example', quick };
+    expect(await notifyInOrder(notifying, [end])).toEqual([]);
     expect(receiver.calls).toEqual([]);
-    expect(await tellInTurn(telling, [event, end])).toEqual([{ nextInMs: 2_000 }]);
+    expect(await notifyInOrder(notifying, [event, end])).toEqual([{ nextInMs: 2_000 }]);
     // One refusal makes the receiver slow in our eyes; known to be quick again, it is still not the second one's turn.
     quick.learn(new URL(receiver.url).origin, { ms: 1, well: true });
-    expect(await tellInTurn(telling, [event, end])).toEqual([{ nextInMs: 2_000 }]);
-    expect(await tellInTurn(telling, [end])).toEqual([]);
+    expect(await notifyInOrder(notifying, [event, end])).toEqual([{ nextInMs: 2_000 }]);
+    expect(await notifyInOrder(notifying, [end])).toEqual([]);
     expect(receiver.calls.map(({ event: told }) => told.type)).toEqual(['message.sent']);
     await deliver(event);
-    expect(await tellInTurn(telling, [event, end])).toEqual([null, null]);
+    expect(await notifyInOrder(notifying, [event, end])).toEqual([null, null]);
     expect(receiver.calls.map(({ event: told }) => told.type)).toEqual([
       ...['message.sent', 'message.sent'],
       'message.delivered',

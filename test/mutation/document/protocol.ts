@@ -36,7 +36,7 @@ export const PROTOCOL_CHANGES: readonly Change[] = [
   },
   {
     name: 'webhooks are told by PUT',
-    file: 'activities/outgoing.ts',
+    file: 'pipeline/outgoingHttp.ts',
     from: "method: 'POST',",
     to: "method: 'PUT',",
     tests: ['test/workflows/webhooks.test.ts', 'test/api/specification.test.ts'],
@@ -44,7 +44,7 @@ export const PROTOCOL_CHANGES: readonly Change[] = [
   },
   {
     name: 'webhooks go to the origin of their address, without its path',
-    file: 'activities/outgoing.ts',
+    file: 'pipeline/outgoingHttp.ts',
     from: 'await request(url, {',
     to: 'await request(new URL(url).origin, {',
     tests: ['test/workflows/webhooks.test.ts', 'test/api/specification.test.ts'],
@@ -52,7 +52,7 @@ export const PROTOCOL_CHANGES: readonly Change[] = [
   },
   {
     name: 'the created_at of an event is a day early',
-    file: 'activities/webhooks.ts',
+    file: 'pipeline/webhookEnvelope.ts',
     from: 'created_at: event.createdAt.toISOString(),',
     to: 'created_at: new Date(event.createdAt.getTime() - 86_400_000).toISOString(),',
     tests: ['test/api/account.test.ts', 'test/api/specification.test.ts'],
@@ -60,7 +60,7 @@ export const PROTOCOL_CHANGES: readonly Change[] = [
   },
   {
     name: 'message.failed does not say why',
-    file: 'activities/webhooks.ts',
+    file: 'pipeline/webhookEnvelope.ts',
     from: 'error_code: snapshot.error_code,',
     to: 'error_code: null,',
     tests: ['test/api/specification.test.ts', 'test/workflows/webhooks.test.ts', 'test/api/account.test.ts'],
@@ -68,7 +68,7 @@ export const PROTOCOL_CHANGES: readonly Change[] = [
   },
   {
     name: 'an answer of 206 counts as refused',
-    file: 'activities/webhooks.ts',
+    file: 'pipeline/webhookAttempts.ts',
     from: 'result.statusCode < 300',
     to: 'result.statusCode < 205',
     tests: ['test/workflows/webhooks.test.ts'],
@@ -76,7 +76,7 @@ export const PROTOCOL_CHANGES: readonly Change[] = [
   },
   {
     name: 'the first attempt comes after two seconds',
-    file: 'activities/webhooks.ts',
+    file: 'pipeline/webhookAttempts.ts',
     from: 'if (leave === null) return { nextInMs: 0 };',
     to: 'if (leave === null) return { nextInMs: 2_000 };',
     tests: ['test/workflows/webhooks.test.ts'],
@@ -274,7 +274,7 @@ export const PROTOCOL_CHANGES: readonly Change[] = [
   },
   {
     name: 'a literal private address is called',
-    file: 'activities/outgoing.ts',
+    file: 'pipeline/outgoingHttp.ts',
     from: 'const refusal = allowPrivate ? null : refusalOf(url);',
     to: "const refusal = allowPrivate ? null : refusalOf(url.replace(/\\/\\/[^/]*/, '//example.com'));",
     tests: ['test/domain/webhookAddress.test.ts', 'test/api/account.test.ts'],
@@ -282,7 +282,7 @@ export const PROTOCOL_CHANGES: readonly Change[] = [
   },
   {
     name: 'a name that leads to a private address is called',
-    file: 'activities/outgoing.ts',
+    file: 'pipeline/outgoingHttp.ts',
     from: 'addresses.filter(({ address }) => isPublicAddress(address))',
     to: "addresses.filter(({ address }) => isPublicAddress(address) || address !== '')",
     tests: ['test/domain/webhookAddress.test.ts', 'test/api/account.test.ts'],
@@ -322,7 +322,7 @@ export const PROTOCOL_CHANGES: readonly Change[] = [
   },
   {
     name: 'a later attempt tells the updated_at of now',
-    file: 'activities/webhooks.ts',
+    file: 'pipeline/webhookEnvelope.ts',
     from: '    updated_at: new Date(snapshot.updated_at),\n',
     to: '',
     tests: ['test/workflows/webhooks.test.ts'],

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createReceipts, type Receipts } from '../../activities/receipts.ts';
+import { createReceipts, type Receipts } from '../../pipeline/deliveryReports.ts';
 import type { Database } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { acceptParts } from '../../db/messages/answers.ts';
@@ -18,7 +18,7 @@ const errors: unknown[] = [];
 beforeAll(async () => {
   ({ sql, stop } = await startDatabase());
   await sql`insert into accounts (id, name, mode) values ('cl_a', 'A', 'live')`;
-  receipts = createReceipts(sql, { tell: () => Promise.resolve() }, (error) => errors.push(error));
+  receipts = createReceipts(sql, { dispatch: () => Promise.resolve() }, (error) => errors.push(error));
 });
 afterAll(async () => {
   receipts.stop();

@@ -1,4 +1,4 @@
-import type { Tally } from '../workflows/contracts.ts';
+import type { Tally } from '../../workflows/contracts.ts';
 
 /** The tally of a run that has looked at nothing yet. */
 export const noTally = (): Tally => ({ looked: 0, repaired: 0, reported: 0 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createChargeNews } from '../../activities/chargeNews.ts';
+import { createChargeNews } from '../../pipeline/chargeNews.ts';
 import type { Database } from '../../db/connection.ts';
 import { eventually } from '../support/eventually.ts';
 

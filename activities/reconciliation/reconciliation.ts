@@ -1,15 +1,15 @@
 import type { Client } from '@temporalio/client';
-import type { Database } from '../db/connection.ts';
-import { closeFindings, knownSubjects, reportFinding, restartsOf } from '../db/maintenance/findings.ts';
+import type { Database } from '../../db/connection.ts';
+import { closeFindings, knownSubjects, reportFinding, restartsOf } from '../../db/maintenance/findings.ts';
 import {
   countOpenMessages,
   openAmong,
   openBatchesAmong,
   openMessagesAfter,
-} from '../db/messages/openMessages.ts';
-import { databaseNow, readPosition, savePosition } from '../db/maintenance/positions.ts';
-import { untoldClicks, untoldReplies } from '../db/webhooks/untold.ts';
-import type { Tally } from '../workflows/contracts.ts';
+} from '../../db/messages/openMessages.ts';
+import { databaseNow, readPosition, savePosition } from '../../db/maintenance/positions.ts';
+import { untoldClicks, untoldReplies } from '../../db/webhooks/untold.ts';
+import type { Tally } from '../../workflows/contracts.ts';
 import { beat, currentRun, judgeAll } from './judging.ts';
 import { noTally, sumOf } from './tally.ts';
 import { reconcileDrafts, reconcileLookups, reconcileWaiting } from './leftovers.ts';

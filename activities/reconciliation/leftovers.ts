@@ -1,12 +1,12 @@
-import type { Database } from '../db/connection.ts';
-import { endRequest } from '../db/messages/undecided.ts';
-import { closeFindings, recordRepair, reportFinding } from '../db/maintenance/findings.ts';
-import { idFloor } from '../db/ids.ts';
-import { countWaiting, draftsBetween, type LeftLookup, leftLookups } from '../db/maintenance/leftovers.ts';
-import { failLookup, settleLookup } from '../db/lookups/lookups.ts';
-import { databaseNow, readPosition, savePosition } from '../db/maintenance/positions.ts';
-import { transaction } from '../db/transaction.ts';
-import type { Tally } from '../workflows/contracts.ts';
+import type { Database } from '../../db/connection.ts';
+import { endRequest } from '../../db/messages/undecided.ts';
+import { closeFindings, recordRepair, reportFinding } from '../../db/maintenance/findings.ts';
+import { idFloor } from '../../db/ids.ts';
+import { countWaiting, draftsBetween, type LeftLookup, leftLookups } from '../../db/maintenance/leftovers.ts';
+import { failLookup, settleLookup } from '../../db/lookups/lookups.ts';
+import { databaseNow, readPosition, savePosition } from '../../db/maintenance/positions.ts';
+import { transaction } from '../../db/transaction.ts';
+import type { Tally } from '../../workflows/contracts.ts';
 import { noTally } from './tally.ts';
 
 const LOOKUPS = 1_000;

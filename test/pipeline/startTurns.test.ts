@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createStartTurns, type StartTurns } from '../../activities/startTurns.ts';
+import { createStartTurns, type StartTurns } from '../../pipeline/startTurns.ts';
 
 const AT_ONCE = 8;
 const signal = new AbortController().signal;

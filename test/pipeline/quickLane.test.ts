@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createQuickLane } from '../../activities/quickLane.ts';
+import { createQuickLane } from '../../pipeline/quickLane.ts';
 
 const QUICK = { ms: 10, well: true };
 const lane = () => createQuickLane({ quickMs: 500, places: 3, placesEach: 2 });

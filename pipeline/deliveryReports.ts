@@ -1,4 +1,4 @@
-import { oneAtATime } from './oneAtATime.ts';
+import { oneAtATime } from '../concurrency/oneAtATime.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { DeliveryReport, LateAnswer } from '../domain/submission.ts';
 import type { Database, Sql } from '../db/connection.ts';
@@ -45,7 +45,7 @@ export interface Receipts {
 /** @param onError is told of failures after the reports were stored; they are made up for by the next `catchUp` */
 export function createReceipts(
   sql: Database,
-  outcomes: Pick<Outcomes, 'tell'>,
+  outcomes: Pick<Outcomes, 'dispatch'>,
   onError: (error: unknown) => void,
 ): Receipts {
   // Reports come one by one from each session: those that come meanwhile share the next statements.
@@ -71,12 +71,12 @@ export function createReceipts(
   };
   const catchUp = async (): Promise<void> => {
     await apply();
-    await outcomes.tell();
+    await outcomes.dispatch();
   };
   // Whoever handed something over is not kept waiting for what comes of it.
   const applyNow = async (): Promise<void> => {
     await apply();
-    void outcomes.tell().catch(onError);
+    void outcomes.dispatch().catch(onError);
   };
   return {
     catchUp,

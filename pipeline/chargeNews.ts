@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../db/connection.ts';
 import { tellCharged } from '../db/money/chargeNews.ts';
-import { oneAtATime } from './oneAtATime.ts';
+import { oneAtATime } from '../concurrency/oneAtATime.ts';
 
 /** Tells API processes of charges, so that callers have their answer before the workflow task ends. */
 export interface ChargeNews {

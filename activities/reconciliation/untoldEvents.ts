@@ -1,8 +1,8 @@
-import type { Database } from '../db/connection.ts';
-import { idFloor } from '../db/ids.ts';
-import { databaseNow, readPosition, savePosition } from '../db/maintenance/positions.ts';
-import { lateBefore, untoldBetween } from '../db/webhooks/untold.ts';
-import type { Tally } from '../workflows/contracts.ts';
+import type { Database } from '../../db/connection.ts';
+import { idFloor } from '../../db/ids.ts';
+import { databaseNow, readPosition, savePosition } from '../../db/maintenance/positions.ts';
+import { lateBefore, untoldBetween } from '../../db/webhooks/untold.ts';
+import type { Tally } from '../../workflows/contracts.ts';
 import { beat, judgeAll } from './judging.ts';
 import type { Verdict } from './lostWorkflows.ts';
 

@@ -14,7 +14,7 @@ import {
 import { transaction } from '../db/transaction.ts';
 import { type ReplySegment, storable } from '../domain/inbound.ts';
 import { joinSegments } from '../domain/smsText.ts';
-import { keepReplies, type Replies } from './inbound.ts';
+import { keepReplies, type Replies } from './replies.ts';
 
 const WAIT_SECONDS = 300;
 const AT_ONCE = 100;
@@ -92,7 +92,7 @@ async function handOver(tx: Sql, group: SegmentGroup, segments: OpenSegment[]): 
   ]);
 }
 
-// Told from an earlier reply under the same numbers by when its segments came.
+// Notified from an earlier reply under the same numbers by when its segments came.
 function referenceOf(group: SegmentGroup, segments: OpenSegment[]): string {
   const named = [group, segments.map(({ number, receivedAt }) => [number, receivedAt])];
   return `segments:${createHash('sha256').update(JSON.stringify(named)).digest('hex').slice(0, 32)}`;

@@ -1,16 +1,16 @@
-import type { Database } from '../db/connection.ts';
-import { closeFindings, reportFinding } from '../db/maintenance/findings.ts';
-import { idFloor } from '../db/ids.ts';
-import { readLedgerState } from '../db/money/ledger.ts';
+import type { Database } from '../../db/connection.ts';
+import { closeFindings, reportFinding } from '../../db/maintenance/findings.ts';
+import { idFloor } from '../../db/ids.ts';
+import { readLedgerState } from '../../db/money/ledger.ts';
 import {
   advanceLedgerChecks,
   compareLedgers,
   forgetLedgerCheck,
   payBack,
   refundableAfter,
-} from '../db/money/ledgerChecks.ts';
-import { databaseNow, readPosition, savePosition } from '../db/maintenance/positions.ts';
-import type { Tally } from '../workflows/contracts.ts';
+} from '../../db/money/ledgerChecks.ts';
+import { databaseNow, readPosition, savePosition } from '../../db/maintenance/positions.ts';
+import type { Tally } from '../../workflows/contracts.ts';
 import { noTally } from './tally.ts';
 
 const ACCOUNTS = 200;

@@ -6,7 +6,7 @@ import {
 import type { Database } from '../db/connection.ts';
 import type { PendingOutcome } from '../db/incoming/outcomes.ts';
 import { reportFinding } from '../db/maintenance/findings.ts';
-import { type MessageOutcome, outcomeSignal, outcomeUpdate, type Told } from '../workflows/contracts.ts';
+import { type MessageOutcome, outcomeSignal, outcomeUpdate, type Notified } from '../workflows/contracts.ts';
 
 // Until a workflow has taken note, which is after what it does at once, a first call of a webhook say.
 const UPDATE_PATIENCE_MS = 10_000;
@@ -15,11 +15,11 @@ const SIGNAL_PATIENCE_MS = 10_000;
 const SIGNAL_FOR_MS = 30_000;
 
 /**
- * Tells workflows by an update, whose workflow task the server keeps in memory until it is done: a signal takes three
- * transitions, an update one. What does not come to an answer, with a workflow of an older worker too, is signalled; while
+ * Brings outcomes to workflows by an update, whose workflow task the server keeps in memory until it is done: a signal takes three
+ * transitions, an update one. What does not come to an answer, is signalled; while
  * the workers are behind, so that updates run out of time, everything is, for which nobody waits.
  */
-export function workflowTeller(sql: Database, client: Client) {
+export function signalWorkflows(sql: Database, client: Client) {
   let signalUntil = 0;
   const within = <T>(ms: number, call: () => Promise<T>): Promise<T> =>
     client.withDeadline(Date.now() + ms, call);
@@ -40,18 +40,18 @@ export function workflowTeller(sql: Database, client: Client) {
     }
   }
 
-  return async (outcome: PendingOutcome, told: Told): Promise<void> => {
+  return async (outcome: PendingOutcome, notified: Notified): Promise<void> => {
     const { messageId, status, events } = outcome;
-    const news: MessageOutcome = { status, events, ...(told.length > 0 ? { told } : {}) };
+    const news: MessageOutcome = { status, events, ...(notified.length > 0 ? { notified } : {}) };
     try {
       if (await updated(outcome, news)) return;
       const workflow = client.workflow.getHandle(messageId);
       await within(SIGNAL_PATIENCE_MS, () => workflow.signal(outcomeSignal, news));
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw error;
-      // A workflow that has ended needs no outcome. Where it is lost, the reconciliation has what is left told.
-      const allTold = told.length === events.length && told.every((left) => left === null);
-      if (!allTold) await reportLost(sql, outcome);
+      // A workflow that has ended needs no outcome. Where it is lost, the reconciliation has what is left delivered.
+      const allNotified = notified.length === events.length && notified.every((left) => left === null);
+      if (!allNotified) await reportLost(sql, outcome);
     }
   };
 }

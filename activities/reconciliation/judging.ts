@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import type { Tally } from '../workflows/contracts.ts';
+import type { Tally } from '../../workflows/contracts.ts';
 import type { Verdict } from './lostWorkflows.ts';
 
 const AT_ONCE = 10;

@@ -1,5 +1,5 @@
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
-import type { Database } from '../db/connection.ts';
+import type { Database } from '../../db/connection.ts';
 import {
   closeFindings,
   type Finding,
@@ -9,19 +9,19 @@ import {
   recordRepair,
   reportFinding,
   timesRepaired,
-} from '../db/maintenance/findings.ts';
-import { noteOutcomeAgain } from '../db/incoming/outcomes.ts';
-import { openAmong, type OpenBatch, type OpenMessage } from '../db/messages/openMessages.ts';
-import { tellPausedAgain } from '../db/messages/paused.ts';
-import { transaction } from '../db/transaction.ts';
-import { untoldClicks, untoldReplies } from '../db/webhooks/untold.ts';
+} from '../../db/maintenance/findings.ts';
+import { noteOutcomeAgain } from '../../db/incoming/outcomes.ts';
+import { openAmong, type OpenBatch, type OpenMessage } from '../../db/messages/openMessages.ts';
+import { tellPausedAgain } from '../../db/messages/paused.ts';
+import { transaction } from '../../db/transaction.ts';
+import { untoldClicks, untoldReplies } from '../../db/webhooks/untold.ts';
 import {
   batchRestart,
   clickStart,
   inboundStart,
   messageRestart,
   TO_TELL,
-} from '../workflows/startOptions.ts';
+} from '../../workflows/startOptions.ts';
 import { currentRun } from './judging.ts';
 
 /**

@@ -1,0 +1,34 @@
+import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { type UncountedClick, uncountedClicks } from '../db/links/clicks.ts';
+import type { Database } from '../db/connection.ts';
+import { clickStart } from '../workflows/startOptions.ts';
+
+// By then the API has started the workflow of a click, or never will.
+const FORGOTTEN_SECONDS = 5;
+const PAGE = 500;
+// More at once would only make messages wait behind clicks.
+const STARTS_MAX = 10;
+const START_MS = 5_000;
+
+/**
+ * Starts the workflows of clicks that nobody has counted: the API ended, Temporal was away, or more came at once than
+ * the API starts. One page of them; safe to run in several processes, as a second start finds the first.
+ * @throws the first failure of a start; the rest waits for the next call
+ */
+export async function startForgottenClicks(sql: Database, client: Client): Promise<void> {
+  const clicks = await uncountedClicks(sql, FORGOTTEN_SECONDS, PAGE);
+  for (let i = 0; i < clicks.length; i += STARTS_MAX) {
+    await client.connection.withDeadline(Date.now() + START_MS, () =>
+      Promise.all(clicks.slice(i, i + STARTS_MAX).map((click) => startOnce(client, click))),
+    );
+  }
+}
+
+async function startOnce(client: Client, click: UncountedClick): Promise<void> {
+  try {
+    await client.workflow.start('click', clickStart(click));
+  } catch (error) {
+    // Counted between our reading and our start.
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
+}

@@ -1,0 +1,54 @@
+import type { Database } from '../db/connection.ts';
+import type { ClickSnapshot } from '../db/links/clicks.ts';
+import {
+  eventLink,
+  eventMessage,
+  eventReply,
+  type StatusSnapshot,
+  type WebhookEvent,
+} from '../db/webhooks/webhooks.ts';
+import { inboundRecord } from '../domain/inbound.ts';
+import { linkRecord } from '../domain/links.ts';
+import { type MessageRow, messageRecord } from '../domain/records.ts';
+
+/** The body of an event (v2.3.0, Events): the same on every attempt. */
+export async function envelopeOf(sql: Database, event: WebhookEvent, shortUrl: string): Promise<object> {
+  return {
+    id: event.id,
+    type: event.type,
+    created_at: event.createdAt.toISOString(),
+    data: await dataOf(sql, event, shortUrl),
+  };
+}
+
+/** What an event is about, by its subject (v2.3.0, Events). */
+async function dataOf(sql: Database, event: WebhookEvent, shortUrl: string): Promise<object> {
+  switch (event.subjectKind) {
+    case 'message': {
+      const message = await eventMessage(sql, event.subjectId);
+      return { message: messageRecord({ ...message, ...asItWas(event.snapshot as StatusSnapshot) }) };
+    }
+    case 'link': {
+      const click = event.snapshot as ClickSnapshot;
+      const link = await eventLink(sql, event.subjectId, click);
+      return {
+        link: linkRecord(link, shortUrl),
+        clicked_at: new Date(click.clicked_at).toISOString(),
+        robot: click.robot,
+      };
+    }
+    case 'inbound': {
+      const reply = await eventReply(sql, event.subjectId);
+      return { inbound: inboundRecord(reply), opt_out: reply.opt_out };
+    }
+  }
+}
+
+function asItWas(snapshot: StatusSnapshot): Partial<MessageRow> {
+  return {
+    status: snapshot.status,
+    error_code: snapshot.error_code,
+    delivered_at: snapshot.delivered_at === null ? null : new Date(snapshot.delivered_at),
+    updated_at: new Date(snapshot.updated_at),
+  };
+}

@@ -1,0 +1,56 @@
+import type { Routing } from '../domain/routing.ts';
+import { cachedRouting } from '../db/routes/routingCache.ts';
+import { type ChargeNews, createChargeNews } from '../pipeline/chargeNews.ts';
+import { createReceipts, type Receipts } from '../pipeline/deliveryReports.ts';
+import { createOutcomes, type Outcomes } from '../pipeline/outcomes.ts';
+import { createOutgoing } from '../pipeline/outgoingHttp.ts';
+import { createQuickLane } from '../pipeline/quickLane.ts';
+import { createReplies, type Replies } from '../pipeline/replies.ts';
+import { createReplySegments, type ReplySegments } from '../pipeline/replyParts.ts';
+import { type Notifying, notifyInOrder } from '../pipeline/webhookAttempts.ts';
+import { tracing } from '../telemetry/tracing.ts';
+import type { Servers, WorkerOptions } from './worker.ts';
+
+const QUICK_WEBHOOKS = { quickMs: 1_500, places: 30, placesEach: 15 };
+// Those told before their workflow hears keep no such place; half of the outcomes that are told at once.
+const QUICK_WEBHOOKS_BEFORE = { places: 30, placesEach: 15 };
+
+/** What runs in a worker beside Temporal. */
+export interface Pipeline {
+  notifying: Notifying;
+  outcomes: Outcomes;
+  reports: Receipts;
+  replies: Replies;
+  replyParts: ReplySegments;
+  charges: ChargeNews;
+  routing: () => Promise<Routing>;
+  onReportError: (error: unknown) => void;
+  onReplyError: (error: unknown) => void;
+}
+
+/** Puts the pipeline of a worker process together; nothing of it runs by itself yet. */
+export function createPipeline({ sql, client }: Servers, options: WorkerOptions): Pipeline {
+  const { log, secretsKey, shortUrl } = options;
+  const onReportError = (error: unknown): void =>
+    log.error({ err: error }, 'delivery reports: will be tried again');
+  const onReplyError = (error: unknown): void => log.error({ err: error }, 'replies: will be tried again');
+  const notifying = {
+    ...{ sql, secretsKey, shortUrl },
+    outgoing: createOutgoing(options.config.WEBHOOK_ALLOW_PRIVATE),
+    quick: createQuickLane(QUICK_WEBHOOKS),
+  };
+  const notifyingBefore = { ...notifying, quick: notifying.quick.beside(QUICK_WEBHOOKS_BEFORE) };
+  const outcomes = createOutcomes({
+    ...{ sql, client, onError: onReportError },
+    // A trace goes through the workflow, which alone knows it: traced, it makes all attempts itself.
+    notifyEvents: tracing() === null ? (events) => notifyInOrder(notifyingBefore, events) : null,
+  });
+  const replies = createReplies(sql, client, onReplyError);
+  return {
+    ...{ notifying, outcomes, replies, onReportError, onReplyError },
+    reports: createReceipts(sql, outcomes, onReportError),
+    replyParts: createReplySegments(sql, replies),
+    charges: createChargeNews(sql, (error) => log.warn({ err: error }, 'charges: callers wait longer')),
+    routing: cachedRouting(sql),
+  };
+}
