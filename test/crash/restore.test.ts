@@ -24,7 +24,7 @@ const AFTER_RESTORE_S = 75;
 const started = endings();
 afterEach(() => started.all());
 
-// The runbook of docs/operations.md, "Restore a backup": what its table says.
+// The runbook of docs/runbooks.md, "Restore a backup": what its table says.
 test('Temporal restored alone, from a backup of before a load, loses, doubles and overcharges nothing', async () => {
   const service = await startAllInOne();
   started.add(() => service.stop());

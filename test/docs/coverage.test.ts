@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { testNames } from './testNames.ts';
 
-const FILE = 'docs/coverage.md';
+const FILE = 'test/coverage.md';
 
-/** Headings of docs/coverage.md: every part of the interface description has to be there. */
+/** Headings of test/coverage.md: every part of the interface description has to be there. */
 const SECTIONS = [
   'What the service does',
   'Resources and their fields',
@@ -59,7 +59,7 @@ const BETWEEN = /;\s*(?=`*test\/|by design:|not built:)/;
 const rows = readRows(readFileSync(FILE, 'utf8'));
 const namesOf = remembering((file: string) => (existsSync(file) ? testNames(file) : null));
 
-describe('docs/coverage.md', () => {
+describe('test/coverage.md', () => {
   test.each(SECTIONS)('has rows for “%s”', (section) => {
     expect(rows.filter((row) => row.section === section)).not.toEqual([]);
   });

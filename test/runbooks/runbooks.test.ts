@@ -16,10 +16,10 @@ import {
 import { startReceiver, type WebhookReceiver } from '../support/webhookReceiver.ts';
 
 const HOUR = 3_600_000;
-const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../docs/runbooks.md', import.meta.url), 'utf8');
 const runbooks = new Map(
-  (/\n## Runbooks\n([\s\S]*?)\n## /.exec(page)?.[1] ?? '')
-    .split('\n### ')
+  page
+    .split('\n## ')
     .slice(1)
     .map((section) => [
       section.slice(0, section.indexOf('\n')),
