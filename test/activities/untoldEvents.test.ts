@@ -16,7 +16,7 @@ beforeAll(async () => {
   database = await startDatabase();
   account = newId('cl');
   await database.sql`insert into accounts (id, name) values (${account}, 'Test')`;
-}, 60_000);
+}, 180_000);
 afterAll(() => database?.stop());
 beforeEach(() => database.sql`truncate webhook_events, maintenance_positions cascade`);
 

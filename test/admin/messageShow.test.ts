@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await pipeline?.close();
   await receiver?.close();
-}, 60_000);
+}, 180_000);
 
 const { run, ok, no } = pipelineLine(() => pipeline);
 
@@ -138,7 +138,7 @@ describe('messages show', () => {
       { from: 'gone', to: 'reserve' },
     ]);
     await pipeline.sql`update route_rules set prefix = '' where route = 'simulator'`;
-  }, 60_000);
+  }, 180_000);
 
   test('shows the attempts of a webhook that is refused, and why the latest failed', async () => {
     const id = await sent({ ending: '903' }, { webhookUrl: hook('/refuse') });

@@ -218,7 +218,7 @@ describe('what nothing can be decided for', () => {
     expect(await ok('messages', 'give-up', '--id', id)).toEqual({ id, carried_out: null });
     expect(await audited(id)).toMatchObject([{ details: { answered: false } }]);
     await pipeline.client.workflow.getHandle(id).terminate();
-  }, 60_000);
+  }, 180_000);
 
   test('Temporal out of reach is told as such', async () => {
     const { id } = await unansweredMessage();

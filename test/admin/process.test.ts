@@ -58,7 +58,7 @@ test('from the account to its key, with --json anywhere', async () => {
     { actor, action: 'keys create' },
     { actor, action: 'accounts show' },
   ]);
-}, 30_000);
+}, 120_000);
 
 test('a refusal is one sentence on stderr and exit code 1', async () => {
   const external = { DATABASE_URL: database.url() };
@@ -70,7 +70,7 @@ test('a refusal is one sentence on stderr and exit code 1', async () => {
     code: 'invalid_argument',
     message: expect.stringMatching(/^--pln/) as string,
   });
-}, 30_000);
+}, 120_000);
 
 test('the embedded database is found by DATA_DIR', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'goniec-admin-run-'));
@@ -91,7 +91,7 @@ test('the embedded database is found by DATA_DIR', async () => {
   } finally {
     rmSync(dataDir, { recursive: true, force: true });
   }
-}, 30_000);
+}, 120_000);
 
 test('what is wrong around it is said in one sentence, without passwords', async () => {
   const unreachable = await admin(
@@ -119,4 +119,4 @@ test('what is wrong around it is said in one sentence, without passwords', async
   const setting = await admin({ DATABASE_URL: 'mysql://x' }, 'audit', '--json');
   expect(oneError(setting.err)).toMatchObject({ message: expect.stringContaining('DATABASE_URL') as string });
   for (const { err } of [unreachable, wrongPassword, empty, setting]) expect(err).not.toContain('hush');
-}, 30_000);
+}, 120_000);

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await product.stop();
   await smsc.stop();
-}, 60_000);
+}, 180_000);
 
 const routes = (...words: string[]) => product.admin(['routes', ...words]);
 const live = async (): Promise<Answer> =>

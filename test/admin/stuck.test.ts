@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await pipeline?.close();
   await receiver?.close();
-}, 60_000);
+}, 180_000);
 
 const { run, ok, no } = pipelineLine(() => pipeline);
 
@@ -77,7 +77,7 @@ describe('stuck', () => {
     expect((await no('stuck', '--kind', 'lazy')).code).toBe('invalid_argument');
     expect((await no('stuck', '--route', 'nowhere')).code).toBe('not_found');
     expect((await no('stuck', '--minutes', '-1')).code).toBe('invalid_argument');
-  }, 60_000);
+  }, 180_000);
 
   test('shows a workflow whose task fails again and again', async () => {
     const account = await pipeline.account();
@@ -91,7 +91,7 @@ describe('stuck', () => {
       return String(thing?.['workflow']).startsWith('failing');
     });
     await pipeline.client.workflow.getHandle(draft.id).terminate();
-  }, 60_000);
+  }, 180_000);
 
   test('finds failing workflow tasks of whatever workflow, and tasks that no worker takes', async () => {
     const account = await pipeline.account();
@@ -119,7 +119,7 @@ describe('stuck', () => {
     expect(await ok('stuck', '--account', account)).toMatchObject({ timer: 0, overdue: 0 });
     for (const id of [failing, waiting]) await pipeline.client.workflow.getHandle(id).terminate();
     await until('gone', async () => ids(await found()).length === 0);
-  }, 60_000);
+  }, 180_000);
 
   test('finds workflows that wait for a send time that is over, while the database says otherwise', async () => {
     const account = await pipeline.account();
@@ -148,7 +148,7 @@ describe('stuck', () => {
     await pipeline.sql`update messages set status = 'scheduled' where id = ${draft.id}`;
     expect(ids(await found())).toEqual([lost]);
     for (const id of [lost, draft.id]) await pipeline.client.workflow.getHandle(id).terminate();
-  }, 60_000);
+  }, 180_000);
 
   test('without Temporal lists what the database knows, and says so', async () => {
     const { run: half } = pipelineLine(
@@ -177,7 +177,7 @@ describe('unstick', () => {
     expect(records).toMatchObject([{ details: { carried_out: false } }, { details: { done: both } }]);
     expect((await no('unstick', '--yes')).code).toBe('invalid_argument');
     expect((await no('unstick', '--action', 'terminate', '--yes')).code).toBe('invalid_argument');
-  }, 60_000);
+  }, 180_000);
 
   test('cancels what is overdue; a message whose workflow is gone is told, and the rest goes on', async () => {
     const account = await pipeline.account();
@@ -193,7 +193,7 @@ describe('unstick', () => {
       { id: gone, reason: expect.stringContaining('no running') as string },
     ]);
     expect([await statusOf(gone), await statusOf(there)]).toEqual(['scheduled', 'cancelled']);
-  }, 60_000);
+  }, 180_000);
 });
 
 describe('messages cancel', () => {
@@ -246,7 +246,7 @@ describe('webhooks', () => {
     const [record] = await pipeline.sql`
       select details from audit_log where account_id = ${account} and action = 'webhooks resend' order by id desc limit 1`;
     expect(record).toMatchObject({ details: { resent: ids(listed) } });
-  }, 90_000);
+  }, 180_000);
 
   test('one by its id, whatever its state; unknown ones are refused', async () => {
     answer = 200;

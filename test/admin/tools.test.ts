@@ -68,12 +68,12 @@ test('a password is read from standard input and encrypted with the key of the s
 
   const nothing = await admin(own, '', ...addLine('nothing'));
   expect(oneError(nothing.err)).toMatchObject({ code: 'invalid_argument' });
-}, 60_000);
+}, 180_000);
 
 test('commands that need no key and no Temporal ask for neither', async () => {
   const listed = await admin({}, '', 'routes', 'list');
   expect({ code: listed.code, err: listed.err }).toEqual({ code: 0, err: '' });
-}, 30_000);
+}, 120_000);
 
 test('a Temporal that is not there is told in one sentence', async () => {
   const sql = database.sql();
@@ -95,4 +95,4 @@ test('a Temporal that is not there is told in one sentence', async () => {
     message: expect.stringContaining('127.0.0.1:1') as string,
   });
   expect(await sql`select from audit_log where subject = ${id}`).toHaveLength(0);
-}, 60_000);
+}, 180_000);

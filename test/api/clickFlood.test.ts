@@ -105,7 +105,7 @@ describe('rows of one link', () => {
     } finally {
       await second.stop();
     }
-  }, 60_000);
+  }, 180_000);
 });
 
 describe('rows of an account', () => {

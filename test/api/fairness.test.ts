@@ -114,7 +114,7 @@ describe('an account that keeps much under way', () => {
     expect((await greedy.api.get('/v1/templates')).body.data).toHaveLength(1);
     expect((await greedy.api.get('/v1/contacts')).body.data).toEqual([]);
     expect((await greedy.api.get('/v1/groups')).body.data).toEqual([]);
-  }, 60_000);
+  }, 180_000);
 
   it('leaves the line when its caller goes', async () => {
     const greedy = await newAccount();
@@ -166,7 +166,7 @@ describe('requests under way at once', () => {
       expect(body.error.code).toBe('rate_limited');
     }
     expect((await account.api.get('/v1/account')).status).toBe(200);
-  }, 60_000);
+  }, 180_000);
 
   it('those that stand behind another one on a connection end with it', async () => {
     const account = await newAccount({ rateLimit: 100_000 });
@@ -200,7 +200,7 @@ describe('requests under way at once', () => {
     expect(statuses.filter((status) => status === 201).length).toBeGreaterThanOrEqual(4);
     expect(statuses.filter((status) => status === 429).length).toBeGreaterThan(0);
     expect((await account.api.post('/v1/contacts', large)).status).toBe(201);
-  }, 60_000);
+  }, 180_000);
 });
 
 describe('the rate limit', () => {

@@ -100,7 +100,7 @@ describe('a hundred accounts claim one word at once', () => {
     for (const answer of answers.filter((one) => !won.includes(one))) expect(answer).toMatchObject(TAKEN);
     const holders = await database()`select id from accounts where inbound_prefix = ${word}`;
     expect(holders).toHaveLength(1);
-  }, 60_000);
+  }, 180_000);
 
   it('while its owner gives it up: nobody gets it, but the owner', async () => {
     const owner = await newAccount();
@@ -114,7 +114,7 @@ describe('a hundred accounts claim one word at once', () => {
     expect(given.status).toBe(200);
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([409]));
     expect((await claim(owner, word)).status).toBe(200);
-  }, 60_000);
+  }, 180_000);
 });
 
 describe('a keyword that was given up', () => {

@@ -98,7 +98,7 @@ describe('GET /v1/account/webhook/deliveries', () => {
     }
     expect([...told]).toEqual([JSON.stringify({ status_code: null, error: 'unreachable' })]);
     expect(causes.size).toBe(3);
-  }, 60_000);
+  }, 180_000);
 
   it('lists each event with its attempts, newest first', async () => {
     const { account, receiver } = await withReceiver((call) => (call === 1 ? 500 : 200));
@@ -205,7 +205,7 @@ describe('POST /v1/account/webhook/deliveries/{id}/resend', () => {
     ]);
     expect(await exhausted()).toEqual([]);
     expect(receiver.calls).toHaveLength(7);
-  }, 60_000);
+  }, 180_000);
 
   it('one that was left pending for minutes is delivered on request, and no more by anybody else', async () => {
     const { account, receiver } = await withReceiver();
@@ -228,7 +228,7 @@ describe('POST /v1/account/webhook/deliveries/{id}/resend', () => {
       (now) => now.some(({ id }) => id === late),
     ).then((now) => now.filter(({ id }) => id === late));
     expect(taken).toMatchObject({ resends: 1, attempts: [{ attempt: 1, status_code: 200 }] });
-  }, 60_000);
+  }, 180_000);
 
   it('an attempt that is taken after its event was given up counts', async () => {
     const account = await newAccount();
@@ -264,7 +264,7 @@ describe('POST /v1/account/webhook/deliveries/{id}/resend', () => {
       insert into webhook_resends (event_id, round, account_id, requested_by, attempts_before, requested_at)
       values (${id}, 1, ${account.id}, 'account', 0, now() - interval '1 minute')`;
     await receiver.until((calls) => calls.some((one) => one.event.id === id));
-  }, 60_000);
+  }, 180_000);
 
   it('has its limits: ten times an event, twenty at once, none without a webhook or still on its way', async () => {
     const account = await newAccount();

@@ -17,7 +17,7 @@ beforeAll(async () => {
     await sql.end({ timeout: 1 });
     await database.stop();
   };
-}, 60_000);
+}, 180_000);
 afterAll(() => stop());
 
 /**
@@ -57,7 +57,7 @@ test('connections cut in the middle of transactions fail those, and all of them 
   }
   const held = Array.from({ length: CONNECTIONS }, () => transaction(sql, (tx) => tx`select pg_sleep(0.2)`));
   await Promise.all(held);
-}, 30_000);
+}, 120_000);
 
 // The driver sends as many as a hundred statements on a connection before the first of them is answered; at the border,
 // which is not to be known here, transactions have been lost.
@@ -77,4 +77,4 @@ test('a transaction behind many statements is one of its own, and closed in the 
   expect([...left]).toEqual([]);
   const [row] = await sql<{ n: number }[]>`select count(*)::int as n from written`;
   expect(row!.n).toBe(depths.length * CONNECTIONS);
-}, 30_000);
+}, 120_000);

@@ -20,7 +20,7 @@ const markCounted = (on: Sql, id: string) => on`update link_clicks set counted_a
 
 beforeAll(async () => {
   ({ sql, stop } = await startDatabase());
-}, 60_000);
+}, 180_000);
 afterAll(() => stop());
 
 interface Sent {

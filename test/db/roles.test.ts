@@ -17,11 +17,11 @@ let server: EmbeddedPostgres;
 beforeAll(async () => {
   server = await startPostgres({ dataDir, log: quiet });
   await migrate(server.url);
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await server.stop();
   removeDataDir(dataDir);
-}, 30_000);
+}, 120_000);
 
 async function as<T>(url: string, work: (sql: Database) => Promise<T>): Promise<T> {
   const sql = openDatabase(url, 1);

@@ -18,7 +18,7 @@ beforeAll(async () => {
   }));
   account = newId('cl');
   await sql`insert into accounts (id, name) values (${account}, 'Schema')`;
-}, 60_000);
+}, 180_000);
 afterAll(() => stop());
 
 async function messageIn(status: string): Promise<string> {

@@ -25,7 +25,7 @@ describe('replies from phones, by an SMSC into the whole service', () => {
   afterAll(async () => {
     await product.stop();
     await smsc.stop();
-  }, 60_000);
+  }, 180_000);
 
   const newPhone = (): string => `48500${700_000 + (phones += 1)}`;
   const repliesOf = (phone: string) => product.sql<{ text: string; receiver: string }[]>`

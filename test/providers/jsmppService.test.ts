@@ -28,7 +28,7 @@ describe('the whole service, by a route to jSMPP’s SMPPServerSimulator', () =>
     await receiver.close();
     await product.stop();
     await server.stop();
-  }, 60_000);
+  }, 180_000);
 
   const submitsTo = (to: string, count: number) =>
     eventually(

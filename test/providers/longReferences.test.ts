@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await product.stop();
   await smsc.stop();
-}, 60_000);
+}, 180_000);
 
 it('long messages to one phone, at once, of two accounts and by two workers, are told apart; all tries of one are alike', async () => {
   const tried = new Set<string>();

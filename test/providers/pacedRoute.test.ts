@@ -33,7 +33,7 @@ describe('a route of 20 parts per second', () => {
     await product.sql`update routes set state = 'disabled' where name = 'slow'`;
     await product.stop();
     await smsc.stop();
-  }, 60_000);
+  }, 180_000);
 
   it('a priority message overtakes those that wait', async () => {
     const { password } = smsc;
@@ -66,5 +66,5 @@ describe('a route of 20 parts per second', () => {
       60_000,
     );
     expect(busiestSecond(smsc.submits)).toBeLessThanOrEqual(RATE);
-  }, 90_000);
+  }, 180_000);
 });

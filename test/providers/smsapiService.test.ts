@@ -31,7 +31,7 @@ describe('the whole service, by a route to SMSAPI.pl', () => {
     await receiver.close();
     await product.stop();
     await provider.close();
-  }, 60_000);
+  }, 180_000);
 
   const send = senderOf(() => account, 500_000);
   const untilTaken = async (to: string): Promise<TakenSms> => {

@@ -62,7 +62,7 @@ afterAll(async () => {
     await ended;
   }
   removeDataDir(dataDir);
-}, 60_000);
+}, 180_000);
 
 /** What comes back for bytes sent to a port; whatever does not speak HTTP says nothing, or breaks off. */
 function answerOf({ host, port }: Pick<Listener, 'host' | 'port'>, request: string): Promise<string> {

@@ -180,7 +180,7 @@ describe('what a worker serves', () => {
     await send({ to: '+48500100400' }, tested);
     await figure(observed.scrapeWorker, ['goniec_webhook_events_total', { outcome: 'exhausted' }], 1);
     await receiver.close();
-  }, 60_000);
+  }, 180_000);
 
   test('the Temporal SDK, by the same address', async () => {
     const { sum, types } = await observed.scrapeWorker();

@@ -91,7 +91,7 @@ describe('one message', () => {
     requestId = sent.requestId;
     await delivered(sent.id);
     trace = await endedTrace(sent.id);
-  }, 90_000);
+  }, 180_000);
 
   test('is one connected trace from the request to the webhook', () => {
     const ids = new Set(trace.map(({ spanId }) => spanId));
@@ -185,7 +185,7 @@ test('a request with several recipients has a trace, and each message one that i
     expect(trace.map(({ name }) => name)).toContain('submit');
   }
   expect(new Set(traces.map(([span]) => span!.traceId)).size).toBe(3);
-}, 60_000);
+}, 180_000);
 
 test('a hostile traceparent is left alone', async () => {
   for (const traceparent of [
@@ -207,7 +207,7 @@ test('a hostile traceparent is left alone', async () => {
     );
     expect(root!.links).toEqual([]);
   }
-}, 60_000);
+}, 180_000);
 
 test('what was accepted before traces were on stays untraced, and is sent all the same', async () => {
   const { service } = observed.started;
@@ -219,7 +219,7 @@ test('what was accepted before traces were on stays untraced, and is sent all th
   } finally {
     await plain.stop();
   }
-}, 60_000);
+}, 180_000);
 
 test('what is not sampled is told by nobody', async () => {
   const { service } = observed.started;
@@ -238,7 +238,7 @@ test('what is not sampled is told by nobody', async () => {
   } finally {
     await silent.stop();
   }
-}, 60_000);
+}, 180_000);
 
 test('requests that fail say how, and paths are patterns', async () => {
   await account.call('GET', `/v1/blacklist/${encodeURIComponent(RECIPIENT)}`);
@@ -266,7 +266,7 @@ test('requests that fail say how, and paths are patterns', async () => {
     (names) => names.includes('GET none'),
   );
   expect(collector.spans.filter(({ name }) => name.includes('health'))).toEqual([]);
-}, 60_000);
+}, 180_000);
 
 // Last: it looks at all that the others made.
 test('no span holds a number, a text, an address or a secret', () => {
@@ -304,7 +304,7 @@ test('a collector that is away or refuses holds up nobody', async () => {
     await Promise.all([one.stop(), gone.stop()]);
     await refusing.close();
   }
-}, 90_000);
+}, 180_000);
 
 test('switched off, nothing is loaded and no connection is made', async () => {
   const untouched = await startCollector();
@@ -322,4 +322,4 @@ test('switched off, nothing is loaded and no connection is made', async () => {
     await off.stop();
     await untouched.close();
   }
-}, 60_000);
+}, 180_000);

@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await pipeline?.close();
   await receiver?.close();
-}, 60_000);
+}, 180_000);
 
 async function send(account: string): Promise<string> {
   const message = await pipeline.draft(account);

@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await pipeline?.close();
   await receiver?.close();
-}, 60_000);
+}, 180_000);
 
 /** The types of a closed workflow's events; the list says where a budget went. */
 async function eventsOf(workflowId: string): Promise<string[]> {

@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await pipeline?.close();
   await receiver?.close();
-}, 60_000);
+}, 180_000);
 
 interface Link {
   account: string;

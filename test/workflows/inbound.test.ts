@@ -441,7 +441,7 @@ describe('nothing is lost or doubled', () => {
       return event?.['state'] === 'exhausted';
     });
     expect(await closed(id)).toBe('COMPLETED');
-  }, 60_000);
+  }, 180_000);
 
   test('the history holds neither number nor text', async () => {
     const account = await receiving({ prefix: 'TAJNE' });

@@ -104,7 +104,7 @@ describe('outcomes of another database, whose workflows nobody takes up', () => 
       expect(events!.filter((event) => event.workflowExecutionSignaledEventAttributes)).toHaveLength(1);
       await workflow.terminate();
     }
-  }, 60_000);
+  }, 180_000);
 
   test('many of them are told by one call, each once; of workflows that are gone nothing is left', async () => {
     const ids = Array.from({ length: 150 }, () => newId('msg'));

@@ -19,7 +19,7 @@ const replies = {
 
 beforeAll(async () => {
   ({ sql, stop } = await startDatabase());
-}, 60_000);
+}, 180_000);
 afterAll(() => stop());
 
 const segments = () => createReplySegments(sql, replies);

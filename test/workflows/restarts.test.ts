@@ -107,7 +107,7 @@ test('where all workflows are lost, a run starts no more than it may; none of th
   expect(await submits(all)).toEqual(before);
   expect(before.slice(0, sent.length)).toEqual(sent.map(() => 1));
   expect(await charges(all)).toEqual(all.map(() => -15));
-}, 90_000);
+}, 180_000);
 
 test('events that nobody was told of count as well: those beyond what a run may do are left to the next one', async () => {
   let taking = false;
@@ -128,7 +128,7 @@ test('events that nobody was told of count as well: those beyond what a run may 
   } finally {
     await receiver.close();
   }
-}, 90_000);
+}, 180_000);
 
 test('a worker at an empty Temporal starts a few again, says so, and nothing is sent or charged twice', async () => {
   const { connection } = pipeline.client;
@@ -166,4 +166,4 @@ test('a worker at an empty Temporal starts a few again, says so, and nothing is 
   } finally {
     await wrong.stop();
   }
-}, 90_000);
+}, 180_000);

@@ -144,7 +144,7 @@ describe('an unanswered submit', () => {
     const parts = await pipeline.sql<{ id: string }[]>`
       select provider_message_id as id from message_parts where message_id = ${message.id} order by part`;
     expect(parts.map(({ id }) => id)).toEqual(['u-1', 'u-2', 'u-3']);
-  }, 90_000);
+  }, 180_000);
 });
 
 describe('reports', () => {

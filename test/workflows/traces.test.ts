@@ -28,7 +28,7 @@ beforeAll(async () => {
   pipeline = await startPipeline();
   const { connection } = pipeline.client;
   client = new Client({ connection, interceptors: { workflow: clientTraces({ apart: false }) } });
-}, 90_000);
+}, 180_000);
 afterAll(async () => {
   await pipeline.close();
   useTracing(null);
@@ -113,7 +113,7 @@ test('whatever moment traces are switched on or off at, what was recorded before
   }
   // Replays tell nothing again.
   expect(spansOf(message.id).filter(({ name }) => name === 'message ended')).toHaveLength(1);
-}, 60_000);
+}, 180_000);
 
 test('a header that is none of ours does no harm', async () => {
   const message = await pipeline.draft(await pipeline.account());

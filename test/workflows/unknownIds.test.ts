@@ -14,7 +14,7 @@ beforeAll(async () => {
   const accountId = await pipeline.account();
   const message = await pipeline.draft(accountId);
   known = { accountId, messageId: message.id, requestId: message.requestId };
-}, 90_000);
+}, 180_000);
 afterAll(() => pipeline.close(), 60_000);
 
 /** How a workflow of this id ends that somebody has started by hand, in one line. */

@@ -30,7 +30,7 @@ afterAll(async () => {
   await receiver?.close();
   await slow?.close();
   await pipeline?.close();
-}, 60_000);
+}, 180_000);
 afterEach(async () => {
   receiver.taking = false;
   receiver.received.length = 0;

@@ -155,7 +155,7 @@ describe('the events of a message', () => {
       data: { message: { status: 'expired', delivered_at: null } },
     });
     expect(isSigned(signature, raw, WEBHOOK_SECRET)).toBe(true);
-  }, 60_000);
+  }, 180_000);
 
   test('tell of the message as it was at the event, on an attempt made when it is something else, too', async () => {
     const delivered = async () => {
@@ -183,7 +183,7 @@ describe('the events of a message', () => {
     }
     expect(events.map(({ type }) => type)).toEqual(['message.sent', 'message.delivered']);
     await untilClosed(message.id);
-  }, 60_000);
+  }, 180_000);
 
   test('keep their order while the first one is refused at first', async () => {
     const receiver = await receive((call, response) => void response.writeHead(call === 1 ? 503 : 200).end());
@@ -194,7 +194,7 @@ describe('the events of a message', () => {
       'message.sent',
       'message.delivered',
     ]);
-  }, 60_000);
+  }, 180_000);
 
   test('of one outcome come one by one: the second not before the first is taken', async () => {
     let underWay = 0;
@@ -223,7 +223,7 @@ describe('the events of a message', () => {
       'message.delivered',
     ]);
     expect(most).toBe(1);
-  }, 60_000);
+  }, 180_000);
 
   test(
     'are tried three times, at 0 s, 2 s and 10 s, and then given up',
@@ -265,7 +265,7 @@ describe('the events of a message', () => {
     const [event] = await untilState(id, 'delivered');
     expect(event!.attempts.map(({ statusCode }) => statusCode)).toEqual([302, 200]);
     expect(receiver.calls.map(({ path }) => path)).toEqual(['/hook', '/hook']);
-  }, 60_000);
+  }, 180_000);
 
   test('a receiver that hangs is left after ten seconds and keeps nobody else waiting', async () => {
     const hanging = await receive((call, response) => {
@@ -282,7 +282,7 @@ describe('the events of a message', () => {
     expect(slowEvent!.attempts[0]!.error).toMatch(/timeout/i);
     expect(slowEvent!.attempts[0]!.durationMs).toBeGreaterThan(9_000);
     expect(slowEvent!.attempts[1]).toMatchObject({ statusCode: 200 });
-  }, 90_000);
+  }, 180_000);
 
   test('a receiver that is not there is an attempt like any other', async () => {
     const gone = await receive(status(200));
@@ -297,7 +297,7 @@ describe('the events of a message', () => {
     await pipeline.sql`update accounts set webhook_url = null where id =
       (select account_id from messages where id = ${id})`;
     await untilState(id, 'exhausted');
-  }, 60_000);
+  }, 180_000);
 });
 
 describe('what changes between two attempts', () => {

@@ -44,7 +44,7 @@ describe('on a slow route with a thousand messages waiting, or as many as told',
     await product.sql`update routes set state = 'disabled' where name = 'slow'`;
     await product.stop();
     await smsc.stop();
-  }, 60_000);
+  }, 180_000);
 
   /** How many submits the SMSC saw between the API's answer and this message. */
   async function rankOf(account: ProductAccount, body: { to: string; priority?: boolean }): Promise<number> {

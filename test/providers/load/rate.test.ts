@@ -36,7 +36,7 @@ describe('two workers and a route of 50 parts per second', () => {
   afterAll(async () => {
     await product.stop();
     await smsc.stop();
-  }, 60_000);
+  }, 180_000);
 
   it('the SMSC sees no more in any second, and nearly as many in all', async () => {
     const numbers = Array.from({ length: SHORT + LONG }, (_, index) => `+${FIRST + index}`);

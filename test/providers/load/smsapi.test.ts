@@ -16,7 +16,7 @@ describe('the whole service, by a route to SMSAPI.pl', () => {
   afterAll(async () => {
     await product.stop();
     await provider.close();
-  }, 60_000);
+  }, 180_000);
 
   it('with all that a provider can do wrong: none lost, none sent twice, the ledger exact', async () => {
     const MESSAGES = 240;
