@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest';
+import { changedContact, isContactId, isGroupId, isMeantAsGroupId, NAMELESS } from '../../domain/contacts.ts';
+
+const ANNA = { first_name: 'Anna', last_name: 'Nowak', email: 'a@example.com', fields: { miasto: 'Kraków' } };
+
+describe('a change of a contact', () => {
+  test('leaves what it does not name', () => {
+    expect(changedContact(ANNA, {})).toEqual(ANNA);
+  });
+
+  test.each(['first_name', 'last_name', 'email'] as const)('%s: sets it, and null clears it', (name) => {
+    expect(changedContact(ANNA, { [name]: 'Inne' })).toEqual({ ...ANNA, [name]: 'Inne' });
+    expect(changedContact(ANNA, { [name]: null })).toEqual({ ...ANNA, [name]: null });
+  });
+
+  test('merges custom fields; null removes all', () => {
+    expect(changedContact(ANNA, { fields: { rok: '2026' } })?.fields).toEqual({
+      miasto: 'Kraków',
+      rok: '2026',
+    });
+    expect(changedContact(ANNA, { fields: null })?.fields).toEqual({});
+  });
+
+  test('takes 20 custom fields and no more', () => {
+    const fields = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, i) => [`pole${i}`, 'x']));
+    expect(Object.keys(changedContact(NAMELESS, { fields: fields(20) })?.fields ?? {})).toHaveLength(20);
+    expect(changedContact(NAMELESS, { fields: fields(21) })).toBeNull();
+    expect(changedContact(ANNA, { fields: fields(20) })).toBeNull();
+  });
+
+  test('a contact that nobody has said anything of has nothing', () => {
+    expect(NAMELESS).toEqual({ first_name: null, last_name: null, email: null, fields: {} });
+  });
+});
+
+const BODY = '0123456789abcdefghjkmnpqrs';
+
+test.each([
+  [isContactId, 'ct_'],
+  [isGroupId, 'gr_'],
+])('an id has its prefix and 26 characters', (isId, prefix) => {
+  expect(isId(prefix + BODY)).toBe(true);
+  for (const wrong of [
+    ...[`x${prefix}${BODY}`, `${prefix}${BODY}x`, `${prefix}${BODY.slice(1)}`, BODY],
+    `${prefix}${BODY.slice(1)}A`,
+  ]) {
+    expect(isId(wrong), wrong).toBe(false);
+  }
+});
+
+test('whoever begins a name like an id of a group means one', () => {
+  expect(['gr_', 'GR_klienci', `gr_${BODY}`].map(isMeantAsGroupId)).toEqual([true, true, true]);
+  expect(['Klienci', ' gr_', 'xgr_'].map(isMeantAsGroupId)).toEqual([false, false, false]);
+});

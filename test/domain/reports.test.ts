@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest';
+import { QUOTA_NAMES, QUOTAS, quotasOf } from '../../domain/quotas.ts';
+import { Refused } from '../../domain/refusals.ts';
+import {
+  NOTHING_SENT,
+  REPORT_DAYS_MAX,
+  REPORT_DAYS_STANDARD,
+  REPORT_FIELDS,
+  REPORT_ROWS_MAX,
+  REPORT_ROWS_STANDARD,
+  reportFigures,
+} from '../../domain/reports.ts';
+
+const SUMS = {
+  ...{ ...NOTHING_SENT, messages: 20, parts: 31, cost: 400, refunded: 45, median: 17, p95: 205 },
+  ...{ clicks: 9, robot_clicks: 2, clicked: 4, replies: 3, opt_outs: 1 },
+  ...{ delivered: 7, undelivered: 1, failed: 2, expired: 3, rejected: 4, cancelled: 1, sent: 1, queued: 1 },
+};
+
+test('the figures of a report follow from its sums', () => {
+  expect(reportFigures(SUMS)).toEqual({
+    ...{ messages: 20, accepted: 16, parts: 31, cost_grosze: 400, refunded_grosze: 45, net_grosze: 355 },
+    ...{ scheduled: 0, queued: 1, sent: 1, delivered: 7, undelivered: 1, failed: 2, rejected: 4 },
+    // 7 of 13 that ended after an attempt.
+    ...{ expired: 3, cancelled: 1, delivery_rate: 0.5385, delivery_seconds: { median: 1.7, p95: 20.5 } },
+    ...{ clicks: 9, robot_clicks: 2, clicked_messages: 4, replies: 3, opt_outs: 1 },
+  });
+});
+
+test('where nothing has ended there is no rate and no time', () => {
+  expect(reportFigures(NOTHING_SENT)).toEqual({
+    ...{ messages: 0, accepted: 0, parts: 0, cost_grosze: 0, refunded_grosze: 0, net_grosze: 0 },
+    ...{ scheduled: 0, queued: 0, sent: 0, delivered: 0, undelivered: 0, failed: 0, rejected: 0 },
+    ...{ expired: 0, cancelled: 0, delivery_rate: null, delivery_seconds: { median: null, p95: null } },
+    ...{ clicks: 0, robot_clicks: 0, clicked_messages: 0, replies: 0, opt_outs: 0 },
+  });
+});
+
+test.each([
+  ['undelivered', { undelivered: 1 }],
+  ['failed', { failed: 1 }],
+  ['expired', { expired: 1 }],
+])('a rate of 0 is one: %s alone', (_, ended) => {
+  expect(reportFigures({ ...NOTHING_SENT, ...ended }).delivery_rate).toBe(0);
+});
+
+test('limits and divisions are those of the document', () => {
+  expect([REPORT_DAYS_MAX, REPORT_DAYS_STANDARD, REPORT_ROWS_MAX, REPORT_ROWS_STANDARD]).toEqual([
+    366, 30, 1000, 100,
+  ]);
+  expect(REPORT_FIELDS).toEqual(['sender', 'country', 'reference', 'status']);
+});
+
+test('an account has the usual quotas but for those that staff have changed', () => {
+  const quotas = quotasOf({ contacts: 7, links: 0 });
+  expect(Object.keys(quotas)).toEqual(QUOTA_NAMES);
+  expect(quotas).toEqual({
+    ...Object.fromEntries(QUOTA_NAMES.map((name) => [name, QUOTAS[name].usual])),
+    ...{ contacts: 7, links: 0 },
+  });
+  for (const { usual, max, about } of Object.values(QUOTAS)) {
+    expect(usual).toBeLessThan(max);
+    expect(about).not.toBe('');
+  }
+});
+
+test('a refusal carries its reason, what is to blame, and its cause', () => {
+  const cause = new Error('deeper');
+  const refused = new Refused({ reason: 'timed_out' }, 'to', cause);
+  expect(refused).toMatchObject({
+    name: 'Refused',
+    message: 'timed_out',
+    refusal: { reason: 'timed_out' },
+    param: 'to',
+    cause,
+  });
+  const plain = new Refused({ reason: 'timed_out' });
+  expect(plain.param).toBeNull();
+  expect('cause' in plain).toBe(false);
+});
