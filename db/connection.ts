@@ -91,6 +91,7 @@ export const SQLSTATE = {
   forbiddenTransition: 'GN409',
   keywordRests: 'GN423',
   keywordsTooMany: 'GN429',
+  deadlock: '40P01',
   uniqueViolation: '23505',
   undefinedTable: '42P01',
 } as const;

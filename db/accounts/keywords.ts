@@ -10,7 +10,8 @@ export class KeywordUnavailableError extends Error {
 
 /** What the schema's refusal of a keyword means; null for any other error. */
 export function keywordRefusal(error: unknown): KeywordUnavailableError['why'] | null {
-  if (hasSqlState(error, SQLSTATE.uniqueViolation)) return 'taken';
+  // Two accounts that claim each other's word at one instant wait for each other: to whom PostgreSQL ends it, the other still has its word.
+  if (hasSqlState(error, SQLSTATE.uniqueViolation) || hasSqlState(error, SQLSTATE.deadlock)) return 'taken';
   if (hasSqlState(error, SQLSTATE.keywordRests)) return 'resting';
   return hasSqlState(error, SQLSTATE.keywordsTooMany) ? 'too_many' : null;
 }

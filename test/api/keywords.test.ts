@@ -102,6 +102,17 @@ describe('a hundred accounts claim one word at once', () => {
     expect(holders).toHaveLength(1);
   }, 180_000);
 
+  it('two that swap theirs at one instant are both refused, whichever the database ends', async () => {
+    for (let round = 0; round < 8; round += 1) {
+      const [one, other] = [await newAccount(), await newAccount()];
+      const [mine, theirs] = [newWord(), newWord()];
+      await claim(one, mine);
+      await claim(other, theirs);
+      const answers = await Promise.all([claim(one, theirs), claim(other, mine)]);
+      for (const answer of answers) expect(answer).toMatchObject(TAKEN);
+    }
+  });
+
   it('while its owner gives it up: nobody gets it, but the owner', async () => {
     const owner = await newAccount();
     const others = await Promise.all(Array.from({ length: 20 }, () => newAccount()));
