@@ -10,9 +10,11 @@ const ROOMS = {
   telemetry: ['db', 'workflows'],
   operations: ['db', 'domain', 'telemetry', 'workflows'],
   pipeline: ['concurrency', 'db', 'domain', 'providers', 'telemetry', 'workflows'],
-  activities: ['concurrency', 'pipeline', 'providers', 'db', 'domain', 'telemetry', 'workflows'],
+  activities: [
+    ...['concurrency', 'pipeline', 'providers', 'db', 'domain', 'operations', 'telemetry', 'workflows'],
+  ],
   worker: ['activities', 'concurrency', 'pipeline', 'providers', 'db', 'domain', 'telemetry', 'workflows'],
-  api: ['activities', 'concurrency', 'providers', 'db', 'domain', 'operations', 'telemetry', 'workflows'],
+  api: ['concurrency', 'providers', 'db', 'domain', 'operations', 'telemetry', 'workflows'],
 };
 const ALL_ROOMS = [...Object.keys(ROOMS), 'bin', 'bench', 'test'];
 // An operation is asked through any door: it knows neither HTTP nor a command line.

@@ -1,7 +1,8 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasSqlState, openDatabase, SQLSTATE } from '../db/connection.ts';
+import { keyFingerprint } from '../db/encryption.ts';
 import { claimFact } from '../db/installation.ts';
 import { ConfigError, type Config } from './config.ts';
 import { errorCode, StartProblem } from './embedded/problem.ts';
@@ -52,11 +53,6 @@ export async function checkSecretsKey(databaseUrl: string, key: Buffer): Promise
   throw new StartProblem(
     'SECRETS_KEY: not the key this database was first used with; every process needs the same (DATA_DIR/secrets.key, or SECRETS_KEY).',
   );
-}
-
-/** What a database remembers of its key. */
-export function keyFingerprint(key: Buffer): string {
-  return createHmac('sha256', key).update('goniec secrets key').digest('hex');
 }
 
 async function readKey(path: string): Promise<Buffer> {

@@ -5,7 +5,8 @@ import { openDatabase } from '../db/connection.ts';
 import { migrate } from '../db/migrate.ts';
 import { startWorker } from '../worker/worker.ts';
 import { SEARCH_ATTRIBUTES } from '../workflows/contracts.ts';
-import { ensureDemoAccount, type DemoAccount } from './admin/demo.ts';
+import { ensureDemoAccount, type DemoAccount } from '../operations/accounts/demo.ts';
+import { operatingUser } from './admin/execute.ts';
 import { readConfig, type Config } from './config.ts';
 import {
   awaitDatabase,
@@ -187,7 +188,7 @@ async function startOrchestration(
 async function demoAccount(databaseUrl: string): Promise<DemoAccount> {
   const sql = openDatabase(databaseUrl, 1);
   try {
-    return await ensureDemoAccount(sql);
+    return await ensureDemoAccount(sql, operatingUser());
   } finally {
     await sql.end({ timeout: 5 });
   }

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 
 const ALGORITHM = 'aes-256-gcm';
 const VERSION = 1;
@@ -9,6 +9,11 @@ const HEADER_BYTES = 1 + NONCE_BYTES + TAG_BYTES;
 /** A stored secret that cannot be read: another key, another account, or damaged bytes. */
 export class DecryptionError extends Error {
   override readonly name = 'DecryptionError';
+}
+
+/** What a database remembers of its key. */
+export function keyFingerprint(key: Buffer): string {
+  return createHmac('sha256', key).update('goniec secrets key').digest('hex');
 }
 
 /**

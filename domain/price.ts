@@ -13,6 +13,8 @@ const TIERS = [
   { from: 100_00, rate: 14 },
   { from: 50_00, rate: 15 },
 ] as const;
+/** The least net amount of a top-up, grosze (v2.3.0, Limits, Prices). */
+export const MIN_TOP_UP_GROSZE = TIERS[2].from;
 
 /** Prices of one country in grosze net per part, by channel. */
 export interface ChannelPrices {

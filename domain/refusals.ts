@@ -77,9 +77,7 @@ export type Refusal =
   | { reason: 'number_not_listed' }
   | { reason: 'link_unknown' }
   | { reason: 'inbound_unknown' }
-  | { reason: 'event_unknown' | 'event_under_way' | 'webhook_missing' }
-  | { reason: 'resends_used_up'; limit: number }
-  | { reason: 'resends_under_way'; limit: number; seconds: number }
+  | ResendRefusal
   | { reason: 'template_subject' | 'template_empty' }
   | {
       reason:
@@ -90,6 +88,14 @@ export type Refusal =
       outage: Outage;
     }
   | { reason: Outage };
+
+/** Why a webhook event is not delivered again. */
+export type ResendRefusal =
+  | { reason: 'event_unknown' | 'webhook_missing' }
+  /** `again`: it is a resend that has not ended. */
+  | { reason: 'event_under_way'; again: boolean }
+  | { reason: 'resends_used_up'; limit: number }
+  | { reason: 'resends_under_way'; limit: number; seconds: number };
 
 /** A refusal on its way to whoever asked: why, and which field is to blame. */
 export abstract class RefusalError<Why extends { reason: string }> extends Error {
@@ -110,4 +116,43 @@ export abstract class RefusalError<Why extends { reason: string }> extends Error
  */
 export class Refused extends RefusalError<Refusal> {
   override readonly name = 'Refused';
+}
+
+/** Why something that our own staff asked for is not done: what names an account, a message or a day is their own input. */
+export type StaffRefusal =
+  | { reason: 'account_missing' | 'account_not_open' | 'account_prepaid'; account: string }
+  | { reason: 'nothing_to_change' }
+  | { reason: 'sender_not_active' | 'sender_missing'; account: string }
+  | { reason: 'send_window_unusable' }
+  /** `fault` is what the domain says of the field. */
+  | { reason: 'country_rates_unusable'; field: string; fault: string }
+  | { reason: 'live_key_before_top_up' }
+  | { reason: 'key_missing'; key: string }
+  | { reason: 'verified_numbers_used_up'; account: string; limit: number }
+  | { reason: 'number_not_verified'; account: string }
+  | { reason: 'inbound_disabled'; account: string }
+  | { reason: 'keyword_unsubscribes' | 'keyword_needs_no_consent' | 'keyword_not_resting'; word: string }
+  | { reason: 'keyword_not_held'; account: string; word: string }
+  | { reason: 'top_up_too_small'; minGrosze: number }
+  | { reason: 'month_not_over'; month: string }
+  | { reason: 'statement_exists'; account: string; month: string }
+  | { reason: 'statement_missing' | 'statement_paid'; statement: string }
+  | { reason: 'message_missing' | 'message_without_workflow'; message: string }
+  | { reason: 'message_not_scheduled' | 'message_cancelled_too_late'; message: string; status: string }
+  | { reason: 'message_not_unanswered'; message: string; status: string }
+  | { reason: 'message_answered_meanwhile' | 'message_undecidable'; message: string }
+  /** Why it was not done to the only thing that is stuck; null: no worker answered in time. */
+  | { reason: 'nothing_unstuck'; why: StaffRefusal | null }
+  | { reason: 'route_missing'; route: string }
+  | { reason: 'reply_too_long'; limit: number }
+  /** `fault` is what the client of Temporal says. */
+  | { reason: 'cancel_not_signalled' | 'decision_not_carried_out'; fault: string }
+  | { reason: 'event_not_resent'; event: string; why: ResendRefusal }
+  | { reason: 'previous_secret_missing'; account: string }
+  | { reason: 'finding_missing'; finding: number }
+  | { reason: 'secrets_key_unchanged' | 'stored_secret_unreadable' };
+
+/** As {@link Refused}, for what only staff can ask. */
+export class StaffRefused extends RefusalError<StaffRefusal> {
+  override readonly name = 'StaffRefused';
 }

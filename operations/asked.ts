@@ -14,7 +14,7 @@ export interface Services {
   charges: ChargeNews;
   /** The routes to the operators, as known within the last second. */
   routing: () => Promise<Routing>;
-  settings: { DEFAULT_SENDER: string };
+  settings: { DEFAULT_SENDER: string; WEBHOOK_ALLOW_PRIVATE: boolean };
   /** The installation's secrets key, 32 bytes. */
   secretsKey: Buffer;
   /** Where `/l/…` and `/o/…` are found from outside: with scheme, without a slash at the end. */

@@ -1,5 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
+import { setTimeout as delay } from 'node:timers/promises';
 import {
+  type Client,
   WithStartWorkflowOperation,
   WorkflowExecutionAlreadyStartedError,
   WorkflowNotFoundError,
@@ -7,17 +9,22 @@ import {
 } from '@temporalio/client';
 import { readMessage } from '../db/messages/history.ts';
 import { readStartable } from '../db/messages/startable.ts';
+import { readSubmission } from '../db/messages/unanswered.ts';
 import type { MessageRow } from '../domain/records.ts';
-import { Refused } from '../domain/refusals.ts';
+import { Refused, StaffRefused } from '../domain/refusals.ts';
 import type { StartableMessage } from '../domain/startable.ts';
 import { cancelSignal, cancelUpdate, FAILURE } from '../workflows/contracts.ts';
 import { messageStart } from '../workflows/startOptions.ts';
 import type { Asked, Services } from './asked.ts';
 import { within } from './outages.ts';
+import { recordedAfter, type StaffServices } from './staff.ts';
 
 const CANCEL_MS = 8000;
 const REMIND_MS = 2000;
 const REMIND_AFTER_MS = 1000;
+const SIGNAL_MS = 5000;
+const DONE_WITHIN_MS = 5000;
+const LOOK_MS = 100;
 
 /**
  * Cancels a scheduled message and refunds its cost (v2.3.0, Cancelling). The database knows whether it exists and what became
@@ -83,13 +90,9 @@ async function askWorkflow(
  */
 async function remindWorkflow({ temporal, log }: Services, id: string, until: number): Promise<void> {
   try {
-    const reminding = temporal.connection.withDeadline(until, () =>
-      temporal.workflow.getHandle(id).signal(cancelSignal),
-    );
-    await within(until, reminding);
+    await within(until, signalCancel(temporal, id, until));
   } catch (error) {
-    if (!(error instanceof WorkflowNotFoundError))
-      log.warn({ err: error }, 'a cancelled workflow was not told');
+    log.warn({ err: error }, 'a cancelled workflow was not told');
   }
 }
 
@@ -99,4 +102,68 @@ function isRefusal(error: unknown): boolean {
   }
   // The workflow has ended: cancelled by another request, or sent.
   return error instanceof WorkflowExecutionAlreadyStartedError || error instanceof WorkflowNotFoundError;
+}
+
+/** What came of a cancel that staff asked for: `carriedOut` is null where no worker has got to it yet. */
+export interface StaffCancel {
+  accountId: string;
+  carriedOut: true | null;
+}
+
+/**
+ * Cancels a scheduled message of any account and refunds its cost, to the last second, for staff.
+ * @throws StaffRefused
+ */
+export const cancelForStaff = recordedAfter('messages cancel', async (services, { id }: { id: string }) => {
+  const data = await cancelToTheLast(services, id);
+  return { data, account: data.accountId, subject: id };
+});
+
+/**
+ * Signals a scheduled message's workflow to cancel it, and waits for what comes of it.
+ * @throws StaffRefused also where it is sent all the same
+ */
+export async function cancelToTheLast(services: StaffServices, id: string): Promise<StaffCancel> {
+  const message = await readSubmission(services.sql, id);
+  if (message === undefined) throw new StaffRefused({ reason: 'message_missing', message: id });
+  const { accountId, status } = message;
+  if (status !== 'scheduled')
+    throw new StaffRefused({ reason: 'message_not_scheduled', message: id, status });
+  await signalForStaff(await services.temporal(), id);
+  const deadline = Date.now() + DONE_WITHIN_MS;
+  for (;;) {
+    const now = (await readSubmission(services.sql, id))?.status ?? 'gone';
+    if (now === 'cancelled') return { accountId, carriedOut: true };
+    if (now !== 'scheduled') {
+      throw new StaffRefused({ reason: 'message_cancelled_too_late', message: id, status: now });
+    }
+    if (Date.now() > deadline) return { accountId, carriedOut: null };
+    await delay(LOOK_MS);
+  }
+}
+
+async function signalForStaff(temporal: Client, id: string): Promise<void> {
+  let found: boolean;
+  try {
+    found = await signalCancel(temporal, id, Date.now() + SIGNAL_MS);
+  } catch (error) {
+    const fault = error instanceof Error ? error.message : String(error);
+    throw new StaffRefused({ reason: 'cancel_not_signalled', fault }, undefined, error);
+  }
+  if (!found) throw new StaffRefused({ reason: 'message_without_workflow', message: id });
+}
+
+/**
+ * Signals a message's workflow to cancel it: to the last second, without an answer.
+ * @param until epoch milliseconds
+ * @returns false where it has no running workflow
+ */
+export async function signalCancel(temporal: Client, id: string, until: number): Promise<boolean> {
+  try {
+    await temporal.connection.withDeadline(until, () => temporal.workflow.getHandle(id).signal(cancelSignal));
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
 }

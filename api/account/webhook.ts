@@ -1,20 +1,12 @@
-import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { decrypt, encrypt } from '../../db/encryption.ts';
-import { setWebhook } from '../../db/webhooks/webhookSecrets.ts';
+import { configureWebhook } from '../../operations/webhooks/settings.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { omissible, plainText } from '../fields.ts';
-import { checkWebhookUrl } from './webhookUrl.ts';
 
 const URL_MAX = 2048;
-const SECRET_BYTES = 32;
 const SIGNATURE_HEADER = 'X-Service-Signature' as const;
 
-/**
- * PUT /v1/account/webhook (v2.3.0, Account and senders; Events). The secret is made by the first call and stays,
- * also while webhooks are off, until `rotate_secret` asks for a new one, which signs from
- * then on; the one before signs a header of its own for another day, see activities/signatures.ts.
- */
+/** PUT /v1/account/webhook (v2.3.0, Account and senders; Events). */
 export const changeWebhook = endpoint({
   method: 'PUT',
   path: '/v1/account/webhook',
@@ -31,23 +23,12 @@ export const changeWebhook = endpoint({
       signature_header: z.literal(SIGNATURE_HEADER),
     }),
   },
-  async handle({ services: { sql, settings, secretsKey }, caller, body }) {
-    const { accountId } = caller;
-    if (body.url !== null) checkWebhookUrl(body.url, settings.WEBHOOK_ALLOW_PRIVATE);
-    const stored = await setWebhook(sql, caller, body.url, (current) =>
-      current === null || body.rotate_secret ? encrypt(secretsKey, accountId, newSecret()) : current,
-    );
+  async handle(call) {
+    const { url, rotate_secret: rotateSecret = false } = call.body;
+    const { secret } = await configureWebhook({ ...call, input: { url, rotateSecret } });
     return {
       status: 200,
-      body: {
-        webhook_url: body.url,
-        webhook_secret: decrypt(secretsKey, accountId, stored),
-        signature_header: SIGNATURE_HEADER,
-      },
+      body: { webhook_url: url, webhook_secret: secret, signature_header: SIGNATURE_HEADER },
     };
   },
 });
-
-function newSecret(): string {
-  return `whsec_${randomBytes(SECRET_BYTES).toString('base64url')}`;
-}

@@ -1,28 +1,14 @@
 import { z } from 'zod';
-import { startResend } from '../../activities/resends.ts';
-import {
-  DELIVERY_STATES,
-  type DeliveryRow,
-  readDeliveries,
-  readDelivery,
-} from '../../db/webhooks/webhookDeliveries.ts';
-import {
-  requestResend,
-  type ResendRefusal,
-  RESENDS_AT_ONCE,
-  RESENDS_MAX,
-} from '../../db/webhooks/webhookResends.ts';
+import { DELIVERY_STATES, type DeliveryRow, readDeliveries } from '../../db/webhooks/webhookDeliveries.ts';
+import { Refused } from '../../domain/refusals.ts';
+import { resend } from '../../operations/webhooks/resend.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { instant } from '../fields.ts';
 import { isMessageId } from '../messages/history.ts';
 import { cursorAfter, idCursor, pageOf, pageSize } from '../paging.ts';
 import { webhookDeliverySchema } from '../schemas.ts';
-import type { Services } from '../services.ts';
-import { Refused } from '../../domain/refusals.ts';
 
 const EVENT_ID = /^evt_[0-9a-z]{26}$/;
-const START_MS = 2_000;
-const BUSY_SECONDS = 10;
 // Why exactly, operators see: told to whoever chose the address, it would tell what our network knows and reaches.
 const UNREACHABLE = 'unreachable';
 const EVENT_TYPES = [
@@ -77,40 +63,12 @@ export const resendDelivery = endpoint({
   summary: 'Delivers a webhook event again.',
   params: z.strictObject({ id: z.string().meta({ pattern: EVENT_ID.source }) }),
   responses: { 202: webhookDeliverySchema },
-  async handle({ services, caller: { accountId }, params: { id } }) {
+  async handle(call) {
+    const { id } = call.params;
     if (!EVENT_ID.test(id)) throw new Refused({ reason: 'event_unknown' });
-    const resend = await requestResend(services.sql, id, accountId, 'account');
-    if (typeof resend === 'string') throw refusal(resend);
-    await begin(services, () => startResend(services.temporal, resend));
-    const delivery = await readDelivery(services.sql, accountId, id);
-    if (delivery === null) throw new Refused({ reason: 'event_unknown' });
-    return { status: 202, body: deliveryRecord(delivery) };
+    return { status: 202, body: deliveryRecord(await resend({ ...call, input: { id } })) };
   },
 });
-
-/** It is written down, and a worker makes up for a start that failed: the caller need not know. */
-async function begin({ log }: Services, start: () => Promise<void>): Promise<void> {
-  const patience = new Promise<void>((resolve) => setTimeout(resolve, START_MS).unref());
-  await Promise.race([start(), patience]).catch((error: unknown) =>
-    log.warn({ err: error }, 'a webhook that is delivered again was not started at once'),
-  );
-}
-
-function refusal(reason: ResendRefusal): Refused {
-  switch (reason) {
-    case 'unknown':
-      return new Refused({ reason: 'event_unknown' });
-    case 'no_webhook':
-      return new Refused({ reason: 'webhook_missing' });
-    case 'pending':
-    case 'under_way':
-      return new Refused({ reason: 'event_under_way' });
-    case 'too_often':
-      return new Refused({ reason: 'resends_used_up', limit: RESENDS_MAX });
-    case 'too_many':
-      return new Refused({ reason: 'resends_under_way', limit: RESENDS_AT_ONCE, seconds: BUSY_SECONDS });
-  }
-}
 
 function deliveryRecord(row: DeliveryRow): z.input<typeof webhookDeliverySchema> {
   return {

@@ -1,52 +1,24 @@
-import type { Sql } from '../../db/connection.ts';
-import { newId } from '../../db/ids.ts';
-import { book } from '../../db/money/ledger.ts';
 import {
-  insertAccount,
+  type AccountPatch,
   listAccounts,
   listKeys,
   listOperatorSenders,
   listVerifiedNumbers,
-  updateAccount,
-  type AccountPatch,
   type OperatorAccount,
 } from '../../db/accounts/operators.ts';
 import { listStatements } from '../../db/money/statements.ts';
-import { DomainError } from '../../domain/errors.ts';
-import type { CountryRates } from '../../domain/price.ts';
-import { command, optional, required, type Outcome, type Values } from './command.ts';
-import { findAccount, holdAccount } from './lookup.ts';
+import { createAccount } from '../../operations/accounts/create.ts';
+import { findAccount } from '../../operations/accounts/find.ts';
+import { keptOf } from '../../operations/accounts/quotas.ts';
+import { command, optional, required, type Outcome, type Shown, type Values } from './command.ts';
 import { invalidArgument } from './problems.ts';
-import { shownQuotas } from './quotas.ts';
-import { accountId, accountName, grosze, MAX_PRICE, oneOf, price, rateLimit, text } from './values.ts';
+import { accountId, accountName, grosze, oneOf, price, rateLimit, text } from './values.ts';
 
-/** Free messages of a new test account (v2.3.0, Authentication, 8). */
-const FIRST_TEST_CREDITS = 25;
 const NONE = 'none';
 
 const status = oneOf('active', 'suspended', 'closed');
 const mode = oneOf('test', 'live');
 const billing = oneOf('prepaid', 'postpaid');
-
-/** What a new account may be given; everything else has the schema's defaults. */
-export interface NewAccount {
-  id: string;
-  settings: AccountPatch & { name: string; mode: 'test' | 'live' };
-  /** Grosze net, booked as the opening entry. */
-  balance: number;
-}
-
-/**
- * Makes an account with its opening entry: the balance given and, in test mode, 25 test credits. An account that
- * starts with nothing has no opening entry.
- */
-export async function openAccount(sql: Sql, { id, settings, balance }: NewAccount): Promise<void> {
-  await insertAccount(sql, id, settings);
-  const testCredits = settings.mode === 'test' ? FIRST_TEST_CREDITS : 0;
-  if (balance !== 0 || testCredits !== 0) {
-    await book(sql, { account: id, kind: 'opening', grosze: balance, testCredits });
-  }
-}
 
 const createOptions = {
   name: required('NAME', 'the customer, 1 to 100 characters', accountName),
@@ -62,16 +34,10 @@ const create = command({
   name: 'accounts create',
   about: 'Makes an account.',
   options: createOptions,
-  async run(sql, values): Promise<Outcome> {
-    const settings = {
-      ...commonSettings(values),
-      name: values.name,
-      mode: values.mode ?? 'test',
-    };
-    const id = newId('cl');
-    await openAccount(sql, { id, settings, balance: values.balance ?? 0 });
-    const result = summary(await findAccount(sql, id));
-    return { result, account: id, details: { settings, balance_grosze: values.balance ?? 0 } };
+  async ask(asking, values): Promise<Shown> {
+    const settings = { ...commonSettings(values), ...given('mode', values.mode), name: values.name };
+    const input = { settings, balance: values.balance ?? 0 };
+    return { result: summary(await createAccount({ ...asking, input })) };
   },
 });
 
@@ -88,7 +54,7 @@ const show = command({
         verified_numbers: await listVerifiedNumbers(sql, id),
         keys: (await listKeys(sql, id)).map(({ account_id: _, ...key }) => key),
         unpaid_statements: await listStatements(sql, id, true),
-        quotas: await shownQuotas(sql, id),
+        quotas: await keptOf(sql, id),
       },
       account: id,
     };
@@ -129,18 +95,13 @@ const set = command({
   name: 'accounts set',
   about: 'Changes settings of an account; those not named stay.',
   options: setOptions,
-  async run(sql, values): Promise<Outcome> {
-    const before = await holdAccount(sql, values.account);
-    const patch = await patchOf(sql, values);
-    if (Object.keys(patch).length === 0)
-      throw invalidArgument('accounts set', 'name at least one setting to change');
-    await updateAccount(sql, before.id, patch);
-    const { status: now = before.status } = patch;
+  async ask(asking, values): Promise<Shown> {
+    const { changeAccount } = await import('../../operations/accounts/change.ts');
+    const changes = changesOf(values);
+    const changed = await changeAccount({ ...asking, input: { account: values.account, changes } });
     return {
-      result: { ...(await findAccount(sql, before.id)) },
-      account: before.id,
-      details: { changes: changes(before, patch) },
-      ...(now === before.status ? {} : { remark: AFTER_STATUS[now] }),
+      result: { ...changed.account },
+      ...(changed.status === null ? {} : { remark: AFTER_STATUS[changed.status] }),
     };
   },
 });
@@ -154,7 +115,8 @@ const AFTER_STATUS = {
 
 export const accountCommands = [create, show, list, set];
 
-async function patchOf(sql: Sql, values: Values<typeof setOptions>): Promise<AccountPatch> {
+function changesOf(values: Values<typeof setOptions>) {
+  const { countryRates } = values;
   return {
     ...commonSettings(values),
     ...given('name', values.name),
@@ -163,9 +125,9 @@ async function patchOf(sql: Sql, values: Values<typeof setOptions>): Promise<Acc
     ...given('price_per_mms_grosze', values.priceMms),
     ...given('price_per_vms_grosze', values.priceVms),
     ...given('price_per_hlr_grosze', values.priceHlr),
-    ...given('country_rates', await read(values.countryRates, countryRates)),
-    ...given('sender_name', await read(values.sender, (name) => defaultSender(sql, values.account, name))),
-    ...given('send_window', await read(values.sendWindow, sendWindow)),
+    ...(countryRates === undefined ? {} : { country_rates: parsed(countryRates) }),
+    ...given('sender_name', orNull(values.sender)),
+    ...given('send_window', orNull(values.sendWindow)),
   };
 }
 
@@ -184,56 +146,16 @@ function given<K extends keyof AccountPatch>(column: K, value: AccountPatch[K] |
   return value === undefined ? {} : { [column]: value };
 }
 
-async function read<T>(
-  typed: string | undefined,
-  reader: (typed: string) => Promise<T>,
-): Promise<T | undefined> {
-  return typed === undefined ? undefined : reader(typed);
+function orNull(typed: string | undefined): string | null | undefined {
+  return typed === NONE ? null : typed;
 }
 
-async function countryRates(json: string): Promise<CountryRates> {
-  const { normaliseCountryRates } = await import('../../domain/price.ts');
+function parsed(json: string): unknown {
   try {
-    const rates = normaliseCountryRates(JSON.parse(json));
-    for (const [prefix, prices] of Object.entries(rates)) {
-      if (Object.values(prices).some((rate: number) => rate > MAX_PRICE)) {
-        throw new DomainError(`country_rates.${prefix}`, `A price is at most ${MAX_PRICE} grosze`);
-      }
-    }
-    return rates;
-  } catch (error) {
-    if (error instanceof SyntaxError) throw invalidArgument('--country-rates', 'this is not JSON');
-    if (error instanceof DomainError)
-      throw invalidArgument('--country-rates', `${error.message} (${error.field})`);
-    throw error;
+    return JSON.parse(json) as unknown;
+  } catch {
+    throw invalidArgument('--country-rates', 'this is not JSON');
   }
-}
-
-async function defaultSender(sql: Sql, account: string, name: string): Promise<string | null> {
-  if (name === NONE) return null;
-  const senders = await listOperatorSenders(sql, account);
-  if (!senders.some((sender) => sender.active && sender.name === name)) {
-    throw invalidArgument('--sender', 'the account has no active sender of this name (see senders add)');
-  }
-  return name;
-}
-
-async function sendWindow(window: string): Promise<string | null> {
-  if (window === NONE) return null;
-  const { parseSendWindow } = await import('../../domain/sendWindow.ts');
-  if (parseSendWindow(window) === null) {
-    throw invalidArgument('--send-window', 'HH:MM-HH:MM, at least 15 minutes wide, or none is needed');
-  }
-  return window;
-}
-
-function changes(before: OperatorAccount, patch: AccountPatch) {
-  return Object.fromEntries(
-    (Object.keys(patch) as (keyof AccountPatch)[]).map((column) => [
-      column,
-      { from: before[column], to: patch[column] },
-    ]),
-  );
 }
 
 function summary(account: OperatorAccount): Record<string, unknown> {

@@ -1,6 +1,6 @@
 import { listAudit } from '../../db/accounts/audit.ts';
 import { command, optional, type Outcome } from './command.ts';
-import { findAccount } from './lookup.ts';
+import { findAccount } from '../../operations/accounts/find.ts';
 import { accountId, rows } from './values.ts';
 
 const DEFAULT_ROWS = 50;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { AuditDetails } from '../../db/accounts/audit.ts';
 import type { Sql } from '../../db/connection.ts';
+import type { ActRecord, StaffAsked } from '../../operations/staff.ts';
 import type { Tools } from './tools.ts';
 
 /** One argument of a command: `--name NAME`, or a bare word when it is positional. */
@@ -23,26 +23,27 @@ export type Values<A extends Arguments> = {
   [K in keyof A as A[K] extends Argument<unknown, true> ? never : K]?: z.output<A[K]['schema']>;
 };
 
-/** What the audit log is to say of one thing that a command acted on. */
-export type AuditRecord = Pick<Outcome, 'account' | 'subject' | 'details'>;
-
-/** What a command did: its answer, and what the audit log is to say beyond who, when and which command. */
-export interface Outcome {
+/** What a command answers. */
+export interface Shown {
   /** Printed; keys in snake_case as in the API. */
   result: Record<string, unknown>;
   /** Of the records in `result.data` only these fields are shown to people; programs get all. */
   columns?: readonly string[];
-  account?: string;
-  subject?: string;
-  details?: AuditDetails;
-  /** Where one command acted on several things: a record of each, instead of one. */
-  records?: readonly AuditRecord[];
   /** One sentence more for people; programs do not get it. */
   remark?: string;
 }
 
-/** A command as it is declared: command line, validation, help and audit record all follow from this. */
-export interface CommandSpec<A extends Arguments> {
+/** What a command answers that no operation carries out, and what the audit log is to say beyond who, when and which command. */
+export interface Outcome extends Shown, ActRecord {
+  /** Where one command acted on several things: a record of each, instead of one. */
+  records?: readonly ActRecord[];
+}
+
+/** Who asks, and of what: an operation of staff but for its input. */
+export type Asking = Omit<StaffAsked<never>, 'input'>;
+
+/** What is declared of every command: command line, validation and help follow from this. */
+interface Declaration<A extends Arguments> {
   /** Its words: `accounts create`. */
   name: string;
   about: string;
@@ -50,8 +51,18 @@ export interface CommandSpec<A extends Arguments> {
   options: A;
   /** Names of the options that are typed as bare words, in order. */
   positional?: (keyof A & string)[];
+}
+
+/** A command that an operation carries out: it reads the words, asks, and shows the answer. */
+interface AskingSpec<A extends Arguments> extends Declaration<A> {
+  /** The operation writes its own audit record; throws its refusals, or AdminError. */
+  ask(asking: Asking, values: Values<A>, tools: Tools): Promise<Shown>;
+}
+
+/** A command that reads by itself; its audit record goes by its name. */
+interface ReadingSpec<A extends Arguments> extends Declaration<A> {
   /**
-   * True for what acts outside the database (asks an SMSC, tells a workflow): it runs in no transaction, and its audit
+   * True for what asks outside the database (an SMSC, Temporal): it runs in no transaction, and its audit
    * record is written after it.
    */
   outside?: boolean;
@@ -59,15 +70,21 @@ export interface CommandSpec<A extends Arguments> {
   run(sql: Sql, values: Values<A>, tools: Tools): Promise<Outcome>;
 }
 
-/** A command whose argument types no longer matter to its user. */
-export type AnyCommand = Omit<CommandSpec<Arguments>, 'run'> & {
-  run(sql: Sql, values: Record<string, unknown>, tools: Tools): Promise<Outcome>;
-};
+export type CommandSpec<A extends Arguments> = AskingSpec<A> | ReadingSpec<A>;
 
-/** Declares a command; `values` of its `run` have the types of the schemas. */
+/** A command whose argument types no longer matter to its user. */
+export type AnyCommand = Declaration<Arguments> &
+  (
+    | { ask(asking: Asking, values: Record<string, unknown>, tools: Tools): Promise<Shown> }
+    | { outside?: boolean; run(sql: Sql, values: Record<string, unknown>, tools: Tools): Promise<Outcome> }
+  );
+
+/** Declares a command; `values` of its `ask` or `run` have the types of the schemas. */
 export function command<A extends Arguments>(spec: CommandSpec<A>): AnyCommand {
-  // Sound because the values handed to run come from these very schemas, in `parseValues`.
-  return { ...spec, run: (sql, values, tools) => spec.run(sql, values as Values<A>, tools) };
+  // Sound because the values handed over come from these very schemas, in `parseValues`.
+  return 'ask' in spec
+    ? { ...spec, ask: (asking, values, tools) => spec.ask(asking, values as Values<A>, tools) }
+    : { ...spec, run: (sql, values, tools) => spec.run(sql, values as Values<A>, tools) };
 }
 
 export function required<T>(

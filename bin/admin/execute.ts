@@ -1,13 +1,8 @@
 import { userInfo } from 'node:os';
-import { setTimeout as delay } from 'node:timers/promises';
-import { type AuditEntry, writeAudit } from '../../db/accounts/audit.ts';
 import type { Database } from '../../db/connection.ts';
-import { transaction } from '../../db/transaction.ts';
-import type { AnyCommand, Outcome } from './command.ts';
+import { type Done, recorded, recordedAfter } from '../../operations/staff.ts';
+import type { AnyCommand, Asking, Outcome, Shown } from './command.ts';
 import type { Tools } from './tools.ts';
-
-const RECORD_ATTEMPTS = 10;
-const RECORD_AGAIN_MS = 1_000;
 
 /** Who acts: the user of the operating system, by number where the system knows no name. */
 export function operatingUser(): string {
@@ -18,47 +13,33 @@ export function operatingUser(): string {
   }
 }
 
-/**
- * Carries out a command and writes its audit record or records: both in one transaction or neither; after what it did outside the
- * database.
- */
+/** Carries out a command, by an operation or by itself; either way it leaves its audit record. */
 export async function execute(
   sql: Database,
   actor: string,
-  command: Pick<AnyCommand, 'name' | 'run' | 'outside'>,
+  command: AnyCommand,
   values: Record<string, unknown>,
   tools: Tools,
-): Promise<Outcome> {
-  if (command.outside === true) {
-    const outcome = await command.run(sql, values, tools);
-    await recordLate(sql, entriesOf(actor, command.name, outcome));
-    return outcome;
-  }
-  return transaction(sql, async (tx) => {
-    const outcome = await command.run(tx, values, tools);
-    for (const entry of entriesOf(actor, command.name, outcome)) await writeAudit(tx, entry);
-    return outcome;
-  });
+): Promise<Shown> {
+  const services = { sql, temporal: () => tools.temporal(), secretsKey: () => tools.secretsKey() };
+  const asking: Asking = { services, actor };
+  if ('ask' in command) return await command.ask(asking, values, tools);
+  const read = async (from: Parameters<typeof command.run>[0]) =>
+    done(await command.run(from, values, tools));
+  const operation =
+    command.outside === true
+      ? recordedAfter(command.name, ({ sql: pool }) => read(pool))
+      : recorded(command.name, read);
+  return await operation({ ...asking, input: undefined });
 }
 
-// What is done cannot be taken back, so its record is not given up at the first failure.
-async function recordLate(sql: Database, entries: readonly AuditEntry[]): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await transaction(sql, async (tx) => {
-        for (const entry of entries) await writeAudit(tx, entry);
-      });
-    } catch (error) {
-      if (attempt === RECORD_ATTEMPTS) {
-        throw new Error(`${entries[0]?.action} was carried out, but not recorded`, { cause: error });
-      }
-      await delay(RECORD_AGAIN_MS);
-    }
-  }
-}
-
-function entriesOf(actor: string, action: string, outcome: Outcome): AuditEntry[] {
-  return (outcome.records ?? [outcome]).map(({ account, subject, details }) => ({
-    ...{ actor, action, account: account ?? null, subject: subject ?? null, details: details ?? {} },
-  }));
+function done(outcome: Outcome): Done<Shown> {
+  const { account, subject, details, records } = outcome;
+  return {
+    data: outcome,
+    ...(account === undefined ? {} : { account }),
+    ...(subject === undefined ? {} : { subject }),
+    ...(details === undefined ? {} : { details }),
+    ...(records === undefined ? {} : { records }),
+  };
 }

@@ -1,7 +1,7 @@
-import { dismissFinding, listFindings } from '../../db/maintenance/findings.ts';
-import { command, optional, required, type Outcome } from './command.ts';
-import { findAccount } from './lookup.ts';
-import { notFound } from './problems.ts';
+import { listFindings } from '../../db/maintenance/findings.ts';
+import { findAccount } from '../../operations/accounts/find.ts';
+import { dismissFinding } from '../../operations/support/findings.ts';
+import { command, optional, required, type Outcome, type Shown } from './command.ts';
 import { accountId, oneOf, rows, wholeNumber } from './values.ts';
 
 const DEFAULT_ROWS = 50;
@@ -30,16 +30,8 @@ const dismiss = command({
   name: 'findings dismiss',
   about: 'Says that a finding is dealt with; what was repaired too often may be repaired again.',
   options: { id: required('N', 'the finding, from findings list', wholeNumber(1, 1_000_000_000, '')) },
-  async run(sql, { id }): Promise<Outcome> {
-    const finding = await dismissFinding(sql, id);
-    if (finding === undefined) throw notFound(`There is no finding ${id}.`);
-    const { kind, subject, account_id: account } = finding;
-    return {
-      result: { ...finding },
-      subject,
-      details: { finding: id, kind },
-      ...(account === null ? {} : { account }),
-    };
+  async ask(asking, input): Promise<Shown> {
+    return { result: { ...(await dismissFinding({ ...asking, input })) } };
   },
 });
 

@@ -1,9 +1,6 @@
 import { listUnmatched, type UnmatchedReply } from '../../db/incoming/replies.ts';
-import { setInboundNumber } from '../../db/incoming/inbound.ts';
-import { command, optional, required, type Outcome } from './command.ts';
+import { command, optional, required, type Outcome, type Shown } from './command.ts';
 import { keywordCommands } from './keywords.ts';
-import { holdAccount, requireOpen } from './lookup.ts';
-import { refused } from './problems.ts';
 import { readNumber } from './msisdn.ts';
 import { printable } from './printable.ts';
 import { accountId, rows, text } from './values.ts';
@@ -18,17 +15,11 @@ const enable = command({
     account,
     number: required('NUMBER', 'the receiving number, E.164 or 9 digits (Polish)', text),
   },
-  async run(sql, values): Promise<Outcome> {
-    const { number, masked, mask } = await readNumber('--number', values.number);
-    const before = await holdAccount(sql, values.account);
-    requireOpen(before);
-    await setInboundNumber(sql, before.id, number);
-    return {
-      result: { account_id: before.id, inbound_number: number, inbound_prefix: before.inbound_prefix },
-      account: before.id,
-      subject: masked,
-      details: { from: before.inbound_number === null ? null : mask(before.inbound_number) },
-    };
+  async ask(asking, { account, number }): Promise<Shown> {
+    const msisdn = await readNumber('--number', number);
+    const { enableInbound } = await import('../../operations/accounts/inbound.ts');
+    const { keyword } = await enableInbound({ ...asking, input: { account, msisdn } });
+    return { result: { account_id: account, inbound_number: msisdn, inbound_prefix: keyword } };
   },
 });
 
@@ -36,12 +27,10 @@ const disable = command({
   name: 'inbound disable',
   about: 'Ends the receiving of replies; the keyword stays the account’s.',
   options: { account },
-  async run(sql, values): Promise<Outcome> {
-    const before = await holdAccount(sql, values.account);
-    if (before.inbound_number === null) throw refused(`The account ${before.id} receives no replies.`);
-    const { masked } = await readNumber('--number', before.inbound_number);
-    await setInboundNumber(sql, before.id, null);
-    return { result: { account_id: before.id, inbound_number: null }, account: before.id, subject: masked };
+  async ask(asking, input): Promise<Shown> {
+    const { disableInbound } = await import('../../operations/accounts/inbound.ts');
+    await disableInbound({ ...asking, input });
+    return { result: { account_id: input.account, inbound_number: null } };
   },
 });
 

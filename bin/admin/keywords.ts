@@ -1,13 +1,6 @@
-import {
-  allowKeyword,
-  listKeywords,
-  releaseKeyword,
-  revokeKeyword,
-  takeKeywordAway,
-} from '../../db/accounts/keywords.ts';
-import { command, optional, required, type Outcome } from './command.ts';
-import { findAccount, holdAccount, requireOpen } from './lookup.ts';
-import { notFound, refused } from './problems.ts';
+import { listKeywords } from '../../db/accounts/keywords.ts';
+import { findAccount } from '../../operations/accounts/find.ts';
+import { command, optional, required, type Outcome, type Shown } from './command.ts';
 import { accountId, text } from './values.ts';
 
 const account = required('ID', 'the account', accountId);
@@ -24,20 +17,10 @@ const allow = command({
   about:
     'Lets an account have an everyday word as its keyword: replies of others’ recipients that begin with it are its own then.',
   options: { account, word },
-  async run(sql, values): Promise<Outcome> {
-    const { guardOf } = await import('../../domain/guardedKeywords.ts');
-    const { id, ...rest } = await holdAccount(sql, values.account);
-    requireOpen({ id, ...rest });
-    const guard = guardOf(values.word);
-    if (guard === 'opt_out') throw refused(`${values.word} unsubscribes, and cannot be anybody’s keyword.`);
-    if (guard === null) throw refused(`${values.word} needs no consent: any account may claim it.`);
-    const isNew = await allowKeyword(sql, id, values.word);
-    return {
-      result: { account_id: id, word: values.word, allowed: true },
-      account: id,
-      subject: values.word,
-      details: { was_allowed: !isNew },
-    };
+  async ask(asking, input): Promise<Shown> {
+    const { allowKeyword } = await import('../../operations/accounts/keywords.ts');
+    await allowKeyword({ ...asking, input });
+    return { result: { account_id: input.account, word: input.word, allowed: true } };
   },
 });
 
@@ -46,18 +29,11 @@ const revoke = command({
   about:
     'Takes the consent to an everyday word back, and the keyword itself from an account that has it; it rests then.',
   options: { account, word },
-  async run(sql, values): Promise<Outcome> {
-    const { id } = await holdAccount(sql, values.account);
-    const revoked = await revokeKeyword(sql, id, values.word);
-    const takenAway = await takeKeywordAway(sql, id, values.word);
-    if (!revoked && !takenAway) {
-      throw notFound(`The account ${id} neither has the keyword ${values.word} nor may claim it by consent.`);
-    }
+  async ask(asking, input): Promise<Shown> {
+    const { revokeKeyword } = await import('../../operations/accounts/keywords.ts');
+    const { takenAway } = await revokeKeyword({ ...asking, input });
     return {
-      result: { account_id: id, word: values.word, allowed: false, taken_away: takenAway },
-      account: id,
-      subject: values.word,
-      details: { was_allowed: revoked, taken_away: takenAway },
+      result: { account_id: input.account, word: input.word, allowed: false, taken_away: takenAway },
     };
   },
 });
@@ -66,14 +42,10 @@ const release = command({
   name: 'inbound release-keyword',
   about: 'Ends the rest of a keyword that was given up less than 30 days ago: any account may claim it.',
   options: { word },
-  async run(sql, values): Promise<Outcome> {
-    const former = await releaseKeyword(sql, values.word);
-    if (former === null) throw notFound(`The keyword ${values.word} does not rest.`);
-    return {
-      result: { word: values.word, former_account_id: former },
-      account: former,
-      subject: values.word,
-    };
+  async ask(asking, input): Promise<Shown> {
+    const { releaseKeyword } = await import('../../operations/accounts/keywords.ts');
+    const { formerAccount } = await releaseKeyword({ ...asking, input });
+    return { result: { word: input.word, former_account_id: formerAccount } };
   },
 });
 

@@ -1,9 +1,11 @@
 import { listUnanswered, type UnansweredMessage } from '../../db/messages/unanswered.ts';
-import { command, flag, optional, required, type Outcome } from './command.ts';
-import { decide, decideAll, messageOption } from './messageDecision.ts';
+import { StaffRefused } from '../../domain/refusals.ts';
+import { command, flag, optional, required, type Outcome, type Shown } from './command.ts';
+import type { Decided, DecidedOne } from '../../operations/support/decisions.ts';
 import { printable } from './printable.ts';
+import { leftInWords } from './refusals.ts';
 import { findRoute } from './routes/lookup.ts';
-import { messageIds, routeName, rows } from './values.ts';
+import { messageId, messageIds, routeName, rows } from './values.ts';
 
 const DEFAULT_ROWS = 50;
 
@@ -29,20 +31,49 @@ const resubmit = command({
     id: required('ID[,ID…]', 'the message or messages, from messages unanswered', messageIds),
     yes: flag('does it to several messages; without this it is only told what would be done'),
   },
-  outside: true,
-  run: (sql, { id: ids, yes = false }, tools) =>
-    ids.length === 1 ? decide(sql, ids[0]!, 'resubmit', tools) : decideAll(sql, ids, 'resubmit', yes, tools),
+  async ask(asking, { id: ids, yes: agreed = false }): Promise<Shown> {
+    const { resubmit: ask, resubmitAll } = await import('../../operations/support/decisions.ts');
+    const [id] = ids;
+    if (id !== undefined && ids.length === 1) return decided(id, await ask({ ...asking, input: { id } }));
+    return decidedAll(await resubmitAll({ ...asking, input: { ids, agreed } }), ids.length, agreed);
+  },
 });
 
 const giveUp = command({
   name: 'messages give-up',
   about: 'Ends an unanswered message as failed and pays it back; the phone may have got it.',
-  options: messageOption,
-  outside: true,
-  run: (sql, { id }, tools) => decide(sql, id, 'giveUp', tools),
+  options: { id: required('ID', 'the message, from messages unanswered', messageId) },
+  async ask(asking, input): Promise<Shown> {
+    const { giveUp: ask } = await import('../../operations/support/decisions.ts');
+    return decided(input.id, await ask({ ...asking, input }));
+  },
 });
 
 export const messageCommands = [unanswered, resubmit, giveUp];
+
+const UNANSWERED =
+  'No worker answered in time; it may still be carried out: look again with messages unanswered.';
+
+function decided(id: string, { carriedOut }: Decided): Shown {
+  const result = { id, carried_out: carriedOut };
+  return carriedOut === null ? { result, remark: UNANSWERED } : { result };
+}
+
+function decidedAll(all: readonly DecidedOne[], of: number, agreed: boolean): Shown {
+  const data = all.map((one) => ({ id: one.id, carried_out: one.carriedOut, reason: reasonOf(one) }));
+  const possible = data.filter(({ reason }) => reason === null).length;
+  if (agreed) return { result: { carried_out: possible, of, data } };
+  return {
+    result: { would_carry_out: possible, of, data },
+    remark: 'Nothing was done. With --yes it is done to those without a reason against it.',
+  };
+}
+
+function reasonOf({ carriedOut, why }: DecidedOne): string | null {
+  if (carriedOut === null) return UNANSWERED;
+  if (why instanceof StaffRefused) return leftInWords(why.refusal);
+  return why === null ? null : printable(why.message);
+}
 
 function record(message: UnansweredMessage, to: string): Record<string, unknown> {
   return {

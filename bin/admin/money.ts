@@ -1,9 +1,7 @@
-import type { Sql } from '../../db/connection.ts';
-import { book, listLedger, readLedgerState } from '../../db/money/ledger.ts';
-import { updateAccount } from '../../db/accounts/operators.ts';
-import { command, optional, required, type Outcome } from './command.ts';
-import { findAccount, holdAccount, requireOpen } from './lookup.ts';
-import { invalidArgument } from './problems.ts';
+import { listLedger, readLedgerState } from '../../db/money/ledger.ts';
+import { findAccount } from '../../operations/accounts/find.ts';
+import { adjustBalance } from '../../operations/money/adjust.ts';
+import { command, optional, required, type Outcome, type Shown } from './command.ts';
 import { accountId, note, pln, rows, signedGrosze } from './values.ts';
 
 const DEFAULT_ROWS = 50;
@@ -13,29 +11,16 @@ const topup = command({
   name: 'topup',
   about: 'Books a paid top-up, which fixes the price per part for good and makes a test account live.',
   options: { account, pln: required('N', 'net amount in PLN, at least 50', pln) },
-  async run(sql, values): Promise<Outcome> {
-    const { rateAfterTopUp } = await import('../../domain/price.ts');
-    // Held before the price is read: of two top-ups at once the second sees what the first has fixed.
-    const before = await holdAccount(sql, values.account);
-    requireOpen(before);
-    const rate = rateAfterTopUp(before.price_per_part_grosze, values.pln);
-    if (rate === null) throw invalidArgument('--pln', 'a top-up is at least 50 PLN net');
-    await book(sql, { account: before.id, kind: 'topup', grosze: values.pln });
-    await updateAccount(sql, before.id, { price_per_part_grosze: rate, mode: 'live' });
-    const after = await findAccount(sql, before.id);
+  async ask(asking, { account, pln: grosze }): Promise<Shown> {
+    const { topUp } = await import('../../operations/money/topUp.ts');
+    const after = await topUp({ ...asking, input: { account, grosze } });
     return {
       result: {
-        account_id: after.id,
-        amount_grosze: values.pln,
+        account_id: account,
+        amount_grosze: grosze,
         balance_grosze: after.balance_grosze,
         price_per_part_grosze: after.price_per_part_grosze,
         mode: after.mode,
-      },
-      account: after.id,
-      details: {
-        amount_grosze: values.pln,
-        price_per_part_grosze: { from: before.price_per_part_grosze, to: rate },
-        mode: { from: before.mode, to: after.mode },
       },
     };
   },
@@ -49,13 +34,10 @@ const adjust = command({
     grosze: required('N', 'net amount in grosze, negative to take away', signedGrosze),
     note: required('TEXT', 'the reason, kept in the ledger', note),
   },
-  async run(sql, values): Promise<Outcome> {
-    const { id } = await holdAccount(sql, values.account);
-    await book(sql, { account: id, kind: 'adjustment', grosze: values.grosze, note: values.note });
+  async ask(asking, input): Promise<Shown> {
+    const { balanceGrosze } = await adjustBalance({ ...asking, input });
     return {
-      result: { account_id: id, amount_grosze: values.grosze, balance_grosze: await balance(sql, id) },
-      account: id,
-      details: { amount_grosze: values.grosze, note: values.note },
+      result: { account_id: input.account, amount_grosze: input.grosze, balance_grosze: balanceGrosze },
     };
   },
 });
@@ -73,7 +55,3 @@ const ledger = command({
 });
 
 export const moneyCommands = [topup, adjust, ledger];
-
-async function balance(sql: Sql, id: string): Promise<number> {
-  return (await findAccount(sql, id)).balance_grosze;
-}

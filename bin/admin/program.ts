@@ -1,10 +1,12 @@
 import { Command, CommanderError, Option } from 'commander';
 import type { Database } from '../../db/connection.ts';
+import { StaffRefused } from '../../domain/refusals.ts';
 import { typedName, type AnyCommand } from './command.ts';
 import { ALL_COMMANDS } from './commands.ts';
 import { execute } from './execute.ts';
 import { asJson, asText } from './output.ts';
 import { AdminError, invalidArgument } from './problems.ts';
+import { inWords } from './refusals.ts';
 import type { OpenTools } from './tools.ts';
 
 /** Where a run of the command line reads and writes. */
@@ -179,7 +181,8 @@ async function parse(program: Command, line: readonly string[]): Promise<void> {
 }
 
 async function describe(error: unknown): Promise<{ code: string; message: string }> {
-  if (error instanceof AdminError) return { code: error.code, message: error.message };
+  const known = error instanceof StaffRefused ? inWords(error.refusal) : error;
+  if (known instanceof AdminError) return { code: known.code, message: known.message };
   const { describeFailure } = await import('./failures.ts');
   return describeFailure(error);
 }

@@ -1,8 +1,8 @@
-import { activateSender, deactivateSender, listOperatorSenders } from '../../db/accounts/operators.ts';
+import { listOperatorSenders } from '../../db/accounts/operators.ts';
 import { isSenderName } from '../../domain/senders.ts';
-import { command, required, type Outcome } from './command.ts';
-import { findAccount, holdAccount } from './lookup.ts';
-import { notFound } from './problems.ts';
+import { findAccount } from '../../operations/accounts/find.ts';
+import { addSender, removeSender } from '../../operations/accounts/senders.ts';
+import { command, required, type Outcome, type Shown } from './command.ts';
 import { accountId, text } from './values.ts';
 
 const account = required('ID', 'the account', accountId);
@@ -15,10 +15,9 @@ const add = command({
   name: 'senders add',
   about: 'Adds an active sender to an account; one removed before becomes active again.',
   options: { account, name: required('NAME', 'the sender', senderName) },
-  async run(sql, values): Promise<Outcome> {
-    const { id } = await holdAccount(sql, values.account);
-    await activateSender(sql, id, values.name);
-    return { result: { account_id: id, name: values.name, active: true }, account: id, subject: values.name };
+  async ask(asking, input): Promise<Shown> {
+    await addSender({ ...asking, input });
+    return { result: { account_id: input.account, name: input.name, active: true } };
   },
 });
 
@@ -26,17 +25,9 @@ const remove = command({
   name: 'senders remove',
   about: 'Makes a sender inactive; the default sender is none then, if it was this one.',
   options: { account, name: required('NAME', 'the sender', text) },
-  async run(sql, values): Promise<Outcome> {
-    const { id, sender_name: current } = await holdAccount(sql, values.account);
-    if (!(await deactivateSender(sql, id, values.name))) {
-      throw notFound(`The account ${id} has no active sender of this name.`);
-    }
-    return {
-      result: { account_id: id, name: values.name, active: false },
-      account: id,
-      subject: values.name,
-      details: { was_default: current === values.name },
-    };
+  async ask(asking, input): Promise<Shown> {
+    await removeSender({ ...asking, input });
+    return { result: { account_id: input.account, name: input.name, active: false } };
   },
 });
 

@@ -1,17 +1,8 @@
-import { newId } from '../../db/ids.ts';
-import { book } from '../../db/money/ledger.ts';
-import {
-  insertStatement,
-  lastFullMonth,
-  listStatements,
-  lockStatement,
-  markStatementPaid,
-  monthlyAmount,
-} from '../../db/money/statements.ts';
+import { listStatements } from '../../db/money/statements.ts';
 import { parseInstant } from '../../domain/instants.ts';
-import { command, optional, required, type Outcome } from './command.ts';
-import { findAccount, holdAccount } from './lookup.ts';
-import { invalidArgument, notFound, refused } from './problems.ts';
+import { findAccount } from '../../operations/accounts/find.ts';
+import { issueStatement, payStatement } from '../../operations/money/statements.ts';
+import { command, optional, required, type Outcome, type Shown } from './command.ts';
 import { accountId, month, statementId, text } from './values.ts';
 
 const account = required('ID', 'the account', accountId);
@@ -30,32 +21,8 @@ const issue = command({
     month: optional('YYYY-MM', 'a month in Polish time; default: the last one', month),
     due: optional('TIME', 'default: 14 days from now; unpaid by then, sends are refused', instant),
   },
-  async run(sql, values): Promise<Outcome> {
-    // Held first: charges still being booked end before the sum is taken.
-    const { id, billing_mode: billing } = await holdAccount(sql, values.account);
-    if (billing !== 'postpaid')
-      throw refused(`The account ${id} is prepaid; statements are for postpaid ones.`);
-    const last = await lastFullMonth(sql);
-    const billed = values.month ?? last;
-    if (billed > last) throw invalidArgument('--month', `${billed} is not over yet`);
-    const statement = await insertStatement(sql, {
-      id: newId('st'),
-      account: id,
-      month: billed,
-      amountGrosze: await monthlyAmount(sql, id, billed),
-      dueAt: values.due ?? null,
-    });
-    if (statement === undefined) throw refused(`The account ${id} has a statement for ${billed} already.`);
-    return {
-      result: { ...statement },
-      account: id,
-      subject: statement.id,
-      details: {
-        month: billed,
-        amount_grosze: statement.amount_grosze,
-        due_at: statement.due_at.toISOString(),
-      },
-    };
+  async ask(asking, input): Promise<Shown> {
+    return { result: { ...(await issueStatement({ ...asking, input })) } };
   },
 });
 
@@ -64,20 +31,9 @@ const pay = command({
   about: 'Marks a statement as paid and books the payment, once.',
   options: { statement: required('STATEMENT_ID', 'the statement', statementId) },
   positional: ['statement'],
-  async run(sql, values): Promise<Outcome> {
-    if ((await lockStatement(sql, values.statement)) === undefined) {
-      throw notFound(`There is no statement ${values.statement}.`);
-    }
-    const paid = await markStatementPaid(sql, values.statement);
-    if (paid === undefined) throw refused(`The statement ${values.statement} is paid already.`);
-    const { id, account_id: payer, amount_grosze: grosze } = paid;
-    await book(sql, { account: payer, kind: 'payment', grosze, note: id });
-    return {
-      result: { ...paid, balance_grosze: (await findAccount(sql, payer)).balance_grosze },
-      account: payer,
-      subject: id,
-      details: { amount_grosze: grosze },
-    };
+  async ask(asking, input): Promise<Shown> {
+    const { statement, balanceGrosze } = await payStatement({ ...asking, input });
+    return { result: { ...statement, balance_grosze: balanceGrosze } };
   },
 });
 

@@ -1,13 +1,14 @@
 import { z } from 'zod';
+import {
+  ACCOUNT_NAME_LENGTH,
+  MAX_GROSZE,
+  MAX_PRICE,
+  MAX_RATE_LIMIT,
+  NOTE_LENGTH,
+} from '../../domain/staffLimits.ts';
+import { ALL_SCOPES } from '../../operations/accounts/keys.ts';
 
-/** Upper bounds that no real account comes near: they keep every sum far below 2^53 and every price in a 32-bit column. */
-const MAX_GROSZE = 100_000_000_000;
-/** The highest price per part, grosze net. */
-export const MAX_PRICE = 100_000;
-const MAX_RATE_LIMIT = 1_000_000;
 const MAX_ROWS = 1000;
-const NAME_LENGTH = 100;
-const NOTE_LENGTH = 500;
 
 /** A whole number between bounds; `unit` goes into the refusal (` of grosze`). */
 export function wholeNumber(min: number, max: number, unit: string) {
@@ -48,7 +49,7 @@ export const routeName = z
   .string()
   .regex(/^[a-z][a-z0-9-]{0,30}$/, 'a name of 1 to 31 of a-z, 0-9 and -, beginning with a letter, is needed');
 export const statementId = id('st', 'a statement');
-export const accountName = line(NAME_LENGTH);
+export const accountName = line(ACCOUNT_NAME_LENGTH);
 export const note = line(NOTE_LENGTH);
 /** Grosze net, not negative. */
 export const grosze = wholeNumber(0, MAX_GROSZE, ' of grosze');
@@ -104,15 +105,11 @@ export const pln = z
 /** A calendar month, `2026-11`. */
 export const month = z.string().regex(/^20[0-9]{2}-(0[1-9]|1[0-2])$/, 'a month such as 2026-11 is needed');
 
-const SCOPES = ['send', 'read', 'manage'] as const;
-export type Scope = (typeof SCOPES)[number];
-export const ALL_SCOPES: readonly Scope[] = SCOPES;
-
 /** `send,read` → those scopes in their usual order, each once. */
 export const scopes = z
   .string()
   .refine(
-    (list) => list.split(',').every((scope) => SCOPES.some((known) => known === scope)),
+    (list) => list.split(',').every((scope) => ALL_SCOPES.some((known) => known === scope)),
     'a list such as send,read,manage is needed',
   )
-  .transform((list) => SCOPES.filter((scope) => list.split(',').includes(scope)));
+  .transform((list) => ALL_SCOPES.filter((scope) => list.split(',').includes(scope)));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ensureDemoAccount } from '../../bin/admin/demo.ts';
+import { ensureDemoAccount } from '../../operations/accounts/demo.ts';
 import { hashKey } from '../../db/accounts/apiKeys.ts';
 import { openDatabase } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
@@ -436,7 +436,7 @@ describe('help and text for people', () => {
 test('two first starts make one demo account', async () => {
   const pools = [1, 2, 3, 4].map(() => openDatabase(database.url(), 1));
   try {
-    const made = await Promise.all(pools.map((pool) => ensureDemoAccount(pool)));
+    const made = await Promise.all(pools.map((pool) => ensureDemoAccount(pool, ACTOR)));
     const [first, ...others] = made.filter(({ created }) => created);
     expect(others).toEqual([]);
     expect(new Set(made.map(({ accountId }) => accountId)).size).toBe(1);
@@ -451,7 +451,7 @@ test('two first starts make one demo account', async () => {
       sender_name: 'DEMO',
       keys: [{ mode: 'live', scopes: ['send', 'read', 'manage'], revoked_at: null }],
     });
-    expect(await ensureDemoAccount(sql())).toEqual({ created: false, accountId: first?.accountId });
+    expect(await ensureDemoAccount(sql(), ACTOR)).toEqual({ created: false, accountId: first?.accountId });
   } finally {
     await Promise.all(pools.map((pool) => pool.end()));
   }

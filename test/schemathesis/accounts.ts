@@ -1,6 +1,5 @@
-import { openAccount } from '../../bin/admin/accounts.ts';
-import { issueKey } from '../../bin/admin/keys.ts';
-import { ALL_SCOPES } from '../../bin/admin/values.ts';
+import { openAccount } from '../../operations/accounts/create.ts';
+import { ALL_SCOPES, issueKey } from '../../operations/accounts/keys.ts';
 import { openDatabase } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { activateSender, updateAccount } from '../../db/accounts/operators.ts';

@@ -8,7 +8,7 @@ import {
 } from '../../../db/routes/routes.ts';
 import { carries, orderRoutes, type RouteTraffic } from '../../../domain/routing.ts';
 import { command, optional, required, type Outcome } from '../command.ts';
-import { findAccount } from '../lookup.ts';
+import { findAccount } from '../../../operations/accounts/find.ts';
 import { readNumber } from '../msisdn.ts';
 import { invalidArgument, notFound } from '../problems.ts';
 import { findRoute, holdRoute, remark } from './lookup.ts';
@@ -104,7 +104,8 @@ const which = command({
     priority: optional('yes|no', 'default: no', yesOrNo),
   },
   async run(sql, values): Promise<Outcome> {
-    const { number, masked } = await readNumber('--to', values.to);
+    const number = await readNumber('--to', values.to);
+    const { maskMsisdn } = await import('../../../domain/msisdn.ts');
     if (values.account !== undefined) await findAccount(sql, values.account);
     const data = await choices(sql, {
       msisdn: number,
@@ -114,7 +115,7 @@ const which = command({
     });
     return {
       result: { data },
-      subject: masked,
+      subject: maskMsisdn(number),
       ...(values.account === undefined ? {} : { account: values.account }),
       ...remark([data.length === 0 ? 'No active route has a rule for it.' : '']),
     };

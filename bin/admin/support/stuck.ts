@@ -1,54 +1,31 @@
 import type { Client } from '@temporalio/client';
+import type { Sql } from '../../../db/connection.ts';
 import {
   COUNTED_MAX,
   readStuck,
-  STUCK_KINDS,
   type StuckFilter,
   type StuckKind,
   type StuckThing,
 } from '../../../db/messages/stuck.ts';
-import { command, optional, required, yes, type Outcome } from '../command.ts';
-import { findAccount } from '../lookup.ts';
-import { decide } from '../messageDecision.ts';
-import { printable } from '../printable.ts';
-import { AdminError, refused } from '../problems.ts';
+import { findAccount } from '../../../operations/accounts/find.ts';
+import {
+  type Kind,
+  KINDS,
+  MINUTES,
+  STUCK_ACTION_NAMES,
+  type WorkflowKind,
+} from '../../../operations/support/stuck.ts';
+import { command, optional, required, yes, type Outcome, type Shown } from '../command.ts';
+import { leftInWords } from '../refusals.ts';
 import { findRoute } from '../routes/lookup.ts';
-import type { Sql } from '../../../db/connection.ts';
 import type { Tools } from '../tools.ts';
 import { accountId, oneOf, routeName, rows, wholeNumber } from '../values.ts';
-import { cancelScheduledMessage } from './cancel.ts';
-import { resendAll } from './resend.ts';
 import { unasked, workflowStates } from './states.ts';
-import { stuckTasks, stuckTimers, WORKFLOW_KINDS, type WorkflowKind } from './stuckWorkflows.ts';
-
-/** What the database knows to be stuck, and what Temporal does. */
-const KINDS = [...STUCK_KINDS, ...WORKFLOW_KINDS] as const;
-type Kind = StuckKind | WorkflowKind;
+import { stuckTasks, stuckTimers } from './stuckWorkflows.ts';
 
 const DEFAULT_ROWS = 20;
 const DEFAULT_ACTS = 100;
 const YEAR_MINUTES = 525_600;
-
-/** After so many minutes something counts as stuck, unless told. */
-const MINUTES: Readonly<Record<Kind, number>> = {
-  ...{
-    overdue: 5,
-    queued: 10,
-    paused: 0,
-    unanswered: 0,
-    no_report: 24 * 60,
-    webhook: 0,
-    resend: 5,
-    task: 1,
-    timer: 5,
-  },
-};
-
-/** What can be done about what. */
-const ACTIONS: Readonly<Record<Action, StuckKind>> = {
-  ...{ cancel: 'overdue', resubmit: 'unanswered', 'give-up': 'unanswered', resend: 'webhook' },
-};
-type Action = 'cancel' | 'resubmit' | 'give-up' | 'resend';
 
 const filters = {
   account: optional('ID', 'only of one account', accountId),
@@ -102,39 +79,24 @@ const act = command({
   about:
     'Does the same to many that are stuck: cancel (overdue), resubmit or give-up (unanswered), resend (webhook).',
   options: {
-    action: required(
-      'ACTION',
-      Object.keys(ACTIONS).join(', '),
-      oneOf('cancel', 'resubmit', 'give-up', 'resend'),
-    ),
+    action: required('ACTION', STUCK_ACTION_NAMES.join(', '), oneOf(...STUCK_ACTION_NAMES)),
     ...filters,
     limit: optional('N', `at most; default: ${DEFAULT_ACTS}`, rows),
     yes,
   },
-  outside: true,
-  async run(sql, { action, limit = DEFAULT_ACTS, yes: agreed = false, ...values }, tools): Promise<Outcome> {
-    await check(sql, values);
-    const kind = ACTIONS[action];
-    const { count, things } = await readStuck(sql, kind, filterOf(kind, values), limit);
-    const told = values.account === undefined ? {} : { account: values.account };
-    if (!agreed) {
+  async ask(asking, { action, limit = DEFAULT_ACTS, yes: agreed = false, ...filter }): Promise<Shown> {
+    const { unstick } = await import('../../../operations/support/unstick.ts');
+    const unstuck = await unstick({ ...asking, input: { action, filter, limit, agreed } });
+    const { kind, things, of, outcome } = unstuck;
+    if (outcome === null) {
+      const data = things.map((thing) => record(kind, thing, null));
       return {
-        result: {
-          would: action,
-          on: things.length,
-          of: count,
-          data: things.map((thing) => record(kind, thing, null)),
-        },
-        ...{ ...told, details: { action, carried_out: false } },
+        result: { would: action, on: things.length, of, data },
         remark: 'Nothing was done. With --yes it is done to these.',
       };
     }
-    const done = await carryOut(sql, action, things, tools);
-    return {
-      result: { action, done: done.done.length, of: count, data: done.left },
-      ...told,
-      details: { action, ...values, done: done.done, left: done.left },
-    };
+    const left = outcome.left.map(({ id, why }) => ({ id, reason: leftInWords(why) }));
+    return { result: { action, done: outcome.done.length, of, data: left } };
   },
 });
 
@@ -181,44 +143,4 @@ const isEvent = (kind: StuckKind): boolean => kind === 'webhook' || kind === 're
 function record(kind: StuckKind, thing: StuckThing, workflow: string | null): Record<string, unknown> {
   const { id, accountId: account_id, route, since } = thing;
   return { kind, id, account_id, route, since, workflow };
-}
-
-interface Done {
-  done: string[];
-  left: { id: string; reason: string }[];
-}
-
-/** One after the other; what could not be done is told, and the rest goes on, unless nothing answers any more. */
-async function carryOut(sql: Sql, action: Action, things: StuckThing[], tools: Tools): Promise<Done> {
-  if (action === 'resend') {
-    const { resent, left } = await resendAll(
-      sql,
-      things.map(({ id }) => id),
-      tools,
-    );
-    return { done: resent, left };
-  }
-  const result: Done = { done: [], left: [] };
-  for (const { id } of things) {
-    try {
-      const answered = await decideOne(sql, action, id, tools);
-      if (answered) result.done.push(id);
-      else result.left.push({ id, reason: 'no worker answered in time; it may still be carried out' });
-    } catch (error) {
-      if (!(error instanceof AdminError)) throw error;
-      result.left.push({ id, reason: printable(error.message) });
-      if (error.code === 'unavailable') break;
-    }
-  }
-  if (result.done.length === 0 && result.left.length > 0 && things.length === 1) {
-    throw refused(result.left[0]!.reason);
-  }
-  return result;
-}
-
-async function decideOne(sql: Sql, action: Action, id: string, tools: Tools): Promise<boolean> {
-  if (action === 'cancel')
-    return (await cancelScheduledMessage(sql, id, tools)).result['carried_out'] === true;
-  const { result } = await decide(sql, id, action === 'resubmit' ? 'resubmit' : 'giveUp', tools);
-  return result['carried_out'] === true;
 }

@@ -5,10 +5,6 @@ import type { StuckFilter } from '../../../db/messages/stuck.ts';
 import type { Sql } from '../../../db/connection.ts';
 import { statusesOf } from '../../../db/messages/stuck.ts';
 
-/** What does not move on, as Temporal alone knows it. */
-export const WORKFLOW_KINDS = ['task', 'timer'] as const;
-export type WorkflowKind = (typeof WORKFLOW_KINDS)[number];
-
 /** A workflow that does not move on, and how that shows. */
 export interface StuckWorkflow {
   id: string;

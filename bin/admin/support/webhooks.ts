@@ -1,12 +1,11 @@
 import { DELIVERY_STATES, type DeliveryRow, readDeliveries } from '../../../db/webhooks/webhookDeliveries.ts';
-import { endSecretBefore } from '../../../db/webhooks/webhookSecrets.ts';
 import type { Sql } from '../../../db/connection.ts';
-import { command, optional, required, yes, type Outcome } from '../command.ts';
-import { findAccount } from '../lookup.ts';
+import { command, optional, required, yes, type Outcome, type Shown } from '../command.ts';
+import { findAccount } from '../../../operations/accounts/find.ts';
 import { printable } from '../printable.ts';
 import { refused } from '../problems.ts';
+import { leftInWords } from '../refusals.ts';
 import { accountId, eventId, instant, messageId, oneOf, rows, text } from '../values.ts';
-import { resendAll } from './resend.ts';
 
 const DEFAULT_ROWS = 50;
 const DEFAULT_RESENDS = 200;
@@ -44,58 +43,42 @@ const resend = command({
     limit: optional('N', `events at most; default: ${DEFAULT_RESENDS}`, rows),
     yes,
   },
-  outside: true,
-  async run(sql, values, tools): Promise<Outcome> {
-    const { id, limit = DEFAULT_RESENDS, yes: agreed = false, ...only } = values;
-    const filtered = Object.values(only).some((value) => value !== undefined);
+  async ask(asking, values): Promise<Shown> {
+    const { id, limit = DEFAULT_RESENDS, yes: agreed = false, ...filter } = values;
+    const filtered = Object.values(filter).some((value) => value !== undefined);
     if (id !== undefined && filtered) throw refused('Give either --id or filters, not both.');
-    const found =
-      id === undefined ? await find(sql, { ...only, state: 'exhausted', limit }) : [{ id, accountId: null }];
-    const told = {
-      ...(only.account === undefined ? {} : { account: only.account }),
-      ...(id === undefined ? {} : { subject: id }),
-    };
-    if (!agreed && id === undefined) {
-      const events = found.map((event) => record(event as DeliveryRow));
+    const { resendExhausted, resendForStaff } = await import('../../../operations/webhooks/resend.ts');
+    if (id !== undefined) {
+      const { resent } = await resendForStaff({ ...asking, input: { id } });
+      return { result: { resent: resent.length, data: [] } };
+    }
+    const { events, outcome } = await resendExhausted({ ...asking, input: { filter, limit, agreed } });
+    if (outcome === null) {
       return {
-        ...{ result: { would_resend: found.length, data: events }, ...told, details: { carried_out: false } },
+        result: { would_resend: events.length, data: events.map(record) },
         remark: 'Nothing was done. With --yes these are delivered again.',
       };
     }
-    const { resent, left } = await resendAll(
-      sql,
-      found.map((event) => event.id),
-      tools,
-    );
-    if (id !== undefined && resent.length === 0) throw refused(`The event ${id}: ${left[0]?.reason ?? ''}.`);
-    return {
-      result: { resent: resent.length, data: left },
-      ...told,
-      details: {
-        resent,
-        filters: { ...only, ...(only.since === undefined ? {} : { since: new Date(only.since) }) },
-      },
-    };
+    const left = outcome.left.map(({ id, why }) => ({ id, reason: leftInWords(why) }));
+    return { result: { resent: outcome.resent.length, data: left } };
   },
 });
 
-const endPreviousSecret = command({
+const endPrevious = command({
   name: 'webhooks end-previous-secret',
   about: 'Ends the secret that the last rotate_secret replaced at once, instead of after 24 hours.',
   options: { account: required('ID', 'the account', accountId) },
-  async run(sql, values): Promise<Outcome> {
-    const { id } = await findAccount(sql, values.account);
-    if (!(await endSecretBefore(sql, id)))
-      throw refused(`The account ${id} has no previous secret in force.`);
+  async ask(asking, input): Promise<Shown> {
+    const { endPreviousSecret } = await import('../../../operations/webhooks/settings.ts');
+    await endPreviousSecret({ ...asking, input });
     return {
-      result: { account_id: id, previous_secret: 'ended' },
-      account: id,
+      result: { account_id: input.account, previous_secret: 'ended' },
       remark: 'Calls carry one signature from now on, by the secret that the account was shown last.',
     };
   },
 });
 
-export const webhookCommands = [list, resend, endPreviousSecret];
+export const webhookCommands = [list, resend, endPrevious];
 
 async function find(
   sql: Sql,

@@ -12,9 +12,9 @@ export const PROTOCOL_CHANGES: readonly Change[] = [
   },
   {
     name: 'a test key made by the operator for a live account is a live one',
-    file: 'bin/admin/keys.ts',
-    from: 'issueKey(sql, account.id, mode, keyScopes)',
-    to: 'issueKey(sql, account.id, account.mode, keyScopes)',
+    file: 'operations/accounts/keys.ts',
+    from: 'issueKey(sql, account.id, mode, scopes)',
+    to: 'issueKey(sql, account.id, account.mode, scopes)',
     tests: ['test/admin/commands.test.ts', 'test/api/specification.test.ts'],
     only: 'follow the mode of the account|tells test keys from live ones',
   },
@@ -306,7 +306,7 @@ export const PROTOCOL_CHANGES: readonly Change[] = [
   },
   {
     name: 'a live key is made before the first top-up',
-    file: 'bin/admin/keys.ts',
+    file: 'operations/accounts/keys.ts',
     from: "if (mode === 'live' && account.mode === 'test') {",
     to: 'if (Date.now() < 0) {',
     tests: ['test/admin/commands.test.ts'],
@@ -314,7 +314,7 @@ export const PROTOCOL_CHANGES: readonly Change[] = [
   },
   {
     name: 'a known number that is verified again is one too many',
-    file: 'bin/admin/numbers.ts',
+    file: 'operations/accounts/verifiedNumbers.ts',
     from: 'if (!known && verified.length >= MAX_VERIFIED) {',
     to: 'if (known || verified.length >= MAX_VERIFIED) {',
     tests: ['test/admin/commands.test.ts'],

@@ -25,7 +25,7 @@ export const RESOURCE_CHANGES: readonly Change[] = [
   },
   {
     name: 'an account that the operator makes has an id of another kind',
-    file: 'bin/admin/accounts.ts',
+    file: 'operations/accounts/create.ts',
     from: "const id = newId('cl');",
     to: "const id = newId('key');",
     tests: ['test/api/specification.test.ts'],

@@ -1,12 +1,10 @@
 import { writeAudit } from '../../db/accounts/audit.ts';
+import { activateSender, updateAccount } from '../../db/accounts/operators.ts';
 import type { Database } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { claimFact } from '../../db/installation.ts';
-import { activateSender, updateAccount } from '../../db/accounts/operators.ts';
-import { openAccount } from './accounts.ts';
-import { operatingUser } from './execute.ts';
-import { issueKey } from './keys.ts';
-import { ALL_SCOPES } from './values.ts';
+import { openAccount } from './create.ts';
+import { ALL_SCOPES, issueKey } from './keys.ts';
 
 const FACT = 'demo_account';
 const SENDER = 'DEMO';
@@ -21,10 +19,11 @@ export interface DemoAccount {
 
 /**
  * Makes the account that a first start offers for trying the service out: live, prepaid, 50 PLN, sender DEMO, one live
- * key with all scopes. Later calls find it again, whatever an operator has made of it since. Of two first starts at
+ * key with all scopes. Later calls find it again, whatever staff have made of it since. Of two first starts at
  * once exactly one makes it.
+ * @param actor who starts the service, as the audit log names them
  */
-export async function ensureDemoAccount(sql: Database): Promise<DemoAccount> {
+export async function ensureDemoAccount(sql: Database, actor: string): Promise<DemoAccount> {
   return sql.begin(async (transaction) => {
     const id = newId('cl');
     const fact = await claimFact(transaction, FACT, id);
@@ -36,7 +35,7 @@ export async function ensureDemoAccount(sql: Database): Promise<DemoAccount> {
     await updateAccount(transaction, id, { sender_name: SENDER });
     const { key, hint, id: keyId } = await issueKey(transaction, id, 'live', ALL_SCOPES);
     await writeAudit(transaction, {
-      actor: operatingUser(),
+      actor,
       action: 'demo account',
       account: id,
       subject: keyId,

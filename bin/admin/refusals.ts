@@ -1,0 +1,115 @@
+import type { ResendRefusal, StaffRefusal } from '../../domain/refusals.ts';
+import { printable } from './printable.ts';
+import { AdminError, invalidArgument, notFound, refused } from './problems.ts';
+
+/** What an operation refuses, in the words of the command line: with its code, and the option that is to blame. */
+export function inWords(refusal: StaffRefusal): AdminError {
+  switch (refusal.reason) {
+    case 'account_missing':
+      return notFound(`There is no account ${refusal.account}.`);
+    case 'account_not_open':
+      return refused(`The account ${refusal.account} is closed.`);
+    case 'account_prepaid':
+      return refused(`The account ${refusal.account} is prepaid; statements are for postpaid ones.`);
+    case 'nothing_to_change':
+      return invalidArgument('accounts set', 'name at least one setting to change');
+    case 'sender_not_active':
+      return invalidArgument('--sender', 'the account has no active sender of this name (see senders add)');
+    case 'sender_missing':
+      return notFound(`The account ${refusal.account} has no active sender of this name.`);
+    case 'send_window_unusable':
+      return invalidArgument('--send-window', 'HH:MM-HH:MM, at least 15 minutes wide, or none is needed');
+    case 'country_rates_unusable':
+      return invalidArgument('--country-rates', `${refusal.fault} (${refusal.field})`);
+    case 'live_key_before_top_up':
+      return refused('A live key is issued after the first top-up; this account is still in test mode.');
+    case 'key_missing':
+      return notFound(`There is no key ${refusal.key}.`);
+    case 'verified_numbers_used_up':
+      return refused(
+        `The account ${refusal.account} has ${refusal.limit} verified numbers already; remove one first.`,
+      );
+    case 'number_not_verified':
+      return notFound(`This number is not verified for the account ${refusal.account}.`);
+    case 'inbound_disabled':
+      return refused(`The account ${refusal.account} receives no replies.`);
+    case 'keyword_unsubscribes':
+      return refused(`${refusal.word} unsubscribes, and cannot be anybody’s keyword.`);
+    case 'keyword_needs_no_consent':
+      return refused(`${refusal.word} needs no consent: any account may claim it.`);
+    case 'keyword_not_held':
+      return notFound(
+        `The account ${refusal.account} neither has the keyword ${refusal.word} nor may claim it by consent.`,
+      );
+    case 'keyword_not_resting':
+      return notFound(`The keyword ${refusal.word} does not rest.`);
+    case 'top_up_too_small':
+      return invalidArgument('--pln', `a top-up is at least ${refusal.minGrosze / 100} PLN net`);
+    case 'month_not_over':
+      return invalidArgument('--month', `${refusal.month} is not over yet`);
+    case 'statement_exists':
+      return refused(`The account ${refusal.account} has a statement for ${refusal.month} already.`);
+    case 'statement_missing':
+      return notFound(`There is no statement ${refusal.statement}.`);
+    case 'statement_paid':
+      return refused(`The statement ${refusal.statement} is paid already.`);
+    case 'message_missing':
+      return notFound(`There is no message ${refusal.message}.`);
+    case 'message_without_workflow':
+      return refused(`The message ${refusal.message} has no running workflow.`);
+    case 'message_not_scheduled':
+      return refused(`The message ${refusal.message} is not scheduled: it is ${refusal.status}.`);
+    case 'message_cancelled_too_late':
+      return refused(
+        `The message ${refusal.message} was sent before it could be cancelled: it is ${refusal.status}.`,
+      );
+    case 'message_not_unanswered':
+      return refused(`The message ${refusal.message} is not unanswered: it is ${refusal.status}.`);
+    case 'message_answered_meanwhile':
+      return refused(`The message ${refusal.message} is not unanswered any more.`);
+    case 'message_undecidable':
+      return refused(
+        `The message ${refusal.message} has no running workflow; nothing can be decided for it any more.`,
+      );
+    case 'cancel_not_signalled':
+      return new AdminError('unavailable', `Temporal could not be told (${printable(refusal.fault)}).`);
+    case 'decision_not_carried_out':
+      return new AdminError('unavailable', `Temporal could not carry it out (${printable(refusal.fault)}).`);
+    case 'nothing_unstuck':
+      return refused(leftInWords(refusal.why));
+    case 'event_not_resent':
+      return refused(`The event ${refusal.event}: ${leftInWords(refusal.why)}.`);
+    case 'previous_secret_missing':
+      return refused(`The account ${refusal.account} has no previous secret in force.`);
+    case 'finding_missing':
+      return notFound(`There is no finding ${refusal.finding}.`);
+    case 'route_missing':
+      return notFound(`There is no route ${refusal.route}.`);
+    case 'reply_too_long':
+      return invalidArgument('--text', `at most ${refusal.limit} characters`);
+    case 'secrets_key_unchanged':
+      return refused('This is the key that is in use.');
+    case 'stored_secret_unreadable':
+      return refused('A stored secret cannot be read with the key in use; nothing was changed.');
+  }
+}
+
+const RESENDS: Readonly<Record<ResendRefusal['reason'], string>> = {
+  event_unknown: 'there is no such event',
+  webhook_missing: 'its account has no webhook',
+  event_under_way: 'it is still being delivered',
+  resends_used_up: 'it was delivered again ten times already',
+  resends_under_way: 'too many of its account are being delivered again',
+};
+
+/** Why one of several was left as it is; null: nobody answered. */
+export function leftInWords(why: StaffRefusal | ResendRefusal | null): string {
+  if (why === null) return 'no worker answered in time; it may still be carried out';
+  if (!isOfResend(why)) return printable(inWords(why).message);
+  const again = why.reason === 'event_under_way' && why.again;
+  return again ? 'it is being delivered again already' : RESENDS[why.reason];
+}
+
+function isOfResend(why: StaffRefusal | ResendRefusal): why is ResendRefusal {
+  return why.reason in RESENDS;
+}

@@ -1,0 +1,79 @@
+import { type AccountPatch, type OperatorAccount, updateAccount } from '../../db/accounts/operators.ts';
+import { isActiveSender } from '../../db/accounts/senders.ts';
+import type { Sql } from '../../db/connection.ts';
+import { DomainError } from '../../domain/errors.ts';
+import { type CountryRates, normaliseCountryRates } from '../../domain/price.ts';
+import { StaffRefused } from '../../domain/refusals.ts';
+import { parseSendWindow } from '../../domain/sendWindow.ts';
+import { MAX_PRICE } from '../../domain/staffLimits.ts';
+import { recorded } from '../staff.ts';
+import { findAccount, holdAccount } from './find.ts';
+
+interface Input {
+  account: string;
+  /** What is absent stays. Foreign prices as anybody writes them, such as `{"+49": 25}`. */
+  changes: Omit<AccountPatch, 'country_rates'> & { country_rates?: unknown };
+}
+
+/** An account after a change of its settings. */
+export interface ChangedAccount {
+  account: OperatorAccount;
+  /** The status, where it is another one now. */
+  status: OperatorAccount['status'] | null;
+}
+
+/**
+ * Changes settings of an account; suspends it, closes it for good, or makes it active again. Messages of a suspended account
+ * that no network was given wait; of a closed one they are cancelled and refunded.
+ * @throws StaffRefused
+ */
+export const changeAccount = recorded('accounts set', async (sql, { account: id, changes }: Input) => {
+  const before = await holdAccount(sql, id);
+  const patch = await patchOf(sql, id, changes);
+  if (Object.keys(patch).length === 0) throw new StaffRefused({ reason: 'nothing_to_change' });
+  await updateAccount(sql, id, patch);
+  const { status = before.status } = patch;
+  const data: ChangedAccount = {
+    account: await findAccount(sql, id),
+    status: status === before.status ? null : status,
+  };
+  return { data, account: id, details: { changes: difference(before, patch) } };
+});
+
+async function patchOf(sql: Sql, id: string, changes: Input['changes']): Promise<AccountPatch> {
+  const { country_rates: rates, ...rest } = changes;
+  const patch = rates === undefined ? rest : { ...rest, country_rates: readCountryRates(rates) };
+  const { sender_name: sender = null, send_window: window = null } = patch;
+  if (sender !== null && !(await isActiveSender(sql, id, sender))) {
+    throw new StaffRefused({ reason: 'sender_not_active', account: id });
+  }
+  if (window !== null && parseSendWindow(window) === null) {
+    throw new StaffRefused({ reason: 'send_window_unusable' });
+  }
+  return patch;
+}
+
+function readCountryRates(given: unknown): CountryRates {
+  try {
+    const rates = normaliseCountryRates(given);
+    for (const [prefix, prices] of Object.entries(rates)) {
+      if (Object.values(prices).some((rate: number) => rate > MAX_PRICE)) {
+        throw new DomainError(`country_rates.${prefix}`, `A price is at most ${MAX_PRICE} grosze`);
+      }
+    }
+    return rates;
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    const { field, message: fault } = error;
+    throw new StaffRefused({ reason: 'country_rates_unusable', field, fault }, undefined, error);
+  }
+}
+
+function difference(before: OperatorAccount, patch: AccountPatch) {
+  return Object.fromEntries(
+    (Object.keys(patch) as (keyof AccountPatch)[]).map((column) => [
+      column,
+      { from: before[column], to: patch[column] },
+    ]),
+  );
+}

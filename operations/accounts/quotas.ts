@@ -1,0 +1,53 @@
+import { readMessageUsage, readQuotas, readUsage, setQuotas } from '../../db/accounts/quotas.ts';
+import type { Sql } from '../../db/connection.ts';
+import { databaseNow } from '../../db/maintenance/positions.ts';
+import { templateUsage } from '../../db/messages/templates.ts';
+import { QUOTA_NAMES, type QuotaName, type Quotas, quotasOf } from '../../domain/quotas.ts';
+import { recorded } from '../staff.ts';
+import { findAccount, holdAccount } from './find.ts';
+
+/** What an account may keep and keeps, by quota. */
+export type KeptOf = Record<QuotaName, { limit: number; used: number }>;
+
+interface Input {
+  account: string;
+  /** What is absent stays; null is the usual quota again. */
+  changes: Partial<Record<QuotaName, number | null>>;
+}
+
+/**
+ * Changes how much an account may keep, where anything is to change.
+ * @returns all its quotas
+ * @throws StaffRefused
+ */
+export const changeQuotas = recorded('accounts quotas', async (sql, { account, changes: given }: Input) => {
+  const named = QUOTA_NAMES.filter((name) => given[name] !== undefined);
+  if (named.length === 0) {
+    await findAccount(sql, account);
+    return { data: await keptOf(sql, account), account };
+  }
+  await holdAccount(sql, account);
+  const before = await readQuotas(sql, account);
+  const after = { ...before };
+  for (const name of named) {
+    const quota = given[name] ?? null;
+    if (quota === null) delete after[name];
+    else after[name] = quota;
+  }
+  await setQuotas(sql, account, after);
+  const [from, to] = [quotasOf(before), quotasOf(after)];
+  const changes = Object.fromEntries(named.map((name) => [name, { from: from[name], to: to[name] }]));
+  return { data: await keptOf(sql, account), account, details: { changes } };
+});
+
+/** What an account may keep and keeps, by quota; scheduled and unpaid messages are counted up to their quota. */
+export async function keptOf(sql: Sql, account: string): Promise<KeptOf> {
+  const { limits, used } = await readUsage(sql, account);
+  const all: Quotas = {
+    ...used,
+    ...(await templateUsage(sql, account)),
+    ...(await readMessageUsage(sql, account, limits, await databaseNow(sql))),
+  };
+  const kept = QUOTA_NAMES.map((name) => [name, { limit: limits[name], used: all[name] }]);
+  return Object.fromEntries(kept) as KeptOf;
+}

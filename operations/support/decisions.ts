@@ -1,0 +1,166 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  type Client,
+  isGrpcDeadlineError,
+  isGrpcServiceError,
+  ServiceError,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+} from '@temporalio/client';
+import type { Database } from '../../db/connection.ts';
+import { readSubmission } from '../../db/messages/unanswered.ts';
+import { StaffRefused } from '../../domain/refusals.ts';
+import { FAILURE, giveUpUpdate, resubmitUpdate } from '../../workflows/contracts.ts';
+import { type ActRecord, recordedAfter, type StaffServices } from '../staff.ts';
+
+const ANSWER_WITHIN_MS = 10_000;
+const AGAIN_MS = 100;
+const TASK_FAILED: readonly number[] = [9]; // FAILED_PRECONDITION
+
+/** What is to become of an unanswered message: it is submitted again, or ends as failed and is refunded. */
+export type Decision = 'resubmit' | 'giveUp';
+
+/** What came of a decision: `carriedOut` is null where no worker answered in time, and it may still be. */
+export interface Decided {
+  accountId: string;
+  carriedOut: true | null;
+}
+
+/** Submits an unanswered message again; its phone may get it twice. @throws StaffRefused */
+export const resubmit = decision('messages resubmit', 'resubmit');
+
+/** Ends an unanswered message as failed and refunds it; the phone may have got it. @throws StaffRefused */
+export const giveUp = decision('messages give-up', 'giveUp');
+
+function decision(action: string, what: Decision) {
+  return recordedAfter(action, async (services, { id }: { id: string }) => {
+    const data = await decide(services, id, what);
+    return { data, ...recordOf(id, data) };
+  });
+}
+
+/** What came of one of several: `why` says why it is not carried out, or not known to be; null: done, or possible. */
+export interface DecidedOne {
+  id: string;
+  carriedOut: boolean | null;
+  why: Error | null;
+}
+
+/**
+ * Submits several unanswered messages again, one after the other: what cannot be done is answered with its reason and the rest goes on,
+ * unless nothing answers any more. Each message that was acted on has an audit record of its own.
+ * @param agreed else nothing is done, and it only answers for which it would be
+ * @throws StaffRefused when the last reason is that nothing answers and nothing was done
+ */
+export const resubmitAll = recordedAfter(
+  'messages resubmit',
+  async (services, { ids, agreed }: { ids: readonly string[]; agreed: boolean }) => {
+    const data: DecidedOne[] = [];
+    const records: ActRecord[] = [];
+    for (const id of ids) {
+      try {
+        if (!agreed) {
+          await accountOfUnanswered(services.sql, id);
+          data.push({ id, carriedOut: false, why: null });
+          continue;
+        }
+        const decided = await decide(services, id, 'resubmit');
+        records.push(recordOf(id, decided));
+        data.push({ id, carriedOut: decided.carriedOut, why: null });
+      } catch (error) {
+        const ends = !isOfThisOne(error);
+        // What was done already is to be recorded, whatever happens to the rest.
+        if (ends && records.length === 0) throw error;
+        data.push({ id, carriedOut: false, why: error instanceof Error ? error : new Error(String(error)) });
+        if (ends) break;
+      }
+    }
+    return { data, records };
+  },
+);
+
+/** Whether an error says something of one message alone, so that others may still be acted on. */
+export function isOfThisOne(error: unknown): error is StaffRefused {
+  return (
+    error instanceof StaffRefused &&
+    error.refusal.reason !== 'decision_not_carried_out' &&
+    error.refusal.reason !== 'cancel_not_signalled'
+  );
+}
+
+function recordOf(id: string, { accountId, carriedOut }: Decided): ActRecord {
+  return { account: accountId, subject: id, details: { answered: carriedOut === true } };
+}
+
+/**
+ * Has the workflow of an unanswered message carry out what was decided. An answer that does not come in time leaves
+ * open whether it was carried out: that is answered, not refused, so that the audit log has it.
+ * @throws StaffRefused also when nothing of the message is unanswered
+ */
+export async function decide(services: StaffServices, id: string, what: Decision): Promise<Decided> {
+  const accountId = await accountOfUnanswered(services.sql, id);
+  const answered = await update(await services.temporal(), id, what);
+  return { accountId, carriedOut: answered || null };
+}
+
+/** @returns the account of an unanswered message @throws StaffRefused */
+async function accountOfUnanswered(sql: Database, id: string): Promise<string> {
+  const message = await readSubmission(sql, id);
+  if (message === undefined) throw new StaffRefused({ reason: 'message_missing', message: id });
+  const { accountId, submission, status } = message;
+  if (submission !== 'unanswered' || status !== 'queued') {
+    throw new StaffRefused({ reason: 'message_not_unanswered', message: id, status });
+  }
+  return accountId;
+}
+
+/** @returns false when nobody answered in time */
+async function update(client: Client, id: string, what: Decision): Promise<boolean> {
+  try {
+    await ask(client, id, what, Date.now() + ANSWER_WITHIN_MS);
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isGrpcDeadlineError(error)) return false;
+    throw refusalOf(error, id);
+  }
+}
+
+/**
+ * Asks again as long as the server throws the workflow's task away, with the decision in it: what was carried out of it
+ * stands in the database then, and the workflow does not know.
+ */
+async function ask(client: Client, id: string, what: Decision, deadline: number): Promise<void> {
+  for (;;) {
+    try {
+      await client.withDeadline(deadline, () =>
+        client.workflow.getHandle(id).executeUpdate(what === 'resubmit' ? resubmitUpdate : giveUpUpdate),
+      );
+      return;
+    } catch (error) {
+      if (!wasThrownAway(error) || Date.now() > deadline) throw error;
+      await delay(AGAIN_MS);
+    }
+  }
+}
+
+function wasThrownAway(error: unknown): boolean {
+  return (
+    error instanceof ServiceError && isGrpcServiceError(error.cause) && TASK_FAILED.includes(error.cause.code)
+  );
+}
+
+function refusalOf(error: unknown, message: string): StaffRefused {
+  if (error instanceof WorkflowNotFoundError) {
+    return new StaffRefused({ reason: 'message_undecidable', message });
+  }
+  if (error instanceof WorkflowUpdateFailedError && failureType(error) === FAILURE.notUnanswered) {
+    return new StaffRefused({ reason: 'message_answered_meanwhile', message });
+  }
+  const fault = error instanceof Error ? error.message : String(error);
+  return new StaffRefused({ reason: 'decision_not_carried_out', fault }, undefined, error);
+}
+
+function failureType({ cause }: Error): unknown {
+  return cause instanceof Error && 'type' in cause ? cause.type : undefined;
+}

@@ -1,0 +1,71 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  countTraces,
+  erasePerson,
+  forgetStatistics,
+  type Person,
+  scheduledTo,
+  type Traces,
+} from '../../db/maintenance/erasure.ts';
+import { maskMsisdn } from '../../domain/msisdn.ts';
+import { findAccount } from '../accounts/find.ts';
+import { signalCancel } from '../cancel.ts';
+import { recordedAfter, type StaffServices } from '../staff.ts';
+
+const SIGNAL_MS = 5_000;
+const CANCEL_WITHIN_MS = 15_000;
+const LOOK_AGAIN_MS = 100;
+
+interface Input {
+  /** E.164. */
+  msisdn: string;
+  /** Null: of all. */
+  account: string | null;
+  /** Else nothing is done, and it only answers how much there is. */
+  agreed: boolean;
+}
+
+/** How much there was of a person, and what was done. */
+export interface Erasure {
+  traces: Traces;
+  /** Scheduled messages that were cancelled, and messages that are erased once they have ended; null where nothing was done. */
+  done: { cancelled: number; open: number } | null;
+}
+
+/**
+ * Erases what is stored about one phone number, on its owner's request; its blacklist entries stay, and its scheduled messages are
+ * cancelled.
+ * @throws StaffRefused account_missing
+ */
+export const erase = recordedAfter('erase', async (services, { msisdn, account, agreed }: Input) => {
+  const { sql } = services;
+  if (account !== null) await findAccount(sql, account);
+  const person: Person = { msisdn, accountId: account };
+  const traces = await countTraces(sql, person);
+  const record = { subject: maskMsisdn(msisdn), ...(account === null ? {} : { account }) };
+  if (!agreed) {
+    const data: Erasure = { traces, done: null };
+    return { data, ...record, details: { erased: false } };
+  }
+  const cancelled = await cancelScheduled(services, person);
+  const open = await erasePerson(sql, person, maskMsisdn);
+  await forgetStatistics(sql);
+  const data: Erasure = { traces, done: { cancelled, open } };
+  return { data, ...record, details: { erased: true, ...traces, cancelled, open_messages: open } };
+});
+
+/** Has the workflows of scheduled messages cancel them, and waits until they have; returns how many did. */
+async function cancelScheduled({ sql, temporal }: StaffServices, person: Person): Promise<number> {
+  const ids = await scheduledTo(sql, person);
+  if (ids.length === 0) return 0;
+  const client = await temporal();
+  // A lost workflow is started again by the reconciliation; until then its message is one that has not ended.
+  for (const id of ids) await signalCancel(client, id, Date.now() + SIGNAL_MS);
+  const deadline = Date.now() + CANCEL_WITHIN_MS;
+  let left = await scheduledTo(sql, person);
+  while (left.length > 0 && Date.now() < deadline) {
+    await delay(LOOK_AGAIN_MS);
+    left = await scheduledTo(sql, person);
+  }
+  return ids.length - left.length;
+}

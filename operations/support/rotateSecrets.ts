@@ -1,0 +1,25 @@
+import { changeKeyFingerprint, reencryptSecrets } from '../../db/accounts/storedSecrets.ts';
+import { DecryptionError, keyFingerprint } from '../../db/encryption.ts';
+import { StaffRefused } from '../../domain/refusals.ts';
+import { recorded } from '../staff.ts';
+
+/**
+ * Encrypts all stored secrets with another key; API and workers are stopped meanwhile.
+ * @returns how many there are of each kind
+ * @throws StaffRefused; then nothing was changed
+ */
+export const rotateSecrets = recorded(
+  'secrets rotate',
+  async (sql, { newKey }: { newKey: Buffer }, { secretsKey }) => {
+    const key = await secretsKey();
+    if (newKey.equals(key)) throw new StaffRefused({ reason: 'secrets_key_unchanged' });
+    try {
+      const changed = await reencryptSecrets(sql, key, newKey);
+      await changeKeyFingerprint(sql, keyFingerprint(newKey));
+      return { data: changed, details: { ...changed } };
+    } catch (error) {
+      if (!(error instanceof DecryptionError)) throw error;
+      throw new StaffRefused({ reason: 'stored_secret_unreadable' }, undefined, error);
+    }
+  },
+);

@@ -1,0 +1,159 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Database } from '../../db/connection.ts';
+import { type DeliveryRow, readDeliveries, readDelivery } from '../../db/webhooks/webhookDeliveries.ts';
+import {
+  requestResend,
+  type Resend,
+  RESENDS_AT_ONCE,
+  RESENDS_MAX,
+} from '../../db/webhooks/webhookResends.ts';
+import { Refused, type ResendRefusal, StaffRefused } from '../../domain/refusals.ts';
+import { findAccount } from '../accounts/find.ts';
+import type { Asked, Services } from '../asked.ts';
+import { recordedAfter, type StaffServices } from '../staff.ts';
+import { startResend } from './startResend.ts';
+
+const START_MS = 2_000;
+const BUSY_SECONDS = 10;
+// One account's events are delivered again some at a time: of many, the next ones wait for those before them.
+const PLACE_WITHIN_MS = 60_000;
+const LOOK_MS = 500;
+
+/**
+ * Delivers an event of the account's webhook again (our addition), with the usual attempts.
+ * @returns the event as it is now
+ * @throws Refused
+ */
+export async function resend({
+  services,
+  caller,
+  input: { id },
+}: Asked<{ id: string }>): Promise<DeliveryRow> {
+  const { accountId } = caller;
+  const round = await request(services.sql, id, accountId);
+  if ('reason' in round) throw new Refused(round);
+  await begin(services, () => startResend(services.temporal, round));
+  const delivery = await readDelivery(services.sql, accountId, id);
+  if (delivery === null) throw new Refused({ reason: 'event_unknown' });
+  return delivery;
+}
+
+/** Delivers one event of any account again, for staff. @throws StaffRefused event_not_resent */
+export const resendForStaff = recordedAfter('webhooks resend', async (services, { id }: { id: string }) => {
+  const { left, ...data } = await resendAll(services, [id]);
+  const [refused] = left;
+  if (refused) throw new StaffRefused({ reason: 'event_not_resent', event: id, why: refused.why });
+  return { data, subject: id, details: { resent: data.resent, filters: {} } };
+});
+
+/** Which events of those that nobody took; what is absent is any. */
+export interface ExhaustedFilter {
+  account?: string;
+  type?: string;
+  /** A message's id. */
+  message?: string;
+  /** Epoch milliseconds. */
+  since?: number;
+}
+
+/** What came of asking for many. */
+export interface ResentMany {
+  /** Those that it is about. */
+  events: DeliveryRow[];
+  /** Null where it was not agreed to. */
+  outcome: Resent | null;
+}
+
+/**
+ * Delivers events again that nobody took, the newest first.
+ * @param agreed else nothing is done, and it only answers for which it would be
+ * @throws StaffRefused
+ */
+export const resendExhausted = recordedAfter(
+  'webhooks resend',
+  async (services, input: { filter: ExhaustedFilter; limit: number; agreed: boolean }) => {
+    const { filter, limit, agreed } = input;
+    const events = await readExhausted(services.sql, filter, limit);
+    const record = filter.account === undefined ? {} : { account: filter.account };
+    if (!agreed) {
+      const data: ResentMany = { events, outcome: null };
+      return { data, ...record, details: { carried_out: false } };
+    }
+    const outcome = await resendAll(
+      services,
+      events.map(({ id }) => id),
+    );
+    const filters = { ...filter, ...(filter.since === undefined ? {} : { since: new Date(filter.since) }) };
+    const data: ResentMany = { events, outcome };
+    return { data, ...record, details: { resent: outcome.resent, filters } };
+  },
+);
+
+async function readExhausted(sql: Database, filter: ExhaustedFilter, limit: number): Promise<DeliveryRow[]> {
+  const { account = null, type = null, message: messageId = null, since = null } = filter;
+  if (account !== null) await findAccount(sql, account);
+  const exhausted = { accountId: account, state: 'exhausted', type, messageId, since, before: null } as const;
+  return await readDeliveries(sql, exhausted, limit);
+}
+
+/** Which events are delivered again, and why others are not. */
+export interface Resent {
+  resent: string[];
+  left: { id: string; why: ResendRefusal }[];
+}
+
+/** Has events of any account delivered again, one after the other, for staff. */
+export async function resendAll(services: StaffServices, ids: readonly string[]): Promise<Resent> {
+  const outcome: Resent = { resent: [], left: [] };
+  // Asked for first: what is written down now is begun by a worker even if this process ends.
+  const client = await services.temporal();
+  for (const id of ids) {
+    const round = await requestWithin(services.sql, id, Date.now() + PLACE_WITHIN_MS);
+    if ('reason' in round) outcome.left.push({ id, why: round });
+    else {
+      outcome.resent.push(id);
+      await startResend(client, round).catch(() => undefined);
+    }
+  }
+  return outcome;
+}
+
+async function requestWithin(sql: Database, id: string, deadline: number): Promise<Resend | ResendRefusal> {
+  for (;;) {
+    const round = await request(sql, id, null);
+    const full = 'reason' in round && round.reason === 'resends_under_way';
+    if (!full || Date.now() > deadline) return round;
+    await delay(LOOK_MS);
+  }
+}
+
+/**
+ * Writes down that an event is to be delivered again: by whoever starts its workflow now, or else by a worker.
+ * @param accountId whose it has to be; null: anybody's, for staff
+ */
+async function request(sql: Database, id: string, accountId: string | null): Promise<Resend | ResendRefusal> {
+  const answer = await requestResend(sql, id, accountId, accountId === null ? 'operator' : 'account');
+  switch (answer) {
+    case 'unknown':
+      return { reason: 'event_unknown' };
+    case 'no_webhook':
+      return { reason: 'webhook_missing' };
+    case 'pending':
+    case 'under_way':
+      return { reason: 'event_under_way', again: answer === 'under_way' };
+    case 'too_often':
+      return { reason: 'resends_used_up', limit: RESENDS_MAX };
+    case 'too_many':
+      return { reason: 'resends_under_way', limit: RESENDS_AT_ONCE, seconds: BUSY_SECONDS };
+    default:
+      return answer;
+  }
+}
+
+/** A worker makes up for a start that failed: the caller need not know. */
+async function begin({ log }: Services, start: () => Promise<void>): Promise<void> {
+  const patience = new Promise<void>((resolve) => setTimeout(resolve, START_MS).unref());
+  await Promise.race([start(), patience]).catch((error: unknown) =>
+    log.warn({ err: error }, 'a webhook that is delivered again was not started at once'),
+  );
+}

@@ -1,0 +1,55 @@
+import { randomBytes } from 'node:crypto';
+import { decrypt, encrypt } from '../../db/encryption.ts';
+import { endSecretBefore, setWebhook } from '../../db/webhooks/webhookSecrets.ts';
+import { Refused, StaffRefused } from '../../domain/refusals.ts';
+import { faultOfAddress } from '../../domain/webhookAddress.ts';
+import { findAccount } from '../accounts/find.ts';
+import type { Asked } from '../asked.ts';
+import { recorded } from '../staff.ts';
+
+const SECRET_BYTES = 32;
+
+interface Input {
+  /** Null turns webhooks off. */
+  url: string | null;
+  rotateSecret: boolean;
+}
+
+/**
+ * Sets the address of an account's webhook (v2.3.0, Account and senders; Events). The secret is made by the first call and
+ * stays, also while webhooks are off, until a new one is asked for, which signs from then on; the one before signs a header of
+ * its own for another day, see activities/signatures.ts. Nothing is looked up: the answer says nothing of our network.
+ * @throws Refused with param `url`
+ */
+export async function configureWebhook({
+  services: { sql, settings, secretsKey },
+  caller,
+  input: { url, rotateSecret },
+}: Asked<Input>): Promise<{ secret: string }> {
+  const fault = url === null ? null : faultOfAddress(url, settings.WEBHOOK_ALLOW_PRIVATE);
+  if (fault !== null) throw new Refused({ reason: fault }, 'url');
+  const { accountId } = caller;
+  const stored = await setWebhook(sql, caller, url, (current) =>
+    current === null || rotateSecret ? encrypt(secretsKey, accountId, newSecret()) : current,
+  );
+  return { secret: decrypt(secretsKey, accountId, stored) };
+}
+
+/**
+ * Ends the secret that the last rotation replaced at once, instead of after a day.
+ * @throws StaffRefused where there is none in force
+ */
+export const endPreviousSecret = recorded(
+  'webhooks end-previous-secret',
+  async (sql, { account }: { account: string }) => {
+    await findAccount(sql, account);
+    if (!(await endSecretBefore(sql, account))) {
+      throw new StaffRefused({ reason: 'previous_secret_missing', account });
+    }
+    return { data: undefined, account };
+  },
+);
+
+function newSecret(): string {
+  return `whsec_${randomBytes(SECRET_BYTES).toString('base64url')}`;
+}
