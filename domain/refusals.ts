@@ -122,8 +122,7 @@ export class Refused extends RefusalError<Refusal> {
 export type StaffRefusal =
   | { reason: 'account_missing' | 'account_not_open' | 'account_prepaid'; account: string }
   | { reason: 'nothing_to_change' }
-  | { reason: 'sender_not_active' | 'sender_missing'; account: string }
-  | { reason: 'send_window_unusable' }
+  | { reason: 'sender_missing'; account: string }
   /** `fault` is what the domain says of the field. */
   | { reason: 'country_rates_unusable'; field: string; fault: string }
   | { reason: 'live_key_before_top_up' }

@@ -1,8 +1,10 @@
 import { type AccountSettings, changeSettings as store } from '../db/accounts/accounts.ts';
 import { KeywordUnavailableError } from '../db/accounts/keywords.ts';
 import { isActiveSender } from '../db/accounts/senders.ts';
+import type { Sql } from '../db/connection.ts';
 import { guardOf } from '../domain/guardedKeywords.ts';
 import { Refused } from '../domain/refusals.ts';
+import { parseSendWindow } from '../domain/sendWindow.ts';
 import type { Asked } from './asked.ts';
 
 const UNAVAILABLE = {
@@ -24,15 +26,31 @@ export async function changeSettings({
 }: Asked<AccountSettings>): Promise<void> {
   if (Object.values(settings).every((value) => value === undefined))
     throw new Refused({ reason: 'settings_empty' });
-  const sender = settings.sender_name ?? null;
-  if (sender !== null && !(await isActiveSender(sql, caller.accountId, sender))) {
-    throw new Refused({ reason: 'sender_inactive', sender }, 'sender_name');
-  }
+  await requireUsable(sql, caller.accountId, settings);
   try {
     await store(sql, caller, settings, refuseGuarded);
   } catch (error) {
     if (!(error instanceof KeywordUnavailableError)) throw error;
     throw unavailable(UNAVAILABLE[error.why]);
+  }
+}
+
+/**
+ * Lets pass a default sender that is active, and sending hours that can be read; whoever changes them, the account itself or
+ * staff.
+ * @throws Refused
+ */
+export async function requireUsable(
+  sql: Sql,
+  accountId: string,
+  { sender_name, send_window }: Pick<AccountSettings, 'sender_name' | 'send_window'>,
+): Promise<void> {
+  const [sender, window] = [sender_name ?? null, send_window ?? null];
+  if (sender !== null && !(await isActiveSender(sql, accountId, sender))) {
+    throw new Refused({ reason: 'sender_inactive', sender }, 'sender_name');
+  }
+  if (window !== null && parseSendWindow(window) === null) {
+    throw new Refused({ reason: 'window_malformed', field: 'send_window' }, 'send_window');
   }
 }
 

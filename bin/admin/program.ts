@@ -1,6 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
 import type { Database } from '../../db/connection.ts';
-import { StaffRefused } from '../../domain/refusals.ts';
+import { Refused, StaffRefused } from '../../domain/refusals.ts';
 import { typedName, type AnyCommand } from './command.ts';
 import { ALL_COMMANDS } from './commands.ts';
 import { execute } from './execute.ts';
@@ -181,7 +181,7 @@ async function parse(program: Command, line: readonly string[]): Promise<void> {
 }
 
 async function describe(error: unknown): Promise<{ code: string; message: string }> {
-  const known = error instanceof StaffRefused ? inWords(error.refusal) : error;
+  const known = error instanceof Refused || error instanceof StaffRefused ? inWords(error) : error;
   if (known instanceof AdminError) return { code: known.code, message: known.message };
   const { describeFailure } = await import('./failures.ts');
   return describeFailure(error);

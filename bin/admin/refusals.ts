@@ -1,9 +1,28 @@
-import type { ResendRefusal, StaffRefusal } from '../../domain/refusals.ts';
+import {
+  type Refusal,
+  Refused,
+  type ResendRefusal,
+  type StaffRefusal,
+  type StaffRefused,
+} from '../../domain/refusals.ts';
 import { printable } from './printable.ts';
 import { AdminError, invalidArgument, notFound, refused } from './problems.ts';
 
 /** What an operation refuses, in the words of the command line: with its code, and the option that is to blame. */
-export function inWords(refusal: StaffRefusal): AdminError {
+export function inWords(error: Refused | StaffRefused): AdminError {
+  return error instanceof Refused ? ofBoth(error.refusal) : ofStaff(error.refusal);
+}
+
+// Of what accounts ask as well, these are the rules that staff can meet.
+function ofBoth(refusal: Refusal): AdminError {
+  if (refusal.reason === 'sender_inactive')
+    return invalidArgument('--sender', 'the account has no active sender of this name (see senders add)');
+  if (refusal.reason === 'window_malformed')
+    return invalidArgument('--send-window', 'HH:MM-HH:MM, at least 15 minutes wide, or none is needed');
+  return refused(`This is refused: ${refusal.reason}.`);
+}
+
+function ofStaff(refusal: StaffRefusal): AdminError {
   switch (refusal.reason) {
     case 'account_missing':
       return notFound(`There is no account ${refusal.account}.`);
@@ -13,12 +32,8 @@ export function inWords(refusal: StaffRefusal): AdminError {
       return refused(`The account ${refusal.account} is prepaid; statements are for postpaid ones.`);
     case 'nothing_to_change':
       return invalidArgument('accounts set', 'name at least one setting to change');
-    case 'sender_not_active':
-      return invalidArgument('--sender', 'the account has no active sender of this name (see senders add)');
     case 'sender_missing':
       return notFound(`The account ${refusal.account} has no active sender of this name.`);
-    case 'send_window_unusable':
-      return invalidArgument('--send-window', 'HH:MM-HH:MM, at least 15 minutes wide, or none is needed');
     case 'country_rates_unusable':
       return invalidArgument('--country-rates', `${refusal.fault} (${refusal.field})`);
     case 'live_key_before_top_up':
@@ -105,7 +120,7 @@ const RESENDS: Readonly<Record<ResendRefusal['reason'], string>> = {
 /** Why one of several was left as it is; null: nobody answered. */
 export function leftInWords(why: StaffRefusal | ResendRefusal | null): string {
   if (why === null) return 'no worker answered in time; it may still be carried out';
-  if (!isOfResend(why)) return printable(inWords(why).message);
+  if (!isOfResend(why)) return printable(ofStaff(why).message);
   const again = why.reason === 'event_under_way' && why.again;
   return again ? 'it is being delivered again already' : RESENDS[why.reason];
 }

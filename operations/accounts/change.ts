@@ -1,11 +1,10 @@
 import { type AccountPatch, type OperatorAccount, updateAccount } from '../../db/accounts/operators.ts';
-import { isActiveSender } from '../../db/accounts/senders.ts';
 import type { Sql } from '../../db/connection.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { type CountryRates, normaliseCountryRates } from '../../domain/price.ts';
 import { StaffRefused } from '../../domain/refusals.ts';
-import { parseSendWindow } from '../../domain/sendWindow.ts';
 import { MAX_PRICE } from '../../domain/staffLimits.ts';
+import { requireUsable } from '../settings.ts';
 import { recorded } from '../staff.ts';
 import { findAccount, holdAccount } from './find.ts';
 
@@ -25,7 +24,7 @@ export interface ChangedAccount {
 /**
  * Changes settings of an account; suspends it, closes it for good, or makes it active again. Messages of a suspended account
  * that no network was given wait; of a closed one they are cancelled and refunded.
- * @throws StaffRefused
+ * @throws StaffRefused, Refused
  */
 export const changeAccount = recorded('accounts set', async (sql, { account: id, changes }: Input) => {
   const before = await holdAccount(sql, id);
@@ -43,13 +42,7 @@ export const changeAccount = recorded('accounts set', async (sql, { account: id,
 async function patchOf(sql: Sql, id: string, changes: Input['changes']): Promise<AccountPatch> {
   const { country_rates: rates, ...rest } = changes;
   const patch = rates === undefined ? rest : { ...rest, country_rates: readCountryRates(rates) };
-  const { sender_name: sender = null, send_window: window = null } = patch;
-  if (sender !== null && !(await isActiveSender(sql, id, sender))) {
-    throw new StaffRefused({ reason: 'sender_not_active', account: id });
-  }
-  if (window !== null && parseSendWindow(window) === null) {
-    throw new StaffRefused({ reason: 'send_window_unusable' });
-  }
+  await requireUsable(sql, id, patch);
   return patch;
 }
 
