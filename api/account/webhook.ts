@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { configureWebhook } from '../../operations/webhooks/settings.ts';
+import { configureWebhook } from '../../operations/webhooks/configure.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { omissible, plainText } from '../fields.ts';
 

@@ -69,7 +69,7 @@ const endPrevious = command({
   about: 'Ends the secret that the last rotate_secret replaced at once, instead of after 24 hours.',
   options: { account: required('ID', 'the account', accountId) },
   async ask(asking, input): Promise<Shown> {
-    const { endPreviousSecret } = await import('../../../operations/webhooks/settings.ts');
+    const { endPreviousSecret } = await import('../../../operations/webhooks/previousSecret.ts');
     await endPreviousSecret({ ...asking, input });
     return {
       result: { account_id: input.account, previous_secret: 'ended' },

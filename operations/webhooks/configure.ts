@@ -1,11 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { decrypt, encrypt } from '../../db/encryption.ts';
-import { endSecretBefore, setWebhook } from '../../db/webhooks/webhookSecrets.ts';
-import { Refused, StaffRefused } from '../../domain/refusals.ts';
+import { setWebhook } from '../../db/webhooks/webhookSecrets.ts';
+import { Refused } from '../../domain/refusals.ts';
 import { faultOfAddress } from '../../domain/webhookAddress.ts';
-import { findAccount } from '../accounts/find.ts';
 import type { Asked } from '../asked.ts';
-import { recorded } from '../staff.ts';
 
 const SECRET_BYTES = 32;
 
@@ -34,21 +32,6 @@ export async function configureWebhook({
   );
   return { secret: decrypt(secretsKey, accountId, stored) };
 }
-
-/**
- * Ends the secret that the last rotation replaced at once, instead of after a day.
- * @throws StaffRefused where there is none in force
- */
-export const endPreviousSecret = recorded(
-  'webhooks end-previous-secret',
-  async (sql, { account }: { account: string }) => {
-    await findAccount(sql, account);
-    if (!(await endSecretBefore(sql, account))) {
-      throw new StaffRefused({ reason: 'previous_secret_missing', account });
-    }
-    return { data: undefined, account };
-  },
-);
 
 function newSecret(): string {
   return `whsec_${randomBytes(SECRET_BYTES).toString('base64url')}`;

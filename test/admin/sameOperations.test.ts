@@ -1,0 +1,230 @@
+import { describe, expect, test } from 'vitest';
+import { endpoints } from '../../api/endpoints.ts';
+import { ALL_COMMANDS } from '../../bin/admin/commands.ts';
+import { callsOf, filesUnder, reachedFrom, textOf } from './reached.ts';
+
+/**
+ * How a command or an endpoint is answered: by these operations (`file#name` in `operations/`), by reading alone, or by a
+ * change of its own that no other door has.
+ */
+type Answered = readonly string[] | 'reads' | 'here';
+
+const COMMANDS: Readonly<Record<string, Answered>> = {
+  'accounts create': ['accounts/create#createAccount'],
+  'accounts show': 'reads',
+  'accounts list': 'reads',
+  'accounts set': ['accounts/change#changeAccount'],
+  'accounts quotas': ['accounts/quotas#changeQuotas'],
+  'keys create': ['accounts/keys#createKey'],
+  'keys revoke': ['accounts/keys#revokeKey'],
+  'keys list': 'reads',
+  'senders add': ['accounts/senders#addSender'],
+  'senders remove': ['accounts/senders#removeSender'],
+  'senders list': 'reads',
+  'numbers verify': ['accounts/verifiedNumbers#verifyNumber'],
+  'numbers remove': ['accounts/verifiedNumbers#forgetVerifiedNumber'],
+  'numbers list': 'reads',
+  topup: ['money/topUp#topUp'],
+  adjust: ['money/adjust#adjustBalance'],
+  ledger: 'reads',
+  'statements issue': ['money/statements#issueStatement'],
+  'statements pay': ['money/statements#payStatement'],
+  'statements list': 'reads',
+  'inbound enable': ['accounts/inbound#enableInbound'],
+  'inbound disable': ['accounts/inbound#disableInbound'],
+  'inbound unmatched': 'reads',
+  'inbound allow-keyword': ['accounts/keywords#allowKeyword'],
+  'inbound revoke-keyword': ['accounts/keywords#revokeKeyword'],
+  'inbound release-keyword': ['accounts/keywords#releaseKeyword'],
+  'inbound keywords': 'reads',
+  'routes list': 'reads',
+  'routes show': 'reads',
+  'routes add': 'here',
+  'routes change': 'here',
+  'routes credentials': 'here',
+  'routes remove': 'here',
+  'routes enable': 'here',
+  'routes drain': 'here',
+  'routes disable': 'here',
+  'routes callbacks': 'here',
+  'routes test': 'here',
+  'routes rules add': 'here',
+  'routes rules remove': 'here',
+  'routes rules list': 'reads',
+  'routes which': 'reads',
+  'messages show': 'reads',
+  'messages unanswered': 'reads',
+  'messages resubmit': ['support/decisions#resubmit', 'support/decisions#resubmitAll'],
+  'messages give-up': ['support/decisions#giveUp'],
+  'messages cancel': ['cancel#cancelForStaff'],
+  'findings list': 'reads',
+  'findings dismiss': ['support/findings#dismissFinding'],
+  'webhooks list': 'reads',
+  'webhooks resend': ['webhooks/resend#resendExhausted', 'webhooks/resend#resendForStaff'],
+  'webhooks end-previous-secret': ['webhooks/previousSecret#endPreviousSecret'],
+  stuck: 'reads',
+  unstick: ['support/unstick#unstick'],
+  'simulator reply': ['support/simulateReply#simulateReply'],
+  erase: ['support/erase#erase'],
+  'secrets rotate': ['support/rotateSecrets#rotateSecrets'],
+  audit: 'reads',
+};
+
+const ENDPOINTS: Readonly<Record<string, Answered>> = {
+  'POST /v1/messages': ['sending/send#send'],
+  'POST /v1/messages/estimate': ['sending/plan#planMessages'],
+  'GET /v1/messages': 'reads',
+  'GET /v1/messages/:id': 'reads',
+  'GET /v1/messages/:id/events': 'reads',
+  'DELETE /v1/messages/:id': ['cancel#cancel'],
+  'GET /v1/account': 'reads',
+  'PATCH /v1/account': ['settings#changeSettings'],
+  'GET /v1/senders': ['senders#listSenders'],
+  'PUT /v1/account/webhook': ['webhooks/configure#configureWebhook'],
+  'GET /v1/account/webhook/deliveries': 'reads',
+  'POST /v1/account/webhook/deliveries/:id/resend': ['webhooks/resend#resend'],
+  'GET /v1/blacklist': 'reads',
+  'POST /v1/blacklist': ['blacklist#extendBlacklist'],
+  'DELETE /v1/blacklist/:msisdn': ['blacklist#shortenBlacklist'],
+  'GET /v1/templates': 'reads',
+  'POST /v1/templates': ['templates#createTemplate'],
+  'GET /v1/templates/:id': 'reads',
+  'PATCH /v1/templates/:id': ['templates#changeTemplate'],
+  'DELETE /v1/templates/:id': ['templates#deleteTemplate'],
+  'GET /v1/numbers/:msisdn/lookup': ['lookUp#lookUp'],
+  'GET /v1/inbound': ['replies#listReplies'],
+  'GET /v1/inbound/:id': 'reads',
+  'GET /v1/links': 'reads',
+  'GET /v1/links/:token': 'reads',
+  'GET /v1/reports': ['reports/report#report'],
+  'GET /v1/contacts': 'reads',
+  'POST /v1/contacts': ['addressBook/contacts#saveContact', 'addressBook/importContacts#importContacts'],
+  'GET /v1/contacts/:id': 'reads',
+  'PATCH /v1/contacts/:id': ['addressBook/contacts#changeContact'],
+  'DELETE /v1/contacts/:id': ['addressBook/contacts#deleteContact'],
+  'GET /v1/groups': 'reads',
+  'POST /v1/groups': ['addressBook/groups#createGroup'],
+  'GET /v1/groups/:id': 'reads',
+  'PATCH /v1/groups/:id': ['addressBook/groups#renameGroup'],
+  'DELETE /v1/groups/:id': ['addressBook/groups#deleteGroup'],
+  'POST /v1/groups/:id/contacts': ['addressBook/members#addMembers'],
+  'DELETE /v1/groups/:id/contacts/:contactId': ['addressBook/members#removeMember'],
+  'GET /v1/health': 'reads',
+  'GET /v1/openapi.json': 'reads',
+};
+
+/** What both the command line and the REST interface can do: the operation's file, and who asks it, also through another one. */
+const BOTH: Readonly<Record<string, { commands: readonly string[]; endpoints: readonly string[] }>> = {
+  // A scheduled message is cancelled; so are those to a number that is erased.
+  cancel: { commands: ['erase', 'messages cancel', 'unstick'], endpoints: ['DELETE /v1/messages/:id'] },
+  // A webhook event is delivered again.
+  'webhooks/resend': {
+    commands: ['unstick', 'webhooks resend'],
+    endpoints: ['POST /v1/account/webhook/deliveries/:id/resend'],
+  },
+  // Default sender and sending hours are set.
+  settings: { commands: ['accounts set'], endpoints: ['PATCH /v1/account'] },
+};
+
+/** What operations and doors share that is nothing to ask for: looking things up, waiting, constants. */
+const AIDS = [
+  /^accounts\/find#/,
+  /^accounts\/quotas#keptOf$/,
+  /^(outages|pace|quotas|staff)#/,
+  /^webhooks\/startResend#/,
+  /^addressBook\/groups#unknownGroup$/,
+  /^sending\/idempotency#fingerprintOf$/,
+  /^sending\/plan#(totalCost|isAffordable)$/,
+  /#[A-Z][A-Z_]*$/,
+];
+/** Functions of `db/` that change nothing, and constants. */
+const READING = /#(read|list|has|is|linksOf|statusesOf|ping$|[A-Z])/;
+
+interface Door {
+  stated: Readonly<Record<string, Answered>>;
+  /** By name, what it reaches in `operations/` and `db/` itself, and what also through operations. */
+  found: ReadonlyMap<string, { directly: Set<string>; inAll: Set<string> }>;
+}
+
+function door(
+  stated: Door['stated'],
+  folder: string,
+  callee: string,
+  nameOf: (text: (property: string) => string | undefined) => string,
+): Door {
+  const found = new Map(
+    filesUnder(folder).flatMap((file) =>
+      callsOf(file, callee).map((declared) => [
+        nameOf((property) => textOf(file, declared, property)),
+        { directly: reachedFrom(file, declared), inAll: reachedFrom(file, declared, ['operations']) },
+      ]),
+    ),
+  );
+  return { stated, found };
+}
+
+const commands = door(COMMANDS, 'bin/admin', 'command', (text) => String(text('name')));
+const rest = door(
+  ENDPOINTS,
+  'api',
+  'endpoint',
+  (text) => `${String(text('method'))} ${String(text('path'))}`,
+);
+
+/** Of what is reached, what can be asked for: `file#name` without folder and ending. */
+function operationsAmong(reached: ReadonlySet<string>): string[] {
+  return [...reached]
+    .filter((reference) => reference.startsWith('operations/'))
+    .map((reference) => reference.replace(/^operations\//, '').replace('.ts#', '#'))
+    .filter((reference) => !AIDS.some((aid) => aid.test(reference)))
+    .sort();
+}
+
+test('every command and every endpoint is stated, and found in the code', () => {
+  const named = ALL_COMMANDS.map(({ name }) => name).sort();
+  const offered = endpoints.map(({ method, path }) => `${method} ${path}`).sort();
+  expect(Object.keys(COMMANDS).sort()).toEqual(named);
+  expect([...commands.found.keys()].sort()).toEqual(named);
+  expect(Object.keys(ENDPOINTS).sort()).toEqual(offered);
+  expect([...rest.found.keys()].sort()).toEqual(offered);
+});
+
+describe.each([
+  ['command', commands],
+  ['endpoint', rest],
+])('each %s', (_, { stated, found }) => {
+  test.each(Object.entries(stated))('%s asks what is stated, and nothing else', (name, answered) => {
+    const { directly } = found.get(name)!;
+    expect(operationsAmong(directly)).toEqual(typeof answered === 'string' ? [] : answered);
+    if (answered !== 'reads') return;
+    const writing = [...directly].filter((one) => one.startsWith('db/') && !READING.test(one));
+    expect(writing, 'a plain read').toEqual([]);
+  });
+});
+
+test('a command that changes something has an operation do it, which writes the audit record', () => {
+  const asking = ALL_COMMANDS.filter((command) => 'ask' in command).map(({ name }) => name);
+  const stated = Object.entries(COMMANDS).filter(([, answered]) => typeof answered !== 'string');
+  expect(asking.sort()).toEqual(stated.map(([name]) => name).sort());
+});
+
+test('an endpoint that changes something has an operation do it', () => {
+  const changing = Object.entries(ENDPOINTS).filter(([name]) => !name.startsWith('GET '));
+  expect(changing.filter(([, answered]) => typeof answered === 'string')).toEqual([]);
+});
+
+test('what both doors can do is one operation, and what is one operation is stated for both', () => {
+  const filesOf = (of: Door, name: string): Set<string> =>
+    new Set(operationsAmong(of.found.get(name)!.inAll).map((one) => one.replace(/#.*/, '')));
+  const askersOf = (of: Door, file: string): string[] =>
+    Object.keys(of.stated)
+      .filter((name) => filesOf(of, name).has(file))
+      .sort();
+  const files = new Set(Object.keys(COMMANDS).flatMap((name) => [...filesOf(commands, name)]));
+  const shared = [...files].filter((file) => askersOf(rest, file).length > 0);
+  const found = shared.map((file) => [
+    file,
+    { commands: askersOf(commands, file), endpoints: askersOf(rest, file) },
+  ]);
+  expect(Object.fromEntries(found)).toEqual(BOTH);
+});
