@@ -126,10 +126,11 @@ const BOTH: Readonly<Record<string, { commands: readonly string[]; endpoints: re
   settings: { commands: ['accounts set'], endpoints: ['PATCH /v1/account'] },
 };
 
-/** What operations and doors share that is nothing to ask for: looking things up, waiting, constants. */
+/** What operations and doors share that is nothing to ask for: looking things up (also in Temporal), waiting, constants. */
 const AIDS = [
   /^accounts\/find#/,
   /^accounts\/quotas#keptOf$/,
+  /^support\/(workflow|workflowStates|stuckWorkflows)#/,
   /^(outages|pace|quotas|staff)#/,
   /^webhooks\/startResend#/,
   /^addressBook\/groups#unknownGroup$/,

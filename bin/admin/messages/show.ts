@@ -1,11 +1,11 @@
 import { readFacts, readHead, readInternalFacts, type MessageHead } from '../../../db/messages/timeline.ts';
 import { internalTimeline, type MessageFacts, type TimelineEntry } from '../../../domain/timeline.ts';
+import type { PendingActivity, WorkflowView } from '../../../operations/support/workflow.ts';
 import { command, optional, required, type Outcome } from '../command.ts';
 import { printable } from '../printable.ts';
 import { AdminError, notFound } from '../problems.ts';
 import type { Tools } from '../tools.ts';
 import { messageId, yesOrNo } from '../values.ts';
-import { viewWorkflow, workflowEntries, type WorkflowView } from './workflow.ts';
 
 const show = command({
   name: 'messages show',
@@ -53,6 +53,7 @@ interface Seen {
 
 /** The database's half is worth showing while Temporal is away. */
 async function askTemporal(tools: Tools, id: string): Promise<Seen> {
+  const { viewWorkflow, workflowEntries } = await import('../../../operations/support/workflow.ts');
   try {
     const client = await tools.temporal();
     const view = await viewWorkflow(client, id);
@@ -78,12 +79,17 @@ function headOf({ message }: MessageFacts, head: MessageHead, to: string): Recor
 
 function workflowOf({ view, remark }: Seen): Record<string, unknown> {
   if (view === null) return { workflow: remark === null ? 'none' : null };
-  const { status, waits_for, task_attempt, pending } = view;
+  const { status, waitsFor, taskAttempt, pending } = view;
   return {
     workflow: status.toLowerCase(),
-    ...{ waits_for, workflow_task_attempt: task_attempt },
-    ...(pending.length > 0 ? { pending } : {}),
+    ...{ waits_for: waitsFor, workflow_task_attempt: taskAttempt },
+    ...(pending.length > 0 ? { pending: pending.map(pendingRecord) } : {}),
   };
+}
+
+function pendingRecord({ nextAttempt, lastFailure, worker, ...activity }: PendingActivity) {
+  const last_failure = lastFailure === null ? null : printable(lastFailure);
+  return { ...activity, next_attempt: nextAttempt, last_failure, worker };
 }
 
 function merged(timeline: TimelineEntry[], entries: TimelineEntry[]): TimelineEntry[] {

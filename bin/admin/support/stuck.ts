@@ -15,13 +15,14 @@ import {
   STUCK_ACTION_NAMES,
   type WorkflowKind,
 } from '../../../operations/support/stuck.ts';
+import type { Standstill } from '../../../operations/support/stuckWorkflows.ts';
+import type { WorkflowState } from '../../../operations/support/workflowStates.ts';
 import { command, optional, required, yes, type Outcome, type Shown } from '../command.ts';
+import { printable } from '../printable.ts';
 import { leftInWords } from '../refusals.ts';
 import { findRoute } from '../routes/lookup.ts';
 import type { Tools } from '../tools.ts';
 import { accountId, oneOf, routeName, rows, wholeNumber } from '../values.ts';
-import { unasked, workflowStates } from './states.ts';
-import { stuckTasks, stuckTimers } from './stuckWorkflows.ts';
 
 const DEFAULT_ROWS = 20;
 const DEFAULT_ACTS = 100;
@@ -62,9 +63,9 @@ const list = command({
       }
       const { count, things } = await readStuck(sql, one, filterOf(one, values), limit);
       counts[one] = count === COUNTED_MAX ? `${COUNTED_MAX} or more` : count;
-      const seen = await workflowStates(tools, isEvent(one) ? [] : things.map(({ id }) => id));
+      const seen = await statesOf(tools, isEvent(one) ? [] : things.map(({ id }) => id));
       remark ??= seen.remark;
-      data.push(...things.map((thing) => record(one, thing, seen.states.get(thing.id) ?? null)));
+      data.push(...things.map((thing) => record(one, thing, seen.states.get(thing.id))));
     }
     return {
       result: { ...counts, data },
@@ -89,7 +90,7 @@ const act = command({
     const unstuck = await unstick({ ...asking, input: { action, filter, limit, agreed } });
     const { kind, things, of, outcome } = unstuck;
     if (outcome === null) {
-      const data = things.map((thing) => record(kind, thing, null));
+      const data = things.map((thing) => record(kind, thing));
       return {
         result: { would: action, on: things.length, of, data },
         remark: 'Nothing was done. With --yes it is done to these.',
@@ -116,6 +117,7 @@ async function readWorkflows(
   filter: StuckFilter,
   tools: Tools,
 ): Promise<{ count: number | null; data: Record<string, unknown>[]; remark: string | null }> {
+  const { stuckTasks, stuckTimers } = await import('../../../operations/support/stuckWorkflows.ts');
   let client: Client;
   try {
     client = await tools.temporal();
@@ -124,11 +126,49 @@ async function readWorkflows(
   }
   const { things, looked, running } =
     kind === 'task' ? await stuckTasks(client, filter) : await stuckTimers(sql, client, filter);
-  const data = things.map(({ id, accountId: account_id, route, since, workflow }) => ({
-    ...{ kind, id, account_id, route, since, workflow },
+  const data = things.map(({ id, accountId: account_id, route, since, how }) => ({
+    ...{ kind, id, account_id, route, since, workflow: standstillInWords(how) },
   }));
   const remark = looked < running ? `${kind}: ${looked} of ${running} workflows were looked at.` : null;
   return { count: things.length, data, remark };
+}
+
+/** Of each id how its workflow stands; nothing, with a remark, when Temporal cannot be asked. */
+async function statesOf(
+  tools: Tools,
+  ids: readonly string[],
+): Promise<{ states: Map<string, WorkflowState>; remark: string | null }> {
+  if (ids.length === 0) return { states: new Map(), remark: null };
+  const { workflowStates } = await import('../../../operations/support/workflowStates.ts');
+  try {
+    return { states: await workflowStates(await tools.temporal(), ids), remark: null };
+  } catch (error) {
+    return { states: new Map(), remark: unasked(error) };
+  }
+}
+
+function unasked(error: unknown): string {
+  const why = error instanceof Error ? error.message : String(error);
+  return `Temporal could not be asked (${printable(why)}).`;
+}
+
+function stateInWords(state: WorkflowState): string {
+  return 'attempt' in state ? failing(state.attempt) : state.is;
+}
+
+function standstillInWords(how: Standstill): string {
+  switch (how.is) {
+    case 'failing':
+      return failing(how.attempt);
+    case 'untaken':
+      return 'no worker takes its task';
+    case 'waiting':
+      return `waits; the message is ${how.status ?? 'unknown'}`;
+  }
+}
+
+function failing(attempt: number): string {
+  return `failing (attempt ${attempt})`;
 }
 
 function filterOf(
@@ -140,7 +180,8 @@ function filterOf(
 
 const isEvent = (kind: StuckKind): boolean => kind === 'webhook' || kind === 'resend';
 
-function record(kind: StuckKind, thing: StuckThing, workflow: string | null): Record<string, unknown> {
+function record(kind: StuckKind, thing: StuckThing, state?: WorkflowState): Record<string, unknown> {
   const { id, accountId: account_id, route, since } = thing;
+  const workflow = state === undefined ? null : stateInWords(state);
   return { kind, id, account_id, route, since, workflow };
 }

@@ -1,9 +1,8 @@
 import type { Client, WorkflowExecutionDescription, WorkflowExecutionInfo } from '@temporalio/client';
-import { SEARCH_ATTRIBUTES } from '../../../workflows/contracts.ts';
-import { describeWorkflow, taskAttempt } from '../messages/workflow.ts';
-import type { StuckFilter } from '../../../db/messages/stuck.ts';
-import type { Sql } from '../../../db/connection.ts';
-import { statusesOf } from '../../../db/messages/stuck.ts';
+import type { Sql } from '../../db/connection.ts';
+import { type StuckFilter, statusesOf } from '../../db/messages/stuck.ts';
+import { SEARCH_ATTRIBUTES } from '../../workflows/contracts.ts';
+import { describeWorkflow, taskAttempt } from './workflow.ts';
 
 /** A workflow that does not move on, and how that shows. */
 export interface StuckWorkflow {
@@ -11,8 +10,12 @@ export interface StuckWorkflow {
   accountId: string | null;
   route: string | null;
   since: Date;
-  workflow: string;
+  how: Standstill;
 }
+
+/** How a workflow does not move on: its task fails, nobody takes it, or it waits on for a message that has another status. */
+export type Standstill =
+  { is: 'failing'; attempt: number } | { is: 'untaken' } | { is: 'waiting'; status: string | null };
 
 /** What was found, of how many workflows that could be looked at. */
 export interface StuckWorkflows {
@@ -66,12 +69,12 @@ export async function stuckTimers(sql: Sql, client: Client, filter: StuckFilter)
   const workflows = await listed(client, query, LOOKED_MAX);
   const ids = workflows.map(({ workflowId }) => workflowId);
   const statuses = await statusesOf(sql, ids);
-  const things = workflows.flatMap((workflow) => {
-    const known = statuses.get(workflow.workflowId) ?? 'unknown';
+  const things = workflows.flatMap((workflow): StuckWorkflow[] => {
+    const status = statuses.get(workflow.workflowId) ?? null;
     // That one is `overdue`.
-    if (known === 'scheduled') return [];
+    if (status === 'scheduled') return [];
     const since = workflow.typedSearchAttributes.get(sendTime) ?? workflow.startTime;
-    return [{ ...about(workflow), since, workflow: `waits; the message is ${known}` }];
+    return [{ ...about(workflow), since, how: { is: 'waiting', status } }];
   });
   return { things, looked: workflows.length, running };
 }
@@ -102,8 +105,8 @@ function taskOf(workflow: WorkflowExecutionDescription, minutes: number): StuckW
   const at = task.originalScheduledTime ?? task.scheduledTime;
   const since = at ? new Date(Number(at.seconds ?? 0) * 1000 + (at.nanos ?? 0) / 1e6) : workflow.startTime;
   if (Date.now() - since.getTime() < minutes * 60_000) return null;
-  const how = attempt > 1 ? `failing (attempt ${attempt})` : 'no worker takes its task';
-  return { ...about(workflow), since, workflow: how };
+  const how: Standstill = attempt > 1 ? { is: 'failing', attempt } : { is: 'untaken' };
+  return { ...about(workflow), since, how };
 }
 
 function about(workflow: Pick<WorkflowExecutionInfo, 'workflowId' | 'typedSearchAttributes'>): {

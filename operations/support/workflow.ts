@@ -1,14 +1,12 @@
-import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
-import type { TimelineEntry } from '../../../domain/timeline.ts';
-import { printable } from '../printable.ts';
+import { type Client, type WorkflowExecutionDescription, WorkflowNotFoundError } from '@temporalio/client';
+import type { TimelineEntry } from '../../domain/timeline.ts';
+import { outcomeUpdate } from '../../workflows/contracts.ts';
 
 const ANSWER_WITHIN_MS = 5_000;
 const WORKER_WITHIN_MS = 3_000;
 const FAILURE_LENGTH = 300;
 // A message's history has some tens of events; one that has more is looked at in the Temporal UI.
 const HISTORY_MAX = 5_000;
-// `outcomeUpdate` of the contracts, for which a command line need not load Temporal's modules.
-const OUTCOME = 'outcome';
 
 // By temporal.api.enums.v1.PendingActivityState.
 const PENDING: Readonly<Record<number, PendingActivity['state']>> = { 2: 'started', 3: 'cancel requested' };
@@ -20,8 +18,9 @@ export interface PendingActivity {
   state: 'scheduled' | 'started' | 'cancel requested';
   attempt: number;
   since: Date | null;
-  next_attempt: Date | null;
-  last_failure: string | null;
+  nextAttempt: Date | null;
+  /** As whoever failed says it: third-party text. */
+  lastFailure: string | null;
   worker: string | null;
 }
 
@@ -31,9 +30,9 @@ export interface WorkflowView {
   started: Date;
   closed: Date | null;
   /** In words, as the workflow itself tells; null when no worker answered. */
-  waits_for: string | null;
+  waitsFor: string | null;
   /** From 2 on its workflow task fails again and again; null when there is none. */
-  task_attempt: number | null;
+  taskAttempt: number | null;
   pending: PendingActivity[];
 }
 
@@ -46,15 +45,15 @@ export async function viewWorkflow(client: Client, id: string): Promise<Workflow
   if (found === null) return null;
   return {
     ...{ status: found.status.name, started: found.startTime, closed: found.closeTime ?? null },
-    waits_for: found.status.name === 'RUNNING' ? await currentDetails(client, id) : null,
-    task_attempt: taskAttempt(found),
+    waitsFor: found.status.name === 'RUNNING' ? await currentDetails(client, id) : null,
+    taskAttempt: taskAttempt(found),
     pending: (found.raw.pendingActivities ?? []).map((activity) => ({
       activity: activity.activityType?.name ?? '?',
       state: PENDING[activity.state ?? 0] ?? 'scheduled',
       attempt: activity.attempt ?? 1,
       since: dateOf(activity.lastStartedTime ?? activity.scheduledTime),
-      next_attempt: dateOf(activity.nextAttemptScheduleTime),
-      last_failure: failureText(activity.lastFailure),
+      nextAttempt: dateOf(activity.nextAttemptScheduleTime),
+      lastFailure: failureText(activity.lastFailure),
       worker: activity.lastWorkerIdentity || null,
     })),
   };
@@ -65,7 +64,6 @@ export async function describeWorkflow(
   client: Client,
   id: string,
 ): Promise<WorkflowExecutionDescription | null> {
-  const { WorkflowNotFoundError } = await import('@temporalio/client');
   try {
     return await client.withDeadline(Date.now() + ANSWER_WITHIN_MS, () =>
       client.workflow.getHandle(id).describe(),
@@ -144,7 +142,7 @@ function failureText(failure: Failure | null | undefined): string | null {
 }
 
 function short(text: string): string {
-  return printable(text).slice(0, FAILURE_LENGTH);
+  return text.slice(0, FAILURE_LENGTH);
 }
 
 function dateOf(time: { seconds?: unknown; nanos?: number | null } | null | undefined): Date | null {
@@ -156,5 +154,5 @@ function dateOf(time: { seconds?: unknown; nanos?: number | null } | null | unde
 
 /** What reports came to is told as news, of which nobody awaits an answer. */
 function askedBy(update: string): TimelineEntry['facts'] {
-  return update === OUTCOME ? { told: update } : { asked: update };
+  return update === outcomeUpdate.name ? { told: update } : { asked: update };
 }
