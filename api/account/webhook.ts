@@ -24,11 +24,10 @@ export const changeWebhook = endpoint({
     }),
   },
   async handle(call) {
-    const { url, rotate_secret: rotateSecret = false } = call.body;
-    const { secret } = await configureWebhook({ ...call, input: { url, rotateSecret } });
+    const { secret } = await configureWebhook({ ...call, input: call.body });
     return {
       status: 200,
-      body: { webhook_url: url, webhook_secret: secret, signature_header: SIGNATURE_HEADER },
+      body: { webhook_url: call.body.url, webhook_secret: secret, signature_header: SIGNATURE_HEADER },
     };
   },
 });

@@ -10,7 +10,7 @@ const SECRET_BYTES = 32;
 interface Input {
   /** Null turns webhooks off. */
   url: string | null;
-  rotateSecret: boolean;
+  rotate_secret?: boolean | undefined;
 }
 
 /**
@@ -22,13 +22,13 @@ interface Input {
 export async function configureWebhook({
   services: { sql, settings, secretsKey },
   caller,
-  input: { url, rotateSecret },
+  input: { url, rotate_secret: rotate },
 }: Asked<Input>): Promise<{ secret: string }> {
   const fault = url === null ? null : faultOfAddress(url, settings.WEBHOOK_ALLOW_PRIVATE);
   if (fault !== null) throw new Refused({ reason: fault }, 'url');
   const { accountId } = caller;
   const stored = await setWebhook(sql, caller, url, (current) =>
-    current === null || rotateSecret ? encrypt(secretsKey, accountId, newSecret()) : current,
+    current === null || rotate ? encrypt(secretsKey, accountId, newSecret()) : current,
   );
   return { secret: decrypt(secretsKey, accountId, stored) };
 }
