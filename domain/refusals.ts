@@ -133,6 +133,8 @@ export type StaffRefusal =
   | { reason: 'keyword_unsubscribes' | 'keyword_needs_no_consent' | 'keyword_not_resting'; word: string }
   | { reason: 'keyword_not_held'; account: string; word: string }
   | { reason: 'top_up_too_small'; minGrosze: number }
+  /** By a payment of another kind or amount. */
+  | { reason: 'reference_used'; account: string; reference: string }
   | { reason: 'month_not_over'; month: string }
   | { reason: 'statement_exists'; account: string; month: string }
   | { reason: 'statement_missing' | 'statement_paid'; statement: string }

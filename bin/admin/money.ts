@@ -10,18 +10,27 @@ const account = required('ID', 'the account', accountId);
 const topup = command({
   name: 'topup',
   about: 'Books a paid top-up, which fixes the price per part for good and makes a test account live.',
-  options: { account, pln: required('N', 'net amount in PLN, at least 50', pln) },
-  async ask(asking, { account, pln: grosze }): Promise<Shown> {
+  options: {
+    account,
+    pln: required('N', 'net amount in PLN, at least 50', pln),
+    reference: optional(
+      'TEXT',
+      'the payment, as the bank names it: with the same one it is booked once',
+      note,
+    ),
+  },
+  async ask(asking, { pln: grosze, ...values }): Promise<Shown> {
     const { topUp } = await import('../../operations/money/topUp.ts');
-    const after = await topUp({ ...asking, input: { account, grosze } });
+    const { account, booked } = await topUp({ ...asking, input: { ...values, grosze } });
     return {
       result: {
-        account_id: account,
+        account_id: account.id,
         amount_grosze: grosze,
-        balance_grosze: after.balance_grosze,
-        price_per_part_grosze: after.price_per_part_grosze,
-        mode: after.mode,
+        balance_grosze: account.balance_grosze,
+        price_per_part_grosze: account.price_per_part_grosze,
+        mode: account.mode,
       },
+      ...(booked ? {} : { remark: 'This payment was booked before: nothing was changed.' }),
     };
   },
 });

@@ -60,6 +60,10 @@ function ofStaff(refusal: StaffRefusal): AdminError {
       return notFound(`The keyword ${refusal.word} does not rest.`);
     case 'top_up_too_small':
       return invalidArgument('--pln', `a top-up is at least ${refusal.minGrosze / 100} PLN net`);
+    case 'reference_used':
+      return refused(
+        `The account ${refusal.account} has another payment with the reference ${refusal.reference}.`,
+      );
     case 'month_not_over':
       return invalidArgument('--month', `${refusal.month} is not over yet`);
     case 'statement_exists':

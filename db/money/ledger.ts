@@ -11,6 +11,8 @@ export interface Booking {
   grosze: number;
   /** Test credits given; 0 if absent. */
   testCredits?: number;
+  /** Of a payment, as the payer or the bank names it: an account has one entry with it. */
+  reference?: string;
   note?: string;
 }
 
@@ -38,8 +40,20 @@ export interface LedgerState {
 /** Writes one ledger entry and with it moves the balance. */
 export async function book(sql: Sql, booking: Booking): Promise<void> {
   await sql`
-    insert into ledger_entries (account_id, kind, amount_grosze, test_credits, note)
-    values (${booking.account}, ${booking.kind}, ${booking.grosze}, ${booking.testCredits ?? 0}, ${booking.note ?? null})`;
+    insert into ledger_entries (account_id, kind, amount_grosze, test_credits, reference, note)
+    values (${booking.account}, ${booking.kind}, ${booking.grosze}, ${booking.testCredits ?? 0},
+            ${booking.reference ?? null}, ${booking.note ?? null})`;
+}
+
+/** The entry of a payment; undefined where none was booked with this reference. */
+export async function readPayment(
+  sql: Sql,
+  account: string,
+  reference: string,
+): Promise<Pick<LedgerRow, 'kind' | 'amount_grosze'> | undefined> {
+  const [entry] = await sql<Pick<LedgerRow, 'kind' | 'amount_grosze'>[]>`
+    select kind, amount_grosze from ledger_entries where account_id = ${account} and reference = ${reference}`;
+  return entry;
 }
 
 /** The latest entries of an account, newest first. */

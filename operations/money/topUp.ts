@@ -1,5 +1,6 @@
 import { type OperatorAccount, updateAccount } from '../../db/accounts/operators.ts';
-import { book } from '../../db/money/ledger.ts';
+import type { Sql } from '../../db/connection.ts';
+import { book, readPayment } from '../../db/money/ledger.ts';
 import { MIN_TOP_UP_GROSZE, rateAfterTopUp } from '../../domain/price.ts';
 import { StaffRefused } from '../../domain/refusals.ts';
 import { findAccount, holdOpenAccount } from '../accounts/find.ts';
@@ -9,30 +10,49 @@ interface Input {
   account: string;
   /** Net. */
   grosze: number;
+  /** The payment, as the payer or the bank names it: with the same one it is booked once. */
+  reference?: string;
+}
+
+/** What came of a top-up: `booked` is false where this payment was booked before, and nothing changed. */
+export interface ToppedUp {
+  account: OperatorAccount;
+  booked: boolean;
 }
 
 /**
  * Books a paid top-up, which fixes the price per part for good and makes a test account live (v2.3.0, Limits, Prices).
  * @returns the account afterwards
- * @throws StaffRefused also below 50 PLN
+ * @throws StaffRefused also below 50 PLN, and for a reference that another payment has
  */
-export const topUp = recorded('topup', async (sql, { account: id, grosze }: Input) => {
+export const topUp = recorded('topup', async (sql, { account: id, grosze, reference }: Input) => {
   // Held before the price is read: of two top-ups at once the second sees what the first has fixed.
   const before = await holdOpenAccount(sql, id);
   const rate = rateAfterTopUp(before.price_per_part_grosze, grosze);
   if (rate === null) {
     throw new StaffRefused({ reason: 'top_up_too_small', minGrosze: MIN_TOP_UP_GROSZE });
   }
-  await book(sql, { account: id, kind: 'topup', grosze });
+  const named = reference === undefined ? {} : { reference };
+  if (reference !== undefined && (await wasBooked(sql, id, grosze, reference))) {
+    const data: ToppedUp = { account: before, booked: false };
+    return { data, account: id, details: { amount_grosze: grosze, ...named, booked: false } };
+  }
+  await book(sql, { account: id, kind: 'topup', grosze, ...named });
   await updateAccount(sql, id, { price_per_part_grosze: rate, mode: 'live' });
-  const data: OperatorAccount = await findAccount(sql, id);
-  return {
-    data,
-    account: id,
-    details: {
-      amount_grosze: grosze,
-      price_per_part_grosze: { from: before.price_per_part_grosze, to: rate },
-      mode: { from: before.mode, to: data.mode },
-    },
+  const after = await findAccount(sql, id);
+  const data: ToppedUp = { account: after, booked: true };
+  const details = {
+    amount_grosze: grosze,
+    ...named,
+    price_per_part_grosze: { from: before.price_per_part_grosze, to: rate },
+    mode: { from: before.mode, to: after.mode },
   };
+  return { data, account: id, details };
 });
+
+async function wasBooked(sql: Sql, account: string, grosze: number, reference: string): Promise<boolean> {
+  const known = await readPayment(sql, account, reference);
+  if (known === undefined) return false;
+  if (known.kind === 'topup' && known.amount_grosze === grosze) return true;
+  throw new StaffRefused({ reason: 'reference_used', account, reference });
+}

@@ -132,7 +132,7 @@ async function requestWithin(sql: Database, id: string, deadline: number): Promi
  * @param accountId whose it has to be; null: anybody's, for staff
  */
 async function request(sql: Database, id: string, accountId: string | null): Promise<Resend | ResendRefusal> {
-  const answer = await requestResend(sql, id, accountId, accountId === null ? 'operator' : 'account');
+  const answer = await requestResend(sql, id, accountId, accountId === null ? 'staff' : 'account');
   switch (answer) {
     case 'unknown':
       return { reason: 'event_unknown' };

@@ -103,6 +103,23 @@ describe('top-ups', () => {
     expect(ledger).toMatchObject({ agrees: true, sum_grosze: 113_575 });
     expect(listIn(ledger, 'entries').filter(({ kind }) => kind === 'topup')).toHaveLength(amounts.length);
   });
+
+  test('with one reference are booked once, however many are typed at once', async () => {
+    const id = await account();
+    const words = ['topup', '--account', id, '--pln', '60', '--reference', 'FV 7/2026'];
+    const runs = await Promise.all([1, 2, 3].map(() => run(...words)));
+    expect(runs.map(({ code }) => code)).toEqual([0, 0, 0]);
+    expect(runs.filter(({ out }) => out.includes('was booked before'))).toHaveLength(2);
+    expect(await ok(...words)).toMatchObject({ amount_grosze: 6000, balance_grosze: 6000, mode: 'live' });
+    const ledger = listIn(await ok('ledger', '--account', id), 'entries');
+    expect(ledger.filter(({ reference }) => reference === 'FV 7/2026')).toHaveLength(1);
+
+    const refused = await no('topup', '--account', id, '--pln', '70', '--reference', 'FV 7/2026');
+    expect(refused.code).toBe('refused');
+    expect(refused.message).toContain('FV 7/2026');
+    const other = await ok('topup', '--account', id, '--pln', '70', '--reference', 'FV 8/2026');
+    expect(other).toMatchObject({ balance_grosze: 13_000 });
+  });
 });
 
 describe('the ledger', () => {
