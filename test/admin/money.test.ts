@@ -130,7 +130,7 @@ describe('the ledger', () => {
     const ledger = await ok('ledger', '--account', id, '--limit', '1');
     expect(ledger).toMatchObject({ balance_grosze: 70, sum_grosze: 70, agrees: true });
     expect(listIn(ledger, 'entries')).toMatchObject([
-      { kind: 'adjustment', amount_grosze: -30, note: 'Zwrot za „błąd”', message_id: null },
+      { kind: 'adjustment', amount_grosze: -30, note: 'Zwrot za „błąd”', subject_id: null },
     ]);
   });
 
