@@ -12,6 +12,7 @@ import { openDatabase, type PoolState, poolState } from '../db/connection.ts';
 import { fairDatabase } from '../db/fairDatabase.ts';
 import { newId } from '../db/ids.ts';
 import { cachedRouting } from '../db/routes/routingCache.ts';
+import { providerKinds } from '../providers/registry.ts';
 import { watchBlocks } from '../telemetry/blockMetrics.ts';
 import { countRefusal } from '../telemetry/httpMetrics.ts';
 import { watchPool } from '../telemetry/poolMetrics.ts';
@@ -99,7 +100,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     }),
     temporal,
     charges: createChargeNews(front, () => openDatabase(options.databaseUrl, 1, DATABASE_SILENCE_MS), log),
-    routing: cachedRouting(front),
+    routing: cachedRouting(front, providerKinds.withTraits),
     settings: config,
     secretsKey,
     log,

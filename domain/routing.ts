@@ -1,5 +1,14 @@
+import type { Channel } from './channels.ts';
+
 /** What a route carries: messages by type, and number look-ups. */
-export type RouteTraffic = 'sms' | 'mms' | 'vms' | 'hlr';
+export type RouteTraffic = Channel | 'hlr';
+
+/** What choosing a route has to know of its provider kind. */
+export interface RouteTraits {
+  carries: readonly RouteTraffic[];
+  /** It reaches no phone. */
+  simulated: boolean;
+}
 
 /** What a route is used for; null, and '' for the prefix, admit everything. */
 export interface RouteRule {
@@ -13,16 +22,24 @@ export interface RouteRule {
   weight: number;
 }
 
-/** A route as far as choosing needs it. */
-export interface RouteOption {
+/** A route as far as choosing needs it and the database knows it. */
+export interface StoredRouteOption {
   name: string;
-  kind: RouteKind;
+  /** Of its provider. */
+  kind: string;
   state: 'active' | 'draining' | 'disabled';
   /** It has an open session, or had one just now. */
   working: boolean;
 }
 
-export type RouteKind = 'simulator' | 'smpp' | 'smsapi';
+/** A route as far as choosing needs it. */
+export type RouteOption = StoredRouteOption & RouteTraits;
+
+/** All routes and their rules at one moment, as stored. */
+export interface StoredRouting {
+  routes: StoredRouteOption[];
+  rules: RouteRule[];
+}
 
 /** All routes and their rules at one moment. */
 export interface Routing {
@@ -41,12 +58,6 @@ export interface Traffic {
   priority: boolean;
 }
 
-const CARRIED: Readonly<Record<RouteKind, readonly RouteTraffic[]>> = {
-  simulator: ['sms', 'hlr'],
-  smpp: ['sms'],
-  smsapi: ['sms', 'hlr'],
-};
-
 /**
  * The routes that may take this, the best first: those with a rule of the account's own, then with the longest prefix,
  * then with a rule for just this priority or type; among equals by weight, each key by its own lot. Routes that do not
@@ -57,9 +68,9 @@ export function orderRoutes({ routes, rules }: Routing, traffic: Traffic): strin
   const byName = new Map(routes.map((route) => [route.name, route]));
   const matching = rules.filter((rule) => {
     const route = byName.get(rule.route);
-    return route !== undefined && carries(route.kind, traffic.type) && admits(rule, traffic);
+    return route !== undefined && route.carries.includes(traffic.type) && admits(rule, traffic);
   });
-  const isSimulated = (rule: RouteRule): boolean => byName.get(rule.route)?.kind === 'simulator';
+  const isSimulated = (rule: RouteRule): boolean => byName.get(rule.route)?.simulated === true;
   const real = matching.some((rule) => !isSimulated(rule));
   const candidates = matching
     .filter((rule) => byName.get(rule.route)?.state === 'active')
@@ -69,11 +80,6 @@ export function orderRoutes({ routes, rules }: Routing, traffic: Traffic): strin
   const names = [...new Set(candidates.map(({ rule }) => rule.route))];
   const works = (name: string): boolean => byName.get(name)?.working === true;
   return [...names.filter(works), ...names.filter((name) => !works(name))];
-}
-
-/** Whether routes of a kind carry this at all. */
-export function carries(kind: RouteKind, type: RouteTraffic): boolean {
-  return CARRIED[kind].includes(type);
 }
 
 /**
@@ -87,11 +93,11 @@ export function hasReserve({ routes, rules }: Routing, name: string): boolean {
       other.name !== name &&
       other.state === 'active' &&
       other.working &&
-      carries(other.kind, 'sms') &&
+      other.carries.includes('sms') &&
       rules.some(
         (rule) =>
           rule.route === other.name &&
-          (other.kind !== 'simulator' || rule.accountId !== null) &&
+          (!other.simulated || rule.accountId !== null) &&
           own.some((mine) => overlap(mine, rule)),
       ),
   );

@@ -8,6 +8,7 @@ import { createQuickLane } from '../pipeline/quickLane.ts';
 import { createReplies, type Replies } from '../pipeline/replies.ts';
 import { createReplySegments, type ReplySegments } from '../pipeline/replyParts.ts';
 import { type Notifying, notifyInOrder } from '../pipeline/webhookAttempts.ts';
+import { providerKinds } from '../providers/registry.ts';
 import { tracing } from '../telemetry/tracing.ts';
 import type { Servers, WorkerOptions } from './worker.ts';
 
@@ -51,6 +52,6 @@ export function createPipeline({ sql, client }: Servers, options: WorkerOptions)
     reports: createReceipts(sql, outcomes, onReportError),
     replyParts: createReplySegments(sql, replies),
     charges: createChargeNews(sql, (error) => log.warn({ err: error }, 'charges: callers wait longer')),
-    routing: cachedRouting(sql),
+    routing: cachedRouting(sql, providerKinds.withTraits),
   };
 }

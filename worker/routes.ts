@@ -6,7 +6,8 @@ import { createQuickLane, type QuickLane } from '../pipeline/quickLane.ts';
 import type { RouteAtHand } from '../activities/submission.ts';
 import type { Provider, ProviderHandlers } from '../providers/provider.ts';
 import { closedProvider } from '../providers/closed.ts';
-import { createProvider, type ProviderStores } from '../providers/create.ts';
+import { createProvider } from '../providers/create.ts';
+import type { ProviderStores } from '../providers/stores.ts';
 import type { Database } from '../db/connection.ts';
 import { readRoutes, type Route, routeCredentials } from '../db/routes/routes.ts';
 import { forgetWorker, reportRoutes, type SeenRoute } from '../db/routes/routeStates.ts';
@@ -62,7 +63,7 @@ export async function runRoutes(options: RoutesOptions): Promise<Routes> {
     for (const route of routes) {
       const known = running.get(route.name);
       if (known) known.change(route);
-      else running.set(route.name, startRoute(route, quick, options));
+      else running.set(route.name, await startRoute(route, quick, options));
     }
     const names = new Set(routes.map(({ name }) => name));
     for (const [name, route] of running) {
@@ -103,10 +104,10 @@ interface RunningRoute {
   stop(): Promise<void>;
 }
 
-function startRoute(first: Route, quick: QuickLane, options: RoutesOptions): RunningRoute {
+async function startRoute(first: Route, quick: QuickLane, options: RoutesOptions): Promise<RunningRoute> {
   const { log } = options;
   let route = first;
-  let provider = openProvider(first, options);
+  let provider = await openProvider(first, options);
   let tasks: RouteTasks | null = null;
   // One thing after the other: opening, closing and taking tasks never overlap.
   let busy: Promise<void> | null = null;
@@ -142,7 +143,7 @@ function startRoute(first: Route, quick: QuickLane, options: RoutesOptions): Run
         await endTasks();
         await provider.stop();
         route = next;
-        provider = openProvider(next, options);
+        provider = await openProvider(next, options);
       });
     },
     follow(routing) {
@@ -181,7 +182,7 @@ function fingerprintOf({ kind, settings, credentials, ratePerSecond, state }: Ro
   return JSON.stringify([kind, settings, credentials?.toString('base64'), ratePerSecond, disabled]);
 }
 
-function openProvider(route: Route, options: RoutesOptions): Provider {
+async function openProvider(route: Route, options: RoutesOptions): Promise<Provider> {
   const { log, secretsKey, stores, handlersOf } = options;
   const { name, kind, settings } = route;
   const onError = (error: unknown): void => log.warn({ err: error, route: name }, 'provider');
@@ -193,7 +194,7 @@ function openProvider(route: Route, options: RoutesOptions): Provider {
     onError(error);
     return closedProvider(name, 'its credentials cannot be read with this secrets key');
   }
-  const provider = createProvider({ name, kind, settings, credentials }, stores, onError);
+  const provider = await createProvider(kind, { name, settings, credentials }, { stores, onError });
   void provider.start(handlersOf(name)).catch(onError);
   return provider;
 }

@@ -1,49 +1,64 @@
-import { CALLBACK_KINDS, type CallbackKind } from '../../providers/smsapi/settings.ts';
+import { type CallbackCall, callbackPattern } from '../../providers/callbacks.ts';
+import { providerKinds } from '../../providers/registry.ts';
+import { readBytes } from '../http/body.ts';
 import type { Page, PageAnswer, Visit } from '../http/page.ts';
-import { readFields } from './fields.ts';
-import { maySpeakFor } from './routes.ts';
-import { takeOf } from './take.ts';
 import { HttpRefused, errorAnswer } from '../http/refusals.ts';
+import { provenCallback } from './routes.ts';
+import { storeNews } from './store.ts';
+
+// A hundred reports with their dozen fields of 30 characters are 36 kB; the longest reply is far shorter.
+const BODY_BYTES = 64 * 1024;
+const PLAIN = { 'Content-Type': 'text/plain; charset=utf-8' };
 
 /**
- * The addresses that SMSAPI.pl calls with delivery reports, replies and answers to look-ups, as GET or as a POSTed form
- * (https://www.smsapi.pl/docs/#9-raporty-callback). The provider does not sign its calls: a secret in the path tells them from
- * anybody's. `OK`, and nothing else, tells it that we have what it brought, so it is said only once that is stored;
- * whatever else it gets, it comes again.
+ * The addresses that providers call with delivery reports, replies and answers to look-ups. `OK`, and nothing else, tells one
+ * that we have what it brought, so it is said only once that is stored; whatever else it gets, it comes again.
  */
-export const callbacks: readonly Page[] = CALLBACK_KINDS.map(callbackPage);
+export const callbacks: readonly Page[] = [...callbackPaths()].map(callbackPage);
 
-function callbackPage(kind: CallbackKind): Page {
+function callbackPaths(): Set<string> {
+  const calls = providerKinds.all.flatMap((kind) => Object.values(kind.callbacks?.calls ?? {}));
+  return new Set(calls.map(({ path }) => path));
+}
+
+function callbackPage(path: string): Page {
   return {
     methods: ['GET', 'POST'],
-    path: `/callbacks/:route/:secret/${kind}`,
+    path: callbackPattern(path),
     visitors: false,
-    handle: (visit) => answerTo(kind, visit),
+    handle: (visit) => answerTo(path, visit),
     failed: () => plain(503, 'unavailable'),
   };
 }
 
-async function answerTo(kind: CallbackKind, visit: Visit): Promise<PageAnswer> {
+async function answerTo(path: string, visit: Visit): Promise<PageAnswer> {
   const { services, params, address, method } = visit;
-  const { route = '', secret = '' } = params;
-  // HEAD stands for nothing here: it must not store anything, and has no body to say OK in.
-  const allowed = await maySpeakFor(services, { route, secret, address });
-  if (!allowed || method === 'HEAD') return plain(404, 'not found');
+  const { route = '', secret = null } = params;
+  const call = callOf(visit);
   try {
-    const fields = await readFields(visit);
-    const taken = fields !== null && (await takeOf[kind](services, route, fields));
-    if (taken) return plain(200, 'OK');
+    const callback = await provenCallback(services, { route, path, secret, address }, call);
+    // HEAD stands for nothing here: it must not store anything, and has no body to say OK in.
+    if (callback === null || method === 'HEAD') return plain(404, 'not found');
+    const news = await callback.read(call);
+    if (news !== null) {
+      await storeNews(services, route, news);
+      return plain(200, 'OK');
+    }
+    // Somebody has to look: the provider speaks otherwise than we understand, and what it brought is not stored.
+    const { requestId } = visit;
+    services.log.warn({ route, kind: callback.name, requestId }, 'a callback was not understood');
+    return plain(400, 'not understood');
   } catch (error) {
     if (!(error instanceof HttpRefused)) throw error;
     const { status, code, headers } = errorAnswer(error);
     return { ...plain(status, code), headers: { ...PLAIN, ...headers } };
   }
-  // Somebody has to look: the provider speaks otherwise than we understand, and what it brought is not stored.
-  services.log.warn({ route, kind, requestId: visit.requestId }, 'a callback was not understood');
-  return plain(400, 'not understood');
 }
 
-const PLAIN = { 'Content-Type': 'text/plain; charset=utf-8' };
+function callOf({ method, query, headers, request }: Visit): CallbackCall {
+  let body: Promise<Buffer> | undefined;
+  return { method, query, headers, body: () => (body ??= readBytes(request, BODY_BYTES)) };
+}
 
 function plain(status: number, body: string): PageAnswer {
   return { status, headers: PLAIN, body };

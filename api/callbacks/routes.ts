@@ -1,7 +1,8 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import ipaddr from 'ipaddr.js';
-import { smsapiCredentials, smsapiSettings } from '../../providers/smsapi/settings.ts';
 import { type Route, readRoutes, routeCredentials } from '../../db/routes/routes.ts';
+import type { Callback, CallbackCall, CallbackGuard } from '../../providers/callbacks.ts';
+import { providerKinds } from '../../providers/registry.ts';
+import { plainAddress } from '../http/address.ts';
 import type { Services } from '../services.ts';
 
 // A new secret is known within this time, and whoever guesses at addresses costs no query each.
@@ -13,32 +14,60 @@ interface CallbackRoute {
   secrets: readonly { hash: Buffer; until: number }[];
   /** Where it may come from; empty: from anywhere. */
   addresses: ReadonlySet<string>;
+  signed: CallbackGuard['signed'];
+  /** What the route's provider calls for. */
+  calls: readonly NamedCallback[];
 }
+
+type NamedCallback = Callback & { name: string };
 
 type CallbackRoutes = ReadonlyMap<string, CallbackRoute>;
 
-const NOBODY: CallbackRoute = { secrets: [{ hash: randomBytes(32), until: 0 }], addresses: new Set() };
+const NOBODY: CallbackRoute = {
+  secrets: [{ hash: randomBytes(32), until: 0 }],
+  addresses: new Set(),
+  signed: undefined,
+  calls: [],
+};
 
 const known = new WeakMap<Services, { until: number; routes: Promise<CallbackRoutes> }>();
 
+/** Where a call came to, and from where. */
+interface Reached {
+  /** The route's name. */
+  route: string;
+  /** As its kind declares it. */
+  path: string;
+  /** Null: the path has none. */
+  secret: string | null;
+  address: string;
+}
+
 /**
- * Whether a call may speak for a route: the secret is the route's own or, for its time, the one before, and the caller's address is allowed. A route
- * that is disabled is still told of what it sent before. Unknown routes and wrong secrets take the same way.
+ * What a call is for, if it is the provider's: the secret in its path is the route's own or, for its time, the one before, it is
+ * signed where the kind says so, and the caller's address is allowed. A route that is disabled still hears of what it sent
+ * before. Unknown routes and wrong secrets take the same way.
+ *
+ * @returns null for a call that nothing shows to be the provider's
  */
-export async function maySpeakFor(
+export async function provenCallback(
   services: Services,
-  { route, secret, address }: { route: string; secret: string; address: string },
-): Promise<boolean> {
-  const found = (await routesOf(services)).get(route);
-  const { secrets, addresses } = found ?? NOBODY;
+  { route, path, secret, address }: Reached,
+  call: CallbackCall,
+): Promise<NamedCallback | null> {
+  const { secrets, addresses, signed, calls } = (await routesOf(services)).get(route) ?? NOBODY;
+  const callback = calls.find((one) => one.path === path);
+  const secretFits = secret === null ? signed !== undefined : isOneOf(secrets, secret);
+  if (!secretFits || callback === undefined) return null;
+  if (signed !== undefined && !(await signed(call))) return null;
+  if (addresses.size === 0 || addresses.has(formOf(address))) return callback;
+  services.log.warn({ route }, 'callback from an address that is not allowed');
+  return null;
+}
+
+function isOneOf(secrets: CallbackRoute['secrets'], secret: string): boolean {
   const given = hashOf(secret);
-  const secretFits = secrets
-    .map(({ hash, until }) => timingSafeEqual(given, hash) && Date.now() < until)
-    .includes(true);
-  const addressFits = addresses.size === 0 || addresses.has(plainAddress(address));
-  if (secretFits && !addressFits)
-    services.log.warn({ route }, 'callback from an address that is not allowed');
-  return secretFits && addressFits;
+  return secrets.map(({ hash, until }) => timingSafeEqual(given, hash) && Date.now() < until).includes(true);
 }
 
 function routesOf(services: Services): Promise<CallbackRoutes> {
@@ -55,9 +84,9 @@ function routesOf(services: Services): Promise<CallbackRoutes> {
 async function readCallbackRoutes(services: Services): Promise<CallbackRoutes> {
   const routes = new Map<string, CallbackRoute>();
   for (const route of await readRoutes(services.sql)) {
-    if (route.kind !== 'smsapi') continue;
     try {
-      routes.set(route.name, callbackRoute(services.secretsKey, route));
+      const found = callbackRoute(services.secretsKey, route);
+      if (found !== null) routes.set(route.name, found);
     } catch (error) {
       services.log.warn({ err: error, route: route.name }, 'callbacks of this route cannot be taken');
     }
@@ -65,19 +94,21 @@ async function readCallbackRoutes(services: Services): Promise<CallbackRoutes> {
   return routes;
 }
 
-function callbackRoute(secretsKey: Buffer, route: Route): CallbackRoute {
-  const { callbackAddresses } = smsapiSettings.parse(route.settings);
-  const { callbackSecret, former } = smsapiCredentials.parse(routeCredentials(secretsKey, route));
-  const secrets = [{ hash: hashOf(callbackSecret), until: Infinity }];
-  if (former !== undefined) secrets.push({ hash: hashOf(former.callbackSecret), until: former.until });
-  return { secrets, addresses: new Set(callbackAddresses.map(plainAddress)) };
+function callbackRoute(secretsKey: Buffer, route: Route): CallbackRoute | null {
+  const callbacks = providerKinds.named(route.kind)?.callbacks;
+  if (callbacks === null || callbacks === undefined) return null;
+  const { secrets, addresses, signed } = callbacks.guard(route.settings, routeCredentials(secretsKey, route));
+  return {
+    secrets: secrets.map(({ secret, until }) => ({ hash: hashOf(secret), until })),
+    addresses: new Set(addresses.map(formOf)),
+    signed,
+    calls: Object.entries(callbacks.calls).map(([name, callback]) => ({ name, ...callback })),
+  };
 }
 
 function hashOf(secret: string): Buffer {
   return createHash('sha256').update(secret).digest();
 }
 
-/** An address in one form of its many: IPv4 also where it hides in IPv6. */
-function plainAddress(address: string): string {
-  return ipaddr.isValid(address) ? ipaddr.process(address).toString() : address;
-}
+// What is no address is compared as it is.
+const formOf = (address: string): string => plainAddress(address) ?? address;

@@ -8,13 +8,14 @@ const WITH_PORT = /^(?:\[([^\]]+)\]|([0-9.]+)):[0-9]{1,5}$/;
  * `TRUST_PROXY` what the proxy next to us wrote last into `X-Forwarded-For`. Where that is no address, the connection's.
  */
 export function clientAddress(context: Pick<Context, 'ip' | 'req'>): string {
-  return plain(context.ip) ?? plain(context.req.socket.remoteAddress ?? '') ?? UNKNOWN;
+  return plainAddress(context.ip) ?? plainAddress(context.req.socket.remoteAddress ?? '') ?? UNKNOWN;
 }
 
 // Of a connection that was closed before it was looked at.
 const UNKNOWN = '0.0.0.0';
 
-function plain(text: string): string | null {
+/** An address in one form of its many: IPv4 also where it hides in IPv6; without port and zone. @returns null for what is none */
+export function plainAddress(text: string): string | null {
   const [, six, four] = WITH_PORT.exec(text) ?? [];
   const [address = ''] = (six ?? four ?? text).split('%');
   return ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address)

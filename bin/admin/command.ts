@@ -112,9 +112,14 @@ export function flag(about: string): Argument<boolean, false> {
 /** `--yes`: without it a command that acts on many things only tells what it would do. */
 export const yes = flag('does it; without this it is only told what would be done');
 
-/** `creditLimit` → `--credit-limit`; a positional argument goes by its placeholder. */
+/** As {@link optionName}; a positional argument goes by its placeholder. */
 export function typedName(spec: AnyCommand, option: string): string {
   return spec.positional?.includes(option) === true
     ? (spec.options[option]?.placeholder ?? option)
-    : `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+    : optionName(option);
+}
+
+/** `creditLimit` → `--credit-limit`. */
+export function optionName(option: string): string {
+  return `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }

@@ -1,4 +1,3 @@
-import type { RouteKind } from '../../domain/routing.ts';
 import type { Database, Sql } from '../connection.ts';
 import type { SeenRoute } from './routeStates.ts';
 import type { RouteState } from './routes.ts';
@@ -16,7 +15,7 @@ export interface RouteWorker extends Omit<SeenRoute, 'route' | 'working'> {
 /** A route as operators watch it. */
 export interface RouteOverview {
   name: string;
-  kind: RouteKind;
+  kind: string;
   state: RouteState;
   ratePerSecond: number | null;
   working: boolean;

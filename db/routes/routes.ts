@@ -1,15 +1,16 @@
 import type postgres from 'postgres';
-import type { RouteKind, RouteOption, RouteRule, Routing } from '../../domain/routing.ts';
+import type { RouteRule, StoredRouteOption, StoredRouting } from '../../domain/routing.ts';
 import type { Sql } from '../connection.ts';
 import { decrypt, encrypt } from '../encryption.ts';
 
-export type RouteState = RouteOption['state'];
+export type RouteState = StoredRouteOption['state'];
 
 /** A way to an operator as it is stored. */
 export interface Route {
   /** Also the name of its provider: `messages.provider` and the others hold it. */
   name: string;
-  kind: RouteKind;
+  /** Of its provider. */
+  kind: string;
   /** `draining` gets no new messages and sends those it has; `disabled` sends nothing. */
   state: RouteState;
   /** Nothing secret; the kind's schema reads it. */
@@ -59,8 +60,8 @@ export async function readRouteRules(sql: Sql): Promise<StoredRule[]> {
 }
 
 /** All that choosing a route needs, seen at one moment. */
-export async function readRouting(sql: Sql): Promise<Routing> {
-  const [row] = await sql<{ routes: RouteOption[]; rules: RouteRule[] }[]>`
+export async function readRouting(sql: Sql): Promise<StoredRouting> {
+  const [row] = await sql<StoredRouting[]>`
     select coalesce((
              select jsonb_agg(jsonb_build_object('name', r.name, 'kind', r.kind, 'state', r.state,
                       'working', coalesce(s.working_at > now() - make_interval(secs => r.broken_after_s), false))

@@ -1,18 +1,24 @@
-import type { Routing } from '../../domain/routing.ts';
+import type { Routing, StoredRouting } from '../../domain/routing.ts';
 import type { Sql } from '../connection.ts';
 import { readRouting } from './routes.ts';
 
 // What an operator changes, and what breaks, is known everywhere this long after.
 const FRESH_MS = 1_000;
 
-/** All routes and rules, read anew at most once a second; whoever asks at the same time shares one reading. */
-export function cachedRouting(sql: Sql): () => Promise<Routing> {
+/**
+ * All routes and rules, read anew at most once a second; whoever asks at the same time shares one reading.
+ * @param complete adds what the provider kinds say of themselves
+ */
+export function cachedRouting(
+  sql: Sql,
+  complete: (stored: StoredRouting) => Routing,
+): () => Promise<Routing> {
   let known: Promise<Routing> | undefined;
   let readAt = -Infinity;
   return () => {
     if (known === undefined || performance.now() - readAt > FRESH_MS) {
       readAt = performance.now();
-      const reading = readRouting(sql);
+      const reading = readRouting(sql).then(complete);
       known = reading;
       reading.catch(() => {
         if (known === reading) known = undefined;

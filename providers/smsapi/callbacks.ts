@@ -4,8 +4,11 @@ import type { LookupAnswer } from '../../domain/lookups.ts';
 import { parseAddress } from '../../domain/msisdn.ts';
 import { isFinalReport } from '../../domain/receipts.ts';
 import type { DeliveryReport } from '../../domain/submission.ts';
+import { type CallbackFields, readFields } from '../callbackFields.ts';
+import type { CallbackCall, CallbackNews } from '../callbacks.ts';
 import { findingOf } from './finding.ts';
 import { referenceOf } from './reference.ts';
+import type { CallbackKind } from './settings.ts';
 import { stateOf } from './statuses.ts';
 
 // The documentation speaks of a handful of reports per call; nobody sends this many.
@@ -18,14 +21,35 @@ const DETAILS_MAX = 300;
 /** What is kept of a report as it came: nothing of it is personal. */
 const DETAILS = ['status', 'status_name', 'sent_at', 'donedate', 'mcc', 'mnc', 'points'] as const;
 
-/** The fields of a callback; each came exactly once. */
-export type CallbackFields = ReadonlyMap<string, string>;
-
 /** An answer to a look-up, by the provider's id. */
 export interface CalledBackLookup {
   providerId: string;
   answer: LookupAnswer;
 }
+
+/**
+ * Reads a call of the provider's.
+ * @returns null when this is no such callback
+ */
+export async function readNews(what: CallbackKind, call: CallbackCall): Promise<CallbackNews | null> {
+  const fields = await readFields(call);
+  return fields === null ? null : newsIn[what](fields);
+}
+
+const newsIn: Readonly<Record<CallbackKind, (fields: CallbackFields) => CallbackNews | null>> = {
+  reports(fields) {
+    const reports = readReports(fields);
+    return reports === null ? null : { kind: 'reports', reports };
+  },
+  replies(fields) {
+    const reply = readReply(fields);
+    return reply === null ? null : { kind: 'replies', replies: [reply] };
+  },
+  lookups(fields) {
+    const lookup = readLookup(fields);
+    return lookup === null ? null : { kind: 'lookup', ...lookup };
+  },
+};
 
 /**
  * Reads a callback with delivery reports (https://www.smsapi.pl/docs/#9-raporty-callback): `MsgId`, `status` or

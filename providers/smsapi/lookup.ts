@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LookupAnswer } from '../../domain/lookups.ts';
 import { LOOKUP_TIMEOUT_MS } from '../provider.ts';
+import type { LookupAnswers } from '../stores.ts';
 import { errorCodeOf, firstEntry, isRecord } from './answers.ts';
 import { findingOf, isFinding } from './finding.ts';
 import type { Exchange, ProviderHttp } from './http.ts';
@@ -14,12 +15,6 @@ const LOOKUP_ID = /^[\x21-\x7e]{1,64}$/;
 /** The codes for a number that cannot be one. */
 const INVALID_NUMBER = new Set([13, 33]);
 const NOTHING = { network: null, mcc: null, mnc: null, ported: null };
-
-/** The answers to look-ups that came as callbacks. */
-export interface LookupAnswers {
-  /** The answer with the provider's id, once it has come; null before. */
-  find(route: string, providerId: string): Promise<LookupAnswer | null>;
-}
 
 export interface LookUpOptions {
   http: ProviderHttp;

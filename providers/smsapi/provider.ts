@@ -1,18 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { NO_SESSION, type SubmitAnswer, type SubmitPart } from '../../domain/submission.ts';
 import type { Provider, ProviderHandlers } from '../provider.ts';
+import { callbackAddress } from '../callbacks.ts';
 import { createLateAnswers } from '../lateAnswers.ts';
+import type { LookupAnswers } from '../stores.ts';
 import { readSmsAnswer, type SmsAnswer } from './answers.ts';
 import { createHealth, type Health } from './health.ts';
 import { ALREADY_TAKEN, inWords } from './errorCodes.ts';
 import { createProviderHttp } from './http.ts';
-import { type LookupAnswers, lookUp } from './lookup.ts';
+import { lookUp } from './lookup.ts';
 import { probe, urlsOf } from './profile.ts';
 import { smsForm, wouldBeReplaced } from './request.ts';
-import { callbackAddress, type SmsapiCredentials, type SmsapiSettings } from './settings.ts';
+import { CALLBACK_PATHS, type SmsapiCredentials, type SmsapiSettings } from './settings.ts';
 import { createRoom } from './window.ts';
-
-export { testSmsapiRoute } from './profile.ts';
 
 // An answer that is late may still come within this time.
 const LATEST_ANSWER_MS = 60_000;
@@ -44,7 +44,7 @@ export function createSmsapiProvider(options: SmsapiOptions): Provider {
   const notifyUrl =
     settings.callbackUrl === undefined
       ? null
-      : callbackAddress(settings.callbackUrl, name, credentials, 'reports');
+      : callbackAddress(settings.callbackUrl, name, CALLBACK_PATHS.reports, credentials.callbackSecret);
   const open = new Set<Promise<unknown>>();
   const lateAnswers = createLateAnswers(onError);
   let handlers: ProviderHandlers | null = null;

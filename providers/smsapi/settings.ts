@@ -86,24 +86,14 @@ export const smsapiCredentials = z.strictObject({
 
 export type SmsapiCredentials = z.infer<typeof smsapiCredentials>;
 
-/** What the provider may call, by the last part of the address. */
-export const CALLBACK_KINDS = ['reports', 'replies', 'lookups'] as const;
-export type CallbackKind = (typeof CALLBACK_KINDS)[number];
+/** What the provider may call, by what it brings. */
+export const CALLBACK_PATHS = {
+  reports: ':secret/reports',
+  replies: ':secret/replies',
+  lookups: ':secret/lookups',
+} as const;
 
-/**
- * An address that the provider is to call. Whoever knows it may report anything about the route's messages: it holds a
- * secret.
- *
- * @param callbackUrl base address of our API, without a slash at the end
- */
-export function callbackAddress(
-  callbackUrl: string,
-  route: string,
-  { callbackSecret }: SmsapiCredentials,
-  kind: CallbackKind,
-): string {
-  return `${callbackUrl}/callbacks/${route}/${callbackSecret}/${kind}`;
-}
+export type CallbackKind = keyof typeof CALLBACK_PATHS;
 
 function isPlain({ username, password, search, hash }: URL): boolean {
   return username === '' && password === '' && search === '' && hash === '';

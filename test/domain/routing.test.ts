@@ -18,14 +18,14 @@ const SMS: Traffic = {
 };
 
 function option(name: string, rest: Partial<RouteOption> = {}): RouteOption {
-  return { name, kind: 'smpp', state: 'active', working: true, ...rest };
+  return { name, kind: 'smpp', state: 'active', working: true, carries: ['sms'], simulated: false, ...rest };
 }
 
 function rule(route: string, rest: Partial<RouteRule> = {}): RouteRule {
   return { route, prefix: '', accountId: null, type: null, priority: null, weight: 100, ...rest };
 }
 
-const SIMULATOR = option('simulator', { kind: 'simulator' });
+const SIMULATOR = option('simulator', { simulated: true });
 
 describe('the order of routes', () => {
   test('without a rule that admits the message, there is none', () => {
@@ -95,7 +95,7 @@ describe('the order of routes', () => {
 
   test('look-ups go only where there are look-ups', () => {
     const routing = {
-      routes: [option('smsc'), option('provider', { kind: 'smsapi' })],
+      routes: [option('smsc'), option('provider', { carries: ['sms', 'hlr'] })],
       rules: [rule('smsc'), rule('provider')],
     };
     expect(orderRoutes(routing, { ...SMS, type: 'hlr' })).toEqual(['provider']);

@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readSmsAnswer } from '../../providers/smsapi/answers.ts';
+import { callbackAddress } from '../../providers/callbacks.ts';
 import { readLookup, readReply, readReports } from '../../providers/smsapi/callbacks.ts';
 import { findingOf } from '../../providers/smsapi/finding.ts';
 import { readLookupAnswer } from '../../providers/smsapi/lookup.ts';
 import { idxOf, referenceOf } from '../../providers/smsapi/reference.ts';
 import { wouldBeReplaced } from '../../providers/smsapi/request.ts';
-import { callbackAddress, smsapiCredentials, smsapiSettings } from '../../providers/smsapi/settings.ts';
+import { CALLBACK_PATHS, smsapiCredentials, smsapiSettings } from '../../providers/smsapi/settings.ts';
 
 const fieldNames = [
   'MsgId',
@@ -146,12 +147,7 @@ describe('settings', () => {
     expect(fits('token 123', secret)).toBe(false);
     expect(fits('token-123', 'a'.repeat(31))).toBe(false);
     expect(fits('token-123', `${secret}/..`)).toBe(false);
-    const address = callbackAddress(
-      'https://a.example',
-      'smsapi',
-      { token: 't', callbackSecret: secret },
-      'replies',
-    );
+    const address = callbackAddress('https://a.example', 'smsapi', CALLBACK_PATHS.replies, secret);
     expect(address).toBe(`https://a.example/callbacks/smsapi/${secret}/replies`);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { testSmsapiRoute } from '../../providers/smsapi/provider.ts';
+import { testSmsapiRoute } from '../../providers/smsapi/profile.ts';
 import { smsapiSettings } from '../../providers/smsapi/settings.ts';
 import type { Provider } from '../smsapi/provider.ts';
 import { inTime } from '../support/inTime.ts';

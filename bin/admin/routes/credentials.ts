@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { DecryptionError } from '../../../db/encryption.ts';
 import { type Route, routeCredentials, sealCredentials } from '../../../db/routes/routes.ts';
-import { optional, type Values } from '../command.ts';
+import { providerKinds } from '../../../providers/registry.ts';
+import { optional } from '../command.ts';
 import { invalidArgument, refused } from '../problems.ts';
+import { kindIdentity, offered, typedFor } from './kindOptions.ts';
 import { kindOfRoute, readCredentials } from './kinds.ts';
 import type { Tools } from '../tools.ts';
 import { text } from '../values.ts';
@@ -12,14 +14,19 @@ const SECRET_BYTES = 32;
 const FORMER = 'former';
 const FORMER_MS = 24 * 3_600_000;
 
+/** `password (smpp) or token (smsapi)` */
+const SECRETS = new Intl.ListFormat('en', { type: 'disjunction' }).format(
+  providerKinds.all.flatMap(({ name, secret }) => (secret === null ? [] : [`${secret.bare} (${name})`])),
+);
+
 /** Credentials as options; never with the secret itself on the command line. */
 export const credentialOptions = {
   credentials: optional(
     'FILE|-|env:NAME',
-    'where the password (smpp) or token (smsapi) is read from: alone, or with the rest as JSON',
+    `where the ${SECRETS} is read from: alone, or with the rest as JSON`,
     text,
   ),
-  systemId: optional('ID', 'smpp: the system_id that goes with a password alone', text),
+  ...offered(kindIdentity),
 };
 
 type StoredRoute = Pick<Route, 'name' | 'kind' | 'credentials'>;
@@ -31,23 +38,25 @@ type StoredRoute = Pick<Route, 'name' | 'kind' | 'credentials'>;
  */
 export async function newCredentials(
   route: StoredRoute,
-  typed: Values<typeof credentialOptions>,
+  typed: { credentials?: string; [option: string]: unknown },
   tools: Tools,
 ): Promise<Buffer | null> {
-  const { credentials: schema, bareSecret, ownSecret } = await kindOfRoute(route.kind);
-  if (schema === null) {
-    if (typed.credentials === undefined && typed.systemId === undefined) return null;
-    throw refused(`A route of kind ${route.kind} has no credentials.`);
+  const kind = kindOfRoute(route);
+  const identity = await typedFor(kindIdentity, typed, tools);
+  const { secret } = kind;
+  if (secret === null) {
+    if (typed.credentials === undefined && Object.keys(identity).length === 0) return null;
+    throw refused(`A route of kind ${kind.name} has no credentials.`);
   }
   if (typed.credentials === undefined) {
-    throw invalidArgument('--credentials', `is missing: a file with the ${bareSecret}, - or env:NAME`);
+    throw invalidArgument('--credentials', `is missing: a file with the ${secret.bare}, - or env:NAME`);
   }
   const given = {
-    ...(typed.systemId === undefined ? {} : { systemId: typed.systemId }),
-    ...(ownSecret === undefined ? {} : await knownSecrets(route, ownSecret, tools)),
+    ...identity,
+    ...(secret.own === undefined ? {} : await knownSecrets(route, secret.own, tools)),
   };
   const content = await tools.read('--credentials', typed.credentials);
-  const credentials = await readCredentials(route.kind, content, given);
+  const credentials = readCredentials(kind, secret.bare, content, given);
   return sealCredentials(await tools.secretsKey(), route.name, credentials);
 }
 

@@ -11,10 +11,11 @@ import { command, optional, required, type Outcome } from '../command.ts';
 import { invalidArgument, refused } from '../problems.ts';
 import { CALLBACK_REMARK, callbackAddresses } from './callbacks.ts';
 import { credentialOptions, newCredentials } from './credentials.ts';
+import { KIND_PLACEHOLDER, kindName, kindOfRoute } from './kinds.ts';
 import { findRoute, holdRoute, plainSettings, remark, summary } from './lookup.ts';
 import { readSettings, settingOptions } from './options.ts';
 import { simulatorRemark } from './use.ts';
-import { numberPrefix, oneOf, orNone, routeName, wholeNumber } from '../values.ts';
+import { numberPrefix, orNone, routeName, wholeNumber } from '../values.ts';
 
 const MAX_RATE = 100_000;
 const DEFAULT_BROKEN_AFTER_S = 10;
@@ -38,7 +39,7 @@ const add = command({
   about: 'Adds a way to an operator; running workers open it within a second or two.',
   options: {
     name: required('NAME', 'for good: messages keep it', routeName),
-    kind: required('smpp|smsapi|simulator', 'how it is spoken to', oneOf('smpp', 'smsapi', 'simulator')),
+    kind: required(KIND_PLACEHOLDER, 'how it is spoken to', kindName),
     ...paceOptions,
     ...settingOptions,
     ...credentialOptions,
@@ -50,7 +51,7 @@ const add = command({
   },
   async run(sql, values, tools): Promise<Outcome> {
     const { name, kind } = values;
-    const settings = await readSettings(kind, {}, values, tools);
+    const settings = await readSettings(kindOfRoute(values), {}, values, tools);
     const route = {
       name,
       kind,
@@ -94,7 +95,7 @@ const change = command({
   async run(sql, values, tools): Promise<Outcome> {
     const before = await holdRoute(sql, values.name);
     const old = plainSettings(before);
-    const settings = await readSettings(before.kind, old, values, tools);
+    const settings = await readSettings(kindOfRoute(before), old, values, tools);
     const changes = {
       ...difference(old, settings),
       ...(values.rate === undefined

@@ -6,11 +6,13 @@ import {
   removeRule,
   type StoredRule,
 } from '../../../db/routes/routes.ts';
-import { carries, orderRoutes, type RouteTraffic } from '../../../domain/routing.ts';
+import { orderRoutes, type RouteTraffic } from '../../../domain/routing.ts';
+import { providerKinds } from '../../../providers/registry.ts';
 import { command, optional, required, type Outcome } from '../command.ts';
 import { findAccount } from '../../../operations/accounts/find.ts';
 import { readNumber } from '../msisdn.ts';
 import { invalidArgument, notFound } from '../problems.ts';
+import { kindOfRoute } from './kinds.ts';
 import { findRoute, holdRoute, remark } from './lookup.ts';
 import { simulatorRemark } from './use.ts';
 import { accountId, numberPrefix, oneOf, routeName, text, wholeNumber, yesOrNo } from '../values.ts';
@@ -39,9 +41,9 @@ const add = command({
     ),
   },
   async run(sql, values): Promise<Outcome> {
-    const { kind } = await holdRoute(sql, values.route);
-    if (values.type !== undefined && !carries(kind, values.type)) {
-      throw invalidArgument('--type', `a route of kind ${kind} carries no ${values.type}`);
+    const { name, traits } = kindOfRoute(await holdRoute(sql, values.route));
+    if (values.type !== undefined && !traits.carries.includes(values.type)) {
+      throw invalidArgument('--type', `a route of kind ${name} carries no ${values.type}`);
     }
     if (values.account !== undefined) await findAccount(sql, values.account);
     const rule = {
@@ -142,7 +144,7 @@ async function choices(
   sql: Sql,
   traffic: { msisdn: string; accountId: string; type: RouteTraffic; priority: boolean },
 ): Promise<Record<string, unknown>[]> {
-  const routing = await readRouting(sql);
+  const routing = providerKinds.withTraits(await readRouting(sql));
   const orders = Array.from({ length: SAMPLES }, (_, i) =>
     orderRoutes(routing, { ...traffic, key: `sample ${i}` }),
   );

@@ -1,6 +1,7 @@
 import type { Sql } from '../../../db/connection.ts';
 import { readOverview } from '../../../db/routes/routeOverview.ts';
 import { readRouting, type RouteState, setRouteState } from '../../../db/routes/routes.ts';
+import { providerKinds } from '../../../providers/registry.ts';
 import { command, required, type Outcome } from '../command.ts';
 import { holdRoute, remark } from './lookup.ts';
 import { onlyUses, simulatorRemark } from './use.ts';
@@ -54,7 +55,7 @@ async function become(sql: Sql, name: string, state: RouteState): Promise<Outcom
 }
 
 async function onlyUseRemark(sql: Sql, name: string): Promise<string> {
-  const uses = onlyUses(await readRouting(sql), name);
+  const uses = onlyUses(providerKinds.withTraits(await readRouting(sql)), name);
   return uses.length === 0
     ? ''
     : `No other active route takes all of: ${uses.join('; ')}. New messages that none takes are refused.`;

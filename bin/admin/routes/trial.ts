@@ -16,9 +16,9 @@ const test = command({
   outside: true,
   async run(sql, { name }, tools): Promise<Outcome> {
     const route = await findRoute(sql, name);
-    const settings = await checkSettings(route.kind, plainSettings(route));
-    const kind = await kindOfRoute(route.kind);
-    const credentials = kind.credentials === null ? {} : await openCredentials(route, tools);
+    const kind = kindOfRoute(route);
+    const settings = checkSettings(kind, plainSettings(route));
+    const credentials = kind.secret === null ? null : await openCredentials(route, tools);
     const started = Date.now();
     const tested = await kind.test(settings, credentials);
     if (!tested.ok) {

@@ -1,5 +1,6 @@
 import type { Sql } from '../../../db/connection.ts';
 import { readRouting } from '../../../db/routes/routes.ts';
+import { providerKinds } from '../../../providers/registry.ts';
 import type { RouteRule, Routing } from '../../../domain/routing.ts';
 
 /**
@@ -8,13 +9,13 @@ import type { RouteRule, Routing } from '../../../domain/routing.ts';
  * @returns '' when there is nothing to say
  */
 export async function simulatorRemark(sql: Sql): Promise<string> {
-  const routing = await readRouting(sql);
-  const simulated = routing.routes.filter(({ kind, state }) => kind === 'simulator' && state === 'active');
+  const routing = providerKinds.withTraits(await readRouting(sql));
+  const simulated = routing.routes.filter((route) => route.simulated && route.state === 'active');
   const open = rulesOf(routing, simulated).filter(
     (rule) => rule.accountId !== null || !covered(routing, rule),
   );
   if (open.length === 0) return '';
-  const real = routing.routes.some(({ kind }) => kind !== 'simulator');
+  const real = routing.routes.some(({ simulated }) => !simulated);
   return real
     ? `The simulated network (${names(open)}) still takes what no other route has a rule for; it reaches no phone.`
     : `All messages go to the simulated network (${names(open)}); it reaches no phone.`;
@@ -24,7 +25,8 @@ export async function simulatorRemark(sql: Sql): Promise<string> {
 export function onlyUses(routing: Routing, name: string): string[] {
   const active = routing.routes.filter(({ name: other, state }) => other !== name && state === 'active');
   const others = rulesOf(routing, active);
-  const kindOf = (rule: RouteRule) => routing.routes.find((route) => route.name === rule.route)?.kind;
+  const isSimulated = (rule: RouteRule): boolean =>
+    routing.routes.some((route) => route.name === rule.route && route.simulated);
   return routing.rules
     .filter((rule) => rule.route === name)
     .filter(
@@ -33,7 +35,7 @@ export function onlyUses(routing: Routing, name: string): string[] {
           (other) =>
             admitsAll(other, rule) &&
             // Where a real route has a rule, the simulated network takes over for nobody.
-            (kindOf(other) !== 'simulator' || kindOf(rule) === 'simulator' || other.accountId !== null),
+            (!isSimulated(other) || isSimulated(rule) || other.accountId !== null),
         ),
     )
     .map(inWords);
@@ -59,7 +61,7 @@ function names(rules: RouteRule[]): string {
 }
 
 function covered(routing: Routing, rule: RouteRule): boolean {
-  const real = routing.routes.filter(({ kind }) => kind !== 'simulator');
+  const real = routing.routes.filter(({ simulated }) => !simulated);
   return rulesOf(routing, real).some((other) => admitsAll(other, rule));
 }
 

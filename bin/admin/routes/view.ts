@@ -3,7 +3,7 @@ import { readRouteRules, type Route } from '../../../db/routes/routes.ts';
 import { command, flag, required, type Outcome } from '../command.ts';
 import { AdminError } from '../problems.ts';
 import { printable } from '../printable.ts';
-import { checkSettings } from './kinds.ts';
+import { checkSettings, kindOfRoute } from './kinds.ts';
 import { findRoute, plainSettings, remark, summary } from './lookup.ts';
 import { ruleRecord } from './rules.ts';
 import { simulatorRemark } from './use.ts';
@@ -38,7 +38,7 @@ const show = command({
     const route = await findRoute(sql, name);
     const [seen] = await readOverview(sql, name);
     const rules = (await readRouteRules(sql)).filter((rule) => rule.route === name);
-    const { settings, problem } = await effectiveSettings(route);
+    const { settings, problem } = effectiveSettings(route);
     return {
       result: {
         ...summary({ ...route, settings }),
@@ -101,9 +101,9 @@ function workerRecord(worker: RouteWorker): Record<string, unknown> {
 }
 
 // A release that allows less than an earlier one must not hide what is stored.
-async function effectiveSettings(route: Route): Promise<{ settings: unknown; problem: string }> {
+function effectiveSettings(route: Route): { settings: unknown; problem: string } {
   try {
-    return { settings: await checkSettings(route.kind, plainSettings(route)), problem: '' };
+    return { settings: checkSettings(kindOfRoute(route), plainSettings(route)), problem: '' };
   } catch (error) {
     if (!(error instanceof AdminError)) throw error;
     return { settings: route.settings, problem: `The route cannot be opened: ${error.message}.` };

@@ -1,24 +1,23 @@
-import type { CallbackFields } from '../../providers/smsapi/callbacks.ts';
-import { readBytes } from '../http/body.ts';
-import type { Visit } from '../http/page.ts';
+import type { CallbackCall } from './callbacks.ts';
 
-// A hundred reports with their dozen fields of 30 characters are 36 kB; the longest reply is far shorter.
-const BODY_BYTES = 64 * 1024;
 const FIELDS_MAX = 100;
 const FORM = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
 const MULTIPART = /^multipart\/form-data\s*;/i;
 
+/** The fields of a callback; each came exactly once. */
+export type CallbackFields = ReadonlyMap<string, string>;
+
 /**
  * The fields of a callback: of the query for GET, of the form for POST.
  * @returns null when there is no form to read, or too much of it, or one field came twice
- * @throws HttpRefused (too large, cut off)
+ * @throws what reading the body throws
  */
-export async function readFields({ method, query, headers, request }: Visit): Promise<CallbackFields | null> {
-  if (method !== 'POST') return fieldsOf(new URLSearchParams(query));
-  const type = headers['content-type'] ?? '';
+export async function readFields(call: CallbackCall): Promise<CallbackFields | null> {
+  if (call.method !== 'POST') return fieldsOf(new URLSearchParams(call.query));
+  const type = call.headers['content-type'] ?? '';
   const isForm = FORM.test(type);
   if (!isForm && !MULTIPART.test(type)) return null;
-  const bytes = await readBytes(request, BODY_BYTES);
+  const bytes = await call.body();
   if (isForm) return fieldsOf(new URLSearchParams(bytes.toString('utf8')));
   try {
     const form = await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData();

@@ -1,0 +1,33 @@
+import { storeReplies } from '../../db/incoming/inbound.ts';
+import { storeReports } from '../../db/incoming/receipts.ts';
+import { storeLookupAnswer } from '../../db/lookups/lookupAnswers.ts';
+import type { CallbackNews } from '../../providers/callbacks.ts';
+import { countReports } from '../../telemetry/messageMetrics.ts';
+import { inboundStart } from '../../workflows/startOptions.ts';
+import type { Services } from '../services.ts';
+
+const START_MS = 5_000;
+
+/** Stores what a route's provider brought. */
+export async function storeNews(services: Services, route: string, news: CallbackNews): Promise<void> {
+  const { sql } = services;
+  switch (news.kind) {
+    case 'reports':
+      // Applied by the workers, who look for stored reports all the time.
+      await storeReports(sql, route, news.reports);
+      countReports(route, news.reports);
+      return;
+    case 'replies':
+      for (const id of await storeReplies(sql, route, news.replies)) startInbound(services, id);
+      return;
+    case 'lookup':
+      await storeLookupAnswer(sql, route, news.providerId, news.answer);
+  }
+}
+
+/** Starts the workflow of a stored reply. Nobody waits for it: the workers look for replies that nobody processed. */
+function startInbound({ temporal, log }: Services, id: string): void {
+  temporal.connection
+    .withDeadline(Date.now() + START_MS, () => temporal.workflow.start('inbound', inboundStart(id)))
+    .catch((error: unknown) => log.warn({ err: error, replyId: id }, 'a reply is processed later'));
+}

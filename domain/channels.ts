@@ -1,0 +1,2 @@
+/** What a message is sent as. */
+export type Channel = 'sms' | 'mms' | 'vms';

@@ -1,0 +1,68 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { NetworkReply } from '../domain/inbound.ts';
+import type { LookupAnswer } from '../domain/lookups.ts';
+import type { DeliveryReport } from '../domain/submission.ts';
+
+/** A call as it came to one of our callback addresses. */
+export interface CallbackCall {
+  method: string;
+  /** As it came, without the question mark. */
+  query: string;
+  headers: IncomingHttpHeaders;
+  /**
+   * Read when it is first asked for.
+   * @throws what the API answers where there is too much of it, or it was cut off: to be let through
+   */
+  body(): Promise<Buffer>;
+}
+
+/** What a call brought. */
+export type CallbackNews =
+  | { kind: 'reports'; reports: DeliveryReport[] }
+  | { kind: 'replies'; replies: NetworkReply[] }
+  /** `providerId` is what the provider called the look-up when it was asked. */
+  | { kind: 'lookup'; providerId: string; answer: LookupAnswer };
+
+/** What a provider calls us for. */
+export interface Callback {
+  /** What follows the route in the address; `:secret` stands for the route's secret: `:secret/reports`. */
+  path: string;
+  /** @returns null when this is no such call: nothing of it is stored, and the provider is to come again */
+  read(call: CallbackCall): Promise<CallbackNews | null>;
+}
+
+/**
+ * What shows that a call is the provider's. A path with `:secret` is proven by a secret; one without needs `signed`. Where there
+ * are both, both have to fit.
+ */
+export interface CallbackGuard {
+  /** Good in the path until then, epoch milliseconds; the first is the one for new addresses. */
+  secrets: readonly { secret: string; until: number }[];
+  /** Where calls may come from; none: from anywhere. */
+  addresses: readonly string[];
+  /** Whether the provider signed this; compares in constant time. */
+  signed?: (call: CallbackCall) => Promise<boolean>;
+}
+
+/** The callbacks of a kind, for routes with these settings and credentials. */
+export interface Callbacks<Settings, Credentials> {
+  /** The base address of our API as the provider sees it, without a slash at the end. */
+  base(settings: Settings): string | undefined;
+  guard(settings: Settings, credentials: Credentials): CallbackGuard;
+  /** By what each is for. */
+  calls: Readonly<Record<string, Callback>>;
+}
+
+/** The pattern of the addresses of all routes that a callback of this path comes to. */
+export const callbackPattern = (path: string): string => `/callbacks/:route/${path}`;
+
+/**
+ * An address that the provider is to call. Whoever knows it may report anything about the route's messages where it holds a
+ * secret.
+ *
+ * @param base of our API, without a slash at the end
+ */
+export function callbackAddress(base: string, route: string, path: string, secret: string): string {
+  const given: Record<string, string> = { ':route': route, ':secret': secret };
+  return `${base}${callbackPattern(path).replace(/:[a-z]+/g, (place) => given[place] ?? place)}`;
+}

@@ -1,0 +1,112 @@
+import type { z } from 'zod';
+import type { Channel } from '../domain/channels.ts';
+import type { RouteTraits } from '../domain/routing.ts';
+import type { Callbacks } from './callbacks.ts';
+import type { KindOptions } from './options.ts';
+import type { Provider } from './provider.ts';
+import type { ProviderStores } from './stores.ts';
+
+/** What came of asking a provider for a sign of life. Words for staff, without secrets. */
+export type RouteTest = { ok: true; answer: string } | { ok: false; problem: string };
+
+/** How staff hand over the credentials of a kind. */
+export interface SecretFields {
+  /** What a secret that is not written as JSON stands for: `password`. */
+  bare: string;
+  /**
+   * What this installation makes itself, for the provider to call us with. The credentials' schema has it, and, for the time in
+   * which the one before is still good, `former: { [own], until }`.
+   */
+  own?: string;
+  /** What of the credentials is not secret. */
+  options?: KindOptions;
+}
+
+/** Of which route a provider is made. */
+export interface RoutePlan<Settings, Credentials> {
+  /** The route's name. */
+  name: string;
+  settings: Settings;
+  credentials: Credentials;
+}
+
+/** Where a provider runs. */
+export interface Surroundings {
+  stores: ProviderStores;
+  /** Told of what goes wrong by itself, outside any call. */
+  onError: (error: unknown) => void;
+}
+
+/**
+ * All there is to know of a kind of provider. Settings and credentials are as its schemas make them. The provider's own code is
+ * loaded when it is first wanted: what only reads settings or callbacks has no use for it.
+ */
+export interface KindDeclaration<Settings extends Record<string, unknown>, Credentials> {
+  /** Stored with each route of the kind. */
+  name: string;
+  /** What its routes can carry. */
+  channels: readonly Channel[];
+  /** Whether they answer look-ups of numbers as well. */
+  looksUp: boolean;
+  /** It reaches no phone. */
+  simulated?: true;
+  settings: z.ZodType<Settings>;
+  /** The settings that nearly every route needs. */
+  options: KindOptions;
+  /** `z.null()` for a kind that has none. */
+  credentials: z.ZodType<Credentials>;
+  /** Absent: it has no credentials. */
+  secret?: SecretFields;
+  /** Absent: it calls nobody. */
+  callbacks?: Callbacks<Settings, Credentials>;
+  /** Makes the provider of a route; it does nothing before its start. */
+  open(plan: RoutePlan<Settings, Credentials>, around: Surroundings): Promise<Provider>;
+  /** Asks for a sign of life now, from this process; sends nothing. */
+  test(settings: Settings, credentials: Credentials): Promise<RouteTest>;
+}
+
+/** A kind of provider for whoever does not know which: settings and credentials are as stored. */
+export interface ProviderKind {
+  readonly name: string;
+  readonly traits: RouteTraits;
+  readonly settings: z.ZodType<Record<string, unknown>>;
+  readonly options: KindOptions;
+  readonly credentials: z.ZodType;
+  readonly secret: SecretFields | null;
+  readonly callbacks: Callbacks<unknown, unknown> | null;
+  /** @throws ZodError when settings or credentials cannot be used */
+  open(plan: RoutePlan<unknown, unknown>, around: Surroundings): Promise<Provider>;
+  /** @throws ZodError when settings or credentials cannot be used */
+  test(settings: unknown, credentials: unknown): Promise<RouteTest>;
+}
+
+/** Makes a kind from its declaration. */
+export function providerKind<Settings extends Record<string, unknown>, Credentials>(
+  declared: KindDeclaration<Settings, Credentials>,
+): ProviderKind {
+  const { name, channels, looksUp, simulated = false, settings, options, credentials, secret } = declared;
+  const { callbacks } = declared;
+  return {
+    ...{ name, settings, options, credentials },
+    traits: { carries: looksUp ? [...channels, 'hlr'] : channels, simulated },
+    secret: secret ?? null,
+    callbacks:
+      callbacks === undefined
+        ? null
+        : {
+            base: (stored) => callbacks.base(settings.parse(stored)),
+            guard: (stored, secrets) => callbacks.guard(settings.parse(stored), credentials.parse(secrets)),
+            calls: callbacks.calls,
+          },
+    async open(plan, around) {
+      const read = {
+        settings: settings.parse(plan.settings),
+        credentials: credentials.parse(plan.credentials),
+      };
+      return declared.open({ name: plan.name, ...read }, around);
+    },
+    async test(stored, secrets) {
+      return declared.test(settings.parse(stored), credentials.parse(secrets));
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import type { Callback } from '../callbacks.ts';
+import { providerKind } from '../kind.ts';
+import { CALLBACK_PATHS, type CallbackKind, smsapiCredentials, smsapiSettings } from './settings.ts';
+
+/**
+ * SMSAPI.pl. It calls us with delivery reports, replies and answers to look-ups, as GET or as a POSTed form
+ * (https://www.smsapi.pl/docs/#9-raporty-callback), and does not sign its calls: a secret in the path sets them apart from anybody's.
+ */
+export const smsapi = providerKind({
+  name: 'smsapi',
+  channels: ['sms'],
+  looksUp: true,
+  settings: smsapiSettings,
+  options: {
+    url: {
+      placeholder: 'URL',
+      about: 'the provider’s address; default: the usual one',
+      read: { as: 'text' },
+    },
+    callbackUrl: { placeholder: 'URL', about: 'our API as the provider reaches it', read: { as: 'text' } },
+  },
+  credentials: smsapiCredentials,
+  secret: { bare: 'token', own: 'callbackSecret' },
+  callbacks: {
+    base: ({ callbackUrl }) => callbackUrl,
+    guard({ callbackAddresses }, { callbackSecret, former }) {
+      const secrets = [{ secret: callbackSecret, until: Infinity }];
+      if (former !== undefined) secrets.push({ secret: former.callbackSecret, until: former.until });
+      return { secrets, addresses: callbackAddresses };
+    },
+    calls: { reports: called('reports'), replies: called('replies'), lookups: called('lookups') },
+  },
+  async open({ name, settings, credentials }, { stores, onError }) {
+    const { createSmsapiProvider } = await import('./provider.ts');
+    return createSmsapiProvider({ name, settings, credentials, lookups: stores.lookups, onError });
+  },
+  async test(settings, credentials) {
+    const { testSmsapiRoute } = await import('./profile.ts');
+    const tested = await testSmsapiRoute(settings, credentials);
+    return tested.ok ? { ok: true, answer: `account ${tested.account}` } : tested;
+  },
+});
+
+function called(what: CallbackKind): Callback {
+  return {
+    path: CALLBACK_PATHS[what],
+    async read(call) {
+      const { readNews } = await import('./callbacks.ts');
+      return readNews(what, call);
+    },
+  };
+}
