@@ -15,5 +15,8 @@ export interface KindOption {
   read: OptionReading;
 }
 
-/** By the field that each fills. Kinds that have one of the same name read it the same way. */
+/**
+ * By the field that each fills. Kinds that have one of the same name read it the same way; none has a name that `routes add`
+ * takes of every route (`name`, `kind`, `rate` …).
+ */
 export type KindOptions = Readonly<Record<string, KindOption>>;

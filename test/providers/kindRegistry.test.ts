@@ -1,0 +1,39 @@
+import { describe, expect, test } from 'vitest';
+import type { ProviderKind } from '../../providers/kind.ts';
+import { createRegistry } from '../../providers/kindRegistry.ts';
+import { providerKinds } from '../../providers/registry.ts';
+import { courier } from './courierKind.ts';
+
+const stored = (kind: string) => ({
+  routes: [{ name: 'r', kind, state: 'active' as const, working: true }],
+  rules: [],
+});
+const optionOf = (kind: string) => providerKinds.withTraits(stored(kind)).routes[0];
+
+describe('the registry of kinds', () => {
+  test('says of a route what its kind can carry', () => {
+    expect(optionOf('smpp')).toMatchObject({ name: 'r', carries: ['sms'], simulated: false });
+    expect(optionOf('smsapi')).toMatchObject({ carries: ['sms', 'hlr'], simulated: false });
+    expect(optionOf('simulator')).toMatchObject({ carries: ['sms', 'hlr'], simulated: true });
+  });
+
+  test('gives nothing to a route of a kind that only a later release knows', () => {
+    expect(optionOf('pigeon')).toEqual({ ...stored('pigeon').routes[0], carries: [], simulated: false });
+  });
+
+  test('has no two kinds of one name, and no option that two kinds read in different ways', () => {
+    expect(() => createRegistry([courier, courier])).toThrow('one name');
+    const other: ProviderKind = {
+      ...courier,
+      name: 'other',
+      options: { bags: { placeholder: 'TEXT', about: 'which', read: { as: 'text' } } },
+    };
+    expect(() => createRegistry([courier, other])).toThrow('read bags in different ways');
+  });
+
+  test('has callbacks with a proof only', () => {
+    for (const { callbacks } of providerKinds.all) {
+      for (const { path } of Object.values(callbacks?.calls ?? {})) expect(path).toContain(':secret');
+    }
+  });
+});
