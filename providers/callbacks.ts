@@ -17,7 +17,7 @@ export interface CallbackCall {
 }
 
 /** What a call brought. */
-export type CallbackNews =
+export type CallbackContent =
   | { kind: 'reports'; reports: DeliveryReport[] }
   | { kind: 'replies'; replies: NetworkReply[] }
   /** `providerId` is what the provider called the look-up when it was asked. */
@@ -27,8 +27,8 @@ export type CallbackNews =
 export interface Callback {
   /** What follows the route in the address; `:secret` stands for the route's secret: `:secret/reports`. */
   path: string;
-  /** @returns null when this is no such call: nothing of it is stored, and the provider is to come again */
-  read(call: CallbackCall): Promise<CallbackNews | null>;
+  /** @returns null when this is no such call: nothing of it is stored, and the provider is to call again */
+  read(call: CallbackCall): Promise<CallbackContent | null>;
 }
 
 /**

@@ -33,7 +33,7 @@ export interface RoutePlan<Settings, Credentials> {
 /** Where a provider runs. */
 export interface Surroundings {
   stores: ProviderStores;
-  /** Told of what goes wrong by itself, outside any call. */
+  /** Takes what goes wrong by itself, outside any call. */
   onError: (error: unknown) => void;
 }
 

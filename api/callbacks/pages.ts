@@ -4,15 +4,15 @@ import { readBytes } from '../http/body.ts';
 import type { Page, PageAnswer, Visit } from '../http/page.ts';
 import { HttpRefused, errorAnswer } from '../http/refusals.ts';
 import { provenCallback } from './routes.ts';
-import { storeNews } from './store.ts';
+import { storeContent } from './store.ts';
 
 // A hundred reports with their dozen fields of 30 characters are 36 kB; the longest reply is far shorter.
 const BODY_BYTES = 64 * 1024;
 const PLAIN = { 'Content-Type': 'text/plain; charset=utf-8' };
 
 /**
- * The addresses that providers call with delivery reports, replies and answers to look-ups. `OK`, and nothing else, tells one
- * that we have what it brought, so it is said only once that is stored; whatever else it gets, it comes again.
+ * The addresses that providers call with delivery reports, replies and answers to look-ups. `OK` means that we have what the call
+ * brought, so it is answered only once that is stored; after anything else the provider calls again.
  */
 export const callbacks: readonly Page[] = [...callbackPaths()].map(callbackPage);
 
@@ -39,9 +39,9 @@ async function answerTo(path: string, visit: Visit): Promise<PageAnswer> {
     const callback = await provenCallback(services, { route, path, secret, address }, call);
     // HEAD stands for nothing here: it must not store anything, and has no body to say OK in.
     if (callback === null || method === 'HEAD') return plain(404, 'not found');
-    const news = await callback.read(call);
-    if (news !== null) {
-      await storeNews(services, route, news);
+    const content = await callback.read(call);
+    if (content !== null) {
+      await storeContent(services, route, content);
       return plain(200, 'OK');
     }
     // Somebody has to look: the provider speaks otherwise than we understand, and what it brought is not stored.

@@ -45,8 +45,8 @@ interface Reached {
 
 /**
  * What a call is for, if it is the provider's: the secret in its path is the route's own or, for its time, the one before, it is
- * signed where the kind says so, and the caller's address is allowed. A route that is disabled still hears of what it sent
- * before. Unknown routes and wrong secrets take the same way.
+ * signed where the kind says so, and the caller's address is allowed. A route that is disabled still takes reports of what it
+ * sent before. Unknown routes and wrong secrets take the same way.
  *
  * @returns null for a call that nothing shows to be the provider's
  */

@@ -1,7 +1,7 @@
 import { storeReplies } from '../../db/incoming/inbound.ts';
 import { storeReports } from '../../db/incoming/receipts.ts';
 import { storeLookupAnswer } from '../../db/lookups/lookupAnswers.ts';
-import type { CallbackNews } from '../../providers/callbacks.ts';
+import type { CallbackContent } from '../../providers/callbacks.ts';
 import { countReports } from '../../telemetry/messageMetrics.ts';
 import { inboundStart } from '../../workflows/startOptions.ts';
 import type { Services } from '../services.ts';
@@ -9,19 +9,23 @@ import type { Services } from '../services.ts';
 const START_MS = 5_000;
 
 /** Stores what a route's provider brought. */
-export async function storeNews(services: Services, route: string, news: CallbackNews): Promise<void> {
+export async function storeContent(
+  services: Services,
+  route: string,
+  content: CallbackContent,
+): Promise<void> {
   const { sql } = services;
-  switch (news.kind) {
+  switch (content.kind) {
     case 'reports':
       // Applied by the workers, who look for stored reports all the time.
-      await storeReports(sql, route, news.reports);
-      countReports(route, news.reports);
+      await storeReports(sql, route, content.reports);
+      countReports(route, content.reports);
       return;
     case 'replies':
-      for (const id of await storeReplies(sql, route, news.replies)) startInbound(services, id);
+      for (const id of await storeReplies(sql, route, content.replies)) startInbound(services, id);
       return;
     case 'lookup':
-      await storeLookupAnswer(sql, route, news.providerId, news.answer);
+      await storeLookupAnswer(sql, route, content.providerId, content.answer);
   }
 }
 

@@ -5,7 +5,7 @@ import { parseAddress } from '../../domain/msisdn.ts';
 import { isFinalReport } from '../../domain/receipts.ts';
 import type { DeliveryReport } from '../../domain/submission.ts';
 import { type CallbackFields, readFields } from '../callbackFields.ts';
-import type { CallbackCall, CallbackNews } from '../callbacks.ts';
+import type { CallbackCall, CallbackContent } from '../callbacks.ts';
 import { findingOf } from './finding.ts';
 import { referenceOf } from './reference.ts';
 import type { CallbackKind } from './settings.ts';
@@ -31,12 +31,12 @@ export interface CalledBackLookup {
  * Reads a call of the provider's.
  * @returns null when this is no such callback
  */
-export async function readNews(what: CallbackKind, call: CallbackCall): Promise<CallbackNews | null> {
+export async function readContent(what: CallbackKind, call: CallbackCall): Promise<CallbackContent | null> {
   const fields = await readFields(call);
-  return fields === null ? null : newsIn[what](fields);
+  return fields === null ? null : contentOf[what](fields);
 }
 
-const newsIn: Readonly<Record<CallbackKind, (fields: CallbackFields) => CallbackNews | null>> = {
+const contentOf: Readonly<Record<CallbackKind, (fields: CallbackFields) => CallbackContent | null>> = {
   reports(fields) {
     const reports = readReports(fields);
     return reports === null ? null : { kind: 'reports', reports };

@@ -45,8 +45,8 @@ function called(what: CallbackKind): Callback {
   return {
     path: CALLBACK_PATHS[what],
     async read(call) {
-      const { readNews } = await import('./callbacks.ts');
-      return readNews(what, call);
+      const { readContent } = await import('./callbacks.ts');
+      return readContent(what, call);
     },
   };
 }
