@@ -340,6 +340,27 @@ describe('routes list and show', () => {
     expect((await run('routes', 'list')).code).toBe(0);
     await sql()`delete from routes where name = 'odd'`;
   });
+
+  test('a route of a kind that this release does not know is shown as it is, and nothing else is done with it', async () => {
+    await smpp('later', '--prefix', '47');
+    await sql()`update routes set kind = 'pigeon' where name = 'later'`;
+    expect(await ok('routes', 'show', 'later')).toMatchObject({
+      kind: 'pigeon',
+      settings: { host: 'smsc.example.pl' },
+    });
+    expect((await run('routes', 'show', 'later')).out).toContain(
+      'cannot be opened: This release does not know routes of kind pigeon.\n',
+    );
+    expect(await listed('later')).toMatchObject({ kind: 'pigeon' });
+    const refused = { code: 'refused', message: 'This release does not know routes of kind pigeon.' };
+    expect(await no('routes', 'test', 'later')).toEqual(refused);
+    expect(await no('routes', 'callbacks', 'later')).toEqual(refused);
+    expect(listIn(await ok('routes', 'which', '--to', '+4791234567'))).toMatchObject([
+      { route: 'simulator' },
+    ]);
+    await ok('routes', 'disable', 'later');
+    await ok('routes', 'remove', 'later');
+  });
 });
 
 describe('routes test', () => {

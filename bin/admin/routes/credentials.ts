@@ -14,7 +14,7 @@ const SECRET_BYTES = 32;
 const FORMER = 'former';
 const FORMER_MS = 24 * 3_600_000;
 
-/** `password (smpp) or token (smsapi)` */
+/** What the secret is called, by kind. */
 const SECRETS = new Intl.ListFormat('en', { type: 'disjunction' }).format(
   providerKinds.all.flatMap(({ name, secret }) => (secret === null ? [] : [`${secret.bare} (${name})`])),
 );

@@ -7,7 +7,7 @@ import { invalidArgument, refused } from '../problems.ts';
 
 const KIND_NAMES = providerKinds.all.map(({ name }) => name);
 
-/** `smpp|smsapi` for the help. */
+/** All of them, for the help. */
 export const KIND_PLACEHOLDER = KIND_NAMES.join('|');
 
 /** The name of a kind. */

@@ -106,6 +106,9 @@ function effectiveSettings(route: Route): { settings: unknown; problem: string }
     return { settings: checkSettings(kindOfRoute(route), plainSettings(route)), problem: '' };
   } catch (error) {
     if (!(error instanceof AdminError)) throw error;
-    return { settings: route.settings, problem: `The route cannot be opened: ${error.message}.` };
+    return {
+      settings: route.settings,
+      problem: `The route cannot be opened: ${error.message.replace(/\.$/, '')}.`,
+    };
   }
 }
