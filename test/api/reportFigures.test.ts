@@ -38,7 +38,7 @@ describe('GET /v1/reports: money', () => {
     await account.api.delete(`/v1/messages/${body.messages[0]!.id}`);
     const [booked] = await database()<{ net: number }[]>`
       select -sum(amount_grosze)::bigint as net from ledger_entries
-       where account_id = ${account.id} and message_id is not null`;
+       where account_id = ${account.id} and subject_kind = 'message'`;
     const { totals } = await report(account, '');
     expect(totals).toMatchObject({
       messages: 2,
