@@ -19,6 +19,7 @@ import { watchPool } from '../telemetry/poolMetrics.ts';
 import { temporalCallMetrics } from '../telemetry/temporalMetrics.ts';
 import { clientTraces } from '../telemetry/temporalTraces.ts';
 import { createApp } from './app.ts';
+import { createBackground } from './background.ts';
 import { endpoints } from './endpoints.ts';
 import { createAdmission } from './http/admission.ts';
 import { errorBody } from './http/middleware.ts';
@@ -98,6 +99,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
       requests: config.REQUESTS_AT_ONCE,
       heavy: config.HEAVY_REQUESTS_AT_ONCE,
     }),
+    background: createBackground(),
     temporal,
     charges: createChargeNews(front, () => openDatabase(options.databaseUrl, 1, DATABASE_SILENCE_MS), log),
     routing: cachedRouting(front, providerKinds.withTraits),
@@ -143,6 +145,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     shortUrl: services.shortUrl,
     async stop() {
       await drain(server);
+      await services.background.settled();
       await closeClients();
     },
   };

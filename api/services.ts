@@ -1,5 +1,6 @@
 import type { Database } from '../db/connection.ts';
 import type { Services as OperationServices } from '../operations/asked.ts';
+import type { Background } from './background.ts';
 import type { Admission } from './http/admission.ts';
 
 /** Settings that handlers depend on; names as in the environment. */
@@ -17,5 +18,7 @@ export interface Services extends OperationServices {
   front: Database;
   /** What one account may keep under way. */
   admission: Admission;
+  /** What a stop waits for although no request does. */
+  background: Background;
   settings: ApiSettings;
 }

@@ -30,8 +30,12 @@ export async function storeContent(
 }
 
 /** Starts the workflow of a stored reply. Nobody waits for it: the workers look for replies that nobody processed. */
-function startInbound({ temporal, log }: Services, id: string): void {
-  temporal.connection
+function startInbound({ temporal, background, log }: Services, id: string): void {
+  const starting = temporal.connection
     .withDeadline(Date.now() + START_MS, () => temporal.workflow.start('inbound', inboundStart(id)))
-    .catch((error: unknown) => log.warn({ err: error, replyId: id }, 'a reply is processed later'));
+    .then(
+      () => undefined,
+      (error: unknown) => log.warn({ err: error, replyId: id }, 'a reply is processed later'),
+    );
+  background.add(starting);
 }

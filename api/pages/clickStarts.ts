@@ -10,12 +10,16 @@ const underWay = new WeakMap<Services, number>();
 
 /** Starts the workflow of a stored click. Nobody waits for it, and nothing is lost when it fails: the click is stored. */
 export function startClick(services: Services, click: UncountedClick): void {
-  const { temporal, log } = services;
+  const { temporal, background, log } = services;
   const starts = underWay.get(services) ?? 0;
   if (starts >= UNDER_WAY_MAX) return;
   underWay.set(services, starts + 1);
-  temporal.connection
+  const starting = temporal.connection
     .withDeadline(Date.now() + START_MS, () => temporal.workflow.start('click', clickStart(click)))
-    .catch((error: unknown) => log.warn({ err: error, clickId: click.id }, 'a click is counted later'))
+    .then(
+      () => undefined,
+      (error: unknown) => log.warn({ err: error, clickId: click.id }, 'a click is counted later'),
+    )
     .finally(() => underWay.set(services, underWay.get(services)! - 1));
+  background.add(starting);
 }
