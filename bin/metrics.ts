@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { waitFor } from '../concurrency/waitFor.ts';
 import { openDatabase } from '../db/connection.ts';
 import { countOpenFindings } from '../db/maintenance/findings.ts';
 import { readOverviewWithin } from '../db/routes/routeOverview.ts';
@@ -126,18 +127,9 @@ async function sdkText({ sdkMetrics, onError }: MetricsOptions, into: Registry):
 
 // A database that is not there at all does not even time a statement out.
 async function inTime<T>(work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new Error('metrics: the database did not answer in time')),
-      DATABASE_TIMEOUT_MS,
-    );
+  return await waitFor(work, DATABASE_TIMEOUT_MS, () => {
+    throw new Error('metrics: the database did not answer in time');
   });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /**

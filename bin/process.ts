@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { waitFor } from '../concurrency/waitFor.ts';
 import { ConfigError } from './config.ts';
 import { errorCode, errorText, StartProblem } from './embedded/problem.ts';
 
@@ -83,15 +83,11 @@ function endAfter(graceMs: number): void {
 
 /** Waits for something to end, but no longer than this. @returns whether it has ended; throws what it throws */
 export async function endsWithin(ms: number, work: Promise<void>): Promise<boolean> {
-  const late = new AbortController();
-  try {
-    return await Promise.race([
-      work.then(() => true),
-      sleep(ms, false, { signal: late.signal }).catch(() => false),
-    ]);
-  } finally {
-    late.abort();
-  }
+  return await waitFor(
+    work.then(() => true),
+    ms,
+    () => false,
+  );
 }
 
 /**

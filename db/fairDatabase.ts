@@ -1,6 +1,8 @@
+import { createFairSemaphore, type Semaphore } from '../concurrency/semaphore.ts';
 import { type Database, type PoolState, poolState } from './connection.ts';
-import { createFairQueue, type FairQueue } from './fairQueue.ts';
-import { currentPatience, type Patience, withPatience } from './patience.ts';
+import { currentPatience, limitOf, type Patience, withPatience } from './patience.ts';
+
+const NONE_FREE = 'no connection in time';
 
 /** What a statement of the driver has that this needs: it is handed on when somebody waits for it first. */
 interface Statement extends PromiseLike<unknown> {
@@ -10,24 +12,20 @@ interface Statement extends PromiseLike<unknown> {
 /**
  * A pool whose connections are shared out fairly among the owners of {@link currentPatience}: the driver hands statements out as they come, and
  * puts what finds no free connection behind whatever runs on a busy one. Here a statement or transaction with an owner waits for a
- * place first, for as long as its caller does; one owner has at most five of eight places, so that others find one at once. Statements
- * without an owner, and those of a transaction, go ahead.
+ * place first, for as long as its caller does, who leaves the queue when gone. One owner has at most five of eight places, so that
+ * others find one at once. Statements without an owner, and those of a transaction, go ahead.
  *
  * @param places how many connections the pool has
  */
 export function fairDatabase(sql: Database, places: number): Database {
-  const queue = createFairQueue(places, Math.max(Math.ceil((places * 5) / 8), 1));
+  const queue = createFairSemaphore(places, Math.max(Math.ceil((places * 5) / 8), 1));
   const unsafe = (...args: Parameters<Database['unsafe']>) => waitsForPlace(queue, sql.unsafe(...args));
   const begin = async (work: (tx: never) => Promise<unknown>): Promise<unknown> => {
     const patience = currentPatience();
     if (!isOwned(patience)) return await sql.begin(work as never);
-    const giveBack = await queue.enter(patience.owner, patience.until);
-    try {
-      // What is asked beside it must not wait for a place that this one keeps.
-      return await withPatience({ ...patience, owner: null }, () => sql.begin(work as never));
-    } finally {
-      giveBack();
-    }
+    // What is asked beside it must not wait for a place that this one keeps.
+    const inside = () => withPatience({ ...patience, owner: null }, () => sql.begin(work as never));
+    return await queue.run(patience.owner, inside, limitOf(patience, NONE_FREE));
   };
   const state = (): PoolState => {
     const { waiting, ...pool } = poolState(sql);
@@ -45,12 +43,12 @@ export function fairDatabase(sql: Database, places: number): Database {
   });
 }
 
-function waitsForPlace<T>(queue: FairQueue, made: T): T {
+function waitsForPlace<T>(queue: Semaphore<string>, made: T): T {
   const patience = currentPatience();
   if (!isOwned(patience) || !isStatement(made)) return made;
   const { handler } = made;
   made.handler = (statement) => {
-    queue.enter(patience.owner, patience.until).then(
+    queue.enter(patience.owner, limitOf(patience, NONE_FREE)).then(
       (giveBack) => {
         statement.then(giveBack, giveBack);
         handler(statement);

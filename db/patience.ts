@@ -1,4 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Limit } from '../concurrency/semaphore.ts';
 
 /** On whose behalf something is asked of the database, and how long somebody waits for it. */
 export interface Patience {
@@ -27,6 +29,15 @@ export function currentPatience(): Patience | null {
   return current.getStore() ?? null;
 }
 
+/**
+ * Does what settles something, and so has to be done also when its caller has gone: it waits for its connection as long as
+ * there is time.
+ */
+export function evenIfGone<T>(work: () => T): T {
+  const patience = currentPatience();
+  return patience === null ? work() : withPatience({ ...patience, signal: null }, work);
+}
+
 /** Whether nobody waits any more. */
 export function isOver({ until, signal }: Patience): boolean {
   return Date.now() >= until || signal?.aborted === true;
@@ -38,17 +49,15 @@ export function checkPatience(): void {
   if (patience !== null && isOver(patience)) throw new OutOfPatienceError('nobody waits for this any more');
 }
 
+/** How long somebody with this patience waits for a place. @param message of the OutOfPatienceError that they get then */
+export function limitOf({ until, signal }: Patience, message: string): Limit {
+  return { until, signal, error: () => new OutOfPatienceError(message) };
+}
+
 /** Waits that long, or until nobody waits any more. @throws OutOfPatienceError then */
 export async function pause(ms: number): Promise<void> {
-  const patience = currentPatience();
-  await new Promise<void>((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      patience?.signal?.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, patience === null ? ms : Math.min(ms, patience.until - Date.now()));
-    patience?.signal?.addEventListener('abort', end);
-  });
+  const { until, signal } = currentPatience() ?? { until: Infinity, signal: null };
+  const wait = Math.min(ms, until - Date.now());
+  await delay(wait, undefined, signal === null ? {} : { signal }).catch(() => undefined);
   checkPatience();
 }

@@ -1,5 +1,6 @@
+import { createSemaphore, type Semaphore } from '../concurrency/semaphore.ts';
 import type { Database, Sql } from './connection.ts';
-import { checkPatience, currentPatience, OutOfPatienceError, pause } from './patience.ts';
+import { checkPatience, currentPatience, limitOf, pause } from './patience.ts';
 import { transaction } from './transaction.ts';
 
 // How soon it is tried again where another process is at it.
@@ -10,8 +11,9 @@ const REST_MS = 3 * AGAIN_MS;
 
 const TAKEN = Symbol('taken');
 
+/** Of everything with one name, in this process. */
 interface Line {
-  waiting: Set<() => void>;
+  head: Semaphore<void>;
   inARow: number;
 }
 
@@ -26,21 +28,35 @@ const lines = new Map<string, Line>();
  * @throws OutOfPatienceError; what `work` throws, and nothing is changed then
  */
 export async function inTurn<T>(sql: Database, name: string, work: (tx: Sql) => Promise<T>): Promise<T> {
-  const line = await stand(name);
+  const line = lineOf(name);
+  const patience = currentPatience();
+  const limit = patience === null ? undefined : limitOf(patience, 'its turn did not come in time');
   try {
-    if (line.inARow >= IN_A_ROW) {
-      line.inARow = 0;
-      await pause(REST_MS);
-    }
-    line.inARow += 1;
-    for (;;) {
-      checkPatience();
-      const done = await transaction(sql, async (tx) => ((await isFree(tx, name)) ? await work(tx) : TAKEN));
-      if (done !== TAKEN) return done;
-      await pause(AGAIN_MS * (0.5 + Math.random()));
-    }
+    return await line.head.run(undefined, () => atHead(sql, name, line, work), limit);
   } finally {
-    callNext(name, line);
+    if (line.head.inside() === 0) lines.delete(name);
+  }
+}
+
+function lineOf(name: string): Line {
+  const known = lines.get(name);
+  if (known !== undefined) return known;
+  const line = { head: createSemaphore({ places: 1 }), inARow: 0 };
+  lines.set(name, line);
+  return line;
+}
+
+async function atHead<T>(sql: Database, name: string, line: Line, work: (tx: Sql) => Promise<T>): Promise<T> {
+  if (line.inARow >= IN_A_ROW) {
+    line.inARow = 0;
+    await pause(REST_MS);
+  }
+  line.inARow += 1;
+  for (;;) {
+    checkPatience();
+    const done = await transaction(sql, async (tx) => ((await isFree(tx, name)) ? await work(tx) : TAKEN));
+    if (done !== TAKEN) return done;
+    await pause(AGAIN_MS * (0.5 + Math.random()));
   }
 }
 
@@ -59,40 +75,4 @@ async function isFree(tx: Sql, name: string): Promise<boolean> {
   const [lock] = await tx<{ free: boolean }[]>`
     select pg_try_advisory_xact_lock(hashtextextended(${name}, 0)) as free`;
   return lock!.free;
-}
-
-/** Waits until this one is at the head of the line. */
-async function stand(name: string): Promise<Line> {
-  const line = lines.get(name);
-  if (line === undefined) {
-    const first = { waiting: new Set<() => void>(), inARow: 0 };
-    lines.set(name, first);
-    return first;
-  }
-  const patience = currentPatience();
-  await new Promise<void>((resolve, reject) => {
-    const end = () => {
-      line.waiting.delete(called);
-      clearTimeout(timer);
-      patience?.signal?.removeEventListener('abort', giveUp);
-    };
-    const called = () => {
-      end();
-      resolve();
-    };
-    const giveUp = () => {
-      end();
-      reject(new OutOfPatienceError('its turn did not come in time'));
-    };
-    const timer = patience === null ? undefined : setTimeout(giveUp, patience.until - Date.now());
-    patience?.signal?.addEventListener('abort', giveUp);
-    line.waiting.add(called);
-  });
-  return line;
-}
-
-function callNext(name: string, line: Line): void {
-  const [next] = line.waiting;
-  if (next === undefined) lines.delete(name);
-  else next();
 }

@@ -1,5 +1,6 @@
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { newId } from '../db/ids.ts';
+import { evenIfGone } from '../db/patience.ts';
 import {
   claimLookup,
   type ClaimedLookup,
@@ -102,7 +103,8 @@ async function outcomeOf(asking: Asking, { id }: ClaimedLookup): Promise<{ row: 
     services.log.error({ err: error, lookupId: id }, 'a look-up was not answered in time');
   }
   try {
-    return { row: await within(receivedAt + GIVE_UP_MS, settleLookup(services.sql, id)), outage };
+    const settling = evenIfGone(() => settleLookup(services.sql, id));
+    return { row: await within(receivedAt + GIVE_UP_MS, settling), outage };
   } catch (error) {
     services.log.error({ err: error, lookupId: id }, 'a look-up could not be resolved');
     throw new Refused({ reason: 'lookup_unresolved', outage }, undefined, error);

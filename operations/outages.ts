@@ -3,6 +3,7 @@ import {
   ServiceError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
+import { waitFor } from '../concurrency/waitFor.ts';
 import type { Outage } from '../domain/refusals.ts';
 import { OutOfPatienceError } from '../db/patience.ts';
 
@@ -54,13 +55,7 @@ export function outageOf(error: unknown): Outage | null {
  * @throws DeadlineError when it is not done by then
  */
 export async function within<T>(until: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const expiry = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new DeadlineError('no answer in time')), Math.max(until - Date.now(), 0));
+  return await waitFor(work, until - Date.now(), () => {
+    throw new DeadlineError('no answer in time');
   });
-  try {
-    return await Promise.race([work, expiry]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

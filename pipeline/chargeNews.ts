@@ -1,7 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../db/connection.ts';
 import { tellCharged } from '../db/money/chargeNews.ts';
-import { oneAtATime } from '../concurrency/oneAtATime.ts';
+import { gather } from '../concurrency/gather.ts';
+import { waitFor } from '../concurrency/waitFor.ts';
 
 /** Tells API processes of charges, so that callers have their answer before the workflow task ends. */
 export interface ChargeNews {
@@ -17,17 +17,8 @@ const TELL_MS = 300;
  * @param onError told of failures, after which the callers concerned have their answer from the workflow
  */
 export function createChargeNews(sql: Database, onError: (error: unknown) => void): ChargeNews {
-  let untold: string[] = [];
-  const tell = oneAtATime(async () => {
-    const now = untold;
-    untold = [];
-    if (now.length === 0) return;
-    await Promise.race([tellCharged(sql, now).catch(onError), delay(TELL_MS, undefined, { ref: false })]);
-  });
-  return {
-    charged(requestId) {
-      untold.push(requestId);
-      void tell();
-    },
-  };
+  const tell = gather((requestIds: string[]) =>
+    waitFor(tellCharged(sql, requestIds).catch(onError), TELL_MS, () => undefined),
+  );
+  return { charged: (requestId) => void tell(requestId) };
 }

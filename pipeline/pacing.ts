@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { gatherAnswers } from '../concurrency/gather.ts';
 import type { Database } from '../db/connection.ts';
 import { pauseRoute, takeSlots } from '../db/routes/routeRates.ts';
 
@@ -71,44 +72,20 @@ export function createPacer(sql: Database, route: string, ratePerSecond: number 
   };
 }
 
-interface Waiter {
-  parts: number;
-  resolve(at: number): void;
-  reject(error: unknown): void;
-}
-
 /** Takes places for everybody who asks while a statement is under way with the next one; answers in local time. */
 function places(sql: Database, route: string, spacingMs: number): (parts: number) => Promise<number> {
   const localTime = clockOf();
-  let waiting: Waiter[] = [];
-  let running = false;
-
-  async function run(): Promise<void> {
-    running = true;
-    while (waiting.length > 0) {
-      const batch = waiting;
-      waiting = [];
-      try {
-        const parts = batch.reduce((sum, waiter) => sum + waiter.parts, 0);
-        const asked = performance.now();
-        const { now, first } = await takeSlots(sql, route, parts, spacingMs);
-        let at = localTime(now, asked)(first);
-        for (const waiter of batch) {
-          waiter.resolve(at);
-          at += waiter.parts * spacingMs;
-        }
-      } catch (error) {
-        for (const waiter of batch) waiter.reject(error);
-      }
-    }
-    running = false;
-  }
-
-  return (parts) =>
-    new Promise((resolve, reject) => {
-      waiting.push({ parts, resolve, reject });
-      if (!running) void run();
+  return gatherAnswers(async (wanted: number[]) => {
+    const parts = wanted.reduce((sum, some) => sum + some, 0);
+    const asked = performance.now();
+    const { now, first } = await takeSlots(sql, route, parts, spacingMs);
+    let next = localTime(now, asked)(first);
+    return wanted.map((some) => {
+      const at = next;
+      next += some * spacingMs;
+      return at;
     });
+  });
 }
 
 const CLOCK_TRUSTED_MS = 60_000;

@@ -1,3 +1,5 @@
+import { createCounts } from '../concurrency/counts.ts';
+
 /**
  * Who may be waited for within a workflow task. A step there costs Temporal far less than an activity of its own, but it
  * holds a place among the workflow tasks for as long as it takes: so only those get it who were quick the last time, and
@@ -41,15 +43,8 @@ export function createQuickLane({ quickMs, ...places }: QuickLaneOptions): Quick
 }
 
 function laneOf({ places, placesEach }: Places, quickMs: number, quick: Set<string>): QuickLane {
-  const inside = new Map<string, number>();
+  const inside = createCounts();
   let insideAll = 0;
-
-  function count(key: string, by: 1 | -1): void {
-    insideAll += by;
-    const now = (inside.get(key) ?? 0) + by;
-    if (now > 0) inside.set(key, now);
-    else inside.delete(key);
-  }
 
   return {
     learn(key, { ms, well }) {
@@ -60,9 +55,13 @@ function laneOf({ places, placesEach }: Places, quickMs: number, quick: Set<stri
     },
     enter(key, most = placesEach) {
       if (!quick.has(key) || insideAll >= places) return null;
-      if ((inside.get(key) ?? 0) >= Math.min(most, placesEach)) return null;
-      count(key, 1);
-      return () => count(key, -1);
+      if (inside.of(key) >= Math.min(most, placesEach)) return null;
+      inside.add(key);
+      insideAll += 1;
+      return () => {
+        inside.remove(key);
+        insideAll -= 1;
+      };
     },
     beside: (others) => laneOf(others, quickMs, quick),
   };

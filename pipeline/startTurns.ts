@@ -1,3 +1,5 @@
+import { createSemaphore } from '../concurrency/semaphore.ts';
+
 /** Whose a start is. */
 export interface Whose {
   accountId: string;
@@ -19,10 +21,6 @@ export interface StartTurns {
   take(whose: Whose, signal: AbortSignal): Promise<(broughtTask: boolean | null) => void>;
 }
 
-interface Waiter extends Whose {
-  enter(): void;
-}
-
 // Enough for one to be under way while another is being answered.
 const STARTS_AT_ONCE = 8;
 // After a start that found no place.
@@ -33,30 +31,24 @@ const PAUSES_MAX = 20;
 
 /** One for each worker process, whose places it goes by. */
 export function createStartTurns(): StartTurns {
-  const waiting: Waiter[] = [];
   // By account, which turn was its last one.
   const lastTurns = new Map<string, number>();
   let turn = 0;
-  let underWay = 0;
   let pauses = 0;
   let pause: NodeJS.Timeout | undefined;
-
-  function admit(): void {
-    while (pause === undefined && underWay < STARTS_AT_ONCE && waiting.length > 0) {
-      const next = waiting.reduce((best, one) => (goesBefore(one, best) ? one : best));
-      waiting.splice(waiting.indexOf(next), 1);
-      lastTurns.set(next.accountId, (turn += 1));
-      if (waiting.length === 0) lastTurns.clear();
-      underWay += 1;
-      next.enter();
-    }
-  }
-
-  function goesBefore(a: Waiter, b: Waiter): boolean {
-    if (a.priority !== b.priority) return a.priority;
-    if (a.accountId === b.accountId) return a.requestId < b.requestId;
-    return (lastTurns.get(a.accountId) ?? 0) < (lastTurns.get(b.accountId) ?? 0);
-  }
+  const turns = createSemaphore<Whose>({
+    places: STARTS_AT_ONCE,
+    mayEnter: () => pause === undefined,
+    goesBefore(a, b) {
+      if (a.priority !== b.priority) return a.priority;
+      if (a.accountId === b.accountId) return a.requestId < b.requestId;
+      return (lastTurns.get(a.accountId) ?? 0) < (lastTurns.get(b.accountId) ?? 0);
+    },
+    entered({ accountId }) {
+      lastTurns.set(accountId, (turn += 1));
+      if (turns.waiting() === 0) lastTurns.clear();
+    },
+  });
 
   function learn(broughtTask: boolean): void {
     if (broughtTask) pauses = 0;
@@ -67,7 +59,7 @@ export function createStartTurns(): StartTurns {
     pause = setTimeout(
       () => {
         pause = undefined;
-        admit();
+        turns.look();
       },
       Math.min(PAUSE_MS * 2 ** (pauses - 1), PAUSE_MAX_MS),
     );
@@ -76,26 +68,10 @@ export function createStartTurns(): StartTurns {
   return {
     async take(whose, signal) {
       signal.throwIfAborted();
-      await new Promise<void>((resolve, reject) => {
-        const giveUp = (): void => {
-          waiting.splice(waiting.indexOf(waiter), 1);
-          reject(signal.reason as Error);
-        };
-        const waiter: Waiter = {
-          ...whose,
-          enter() {
-            signal.removeEventListener('abort', giveUp);
-            resolve();
-          },
-        };
-        signal.addEventListener('abort', giveUp, { once: true });
-        waiting.push(waiter);
-        admit();
-      });
+      const leave = await turns.enter(whose, { signal, error: () => signal.reason as Error });
       return (broughtTask) => {
-        underWay -= 1;
         if (broughtTask !== null) learn(broughtTask);
-        admit();
+        leave();
       };
     },
   };

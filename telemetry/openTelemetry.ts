@@ -27,6 +27,7 @@ import {
   BatchSpanProcessor,
   RandomIdGenerator,
 } from '@opentelemetry/sdk-trace-base';
+import { waitFor } from '../concurrency/waitFor.ts';
 import { currentIds } from './ids.ts';
 import { idAttributes, type Tracing } from './tracing.ts';
 
@@ -106,10 +107,11 @@ export function openTelemetry(
     },
     current: () => traceparentOf(trace.getActiveSpan()?.spanContext()),
     async stop() {
-      await Promise.race([
+      await waitFor(
         processor.shutdown().catch(() => undefined),
-        new Promise((resolve) => setTimeout(resolve, STOP_MS).unref()),
-      ]);
+        STOP_MS,
+        () => undefined,
+      );
       context.disable();
       diag.disable();
     },

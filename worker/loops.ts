@@ -4,7 +4,7 @@ import { forgetOldSecrets } from '../db/webhooks/webhookSecrets.ts';
 import { cancelForClosedAccounts, tellPausedWorkflows } from '../pipeline/accountStops.ts';
 import { startForgottenClicks } from '../pipeline/forgottenClicks.ts';
 import type { Pipeline } from './pipeline.ts';
-import { repeat } from './repeat.ts';
+import { repeat } from '../concurrency/repeat.ts';
 import type { Servers } from './worker.ts';
 
 // What a crash left between storing and signalling is made up for this often.

@@ -12,7 +12,7 @@ import type { Database } from '../db/connection.ts';
 import { readRoutes, type Route, routeCredentials } from '../db/routes/routes.ts';
 import { forgetWorker, reportRoutes, type SeenRoute } from '../db/routes/routeStates.ts';
 import type { Routing } from '../domain/routing.ts';
-import { repeat } from './repeat.ts';
+import { repeat } from '../concurrency/repeat.ts';
 import { createRouteHealth } from './routeHealth.ts';
 import { type RouteTasks, shouldTakeTasks, takeRouteTasks } from './routeTasks.ts';
 

@@ -6,7 +6,7 @@ import {
 } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { MESSAGES_QUEUE } from '../workflows/contracts.ts';
-import { repeat } from './repeat.ts';
+import { repeat } from '../concurrency/repeat.ts';
 
 /** One kind of regular work: its workflow, when it runs, and what to say of it in the Temporal UI. */
 interface RegularWork {

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { type Counts, createCounts } from '../../concurrency/counts.ts';
 import { afterAnswer } from '../../telemetry/afterAnswer.ts';
 import { Refused } from '../../domain/refusals.ts';
 
@@ -33,8 +34,8 @@ const RETRY_SECONDS = 1;
  * who gets the database's connections is decided in `db/fairDatabase.ts`.
  */
 export function createAdmission(limits: AdmissionLimits): Admission {
-  const requests = new Map<string, number>();
-  const heavy = new Map<string, number>();
+  const requests = createCounts();
+  const heavy = createCounts();
   return {
     enter(accountId, response) {
       const over = new AbortController();
@@ -42,8 +43,8 @@ export function createAdmission(limits: AdmissionLimits): Admission {
       take(requests, accountId, limits.requests, 'too_many_at_once');
       afterAnswer(response, () => {
         over.abort();
-        release(requests, accountId);
-        if (isHeavy) release(heavy, accountId);
+        requests.remove(accountId);
+        if (isHeavy) heavy.remove(accountId);
       });
       return {
         becomesHeavy() {
@@ -58,18 +59,11 @@ export function createAdmission(limits: AdmissionLimits): Admission {
 }
 
 function take(
-  counts: Map<string, number>,
+  counts: Counts,
   accountId: string,
   limit: number,
   reason: 'too_many_at_once' | 'too_many_heavy_at_once',
 ): void {
-  const count = counts.get(accountId) ?? 0;
-  if (count >= limit) throw new Refused({ reason, limit, seconds: RETRY_SECONDS });
-  counts.set(accountId, count + 1);
-}
-
-function release(counts: Map<string, number>, accountId: string): void {
-  const left = (counts.get(accountId) ?? 1) - 1;
-  if (left > 0) counts.set(accountId, left);
-  else counts.delete(accountId);
+  if (counts.of(accountId) >= limit) throw new Refused({ reason, limit, seconds: RETRY_SECONDS });
+  counts.add(accountId);
 }

@@ -1,3 +1,4 @@
+import { createFairSemaphore } from '../../concurrency/semaphore.ts';
 import { readReport } from '../../db/reports/reports.ts';
 import { addDays, type CalendarSpan, divide, startOfDay } from '../../domain/calendar.ts';
 import type { Report, ReportDivision, ReportFilter, ReportPeriod } from '../../domain/reports.ts';
@@ -5,14 +6,13 @@ import type { Asked } from '../asked.ts';
 import { DeadlineError } from '../outages.ts';
 import { reportOf } from './figures.ts';
 import { reportPeriod } from './period.ts';
-import { takeTurns } from './turns.ts';
 
 // A second less than any answer may take: the database has given up before the caller is told so.
 const PATIENCE_MS = 9000;
 // Of a process's ten connections the sends keep eight, whatever is reported.
 const AT_ONCE = 2;
 
-const inTurn = takeTurns(AT_ONCE);
+const turns = createFairSemaphore(AT_ONCE, 1);
 
 /** What a report is asked with; every filter that is not given lets any message pass. */
 export type ReportInput = {
@@ -39,9 +39,9 @@ export async function report({
   const spans = spansOf(period, by);
   const testMode = accountMode === 'test';
   const filter = filterOf(input);
-  const sums = await inTurn(accountId, async () => {
-    const left = receivedAt + PATIENCE_MS - Date.now();
-    if (left <= 0) throw new DeadlineError('waited too long for other reports');
+  const deadline = receivedAt + PATIENCE_MS;
+  const read = async () => {
+    const left = deadline - Date.now();
     const grouping =
       spans === null
         ? { by: by as Exclude<ReportDivision, 'day' | 'week' | 'month'>, limit }
@@ -49,6 +49,10 @@ export async function report({
     const from = startOfDay(period.from);
     const until = startOfDay(addDays(period.to, 1));
     return await readReport(sql, { accountId, from, until, grouping, filter, testMode }, left);
+  };
+  const sums = await turns.run(accountId, read, {
+    until: deadline,
+    error: () => new DeadlineError('waited too long for other reports'),
   });
   return reportOf({ period, by, spans, testMode, filtered: isFiltered(filter) }, sums);
 }

@@ -2,6 +2,7 @@ import { WithStartWorkflowOperation } from '@temporalio/client';
 import { chargeRequest } from '../../db/money/billing.ts';
 import type { Draft } from '../../db/messages/drafts.ts';
 import { abandonRequest, type Resolution } from '../../db/messages/undecided.ts';
+import { evenIfGone } from '../../db/patience.ts';
 import type { Acceptance } from '../../domain/acceptance.ts';
 import { acceptUpdate } from '../../workflows/contracts.ts';
 import { batchStart, messageStart } from '../../workflows/startOptions.ts';
@@ -123,7 +124,10 @@ async function giveUp(
 ): Promise<Extract<Resolution, 'charged' | 'insufficient_funds'>> {
   let resolution: Resolution;
   try {
-    resolution = await within(until, abandonRequest(sql, requestId));
+    resolution = await within(
+      until,
+      evenIfGone(() => abandonRequest(sql, requestId)),
+    );
   } catch (error) {
     log.error({ err: error, requestId }, 'a send could not be resolved');
     throw new Refused({ reason: 'send_unresolved', outage }, undefined, error);

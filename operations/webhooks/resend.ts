@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { waitFor } from '../../concurrency/waitFor.ts';
 import type { Database } from '../../db/connection.ts';
 import { type DeliveryRow, readDeliveries, readDelivery } from '../../db/webhooks/webhookDeliveries.ts';
 import {
@@ -152,8 +153,7 @@ async function request(sql: Database, id: string, accountId: string | null): Pro
 
 /** A worker makes up for a start that failed: the caller need not know. */
 async function begin({ log }: Services, start: () => Promise<void>): Promise<void> {
-  const patience = new Promise<void>((resolve) => setTimeout(resolve, START_MS).unref());
-  await Promise.race([start(), patience]).catch((error: unknown) =>
+  await waitFor(start(), START_MS, () => undefined).catch((error: unknown) =>
     log.warn({ err: error }, 'a webhook that is delivered again was not started at once'),
   );
 }

@@ -1,10 +1,11 @@
+import { gather } from '../../concurrency/gather.ts';
+import { createSemaphore } from '../../concurrency/semaphore.ts';
 import type { ProviderHandlers } from '../provider.ts';
 import { type NetworkReply, type ReplySegment, storable } from '../../domain/inbound.ts';
 import { decodeText } from '../../domain/smsText.ts';
 import type { DeliveryReport } from '../../domain/submission.ts';
 import { STATUS } from './codec.ts';
 import { type Incoming, type IncomingReply, readDeliver } from './incoming.ts';
-import { createLane } from './lane.ts';
 import type { DeliverPdu } from './pdus.ts';
 import { createRedeliveries } from './redeliveries.ts';
 import type { Session } from './session.ts';
@@ -31,12 +32,16 @@ export function createInbox(
   handlers: ProviderHandlers,
   onError: (error: unknown) => void,
 ): Inbox {
-  const reports = createLane<DeliveryReport>(REPORTS_AT_ONCE, (items) => handlers.onReports(items));
-  const replies = createLane<NetworkReply>(REPLIES_AT_ONCE, (items) => handlers.onReplies(items));
-  // Each for itself within a batch: one that fails must not take the others' acknowledgement with it.
-  const segments = createLane<() => Promise<void>>(SEGMENTS_AT_ONCE, async (items) => {
-    await Promise.all(items.map((store) => store()));
+  // What came in the same piece of the stream goes together; one that cannot be stored must not take the others with it.
+  const gathering = { begin: setImmediate, splitAfterFailure: true };
+  const storeReport = gather((reports: DeliveryReport[]) => handlers.onReports(reports), {
+    ...{ ...gathering, most: REPORTS_AT_ONCE },
   });
+  const storeReply = gather((replies: NetworkReply[]) => handlers.onReplies(replies), {
+    ...{ ...gathering, most: REPLIES_AT_ONCE },
+  });
+  // Each for itself: one that fails must not take the others' acknowledgement with it.
+  const segments = createSemaphore({ places: SEGMENTS_AT_ONCE });
   const redeliveries = createRedeliveries<Session>();
 
   const acknowledge = async (
@@ -55,7 +60,7 @@ export function createInbox(
 
   const takeReply = async (session: Session, reply: IncomingReply, respond: (status: number) => boolean) => {
     const handed = redeliveries.handedOver(session, reply);
-    const stored = replies.add({
+    const stored = storeReply({
       providerReference: handed.providerReference,
       from: reply.from,
       to: reply.to,
@@ -65,10 +70,8 @@ export function createInbox(
     else handed.unacknowledged();
   };
 
-  const takeSegment = (segment: ReplySegment): Promise<void> =>
-    new Promise((resolve, reject) => {
-      segments.add(() => handlers.onSegment(segment).then(resolve, reject)).catch(reject);
-    });
+  const storeSegment = (segment: ReplySegment): Promise<void> =>
+    segments.run(undefined, () => handlers.onSegment(segment));
 
   const unreadable = (reason: string, respond: (status: number) => boolean): void => {
     onError(new Error(`a deliver_sm could not be read: ${reason}`));
@@ -90,11 +93,11 @@ export function createInbox(
       const incoming = read(pdu);
       switch (incoming.kind) {
         case 'report':
-          return void acknowledge(reports.add(incoming.report), respond);
+          return void acknowledge(storeReport(incoming.report), respond);
         case 'reply':
           return void takeReply(session, incoming.reply, respond);
         case 'segment':
-          return void acknowledge(takeSegment(incoming.segment), respond);
+          return void acknowledge(storeSegment(incoming.segment), respond);
         case 'unreadable':
           return unreadable(incoming.reason, respond);
       }

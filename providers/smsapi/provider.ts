@@ -1,4 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { createSemaphore } from '../../concurrency/semaphore.ts';
+import { waitFor } from '../../concurrency/waitFor.ts';
 import { NO_SESSION, type SubmitAnswer, type SubmitPart } from '../../domain/submission.ts';
 import type { Provider, ProviderHandlers } from '../provider.ts';
 import { callbackAddress } from '../callbacks.ts';
@@ -12,7 +13,6 @@ import { lookUp } from './lookup.ts';
 import { probe, urlsOf } from './profile.ts';
 import { smsForm, wouldBeReplaced } from './request.ts';
 import { CALLBACK_PATHS, type SmsapiCredentials, type SmsapiSettings } from './settings.ts';
-import { createRoom } from './window.ts';
 
 // An answer that is late may still come within this time.
 const LATEST_ANSWER_MS = 60_000;
@@ -40,7 +40,7 @@ export function createSmsapiProvider(options: SmsapiOptions): Provider {
   const http = createProviderHttp(urlsOf(settings), credentials.token);
   const answerMs = settings.responseSeconds * 1000;
   const health = createHealth((signal, lastError) => probe(http, signal, lastError));
-  const room = createRoom(settings.window);
+  const places = createSemaphore({ places: settings.window });
   const notifyUrl =
     settings.callbackUrl === undefined
       ? null
@@ -67,7 +67,7 @@ export function createSmsapiProvider(options: SmsapiOptions): Provider {
     name,
     takesWhole: true,
     async submit(part, leave) {
-      await room.enter();
+      const leavePlace = await places.enter();
       let sent: Promise<SubmitAnswer> | null = null;
       try {
         if (!health.works()) return { kind: 'broken', code: NO_SESSION };
@@ -79,8 +79,8 @@ export function createSmsapiProvider(options: SmsapiOptions): Provider {
         return await inTime(part.reference, sent);
       } finally {
         // A late answer keeps its place: a provider that has stopped answering is not given ever more.
-        if (sent === null) room.leave();
-        else void sent.finally(() => room.leave());
+        if (sent === null) leavePlace();
+        else void sent.finally(leavePlace);
       }
     },
     lookup: (msisdn) => lookUp({ http, route: name, answers: options.lookups, settings, onError }, msisdn),
@@ -97,7 +97,7 @@ export function createSmsapiProvider(options: SmsapiOptions): Provider {
         sessions: health.works() ? 1 : 0,
         sessionsWanted: 1,
         window: settings.window,
-        inFlight: room.taken(),
+        inFlight: places.inside(),
         failures: health.failures(),
         lastError: last === null ? null : inWords(last.text),
         lastErrorAt: last?.at ?? null,
@@ -105,7 +105,7 @@ export function createSmsapiProvider(options: SmsapiOptions): Provider {
     },
     async stop() {
       await health.stop();
-      await orAfter(answerMs, Promise.allSettled([...open]));
+      await waitFor(Promise.allSettled([...open]), answerMs, () => undefined);
       await http.close();
       await lateAnswers.stop();
     },
@@ -115,7 +115,7 @@ export function createSmsapiProvider(options: SmsapiOptions): Provider {
     const done = sent.catch(onError);
     open.add(done);
     void done.finally(() => open.delete(done));
-    const answer = await orAfter(answerMs, sent);
+    const answer = await waitFor(sent, answerMs, () => null);
     if (answer !== null) {
       judge(health, answer);
       return answer;
@@ -145,14 +145,4 @@ function judge(health: Health, answer: SubmitAnswer): void {
 function tellDifference(part: SubmitPart, { parts }: SmsAnswer, onError: (error: unknown) => void): void {
   if (parts === null || parts === part.parts) return;
   onError(new Error(`${part.reference}: cut into ${parts} parts by the provider, billed as ${part.parts}`));
-}
-
-/** What the work comes to; null when it takes longer. */
-async function orAfter<T>(ms: number, work: Promise<T>): Promise<T | null> {
-  const timer = new AbortController();
-  try {
-    return await Promise.race([work, delay(ms, null, { signal: timer.signal })]);
-  } finally {
-    timer.abort();
-  }
 }

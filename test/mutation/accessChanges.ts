@@ -102,8 +102,8 @@ export const ACCESS_CHANGES: readonly Change[] = [
   {
     name: 'one request more than there may be at once is let in',
     file: 'api/http/admission.ts',
-    from: 'if (count >= limit) throw',
-    to: 'if (count > limit) throw',
+    from: 'if (counts.of(accountId) >= limit) throw',
+    to: 'if (counts.of(accountId) > limit) throw',
     tests: ['test/http/admission.test.ts'],
   },
   {

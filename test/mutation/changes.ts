@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ACCESS_CHANGES } from './accessChanges.ts';
+import { CONCURRENCY_CHANGES } from './concurrencyChanges.ts';
 import { PROTOCOL_CHANGES } from './document/protocol.ts';
 import { REQUEST_CHANGES } from './document/requests.ts';
 import { RESOURCE_CHANGES } from './document/resources.ts';
@@ -36,6 +37,7 @@ export function changes(): Change[] {
     ...INCOMING_CHANGES,
     ...WEBHOOK_CHANGES,
     ...ACCESS_CHANGES,
+    ...CONCURRENCY_CHANGES,
     ...MAINTENANCE_CHANGES,
     ...RESOURCE_CHANGES,
     ...REQUEST_CHANGES,

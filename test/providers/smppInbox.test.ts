@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { createLane } from '../../providers/smpp/lane.ts';
 import { createRedeliveries } from '../../providers/smpp/redeliveries.ts';
 import { incoming } from '../smsc/incoming.ts';
 import type { Smsc } from '../smsc/smsc.ts';
@@ -240,20 +239,4 @@ describe('redeliveries', () => {
     expect(redeliveries.handedOver(session, one).providerReference).toBe(handed.providerReference);
     expect(redeliveries.handedOver(session, one).providerReference).not.toBe(handed.providerReference);
   });
-});
-
-test('in a lane, one that cannot be stored does not take others with it for ever', async () => {
-  const stored: number[] = [];
-  const lane = createLane<number>(100, (items) => {
-    if (items.includes(13)) return Promise.reject(new Error('13'));
-    stored.push(...items);
-    return Promise.resolve();
-  });
-  let waiting = Array.from({ length: 50 }, (_, index) => index);
-  for (let round = 0; round < 20 && waiting.length > 1; round++) {
-    const results = await Promise.allSettled(waiting.map((item) => lane.add(item)));
-    waiting = waiting.filter((_, index) => results[index]!.status === 'rejected');
-  }
-  expect(waiting).toEqual([13]);
-  expect(stored).toHaveLength(49);
 });

@@ -201,8 +201,8 @@ export const PROTOCOL_CHANGES: readonly Change[] = [
   {
     name: 'one account may hold all connections to the database',
     file: 'db/fairDatabase.ts',
-    from: 'createFairQueue(places, Math.max(Math.ceil((places * 5) / 8), 1))',
-    to: 'createFairQueue(places, places)',
+    from: 'createFairSemaphore(places, Math.max(Math.ceil((places * 5) / 8), 1))',
+    to: 'createFairSemaphore(places, places)',
     tests: ['test/api/fairness.test.ts'],
     only: 'does not keep another one|waits for its turn without a connection',
   },

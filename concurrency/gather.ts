@@ -1,0 +1,65 @@
+interface Waiter<In, Out> {
+  item: In;
+  resolve: (out: Out) => void;
+  reject: (error: unknown) => void;
+}
+
+/** How batches are made. */
+export interface Gathering {
+  /** Items of one batch at most; all that wait unless given. */
+  most?: number;
+  /** Begins when nothing is running; at once unless given. `setImmediate` lets what comes in the same turn go together. */
+  begin?: (run: () => void) => void;
+  /**
+   * After a failure the next batch has one item and each success doubles that: an item that cannot be done fails by itself when it
+   * comes again, not with all that come beside it. Where no item can be to blame, all that wait are better told in one go.
+   */
+  splitAfterFailure?: boolean;
+}
+
+/**
+ * Does something for many items in one go, one batch at a time: what comes meanwhile waits and goes together in the next.
+ * @returns does it for one item; rejects when its batch failed
+ */
+export function gather<T>(
+  work: (items: T[]) => Promise<void>,
+  gathering: Gathering = {},
+): (item: T) => Promise<void> {
+  return gatherAnswers<T, void>(async (items) => {
+    await work(items);
+    return items.map(() => undefined);
+  }, gathering);
+}
+
+/** As `gather`, where each item has an answer. @param work answers them in their order */
+export function gatherAnswers<In, Out>(
+  work: (items: In[]) => Promise<readonly Out[]>,
+  { most = Infinity, begin = (run) => run(), splitAfterFailure = false }: Gathering = {},
+): (item: In) => Promise<Out> {
+  const waiting: Waiter<In, Out>[] = [];
+  let size = most;
+  let running = false;
+
+  async function run(): Promise<void> {
+    while (waiting.length > 0) {
+      const batch = waiting.splice(0, size);
+      try {
+        const answers = await work(batch.map(({ item }) => item));
+        size = Math.min(most, size * 2);
+        for (const [i, { resolve }] of batch.entries()) resolve(answers[i]!);
+      } catch (error) {
+        if (splitAfterFailure) size = 1;
+        for (const { reject } of batch) reject(error);
+      }
+    }
+    running = false;
+  }
+
+  return (item) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ item, resolve, reject });
+      if (running) return;
+      running = true;
+      begin(() => void run());
+    });
+}

@@ -1,0 +1,151 @@
+import { createCounts } from './counts.ts';
+
+/** How long somebody waits for a place. */
+export interface Limit {
+  /** Epoch milliseconds; whoever comes later gets no place, even where one is free. */
+  until?: number;
+  /** Aborted when they have gone: then they wait no longer. A place that is free is theirs all the same. */
+  signal?: AbortSignal | null;
+  /** What they are told. */
+  error: () => Error;
+}
+
+/** Places for a few at once; the others wait. */
+export interface Semaphore<Who> {
+  /**
+   * Waits for a place.
+   * @returns gives the place back; more than once is once
+   * @throws the limit's error, having left the queue
+   */
+  enter(who: Who, limit?: Limit): Promise<() => void>;
+  /** Keeps a place for as long as some work takes. @throws as `enter`; what the work throws */
+  run<T>(who: Who, work: () => Promise<T>, limit?: Limit): Promise<T>;
+  /** To be called when somebody may enter who might not before, though nobody has left. */
+  look(): void;
+  /** How many are in. */
+  inside(): number;
+  /** How many wait. */
+  waiting(): number;
+}
+
+/** Who gets a place. */
+export interface Rules<Who> {
+  /** How many may be in at once. */
+  places: number;
+  /** Whether there may be a place for this one at all now; anybody unless given. */
+  mayEnter?: (who: Who) => boolean;
+  /** Whether one goes in before another who has waited longer; nobody unless given. */
+  goesBefore?: (one: Who, other: Who) => boolean;
+  /** Called as soon as one is in, before anybody else is looked at. */
+  entered?: (who: Who) => void;
+  /** Called as soon as one is out, before anybody else is looked at. */
+  left?: (who: Who) => void;
+}
+
+interface Waiter<Who> {
+  who: Who;
+  begin: (leave: () => void) => void;
+}
+
+export function createSemaphore<Who = void>(rules: Rules<Who>): Semaphore<Who> {
+  const { places, mayEnter, goesBefore, entered, left } = rules;
+  // In the order they came.
+  const waiting = new Set<Waiter<Who>>();
+  let inside = 0;
+
+  function next(): Waiter<Who> | undefined {
+    let best: Waiter<Who> | undefined;
+    for (const one of waiting) {
+      if (mayEnter?.(one.who) === false) continue;
+      if (best === undefined || goesBefore?.(one.who, best.who) === true) best = one;
+      // Nobody overtakes: there is nothing to compare it with.
+      if (goesBefore === undefined) break;
+    }
+    return best;
+  }
+
+  function look(): void {
+    while (inside < places) {
+      const one = next();
+      if (one === undefined) return;
+      waiting.delete(one);
+      inside += 1;
+      entered?.(one.who);
+      one.begin(leaving(one.who));
+    }
+  }
+
+  function leaving(who: Who): () => void {
+    let isIn = true;
+    return () => {
+      if (!isIn) return;
+      isIn = false;
+      inside -= 1;
+      left?.(who);
+      look();
+    };
+  }
+
+  function enter(who: Who, limit?: Limit): Promise<() => void> {
+    return new Promise((resolve, reject) => {
+      if (limit?.until !== undefined && limit.until <= Date.now()) return reject(limit.error());
+      let unwatch: () => void = () => undefined;
+      const one: Waiter<Who> = {
+        who,
+        begin(leave) {
+          unwatch();
+          resolve(leave);
+        },
+      };
+      waiting.add(one);
+      look();
+      if (limit === undefined || !waiting.has(one)) return;
+      const giveUp = (): void => {
+        unwatch();
+        waiting.delete(one);
+        reject(limit.error());
+      };
+      // It will not say so again.
+      if (limit.signal?.aborted === true) return giveUp();
+      unwatch = watch(limit, giveUp);
+    });
+  }
+
+  async function run<T>(who: Who, work: () => Promise<T>, limit?: Limit): Promise<T> {
+    const leave = await enter(who, limit);
+    try {
+      return await work();
+    } finally {
+      leave();
+    }
+  }
+
+  return { enter, run, look, inside: () => inside, waiting: () => waiting.size };
+}
+
+/**
+ * Places shared out among owners, of whom nobody waits for how much another one asks: a free place goes to the owner who has
+ * fewest, of two with as many to the one who has waited longer.
+ * @param places in all
+ * @param each of one owner at most
+ */
+export function createFairSemaphore(places: number, each: number): Semaphore<string> {
+  const held = createCounts();
+  return createSemaphore({
+    places,
+    mayEnter: (owner) => held.of(owner) < each,
+    goesBefore: (one, other) => held.of(one) < held.of(other),
+    entered: (owner) => held.add(owner),
+    left: (owner) => held.remove(owner),
+  });
+}
+
+/** @returns ends the watch */
+function watch({ until, signal }: Limit, over: () => void): () => void {
+  const timer = until === undefined ? undefined : setTimeout(over, until - Date.now());
+  signal?.addEventListener('abort', over);
+  return () => {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', over);
+  };
+}

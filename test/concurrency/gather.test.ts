@@ -1,0 +1,124 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { gather, gatherAnswers } from '../../concurrency/gather.ts';
+
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Work whose batches end when told to. */
+function heldWork() {
+  const batches: { items: number[]; end: () => void; fail: (error: Error) => void }[] = [];
+  const work = (items: number[]) => new Promise<void>((end, fail) => void batches.push({ items, end, fail }));
+  return { work, batches };
+}
+
+const itemsOf = (batches: { items: number[] }[]) => batches.map(({ items }) => items);
+
+describe('what is gathered', () => {
+  test('begins at once; what comes meanwhile goes together, after that', async () => {
+    const { work, batches } = heldWork();
+    const add = gather(work);
+    const added = [add(1), add(2), add(3)];
+    expect(itemsOf(batches)).toEqual([[1]]);
+    batches[0]!.end();
+    await added[0];
+    await settle();
+    expect(itemsOf(batches)).toEqual([[1], [2, 3]]);
+    batches[1]!.end();
+    await Promise.all(added);
+    const last = add(4);
+    expect(itemsOf(batches)).toEqual([[1], [2, 3], [4]]);
+    batches[2]!.end();
+    await last;
+  });
+
+  test('goes in batches of so many at most', async () => {
+    const sizes: number[] = [];
+    const work = (items: number[]) => Promise.resolve(void sizes.push(items.length));
+    const add = gather(work, { most: 3, begin: setImmediate });
+    await Promise.all([1, 2, 3, 4, 5, 6, 7].map(add));
+    expect(sizes).toEqual([3, 3, 1]);
+  });
+
+  test('waits for the end of its turn where it is to begin then', async () => {
+    const { work, batches } = heldWork();
+    const add = gather(work, { begin: setImmediate });
+    for (const item of [1, 2]) void add(item);
+    expect(batches).toEqual([]);
+    await settle();
+    expect(itemsOf(batches)).toEqual([[1, 2]]);
+  });
+
+  test('fails with its batch, and all that came meanwhile go together all the same', async () => {
+    const { work, batches } = heldWork();
+    const add = gather(work);
+    const outcomes = Promise.allSettled([1, 2, 3].map(add));
+    batches[0]!.fail(new Error('away'));
+    await settle();
+    batches[1]!.end();
+    expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled']);
+    expect(itemsOf(batches)).toEqual([[1], [2, 3]]);
+  });
+
+  test('where it is to be split, after a failure the next one has one item, and each success doubles that', async () => {
+    const { work, batches } = heldWork();
+    const add = gather(work, { most: 3, begin: setImmediate, splitAfterFailure: true });
+    const outcomes = Promise.allSettled([1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map(add));
+    await settle();
+    batches[0]!.fail(new Error('away'));
+    for (let i = 1; i <= 4; i += 1) {
+      await settle();
+      batches[i]!.end();
+    }
+    const statuses = (await outcomes).map(({ status }) => status);
+    expect(itemsOf(batches)).toEqual([[1, 2, 3], [4], [5, 6], [7, 8, 9], [10]]);
+    expect(statuses.map((status) => status === 'rejected')).toEqual([
+      ...[true, true, true],
+      ...Array.from({ length: 7 }, () => false),
+    ]);
+  });
+
+  test('one that cannot be stored does not take others with it for ever', async () => {
+    const stored: number[] = [];
+    const store = (items: number[]) => {
+      if (items.includes(13)) return Promise.reject(new Error('13'));
+      stored.push(...items);
+      return Promise.resolve();
+    };
+    const add = gather(store, { most: 100, begin: setImmediate, splitAfterFailure: true });
+    let waiting = Array.from({ length: 50 }, (_, index) => index);
+    for (let round = 0; round < 20 && waiting.length > 1; round++) {
+      const results = await Promise.allSettled(waiting.map((item) => add(item)));
+      waiting = waiting.filter((_, index) => results[index]!.status === 'rejected');
+    }
+    expect(waiting).toEqual([13]);
+    expect(stored).toHaveLength(49);
+  });
+});
+
+test('each item gets its own answer, is done once and in its order, however many go together', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.record({ item: fc.integer(), pause: fc.boolean() }), { maxLength: 30 }),
+      fc.integer({ min: 1, max: 5 }),
+      async (asked, most) => {
+        const done: number[] = [];
+        const add = gatherAnswers(
+          async (items: number[]) => {
+            await settle();
+            done.push(...items);
+            return items.map((item) => `${item}`);
+          },
+          { most },
+        );
+        const answers: Promise<string>[] = [];
+        for (const { item, pause } of asked) {
+          if (pause) await settle();
+          answers.push(add(item));
+        }
+        expect(await Promise.all(answers)).toEqual(asked.map(({ item }) => `${item}`));
+        expect(done).toEqual(asked.map(({ item }) => item));
+      },
+    ),
+    { numRuns: 50 },
+  );
+});

@@ -1,0 +1,201 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createFairSemaphore, createSemaphore, type Limit } from '../../concurrency/semaphore.ts';
+
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const error = (): Error => new Error('over');
+
+describe('a semaphore', () => {
+  test('lets so many in at once, and the others in the order they came', async () => {
+    const places = createSemaphore<string>({ places: 2 });
+    const order: string[] = [];
+    const enter = async (who: string) => {
+      const leave = await places.enter(who);
+      order.push(who);
+      return leave;
+    };
+    const [a, b, c, d] = [enter('a'), enter('b'), enter('c'), enter('d')];
+    await settle();
+    expect([order, places.inside(), places.waiting()]).toEqual([['a', 'b'], 2, 2]);
+    (await b)();
+    await c;
+    expect([order, places.inside(), places.waiting()]).toEqual([['a', 'b', 'c'], 2, 1]);
+    for (const entered of [a, c, d]) (await entered)();
+    expect([order, places.inside(), places.waiting()]).toEqual([['a', 'b', 'c', 'd'], 0, 0]);
+  });
+
+  test('takes a place back once, however often it is given', async () => {
+    const places = createSemaphore({ places: 1 });
+    const leave = await places.enter();
+    leave();
+    leave();
+    await places.enter();
+    const next = vi.fn();
+    void places.enter().then(next);
+    await settle();
+    expect([places.inside(), next.mock.calls.length]).toEqual([1, 0]);
+  });
+
+  test('gives the place back after work that succeeds, and after work that fails', async () => {
+    const places = createSemaphore({ places: 1 });
+    expect(await places.run(undefined, () => Promise.resolve('done'))).toBe('done');
+    await expect(places.run(undefined, () => Promise.reject(error()))).rejects.toThrow('over');
+    expect(places.inside()).toBe(0);
+  });
+
+  test('lets in whoever goes before others, and nobody who may not; looked at anew, whoever may by now', async () => {
+    let open = ['a', 'c'];
+    const order: string[] = [];
+    const places = createSemaphore<string>({
+      places: 1,
+      mayEnter: (who) => open.includes(who),
+      goesBefore: (one, other) => one > other,
+      entered: (who) => order.push(`in ${who}`),
+      left: (who) => order.push(`out ${who}`),
+    });
+    const leave = await places.enter('a');
+    for (const who of ['b', 'a', 'c', 'b']) void places.run(who, () => Promise.resolve());
+    leave();
+    await settle();
+    expect(order).toEqual(['in a', 'out a', 'in c', 'out c', 'in a', 'out a']);
+    expect(places.waiting()).toBe(2);
+    open = ['b'];
+    places.look();
+    await settle();
+    expect(order.slice(6)).toEqual(['in b', 'out b', 'in b', 'out b']);
+  });
+});
+
+describe('whoever waits for a limited time', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  /** Waits behind somebody else. */
+  async function behind(limit: Limit) {
+    const places = createSemaphore({ places: 1 });
+    const leave = await places.enter();
+    const waiting = places.enter(undefined, limit);
+    waiting.catch(() => undefined);
+    return { places, leave, waiting };
+  }
+
+  test('leaves the queue when the time is up, and not before', async () => {
+    const { places, waiting } = await behind({ until: Date.now() + 1_000, error });
+    await vi.advanceTimersByTimeAsync(999);
+    expect(places.waiting()).toBe(1);
+    await vi.advanceTimersByTimeAsync(1);
+    await expect(waiting).rejects.toThrow('over');
+    expect(places.waiting()).toBe(0);
+  });
+
+  test('leaves the queue when gone; the place goes to the next one', async () => {
+    const gone = new AbortController();
+    const { places, leave, waiting } = await behind({ signal: gone.signal, error });
+    const next = places.enter();
+    gone.abort();
+    await expect(waiting).rejects.toThrow('over');
+    expect(places.waiting()).toBe(1);
+    leave();
+    (await next)();
+    expect(places.inside()).toBe(0);
+  });
+
+  test('who has gone already does not wait, and takes no more than a place that is free', async () => {
+    const { places, leave, waiting } = await behind({ signal: AbortSignal.abort(), error });
+    await expect(waiting).rejects.toThrow('over');
+    leave();
+    await expect(places.enter(undefined, { signal: AbortSignal.abort(), error })).resolves.toBeTypeOf(
+      'function',
+    );
+  });
+
+  test('who comes too late gets no place, even where one is free', async () => {
+    const places = createSemaphore({ places: 1 });
+    await expect(places.enter(undefined, { until: Date.now(), error })).rejects.toThrow('over');
+    expect(places.inside()).toBe(0);
+  });
+
+  test('keeps a place that it got in time', async () => {
+    const gone = new AbortController();
+    const { places, leave, waiting } = await behind({
+      ...{ until: Date.now() + 1_000, signal: gone.signal, error },
+    });
+    leave();
+    const leaveOwn = await waiting;
+    expect(vi.getTimerCount()).toBe(0);
+    await vi.advanceTimersByTimeAsync(2_000);
+    gone.abort();
+    expect(places.inside()).toBe(1);
+    leaveOwn();
+    expect(places.inside()).toBe(0);
+  });
+});
+
+describe('a fair semaphore', () => {
+  test('gives a free place to the owner who has fewest, and of these to the one who has waited longer', async () => {
+    const places = createFairSemaphore(3, 3);
+    const leaves = await Promise.all(['a', 'a', 'b'].map((owner) => places.enter(owner)));
+    const order: string[] = [];
+    for (const [who, owner] of [
+      ['a1', 'a'],
+      ['b1', 'b'],
+      ['c1', 'c'],
+      ['d1', 'd'],
+    ] as const) {
+      void places.enter(owner).then((leave) => {
+        order.push(who);
+        leave();
+      });
+    }
+    leaves[0]!();
+    await settle();
+    // Of a and b, who have one each then, a has waited longer.
+    expect(order).toEqual(['c1', 'd1', 'a1', 'b1']);
+  });
+
+  test('holds its bounds, and nobody waits who could be in, whatever comes and goes', async () => {
+    const step = fc.record({
+      owner: fc.constantFrom('a', 'b', 'c'),
+      does: fc.constantFrom('enter', 'enter', 'leave', 'give up'),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(step, { maxLength: 40 }),
+        fc.integer({ min: 1, max: 4 }),
+        fc.integer({ min: 1, max: 3 }),
+        async (steps, all, each) => {
+          const places = createFairSemaphore(all, each);
+          const inside: { owner: string; leave: () => void }[] = [];
+          const waiting = new Map<AbortController, string>();
+          for (const { owner, does } of steps) {
+            if (does === 'enter') {
+              const gone = new AbortController();
+              waiting.set(gone, owner);
+              void places.enter(owner, { signal: gone.signal, error }).then(
+                (leave) => {
+                  waiting.delete(gone);
+                  inside.push({ owner, leave });
+                },
+                () => waiting.delete(gone),
+              );
+            } else if (does === 'leave') {
+              const index = inside.findIndex((one) => one.owner === owner);
+              if (index >= 0) inside.splice(index, 1)[0]!.leave();
+            } else {
+              [...waiting].find((one) => one[1] === owner)?.[0].abort();
+            }
+            await Promise.resolve();
+            await Promise.resolve();
+            const held = (who: string) => inside.filter((one) => one.owner === who).length;
+            expect([places.inside(), places.waiting()]).toEqual([inside.length, waiting.size]);
+            expect(inside.length).toBeLessThanOrEqual(all);
+            for (const who of ['a', 'b', 'c']) expect(held(who)).toBeLessThanOrEqual(each);
+            const mayEnter = [...waiting.values()].some((who) => held(who) < each);
+            expect(mayEnter && inside.length < all).toBe(false);
+          }
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+});
