@@ -80,7 +80,7 @@ export function createSmsapiProvider(options: SmsapiOptions): Provider {
       } finally {
         // A late answer keeps its place: a provider that has stopped answering is not given ever more.
         if (sent === null) leavePlace();
-        else void sent.finally(leavePlace);
+        else void sent.then(leavePlace, leavePlace);
       }
     },
     lookup: (msisdn) => lookUp({ http, route: name, answers: options.lookups, settings, onError }, msisdn),
