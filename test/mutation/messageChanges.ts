@@ -88,7 +88,7 @@ export const MESSAGE_CHANGES: readonly Change[] = [
   },
   {
     name: 'a claim found under way is taken as ours',
-    file: 'activities/submission.ts',
+    file: 'activities/submission/pieces.ts',
     from: "return claim.state === 'claimed';",
     to: "return claim.state !== 'accepted';",
     tests: ['test/workflows/reconciliation.test.ts'],
@@ -147,7 +147,7 @@ export const MESSAGE_CHANGES: readonly Change[] = [
   },
   {
     name: 'a queued message of a suspended account is not kept back',
-    file: 'activities/submission.ts',
+    file: 'activities/submission/message.ts',
     from: "message.accountStatus !== 'active' && message.submission",
     to: "message.accountStatus === 'closed' && message.submission",
     tests: ['test/workflows/accountStops.test.ts'],
@@ -155,7 +155,7 @@ export const MESSAGE_CHANGES: readonly Change[] = [
   },
   {
     name: 'a number on the blacklist meanwhile gets its message',
-    file: 'activities/submission.ts',
+    file: 'activities/submission/message.ts',
     from: 'if (message.blacklisted) {',
     to: 'if (false) {',
     tests: ['test/workflows/optOut.test.ts'],

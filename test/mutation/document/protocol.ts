@@ -215,7 +215,7 @@ export const PROTOCOL_CHANGES: readonly Change[] = [
   },
   {
     name: 'the number of a message is in its history',
-    file: 'activities/submission.ts',
+    file: 'activities/submission/message.ts',
     from: "if (!unanswered && now.status !== 'queued') return asOutcome(now);",
     to: "if (!unanswered && now.status !== 'queued')\n    return { ...asOutcome(now), ...{ to: message.recipient } };",
     tests: ['test/replay/replay.test.ts', 'test/workflows/click.test.ts', 'test/workflows/inbound.test.ts'],

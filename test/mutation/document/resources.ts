@@ -40,7 +40,7 @@ export const RESOURCE_CHANGES: readonly Change[] = [
   },
   {
     name: 'a message is shown with its sender and submitted without',
-    file: 'activities/submission.ts',
+    file: 'activities/submission/pieces.ts',
     from: 'sender: message.sender,',
     to: 'sender: null,',
     tests: ['test/api/send.test.ts'],

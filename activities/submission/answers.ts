@@ -1,0 +1,104 @@
+import { ApplicationFailure, log } from '@temporalio/activity';
+import { ApplicationFailureCategory } from '@temporalio/common';
+import { acceptParts } from '../../db/messages/answers.ts';
+import { failSubmission, type StatusChange } from '../../db/messages/endings.ts';
+import { leavePartsUnanswered, type PartClaim, type PartsOf } from '../../db/messages/parts.ts';
+import type { SubmittableMessage } from '../../db/messages/submissions.ts';
+import type { SubmitAnswer } from '../../domain/submission.ts';
+import { observeSent } from '../../telemetry/messageMetrics.ts';
+import { FAILURE, type SubmissionRound } from '../../workflows/contracts.ts';
+import { moveOn } from './moving.ts';
+import { asEnd } from './outcomes.ts';
+import type { Piece } from './pieces.ts';
+import { putBack, untilStored } from './storing.ts';
+import type { Submitted, Submitting } from './submitting.ts';
+
+/** What an answer makes of an attempt. */
+export type Answered =
+  | { kind: 'accepted'; now: StatusChange }
+  | { kind: 'unanswered' }
+  /** Nothing more is to be submitted. */
+  | { kind: 'over'; submitted: Submitted }
+  /** To be submitted again by this attempt, after so long. */
+  | { kind: 'throttled'; retryAfterMs: number };
+
+/** An attempt at a message. */
+export interface Attempt {
+  message: SubmittableMessage;
+  round: SubmissionRound;
+  /** Epoch milliseconds: until then what is throttled keeps its place. */
+  patience: number;
+}
+
+/**
+ * Stores how a piece was answered, and whatever follows from that.
+ * @throws ApplicationFailure `Throttled` or `RouteUnavailable`, to be tried again
+ */
+export async function takeAnswer(
+  submitting: Submitting,
+  { message, round, patience }: Attempt,
+  { parts }: Piece,
+  claim: PartClaim | null,
+  answer: SubmitAnswer,
+): Promise<Answered> {
+  const { sql, applyReports } = submitting;
+  const some = { messageId: message.id, parts };
+  const code = 'code' in answer ? (answer.code ?? null) : null;
+  switch (answer.kind) {
+    case 'accepted': {
+      const stored = await untilStored(() => acceptParts(sql, some, answer.providerMessageId));
+      observeSent(stored.sentAfterSeconds);
+      if (stored.reported) await applyReports();
+      return { kind: 'accepted', now: stored };
+    }
+    case 'refused': {
+      const end = await untilStored(() => failSubmission(sql, some, answer.reason, code));
+      return { kind: 'over', submitted: asEnd(end) };
+    }
+    case 'unanswered':
+      await leavePartsUnanswered(sql, some, code);
+      return { kind: 'unanswered' };
+    case 'broken':
+      await putBack(sql, some, claim, code);
+      return { kind: 'over', submitted: await moveOn(submitting, message, answer.code, round) };
+    case 'throttled': {
+      const ours = await pauseRoute(submitting, some, claim, answer);
+      if (!ours || Date.now() + answer.retryAfterMs > patience) throw tryLater(answer);
+      return { kind: 'throttled', retryAfterMs: answer.retryAfterMs };
+    }
+    case 'later':
+      await putBack(sql, some, claim, code);
+      throw tryLater(answer);
+  }
+}
+
+type Throttled = SubmitAnswer & { kind: 'throttled' };
+
+/** Puts parts back, and holds the route back for all workers. @returns as `putBack` */
+async function pauseRoute(
+  { sql, pacer }: Submitting,
+  some: PartsOf,
+  claim: PartClaim | null,
+  { retryAfterMs, code }: Throttled,
+): Promise<boolean> {
+  // Others may try too soon without it; what became of this part must be stored whatever comes of it.
+  const pausing = pacer.pause(retryAfterMs).catch((error: unknown) => {
+    log.warn('the route could not be paused for the other workers', { error });
+  });
+  const ours = await putBack(sql, some, claim, code ?? null);
+  await pausing;
+  return ours;
+}
+
+function tryLater({
+  kind,
+  retryAfterMs,
+  code,
+}: SubmitAnswer & { kind: 'throttled' | 'later' }): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: FAILURE.throttled,
+    message: `${kind === 'throttled' ? 'the SMSC throttles' : 'the SMSC asks to try later'}${code === undefined ? '' : ` (${code})`}`,
+    category: ApplicationFailureCategory.BENIGN,
+    nextRetryDelay: retryAfterMs,
+  });
+}

@@ -1,0 +1,140 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import { ApplicationFailureCategory } from '@temporalio/common';
+import { cancelOneOfClosed } from '../../db/accounts/closings.ts';
+import type { Database } from '../../db/connection.ts';
+import { concludeSubmission } from '../../db/messages/answers.ts';
+import { expireMessage, rejectBlacklisted, type StatusChange } from '../../db/messages/endings.ts';
+import { leavePartsUnanswered } from '../../db/messages/parts.ts';
+import { forgetPaused, pauseMessage } from '../../db/messages/paused.ts';
+import { openSubmission, type SubmittableMessage } from '../../db/messages/submissions.ts';
+import { addIds } from '../../telemetry/ids.ts';
+import { countEnd, observeSent } from '../../telemetry/messageMetrics.ts';
+import { FAILURE, type SubmissionRound } from '../../workflows/contracts.ts';
+import { unknownMessage } from '../failures.ts';
+import { takeAnswer } from './answers.ts';
+import { asEnd, asOutcome } from './outcomes.ts';
+import { piecesOf, submitPiece } from './pieces.ts';
+import type { Submitted, Submitting } from './submitting.ts';
+
+// A throttled part keeps its place: it is tried again here, and goes behind the others only after this long.
+const THROTTLED_PATIENCE_MS = 60_000;
+// How often one attempt looks at a message that changes under its hands.
+const LOOKS_MAX = 3;
+
+/**
+ * Submits all parts of a message that were not submitted before.
+ * @param patience epoch milliseconds: until then what is throttled is tried again here
+ * @param looks how often this attempt has looked at the message, with this look
+ * @throws ApplicationFailure `Throttled` or `RouteUnavailable`, to be tried again; `UnknownMessage`, for good
+ */
+export async function submitMessage(
+  submitting: Submitting,
+  messageId: string,
+  round: SubmissionRound,
+  patience = Date.now() + THROTTLED_PATIENCE_MS,
+  looks = 1,
+): Promise<Submitted> {
+  const { sql, provider } = submitting;
+  // What was read of it is no longer so; where that goes on, a later attempt looks, not this one in a loop.
+  const lookAgain = (): Promise<Submitted> => {
+    if (looks >= LOOKS_MAX) throw incomplete();
+    return submitMessage(submitting, messageId, round, patience, looks + 1);
+  };
+  const message = await openSubmission(sql, messageId);
+  if (!message) throw unknownMessage(messageId);
+  addIds({ accountId: message.accountId, requestId: message.requestId });
+  const kept = await keptFromLeaving(submitting, message);
+  if (kept === 'changed') return await lookAgain();
+  if (kept !== null) return kept;
+
+  const pieces = piecesOf(message, provider);
+  if (message.submission === 'submitting') {
+    // An attempt that ended has left its part so. The provider may not come as far as to find that.
+    await leavePartsUnanswered(sql, { messageId, parts: pieces.flatMap(({ parts }) => parts) }, null);
+  }
+  let now: StatusChange = message;
+  let unanswered = false;
+  for (const piece of pieces) {
+    const { claim, answer } = await submitPiece(submitting, message, piece);
+    if (claim?.state === 'closed') return await lookAgain();
+    if (claim?.state === 'unanswered') unanswered = true;
+    if (answer === null) continue;
+    const answered = await takeAnswer(submitting, { message, round, patience }, piece, claim, answer);
+    switch (answered.kind) {
+      case 'accepted':
+        now = answered.now;
+        break;
+      case 'unanswered':
+        unanswered = true;
+        break;
+      case 'over':
+        return answered.submitted;
+      case 'throttled':
+        // Read anew afterwards: its recipient may have opted out, its time may be over.
+        await delay(answered.retryAfterMs, undefined, { signal: Context.current().cancellationSignal });
+        return await submitMessage(submitting, messageId, round, patience);
+    }
+  }
+  if (!unanswered && now.status !== 'queued') return asOutcome(now);
+  return await conclude(sql, messageId);
+}
+
+/**
+ * What keeps a message from being submitted here and now.
+ * @returns what comes of it then; null when nothing does, `changed` when what was read of it is no longer so
+ */
+async function keptFromLeaving(
+  { sql, provider }: Submitting,
+  message: SubmittableMessage,
+): Promise<Submitted | 'changed' | null> {
+  const { id, events } = message;
+  // An earlier attempt came this far and its result was lost: the workflow has still to tell of its events.
+  if (message.status !== 'queued') return asOutcome(message);
+  if (message.route !== provider.name) return { status: 'moved', route: message.route };
+  // What a network has some of goes out as a whole.
+  if (message.accountStatus !== 'active' && message.submission === 'waiting') {
+    return (await keepBack(sql, message)) ?? 'changed';
+  }
+  if (message.paused) await forgetPaused(sql, [id]);
+  if (message.blacklisted) {
+    const status = await rejectBlacklisted(sql, id);
+    countEnd(status);
+    if (status !== 'queued') return asOutcome({ status, events });
+  }
+  if (message.giveUpAt.getTime() > Date.now()) return null;
+  const end = await expireMessage(sql, id);
+  if (end === null) throw unknownMessage(id);
+  return asEnd(end);
+}
+
+/**
+ * The account may not send: suspended, the message waits for it; closed, it is cancelled and refunded.
+ * @returns null where that is no longer so
+ */
+async function keepBack(
+  sql: Database,
+  { id, accountStatus, events }: SubmittableMessage,
+): Promise<Submitted | null> {
+  if (accountStatus === 'closed') {
+    return (await cancelOneOfClosed(sql, id)) ? asEnd({ status: 'cancelled', events }) : null;
+  }
+  return (await pauseMessage(sql, id)) ? { status: 'paused' } : null;
+}
+
+/** Parts are without an answer, or this attempt submitted none: what all of them come to. */
+async function conclude(sql: Database, messageId: string): Promise<Submitted> {
+  const concluded = await concludeSubmission(sql, messageId);
+  observeSent(concluded.sentAfterSeconds);
+  if (concluded.status === 'queued') throw incomplete();
+  return asOutcome(concluded);
+}
+
+// The SMSC said late that it has not taken a part, or the route takes messages whole now and has some parts of it.
+function incomplete(): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: FAILURE.routeUnavailable,
+    message: 'the route has not taken all of it yet',
+    category: ApplicationFailureCategory.BENIGN,
+  });
+}

@@ -1,0 +1,49 @@
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import { ApplicationFailureCategory } from '@temporalio/common';
+import { moveToRoute, type SubmittableMessage } from '../../db/messages/submissions.ts';
+import { orderRoutes } from '../../domain/routing.ts';
+import { NO_SESSION } from '../../domain/submission.ts';
+import { FAILURE, type MovedOn, type SubmissionRound } from '../../workflows/contracts.ts';
+import type { Submitting } from './submitting.ts';
+
+// A message that moved before stays on a broken route for a while, longer each time: two broken ones do not play ball.
+const MOVE_AGAIN_MS = 10_000;
+const MOVE_AGAIN_MAX_MS = 3_600_000;
+
+/**
+ * The route does not work: the next one gets the message, unless none works or this one has some of it already.
+ * @throws ApplicationFailure `RouteUnavailable`, to be tried again here
+ */
+export async function moveOn(
+  { sql, provider, routing }: Submitting,
+  message: SubmittableMessage,
+  code: string,
+  { moves }: SubmissionRound,
+): Promise<MovedOn> {
+  const now = await routing();
+  const self = now.routes.find(({ name }) => name === provider.name);
+  // Without a session for a moment only: it will be back before another route is worth it.
+  const blip = code === NO_SESSION && self?.working === true && self.state !== 'disabled';
+  if (!blip && hasRested(moves)) {
+    const next = orderRoutes(now, {
+      ...{ key: message.id, msisdn: message.recipient, accountId: message.accountId },
+      ...{ type: 'sms', priority: message.priority },
+    }).find(
+      (name) => name !== provider.name && now.routes.some((route) => route.name === name && route.working),
+    );
+    if (next !== undefined && (await moveToRoute(sql, message.id, provider.name, next))) {
+      return { status: 'moved', route: next };
+    }
+  }
+  throw ApplicationFailure.create({
+    type: FAILURE.routeUnavailable,
+    message: `the route ${provider.name} does not work: ${code}`,
+    category: ApplicationFailureCategory.BENIGN,
+  });
+}
+
+function hasRested(moves: number): boolean {
+  if (moves === 0) return true;
+  const here = Date.now() - Context.current().info.scheduledTimestampMs;
+  return here >= Math.min(MOVE_AGAIN_MS * 2 ** (moves - 1), MOVE_AGAIN_MAX_MS);
+}

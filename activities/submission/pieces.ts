@@ -1,0 +1,93 @@
+import { Context, log } from '@temporalio/activity';
+import { partReference, WHOLE } from '../../db/incoming/receipts.ts';
+import { claimParts, type PartClaim } from '../../db/messages/parts.ts';
+import type { SubmittableMessage } from '../../db/messages/submissions.ts';
+import { splitIntoParts } from '../../domain/parts.ts';
+import type { SubmitAnswer, SubmitPart } from '../../domain/submission.ts';
+import type { Provider, Withheld } from '../../providers/provider.ts';
+import { observeSubmit } from '../../telemetry/messageMetrics.ts';
+import { putBack } from './storing.ts';
+import type { Submitting } from './submitting.ts';
+
+/** What leaves in one submit. */
+export interface Piece {
+  /** All of them where the provider takes messages whole. */
+  parts: number[];
+  submit: SubmitPart;
+}
+
+/** How a message is handed over: whole where the provider takes it so, else part by part. */
+export function piecesOf(message: SubmittableMessage, provider: Provider): Piece[] {
+  const { encoding, parts } = splitIntoParts(message.text);
+  const common = {
+    destination: message.recipient,
+    sender: message.sender,
+    encoding,
+    parts: parts.length,
+    concatReference: message.concatReference,
+    priority: message.priority,
+    expiresAt: message.giveUpAt,
+  };
+  const numbers = parts.map((_, index) => index + 1);
+  if (provider.takesWhole) {
+    const reference = partReference(message.id, WHOLE);
+    return [{ parts: numbers, submit: { ...common, reference, text: message.text, part: 1 } }];
+  }
+  return parts.map((text, index) => ({
+    parts: [index + 1],
+    submit: { ...common, reference: partReference(message.id, index + 1), text, part: index + 1 },
+  }));
+}
+
+/**
+ * Submits one piece.
+ * @returns how its parts were found (null: the provider never came so far), and the answer, where it was submitted
+ */
+export async function submitPiece(
+  { sql, provider, pacer, onAnswer }: Submitting,
+  message: SubmittableMessage,
+  piece: Piece,
+): Promise<{ claim: PartClaim | null; answer: SubmitAnswer | null }> {
+  const signal = Context.current().cancellationSignal;
+  let claim: PartClaim | null = null;
+  let left = performance.now();
+  const some = { messageId: message.id, parts: piece.parts, route: provider.name };
+  const steps = {
+    async prepare() {
+      claim = await claimParts(sql, some);
+      return claim.state === 'claimed';
+    },
+    async undo() {
+      await putBack(sql, some, claim, null);
+      claim = null;
+    },
+  };
+  const leave = async () => {
+    const leaves = await pacer.turn(piece.parts.length, steps, signal);
+    left = performance.now();
+    return leaves;
+  };
+  const answer = await handOver(provider, piece.submit, leave, () => claim !== null);
+  if (answer.kind === 'withheld') return { claim, answer: null };
+  const ms = performance.now() - left;
+  onAnswer(answer, ms);
+  observeSubmit(provider.name, answer.kind, ms / 1000);
+  return { claim, answer };
+}
+
+async function handOver(
+  provider: Provider,
+  part: SubmitPart,
+  leave: () => Promise<boolean>,
+  claimed: () => boolean,
+): Promise<SubmitAnswer | Withheld> {
+  try {
+    return await provider.submit(part, leave);
+  } catch (error) {
+    // What was not even claimed has not left.
+    if (!claimed()) throw error;
+    log.error('the provider broke in the middle of a submit', { error });
+    // A provider that breaks in the middle may have sent the part: only an answer proves that it did not.
+    return { kind: 'unanswered' };
+  }
+}

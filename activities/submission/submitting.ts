@@ -1,0 +1,21 @@
+import type { Database } from '../../db/connection.ts';
+import type { Routing } from '../../domain/routing.ts';
+import type { SubmitAnswer } from '../../domain/submission.ts';
+import type { Pacer } from '../../pipeline/pacing.ts';
+import type { Provider } from '../../providers/provider.ts';
+import type { MovedOn, PausedSubmission, SubmissionOutcome } from '../../workflows/contracts.ts';
+
+/** What submitting came to. */
+export type Submitted = SubmissionOutcome | MovedOn | PausedSubmission;
+
+/** What submitting on one route needs. */
+export interface Submitting {
+  sql: Database;
+  provider: Provider;
+  pacer: Pacer;
+  routing: () => Promise<Routing>;
+  /** Applies stored reports; called when one came before its answer. */
+  applyReports: () => Promise<void>;
+  /** Notified how every submit was answered, and after how many milliseconds. */
+  onAnswer: (answer: SubmitAnswer, ms: number) => void;
+}
