@@ -20,12 +20,7 @@ export async function createDatabase(sql: Database, name: string, owner?: string
 
 /** Makes the roles of the service in its own database and hands that to its owner. Only a superuser may. */
 export async function createRoles(sql: Database): Promise<void> {
-  await runScript(sql, 'roles.sql');
-}
-
-/** Hands everything in this database to its owner. Only a superuser may. */
-export async function handOver(sql: Database): Promise<void> {
-  await runScript(sql, 'ownership.sql');
+  await sql.unsafe(await readFile(new URL('./roles/roles.sql', import.meta.url), 'utf8'));
 }
 
 /** Sets the passwords of roles that have none. Only a superuser may. */
@@ -36,8 +31,4 @@ export async function setPasswords(sql: Database, passwords: Record<string, stri
     const [quoted] = await sql<{ password: string }[]>`select quote_literal(${passwords[role]!}) as password`;
     await sql.unsafe(`alter role "${role}" password ${quoted!.password}`);
   }
-}
-
-async function runScript(sql: Database, name: string): Promise<void> {
-  await sql.unsafe(await readFile(new URL(`./roles/${name}`, import.meta.url), 'utf8'));
 }

@@ -1,7 +1,6 @@
 #!/bin/sh
 # Makes the roles that docker-compose.yml connects as, each with its password, and Temporal's databases. The image runs it when
-# it makes the database; for one that is there already (0.4.0) once by hand:
-#   docker compose exec postgres /docker-entrypoint-initdb.d/roles.sh
+# it makes the database.
 set -eu
 
 run() {
@@ -15,9 +14,6 @@ for database in temporal temporal_visibility; do
   fi
   run --dbname postgres --command "alter database $database owner to goniec_temporal"
   run --dbname postgres --command "revoke connect, temporary on database $database from public"
-done
-for database in "$POSTGRES_DB" temporal temporal_visibility; do
-  run --dbname "$database" --file /roles/ownership.sql
 done
 run --dbname "$POSTGRES_DB" --set owner="$POSTGRES_OWNER_PASSWORD" --set api="$POSTGRES_API_PASSWORD" --set worker="$POSTGRES_WORKER_PASSWORD" \
   --set admin="$POSTGRES_ADMIN_PASSWORD" --set temporal="$POSTGRES_TEMPORAL_PASSWORD" <<'SQL'

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { createDatabase, handOver } from '../../db/setup.ts';
+import { createDatabase } from '../../db/setup.ts';
 import { openDatabase } from '../../db/connection.ts';
 import { errorText, StartProblem } from '../embedded/problem.ts';
 import { splitAddress } from './address.ts';
@@ -60,7 +60,6 @@ export async function prepareTemporalStore(
   try {
     for (const name of [store.database, store.visibilityDatabase]) {
       await createDatabase(sql, name, apart ? store.user : undefined);
-      if (apart) await handOverAll(makerUrl, name);
     }
   } catch (error) {
     throw new StartProblem(`Temporal's databases cannot be created (${errorText(error)}).`);
@@ -71,18 +70,6 @@ export async function prepareTemporalStore(
     upgrade(sqlTool, store, store.database, 'postgresql/v12/temporal'),
     upgrade(sqlTool, store, store.visibilityDatabase, 'postgresql/v12/visibility'),
   ]);
-}
-
-/** What the superuser made there until 0.4.0 becomes the owner's. */
-async function handOverAll(superuserUrl: string, database: string): Promise<void> {
-  const url = new URL(superuserUrl);
-  url.pathname = `/${database}`;
-  const sql = openDatabase(url.href, 1);
-  try {
-    await handOver(sql);
-  } finally {
-    await sql.end({ timeout: 5 });
-  }
 }
 
 // The first step only adds the tables of versions where they are missing; the second applies what is not there yet.

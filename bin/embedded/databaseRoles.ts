@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { openDatabase, type Database } from '../../db/connection.ts';
 import { type Part, ROLES } from '../../db/rights.ts';
-import { createDatabase, createRoles, handOver, setPasswords } from '../../db/setup.ts';
+import { createDatabase, createRoles, setPasswords } from '../../db/setup.ts';
 import { errorText, StartProblem } from './problem.ts';
 
 const DATABASE = 'goniec';
@@ -12,8 +12,8 @@ const TEMPORAL = 'goniec_temporal';
 export type Superuser = { user: string; password: string; port: number };
 
 /**
- * Creates the service's database and its roles where they are missing, and hands over what the superuser itself owned until
- * 0.4.0. Their passwords come of its own: whoever knows that needs no other.
+ * Creates the service's database and its roles where they are missing. Their passwords come of the superuser's own: whoever
+ * knows that needs no other.
  * @returns the addresses by which each gets in
  * @throws StartProblem where the server does not let us in
  */
@@ -32,7 +32,6 @@ export async function prepareDatabase(superuser: Superuser): Promise<{
   await within(urlOf(user, password, 'postgres'), (sql) => createDatabase(sql, DATABASE));
   await within(urlOf(user, password), async (sql) => {
     await createRoles(sql);
-    await handOver(sql);
     await setPasswords(sql, Object.fromEntries(roles.map((role) => [role, passwordOf(role)])));
   });
   const urlAs = (role: string): string => urlOf(role, passwordOf(role));

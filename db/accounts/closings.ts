@@ -33,7 +33,7 @@ export async function cancelOfClosed(
   const [step] = await sql<ClosingStep[]>`
     with page as (
       select m.id from messages m
-       where m.account_id = ${accountId} and m.status = ${status} and m.status not in ('draft', 'refused')
+       where m.account_id = ${accountId} and m.status = ${status} and m.status <> 'draft'
          and (${before} = '' or m.id < ${before}) and ${isUntouched(sql)} and ${isOfClosed(sql)}
        order by m.id desc limit ${limit} for update skip locked
     ), cancelled as (${cancelledOf(sql, sql`page`)}), refunded as (${refundOf(sql, sql`cancelled`)}

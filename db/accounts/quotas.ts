@@ -86,7 +86,7 @@ export async function readMessageUsage(
   const ofStatus = (status: string, since: string, limit: number) => sql`
     (select count(*)::int from (
        select from messages
-        where account_id = ${accountId} and status = ${status} and id > ${since} and status not in ('draft', 'refused')
+        where account_id = ${accountId} and status = ${status} and id > ${since} and status <> 'draft'
         limit ${limit}) counted)`;
   const dayAgo = idFloor('msg', now - DAY_MS);
   const [row] = await sql<MessageUsage[]>`

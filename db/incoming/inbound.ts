@@ -170,7 +170,7 @@ function answeredBy(sql: Sql, { id, sender }: ReceivedReply): Fragment {
  */
 function isAnswerable(sql: Sql): Fragment {
   // The first condition says nothing new, but is the indexes' own.
-  return sql`m.status not in ('draft', 'refused')
+  return sql`m.status <> 'draft'
     and m.status in ('queued', 'sent', 'delivered', 'undelivered', 'expired')
     and not (m.status = 'expired' and m.submission = 'waiting')`;
 }

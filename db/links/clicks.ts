@@ -96,7 +96,7 @@ export async function countClick(sql: Sql, clickId: string): Promise<string | nu
                                 'last_click_at', l.clicked_at, 'message_id',
                                 (select max(ml.message_id)
                                    from message_links ml join messages m on m.id = ml.message_id
-                                  where ml.token = l.token and m.status not in ('draft', 'refused')))
+                                  where ml.token = l.token and m.status <> 'draft'))
         from link l join accounts a on a.id = l.account_id
        where l.logged = 1 and a.webhook_url is not null
       on conflict (subject_id) where subject_kind in ('link', 'inbound') do nothing

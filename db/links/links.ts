@@ -99,7 +99,7 @@ function carrier(sql: Sql, messageId: string | null) {
   return sql`
     select ml.message_id
       from message_links ml join messages m on m.id = ml.message_id
-     where ml.token = l.token and m.account_id = l.account_id and m.status not in ('draft', 'refused')
+     where ml.token = l.token and m.account_id = l.account_id and m.status <> 'draft'
        ${messageId === null ? sql`` : sql`and ml.message_id = ${messageId}`}
      order by ml.message_id desc limit 1`;
 }

@@ -131,13 +131,13 @@ export interface Step {
 }
 
 /**
- * Deletes drafts and refused messages, with links that nobody else was sent, among the next messages by id. Each message is looked at once
- * for this in its life.
+ * Deletes drafts, with links that nobody else was sent, among the next messages by id. Each message is looked at once for this
+ * in its life.
  */
 export async function deleteDrafts(sql: Database, after: string, now: number, limit: number): Promise<Step> {
   return await transaction(sql, async (tx) => {
     const [page] = await tx<{ last: string | null; ids: string[] | null }[]>`
-      select max(id) as last, array_agg(id) filter (where status in ('draft', 'refused')) as ids
+      select max(id) as last, array_agg(id) filter (where status = 'draft') as ids
         from (select id, status from messages where id > ${after} and id < ${idFloor('msg', now - REPLAYED_MS)}
                order by id limit ${limit}) page`;
     const ids = page?.ids ?? [];
@@ -194,7 +194,7 @@ export async function forgetReferences(sql: Sql, after: string, now: number, lim
     ), forgotten as (
       delete from concat_references c using page p
        where c.recipient = p.recipient and not exists (
-         select from messages m where m.recipient = c.recipient and m.status not in ('draft', 'refused')
+         select from messages m where m.recipient = c.recipient and m.status <> 'draft'
             and ${sentAt(sql)} > ${new Date(now - REFERENCE_DAYS * DAY_MS)})
       returning c.recipient
     )

@@ -26,7 +26,7 @@ export async function eraseMessagesAfter(
   return await transaction(sql, async (tx) => {
     const page = await tx<{ id: string; open: boolean; erased: boolean }[]>`
       select m.id, ${isOpen(tx)} as open, m.erased_at is not null as erased from messages m
-       where m.id > ${after} and m.id < ${before} and m.status not in ('draft', 'refused') order by m.id limit ${limit}`;
+       where m.id > ${after} and m.id < ${before} and m.status <> 'draft' order by m.id limit ${limit}`;
     const open = page.filter((message) => message.open).map(({ id }) => id);
     if (open.length > 0) {
       await tx`

@@ -72,7 +72,7 @@ export async function expireMessage(sql: Sql, messageId: string): Promise<Status
       delete from paused_messages where message_id in (select id from expired)
     ), refunded as (${refundOf(sql, sql`(select * from expired where submission = 'waiting')`)}), event as (${eventOf(sql, sql`expired`)})
     select coalesce((select status from expired), (select status from messages
-                                                             where id = ${messageId} and status not in ('draft', 'refused'))) as status,
+                                                             where id = ${messageId} and status <> 'draft')) as status,
            ${pendingEvents(sql, messageId)} || array(select id from event) as events`;
   return row === undefined || row.status === null ? null : row;
 }

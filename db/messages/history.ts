@@ -22,7 +22,7 @@ export async function readHistory(
   const { status, reference, recipient, before } = filter;
   return await sql<MessageRow[]>`
     select ${columns(sql)} from messages
-     where account_id = ${accountId} and status not in ('draft', 'refused')
+     where account_id = ${accountId} and status <> 'draft'
        ${status === null ? sql`` : sql`and status = ${status}`}
        ${reference === null ? sql`` : sql`and reference = ${reference}`}
        ${recipient === null ? sql`` : sql`and recipient = ${recipient}`}
@@ -34,7 +34,7 @@ export async function readHistory(
 export async function readMessage(sql: Sql, accountId: string, id: string): Promise<MessageRow | null> {
   const [message] = await sql<MessageRow[]>`
     select ${columns(sql)} from messages
-     where id = ${id} and account_id = ${accountId} and status not in ('draft', 'refused')`;
+     where id = ${id} and account_id = ${accountId} and status <> 'draft'`;
   return message ?? null;
 }
 

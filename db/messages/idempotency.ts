@@ -38,6 +38,5 @@ export async function takeOverKey(sql: Sql, requestId: string): Promise<boolean>
  * @param record a row of `idempotency_keys`
  */
 export function isFree(sql: Sql, record: Fragment): Fragment {
-  // Releases before 0.5.0 kept refusals, too.
-  return sql`(${record}.created_at <= now() - interval '24 hours' or ${record}.state = 'refused')`;
+  return sql`${record}.created_at <= now() - interval '24 hours'`;
 }

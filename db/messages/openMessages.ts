@@ -39,7 +39,7 @@ export async function openMessagesAfter(sql: Sql, after: string, limit: number):
   const [account = '', id = ''] = after.split('/');
   const of = (status: string) => sql`
     (select ${columns(sql)} from messages m
-      where m.account_id = a.id and m.status = ${status} and m.status not in ('draft', 'refused')
+      where m.account_id = a.id and m.status = ${status} and m.status <> 'draft'
         and m.id > case when a.id = ${account} then ${id} else '' end
         and m.updated_at < now() - ${SETTLED}::interval
       order by m.id limit ${limit})`;
@@ -105,6 +105,6 @@ function columns(sql: Sql): Fragment {
 
 function eventsLeft(sql: Sql): Fragment {
   return sql`
-    (not ${isOpen(sql)} and m.status not in ('draft', 'refused')
+    (not ${isOpen(sql)} and m.status <> 'draft'
       and exists (select from webhook_events e where e.subject_id = m.id and e.state = 'pending'))`;
 }

@@ -15,7 +15,7 @@ export async function readStartable(
 ): Promise<StartableMessage | null> {
   const [row] = await sql<StartableRow[]>`
     select ${startableColumns(sql)} from messages m
-     where m.id = ${id} and m.account_id = ${accountId} and m.status not in ('draft', 'refused')`;
+     where m.id = ${id} and m.account_id = ${accountId} and m.status <> 'draft'`;
   return row ? startable(row) : null;
 }
 

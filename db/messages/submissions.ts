@@ -32,7 +32,7 @@ export async function releaseScheduled(sql: Sql, messageId: string): Promise<Rel
     select m.account_id as "accountId", a.status as "accountStatus", m.recipient, m.priority, m.route,
            m.status = 'scheduled' and not exists (select from released) as kept
       from messages m join accounts a on a.id = m.account_id
-     where m.id = ${messageId} and m.status not in ('draft', 'refused')`;
+     where m.id = ${messageId} and m.status <> 'draft'`;
   return message ?? null;
 }
 
@@ -77,7 +77,7 @@ export async function openSubmission(sql: Sql, messageId: string): Promise<Submi
            exists (select from paused_messages p where p.message_id = m.id) as paused,
            exists (${activeEntry(sql, sql`m.account_id`, sql`m.recipient`)}) as blacklisted
       from messages m join accounts a on a.id = m.account_id
-     where m.id = ${messageId} and m.status not in ('draft', 'refused')`;
+     where m.id = ${messageId} and m.status <> 'draft'`;
   if (!message) return null;
   const concatReference =
     message.concatReference ?? (message.parts === 1 ? 0 : await takeConcatReference(sql, messageId));

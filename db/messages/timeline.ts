@@ -19,7 +19,7 @@ export async function readFacts(
            send_at as "sendAt", error_code as "errorCode", delivered_at as "deliveredAt", created_at as "createdAt",
            updated_at as "updatedAt", recipient
       from messages
-     where id = ${id} and status not in ('draft', 'refused')
+     where id = ${id} and status <> 'draft'
        and (${accountId}::text is null or account_id = ${accountId})`;
   if (!message) return null;
   const { recipient, ...known } = message;

@@ -49,7 +49,7 @@ export async function readSubmission(
 ): Promise<{ accountId: string; status: string; submission: string } | undefined> {
   const [message] = await sql<{ accountId: string; status: string; submission: string }[]>`
     select account_id as "accountId", status, submission from messages
-     where id = ${id} and status not in ('draft', 'refused')`;
+     where id = ${id} and status <> 'draft'`;
   return message;
 }
 

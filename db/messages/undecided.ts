@@ -1,10 +1,9 @@
-import type { Refusal } from '../../domain/acceptance.ts';
 import { removeUnsentLinks } from '../links/unsent.ts';
 import type { Database, Sql } from '../connection.ts';
 import { transaction } from '../transaction.ts';
 
 /** How a request ended that its caller stopped waiting for. */
-export type Resolution = 'charged' | Refusal;
+export type Resolution = 'charged' | 'abandoned';
 
 /**
  * Ends a request whose caller is about to be told that nothing will be sent, unless the charge was faster: its drafts, the
@@ -24,11 +23,8 @@ export async function endRequest(tx: Sql, requestId: string): Promise<Resolution
 
 /** What was decided about a request: all its messages share it, and what was refused has none. */
 export async function resolutionOf(tx: Sql, requestId: string): Promise<Resolution> {
-  const [message] = await tx<{ status: string; refusal: Refusal | null }[]>`
-    select status, refusal from messages where request_id = ${requestId} limit 1`;
-  if (!message) return 'abandoned';
-  // Releases before 0.5.0 keep what they refuse, for a day.
-  return message.status === 'refused' ? (message.refusal ?? 'abandoned') : 'charged';
+  const found = await tx`select from messages where request_id = ${requestId} limit 1`;
+  return found.length === 0 ? 'abandoned' : 'charged';
 }
 
 /**

@@ -288,11 +288,10 @@ create table messages (
   request_id text collate "C" not null,
   batched boolean not null default false,
   type text not null default 'sms' check (type in ('sms', 'mms', 'vms')),
-  -- draft: written, not yet charged; refused: never charged, never sent. Both are invisible to every read.
-  status text not null default 'draft' check (status in ('draft', 'refused', 'scheduled', 'queued', 'sent',
-    'delivered', 'undelivered', 'failed', 'rejected', 'expired', 'cancelled')),
+  -- draft: written, not yet charged; invisible to every read, and deleted where the request is refused
+  status text not null default 'draft' check (status in ('draft', 'scheduled', 'queued', 'sent', 'delivered',
+    'undelivered', 'failed', 'rejected', 'expired', 'cancelled')),
   accepted_as text not null check (accepted_as in ('scheduled', 'queued', 'rejected')),
-  refusal text, -- why a draft was refused: insufficient_funds, abandoned, too_late
   recipient text collate "C" not null,
   country text, -- ISO 3166-1 alpha-2; null where the number belongs to none
   sender text,
@@ -315,12 +314,12 @@ create table messages (
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now()
 );
-create index messages_history on messages (account_id, id desc) where status not in ('draft', 'refused');
-create index messages_history_by_status on messages (account_id, status, id desc) where status not in ('draft', 'refused');
+create index messages_history on messages (account_id, id desc) where status <> 'draft';
+create index messages_history_by_status on messages (account_id, status, id desc) where status <> 'draft';
 create index messages_history_by_reference on messages (account_id, reference, id desc)
-  where reference is not null and status not in ('draft', 'refused');
+  where reference is not null and status <> 'draft';
 -- Who wrote last to a number is asked across accounts; the history of one account by number is served as well.
-create index messages_by_recipient on messages (recipient, account_id, id desc) where status not in ('draft', 'refused');
+create index messages_by_recipient on messages (recipient, account_id, id desc) where status <> 'draft';
 create index messages_request on messages (request_id, id);
 create index messages_unanswered on messages (created_at) where submission = 'unanswered';
 create index messages_waiting on messages (route) where status = 'queued';
@@ -328,13 +327,13 @@ create index messages_waiting on messages (route) where status = 'queued';
 -- table of the messages is left alone.
 create index messages_reports on messages (account_id, created_at, id)
   include (cost_grosze, delivered_at, send_at, parts, test_credits, status, type, sender, country, reference)
-  where status not in ('draft', 'refused');
+  where status <> 'draft';
 
 -- The transitions of domain/statuses.ts; a test compares the two.
 create function check_message_transition() returns trigger language plpgsql as $$
 begin
   if (old.status, new.status) not in (
-    ('draft', 'scheduled'), ('draft', 'queued'), ('draft', 'rejected'), ('draft', 'refused'),
+    ('draft', 'scheduled'), ('draft', 'queued'), ('draft', 'rejected'),
     ('scheduled', 'queued'), ('scheduled', 'cancelled'), ('scheduled', 'expired'),
     ('queued', 'sent'), ('queued', 'failed'), ('queued', 'expired'), ('queued', 'rejected'), ('queued', 'cancelled'),
     ('sent', 'delivered'), ('sent', 'undelivered'), ('sent', 'failed'), ('sent', 'expired')
@@ -352,7 +351,7 @@ create function delete_never_accepted(ids text[]) returns bigint language plpgsq
 declare
   deleted bigint;
 begin
-  delete from public.messages where id = any(ids) and status in ('draft', 'refused');
+  delete from public.messages where id = any(ids) and status = 'draft';
   get diagnostics deleted = row_count;
   return deleted;
 end $$;
@@ -410,7 +409,7 @@ create table idempotency_keys (
   key text collate "C" not null,
   fingerprint bytea not null, -- keyed hash of method, path and body
   request_id text collate "C" not null unique,
-  state text not null default 'open' check (state in ('open', 'accepted', 'refused')),
+  state text not null default 'open' check (state in ('open', 'accepted')),
   accepted_status smallint not null,
   accepted_body jsonb not null, -- the answer if the request is accepted; known before the charge decides
   lease_until timestamptz not null,
@@ -900,7 +899,7 @@ create trigger inbound_messages_effects after insert or update or delete on inbo
 -- what never came made nobody opt out. As with clicks, that is found once, when the number is listed.
 create function message_before(entry blacklist) returns text language sql stable as $$
   select m.id from messages m
-   where m.account_id = entry.account_id and m.recipient = entry.msisdn and m.status not in ('draft', 'refused')
+   where m.account_id = entry.account_id and m.recipient = entry.msisdn and m.status <> 'draft'
      and m.status in ('queued', 'sent', 'delivered', 'undelivered', 'expired')
      and not (m.status = 'expired' and m.submission = 'waiting')
      and coalesce(m.send_at, m.created_at) <= entry.created_at

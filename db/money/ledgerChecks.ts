@@ -100,7 +100,7 @@ export async function refundableAfter(
          from unnest(array['cancelled', 'failed', 'rejected', 'expired']) as wanted(status)
         cross join lateral (
           select id, account_id, status from messages
-           where account_id = a.id and status = wanted.status and status not in ('draft', 'refused')
+           where account_id = a.id and status = wanted.status and status <> 'draft'
              and id > greatest(${from}, case when a.id = ${account} then ${id} else '' end)
              and (status <> 'failed' or error_code is distinct from 'rejected_on_report')
              and (status <> 'expired' or submission = 'waiting')

@@ -15,6 +15,9 @@ import { Refused, type Outage } from '../../domain/refusals.ts';
 const ACCEPT_MS = 8000;
 const GIVE_UP_MS = 9800;
 
+/** What was decided about a request. */
+type Decision = 'charged' | 'insufficient_funds';
+
 /**
  * Decides about the drafts as {@link decideDrafts} does, and counts what came of them.
  * @throws Refused
@@ -23,7 +26,7 @@ export async function acceptDrafts(
   services: Services,
   drafts: readonly Draft[],
   receivedAt: number,
-): Promise<Extract<Resolution, 'charged' | 'insufficient_funds'>> {
+): Promise<Decision> {
   try {
     const resolution = await decideDrafts(services, drafts, receivedAt);
     for (const { status } of drafts) {
@@ -48,7 +51,7 @@ async function decideDrafts(
   services: Services,
   drafts: readonly Draft[],
   receivedAt: number,
-): Promise<Extract<Resolution, 'charged' | 'insufficient_funds'>> {
+): Promise<Decision> {
   try {
     // Where everybody is on the blacklist nothing has to happen any more, so there is no workflow to do it.
     if (drafts.every(isRejected)) return decided(await chargeRequest(services.sql, drafts[0]!.request_id));
@@ -68,7 +71,7 @@ function isRejected({ status }: Draft): boolean {
   return status === 'rejected';
 }
 
-function decided(answer: Acceptance): Extract<Resolution, 'charged' | 'insufficient_funds'> {
+function decided(answer: Acceptance): Decision {
   if (answer.accepted) return 'charged';
   if (answer.reason === 'insufficient_funds') return answer.reason;
   throw new Refused({ reason: 'send_abandoned', outage: 'timed_out' });
@@ -121,7 +124,7 @@ async function giveUp(
   requestId: string,
   outage: Outage,
   until: number,
-): Promise<Extract<Resolution, 'charged' | 'insufficient_funds'>> {
+): Promise<Decision> {
   let resolution: Resolution;
   try {
     resolution = await within(
@@ -132,6 +135,6 @@ async function giveUp(
     log.error({ err: error, requestId }, 'a send could not be resolved');
     throw new Refused({ reason: 'send_unresolved', outage }, undefined, error);
   }
-  if (resolution === 'charged' || resolution === 'insufficient_funds') return resolution;
+  if (resolution === 'charged') return resolution;
   throw new Refused({ reason: 'send_abandoned', outage });
 }

@@ -10,8 +10,8 @@ type Change =
   | { kind: 'accepted'; nth: number }
   | { kind: 'cancelled'; nth: number };
 
-const STATUSES = ['scheduled', 'queued', 'draft', 'refused'];
-const HIDDEN = ['draft', 'refused'];
+const STATUSES = ['scheduled', 'queued', 'draft'];
+const HIDDEN = ['draft'];
 
 const changes: fc.Arbitrary<Change> = fc.oneof(
   fc.record({

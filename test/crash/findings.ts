@@ -31,7 +31,6 @@ interface StoredMessage {
   credits: number;
   send_at: Date | null;
   reference: string;
-  refusal: string | null;
   charges: number;
   refunds: number;
   /** Of its parts: how often the SMSC took each, by part. */
@@ -68,12 +67,12 @@ function expectedStatus({ status, recipient, send_at, unanswered, taken }: Store
 }
 
 const isUnfinished = ({ status }: StoredMessage): boolean => ['scheduled', 'queued', 'sent'].includes(status);
-const isVisible = ({ status }: StoredMessage): boolean => status !== 'draft' && status !== 'refused';
+const isVisible = ({ status }: StoredMessage): boolean => status !== 'draft';
 
 async function readMessages({ sql, taken }: Pick<Scene, 'sql' | 'taken'>): Promise<StoredMessage[]> {
   const messages = await sql<StoredMessage[]>`
     select m.id, m.account_id, m.route, m.status, m.submission, m.recipient, m.parts, m.cost_grosze as cost,
-           m.test_credits as credits, m.send_at, m.reference, m.refusal,
+           m.test_credits as credits, m.send_at, m.reference,
            (select count(*)::int from ledger_entries l where l.subject_id = m.id and l.kind = 'charge') as charges,
            (select count(*)::int from ledger_entries l where l.subject_id = m.id and l.kind = 'refund') as refunds,
            (select coalesce(jsonb_object_agg(t.part, t.times), '{}')
@@ -201,7 +200,7 @@ async function checkBooks({ sql, accounts }: Scene, messages: StoredMessage[]): 
   for (const account of Object.values<Account>(accounts)) {
     const paid = messages.filter(
       ({ account_id, status }) =>
-        account_id === account.id && !['draft', 'refused', 'failed', 'cancelled'].includes(status),
+        account_id === account.id && !['draft', 'failed', 'cancelled'].includes(status),
     );
     const sum = (amounts: number[]): number => amounts.reduce((total, amount) => total + amount, 0);
     const credits = sum(paid.map((message) => message.credits));

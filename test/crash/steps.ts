@@ -247,7 +247,7 @@ export const STEPS: readonly Step[] = [
       const told = tools.send(request);
       await messageWith(tools, request, ['queued']);
       const ids = await tools.sql<{ id: string }[]>`
-        select id from messages where reference = ${request.tag} and status not in ('draft', 'refused') order by id`;
+        select id from messages where reference = ${request.tag} and status <> 'draft' order by id`;
       await eventually(() => isStarted(tools.client, ids[STARTED_OF_BATCH]!.id), Boolean);
       link.freeze();
       if (await isStarted(tools.client, ids.at(-1)!.id)) throw new Error('all of them have it already');
@@ -283,7 +283,7 @@ async function messageWith(
   return await untilRow(
     () =>
       sql<{ id: string; status: string }[]>`select id, status from messages where reference = ${tag}
-       order by status in ('draft', 'refused') and status <> all(${statuses}), id`,
+       order by status = 'draft' and status <> all(${statuses}), id`,
     ({ status }) => statuses.includes(status),
   );
 }

@@ -168,46 +168,6 @@ describe('the roles of the database', { timeout: 60_000 }, () => {
   });
 });
 
-describe('a data folder of 0.4.0, where a superuser owned all', { timeout: 90_000 }, () => {
-  it('goes on with roles', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'goniec-roles-'));
-    const old = await startPostgres({ dataDir: folder, log: quiet });
-    await as(old.superuserUrl.replace(/[^/]+$/, 'postgres'), async (sql) => {
-      await sql`drop database goniec`;
-      await sql`create database goniec`;
-      for (const role of ['goniec_owner', ...Object.values(ROLES), 'goniec_temporal']) {
-        await sql.unsafe(`drop role ${role}`);
-      }
-    });
-    await migrate(old.superuserUrl);
-    await as(old.superuserUrl, (sql) => sql`insert into accounts (id, name) values ('cl_old', 'Old')`);
-    await old.stop();
-
-    const now = await startPostgres({ dataDir: folder, log: quiet });
-    try {
-      await migrate(now.url);
-      for (const part of PARTS) {
-        const found = await as(now.partUrls[part], (sql) => sql`select name from accounts`);
-        expect([...found]).toEqual([{ name: 'Old' }]);
-      }
-      const left = await as(
-        now.superuserUrl,
-        (sql) => sql`
-          select relname as name from pg_class where relnamespace = 'public'::regnamespace and relowner <> 'goniec_owner'::regrole
-          union all
-          select proname from pg_proc p where pronamespace = 'public'::regnamespace and proowner <> 'goniec_owner'::regrole
-             and not exists (select from pg_depend where classid = 'pg_proc'::regclass and objid = p.oid and deptype = 'e')`,
-      );
-      expect([...left]).toEqual([]);
-      // A later migration changes what is there.
-      expect(await attempt(now.url, 'alter table accounts add column later int')).toBe('done');
-    } finally {
-      await now.stop();
-      removeDataDir(folder);
-    }
-  });
-});
-
 describe("the server's log", { timeout: 60_000 }, () => {
   const PERSONAL = ['+48500100299', 'Jan Kowalski', 'Twoja wizyta'];
 

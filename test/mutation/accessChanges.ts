@@ -133,7 +133,7 @@ export const ACCESS_CHANGES: readonly Change[] = [
   {
     name: 'drafts are in the list of messages',
     file: 'db/messages/history.ts',
-    from: "where account_id = ${accountId} and status not in ('draft', 'refused')",
+    from: "where account_id = ${accountId} and status <> 'draft'",
     to: 'where account_id = ${accountId}',
     tests: ['test/api/history.test.ts'],
     only: 'shows neither drafts',

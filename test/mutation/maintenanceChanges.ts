@@ -32,7 +32,7 @@ export const MAINTENANCE_CHANGES: readonly Change[] = [
   {
     name: 'clean-up takes messages that were sent',
     file: 'db/migrations/001.do.schema.sql',
-    from: "where id = any(ids) and status in ('draft', 'refused')",
+    from: "where id = any(ids) and status = 'draft'",
     to: 'where id = any(ids)',
     tests: TESTS,
   },

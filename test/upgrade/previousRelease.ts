@@ -14,6 +14,8 @@ const NPM_PATIENCE_MS = 600_000;
 /** The code of the release before this one, in a folder of its own. */
 export interface PreviousRelease {
   version: string;
+  /** True where there is no earlier release to upgrade from: it is the last commit of this one. */
+  standsIn: boolean;
   folder: string;
   remove(): void;
 }
@@ -37,7 +39,7 @@ export function checkOutPreviousRelease(): PreviousRelease | string {
     if (version !== PREVIOUS.version)
       throw new Error(`${commit} is ${version}, not ${PREVIOUS.version}: put PREVIOUS right`);
     install(folder);
-    return { version, folder, remove };
+    return { version, standsIn: commit === 'HEAD', folder, remove };
   } catch (error) {
     remove();
     throw error;

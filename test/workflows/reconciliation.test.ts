@@ -53,7 +53,7 @@ async function accepted(options: object, account: object = {}) {
 const scheduled = async () => accepted({ sendAt: Date.now() + HOUR });
 
 async function row(id: string) {
-  const [message] = await pipeline.sql`select status, submission, refusal from messages where id = ${id}`;
+  const [message] = await pipeline.sql`select status, submission from messages where id = ${id}`;
   return message!;
 }
 
