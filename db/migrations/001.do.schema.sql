@@ -493,8 +493,8 @@ create table lookup_answers (
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Money
 
--- Every movement of an account's money. An entry names its subject, so that a product needs no column of its own; there is no
--- foreign key, as what was charged is never deleted (only drafts and refused look-ups are).
+-- Every movement of an account's money. An entry names its subject, so that a product needs no column of its own. In place of a
+-- foreign key, post_ledger_entries asks for the subject of a charge or refund, and keep_subject keeps it from being deleted.
 create table ledger_entries (
   id bigint generated always as identity primary key,
   account_id text collate "C" not null references accounts,
@@ -521,6 +521,15 @@ create trigger ledger_append_only before update or delete or truncate on ledger_
 -- The balance moves here and nowhere else, in the statement that writes the entries.
 create function post_ledger_entries() returns trigger language plpgsql as $$
 begin
+  if exists (
+    select from posted p
+     where p.kind in ('charge', 'refund') and not exists (
+       select from messages m where p.subject_kind = 'message' and m.id = p.subject_id and m.account_id = p.account_id
+       union all
+       select from number_lookups l where p.subject_kind = 'lookup' and l.id = p.subject_id and l.account_id = p.account_id)
+  ) then
+    raise exception 'a charge or refund has no subject of its account' using errcode = 'foreign_key_violation';
+  end if;
   update accounts a
      set balance_grosze = a.balance_grosze + s.amount, test_credits = a.test_credits + s.credits
     from (select account_id, sum(amount_grosze) as amount, sum(test_credits) as credits
@@ -558,6 +567,16 @@ begin
 end $$;
 create trigger accounts_opening_guard before insert on accounts
   for each row when (new.balance_grosze <> 0 or new.test_credits <> 0) execute function guard_opening_balance();
+
+create function keep_subject() returns trigger language plpgsql as $$
+begin
+  if exists (select from ledger_entries where subject_id = old.id) then
+    raise exception '% has entries in the ledger', old.id using errcode = 'foreign_key_violation';
+  end if;
+  return old;
+end $$;
+create trigger messages_kept before delete on messages for each row execute function keep_subject();
+create trigger number_lookups_kept before delete on number_lookups for each row execute function keep_subject();
 
 -- Monthly statements of postpaid accounts; an unpaid one past its due time stops sends.
 create table statements (

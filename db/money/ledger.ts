@@ -11,6 +11,8 @@ export interface Booking {
   grosze: number;
   /** Test credits given; 0 if absent. */
   testCredits?: number;
+  /** What the entry is about, where it is about anything but the account itself. */
+  subject?: { kind: 'statement'; id: string };
   /** Of a payment, as the payer or the bank names it: an account has one entry with it. */
   reference?: string;
   note?: string;
@@ -40,9 +42,9 @@ export interface LedgerState {
 /** Writes one ledger entry and with it moves the balance. */
 export async function book(sql: Sql, booking: Booking): Promise<void> {
   await sql`
-    insert into ledger_entries (account_id, kind, amount_grosze, test_credits, reference, note)
+    insert into ledger_entries (account_id, kind, amount_grosze, test_credits, subject_kind, subject_id, reference, note)
     values (${booking.account}, ${booking.kind}, ${booking.grosze}, ${booking.testCredits ?? 0},
-            ${booking.reference ?? null}, ${booking.note ?? null})`;
+            ${booking.subject?.kind ?? null}, ${booking.subject?.id ?? null}, ${booking.reference ?? null}, ${booking.note ?? null})`;
 }
 
 /** The entry of a payment; undefined where none was booked with this reference. */

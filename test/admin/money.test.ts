@@ -232,7 +232,10 @@ describe('statements', () => {
     expect((await no('statements', 'pay', statement)).message).toContain('paid already');
     expect(await show(id)).toMatchObject({ balance_grosze: 0, unpaid_statements: [] });
     const [payment] = listIn(await ok('ledger', '--account', id), 'entries');
-    expect(payment).toMatchObject({ kind: 'payment', amount_grosze: 300, note: statement });
+    expect(payment).toMatchObject({
+      ...{ kind: 'payment', amount_grosze: 300, note: statement },
+      ...{ subject_kind: 'statement', subject_id: statement },
+    });
   });
 
   test('one that asks for nothing is paid from the start', async () => {

@@ -91,6 +91,25 @@ describe('the ledger', () => {
     await expect(book(15, 'refund', id)).rejects.toMatchObject({ code: '23505' });
   });
 
+  test('names for a charge a message or look-up of the account, which is not deleted any more', async () => {
+    await expect(book(-15, 'charge', newId('msg'))).rejects.toMatchObject({ code: '23503' });
+    const other = newId('cl');
+    await sql`insert into accounts (id, name) values (${other}, 'Other')`;
+    const id = await messageIn('queued');
+    await expect(
+      sql`
+        insert into ledger_entries (account_id, kind, amount_grosze, subject_kind, subject_id)
+        values (${other}, 'charge', 0, 'message', ${id})`,
+    ).rejects.toMatchObject({ code: '23503' });
+    await expect(
+      sql`
+        insert into ledger_entries (account_id, kind, amount_grosze, subject_kind, subject_id)
+        values (${account}, 'charge', 0, 'lookup', ${id})`,
+    ).rejects.toMatchObject({ code: '23503' });
+    await book(0, 'charge', id);
+    await expect(sql`delete from messages where id = ${id}`).rejects.toMatchObject({ code: '23503' });
+  });
+
   test('refuses a charge that the balance does not cover, and moves nothing', async () => {
     const [before] = await sql`select balance_grosze from accounts where id = ${account}`;
     const id = await messageIn('queued');
