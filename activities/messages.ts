@@ -30,8 +30,8 @@ export function messageActivities(sql: Database, routing: () => Promise<Routing>
         message = await releaseScheduled(sql, messageId);
       }
       if (message === null) return { route: null };
-      const { recipient: msisdn, route, accountId, priority } = message;
-      const traffic = { key: messageId, msisdn, accountId, priority, type: 'sms' } as const;
+      const { channel: type, recipient: msisdn, route, accountId, priority } = message;
+      const traffic = { key: messageId, msisdn, accountId, priority, type };
       // Without any route the message waits on the one it was accepted for.
       const best = orderRoutes(await routing(), traffic)[0] ?? route;
       if (best === route || !(await moveToRoute(sql, messageId, route, best))) return { route };

@@ -26,7 +26,7 @@ export async function fillWithMessages(sql: Database, count: number): Promise<vo
 
 async function insertMessages(sql: Database, count: number): Promise<void> {
   await sql`
-    insert into messages (id, account_id, request_id, type, status, accepted_as, recipient, sender, text, parts,
+    insert into messages (id, account_id, request_id, channel, status, accepted_as, recipient, sender, text, parts,
                           cost_grosze, reference, send_at, give_up_at, route, submission, delivered_at, created_at,
                           updated_at, country)
     select 'msg_' || lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || lpad(to_hex(i), 14, '0'),

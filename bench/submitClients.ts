@@ -29,7 +29,7 @@ export async function openProvider(port: number, window: number): Promise<Submit
   await until('the provider is bound', () => provider.state().sessions === 1);
   const part: SubmitPart = {
     ...{ reference: 'msg_bench/1', destination: PHONE, sender: SENDER, encoding: 'gsm7', text: TEXT },
-    ...{ part: 1, parts: 1, concatReference: 1, priority: false },
+    ...{ part: 1, parts: 1, concatReference: 1, priority: false, channel: 'sms', content: null },
     expiresAt: new Date(Date.now() + 3_600_000),
   };
   const leave = () => Promise.resolve(true);

@@ -24,8 +24,8 @@ const CAPACITY = {
  * Cuts a text into SMS parts: GSM-7 160/153, anything else UCS-2 70/67 (v2.3.0, Send, rule 2).
  *
  * An extended GSM-7 character and a surrogate pair stay whole, so a part may end one unit early and
- * the number of parts may exceed the length divided by the capacity. Billing and submission use this
- * same cut. An empty text is one empty part. Linear in the length of the text.
+ * the number of parts may exceed the length divided by the capacity. A message is cut once, when it is
+ * accepted: submission takes the cut that was billed. An empty text is one empty part. Linear in the length of the text.
  */
 export function splitIntoParts(text: string): SplitText {
   const encoding = isGsm7(text) ? 'gsm7' : 'ucs2';
@@ -38,6 +38,26 @@ export function splitIntoParts(text: string): SplitText {
 /** How many parts {@link splitIntoParts} makes of the text; at least 1. */
 export function countParts(text: string): number {
   return splitIntoParts(text).parts.length;
+}
+
+const NOTE = /^(gsm7|ucs2)(?::([0-9]+(?:,[0-9]+)*))?$/;
+
+/** How a text was cut, in a few characters: the encoding, and where parts begin, as in `gsm7:153,306`. */
+export function noteOfCut({ encoding, parts }: SplitText): string {
+  let begin = 0;
+  const begins = parts.slice(0, -1).map((part) => (begin += part.length));
+  return begins.length === 0 ? encoding : `${encoding}:${begins.join(',')}`;
+}
+
+/**
+ * Cuts a text as {@link noteOfCut} says that it was cut, whatever {@link splitIntoParts} makes of it.
+ * @throws RangeError when it is no such note; the message does not repeat the text
+ */
+export function cutAsNoted(text: string, note: string): SplitText {
+  const [, encoding, list] = NOTE.exec(note) ?? [];
+  if (encoding !== 'gsm7' && encoding !== 'ucs2') throw new RangeError(`${note} says no cut of a text`);
+  const begins = list === undefined ? [] : list.split(',').map(Number);
+  return { encoding, parts: [0, ...begins].map((begin, index) => text.slice(begin, begins[index])) };
 }
 
 function utf16Units(char: string): number {

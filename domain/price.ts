@@ -1,3 +1,4 @@
+import { type Channel, CHANNELS } from './channels.ts';
 import { DomainError } from './errors.ts';
 import { isPolish } from './msisdn.ts';
 
@@ -5,7 +6,6 @@ const FOREIGN_FACTOR = 2;
 const PRIORITY_FACTOR = 2;
 
 const PREFIX = /^\+?([1-9][0-9]{0,14})$/;
-const CHANNELS = ['sms', 'mms', 'vms'] as const;
 
 /** Net amount of a top-up from which on a price per part holds, both in grosze; the highest tier first. */
 const TIERS = [
@@ -17,33 +17,36 @@ const TIERS = [
 export const MIN_TOP_UP_GROSZE = TIERS[2].from;
 
 /** Prices of one country in grosze net per part, by channel. */
-export interface ChannelPrices {
-  sms?: number;
-  mms?: number;
-  vms?: number;
-}
+export type ChannelPrices = Partial<Record<Channel, number>>;
 
 /** An account's own foreign prices: number prefix in digits without plus → prices. The longest match wins. */
 export type CountryRates = Record<string, ChannelPrices>;
 
 export interface PriceQuery {
+  channel: Channel;
   /** The recipient, E.164 with plus. */
   msisdn: string;
   priority: boolean;
-  /** The account's domestic price per part, grosze net. */
+  /** The account's domestic price per part of the channel, grosze net. */
   domesticGrosze: number;
   countryRates: CountryRates;
 }
 
 /**
- * The price of one SMS part in grosze net (v2.3.0, Send, rules 3 and 4): Poland always the account's
- * domestic price; abroad the `sms` price of the longest matching prefix, else twice the domestic price;
+ * The price of one part in grosze net (v2.3.0, Send, rules 3 and 4): Poland always the account's
+ * domestic price; abroad the channel's price of the longest matching prefix, else twice the domestic price;
  * priority doubles either.
  */
-export function pricePerPart({ msisdn, priority, domesticGrosze, countryRates }: PriceQuery): number {
+export function pricePerPart({
+  channel,
+  msisdn,
+  priority,
+  domesticGrosze,
+  countryRates,
+}: PriceQuery): number {
   const price = isPolish(msisdn)
     ? domesticGrosze
-    : (individualRate(msisdn, countryRates) ?? defaultForeignPrice(domesticGrosze));
+    : (individualRate(channel, msisdn, countryRates) ?? defaultForeignPrice(domesticGrosze));
   return priority ? price * PRIORITY_FACTOR : price;
 }
 
@@ -105,11 +108,11 @@ export function rateAfterTopUp(currentGrosze: number, topUpGrosze: number): numb
   return tier === null ? null : Math.min(currentGrosze, tier);
 }
 
-function individualRate(msisdn: string, rates: CountryRates): number | undefined {
+function individualRate(channel: Channel, msisdn: string, rates: CountryRates): number | undefined {
   const digits = msisdn.slice(1);
   for (let length = digits.length; length > 0; length -= 1) {
     const prefix = digits.slice(0, length);
-    const price = Object.hasOwn(rates, prefix) ? rates[prefix]?.sms : undefined;
+    const price = Object.hasOwn(rates, prefix) ? rates[prefix]?.[channel] : undefined;
     if (price !== undefined) return price;
   }
   return undefined;

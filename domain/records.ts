@@ -1,15 +1,18 @@
+import { type Channel, rulesOf } from './channels.ts';
 import type { MessageStatus } from './statuses.ts';
 import { reasonText } from './reasons.ts';
 
 /** What is stored of a message and shown of it; names as the columns. */
 export interface MessageRow {
   id: string;
-  type: 'sms' | 'mms' | 'vms';
+  channel: Channel;
   status: MessageStatus;
   /** MSISDN in E.164 with plus. */
   recipient: string;
   sender: string | null;
   text: string;
+  /** What the channel has beside the text; null: nothing. */
+  content: object | null;
   parts: number;
   cost_grosze: number;
   priority: boolean;
@@ -25,7 +28,7 @@ export interface MessageRow {
 /** A message as the interface shows it: in answers and in webhooks (v2.3.0, Message). */
 export interface MessageRecord {
   id: string;
-  type: 'sms' | 'mms' | 'vms';
+  type: Channel;
   status: MessageStatus;
   to: string;
   from: string | null;
@@ -50,12 +53,11 @@ export interface MessageRecord {
 export function messageRecord(row: MessageRow): MessageRecord {
   return {
     id: row.id,
-    type: row.type,
+    type: row.channel,
     status: row.status,
     to: row.recipient,
     from: row.sender,
-    text: row.text,
-    subject: null,
+    ...rulesOf(row.channel).show(row),
     parts: row.parts,
     cost_grosze: row.cost_grosze,
     priority: row.priority,

@@ -1,3 +1,4 @@
+import type { Channel } from './channels.ts';
 import type { CalendarUnit } from './calendar.ts';
 import { MESSAGE_STATUSES, type MessageStatus } from './statuses.ts';
 
@@ -13,7 +14,7 @@ export interface ReportFilter {
   country: string | null;
   reference: string | null;
   status: MessageStatus | null;
-  type: 'sms' | 'mms' | 'vms' | null;
+  type: Channel | null;
 }
 
 /** Sums over some messages as they are read; money in grosze net. */

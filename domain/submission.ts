@@ -1,3 +1,4 @@
+import type { Channel } from './channels.ts';
 import type { Encoding } from './parts.ts';
 import type { ReportState } from './receipts.ts';
 
@@ -5,11 +6,14 @@ import type { ReportState } from './receipts.ts';
 export interface SubmitPart {
   /** Ours, unique per submit: `msg_…/1`. Providers that can carry it return it in their delivery reports. */
   reference: string;
+  channel: Channel;
   /** MSISDN in E.164 with plus. */
   destination: string;
   sender: string | null;
   encoding: Encoding;
   text: string;
+  /** What the channel has beside the text, for all parts; null: nothing. */
+  content: object | null;
   /** From 1; 1 for a whole message. */
   part: number;
   /** Of the message. */

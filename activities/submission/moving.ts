@@ -27,7 +27,7 @@ export async function moveOn(
   if (!blip && hasRested(moves)) {
     const next = orderRoutes(now, {
       ...{ key: message.id, msisdn: message.recipient, accountId: message.accountId },
-      ...{ type: 'sms', priority: message.priority },
+      ...{ type: message.channel, priority: message.priority },
     }).find(
       (name) => name !== provider.name && now.routes.some((route) => route.name === name && route.working),
     );

@@ -2,7 +2,7 @@ import { Context, log } from '@temporalio/activity';
 import { partReference, WHOLE } from '../../db/incoming/receipts.ts';
 import { claimParts, type PartClaim } from '../../db/messages/parts.ts';
 import type { SubmittableMessage } from '../../db/messages/submissions.ts';
-import { splitIntoParts } from '../../domain/parts.ts';
+import { rulesOf } from '../../domain/channels.ts';
 import type { SubmitAnswer, SubmitPart } from '../../domain/submission.ts';
 import type { Provider, Withheld } from '../../providers/provider.ts';
 import { observeSubmit } from '../../telemetry/messageMetrics.ts';
@@ -18,8 +18,10 @@ export interface Piece {
 
 /** How a message is handed over: whole where the provider takes it so, else part by part. */
 export function piecesOf(message: SubmittableMessage, provider: Provider): Piece[] {
-  const { encoding, parts } = splitIntoParts(message.text);
+  const { encoding, parts } = rulesOf(message.channel).cutAs(message, message.cut);
   const common = {
+    channel: message.channel,
+    content: message.content,
     destination: message.recipient,
     sender: message.sender,
     encoding,

@@ -46,7 +46,7 @@ export async function openProvider(
       const answer = await provider.submit(
         {
           ...{ reference: `${id}/1`, destination: recipient, sender: SENDER, encoding: 'gsm7', text },
-          ...{ part: 1, parts: 1, concatReference: 1, priority: false },
+          ...{ part: 1, parts: 1, concatReference: 1, priority: false, channel: 'sms', content: null },
           expiresAt: new Date(Date.now() + VALID_MS),
         },
         () => Promise.resolve(true),

@@ -45,7 +45,7 @@ export async function eraseMessages(sql: Sql, ids: readonly string[], mask: Mask
      where m.id = any(${ids as string[]}) and ${isDecided(sql)} and not ${isOpen(sql)} and m.erased_at is null
      order by m.id for update`;
   await sql`
-    update messages m set recipient = e.recipient, text = '', erased_at = now()
+    update messages m set recipient = e.recipient, text = '', content = null, erased_at = now()
       from unnest(${rows.map(({ id }) => id)}::text[], ${rows.map(({ recipient }) => mask(recipient))}::text[])
              as e(id, recipient)
      where m.id = e.id`;

@@ -1,3 +1,4 @@
+import type { DomesticPrices } from '../../domain/channels.ts';
 import type { MessageRow } from '../../domain/records.ts';
 import type { CountryRates } from '../../domain/price.ts';
 import type { Quotas } from '../../domain/quotas.ts';
@@ -7,11 +8,10 @@ import { isOverdue } from '../money/statements.ts';
 import { isFree } from './idempotency.ts';
 
 /** What an account's sends are measured by; money in grosze net. */
-export interface SendTerms {
+export interface SendTerms extends DomesticPrices {
   /** The database's clock, epoch milliseconds: one clock decides for all API processes. */
   now: number;
   mode: 'test' | 'live';
-  price_per_part_grosze: number;
   country_rates: CountryRates;
   /** What may be spent: the balance, of a postpaid account with its credit limit. */
   available_grosze: number;
@@ -43,6 +43,8 @@ export interface Draft extends MessageRow {
   accepted_as: 'scheduled' | 'queued' | 'rejected';
   /** ISO 3166-1 alpha-2; null where the number belongs to none. */
   country: string | null;
+  /** How its content was cut when it was counted. */
+  cut: string;
   /** The tracked links in its text. */
   links: DraftLink[];
   /** The token of the opt-out link in its text where that link is still to be made; it is when the draft is accepted. */
@@ -93,7 +95,7 @@ export async function readSendTerms(
 ): Promise<SendTerms | null> {
   const [terms] = await sql<SendTerms[]>`
     select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now,
-           a.mode, a.price_per_part_grosze, a.country_rates, a.send_window, a.test_credits,
+           a.mode, a.price_per_part_grosze, a.price_per_mms_grosze, a.price_per_vms_grosze, a.country_rates, a.send_window, a.test_credits,
            a.balance_grosze + case when a.billing_mode = 'postpaid' then a.credit_limit_grosze else 0 end
              as available_grosze,
            (select s.name from senders s
@@ -160,11 +162,11 @@ function draftsOf(sql: Sql, drafts: readonly Draft[], condition: Fragment) {
   const rows = JSON.stringify(drafts);
   return sql`
     drafted as (
-      insert into messages (id, account_id, request_id, batched, type, status, accepted_as, recipient, country, sender,
-                            text, parts, cost_grosze, test_credits, priority, reference, send_at, expires_at,
+      insert into messages (id, account_id, request_id, batched, channel, status, accepted_as, recipient, country, sender,
+                            text, content, parts, cut, cost_grosze, test_credits, priority, reference, send_at, expires_at,
                             give_up_at, route, error_code, opt_out_token, created_at, updated_at)
-      select id, account_id, request_id, batched, type, 'draft', accepted_as, recipient, country, sender,
-             text, parts, cost_grosze, test_credits, priority, reference, send_at, expires_at,
+      select id, account_id, request_id, batched, channel, 'draft', accepted_as, recipient, country, sender,
+             text, content, parts, cut, cost_grosze, test_credits, priority, reference, send_at, expires_at,
              give_up_at, route, error_code, opt_out_token, created_at, created_at
         from jsonb_populate_recordset(null::messages, ${rows}::text::jsonb) ${condition}
       returning id

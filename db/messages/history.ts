@@ -39,6 +39,6 @@ export async function readMessage(sql: Sql, accountId: string, id: string): Prom
 }
 
 function columns(sql: Sql) {
-  return sql`id, type, status, recipient, sender, text, parts, cost_grosze, priority, reference, send_at, expires_at,
+  return sql`id, channel, status, recipient, sender, text, content, parts, cost_grosze, priority, reference, send_at, expires_at,
              delivered_at, error_code, created_at, updated_at`;
 }

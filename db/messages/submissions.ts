@@ -1,3 +1,4 @@
+import type { Channel } from '../../domain/channels.ts';
 import type { Sql } from '../connection.ts';
 import { activeEntry } from '../incoming/blacklist.ts';
 import { pendingEvents } from './statusEvents.ts';
@@ -11,6 +12,7 @@ export interface ReleasedMessage {
   accountStatus: AccountStatus;
   /** It is still scheduled, as its account may not send. */
   kept: boolean;
+  channel: Channel;
   recipient: string;
   priority: boolean;
   /** The route it was meant for when it was accepted. */
@@ -29,7 +31,7 @@ export async function releaseScheduled(sql: Sql, messageId: string): Promise<Rel
        where m.id = ${messageId} and m.status = 'scheduled' and a.id = m.account_id and a.status = 'active'
       returning m.id
     )
-    select m.account_id as "accountId", a.status as "accountStatus", m.recipient, m.priority, m.route,
+    select m.account_id as "accountId", a.status as "accountStatus", m.channel, m.recipient, m.priority, m.route,
            m.status = 'scheduled' and not exists (select from released) as kept
       from messages m join accounts a on a.id = m.account_id
      where m.id = ${messageId} and m.status <> 'draft'`;
@@ -48,10 +50,15 @@ export interface SubmittableMessage {
   requestId: string;
   status: string;
   submission: string;
+  channel: Channel;
   recipient: string;
   sender: string | null;
   text: string;
+  /** What the channel has beside the text. */
+  content: object | null;
   parts: number;
+  /** How it was cut when it was accepted; null where nobody has said. */
+  cut: string | null;
   priority: boolean;
   /** The route it is to take now. */
   route: string;
@@ -71,7 +78,7 @@ export interface SubmittableMessage {
 export async function openSubmission(sql: Sql, messageId: string): Promise<SubmittableMessage | null> {
   const [message] = await sql<(SubmittableMessage & { concatReference: number | null })[]>`
     select m.id, m.account_id as "accountId", a.status as "accountStatus", m.request_id as "requestId", m.status,
-           m.submission, m.recipient, m.sender, m.text, m.parts, m.priority, m.route,
+           m.submission, m.channel, m.recipient, m.sender, m.text, m.content, m.parts, m.cut, m.priority, m.route,
            m.concat_reference as "concatReference", m.give_up_at as "giveUpAt",
            ${pendingEvents(sql, messageId)} as events,
            exists (select from paused_messages p where p.message_id = m.id) as paused,

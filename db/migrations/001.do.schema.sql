@@ -287,7 +287,7 @@ create table messages (
   account_id text collate "C" not null references accounts,
   request_id text collate "C" not null,
   batched boolean not null default false,
-  type text not null default 'sms' check (type in ('sms', 'mms', 'vms')),
+  channel text not null default 'sms' check (channel in ('sms', 'mms', 'vms')),
   -- draft: written, not yet charged; invisible to every read, and deleted where the request is refused
   status text not null default 'draft' check (status in ('draft', 'scheduled', 'queued', 'sent', 'delivered',
     'undelivered', 'failed', 'rejected', 'expired', 'cancelled')),
@@ -296,7 +296,11 @@ create table messages (
   country text, -- ISO 3166-1 alpha-2; null where the number belongs to none
   sender text,
   text text not null,
+  content jsonb, -- what the channel has beside the text; null: nothing
   parts smallint not null check (parts > 0),
+  -- How it was counted and cut when it was accepted, as its channel writes it: so it is submitted, whatever a later release
+  -- would make of it.
+  cut text,
   cost_grosze bigint not null check (cost_grosze >= 0),
   test_credits smallint not null default 0 check (test_credits >= 0),
   priority boolean not null default false,
@@ -326,7 +330,7 @@ create index messages_waiting on messages (route) where status = 'queued';
 -- All that a report reads of a message: its period is one stretch of this index, in the order of message_effects, and the
 -- table of the messages is left alone.
 create index messages_reports on messages (account_id, created_at, id)
-  include (cost_grosze, delivered_at, send_at, parts, test_credits, status, type, sender, country, reference)
+  include (cost_grosze, delivered_at, send_at, parts, test_credits, status, channel, sender, country, reference)
   where status <> 'draft';
 
 -- The transitions of domain/statuses.ts; a test compares the two.

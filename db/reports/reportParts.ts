@@ -30,7 +30,7 @@ export function shown(sql: Sql, { accountId, from, until, filter }: ReportQuery)
     ${country === null ? sql`` : sql`and m.country = ${country}`}
     ${reference === null ? sql`` : sql`and m.reference = ${reference}`}
     ${status === null ? sql`` : sql`and m.status = ${status}`}
-    ${type === null ? sql`` : sql`and m.type = ${type}`}`;
+    ${type === null ? sql`` : sql`and m.channel = ${type}`}`;
 }
 
 /**

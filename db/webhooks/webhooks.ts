@@ -55,7 +55,7 @@ export async function loadEvent(sql: Sql, eventId: string): Promise<WebhookEvent
 /** The message that an event speaks of, as it is now. */
 export async function eventMessage(sql: Sql, messageId: string): Promise<MessageRow> {
   const [message] = await sql<MessageRow[]>`
-    select id, type, status, recipient, sender, text, parts, cost_grosze, priority, reference, send_at, expires_at,
+    select id, channel, status, recipient, sender, text, content, parts, cost_grosze, priority, reference, send_at, expires_at,
            delivered_at, error_code, created_at, updated_at
       from messages where id = ${messageId}`;
   if (!message) throw new Error(`message ${messageId} vanished`);

@@ -16,37 +16,41 @@ export async function draftMessages(
   const { sql, shortUrl } = services;
   const linksOf = await ownLinks(sql, caller.accountId, sender, wording, shortUrl, msisdns);
   const now = new Date(terms.now);
-  return plan.messages.map(({ id, route, recipient, values, parts, rejected, rejection, costGrosze }) => {
-    // As long as the samples that the plan measured.
-    const links = linksOf(recipient.msisdn);
-    const acceptedAs = rejected ? 'rejected' : timing.acceptedAs;
-    return {
-      id,
-      account_id: caller.accountId,
-      request_id: requestId,
-      batched: plan.batched,
-      type: 'sms',
-      status: acceptedAs,
-      accepted_as: acceptedAs,
-      recipient: recipient.msisdn,
-      country: countryOf(recipient.msisdn),
-      sender,
-      text: render(wording.pieces, { values, ...links }),
-      parts,
-      links: links.tracked,
-      opt_out_token: rejected ? null : links.newOptOut,
-      cost_grosze: costGrosze,
-      test_credits: terms.mode === 'test' && !rejected ? 1 : 0,
-      priority: plan.priority,
-      reference: input.reference ?? null,
-      send_at: rejected ? null : timing.sendAt,
-      expires_at: timing.expiresAt,
-      give_up_at: timing.giveUpAt,
-      route,
-      delivered_at: null,
-      error_code: rejection,
-      created_at: now,
-      updated_at: now,
-    };
-  });
+  return plan.messages.map(
+    ({ id, route, recipient, values, parts, cut, rejected, rejection, costGrosze }) => {
+      // As long as the samples that the plan measured.
+      const links = linksOf(recipient.msisdn);
+      const acceptedAs = rejected ? 'rejected' : timing.acceptedAs;
+      return {
+        id,
+        account_id: caller.accountId,
+        request_id: requestId,
+        batched: plan.batched,
+        channel: plan.channel,
+        status: acceptedAs,
+        accepted_as: acceptedAs,
+        recipient: recipient.msisdn,
+        country: countryOf(recipient.msisdn),
+        sender,
+        text: render(wording.pieces, { values, ...links }),
+        content: null,
+        parts,
+        cut,
+        links: links.tracked,
+        opt_out_token: rejected ? null : links.newOptOut,
+        cost_grosze: costGrosze,
+        test_credits: terms.mode === 'test' && !rejected ? 1 : 0,
+        priority: plan.priority,
+        reference: input.reference ?? null,
+        send_at: rejected ? null : timing.sendAt,
+        expires_at: timing.expiresAt,
+        give_up_at: timing.giveUpAt,
+        route,
+        delivered_at: null,
+        error_code: rejection,
+        created_at: now,
+        updated_at: now,
+      };
+    },
+  );
 }

@@ -1,6 +1,7 @@
 import { readSendTerms, type SendTerms } from '../../db/messages/drafts.ts';
 import { newId } from '../../db/ids.ts';
 import { blacklistReason, type ErrorCode } from '../../domain/reasons.ts';
+import { type Channel, DEFAULT_CHANNEL, rulesOf } from '../../domain/channels.ts';
 import { messageCost, pricePerPart } from '../../domain/price.ts';
 import { orderRoutes, type Routing, type Traffic } from '../../domain/routing.ts';
 import type { Asked } from '../asked.ts';
@@ -19,6 +20,7 @@ const NOBODY = 'none';
 export interface Plan {
   /** Answered with a list: `to` was an array or a group. */
   batched: boolean;
+  channel: Channel;
   terms: SendTerms;
   sender: string;
   timing: Timing;
@@ -52,7 +54,8 @@ export async function planMessages(asked: Asked<SendInput>): Promise<Plan> {
   const { input, caller, services, pace } = asked;
   const { sql } = services;
   const read = readRecipients(input.to);
-  const wording = await findWording(sql, caller.accountId, input);
+  const channel = input.channel ?? DEFAULT_CHANNEL;
+  const wording = await findWording(sql, caller.accountId, input, channel);
   const recipients = await expandRecipients(sql, caller.accountId, read);
   const msisdns = recipients.map(({ msisdn }) => msisdn);
   const terms = await readSendTerms(sql, caller.accountId, input.from ?? null, msisdns);
@@ -71,10 +74,11 @@ export async function planMessages(asked: Asked<SendInput>): Promise<Plan> {
     const values = valuesOf(recipient.msisdn);
     const text = personalText(wording, recipient, values, links);
     const rejected = blacklisted.has(recipient.msisdn);
-    const perPartGrosze = perPart(recipient.msisdn, priority, terms);
+    const perPartGrosze = perPart(channel, recipient.msisdn, priority, terms);
     const costGrosze = rejected ? 0 : messageCost(text.parts, perPartGrosze);
     const id = newId('msg');
     const route = routeOf(routing, {
+      type: channel,
       key: id,
       msisdn: recipient.msisdn,
       accountId: caller.accountId,
@@ -93,7 +97,7 @@ export async function planMessages(asked: Asked<SendInput>): Promise<Plan> {
       route: route ?? NOBODY,
     };
   });
-  return { batched: read.batched, terms, sender, timing, priority, wording, messages };
+  return { batched: read.batched, channel, terms, sender, timing, priority, wording, messages };
 }
 
 /**
@@ -111,8 +115,8 @@ export function totalCost(messages: readonly PlannedMessage[]): number {
   return messages.reduce((sum, { costGrosze }) => sum + costGrosze, 0);
 }
 
-function routeOf(routing: Routing, traffic: Omit<Traffic, 'type'>): string | null {
-  return orderRoutes(routing, { ...traffic, type: 'sms' })[0] ?? null;
+function routeOf(routing: Routing, traffic: Traffic): string | null {
+  return orderRoutes(routing, traffic)[0] ?? null;
 }
 
 // Destinations outside the EU need availability confirmation (v2.3.0, Send, rule 4): available is where a route leads.
@@ -129,9 +133,9 @@ function timingOf(input: SendInput, terms: SendTerms): Timing {
   return findTiming(asked, terms.now);
 }
 
-function perPart(msisdn: string, priority: boolean, terms: SendTerms): number {
-  const { price_per_part_grosze: domesticGrosze, country_rates: countryRates } = terms;
-  return pricePerPart({ msisdn, priority, domesticGrosze, countryRates });
+function perPart(channel: Channel, msisdn: string, priority: boolean, terms: SendTerms): number {
+  const domesticGrosze = rulesOf(channel).domesticPrice(terms);
+  return pricePerPart({ channel, msisdn, priority, domesticGrosze, countryRates: terms.country_rates });
 }
 
 // The operator's default sender is everybody's; any other has to be active on the account's own list.

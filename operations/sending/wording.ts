@@ -1,7 +1,7 @@
 import { contactsOf, type ContactValues } from '../../db/contacts/contacts.ts';
 import type { Sql } from '../../db/connection.ts';
 import { readTemplate } from '../../db/messages/templates.ts';
-import { MAX_PARTS, splitIntoParts, type Encoding } from '../../domain/parts.ts';
+import { type Channel, type Measure, rulesOf } from '../../domain/channels.ts';
 import {
   fillIn,
   LINK_ADDRESSES_MAX,
@@ -21,6 +21,7 @@ import { Refused } from '../../domain/refusals.ts';
 /** What a request says, before it is said to anybody in particular. */
 export interface Wording {
   pieces: Piece[];
+  channel: Channel;
   /** The field of the request that the text comes from; what is wrong with the text is wrong with it. */
   field: 'text' | 'template_id';
 }
@@ -32,10 +33,8 @@ export interface PersonalLinks {
 }
 
 /** One recipient's text. */
-export interface PersonalText {
+export interface PersonalText extends Measure {
   text: string;
-  encoding: Encoding;
-  parts: number;
 }
 
 /**
@@ -43,8 +42,13 @@ export interface PersonalText {
  * (v2.3.0, Send, fields `text`, `template_id`, `params`; rule 5).
  * @throws Refused naming `text`, `template_id` or `params`
  */
-export async function findWording(sql: Sql, accountId: string, request: SendInput): Promise<Wording> {
-  const wording = await writtenOrTemplate(sql, accountId, request);
+export async function findWording(
+  sql: Sql,
+  accountId: string,
+  request: SendInput,
+  channel: Channel,
+): Promise<Wording> {
+  const wording = { channel, ...(await writtenOrTemplate(sql, accountId, request, channel)) };
   const { pieces, field } = wording;
   refuseMalformed(pieces, field);
   if (linkAddresses(pieces).length > LINK_ADDRESSES_MAX)
@@ -53,11 +57,16 @@ export async function findWording(sql: Sql, accountId: string, request: SendInpu
     throw new Refused({ reason: 'placeholders_too_many', limit: PLACEHOLDERS_MAX }, field);
   // What is too long without its placeholders need not be written out for each recipient.
   const bare = pieces.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('');
-  measure(bare, field, null);
+  measure(wording, bare, null);
   return wording;
 }
 
-async function writtenOrTemplate(sql: Sql, accountId: string, request: SendInput): Promise<Wording> {
+async function writtenOrTemplate(
+  sql: Sql,
+  accountId: string,
+  request: SendInput,
+  channel: Channel,
+): Promise<Omit<Wording, 'channel'>> {
   const { text, template_id: templateId, params } = request;
   if (templateId === undefined) {
     if (params !== undefined) throw new Refused({ reason: 'params_without_template' }, 'params');
@@ -67,7 +76,7 @@ async function writtenOrTemplate(sql: Sql, accountId: string, request: SendInput
   const values = paramsByKey(params ?? {});
   const template = await readTemplate(sql, accountId, templateId);
   if (template === null) throw new Refused({ reason: 'template_unknown' }, 'template_id');
-  if (template.type !== 'sms') throw new Refused({ reason: 'template_not_sms' }, 'template_id');
+  if (template.type !== channel) throw new Refused({ reason: 'template_not_sms' }, 'template_id');
   return { pieces: fillIn(parsePlaceholders(template.body), values), field: 'template_id' };
 }
 
@@ -115,23 +124,25 @@ function valuesOf({ first_name, last_name, email, fields }: ContactValues): Map<
  * @throws Refused when nothing but blanks is left, or too much
  */
 export function personalText(
-  { pieces, field }: Wording,
+  wording: Wording,
   recipient: Recipient,
   values: ReadonlyMap<string, string>,
   links: PersonalLinks,
 ): PersonalText {
+  const { pieces, field } = wording;
   const text = render(pieces, { values, ...links });
   if (text.trim() === '') {
     // Blank as it was written, or by what stands in place of its placeholders.
     const written = pieces.every(({ kind }) => kind === 'text');
     throw new Refused({ reason: written ? 'text_blank' : 'text_empty', index: recipient.index }, field);
   }
-  return { text, ...measure(text, field, recipient.index) };
+  return { text, ...measure(wording, text, recipient.index) };
 }
 
-function measure(text: string, field: string, index: number | null): { encoding: Encoding; parts: number } {
-  const { encoding, parts } = splitIntoParts(text);
-  if (parts.length > MAX_PARTS)
-    throw new Refused({ reason: 'text_too_long', parts: parts.length, limit: MAX_PARTS, index }, field);
-  return { encoding, parts: parts.length };
+function measure({ channel, field }: Wording, text: string, index: number | null): Measure {
+  const { maxParts: limit, measure: measured } = rulesOf(channel);
+  const found = measured({ text, content: null });
+  if (found.parts > limit)
+    throw new Refused({ reason: 'text_too_long', parts: found.parts, limit, index }, field);
+  return found;
 }

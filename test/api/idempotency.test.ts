@@ -211,7 +211,15 @@ describe('a process that died in the middle', () => {
     const now = new Date();
     const sendAt = new Date(later);
     const draft: Draft = {
-      ...{ id: newId('msg'), account_id: id, request_id: requestId, batched: false, type: 'sms', text: 'x' },
+      ...{
+        id: newId('msg'),
+        account_id: id,
+        request_id: requestId,
+        batched: false,
+        channel: 'sms',
+        text: 'x',
+      },
+      ...{ content: null, cut: 'gsm7' },
       ...{ status: 'scheduled', accepted_as: 'scheduled', recipient: '+48500100200', sender: null, parts: 1 },
       ...{
         cost_grosze: 10,

@@ -15,7 +15,7 @@ const RUNS = { seed: 15, numRuns: 500 };
 const RATES: CountryRates = { '4': { sms: 1 }, '49': { sms: 25, mms: 90, vms: 60 }, '49151': { sms: 31 } };
 
 function price(msisdn: string, countryRates: CountryRates = {}, priority = false): number {
-  return pricePerPart({ msisdn, priority, domesticGrosze: 15, countryRates });
+  return pricePerPart({ channel: 'sms', msisdn, priority, domesticGrosze: 15, countryRates });
 }
 
 describe('the price of one part', () => {

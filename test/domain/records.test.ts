@@ -7,7 +7,8 @@ import { type MessageRow, messageRecord } from '../../domain/records.ts';
 const [CREATED, LATER] = [new Date('2026-01-05T10:00:00Z'), new Date('2026-01-05T11:30:00.5Z')];
 
 const MESSAGE: MessageRow = {
-  ...{ id: 'msg_1', type: 'sms', status: 'sent', recipient: '+48500100200', sender: 'SKLEP', text: 'Cześć' },
+  ...{ id: 'msg_1', channel: 'sms', status: 'sent', recipient: '+48500100200', sender: 'SKLEP' },
+  ...{ text: 'Cześć', content: null },
   ...{ parts: 2, cost_grosze: 30, priority: true, reference: 'zam-1' },
   ...{ send_at: null, expires_at: null, delivered_at: null, error_code: null },
   ...{ created_at: CREATED, updated_at: LATER },

@@ -46,7 +46,7 @@ export const MAINTENANCE_CHANGES: readonly Change[] = [
   {
     name: 'retention leaves texts',
     file: 'db/maintenance/retention.ts',
-    from: "set recipient = e.recipient, text = '', erased_at",
+    from: "set recipient = e.recipient, text = '', content = null, erased_at",
     to: 'set recipient = e.recipient, erased_at',
     tests: TESTS,
   },

@@ -3,6 +3,13 @@ import type { Change } from './changes.ts';
 /** Faults in the way of a message. */
 export const MESSAGE_CHANGES: readonly Change[] = [
   {
+    name: 'a message is cut anew when it is submitted',
+    file: 'activities/submission.ts',
+    from: 'cutAs(message, message.cut)',
+    to: 'cutAs(message, null)',
+    tests: ['test/operations/otherChannel.test.ts'],
+  },
+  {
     name: 'a report by its id finds a message of any route',
     file: 'db/incoming/receipts.ts',
     from: 'where c.route = r.route and c.provider_message_id = ${id}',

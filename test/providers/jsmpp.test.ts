@@ -64,6 +64,8 @@ describe.each(['SMPPServerSimulator', 'StressServer'] as const)('jSMPP %s', (pro
             part: index + 1,
             parts: parts.length,
             concatReference: numbers,
+            channel: 'sms',
+            content: null,
             priority,
             expiresAt: new Date(Date.now() + 3_600_000),
           },

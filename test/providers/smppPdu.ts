@@ -25,6 +25,8 @@ export function submitPart(given: Partial<SubmitPart> = {}): SubmitPart {
       part: 1,
       parts: 1,
       concatReference: 7,
+      channel: 'sms',
+      content: null,
       priority: false,
       expiresAt: new Date('2026-11-24T12:00:00Z'),
     },

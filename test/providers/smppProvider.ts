@@ -100,6 +100,8 @@ export function part(number = 0, more: Partial<SubmitPart> = {}): SubmitPart {
     part: 1,
     parts: 1,
     concatReference: number,
+    channel: 'sms',
+    content: null,
     priority: false,
     expiresAt: new Date(Date.now() + 3_600_000),
     ...more,

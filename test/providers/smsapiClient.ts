@@ -101,6 +101,8 @@ export function sms(over: Partial<SubmitPart> = {}): SubmitPart {
     part: 1,
     parts: 1,
     concatReference: 1,
+    channel: 'sms',
+    content: null,
     priority: false,
     expiresAt: new Date(Date.now() + 24 * 3_600_000),
     ...over,

@@ -12,7 +12,7 @@ import { type Database, openDatabase } from '../../db/connection.ts';
 import { encrypt } from '../../db/encryption.ts';
 import { newId } from '../../db/ids.ts';
 import { migrate } from '../../db/migrate.ts';
-import { countParts } from '../../domain/parts.ts';
+import { rulesOf } from '../../domain/channels.ts';
 import { searchAttributesOf } from '../../bin/searchAttributes.ts';
 import { installRuntime } from '../../worker/runtime.ts';
 import { startWorker } from '../../worker/worker.ts';
@@ -223,11 +223,12 @@ export async function startPipeline(
         giveUpAt,
         priority: false,
       };
+      const { parts, cut } = rulesOf('sms').measure({ text, content: null });
       await sql`
-        insert into messages (id, account_id, request_id, accepted_as, recipient, sender, text, parts, cost_grosze,
-                              test_credits, send_at, give_up_at, route)
+        insert into messages (id, account_id, request_id, accepted_as, recipient, sender, text, parts, cut,
+                              cost_grosze, test_credits, send_at, give_up_at, route)
         values (${message.id}, ${account}, ${message.requestId}, ${sendAt === null ? 'queued' : 'scheduled'},
-                ${'+48500100' + ending}, 'TEST', ${text}, ${countParts(text)}, ${cost}, ${testCredits},
+                ${'+48500100' + ending}, 'TEST', ${text}, ${parts}, ${cut}, ${cost}, ${testCredits},
                 ${sendAt === null ? null : new Date(sendAt)}, ${new Date(giveUpAt)}, ${route})`;
       return message;
     },

@@ -204,7 +204,7 @@ export const RESOURCE_CHANGES: readonly Change[] = [
   {
     name: 'a template for voice is sent as an SMS',
     file: 'operations/sending/wording.ts',
-    from: "template.type !== 'sms'",
+    from: 'template.type !== channel',
     to: "template.type === 'mms'",
     tests: ['test/api/personalisation.test.ts'],
     only: 'refuse what does not fit',

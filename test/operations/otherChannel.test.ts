@@ -1,0 +1,173 @@
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { messageActivities } from '../../activities/messages.ts';
+import { submissionActivities } from '../../activities/submission.ts';
+import type { Database } from '../../db/connection.ts';
+import { newId } from '../../db/ids.ts';
+import { writeDrafts } from '../../db/messages/drafts.ts';
+import { readMessage } from '../../db/messages/history.ts';
+import { chargeRequest } from '../../db/money/billing.ts';
+import { declareChannel } from '../../domain/channels.ts';
+import { messageRecord } from '../../domain/records.ts';
+import type { Traffic } from '../../domain/routing.ts';
+import type { SubmitPart } from '../../domain/submission.ts';
+import type { Asked } from '../../operations/asked.ts';
+import { newPace } from '../../operations/pace.ts';
+import { draftMessages } from '../../operations/sending/draftMessages.ts';
+import type { SendInput } from '../../operations/sending/input.ts';
+import { planMessages } from '../../operations/sending/plan.ts';
+import { createPacer } from '../../pipeline/pacing.ts';
+import type { Provider } from '../../providers/provider.ts';
+import { startDatabase } from '../support/database.ts';
+
+/** What was asked to be carried. No kind of provider carries this channel: here one route takes it. */
+const asked = vi.hoisted((): Traffic[] => []);
+vi.mock('../../domain/routing.ts', async (original) => ({
+  ...(await original<object>()),
+  orderRoutes: (_: unknown, traffic: Traffic) => {
+    asked.push(traffic);
+    return ['voice'];
+  },
+}));
+
+/** What is said aloud, billed by every five words. */
+interface Speech {
+  words: string[];
+}
+
+const WORDS_A_PART = 5;
+
+declareChannel<Speech>({
+  channel: 'vms',
+  maxParts: 4,
+  domesticPrice: (prices) => prices.price_per_vms_grosze,
+  read: ({ text }) => ({ words: text.split(' ') }),
+  measure: ({ words }) => ({
+    encoding: 'ucs2',
+    parts: Math.ceil(words.length / WORDS_A_PART),
+    cut: String(WORDS_A_PART),
+  }),
+  cutAs: ({ words }, cut) => ({
+    encoding: 'ucs2',
+    parts: Array.from({ length: Math.ceil(words.length / Number(cut)) }, (_, index) =>
+      words.slice(index * Number(cut), (index + 1) * Number(cut)).join(' '),
+    ),
+  }),
+  show: ({ words }) => ({ text: words.join(' '), subject: `${words.length} words` }),
+});
+
+const ACCOUNT = newId('cl');
+const TEXT = 'jeden dwa trzy cztery pięć sześć siedem';
+
+let sql: Database;
+let stop: () => Promise<void>;
+beforeAll(async () => {
+  ({ sql, stop } = await startDatabase());
+  await sql`
+    insert into accounts (id, name, mode, price_per_part_grosze, price_per_vms_grosze, country_rates)
+    values (${ACCOUNT}, 'Voice', 'live', 15, 40, '{"49": {"sms": 1, "vms": 70}}'::text::jsonb)`;
+  await sql`insert into ledger_entries (account_id, kind, amount_grosze) values (${ACCOUNT}, 'opening', 1000)`;
+  await sql`insert into routes (name, kind) values ('voice', 'simulator')`;
+});
+afterAll(() => stop());
+
+function sending(input: SendInput): Asked<SendInput> {
+  const services = {
+    sql,
+    routing: () => Promise.resolve({ routes: [], rules: [] }),
+    settings: { DEFAULT_SENDER: 'GONIEC' },
+    shortUrl: 'https://gnc.example',
+  };
+  const caller = { accountId: ACCOUNT, accountMode: 'live', keyMode: 'live' };
+  const request = { requestId: newId('req'), receivedAt: Date.now(), pace: newPace(), input };
+  return { ...request, services, caller } as unknown as Asked<SendInput>;
+}
+
+async function submitted(id: string): Promise<SubmitPart[]> {
+  const parts: SubmitPart[] = [];
+  const provider = {
+    name: 'voice',
+    takesWhole: false,
+    async submit(part: SubmitPart, leave: () => Promise<boolean>) {
+      if (!(await leave())) return { kind: 'withheld' as const };
+      parts.push(part);
+      return { kind: 'accepted' as const, providerMessageId: part.reference };
+    },
+  } as unknown as Provider;
+  const steps = submissionActivities({
+    ...{ sql, provider, pacer: createPacer(sql, 'voice', null) },
+    routing: () => Promise.reject(new Error('nobody asks for another route')),
+    applyReports: () => Promise.resolve(),
+    onAnswer: () => undefined,
+  });
+  expect(await new MockActivityEnvironment().run(() => steps.submit(id, { moves: 0 }))).toMatchObject({
+    status: 'sent',
+  });
+  return parts;
+}
+
+test('a channel that the core does not know is counted, priced, routed, charged, submitted and shown by its own rules', async () => {
+  const request = sending({ channel: 'vms', to: ['+48500100200', '+4915112345678'], text: TEXT });
+  const plan = await planMessages(request);
+  expect(plan.messages.map(({ parts, costGrosze }) => [parts, costGrosze])).toEqual([
+    [2, 80],
+    [2, 140],
+  ]);
+  const drafts = await draftMessages(request, plan);
+  await writeDrafts(sql, drafts);
+  expect(await chargeRequest(sql, request.requestId)).toEqual({ accepted: true });
+  const [{ balance } = { balance: 0 }] = await sql<{ balance: number }[]>`
+    select balance_grosze as balance from accounts where id = ${ACCOUNT}`;
+  expect(balance).toBe(780);
+
+  const { id } = drafts[0]!;
+  expect(await submitted(id)).toMatchObject([
+    { channel: 'vms', part: 1, parts: 2, text: 'jeden dwa trzy cztery pięć' },
+    { channel: 'vms', part: 2, parts: 2, text: 'sześć siedem' },
+  ]);
+  const row = await readMessage(sql, ACCOUNT, id);
+  expect(messageRecord(row!)).toMatchObject({ type: 'vms', parts: 2, text: TEXT, subject: '7 words' });
+  expect(new Set(asked.map(({ type }) => type))).toEqual(new Set(['vms']));
+});
+
+test('what is too long for it is refused by its own measure', async () => {
+  const text = Array.from({ length: 21 }, () => 'raz').join(' ');
+  await expect(planMessages(sending({ channel: 'vms', to: '+48500100200', text }))).rejects.toMatchObject({
+    refusal: { reason: 'text_too_long', parts: 5, limit: 4 },
+  });
+});
+
+test('its scheduled message asks for a route of its own when its time comes', async () => {
+  const inAnHour = Date.now() + 3_600_000;
+  const request = sending({ channel: 'vms', to: '+48500100200', text: 'raz', send_at: inAnHour });
+  const drafts = await draftMessages(request, await planMessages(request));
+  await writeDrafts(sql, drafts);
+  await chargeRequest(sql, request.requestId);
+  asked.length = 0;
+  const activities = messageActivities(sql, () => Promise.resolve({ routes: [], rules: [] }));
+  expect(await activities.release(drafts[0]!.id)).toEqual({ route: 'voice' });
+  expect(asked).toMatchObject([{ type: 'vms' }]);
+});
+
+test('a message is submitted as it was cut and billed when it was accepted, though it would be cut in another way now', async () => {
+  const text = 'Zażółć gęślą jaźń';
+  const request = sending({ to: '+48500100200', text });
+  const [draft] = await draftMessages(request, await planMessages(request));
+  expect(draft).toMatchObject({ channel: 'sms', parts: 1, cut: 'ucs2', cost_grosze: 15 });
+  // As a release would have done it that put six characters into a part.
+  await writeDrafts(sql, [{ ...draft!, parts: 3, cut: 'ucs2:6,12', cost_grosze: 45 }]);
+  await chargeRequest(sql, request.requestId);
+  const parts = await submitted(draft!.id);
+  expect(parts.map((part) => [part.text, part.encoding, part.part, part.parts])).toEqual([
+    ['Zażółć', 'ucs2', 1, 3],
+    [' gęślą', 'ucs2', 2, 3],
+    [' jaźń', 'ucs2', 3, 3],
+  ]);
+  const [entry] = await sql`select amount_grosze from ledger_entries where subject_id = ${draft!.id}`;
+  expect(entry).toEqual({ amount_grosze: -45 });
+  expect(await readMessage(sql, ACCOUNT, draft!.id)).toMatchObject({
+    status: 'sent',
+    parts: 3,
+    cost_grosze: 45,
+  });
+});
