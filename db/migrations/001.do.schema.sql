@@ -522,8 +522,9 @@ create index ledger_lookups on ledger_entries (account_id, created_at) where sub
 create trigger ledger_append_only before update or delete or truncate on ledger_entries
   for each statement execute function refuse_change();
 
--- The balance moves here and nowhere else, in the statement that writes the entries.
-create function post_ledger_entries() returns trigger language plpgsql as $$
+-- The balance moves here and nowhere else, in the statement that writes the entries. A plan that was made while the tables had few
+-- rows is kept by its connection: reading them from end to end for each entry, it would take seconds for a large request.
+create function post_ledger_entries() returns trigger language plpgsql set enable_seqscan = off as $$
 begin
   if exists (
     select from posted p

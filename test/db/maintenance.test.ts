@@ -185,6 +185,7 @@ describe('retention', () => {
 
   test('takes texts and numbers out, and leaves what is counted', async () => {
     const ended = await message('delivered', 50, { delivered_at: new Date(Date.now() - 50 * DAY) });
+    await sql()`update messages set content = '{"subject": "Poufne"}'::text::jsonb where id = ${ended}`;
     const open = await message('scheduled', 50);
     const young = await message('delivered', 30);
     const reply = idOf('in', 50);
@@ -224,6 +225,7 @@ describe('retention', () => {
     expect(messageRecord(rows.get(ended)!)).toMatchObject({
       ...{ to: '+48*****200', text: '', status: 'delivered', parts: 1, cost_grosze: 15 },
     });
+    expect(rows.get(ended)!.content).toBeNull();
     expect(rows.get(open)).toMatchObject({ recipient: '+48500100200', text: 'Poufne' });
     expect(rows.get(young)).toMatchObject({ recipient: '+48500100200', text: 'Poufne' });
     const [kept] =
