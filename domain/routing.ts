@@ -1,4 +1,4 @@
-import type { Channel } from './channels.ts';
+import { type Channel, CHANNELS } from './channels.ts';
 
 /** What a route carries: messages by type, and number look-ups. */
 export type RouteTraffic = Channel | 'hlr';
@@ -88,28 +88,29 @@ export function orderRoutes({ routes, rules }: Routing, traffic: Traffic): strin
  */
 export function hasReserve({ routes, rules }: Routing, name: string): boolean {
   const own = rules.filter(({ route }) => route === name);
+  const both = (mine: RouteRule, other: RouteRule, traits: RouteTraits): boolean =>
+    CHANNELS.some((channel) => traits.carries.includes(channel) && overlap(channel, mine, other));
   return routes.some(
     (other) =>
       other.name !== name &&
       other.state === 'active' &&
       other.working &&
-      other.carries.includes('sms') &&
       rules.some(
         (rule) =>
           rule.route === other.name &&
           (!other.simulated || rule.accountId !== null) &&
-          own.some((mine) => overlap(mine, rule)),
+          own.some((mine) => both(mine, rule, other)),
       ),
   );
 }
 
-function overlap(a: RouteRule, b: RouteRule): boolean {
+function overlap(channel: Channel, a: RouteRule, b: RouteRule): boolean {
   const meet = <T>(one: T | null, other: T | null): boolean =>
     one === null || other === null || one === other;
-  const forSms = ({ type }: RouteRule): boolean => type === null || type === 'sms';
+  const admitsIt = ({ type }: RouteRule): boolean => type === null || type === channel;
   return (
-    forSms(a) &&
-    forSms(b) &&
+    admitsIt(a) &&
+    admitsIt(b) &&
     (a.prefix.startsWith(b.prefix) || b.prefix.startsWith(a.prefix)) &&
     meet(a.accountId, b.accountId) &&
     meet(a.priority, b.priority)

@@ -144,6 +144,7 @@ describe('its provider', () => {
   const part: SubmitPart = {
     ...{ reference: 'msg_1/1', destination: '+48500100200', sender: null, encoding: 'gsm7', text: 'Hej' },
     ...{ part: 1, parts: 1, concatReference: 0, priority: false, expiresAt: new Date() },
+    ...{ channel: 'sms', content: null },
   };
   const around = {
     stores: {

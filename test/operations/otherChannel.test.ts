@@ -1,5 +1,5 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { messageActivities } from '../../activities/messages.ts';
 import { submissionActivities } from '../../activities/submission.ts';
 import type { Database } from '../../db/connection.ts';
@@ -9,7 +9,7 @@ import { readMessage } from '../../db/messages/history.ts';
 import { chargeRequest } from '../../db/money/billing.ts';
 import { declareChannel } from '../../domain/channels.ts';
 import { messageRecord } from '../../domain/records.ts';
-import type { Traffic } from '../../domain/routing.ts';
+import type { Routing } from '../../domain/routing.ts';
 import type { SubmitPart } from '../../domain/submission.ts';
 import type { Asked } from '../../operations/asked.ts';
 import { newPace } from '../../operations/pace.ts';
@@ -19,16 +19,6 @@ import { planMessages } from '../../operations/sending/plan.ts';
 import { createPacer } from '../../pipeline/pacing.ts';
 import type { Provider } from '../../providers/provider.ts';
 import { startDatabase } from '../support/database.ts';
-
-/** What was asked to be carried. No kind of provider carries this channel: here one route takes it. */
-const asked = vi.hoisted((): Traffic[] => []);
-vi.mock('../../domain/routing.ts', async (original) => ({
-  ...(await original<object>()),
-  orderRoutes: (_: unknown, traffic: Traffic) => {
-    asked.push(traffic);
-    return ['voice'];
-  },
-}));
 
 /** What is said aloud, billed by every five words. */
 interface Speech {
@@ -56,6 +46,20 @@ declareChannel<Speech>({
   show: ({ words }) => ({ text: words.join(' '), subject: `${words.length} words` }),
 });
 
+const shared = { kind: 'simulator', state: 'active', working: true, simulated: false } as const;
+const any = { prefix: '', accountId: null, type: null, priority: null, weight: 1 };
+/** One route carries the channel, and one does not. */
+const ROUTING: Routing = {
+  routes: [
+    { ...shared, name: 'voice', carries: ['vms'] },
+    { ...shared, name: 'texts', carries: ['sms'] },
+  ],
+  rules: [
+    { ...any, route: 'voice' },
+    { ...any, route: 'texts' },
+  ],
+};
+
 const ACCOUNT = newId('cl');
 const TEXT = 'jeden dwa trzy cztery pięć sześć siedem';
 
@@ -67,14 +71,14 @@ beforeAll(async () => {
     insert into accounts (id, name, mode, price_per_part_grosze, price_per_vms_grosze, country_rates)
     values (${ACCOUNT}, 'Voice', 'live', 15, 40, '{"49": {"sms": 1, "vms": 70}}'::text::jsonb)`;
   await sql`insert into ledger_entries (account_id, kind, amount_grosze) values (${ACCOUNT}, 'opening', 1000)`;
-  await sql`insert into routes (name, kind) values ('voice', 'simulator')`;
+  await sql`insert into routes (name, kind) values ('voice', 'simulator'), ('texts', 'simulator')`;
 });
 afterAll(() => stop());
 
 function sending(input: SendInput): Asked<SendInput> {
   const services = {
     sql,
-    routing: () => Promise.resolve({ routes: [], rules: [] }),
+    routing: () => Promise.resolve(ROUTING),
     settings: { DEFAULT_SENDER: 'GONIEC' },
     shortUrl: 'https://gnc.example',
   };
@@ -83,10 +87,10 @@ function sending(input: SendInput): Asked<SendInput> {
   return { ...request, services, caller } as unknown as Asked<SendInput>;
 }
 
-async function submitted(id: string): Promise<SubmitPart[]> {
+async function submitted(id: string, name = 'voice'): Promise<SubmitPart[]> {
   const parts: SubmitPart[] = [];
   const provider = {
-    name: 'voice',
+    name,
     takesWhole: false,
     async submit(part: SubmitPart, leave: () => Promise<boolean>) {
       if (!(await leave())) return { kind: 'withheld' as const };
@@ -95,7 +99,7 @@ async function submitted(id: string): Promise<SubmitPart[]> {
     },
   } as unknown as Provider;
   const steps = submissionActivities({
-    ...{ sql, provider, pacer: createPacer(sql, 'voice', null) },
+    ...{ sql, provider, pacer: createPacer(sql, name, null) },
     routing: () => Promise.reject(new Error('nobody asks for another route')),
     applyReports: () => Promise.resolve(),
     onAnswer: () => undefined,
@@ -127,7 +131,7 @@ test('a channel that the core does not know is counted, priced, routed, charged,
   ]);
   const row = await readMessage(sql, ACCOUNT, id);
   expect(messageRecord(row!)).toMatchObject({ type: 'vms', parts: 2, text: TEXT, subject: '7 words' });
-  expect(new Set(asked.map(({ type }) => type))).toEqual(new Set(['vms']));
+  expect(drafts.map(({ route }) => route)).toEqual(['voice', 'voice']);
 });
 
 test('what is too long for it is refused by its own measure', async () => {
@@ -143,10 +147,9 @@ test('its scheduled message asks for a route of its own when its time comes', as
   const drafts = await draftMessages(request, await planMessages(request));
   await writeDrafts(sql, drafts);
   await chargeRequest(sql, request.requestId);
-  asked.length = 0;
-  const activities = messageActivities(sql, () => Promise.resolve({ routes: [], rules: [] }));
+  await sql`update messages set route = 'texts' where id = ${drafts[0]!.id}`;
+  const activities = messageActivities(sql, () => Promise.resolve(ROUTING));
   expect(await activities.release(drafts[0]!.id)).toEqual({ route: 'voice' });
-  expect(asked).toMatchObject([{ type: 'vms' }]);
 });
 
 test('a message is submitted as it was cut and billed when it was accepted, though it would be cut in another way now', async () => {
@@ -157,7 +160,7 @@ test('a message is submitted as it was cut and billed when it was accepted, thou
   // As a release would have done it that put six characters into a part.
   await writeDrafts(sql, [{ ...draft!, parts: 3, cut: 'ucs2:6,12', cost_grosze: 45 }]);
   await chargeRequest(sql, request.requestId);
-  const parts = await submitted(draft!.id);
+  const parts = await submitted(draft!.id, 'texts');
   expect(parts.map((part) => [part.text, part.encoding, part.part, part.parts])).toEqual([
     ['Zażółć', 'ucs2', 1, 3],
     [' gęślą', 'ucs2', 2, 3],
