@@ -7,7 +7,7 @@ const ROOMS = {
   db: ['concurrency', 'domain'],
   providers: ['concurrency', 'domain'],
   workflows: ['domain', 'activities'],
-  telemetry: ['concurrency', 'db', 'workflows'],
+  telemetry: ['concurrency', 'db', 'domain', 'workflows'],
   operations: ['concurrency', 'db', 'domain', 'telemetry', 'workflows'],
   pipeline: ['concurrency', 'db', 'domain', 'providers', 'telemetry', 'workflows'],
   activities: [

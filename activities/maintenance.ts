@@ -8,7 +8,8 @@ import {
   type Step,
 } from '../db/maintenance/cleanUp.ts';
 import type { Database } from '../db/connection.ts';
-import { idFloor, type IdPrefix } from '../db/ids.ts';
+import { idFloor } from '../db/ids.ts';
+import type { IdPrefix } from '../domain/ids.ts';
 import { databaseNow, readPosition, savePosition } from '../db/maintenance/positions.ts';
 import {
   eraseClicksAfter,

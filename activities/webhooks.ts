@@ -3,12 +3,11 @@ import { ApplicationFailureCategory } from '@temporalio/common';
 import type { Database } from '../db/connection.ts';
 import { attemptsBefore, endResend } from '../db/webhooks/webhookResends.ts';
 import { loadEvent, logAttempt } from '../db/webhooks/webhooks.ts';
+import { ATTEMPTS, pauseAfterAttempt } from '../domain/webhooks.ts';
 import {
   attempt,
-  ATTEMPTS,
   exhaust,
   nameInLogs,
-  NEXT_ATTEMPT_MS,
   type Notifying,
   notifyOnce,
   post,
@@ -85,8 +84,8 @@ export function webhookClosingActivities(sql: Database) {
 
 function failure(number: number, statusCode: number | null): ApplicationFailure {
   const message = `attempt ${number} of ${ATTEMPTS} failed: ${statusCode ?? 'no answer'}`;
-  const nextRetryDelay = NEXT_ATTEMPT_MS[number - 1];
-  return nextRetryDelay === undefined
+  const nextRetryDelay = pauseAfterAttempt(number);
+  return nextRetryDelay === null
     ? ApplicationFailure.nonRetryable(message, FAILURE.webhookExhausted)
     : ApplicationFailure.create({
         message,

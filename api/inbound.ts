@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { readReply } from '../db/incoming/replies.ts';
+import { idPattern } from '../domain/ids.ts';
 import { inboundRecord } from '../domain/inbound.ts';
 import { Refused } from '../domain/refusals.ts';
 import { listReplies } from '../operations/replies.ts';
@@ -7,8 +8,6 @@ import { endpoint } from './http/endpoint.ts';
 import { instant, queryBoolean, queryMsisdn } from './fields.ts';
 import { cursorAfter, idCursor, pageSize } from './paging.ts';
 import { inboundSchema } from './schemas.ts';
-
-const INBOUND_ID = /^in_[0-9a-z]{26}$/;
 
 /**
  * GET /v1/inbound (v2.3.0, Inbound replies): newest first; none as long as the account receives no replies. `mark_read`
@@ -26,7 +25,7 @@ export const listInbound = endpoint({
     unread: queryBoolean.optional(),
     mark_read: queryBoolean.optional(),
     limit: pageSize,
-    cursor: idCursor(INBOUND_ID, 'inbound-cursor').optional(),
+    cursor: idCursor('in', 'inbound-cursor').optional(),
   }),
   responses: {
     200: z.strictObject({
@@ -65,7 +64,7 @@ export const getInbound = endpoint({
   path: '/v1/inbound/:id',
   scope: 'read',
   summary: 'Shows one reply from a phone.',
-  params: z.strictObject({ id: z.string().regex(INBOUND_ID) }),
+  params: z.strictObject({ id: z.string().regex(idPattern('in')) }),
   responses: { 200: inboundSchema },
   async handle({ services, caller, params }) {
     const reply = await readReply(services.sql, caller.accountId, params.id);

@@ -6,7 +6,7 @@ import { LINK_TOKEN_LENGTH, linkRecord } from '../domain/links.ts';
 import { endpoint } from './http/endpoint.ts';
 import { issue, queryBoolean } from './fields.ts';
 import { pageOf, pageSize } from './paging.ts';
-import { isMessageId } from './messages/history.ts';
+import { isId } from '../domain/ids.ts';
 import { clickSchema, trackedLinkSchema } from './schemas.ts';
 import { Refused } from '../domain/refusals.ts';
 
@@ -46,7 +46,7 @@ export const listLinks = endpoint({
     const { message_id: messageId = null, clicked = false, cursor: before = null, limit } = query;
     // What cannot be a message's id names none, and nothing carries a link then.
     const found =
-      messageId === null || isMessageId(messageId)
+      messageId === null || isId('msg', messageId)
         ? await readLinks(services.sql, caller.accountId, { messageId, clicked, before }, limit + 1)
         : [];
     const { page, last } = pageOf(found, limit);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type IdPrefix, isId } from '../domain/ids.ts';
 import { issue, pageLimit } from './fields.ts';
 
 /** Greatest size of a page (v2.3.0, Limits, for the history; ours for the other lists). */
@@ -10,12 +11,12 @@ export const PAGE_STANDARD = 50;
 export const pageSize = pageLimit(PAGE_MAX, PAGE_STANDARD);
 
 /** An opaque cursor that stands for the id of the last row; only as `cursorAfter` writes it. */
-export function idCursor(id: RegExp, format: string) {
+export function idCursor(prefix: IdPrefix, format: string) {
   return z
     .string()
     .transform((value, context) => {
       const after = Buffer.from(value, 'base64url').toString('latin1');
-      if (id.test(after) && cursorAfter(after) === value) return after;
+      if (isId(prefix, after) && cursorAfter(after) === value) return after;
       context.addIssue({ code: 'custom', ...issue({ reason: 'cursor_malformed' }) });
       return z.NEVER;
     })

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { listTemplates as readTemplates, readTemplate, type TemplateRow } from '../db/messages/templates.ts';
+import { idPattern } from '../domain/ids.ts';
 import { placeholderNames } from '../domain/placeholders.ts';
 import { Refused } from '../domain/refusals.ts';
 import {
@@ -14,7 +15,6 @@ import { omissible, omissibleWithDefault, plainText } from './fields.ts';
 import { endpoint } from './http/endpoint.ts';
 import { templateSchema } from './schemas.ts';
 
-const TEMPLATE_ID = /^tpl_[0-9a-z]{26}$/;
 // A body of the greatest length (100,000) with every character written as an escape of six, and the rest.
 const REQUEST_LIMIT = 608 * 1024;
 
@@ -26,7 +26,7 @@ const subject = plainText
   .max(TEMPLATE_SUBJECT_MAX)
   .nullable()
   .transform((given) => (given === '' ? null : given));
-const byId = z.strictObject({ id: z.string().regex(TEMPLATE_ID) });
+const byId = z.strictObject({ id: z.string().regex(idPattern('tpl')) });
 
 /** GET /v1/templates (v2.3.0, Templates): all of them, by name in the order of the Polish alphabet. */
 export const listTemplates = endpoint({

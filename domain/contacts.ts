@@ -38,9 +38,6 @@ export const CONTACT_GROUPS_MAX = 100;
 export const IMPORT_MAX = 500;
 /** Most contacts that come into a group at once (v2.3.0, Limits). */
 export const MEMBERS_ADDED_MAX = 500;
-/** The form of a contact's and of a group's id. */
-export const CONTACT_ID = /^ct_[0-9a-z]{26}$/;
-export const GROUP_ID = /^gr_[0-9a-z]{26}$/;
 
 // Whoever begins a name like an id means an id: a mistyped one must not become a new group.
 const LIKE_GROUP_ID = /^gr_/i;
@@ -59,16 +56,6 @@ export function changedContact(stored: ContactContent, change: ContactChange): C
     email: change.email === undefined ? stored.email : change.email,
     fields,
   };
-}
-
-/** Whether the text has the form of a contact's id; what has not need not be looked for. */
-export function isContactId(text: string): boolean {
-  return CONTACT_ID.test(text);
-}
-
-/** Whether the text has the form of a group's id; what has not need not be looked for. */
-export function isGroupId(text: string): boolean {
-  return GROUP_ID.test(text);
 }
 
 /** Whether text that names a group is meant as its id, known or not. */

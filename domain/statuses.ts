@@ -16,7 +16,10 @@ export const EXPIRES_MAX_MS = 72 * HOUR_MS;
 /** How far ahead `send_at` may lie (v2.3.0, Limits). */
 export const SEND_AT_HORIZON_MS = 90 * DAY_MS;
 
-/** Every status a message shows to the outside (v2.3.0, States and transitions). */
+/** Before its charge a message is a draft, and nobody sees it. */
+const UNSEEN_STATUSES = ['draft'] as const;
+
+/** Every status that is shown to the outside (v2.3.0, States and transitions). */
 export const MESSAGE_STATUSES = [
   'scheduled',
   'queued',
@@ -31,26 +34,75 @@ export const MESSAGE_STATUSES = [
 
 export type MessageStatus = (typeof MESSAGE_STATUSES)[number];
 
-/** Where a message can go from each status; nothing leads out of an empty list. */
-const MOVES: Readonly<Record<MessageStatus, readonly MessageStatus[]>> = {
-  // Expired or cancelled without a submit: with an account that was suspended too long, or closed.
-  scheduled: ['queued', 'cancelled', 'expired'],
-  queued: ['sent', 'failed', 'rejected', 'expired', 'cancelled'],
-  sent: ['delivered', 'undelivered', 'failed', 'expired'],
-  delivered: [],
-  undelivered: [],
-  failed: [],
-  rejected: [],
-  expired: [],
-  cancelled: [],
-};
+/** Every status that is stored. */
+export const STORED_STATUSES = [...UNSEEN_STATUSES, ...MESSAGE_STATUSES] as const;
 
-/** The statuses that a message never leaves. */
-export const FINAL_STATUSES: readonly MessageStatus[] = MESSAGE_STATUSES.filter(
-  (status) => MOVES[status].length === 0,
+export type StoredStatus = (typeof STORED_STATUSES)[number];
+
+/** A way from one status to another. */
+export interface Move {
+  from: StoredStatus;
+  to: StoredStatus;
+  /** Whether the cost is given back: `unsubmitted`, where the provider was never given anything of the message. */
+  refund: 'always' | 'unsubmitted' | 'never';
+}
+
+/** The state machine: every move there is (v2.3.0, States and transitions), and no other, in the database neither. */
+export const MOVES = [
+  // The charge; what is on the blacklist costs nothing.
+  { from: 'draft', to: 'queued', refund: 'never' },
+  { from: 'draft', to: 'scheduled', refund: 'never' },
+  { from: 'draft', to: 'rejected', refund: 'never' },
+  // Its send time has come, or it is cancelled before.
+  { from: 'scheduled', to: 'queued', refund: 'never' },
+  { from: 'scheduled', to: 'cancelled', refund: 'always' },
+  // Its account was suspended until its time was over.
+  { from: 'scheduled', to: 'expired', refund: 'unsubmitted' },
+  // The provider's answer to its submit.
+  { from: 'queued', to: 'sent', refund: 'never' },
+  { from: 'queued', to: 'failed', refund: 'always' },
+  // Never submitted: opted out since it was accepted, or its account was closed.
+  { from: 'queued', to: 'rejected', refund: 'always' },
+  { from: 'queued', to: 'cancelled', refund: 'always' },
+  { from: 'queued', to: 'expired', refund: 'unsubmitted' },
+  // Its delivery reports, or none until its time was over.
+  { from: 'sent', to: 'delivered', refund: 'never' },
+  { from: 'sent', to: 'undelivered', refund: 'never' },
+  { from: 'sent', to: 'failed', refund: 'never' },
+  { from: 'sent', to: 'expired', refund: 'never' },
+] as const satisfies readonly Move[];
+
+type AnyMove = (typeof MOVES)[number];
+
+/** What a message becomes by its charge. */
+export type AcceptedStatus = Extract<AnyMove, { from: 'draft' }>['to'];
+
+/** A status that a message never leaves. */
+export type FinalStatus = Exclude<MessageStatus, AnyMove['from']>;
+
+/** All of these. */
+export const FINAL_STATUSES: readonly FinalStatus[] = MESSAGE_STATUSES.filter(isFinal);
+
+/** Those that an account may come to without paying: each on some way, not on every one. */
+export const REFUNDED_STATUSES: readonly FinalStatus[] = FINAL_STATUSES.filter((status) =>
+  MOVES.some(({ to, refund }) => to === status && refund !== 'never'),
 );
 
+/** The statuses whose coming notifies the account's webhook, as `message.<status>` (v2.3.0, Events). */
+export const NOTIFIED_STATUSES = [
+  'sent',
+  'delivered',
+  'undelivered',
+  'failed',
+  'expired',
+] as const satisfies readonly MessageStatus[];
+
+/** Whether nothing leads out of a status. */
+export function isFinal(status: MessageStatus): status is FinalStatus {
+  return !MOVES.some(({ from }) => from === status);
+}
+
 /** Whether a message may go from one status to the other; staying where it is counts as no move. */
-export function mayMove(from: MessageStatus, to: MessageStatus): boolean {
-  return MOVES[from].includes(to);
+export function mayMove(from: StoredStatus, to: StoredStatus): boolean {
+  return MOVES.some((move) => move.from === from && move.to === to);
 }

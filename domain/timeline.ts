@@ -1,4 +1,4 @@
-import type { MessageStatus } from './statuses.ts';
+import type { AcceptedStatus, MessageStatus } from './statuses.ts';
 
 /** What is known of a message, as it stands in the database. */
 export interface MessageFacts {
@@ -7,7 +7,7 @@ export interface MessageFacts {
     accountId: string;
     requestId: string;
     status: MessageStatus;
-    acceptedAs: 'scheduled' | 'queued' | 'rejected';
+    acceptedAs: AcceptedStatus;
     route: string;
     parts: number;
     sendAt: Date | null;

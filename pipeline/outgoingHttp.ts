@@ -2,9 +2,9 @@ import { lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { Agent, request } from 'undici';
 import { isLiteralAddress, isPublicAddress } from '../domain/publicAddress.ts';
+import { ATTEMPT_TIMEOUT_MS } from '../domain/webhooks.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
-const TOTAL_TIMEOUT_MS = 10_000;
 const ANSWER_BYTES = 1_000;
 
 /** What came back from a receiver: a status code, or the reason why there is none. */
@@ -48,7 +48,7 @@ export function createOutgoing(allowPrivate: boolean): Outgoing {
           headers,
           body,
           dispatcher: agent,
-          signal: AbortSignal.timeout(TOTAL_TIMEOUT_MS),
+          signal: AbortSignal.timeout(ATTEMPT_TIMEOUT_MS),
         });
         const answer = await firstBytes(response.body);
         return { statusCode: response.statusCode, error: null, answer, durationMs: Date.now() - started };

@@ -1,10 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { decrypt } from '../db/encryption.ts';
 import type { WebhookEvent } from '../db/webhooks/webhooks.ts';
-
-export const SIGNATURE_HEADER = 'X-Service-Signature';
-/** The same by the secret before, for a day after a change. */
-export const PREVIOUS_SIGNATURE_HEADER = 'X-Service-Signature-Previous';
+import { PREVIOUS_SIGNATURE_HEADER, SIGNATURE_HEADER, signatureOf, signedText } from '../domain/webhooks.ts';
 
 /**
  * The signature headers of one attempt. `X-Service-Signature` has one signature and nothing else, as receivers written
@@ -28,9 +25,9 @@ export function signaturesOf(
 }
 
 /**
- * The signature of a webhook call (v2.3.0, Events): hexadecimal HMAC-SHA256 of `<t>.<raw body>`.
+ * The signature of a webhook call (v2.3.0, Events), as its header has it.
  * @param t Unix time in seconds
  */
 export function sign(body: string, secret: string, t: number): string {
-  return `t=${t},v1=${createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')}`;
+  return signatureOf(t, createHmac('sha256', secret).update(signedText(t, body)).digest('hex'));
 }

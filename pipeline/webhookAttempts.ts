@@ -1,5 +1,6 @@
 import type { Database } from '../db/connection.ts';
 import { exhaustEvent, loadEvent, logAttempt, type WebhookEvent } from '../db/webhooks/webhooks.ts';
+import { ATTEMPTS, pauseAfterAttempt } from '../domain/webhooks.ts';
 import { addIds } from '../telemetry/ids.ts';
 import { countEvent, observeAttempt } from '../telemetry/reactionMetrics.ts';
 import type { AttemptLeft, Notified } from '../workflows/contracts.ts';
@@ -7,11 +8,6 @@ import type { Delivery, Outgoing } from './outgoingHttp.ts';
 import type { QuickLane } from './quickLane.ts';
 import { signaturesOf } from './signatures.ts';
 import { envelopeOf } from './webhookEnvelope.ts';
-
-/** How often an event is tried. */
-export const ATTEMPTS = 3;
-// After the first and after the second failed attempt: at 0 s, 2 s and 10 s in all (v2.3.0, Events).
-export const NEXT_ATTEMPT_MS = [2_000, 8_000];
 
 /** What notifying receivers needs. */
 export interface Notifying {
@@ -51,13 +47,13 @@ export async function notifyOnce(
 ): Promise<AttemptLeft | null> {
   if (!event || event.state !== 'pending') return null;
   nameInLogs(event);
-  if (event.attempts > 0) return { nextInMs: NEXT_ATTEMPT_MS[event.attempts - 1] ?? 0 };
+  if (event.attempts > 0) return { nextInMs: pauseAfterAttempt(event.attempts) ?? 0 };
   const leave = event.url && event.secret ? notifying.quick.enter(originOf(event.url)) : null;
   if (leave === null) return { nextInMs: 0 };
 
   try {
     const { delivered } = await attempt(notifying, event, event.url!, 1);
-    return delivered ? null : { nextInMs: NEXT_ATTEMPT_MS[0]! };
+    return delivered ? null : { nextInMs: pauseAfterAttempt(1) ?? 0 };
   } finally {
     leave();
   }

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { prefixOf } from '../domain/ids.ts';
 
 /** Whom and what a line of the log is about; identifiers only. */
 export interface Ids {
@@ -20,7 +21,6 @@ const FIELDS: Readonly<Record<string, keyof Ids>> = {
   clk: 'clickId',
   hlr: 'lookupId',
 };
-const ID = /^([a-z]+)_[0-9a-z]{26}$/;
 
 const current = new AsyncLocalStorage<Ids>();
 
@@ -28,8 +28,8 @@ const current = new AsyncLocalStorage<Ids>();
 export function idsAmong(values: readonly unknown[]): Ids {
   const ids: Ids = {};
   for (const value of values) {
-    const prefix = typeof value === 'string' ? ID.exec(value)?.[1] : undefined;
-    const field = prefix === undefined ? undefined : FIELDS[prefix];
+    const prefix = typeof value === 'string' ? prefixOf(value) : null;
+    const field = prefix === null ? undefined : FIELDS[prefix];
     if (field !== undefined) ids[field] ??= value as string;
   }
   return ids;

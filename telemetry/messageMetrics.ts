@@ -1,9 +1,10 @@
 import { Counter, Histogram } from 'prom-client';
+import { type AcceptedStatus, FINAL_STATUSES } from '../domain/statuses.ts';
 import { ANSWER_SECONDS, registry, WAIT_SECONDS } from './registry.ts';
 import { tracing } from './tracing.ts';
 
 /** What became of a message that somebody asked to send. */
-export type Request = 'queued' | 'scheduled' | 'rejected' | 'insufficient_funds' | 'abandoned' | 'unresolved';
+export type Request = AcceptedStatus | 'insufficient_funds' | 'abandoned' | 'unresolved';
 
 const requested = new Counter({
   name: 'goniec_messages_requested_total',
@@ -48,7 +49,7 @@ export function countRequested(outcome: Request, messages = 1): void {
   requested.inc({ outcome }, messages);
 }
 
-const ENDS = new Set(['delivered', 'undelivered', 'failed', 'rejected', 'expired', 'cancelled']);
+const ENDS: ReadonlySet<string> = new Set(FINAL_STATUSES);
 
 /** Counts messages that have ended; any other status is none of an end and is left out. */
 export function countEnd(status: string, messages = 1): void {

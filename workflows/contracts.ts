@@ -1,4 +1,6 @@
 import type { Acceptance } from '../domain/acceptance.ts';
+import type { Outcome } from '../domain/receipts.ts';
+import type { FinalStatus } from '../domain/statuses.ts';
 import type { LookupState } from '../domain/lookups.ts';
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
@@ -35,8 +37,7 @@ export interface BatchInput {
 
 /** What became of a submission; `events` are the webhook events it caused, oldest first. */
 export interface SubmissionOutcome {
-  status:
-    'sent' | 'failed' | 'rejected' | 'expired' | 'delivered' | 'undelivered' | 'cancelled' | 'unanswered';
+  status: 'sent' | 'unanswered' | FinalStatus;
   events: string[];
   /** Of the first of them, where they were attempted within the same step. */
   notified?: Notified;
@@ -84,7 +85,7 @@ export interface SubmissionRound {
  * `held` says that the SMSC has not taken it, so that it is to be submitted again.
  */
 export interface MessageOutcome {
-  status: 'sent' | 'delivered' | 'undelivered' | 'failed' | 'expired' | 'held';
+  status: 'sent' | Outcome | 'held';
   events: string[];
   /** Of the first of them, where they were attempted before the workflow was signalled. */
   notified?: Notified;

@@ -18,7 +18,7 @@ import type { billingActivities } from '../activities/billing.ts';
 import type { messageActivities } from '../activities/messages.ts';
 import type { quickSubmissionActivities, submissionActivities } from '../activities/submission.ts';
 import type { Acceptance } from '../domain/acceptance.ts';
-import { CANCEL_LEAD_MS } from '../domain/statuses.ts';
+import { CANCEL_LEAD_MS, type FinalStatus } from '../domain/statuses.ts';
 import {
   acceptUpdate,
   cancelSignal,
@@ -64,7 +64,7 @@ const SIGNAL_PATIENCE_MS = 60_000;
 const HELD_REST_MS = 1_000;
 const HELD_REST_MAX_MS = 600_000;
 
-type Final = 'delivered' | 'undelivered' | 'failed' | 'rejected' | 'expired' | 'cancelled' | 'refused';
+type Final = FinalStatus | 'refused';
 
 /**
  * One message from its charge to its end: charge, wait for the send time, submit, wait for the delivery report, tell

@@ -4,7 +4,13 @@ import type {
   webhookActivities,
   webhookClosingActivities,
 } from '../activities/webhooks.ts';
+import { ATTEMPT_TIMEOUT_MS, ATTEMPTS, pauseAfterAttempt } from '../domain/webhooks.ts';
 import { type AttemptLeft, WEBHOOKS_QUEUE } from './contracts.ts';
+
+// An attempt, and the writing down of how it went.
+const STEP_MS = 2 * ATTEMPT_TIMEOUT_MS;
+const FIRST_PAUSE_MS = pauseAfterAttempt(1)!;
+const LAST_PAUSE_MS = pauseAfterAttempt(ATTEMPTS - 1)!;
 
 // One database statement, repeated until the database answers.
 const { closeWebhook } = proxyLocalActivities<ReturnType<typeof webhookClosingActivities>>({
@@ -14,16 +20,20 @@ const { closeWebhook } = proxyLocalActivities<ReturnType<typeof webhookClosingAc
 
 // Made once: what comes of it stands in the database, and the ordinary way goes on from there.
 const { notifyInTask } = proxyLocalActivities<ReturnType<typeof quickWebhookActivities>>({
-  startToCloseTimeout: '20s',
+  startToCloseTimeout: STEP_MS,
   retry: { maximumAttempts: 1 },
 });
 
-// Tried three times, at 0 s, 2 s and 10 s. The activity counts the attempts it made, so an attempt lost with its
-// worker is made again instead of being taken from the receiver.
+// The activity counts the attempts it made, and names the pause after each, so an attempt lost with its worker is made
+// again instead of being taken from the receiver. After such a loss alone the pauses are those of this policy.
 export const { deliverWebhook, resendWebhook } = proxyActivities<ReturnType<typeof webhookActivities>>({
   taskQueue: WEBHOOKS_QUEUE,
-  startToCloseTimeout: '20s',
-  retry: { initialInterval: '2s', backoffCoefficient: 4, maximumInterval: '8s' },
+  startToCloseTimeout: STEP_MS,
+  retry: {
+    initialInterval: FIRST_PAUSE_MS,
+    backoffCoefficient: LAST_PAUSE_MS / FIRST_PAUSE_MS,
+    maximumInterval: LAST_PAUSE_MS,
+  },
   summary: "notifies the account's webhook",
 });
 

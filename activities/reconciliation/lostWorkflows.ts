@@ -15,6 +15,7 @@ import { openAmong, type OpenBatch, type OpenMessage } from '../../db/messages/o
 import { tellPausedAgain } from '../../db/messages/paused.ts';
 import { transaction } from '../../db/transaction.ts';
 import { untoldClicks, untoldReplies } from '../../db/webhooks/untold.ts';
+import { isId } from '../../domain/ids.ts';
 import {
   batchRestart,
   clickStart,
@@ -174,8 +175,8 @@ export function lostWorkflows(sql: Database, client: Client, restartsPerRun: num
   /** Looks at what an id stands for: a message, a click or a reply. What this run has repaired, the next one looks at. */
   async function judge(id: string): Promise<Verdict> {
     if (await hasRepaired(sql, currentRun(), ABOUT_WORKFLOWS, id)) return 'waiting';
-    if (id.startsWith('clk_')) return await judgeUntold('click', id);
-    return await (id.startsWith('in_') ? judgeUntold('inbound', id) : judgeMessage(id));
+    if (isId('clk', id)) return await judgeUntold('click', id);
+    return await (isId('in', id) ? judgeUntold('inbound', id) : judgeMessage(id));
   }
 
   /** Of open messages those that Temporal lists no running workflow for, or that are late: the ones to look at. */

@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { SIGNATURE_HEADER } from '../../domain/webhooks.ts';
 import { configureWebhook } from '../../operations/webhooks/configure.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { omissible, plainText } from '../fields.ts';
 
 const URL_MAX = 2048;
-const SIGNATURE_HEADER = 'X-Service-Signature' as const;
 
 /** PUT /v1/account/webhook (v2.3.0, Account and senders; Events). */
 export const changeWebhook = endpoint({

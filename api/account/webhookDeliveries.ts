@@ -1,25 +1,16 @@
 import { z } from 'zod';
 import { DELIVERY_STATES, type DeliveryRow, readDeliveries } from '../../db/webhooks/webhookDeliveries.ts';
+import { idPattern, isId } from '../../domain/ids.ts';
 import { Refused } from '../../domain/refusals.ts';
+import { WEBHOOK_EVENT_TYPES } from '../../domain/webhooks.ts';
 import { resend } from '../../operations/webhooks/resend.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { instant } from '../fields.ts';
-import { isMessageId } from '../messages/history.ts';
 import { cursorAfter, idCursor, pageOf, pageSize } from '../paging.ts';
 import { webhookDeliverySchema } from '../schemas.ts';
 
-const EVENT_ID = /^evt_[0-9a-z]{26}$/;
 // Why exactly, operators see: told to whoever chose the address, it would tell what our network knows and reaches.
 const UNREACHABLE = 'unreachable';
-const EVENT_TYPES = [
-  'message.sent',
-  'message.delivered',
-  'message.undelivered',
-  'message.failed',
-  'message.expired',
-  'message.received',
-  'link.clicked',
-] as const;
 
 /** GET /v1/account/webhook/deliveries (our addition): newest first, with every attempt. */
 export const listDeliveries = endpoint({
@@ -29,11 +20,11 @@ export const listDeliveries = endpoint({
   summary: 'Lists webhook events with their delivery attempts, newest first.',
   query: z.strictObject({
     state: z.enum(DELIVERY_STATES).optional(),
-    type: z.enum(EVENT_TYPES).optional(),
+    type: z.enum(WEBHOOK_EVENT_TYPES).optional(),
     message_id: z.string().optional(),
     since: instant.optional(),
     limit: pageSize,
-    cursor: idCursor(EVENT_ID, 'event-cursor').optional(),
+    cursor: idCursor('evt', 'event-cursor').optional(),
   }),
   responses: {
     200: z.strictObject({ data: z.array(webhookDeliverySchema), next_cursor: z.string().nullable() }),
@@ -42,7 +33,7 @@ export const listDeliveries = endpoint({
     const { state = null, type = null, message_id: messageId = null, since = null, cursor = null } = query;
     // What cannot be a message's id names none.
     const found =
-      messageId === null || isMessageId(messageId)
+      messageId === null || isId('msg', messageId)
         ? await readDeliveries(
             sql,
             { accountId, state, type, messageId, since, before: cursor },
@@ -61,11 +52,11 @@ export const resendDelivery = endpoint({
   path: '/v1/account/webhook/deliveries/:id/resend',
   scope: 'manage',
   summary: 'Delivers a webhook event again.',
-  params: z.strictObject({ id: z.string().meta({ pattern: EVENT_ID.source }) }),
+  params: z.strictObject({ id: z.string().meta({ pattern: idPattern('evt').source }) }),
   responses: { 202: webhookDeliverySchema },
   async handle(call) {
     const { id } = call.params;
-    if (!EVENT_ID.test(id)) throw new Refused({ reason: 'event_unknown' });
+    if (!isId('evt', id)) throw new Refused({ reason: 'event_unknown' });
     return { status: 202, body: deliveryRecord(await resend({ ...call, input: { id } })) };
   },
 });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type ContactFilter, readContacts } from '../../db/contacts/contacts.ts';
 import { hasGroup } from '../../db/contacts/groups.ts';
 import { composed } from '../../domain/composed.ts';
-import { CONTACT_ID, isContactId, isGroupId } from '../../domain/contacts.ts';
+import { idPattern, isId } from '../../domain/ids.ts';
 import { SEARCH_TERMS_MAX, searchTerms } from '../../domain/contactSearch.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { issue, lineText } from '../fields.ts';
@@ -50,8 +50,8 @@ export const listContacts = endpoint({
     limit: limit.optional(),
     cursor: z
       .string()
-      .refine(isContactId, issue({ reason: 'cursor_malformed' }))
-      .meta({ pattern: CONTACT_ID.source })
+      .refine((id) => isId('ct', id), issue({ reason: 'cursor_malformed' }))
+      .meta({ pattern: idPattern('ct').source })
       .optional(),
   }),
   csv: true,
@@ -60,7 +60,7 @@ export const listContacts = endpoint({
   },
   async handle({ services: { sql }, caller: { accountId }, query, csv }) {
     const { group_id: groupId = null, cursor: after = null } = query;
-    if (groupId !== null && !(isGroupId(groupId) && (await hasGroup(sql, accountId, groupId)))) {
+    if (groupId !== null && !(isId('gr', groupId) && (await hasGroup(sql, accountId, groupId)))) {
       throw new Refused({ reason: 'group_unknown', group: groupId }, 'group_id');
     }
     const filter: ContactFilter = { terms: query.q ?? [], groupId, after };

@@ -1,9 +1,9 @@
 import type { ContactRow } from '../../db/contacts/contacts.ts';
-import { CONTACT_ID } from '../../domain/contacts.ts';
+import { idPattern } from '../../domain/ids.ts';
 import { z } from 'zod';
 
 /** A contact's id in a path. */
-export const contactId = z.string().regex(CONTACT_ID);
+export const contactId = z.string().regex(idPattern('ct'));
 
 /** Presents a stored contact (v2.3.0, Contact): instants as ISO 8601 in UTC. */
 export function contactRecord(row: ContactRow) {

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { messageRecord } from '../../domain/records.ts';
+import { idPattern, isId } from '../../domain/ids.ts';
 import { Refused } from '../../domain/refusals.ts';
 import { cancel } from '../../operations/cancel.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { messageSchema } from '../schemas.ts';
-import { isMessageId } from './history.ts';
 
 /** DELETE /v1/messages/{id} (v2.3.0, Cancelling). */
 export const cancelMessage = endpoint({
@@ -12,11 +12,11 @@ export const cancelMessage = endpoint({
   path: '/v1/messages/:id',
   scope: 'send',
   summary: 'Cancels a scheduled message.',
-  params: z.strictObject({ id: z.string().meta({ pattern: '^msg_[0-9a-z]{26}$' }) }),
+  params: z.strictObject({ id: z.string().meta({ pattern: idPattern('msg').source }) }),
   responses: { 200: messageSchema },
   async handle(call) {
     const { id } = call.params;
-    if (!isMessageId(id)) throw new Refused({ reason: 'message_unknown' });
+    if (!isId('msg', id)) throw new Refused({ reason: 'message_unknown' });
     return { status: 200, body: messageRecord(await cancel({ ...call, input: { id } })) };
   },
 });

@@ -3,7 +3,7 @@ import { readFacts } from '../../db/messages/timeline.ts';
 import { publicTimeline } from '../../domain/timeline.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { messageEventSchema } from '../schemas.ts';
-import { isMessageId } from './history.ts';
+import { idPattern, isId } from '../../domain/ids.ts';
 import { Refused } from '../../domain/refusals.ts';
 
 /** GET /v1/messages/{id}/events (our addition): what happened to a message, oldest first; nothing of how it was done. */
@@ -12,10 +12,10 @@ export const listMessageEvents = endpoint({
   path: '/v1/messages/:id/events',
   scope: 'read',
   summary: "Shows a message's way, step by step.",
-  params: z.strictObject({ id: z.string().meta({ pattern: '^msg_[0-9a-z]{26}$' }) }),
+  params: z.strictObject({ id: z.string().meta({ pattern: idPattern('msg').source }) }),
   responses: { 200: z.strictObject({ data: z.array(messageEventSchema) }) },
   async handle({ services, caller, params }) {
-    const facts = isMessageId(params.id) ? await readFacts(services.sql, params.id, caller.accountId) : null;
+    const facts = isId('msg', params.id) ? await readFacts(services.sql, params.id, caller.accountId) : null;
     if (facts === null) throw new Refused({ reason: 'message_unknown' });
     return { status: 200, body: { data: publicTimeline(facts) } };
   },

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { readHistory, readMessage } from '../../db/messages/history.ts';
 import { linksOfMessage } from '../../db/links/links.ts';
+import { idPattern, isId } from '../../domain/ids.ts';
 import { linkRecord } from '../../domain/links.ts';
 import { messageRecord } from '../../domain/records.ts';
 import { MESSAGE_STATUSES } from '../../domain/statuses.ts';
@@ -9,8 +10,6 @@ import { queryMsisdn, reference } from '../fields.ts';
 import { cursorAfter, idCursor, pageOf, pageSize } from '../paging.ts';
 import { messageSchema, messageWithLinksSchema } from '../schemas.ts';
 import { Refused } from '../../domain/refusals.ts';
-
-const MESSAGE_ID = /^msg_[0-9a-z]{26}$/;
 
 /** GET /v1/messages (v2.3.0, History and status): newest first. */
 export const listMessages = endpoint({
@@ -23,7 +22,7 @@ export const listMessages = endpoint({
     status: z.enum(MESSAGE_STATUSES).optional(),
     reference: reference.optional(),
     to: queryMsisdn.optional(),
-    cursor: idCursor(MESSAGE_ID, 'message-cursor').optional(),
+    cursor: idCursor('msg', 'message-cursor').optional(),
   }),
   responses: {
     200: z.strictObject({ data: z.array(messageSchema), next_cursor: z.string().nullable() }),
@@ -50,10 +49,10 @@ export const getMessage = endpoint({
   path: '/v1/messages/:id',
   scope: 'read',
   summary: 'Shows one message.',
-  params: z.strictObject({ id: z.string().meta({ pattern: MESSAGE_ID.source }) }),
+  params: z.strictObject({ id: z.string().meta({ pattern: idPattern('msg').source }) }),
   responses: { 200: messageWithLinksSchema },
   async handle({ services, caller, params }) {
-    const message = isMessageId(params.id)
+    const message = isId('msg', params.id)
       ? await readMessage(services.sql, caller.accountId, params.id)
       : null;
     if (message === null) throw new Refused({ reason: 'message_unknown' });
@@ -64,8 +63,3 @@ export const getMessage = endpoint({
     };
   },
 });
-
-/** Whether the text has the form of a message's id; what has not need not be looked for. */
-export function isMessageId(text: string): boolean {
-  return MESSAGE_ID.test(text);
-}

@@ -1,6 +1,8 @@
+import { idPattern } from '../../domain/ids.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import type { ErrorCode, Problem } from '../http/refusals.ts';
 import { problemText } from '../http/texts.ts';
+import { ULID } from './texts/text.ts';
 import type { Header, JsonSchema, Response } from './types.ts';
 
 interface ErrorKind {
@@ -15,7 +17,7 @@ interface ErrorKind {
 
 const header = (name: string): Header => ({ $ref: `#/components/headers/${name}` });
 const RATE_HEADERS = { RateLimit: header('RateLimit'), 'RateLimit-Policy': header('RateLimit-Policy') };
-const REQUEST_ID_EXAMPLE = 'req_01kaj4c9v7n3w8t5q2x6y0z1ab';
+const REQUEST_ID_EXAMPLE = `req_${ULID}`;
 
 /** The errors of the interface by status (v2.3.0, Errors), and ours beyond them. */
 const KINDS: Readonly<Record<number, ErrorKind>> = {
@@ -161,7 +163,7 @@ function envelope(code: JsonSchema): JsonSchema {
         type: 'string',
         description:
           'The id of the request, as in the header `X-Request-Id`; to be quoted in support requests.',
-        pattern: '^req_[0-9a-z]{26}$',
+        pattern: idPattern('req').source,
       },
     },
     required: ['error', 'request_id'],

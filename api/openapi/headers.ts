@@ -1,3 +1,4 @@
+import { idPattern } from '../../domain/ids.ts';
 import type { Header, Parameter } from './types.ts';
 
 /** The headers of answers, as components. */
@@ -5,7 +6,7 @@ export const HEADERS: Record<string, Header> = {
   'X-Request-Id': {
     description: 'The id of the request, to be quoted in support requests.',
     required: true,
-    schema: { type: 'string', pattern: '^req_[0-9a-z]{26}$' },
+    schema: { type: 'string', pattern: idPattern('req').source },
   },
   RateLimit: {
     description: 'Requests left (`r`) and seconds until the count starts anew (`t`); with a valid key only.',

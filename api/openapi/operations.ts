@@ -1,3 +1,5 @@
+import { ULID } from './texts/text.ts';
+
 /** What is said of an operation beyond its declaration. */
 export interface OperationText {
   /** The operation id. */
@@ -10,7 +12,7 @@ export interface OperationText {
   example?: unknown;
 }
 
-const ID = 'ct_01kaj4c9v7n3w8t5q2x6y0z1ab';
+const ID = `ct_${ULID}`;
 const SEND_EXAMPLE = {
   to: '+48500100200',
   text: 'Dzień dobry {{imie}}, paczka czeka. {{link:https://example.com/paczka}}',

@@ -1,3 +1,10 @@
+import { ATTEMPTS_AT_MS, PREVIOUS_SIGNATURE_HEADER, SIGNATURE_HEADER } from '../../domain/webhooks.ts';
+
+/** When a webhook is tried again, as a sentence goes on: `after 2 and after 10 seconds`. */
+export const TRIED_AGAIN = `${ATTEMPTS_AT_MS.slice(1)
+  .map((ms) => `after ${ms / 1000}`)
+  .join(' and ')} seconds`;
+
 /** What stands at the head of the interface's description. */
 export const ABOUT = {
   summary: 'Sends SMS in Poland and abroad, and tells what became of them.',
@@ -14,7 +21,7 @@ export const ABOUT = {
 
 **Pages.** Lists are cut into pages: \`next_cursor\` of one page is the \`cursor\` of the next, and null on the last. Nothing is skipped or shown twice while things are added.
 
-**Webhooks.** Events are posted to the address set by \`PUT /v1/account/webhook\`, signed in \`X-Service-Signature: t=<unix seconds>,v1=<hex>\`, where \`v1\` is the HMAC-SHA256 of \`<t>.<raw body>\` with your secret. Refuse a call whose signature differs or whose \`t\` is more than 300 seconds off. Any 2xx answer will do; otherwise it is tried again after 2 and after 10 seconds. The secret is the one that \`PUT /v1/account/webhook\` answered last; for 24 hours after \`rotate_secret\`, \`X-Service-Signature-Previous\` carries the same with the secret before.`,
+**Webhooks.** Events are posted to the address set by \`PUT /v1/account/webhook\`, signed in \`${SIGNATURE_HEADER}: t=<unix seconds>,v1=<hex>\`, where \`v1\` is the HMAC-SHA256 of \`<t>.<raw body>\` with your secret. Refuse a call whose signature differs or whose \`t\` is more than 300 seconds off. Any 2xx answer will do; otherwise it is tried again ${TRIED_AGAIN}. The secret is the one that \`PUT /v1/account/webhook\` answered last; for 24 hours after \`rotate_secret\`, \`${PREVIOUS_SIGNATURE_HEADER}\` carries the same with the secret before.`,
 };
 
 /** The resources, in the order in which they are shown. */

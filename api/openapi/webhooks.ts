@@ -1,13 +1,20 @@
 import { z } from 'zod';
+import { idPattern } from '../../domain/ids.ts';
+import {
+  PREVIOUS_SIGNATURE_HEADER,
+  SIGNATURE_HEADER,
+  SIGNATURE_PATTERN,
+  type WebhookEventType,
+} from '../../domain/webhooks.ts';
 import { inboundSchema, messageSchema, trackedLinkSchema } from '../schemas.ts';
 import type { schemaWriter } from './jsonSchema.ts';
+import { TRIED_AGAIN } from './overview.ts';
 import type { PathItem } from './types.ts';
 
 const timestamp = z.iso.datetime({ precision: 3 });
-const EVENT_ID = /^evt_[0-9a-z]{26}$/;
 
 const aboutMessage = z.strictObject({ message: messageSchema });
-const EVENTS = {
+const EVENTS: Readonly<Record<WebhookEventType, { summary: string; data: z.ZodType }>> = {
   'message.sent': { summary: 'A message was handed to the network.', data: aboutMessage },
   'message.delivered': { summary: 'A message was delivered.', data: aboutMessage },
   'message.undelivered': { summary: 'A message was not delivered.', data: aboutMessage },
@@ -31,7 +38,7 @@ export function webhookItems(write: ReturnType<typeof schemaWriter>): Record<str
   return Object.fromEntries(
     Object.entries(EVENTS).map(([type, { summary, data }]) => {
       const envelope = z.strictObject({
-        id: z.string().regex(EVENT_ID),
+        id: z.string().regex(idPattern('evt')),
         type: z.literal(type),
         created_at: timestamp,
         data,
@@ -50,26 +57,26 @@ function item(type: string, summary: string, schema: ReturnType<ReturnType<typeo
       security: [],
       parameters: [
         {
-          name: 'X-Service-Signature',
+          name: SIGNATURE_HEADER,
           in: 'header',
           required: true,
           description:
             '`t=<unix seconds>,v1=<hex>`: `v1` is the HMAC-SHA256 of `<t>.<raw body>` with the secret that `PUT /v1/account/webhook` answered last.',
-          schema: { type: 'string', pattern: '^t=[0-9]+,v1=[0-9a-f]{64}$' },
+          schema: { type: 'string', pattern: SIGNATURE_PATTERN },
         },
         {
-          name: 'X-Service-Signature-Previous',
+          name: PREVIOUS_SIGNATURE_HEADER,
           in: 'header',
           required: false,
           description:
             'Only within 24 hours after `rotate_secret`: the same with the secret before. A receiver that does not know the new secret yet checks this one.',
-          schema: { type: 'string', pattern: '^t=[0-9]+,v1=[0-9a-f]{64}$' },
+          schema: { type: 'string', pattern: SIGNATURE_PATTERN },
         },
       ],
       requestBody: { required: true, content: { 'application/json': { schema } } },
       responses: {
         '2XX': {
-          description: 'Taken. Any other answer, or none, is tried again after 2 and after 10 seconds.',
+          description: `Taken. Any other answer, or none, is tried again ${TRIED_AGAIN}.`,
         },
       },
     },

@@ -1,3 +1,4 @@
+import { ID_BODY } from '../../domain/ids.ts';
 import type { DeliveryReport } from '../../domain/submission.ts';
 import type { Outcome, ReportState } from '../../domain/receipts.ts';
 import type { Fragment, Sql } from '../connection.ts';
@@ -39,9 +40,11 @@ export const WHOLE = 0;
 /** The reference of a part, or of a {@link WHOLE} message, as providers are given it. */
 export const partReference = (messageId: string, part: number): string => `${messageId}/${part}`;
 
+const REFERENCE = new RegExp(`^(msg_${ID_BODY})/([0-9]{1,3})$`);
+
 /** The message and part that {@link partReference} names; null for anything else. */
 export function parseReference(reference: string | null): { messageId: string; part: number } | null {
-  const match = /^(msg_[0-9a-z]{26})\/(\d{1,3})$/.exec(reference ?? '');
+  const match = REFERENCE.exec(reference ?? '');
   return match?.[1] && match[2] ? { messageId: match[1], part: Number(match[2]) } : null;
 }
 

@@ -2,6 +2,7 @@ import type { DomesticPrices } from '../../domain/channels.ts';
 import type { MessageRow } from '../../domain/records.ts';
 import type { CountryRates } from '../../domain/price.ts';
 import type { Quotas } from '../../domain/quotas.ts';
+import type { AcceptedStatus } from '../../domain/statuses.ts';
 import { activeEntry } from '../incoming/blacklist.ts';
 import { type Fragment, type Sql, violates } from '../connection.ts';
 import { isOverdue } from '../money/statements.ts';
@@ -40,7 +41,7 @@ export interface Draft extends MessageRow {
   /** One of several recipients of its request. */
   batched: boolean;
   /** The status it gets if the charge accepts it. */
-  accepted_as: 'scheduled' | 'queued' | 'rejected';
+  accepted_as: AcceptedStatus;
   /** ISO 3166-1 alpha-2; null where the number belongs to none. */
   country: string | null;
   /** How its content was cut when it was counted. */

@@ -1,3 +1,4 @@
+import { REFUNDED_STATUSES } from '../../domain/statuses.ts';
 import { refundOf } from './billing.ts';
 import type { Database, Sql } from '../connection.ts';
 import { type Finding, recordRepair } from '../maintenance/findings.ts';
@@ -97,7 +98,7 @@ export async function refundableAfter(
        select m.id, m.account_id as "accountId", m.status,
               exists (select from ledger_entries e where e.subject_id = m.id and e.kind = 'charge')
                 and not exists (select from ledger_entries e where e.subject_id = m.id and e.kind = 'refund') as owed
-         from unnest(array['cancelled', 'failed', 'rejected', 'expired']) as wanted(status)
+         from unnest(${REFUNDED_STATUSES as string[]}::text[]) as wanted(status)
         cross join lateral (
           select id, account_id, status from messages
            where account_id = a.id and status = wanted.status and status <> 'draft'

@@ -1,5 +1,6 @@
 import * as stored from '../../db/contacts/groupMembers.ts';
-import { isContactId, MEMBERS_ADDED_MAX } from '../../domain/contacts.ts';
+import { MEMBERS_ADDED_MAX } from '../../domain/contacts.ts';
+import { isId } from '../../domain/ids.ts';
 import { parseMsisdn } from '../../domain/msisdn.ts';
 import { Refused } from '../../domain/refusals.ts';
 import type { Asked } from '../asked.ts';
@@ -43,7 +44,13 @@ export async function addMembers({
   const parsed = numbers.map((given) => ({ given, msisdn: parseMsisdn(given) }));
   const msisdns = [...new Set(parsed.flatMap(({ msisdn }) => msisdn ?? []))];
   const memberships = ids.length === 0 ? 'msisdns' : 'contact_ids';
-  const adding = stored.addMembers(sql, accountId, id, ids.filter(isContactId), msisdns);
+  const adding = stored.addMembers(
+    sql,
+    accountId,
+    id,
+    ids.filter((given) => isId('ct', given)),
+    msisdns,
+  );
   const grown = await withinQuota({ contacts: 'msisdns', contact_bytes: 'msisdns', memberships }, adding);
   if (grown === null) throw unknownGroup(id);
   const { added, members, known } = grown;

@@ -4,6 +4,7 @@ import type { Draft } from '../../db/messages/drafts.ts';
 import { abandonRequest, type Resolution } from '../../db/messages/undecided.ts';
 import { evenIfGone } from '../../db/patience.ts';
 import type { Acceptance } from '../../domain/acceptance.ts';
+import type { AcceptedStatus } from '../../domain/statuses.ts';
 import { acceptUpdate } from '../../workflows/contracts.ts';
 import { batchStart, messageStart } from '../../workflows/startOptions.ts';
 import { countRequested } from '../../telemetry/messageMetrics.ts';
@@ -30,7 +31,7 @@ export async function acceptDrafts(
   try {
     const resolution = await decideDrafts(services, drafts, receivedAt);
     for (const { status } of drafts) {
-      countRequested(resolution === 'charged' ? (status as 'queued' | 'scheduled' | 'rejected') : resolution);
+      countRequested(resolution === 'charged' ? (status as AcceptedStatus) : resolution);
     }
     return resolution;
   } catch (error) {

@@ -1,5 +1,6 @@
 import { firstMomentInside, parseSendWindow } from '../../domain/sendWindow.ts';
 import {
+  type AcceptedStatus,
   DEFAULT_EXPIRY_MS,
   EXPIRES_MAX_MS,
   EXPIRES_MIN_MS,
@@ -9,7 +10,7 @@ import { Refused } from '../../domain/refusals.ts';
 
 /** When a message goes out and how long it is tried. */
 export interface Timing {
-  acceptedAs: 'scheduled' | 'queued';
+  acceptedAs: Exclude<AcceptedStatus, 'rejected'>;
   /** As shown: null for a message sent at once. */
   sendAt: Date | null;
   /** As asked for. */

@@ -16,7 +16,7 @@ interface Input {
 /**
  * Sets the address of an account's webhook (v2.3.0, Account and senders; Events). The secret is made by the first call and
  * stays, also while webhooks are off, until a new one is asked for, which signs from then on; the one before signs a header of
- * its own for another day, see activities/signatures.ts. Nothing is looked up: the answer says nothing of our network.
+ * its own for another day, see pipeline/signatures.ts. Nothing is looked up: the answer says nothing of our network.
  * @throws Refused with param `url`
  */
 export async function configureWebhook({

@@ -1,5 +1,7 @@
-const REFERENCE = /^msg_([0-9a-z]{26})\/(0|[1-9][0-9]{0,2})$/;
-const IDX = /^msg([0-9a-z]{26})p(0|[1-9][0-9]{0,2})$/;
+import { ID_BODY } from '../../domain/ids.ts';
+
+const REFERENCE = new RegExp(`^msg_(${ID_BODY})/(0|[1-9][0-9]{0,2})$`);
+const IDX = new RegExp(`^msg(${ID_BODY})p(0|[1-9][0-9]{0,2})$`);
 
 /**
  * Our reference as the provider's `idx`, which takes letters and digits only and does not tell capitals apart:

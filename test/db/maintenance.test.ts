@@ -2,7 +2,8 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { maintenanceActivities, type Removed } from '../../activities/maintenance.ts';
 import { messageRecord } from '../../domain/records.ts';
-import { idFloor, newId, type IdPrefix } from '../../db/ids.ts';
+import { idFloor, newId } from '../../db/ids.ts';
+import type { IdPrefix } from '../../domain/ids.ts';
 import { readHistory } from '../../db/messages/history.ts';
 import { ownDatabase } from '../admin/support.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import * as statuses from '../../domain/statuses.ts';
 
-const { FINAL_STATUSES, MESSAGE_STATUSES, mayMove } = statuses;
+const { FINAL_STATUSES, MESSAGE_STATUSES, mayMove, MOVES } = statuses;
 
 test('exactly the moves of the specification are allowed', () => {
   const allowed = MESSAGE_STATUSES.flatMap((from) =>
@@ -31,6 +31,44 @@ test('final are the statuses nothing leads out of', () => {
   expect([...FINAL_STATUSES].sort()).toEqual(
     ['cancelled', 'delivered', 'expired', 'failed', 'rejected', 'undelivered'].sort(),
   );
+});
+
+test('a draft is accepted or refused, and nothing becomes one', () => {
+  const unseen = MOVES.filter(({ from, to }) =>
+    [from, to].some((status) => ['draft', 'refused'].includes(status)),
+  ).map(({ from, to }) => `${from} → ${to}`);
+  expect(unseen.sort()).toEqual([
+    'draft → queued',
+    'draft → refused',
+    'draft → rejected',
+    'draft → scheduled',
+  ]);
+});
+
+// v2.3.0: States and transitions (rejected costs 0, a cancelled message is refunded), Events.
+test('an account does not pay for what was never submitted, or was refused at its submission', () => {
+  const refunded = MOVES.filter(({ refund }) => refund !== 'never').map(
+    ({ from, to, refund }) => `${from} → ${to}: ${refund}`,
+  );
+  expect(refunded.sort()).toEqual([
+    'queued → cancelled: always',
+    'queued → expired: unsubmitted',
+    'queued → failed: always',
+    'queued → rejected: always',
+    'scheduled → cancelled: always',
+    'scheduled → expired: unsubmitted',
+  ]);
+  expect([...statuses.REFUNDED_STATUSES].sort()).toEqual(['cancelled', 'expired', 'failed', 'rejected']);
+});
+
+test('the webhook is notified of the statuses that the specification names', () => {
+  expect([...statuses.NOTIFIED_STATUSES].sort()).toEqual([
+    'delivered',
+    'expired',
+    'failed',
+    'sent',
+    'undelivered',
+  ]);
 });
 
 test('the limits are those of the specification', () => {

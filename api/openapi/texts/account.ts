@@ -1,3 +1,4 @@
+import { PREVIOUS_SIGNATURE_HEADER, SIGNATURE_HEADER } from '../../../domain/webhooks.ts';
 import { CREATED, text, ULID, type FieldTexts, type OwnedTexts } from './text.ts';
 
 const ACCOUNT: FieldTexts = {
@@ -51,14 +52,14 @@ export const accountTexts: OwnedTexts = {
       'https://example.com/sms',
     ),
     rotate_secret: text(
-      '`true`: makes a new secret, which signs from then on. The one before signs `X-Service-Signature-Previous` for 24 hours, or until the next change.',
+      `\`true\`: makes a new secret, which signs from then on. The one before signs \`${PREVIOUS_SIGNATURE_HEADER}\` for 24 hours, or until the next change.`,
       false,
     ),
     webhook_secret: text(
       'The secret of the signature.',
       'whsec_Y2hhbmdlIG1lIHBsZWFzZSwgSSBhbSBhbiBleGFtcGxl',
     ),
-    signature_header: text('The header that carries the signature.', 'X-Service-Signature'),
+    signature_header: text('The header that carries the signature.', SIGNATURE_HEADER),
   },
   WebhookDelivery: {
     id: text('The id of the event, the same on every attempt.', `evt_${ULID}`),

@@ -1,0 +1,47 @@
+import { NOTIFIED_STATUSES } from './statuses.ts';
+
+/** What a webhook is notified of (v2.3.0, Events). */
+export const WEBHOOK_EVENT_TYPES = [
+  ...NOTIFIED_STATUSES.map((status) => `message.${status}` as const),
+  'message.received',
+  'link.clicked',
+] as const;
+
+export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number];
+
+/** When an event is tried, in milliseconds after its first attempt (v2.3.0, Events, Delivery: 0 s, 2 s and 10 s). */
+export const ATTEMPTS_AT_MS: readonly number[] = [0, 2_000, 10_000];
+
+/** How often an event is tried. */
+export const ATTEMPTS = ATTEMPTS_AT_MS.length;
+
+/** How long an attempt waits for the receiver's answer. */
+export const ATTEMPT_TIMEOUT_MS = 10_000;
+
+/**
+ * How long to wait after a failed attempt, in milliseconds.
+ * @param number which of the event's attempts has failed, from 1
+ * @returns null after the last one
+ */
+export function pauseAfterAttempt(number: number): number | null {
+  const next = ATTEMPTS_AT_MS[number];
+  return next === undefined ? null : next - ATTEMPTS_AT_MS[number - 1]!;
+}
+
+/** Carries the signature of a webhook call (v2.3.0, Events). */
+export const SIGNATURE_HEADER = 'X-Service-Signature' as const;
+/** The same by the secret before, for a day after a change; ours. */
+export const PREVIOUS_SIGNATURE_HEADER = 'X-Service-Signature-Previous';
+
+/** The form of a signature, as the source of a pattern. */
+export const SIGNATURE_PATTERN = '^t=[0-9]+,v1=[0-9a-f]{64}$';
+
+/** What a signature is made of: the HMAC-SHA256 of this, keyed with the secret. @param t Unix time in seconds */
+export function signedText(t: number, body: string): string {
+  return `${t}.${body}`;
+}
+
+/** A signature as its header has it. @param hex hexadecimal HMAC-SHA256 of {@link signedText} */
+export function signatureOf(t: number, hex: string): string {
+  return `t=${t},v1=${hex}`;
+}
