@@ -138,7 +138,7 @@ export const MESSAGE_CHANGES: readonly Change[] = [
   },
   {
     name: 'a message is cancelled at 29 s',
-    file: 'workflows/message.ts',
+    file: 'workflows/message/requests.ts',
     from: 'Date.now() < CANCEL_LEAD_MS',
     to: 'Date.now() < CANCEL_LEAD_MS - 1000',
     tests: ['test/workflows/message.test.ts'],
