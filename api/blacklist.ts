@@ -76,6 +76,7 @@ export const extendBlacklist = endpoint({
   path: '/v1/blacklist',
   scope: 'manage',
   summary: 'Puts numbers on the blacklist; entries that are there get the new reason and end.',
+  refusals: ['instant_past', 'quota_reached'],
   body: addition,
   responses: {
     201: z.strictObject({
@@ -101,6 +102,7 @@ export const shortenBlacklist = endpoint({
   path: '/v1/blacklist/:msisdn',
   scope: 'manage',
   summary: 'Takes a number off the blacklist.',
+  refusals: ['number_malformed', 'polish_number_too_long', 'number_not_listed'],
   params: z.strictObject({ msisdn: z.string().meta(PHONE_NUMBER) }),
   responses: { 200: z.strictObject({ removed: z.string() }) },
   async handle(call) {

@@ -64,6 +64,7 @@ export const getInbound = endpoint({
   path: '/v1/inbound/:id',
   scope: 'read',
   summary: 'Shows one reply from a phone.',
+  refusals: ['inbound_unknown'],
   params: z.strictObject({ id: z.string().regex(idPattern('in')) }),
   responses: { 200: inboundSchema },
   async handle({ services, caller, params }) {

@@ -71,6 +71,7 @@ export const getLink = endpoint({
   path: '/v1/links/:token',
   scope: 'read',
   summary: 'Shows one tracked link and its latest clicks.',
+  refusals: ['link_unknown'],
   params: z.strictObject({ token: z.string().refine(isLinkToken).meta({ pattern: TOKEN_PATTERN }) }),
   responses: {
     200: trackedLinkSchema

@@ -13,6 +13,7 @@ export const getReport = endpoint({
   path: '/v1/reports',
   scope: 'read',
   summary: 'Adds up messages, costs, deliveries and reactions over a period.',
+  refusals: ['period_reversed', 'period_too_long'],
   query: reportQuery,
   heavy: true,
   csv: true,

@@ -47,6 +47,7 @@ export const createTemplate = endpoint({
   path: '/v1/templates',
   scope: 'manage',
   summary: 'Creates a message template.',
+  refusals: ['template_subject', 'quota_reached'],
   body: z.strictObject({
     name,
     body,
@@ -67,6 +68,7 @@ export const getTemplate = endpoint({
   path: '/v1/templates/:id',
   scope: 'read',
   summary: 'Shows one message template.',
+  refusals: ['template_unknown'],
   params: byId,
   responses: { 200: templateSchema },
   async handle({ services, caller, params }) {
@@ -82,6 +84,7 @@ export const changeTemplate = endpoint({
   path: '/v1/templates/:id',
   scope: 'manage',
   summary: 'Changes a message template.',
+  refusals: ['template_unknown', 'template_empty', 'template_subject', 'quota_reached'],
   params: byId,
   body: z.strictObject({
     name: omissible(name),
@@ -104,6 +107,7 @@ export const deleteTemplate = endpoint({
   path: '/v1/templates/:id',
   scope: 'manage',
   summary: 'Deletes a message template; messages sent with it remain.',
+  refusals: ['template_unknown'],
   params: byId,
   responses: { 200: z.strictObject({ deleted: z.string() }) },
   async handle(call) {

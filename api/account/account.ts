@@ -48,6 +48,15 @@ export const changeAccount = endpoint({
   path: '/v1/account',
   scope: 'manage',
   summary: 'Changes the default sender, the sending hours or the inbound keyword.',
+  refusals: [
+    'settings_empty',
+    'sender_inactive',
+    'prefix_reserved',
+    'prefix_everyday',
+    'prefix_resting',
+    'prefix_changes',
+    'prefix_taken',
+  ],
   body: z.strictObject(settings).meta({ minProperties: 1 }),
   responses: {
     200: z.strictObject({

@@ -12,6 +12,7 @@ export const changeWebhook = endpoint({
   path: '/v1/account/webhook',
   scope: 'manage',
   summary: "Sets the webhook's address and shows its secret.",
+  refusals: ['url_malformed', 'url_scheme', 'url_credentials', 'url_fragment', 'url_port', 'url_private'],
   body: z.strictObject({
     url: plainText.min(1).max(URL_MAX).meta({ format: 'uri' }).nullable(),
     rotate_secret: omissible(z.boolean()),

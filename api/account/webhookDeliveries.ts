@@ -52,6 +52,7 @@ export const resendDelivery = endpoint({
   path: '/v1/account/webhook/deliveries/:id/resend',
   scope: 'manage',
   summary: 'Delivers a webhook event again.',
+  refusals: ['event_unknown', 'webhook_missing', 'event_under_way', 'resends_used_up', 'resends_under_way'],
   params: z.strictObject({ id: z.string().meta({ pattern: idPattern('evt').source }) }),
   responses: { 202: webhookDeliverySchema },
   async handle(call) {

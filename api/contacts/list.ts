@@ -44,6 +44,7 @@ export const listContacts = endpoint({
   path: '/v1/contacts',
   scope: 'read',
   summary: 'Lists or searches contacts.',
+  refusals: ['group_unknown', 'csv_columns_too_many'],
   query: z.strictObject({
     q: search.optional(),
     group_id: z.string().optional(),

@@ -15,6 +15,7 @@ export const getContact = endpoint({
   path: '/v1/contacts/:id',
   scope: 'read',
   summary: 'Shows one contact.',
+  refusals: ['contact_unknown'],
   params: byId,
   responses: { 200: contactSchema },
   async handle({ services: { sql }, caller: { accountId }, params: { id } }) {
@@ -30,6 +31,7 @@ export const changeContact = endpoint({
   path: '/v1/contacts/:id',
   scope: 'manage',
   summary: 'Changes one contact.',
+  refusals: ['contact_unknown', 'contact_number_taken', 'group_unknown', 'fields_too_many', 'quota_reached'],
   params: byId,
   body: contactPatch,
   responses: { 200: contactSchema },
@@ -46,6 +48,7 @@ export const deleteContact = endpoint({
   path: '/v1/contacts/:id',
   scope: 'manage',
   summary: 'Removes one contact.',
+  refusals: ['contact_unknown'],
   params: byId,
   responses: { 200: z.strictObject({ deleted: z.string() }) },
   async handle(call) {

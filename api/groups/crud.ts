@@ -27,6 +27,7 @@ export const createGroup = endpoint({
   path: '/v1/groups',
   scope: 'manage',
   summary: 'Creates a group.',
+  refusals: ['group_exists', 'quota_reached'],
   body: named,
   responses: { 201: groupSchema },
   async handle(call) {
@@ -41,6 +42,7 @@ export const getGroup = endpoint({
   path: '/v1/groups/:id',
   scope: 'read',
   summary: 'Shows one group.',
+  refusals: ['group_unknown'],
   params: byId,
   responses: { 200: groupSchema },
   async handle({ services: { sql }, caller: { accountId }, params: { id } }) {
@@ -56,6 +58,7 @@ export const renameGroup = endpoint({
   path: '/v1/groups/:id',
   scope: 'manage',
   summary: 'Renames a group.',
+  refusals: ['group_unknown', 'group_exists'],
   params: byId,
   body: named,
   responses: { 200: z.strictObject({ id: z.string(), name: z.string() }) },
@@ -72,6 +75,7 @@ export const deleteGroup = endpoint({
   path: '/v1/groups/:id',
   scope: 'manage',
   summary: 'Removes a group; its contacts stay.',
+  refusals: ['group_unknown'],
   params: byId,
   responses: { 200: z.strictObject({ deleted: z.string() }) },
   async handle(call) {

@@ -16,6 +16,7 @@ export const addGroupContacts = endpoint({
   path: '/v1/groups/:id/contacts',
   scope: 'manage',
   summary: 'Adds contacts to a group.',
+  refusals: ['group_unknown', 'members_missing', 'members_too_many', 'quota_reached'],
   params: z.strictObject({ id: groupId }),
   body: z
     .strictObject({ contact_ids: values, msisdns: values })
@@ -41,6 +42,7 @@ export const removeGroupContact = endpoint({
   path: '/v1/groups/:id/contacts/:contactId',
   scope: 'manage',
   summary: 'Takes a contact out of a group.',
+  refusals: ['group_unknown', 'contact_not_in_group'],
   params: z.strictObject({ id: groupId, contactId }),
   responses: { 200: z.strictObject({ removed: z.string() }) },
   async handle(call) {

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Caller, Scope } from '../../operations/asked.ts';
 import type { Services } from '../services.ts';
+import type { Reason } from './refusals.ts';
 import type { Pace } from '../../operations/pace.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -50,6 +51,11 @@ interface Traits {
   path: string;
   /** One English line: what it does. */
   summary: string;
+  /**
+   * Why its handler, or its `parseCsv`, refuses. What follows from the rest of the declaration (a key, a body, the fields of its
+   * schemas …) is not repeated: see `refusalsOf`.
+   */
+  refusals?: readonly Reason[];
   /** Greatest size of the body in bytes; 64 kB unless told. */
   bodyLimit?: number;
   /** Offers its 200 as `text/csv` too (`Accept`). */
@@ -63,8 +69,6 @@ interface Traits {
   heavy?: boolean;
   /** Takes the header `Idempotency-Key`. */
   idempotent?: boolean;
-  /** Takes money: answers 402 where there is too little. */
-  paid?: boolean;
   /** Changes and costs nothing although it is no GET of the scope `read`: open to a test key on a live account. */
   readOnly?: boolean;
   /** A GET that changes something: whoever asks by HEAD does not expect that, and is refused. */

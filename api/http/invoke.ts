@@ -8,6 +8,7 @@ import { addIds, idsAmong } from '../../telemetry/ids.ts';
 import type { Services } from '../services.ts';
 import { authorise } from './authentication.ts';
 import type { Answer, CsvAnswer, Endpoint } from './endpoint.ts';
+import { watchRefusals } from './listedRefusals.ts';
 import { HttpRefused } from './refusals.ts';
 import { validate } from './validation.ts';
 
@@ -60,7 +61,7 @@ export async function invoke(
   const owner = caller?.accountId ?? null;
   const patience: Patience = { owner, until: receivedAt + ANSWER_MS, signal: input.signal };
   const handled = withPatience(patience, () => endpoint.handle(call));
-  const answer = await beforeDeadline(receivedAt, handled);
+  const answer = await beforeDeadline(receivedAt, watchRefusals(endpoint, services.log, handled));
   if ('csv' in answer) return { ...answer, csv: withPatienceEach(answer.csv, owner) };
   const pace = newPace();
   const body = checked(endpoint, answer);

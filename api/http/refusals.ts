@@ -1,4 +1,4 @@
-import { type Refusal, RefusalError, Refused } from '../../domain/refusals.ts';
+import { type Outage, type Refusal, RefusalError, Refused } from '../../domain/refusals.ts';
 import { outageOf } from '../../operations/outages.ts';
 
 /** What is wrong with a request before anybody knows what it asks for: its key, its lines, its bytes. */
@@ -30,6 +30,9 @@ export type HttpRefusal =
 
 /** What went wrong, as data; its Polish sentence is made in `texts.ts` when the answer is written. */
 export type Problem = Refusal | HttpRefusal;
+
+/** Why, in one word of ours. */
+export type Reason = Problem['reason'];
 
 /** As {@link Refused}, for what only HTTP knows. */
 export class HttpRefused extends RefusalError<HttpRefusal> {
@@ -69,7 +72,7 @@ const TIMED_OUT: Kind = { status: 504, code: 'provider_error' };
 const other = (status: number, code: ErrorCode = 'invalid_request'): Kind => ({ status, code });
 
 /** Every refusal that is no 400 (v2.3.0, Errors), by its reason. */
-const KINDS: Partial<Record<Problem['reason'], Kind>> = {
+export const KINDS: Readonly<Partial<Record<Reason, Kind>>> = {
   key_missing: other(401, 'unauthorized'),
   key_invalid: other(401, 'unauthorized'),
   insufficient_funds: UNPAID,
@@ -127,10 +130,25 @@ const KINDS: Partial<Record<Problem['reason'], Kind>> = {
   lookup_timed_out: TIMED_OUT,
 };
 
+// These are answered by what went wrong behind the API.
+const BY_OUTAGE: Readonly<Record<Outage, Kind>> = { unavailable: UNAVAILABLE, timed_out: TIMED_OUT };
+const WITH_OUTAGE: Readonly<Record<Extract<Problem, { outage: Outage }>['reason'], true>> = {
+  send_abandoned: true,
+  send_unresolved: true,
+  lookup_abandoned: true,
+  lookup_unresolved: true,
+};
+
 /** The status and code of a problem (v2.3.0, Errors). */
 export function kindOf(problem: Problem): Kind {
-  if ('outage' in problem) return problem.outage === 'unavailable' ? UNAVAILABLE : TIMED_OUT;
+  if ('outage' in problem) return BY_OUTAGE[problem.outage];
   return KINDS[problem.reason] ?? MALFORMED;
+}
+
+/** Every status that a refusal for this reason may be answered with. */
+export function statusesOf(reason: Reason): number[] {
+  const kinds = reason in WITH_OUTAGE ? Object.values(BY_OUTAGE) : [KINDS[reason] ?? MALFORMED];
+  return kinds.map(({ status }) => status);
 }
 
 /** An answer that is not a success, as it is written into the envelope. */

@@ -9,6 +9,7 @@ import type { Caller } from '../../operations/asked.ts';
 import type { Answer, CsvAnswer, Endpoint } from './endpoint.ts';
 import { beforeDeadline, invoke } from './invoke.ts';
 import { addIds } from '../../telemetry/ids.ts';
+import { watchRefusals } from './listedRefusals.ts';
 import { HttpRefused } from './refusals.ts';
 import { newPace } from '../../operations/pace.ts';
 import type { Services } from '../services.ts';
@@ -57,7 +58,7 @@ export async function serve(
       ? undefined
       : await readBody(context.req, {
           limitBytes: endpoint.bodyLimit ?? BODY_LIMIT,
-          parseCsv: endpoint.parseCsv,
+          parseCsv: csvReader(endpoint, services),
           watch: watchSize(services, context, caller, admitted),
         });
   const answer = await invoke(endpoint, services, caller, {
@@ -69,6 +70,11 @@ export async function serve(
     signal: admitted?.over ?? null,
   });
   await write(context, endpoint, answer);
+}
+
+function csvReader(endpoint: Endpoint, { log }: Services): Endpoint['parseCsv'] {
+  const { parseCsv } = endpoint;
+  return parseCsv && ((utf8, pace) => watchRefusals(endpoint, log, parseCsv(utf8, pace)));
 }
 
 /** A large body is one of the account's heavy requests, and more than one of its window. */

@@ -12,6 +12,7 @@ export const cancelMessage = endpoint({
   path: '/v1/messages/:id',
   scope: 'send',
   summary: 'Cancels a scheduled message.',
+  refusals: ['message_unknown', 'not_cancellable'],
   params: z.strictObject({ id: z.string().meta({ pattern: idPattern('msg').source }) }),
   responses: { 200: messageSchema },
   async handle(call) {

@@ -9,7 +9,7 @@ import {
   type PlannedMessage,
   totalCost,
 } from '../../operations/sending/plan.ts';
-import { SEND_BODY_LIMIT, sendRequest } from './request.ts';
+import { PLAN_REFUSALS, SEND_BODY_LIMIT, sendRequest } from './request.ts';
 
 type Estimate = z.output<typeof estimateSchema>;
 
@@ -23,6 +23,7 @@ export const estimateMessages = endpoint({
   scope: 'send',
   readOnly: true,
   summary: 'Tells what a send would cost: for each recipient the final text, its parts, cost and send time.',
+  refusals: PLAN_REFUSALS,
   body: sendRequest,
   bodyLimit: SEND_BODY_LIMIT,
   responses: { 200: estimateSchema },

@@ -12,6 +12,7 @@ export const listMessageEvents = endpoint({
   path: '/v1/messages/:id/events',
   scope: 'read',
   summary: "Shows a message's way, step by step.",
+  refusals: ['message_unknown'],
   params: z.strictObject({ id: z.string().meta({ pattern: idPattern('msg').source }) }),
   responses: { 200: z.strictObject({ data: z.array(messageEventSchema) }) },
   async handle({ services, caller, params }) {

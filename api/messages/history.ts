@@ -49,6 +49,7 @@ export const getMessage = endpoint({
   path: '/v1/messages/:id',
   scope: 'read',
   summary: 'Shows one message.',
+  refusals: ['message_unknown'],
   params: z.strictObject({ id: z.string().meta({ pattern: idPattern('msg').source }) }),
   responses: { 200: messageWithLinksSchema },
   async handle({ services, caller, params }) {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Reason } from '../http/refusals.ts';
 import {
   exactNumber,
   given,
@@ -66,3 +67,13 @@ export type SendRequest = z.output<typeof sendRequest>;
  * `params`, and has to fit into the same 20 parts.
  */
 export const SEND_BODY_LIMIT = 256 * 1024;
+
+/** Why what was asked for cannot be planned: a send refuses with these, and its estimate. */
+export const PLAN_REFUSALS: readonly Reason[] = [
+  ...(['recipients_empty', 'recipient_malformed', 'recipient_too_long', 'recipients_too_many'] as const),
+  ...(['groups_too_many', 'group_unknown', 'group_empty', 'recipient_unverified', 'no_route'] as const),
+  ...(['sender_inactive', 'template_unknown', 'template_not_sms', 'params_without_template'] as const),
+  ...(['params_repeated', 'placeholder_malformed', 'link_malformed', 'placeholders_too_many'] as const),
+  ...(['links_too_many', 'text_empty', 'text_blank', 'text_too_long'] as const),
+  ...(['send_at_too_far', 'expires_at_out_of_range'] as const),
+];

@@ -6,7 +6,7 @@ import { fingerprintOf } from '../../operations/sending/idempotency.ts';
 import { send } from '../../operations/sending/send.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { batchResultSchema, messageSchema } from '../schemas.ts';
-import { SEND_BODY_LIMIT, sendRequest } from './request.ts';
+import { PLAN_REFUSALS, SEND_BODY_LIMIT, sendRequest } from './request.ts';
 
 const PATH = '/v1/messages';
 const REPLAYED = { 'Idempotent-Replayed': 'true' };
@@ -19,10 +19,17 @@ export const sendMessages = endpoint({
   path: PATH,
   scope: 'send',
   summary: 'Sends an SMS to one number, to several, or to contact groups.',
+  refusals: [
+    ...PLAN_REFUSALS,
+    'statement_overdue',
+    'insufficient_funds',
+    'quota_reached',
+    'send_abandoned',
+    'send_unresolved',
+  ],
   body: sendRequest,
   bodyLimit: SEND_BODY_LIMIT,
   idempotent: true,
-  paid: true,
   responses: { 201: z.union([messageSchema, batchResultSchema]) },
   async handle(call) {
     const { services, caller, body, idempotencyKey: key } = call;

@@ -1,6 +1,7 @@
 import { idPattern } from '../../domain/ids.ts';
 import type { Endpoint } from '../http/endpoint.ts';
-import type { ErrorCode, Problem } from '../http/refusals.ts';
+import { refusalsOf } from '../http/listedRefusals.ts';
+import { type ErrorCode, type Problem, statusesOf } from '../http/refusals.ts';
 import { problemText } from '../http/texts.ts';
 import { ULID } from './texts/text.ts';
 import type { Header, JsonSchema, Response } from './types.ts';
@@ -177,14 +178,17 @@ export function errorResponses(): Record<string, Response> {
 }
 
 /**
- * The errors that an endpoint can answer, as its declaration tells.
- * @param own texts of errors by status which only the endpoint itself knows about, or which it words better
+ * The errors that an endpoint can answer, by what it refuses with.
+ * @param own texts of errors by status which the endpoint words better
+ * @throws Error for a text of a status that is never answered
  */
 export function errorsOf(
   endpoint: Endpoint,
   own: Readonly<Record<number, string>>,
 ): Record<string, Response> {
-  const statuses = new Set([...impliedErrors(endpoint), ...Object.keys(own).map(Number)]);
+  const statuses = new Set([...refusalsOf(endpoint)].flatMap(statusesOf));
+  const idle = Object.keys(own).find((status) => !statuses.has(Number(status)));
+  if (idle !== undefined) throw new Error(`${endpoint.path} has a text for ${idle}, which it never answers`);
   const references = [...statuses]
     .sort((a, b) => a - b)
     .map((status) => {
@@ -194,17 +198,6 @@ export function errorsOf(
       return [status, { $ref, ...(own[status] === undefined ? {} : { description: own[status] }) }];
     });
   return Object.fromEntries(references) as Record<string, Response>;
-}
-
-function impliedErrors({ scope, params, body, paid, idempotent }: Endpoint): number[] {
-  return [
-    ...[400, 405, 408, 417, 431, 500, 504],
-    ...(scope === null ? [] : [401, 403, 429, 502]),
-    ...(params === undefined ? [] : [404]),
-    ...(body === undefined ? [] : [413, 415]),
-    ...(paid ? [402] : []),
-    ...(idempotent ? [409] : []),
-  ];
 }
 
 function errorResponse({ codes, description, example, headers, early }: ErrorKind): Response {

@@ -6,7 +6,7 @@ export interface OperationText {
   id: string;
   /** CommonMark; what the summary leaves open. */
   description: string;
-  /** Errors that only the endpoint itself knows about, or words better than their general text. */
+  /** Errors that it words better than their general text. */
   errors?: Readonly<Record<number, string>>;
   /** A request body that is taken. */
   example?: unknown;
@@ -20,7 +20,6 @@ const SEND_EXAMPLE = {
 };
 const SEND_ERRORS = {
   400: 'A field is wrong; nothing was sent. An empty group is refused here too.',
-  402: 'The balance is too low for the whole request, or a monthly statement is overdue. Nothing was sent.',
   403: 'The key lacks the scope, the account is suspended or closed, a test account writes to a number that is not verified, or a test key is used on a live account, where it may only read.',
   404: 'A group in `to` (`param: groups`) or the template is unknown.',
   422: '`from` is not an active sender of the account, or no route leads to a number in `to`.',
@@ -34,6 +33,7 @@ export const operationTexts: Readonly<Record<string, OperationText>> = {
       'Sends to one number (answered with the Message) or to an array of numbers and groups (answered with a BatchResult). All recipients are accepted and charged together, or nothing is sent. Numbers on the blacklist become messages with status `rejected` at no cost.',
     errors: {
       ...SEND_ERRORS,
+      402: 'The balance is too low for the whole request, or a monthly statement is overdue. Nothing was sent.',
       409: 'The same `Idempotency-Key` came with other content, or its first request is still under way.',
     },
     example: SEND_EXAMPLE,
