@@ -4,6 +4,7 @@ import helmet from 'koa-helmet';
 import { endpoints } from './endpoints.ts';
 import { pages } from './pages.ts';
 import { accessLog, errorEnvelope, httpRules, measure, requestId } from './http/middleware.ts';
+import { changesSomething, routesOf } from './http/routes.ts';
 import { type Context, serve, type State } from './http/serve.ts';
 import { servePage } from './http/servePage.ts';
 import type { Services } from './services.ts';
@@ -35,12 +36,12 @@ export function createApp(services: Services): Koa<State> {
 
 function createRouter(services: Services): Router<State> {
   const router = new Router<State>({ sensitive: true, strict: true });
-  for (const endpoint of endpoints) {
-    const layer = router.register(endpoint.path, [endpoint.method], (context, next) =>
-      isOfAnother(endpoint.path, context.path) ? next() : serve(endpoint, services, context, context.params),
+  for (const route of routesOf(endpoints)) {
+    const layer = router.register(route.path, [route.method], (context, next) =>
+      isOfAnother(route.path, context.path) ? next() : serve(route, services, context, context.params),
     );
     // The router takes HEAD for every GET.
-    if (endpoint.changes === true) layer.methods = layer.methods.filter((method) => method !== 'HEAD');
+    if (changesSomething(route)) layer.methods = layer.methods.filter((method) => method !== 'HEAD');
   }
   for (const page of pages) {
     router.register(page.path, [...page.methods], (context) => servePage(page, services, context));

@@ -3,7 +3,7 @@ import { hashKey } from '../../db/accounts/apiKeys.ts';
 import { type KeyRow, useKey } from '../../db/accounts/keys.ts';
 import type { Sql } from '../../db/connection.ts';
 import type { Caller } from '../../operations/asked.ts';
-import type { Endpoint } from './endpoint.ts';
+import type { Endpoint, Interface } from './endpoint.ts';
 import { HttpRefused } from './refusals.ts';
 import { Refused } from '../../domain/refusals.ts';
 
@@ -13,6 +13,12 @@ const WINDOW_SECONDS = 60;
 
 /** Who a request turned out to be of, before it is known whether it is let in. */
 export type Identity = Pick<KeyRow, 'key_id' | 'account_id'>;
+
+/** Who calls, and which interface the key is for. */
+export interface Authenticated {
+  caller: Caller;
+  asked: Interface;
+}
 
 /** A request, as far as it matters for who calls. */
 export interface Presented {
@@ -35,7 +41,7 @@ export async function authenticate(
   { authorization, address, requestId }: Presented,
   setHeader: (name: string, value: string) => void,
   identified: (identity: Identity) => void,
-): Promise<Caller> {
+): Promise<Authenticated> {
   const row = await findKey(sql, authorization);
   identified(row);
   const limit = row.rate_limit_per_minute;
@@ -44,13 +50,15 @@ export async function authenticate(
   if (row.used > limit) throw new Refused({ reason: 'rate_limited', seconds: row.resets_in });
   if (row.account_status === 'suspended') throw new Refused({ reason: 'account_suspended' });
   if (row.account_status === 'closed') throw new Refused({ reason: 'account_closed' });
-  return {
+  const caller: Caller = {
     ...{ accountId: row.account_id, keyId: row.key_id, address, requestId },
     accountMode: row.account_mode,
     keyMode: row.key_mode,
     readOnly: row.key_mode === 'test' && row.account_mode === 'live',
     scopes: row.scopes,
   };
+  // There is one kind of key so far.
+  return { caller, asked: 'v2' };
 }
 
 /**

@@ -6,6 +6,11 @@ import type { Pace } from '../../operations/pace.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
+/** The interfaces of the service: the earlier one (v1.2.0) and the current one (v2.3.0). */
+export type Interface = 'v1' | 'v2';
+/** The one of an endpoint unless it names another. */
+export const INTERFACE: Interface = 'v2';
+
 /** One request after authentication and validation. */
 export interface Call<Params, Query, Body, Who> {
   params: Params;
@@ -46,6 +51,8 @@ export interface CsvAnswer {
 
 /** What is declared of an endpoint in the same words for whoever writes it and whoever reads it. */
 interface Traits {
+  /** Which interface it is of; the current one unless said. */
+  interface?: Interface;
   method: Method;
   /** Pattern with `:name` parameters. */
   path: string;

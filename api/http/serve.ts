@@ -1,6 +1,6 @@
 import type { ParameterizedContext } from 'koa';
 import { clientAddress } from './address.ts';
-import { authenticate, authorise, type Identity } from './authentication.ts';
+import { authenticate, type Authenticated, authorise, type Identity } from './authentication.ts';
 import { readBody, type SizeWatch } from './body.ts';
 import { BYTES_OF_A_REQUEST, countBody } from './bodyCost.ts';
 import { Readable } from 'node:stream';
@@ -12,6 +12,7 @@ import { addIds } from '../../telemetry/ids.ts';
 import { watchRefusals } from './listedRefusals.ts';
 import { HttpRefused } from './refusals.ts';
 import { newPace } from '../../operations/pace.ts';
+import { changesSomething, ownerOf, publicOwner, type Route } from './routes.ts';
 import type { Services } from '../services.ts';
 import { readQuery } from './validation.ts';
 
@@ -36,19 +37,19 @@ export interface State {
 export type Context = ParameterizedContext<State>;
 
 /**
- * Answers a request for an endpoint: authentication, rate limit and scope, the body, and the call. The body is not read before the
- * caller may have it read.
+ * Answers a request for a route: authentication, rate limit, the choice of the endpoint by the interface of the key, scope, the
+ * body, and the call. The body is not read before the caller may have it read.
  */
 export async function serve(
-  endpoint: Endpoint,
+  route: Route,
   services: Services,
   context: Context,
   params: Record<string, string>,
 ): Promise<void> {
   const receivedAt = Date.now();
-  context.state.route = endpoint.path;
-  if (endpoint.changes === true) context.state.changes = true;
-  const caller = endpoint.scope === null ? null : await identify(endpoint, services, context, receivedAt);
+  context.state.route = route.path;
+  if (changesSomething(route)) context.state.changes = true;
+  const { endpoint, caller } = await choose(route, services, context, receivedAt);
   const csv = endpoint.csv === true && context.accepts('json', 'csv') === 'csv';
   const admitted = caller === null ? null : services.admission.enter(caller.accountId, context.res);
   if (csv || endpoint.heavy === true) admitted?.becomesHeavy();
@@ -93,12 +94,22 @@ function watchSize(
   };
 }
 
-async function identify(
-  endpoint: Endpoint,
-  { front }: Services,
+/** The endpoint that the request is for, and whose request it is; null for a public one. */
+async function choose(
+  route: Route,
+  services: Services,
   context: Context,
   receivedAt: number,
-): Promise<Caller> {
+): Promise<{ endpoint: Endpoint; caller: Caller | null }> {
+  const open = publicOwner(route);
+  if (open !== null) return { endpoint: open, caller: null };
+  const { caller, asked } = await identify(services, context, receivedAt);
+  const endpoint = ownerOf(route, asked);
+  authorise(endpoint, caller);
+  return { endpoint, caller };
+}
+
+async function identify({ front }: Services, context: Context, receivedAt: number): Promise<Authenticated> {
   const presented = {
     authorization: context.headers.authorization,
     address: clientAddress(context),
@@ -109,9 +120,7 @@ async function identify(
     Object.assign(context.state, { accountId, keyId });
     addIds({ accountId });
   };
-  const caller = await beforeDeadline(receivedAt, authenticate(front, presented, setHeader, identified));
-  authorise(endpoint, caller);
-  return caller;
+  return await beforeDeadline(receivedAt, authenticate(front, presented, setHeader, identified));
 }
 
 /** The header `Idempotency-Key`: 1 to 128 characters (v2.3.0, Limits), in UTF-8 or else Latin-1. */

@@ -228,7 +228,7 @@ export const MONEY_CHANGES: readonly Change[] = [
   {
     name: 'a refund that nobody posted is missed',
     file: 'db/money/ledgerChecks.ts',
-    from: "unnest(array['cancelled', 'failed', 'rejected', 'expired'])",
+    from: 'unnest(${REFUNDED_STATUSES as string[]}::text[])',
     to: "unnest(array['cancelled', 'rejected', 'expired'])",
     tests: ['test/workflows/reconciliation.test.ts'],
     only: 'a refund that was never posted',

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { expect, test } from 'vitest';
+import { endpoints } from '../../api/endpoints.ts';
+import { endpoint, type Interface } from '../../api/http/endpoint.ts';
+import { changesSomething, ownerOf, publicOwner, routesOf } from '../../api/http/routes.ts';
+import { HttpRefused } from '../../api/http/refusals.ts';
+
+interface Traits {
+  of?: Interface;
+  method?: 'GET' | 'POST';
+  path?: string;
+  scope?: 'read' | null;
+  changes?: boolean;
+}
+
+const declared = ({ of, method = 'GET', path = '/v1/messages', scope = 'read', changes = false }: Traits) =>
+  endpoint({
+    ...(of === undefined ? {} : { interface: of }),
+    ...{ method, path, scope, changes },
+    summary: 'Answers.',
+    responses: { 200: z.string() },
+    handle: () => Promise.resolve({ status: 200, body: of ?? 'none' }),
+  });
+
+test('two interfaces own the same method and path, and each has its own endpoint there', () => {
+  const [earlier, current] = [declared({ of: 'v1' }), declared({ of: 'v2', changes: true })];
+  const routes = routesOf([earlier, current]);
+  expect(routes).toHaveLength(1);
+  expect(ownerOf(routes[0]!, 'v1')).toBe(earlier);
+  expect(ownerOf(routes[0]!, 'v2')).toBe(current);
+  expect(publicOwner(routes[0]!)).toBeNull();
+  expect(changesSomething(routes[0]!)).toBe(true);
+});
+
+test('what an interface does not declare does not exist for its keys', () => {
+  const [route] = routesOf([declared({})]);
+  expect(() => ownerOf(route!, 'v1')).toThrow(HttpRefused);
+  expect(() => ownerOf(route!, 'v1')).toThrow('route_unknown');
+});
+
+test('an endpoint is of the current interface unless it says otherwise', () => {
+  const plain = declared({});
+  expect(ownerOf(routesOf([plain])[0]!, 'v2')).toBe(plain);
+});
+
+test('another method, or another path, is another route', () => {
+  const routes = routesOf([declared({}), declared({ method: 'POST' }), declared({ path: '/v1/balance' })]);
+  expect(routes.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    'GET /v1/messages',
+    'POST /v1/messages',
+    'GET /v1/balance',
+  ]);
+});
+
+test('one interface declares a method and path once', () => {
+  expect(() => routesOf([declared({}), declared({ of: 'v2' })])).toThrow(
+    'v2 declares GET /v1/messages twice',
+  );
+});
+
+test('a public endpoint shares its method and path with none: without a key nobody can tell which is meant', () => {
+  const open = declared({ scope: null });
+  expect(publicOwner(routesOf([open])[0]!)).toBe(open);
+  expect(() => routesOf([open, declared({ of: 'v1' })])).toThrow('several owners');
+});
+
+test('every endpoint of today is the only one of its route', () => {
+  expect(routesOf(endpoints)).toHaveLength(endpoints.length);
+});
