@@ -47,7 +47,7 @@ export const createTemplate = endpoint({
   path: '/v1/templates',
   scope: 'manage',
   summary: 'Creates a message template.',
-  refusals: ['template_subject', 'quota_reached'],
+  refusals: ['placeholder_malformed', 'link_malformed', 'template_subject', 'quota_reached'],
   body: z.strictObject({
     name,
     body,
@@ -84,7 +84,14 @@ export const changeTemplate = endpoint({
   path: '/v1/templates/:id',
   scope: 'manage',
   summary: 'Changes a message template.',
-  refusals: ['template_unknown', 'template_empty', 'template_subject', 'quota_reached'],
+  refusals: [
+    'template_unknown',
+    'template_empty',
+    'placeholder_malformed',
+    'link_malformed',
+    'template_subject',
+    'quota_reached',
+  ],
   params: byId,
   body: z.strictObject({
     name: omissible(name),

@@ -46,6 +46,8 @@ export const saveContacts = endpoint({
     'csv_malformed',
     'csv_header_too_wide',
     'csv_column_repeated',
+    'field_key_malformed',
+    'field_key_reserved',
   ],
   body: oneOrMany,
   bodyLimit: REQUEST_LIMIT,

@@ -466,7 +466,7 @@ export const PROTOCOL_CHANGES: readonly Change[] = [
   {
     name: 'HEAD looks a number up',
     file: 'api/app.ts',
-    from: "if (endpoint.changes === true) layer.methods = layer.methods.filter((method) => method !== 'HEAD');",
+    from: "if (changesSomething(route)) layer.methods = layer.methods.filter((method) => method !== 'HEAD');",
     to: '',
     tests: ['test/api/protocol.test.ts'],
     only: 'gives 405 with Allow',
