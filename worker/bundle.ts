@@ -73,8 +73,8 @@ async function writeWhole(file: URL, text: string): Promise<void> {
 async function fingerprint(): Promise<string> {
   const hash = createHash('sha256').update(sdkVersion());
   for (const folder of SOURCES) {
-    const files = (await readdir(new URL(`${folder}/`, ROOT))).sort();
-    for (const file of files) {
+    const files = await readdir(new URL(`${folder}/`, ROOT), { recursive: true });
+    for (const file of files.filter((name) => name.endsWith('.ts')).sort()) {
       hash.update(`\n${folder}/${file}\n`).update(await readFile(new URL(`${folder}/${file}`, ROOT)));
     }
   }
