@@ -266,8 +266,12 @@ describe('keys', () => {
     const key = String(made['key']);
     expect(key).toMatch(/^pk_live_[0-9A-Za-z]{40}$/);
     expect(made).toMatchObject({ mode: 'live', scopes: ['send', 'manage'] });
-    const [kept] = await sql()<Answer[]>`select hash, hint from api_keys where id = ${String(made['id'])}`;
-    expect(kept).toEqual({ hash: hashKey(key), hint: `pk_live_…${key.slice(-4)}` });
+    const [kept] = await sql()<Answer[]>`
+      select hash, hint, mode, scopes from api_keys where id = ${String(made['id'])}`;
+    expect(kept).toEqual({
+      ...{ hash: hashKey(key), hint: `pk_live_…${key.slice(-4)}` },
+      ...{ mode: 'live', scopes: ['send', 'manage'] },
+    });
 
     const listed = await run('--json', 'keys', 'list', '--account', id);
     const shown = await run('--json', 'accounts', 'show', '--account', id);
@@ -307,7 +311,12 @@ describe('keys', () => {
     });
     await ok('topup', '--account', id, '--pln', '50');
     expect(await ok('keys', 'create', '--account', id)).toMatchObject({ mode: 'live' });
-    expect(await ok('keys', 'create', '--account', id, '--mode', 'test')).toMatchObject({ mode: 'test' });
+    const test = await ok('keys', 'create', '--account', id, '--mode', 'test');
+    expect(test).toMatchObject({ mode: 'test' });
+    expect(test['key']).toMatch(/^pk_test_[0-9A-Za-z]{40}$/);
+    const kept = await sql()`select mode, scopes from api_keys where account_id = ${id} order by id`;
+    const scopes = ['send', 'read', 'manage'];
+    expect([...kept]).toEqual(['test', 'live', 'test'].map((mode) => ({ mode, scopes })));
   });
 
   test('no closed account gets one', async () => {

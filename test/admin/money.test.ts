@@ -245,6 +245,13 @@ describe('statements', () => {
     expect((await no('statements', 'pay', String(issued['id']))).code).toBe('refused');
   });
 
+  test('are for the month before this one unless told', async () => {
+    const issued = await ok('statements', 'issue', '--account', await account(...postpaid));
+    const [last] = await sql()<{ month: string }[]>`
+      select to_char(date_trunc('month', now() at time zone 'Europe/Warsaw') - interval '1 day', 'YYYY-MM') as month`;
+    expect(issued['month']).toBe(last!.month);
+  });
+
   test('are for postpaid accounts and months that are over', async () => {
     const prepaid = await account('--mode', 'live');
     expect((await no('statements', 'issue', '--account', prepaid)).code).toBe('refused');

@@ -1,13 +1,22 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { endpoints } from '../../api/endpoints.ts';
 import { describeInterface } from '../../api/openapi/document.ts';
-import type { Operation } from '../../api/openapi/types.ts';
+import type { JsonSchema, Operation } from '../../api/openapi/types.ts';
 import { type PageVisit, visit } from '../support/pages.ts';
 
 const document = describeInterface(endpoints);
 const operations = [...Object.entries(document.paths), ...Object.entries(document.webhooks)].flatMap(
   ([path, item]) => Object.values(item).map((operation: Operation) => [path, operation] as const),
 );
+/** The fields that a schema lists itself, at any depth; what a reference leads to has its own place on the page. */
+function fieldsOf({ $ref, properties, items, anyOf = [], oneOf = [] }: JsonSchema): string[] {
+  if ($ref !== undefined) return [];
+  if (properties !== undefined) {
+    return Object.entries(properties).flatMap(([name, field]) => [name, ...fieldsOf(field)]);
+  }
+  return [...(items === undefined ? [] : [items]), ...anyOf, ...oneOf].flatMap(fieldsOf);
+}
+
 let page: PageVisit;
 beforeAll(async () => {
   page = await visit(`${inject('service').apiUrl}/docs`);
@@ -54,6 +63,17 @@ describe('/docs', () => {
       for (const name of names) expect(section).toContain(`<dt><code>${name}</code>`);
       if (path.startsWith('/')) expect(section).toContain('curl -sS');
       expect(section).not.toMatch(/undefined|\[object Object\]|NaN/);
+    },
+  );
+
+  it.each(Object.entries(document.components.schemas))(
+    'shows every field of the object %s',
+    (name, schema) => {
+      const from = page.text.indexOf(`<h3 id="object-${name}"`);
+      const section = page.text.slice(from, page.text.indexOf('</section>', from));
+      const fields = fieldsOf(schema);
+      expect(fields).not.toEqual([]);
+      for (const field of fields) expect(section).toContain(`<dt><code>${field}</code>`);
     },
   );
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { newId } from '../../db/ids.ts';
 import { SHORT_URL } from '../support/service.ts';
 import { books, database, newAccount, storedMessages } from '../support/factories.ts';
 
@@ -89,6 +90,12 @@ describe('POST /v1/messages/estimate', () => {
     const postpaid = await newAccount({ balance: 0, billing: 'postpaid', creditLimit: 10, price: 10 });
     expect((await postpaid.api.post(PATH, { to: '500100201', text: 'x' })).body).toMatchObject({
       sufficient_funds: true,
+    });
+    await database()`
+      insert into statements (id, account_id, month, amount_grosze, due_at)
+      values (${newId('st')}, ${postpaid.id}, '2026-01-01', 100, now() - interval '1 day')`;
+    expect((await postpaid.api.post(PATH, { to: '500100201', text: 'x' })).body).toMatchObject({
+      sufficient_funds: false,
     });
     const verified = ['+48500100201', '+48500100202'];
     const test = await newAccount({ mode: 'test', testCredits: 1, verified, balance: 0 });

@@ -41,6 +41,14 @@ describe('GET /v1/messages', () => {
     expect((await account.api.get('/v1/messages?limit=200')).body.data).toHaveLength(10);
   });
 
+  it('a page of 200 has 200', async () => {
+    const account = await newAccount();
+    const ids = await sendMany(account, 201);
+    const { body } = await account.api.get('/v1/messages?limit=200');
+    expect(body.data.map(({ id }) => id)).toEqual(ids.slice(1).reverse());
+    expect(body.next_cursor).not.toBeNull();
+  });
+
   it('shows each message once while others are sent and change between the pages', async () => {
     const account = await newAccount();
     const ids = await sendMany(account, 30);

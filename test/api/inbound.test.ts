@@ -256,6 +256,9 @@ describe('a reply on its way', () => {
         text: 'Nie, dziękuję',
         reply_to: message.id,
       });
+      const { id } = first.data[0]!;
+      expect(id).toMatch(/^in_[0-9a-z]{26}$/);
+      expect((await account.api.get(`/v1/inbound/${id}`)).body).toEqual(first.data[0]);
       expect((await account.api.send({ to: phone, text: 'Szkoda.' })).body.status).toBe('queued');
 
       await addSimulatedReply(database(), { from: phone, to: number, text: 'stop!' });

@@ -150,6 +150,8 @@ describe('an endpoint that reads', () => {
       );
       const told = answers.map(({ path, answer }) => [path, answer.status, answer.body.error.code]);
       expect(told).toEqual(reading.map(({ path }) => [path, 502, 'provider_error']));
+      const cancel = await through(account).delete('/v1/messages/msg_00000000000000000000000000');
+      expect([cancel.status, cancel.body.error.code]).toEqual([502, 'provider_error']);
       database.restore();
       await eventually(
         () => Promise.all(reading.map(({ path }) => through(account).get(path))),

@@ -179,6 +179,10 @@ describe('GET /v1/reports: the groups', () => {
     expect(found.rest).toMatchObject({ messages: 2, cost_grosze: 30, failed: 1, rejected: 1 });
     expect(found.totals).toMatchObject({ messages: 4, accepted: 3, cost_grosze: 60 });
     expect((await report(account, `${NOVEMBER}&group_by=reference&limit=3`)).rest).toBeNull();
+    for (const field of ['sender', 'country', 'status']) {
+      const { data, rest, totals } = await report(account, `${NOVEMBER}&group_by=${field}&limit=1`);
+      expect([data.length, data[0]!.messages, rest?.messages, totals.messages], field).toEqual([1, 2, 2, 4]);
+    }
     expect((await report(account, `${NOVEMBER}&group_by=day&limit=1`)).data).toHaveLength(30);
   });
 

@@ -1,8 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { Client, Connection } from '@temporalio/client';
+import { describe, expect, inject, it } from 'vitest';
 import { newId } from '../../db/ids.ts';
-import { books, database, newAccount, newKey, storedMessages } from '../support/factories.ts';
 import { apiClient } from '../support/client.ts';
-import { inject } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { books, database, newAccount, newKey, storedMessages } from '../support/factories.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -294,6 +295,14 @@ describe('balance', () => {
     expect((await api.send({ to: '500100200', text: 'x' })).status).toBe(201);
   });
 
+  it('an old statement of an account that is prepaid again stops nothing', async () => {
+    const { id, api } = await newAccount({ balance: 100, price: 10 });
+    await database()`
+      insert into statements (id, account_id, month, amount_grosze, due_at)
+      values (${newId('st')}, ${id}, '2026-09-01', 500, now() - interval '1 day')`;
+    expect((await api.send({ to: '500100200', text: 'x' })).status).toBe(201);
+  });
+
   it('50 sends at once against a balance for 10: ten are accepted', async () => {
     const { id, api } = await newAccount({ balance: 100, price: 10 });
     const answers = await Promise.all(
@@ -436,6 +445,42 @@ describe('send time', () => {
     }
     for (const expiresAt of [base + 15 * MINUTE - 1, base + 72 * HOUR + 1, base - DAY]) {
       expect(await send(expiresAt)).toMatchObject({ status: 400, body: { error: { param: 'expires_at' } } });
+    }
+  });
+
+  it('expires_at is where attempts end, in the row and in the workflow; else 72 h after the send time', async () => {
+    const { api } = await newAccount();
+    const connection = await Connection.connect({ address: inject('service').temporalAddress });
+    const { workflow } = new Client({ connection });
+    // What the workflow was started with. That of a batch's message is started after the answer.
+    const startOf = (id: string) =>
+      workflow
+        .getHandle(id)
+        .fetchHistory()
+        .then(
+          ({ events }) => events![0]!.workflowExecutionStartedEventAttributes!.input!.payloads![0]!.data!,
+          () => null,
+        );
+    const sendAt = Math.floor(Date.now() / 1000) * 1000 + DAY;
+    const send_at = new Date(sendAt).toISOString();
+    try {
+      for (const to of ['500100200', ['500100200', '500100201']]) {
+        for (const lasts of [2 * HOUR, null]) {
+          const giveUpAt = sendAt + (lasts ?? 72 * HOUR);
+          const expires_at = lasts === null ? null : new Date(giveUpAt).toISOString();
+          const { body } = await api.send({ to, text: 'x', send_at, expires_at });
+          const { id } = Array.isArray(to) ? body.messages[0]! : body;
+          const [row] = await database()`select give_up_at from messages where id = ${id}`;
+          expect(row).toEqual({ give_up_at: new Date(giveUpAt) });
+          const input = await eventually(
+            () => startOf(id),
+            (found) => found !== null,
+          );
+          expect(JSON.parse(Buffer.from(input!).toString())).toMatchObject({ sendAt, giveUpAt });
+        }
+      }
+    } finally {
+      await connection.close();
     }
   });
 });

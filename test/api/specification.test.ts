@@ -198,16 +198,25 @@ describe('a Message', () => {
     expect(body.text).toBe('Z szablonu');
   });
 
-  it('with priority goes before those without', async () => {
+  it('with priority goes before those without, of a batch too', async () => {
     const { api } = await newAccount();
     const connection = await Connection.connect({ address: inject('service').temporalAddress });
-    const keyOf = async (priority: boolean) => {
-      const { body } = await api.send({ to: '500100200', text: 'x', send_at: later, priority });
-      expect(body).toMatchObject({ priority });
-      const handle = new Client({ connection }).workflow.getHandle(body.id);
-      return (await handle.describe()).priority?.priorityKey;
+    const keyOf = async (to: string | string[], priority: boolean): Promise<number> => {
+      const { body } = await api.send({ to, text: 'x', send_at: later, priority });
+      const message = Array.isArray(to) ? body.messages[0]! : body;
+      expect(message).toMatchObject({ priority });
+      const handle = new Client({ connection }).workflow.getHandle(message.id);
+      // A batch starts its messages after its answer.
+      const run = await eventually(
+        () => handle.describe().catch(() => null),
+        (found) => found !== null,
+      );
+      return run!.priority!.priorityKey!;
     };
-    expect(await keyOf(true)).toBeLessThan((await keyOf(false))!);
+    const batch = ['500100200', '500100201'];
+    const [one, ofBatch] = [await keyOf('500100200', true), await keyOf(batch, true)];
+    const [other, ofOther] = [await keyOf('500100200', false), await keyOf(batch, false)];
+    expect(Math.max(one, ofBatch)).toBeLessThan(Math.min(other, ofOther));
     await connection.close();
   });
 
@@ -389,6 +398,7 @@ describe('authentication', () => {
 
 describe('webhooks', () => {
   it('tell of sent, undelivered and failed; of scheduled, cancelled and rejected messages nothing', async () => {
+    const began = Date.now();
     const account = await newAccount();
     const receiver = await listening(account);
     await account.api.post('/v1/blacklist', { msisdn: '500100204' });
@@ -408,7 +418,7 @@ describe('webhooks', () => {
         `message.failed ${failed}`,
       ].sort(),
     );
-    for (const { event, headers, verified } of calls) {
+    for (const { event, headers, verified, at } of calls) {
       expect(verified).toBe(true);
       expect(headers['content-type']).toMatch(/^application\/json/);
       expect(Object.keys(event)).toEqual(['id', 'type', 'created_at', 'data']);
@@ -416,9 +426,14 @@ describe('webhooks', () => {
         expect.stringMatching(/^evt_[0-9a-z]{26}$/) as string,
         expect.stringMatching(INSTANT) as string,
       ]);
+      expect(Date.parse(event.created_at)).toBeGreaterThanOrEqual(began);
+      expect(Date.parse(event.created_at)).toBeLessThanOrEqual(at);
       expect(Object.keys(event.data)).toEqual(['message']);
       expect(Object.keys(event.data.message)).toEqual(MESSAGE_FIELDS);
       expect(event.data.message.reference).toBe('r');
+      expect(event.data.message.error).toEqual(
+        event.type === 'message.failed' ? expect.stringContaining('odrzucona przez operatora') : null,
+      );
     }
   });
 
@@ -438,6 +453,7 @@ describe('cancelling', () => {
     const { body } = await account.api.send({ to: '500100200', text: 'x', send_at: later });
     const cancelled = (await account.api.delete(`/v1/messages/${body.id}`)).body;
     expect(cancelled).toMatchObject({ cost_grosze: 10, error: null, status: 'cancelled' });
+    expect(Date.parse(cancelled.updated_at)).toBeGreaterThan(Date.parse(body.updated_at));
     expect((await account.api.get('/v1/messages?status=cancelled')).body.data).toEqual([cancelled]);
     expect((await account.api.get('/v1/account')).body).toMatchObject({ balance_grosze: 100 });
     expect(await books(account.id)).toMatchObject({ balance: 100, ledger: 100 });

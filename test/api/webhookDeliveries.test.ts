@@ -138,6 +138,11 @@ describe('GET /v1/account/webhook/deliveries', () => {
     expect(await idsOf('?state=delivered')).toEqual([ids[4], ids[0]]);
     expect(await idsOf(`?message_id=${newId('msg')}`)).toEqual([]);
     expect(await idsOf("?message_id=msg_';--")).toEqual([]);
+    const messages = [newId('msg'), newId('msg')];
+    for (const [index, message] of messages.entries()) {
+      await database()`update webhook_events set subject_id = ${message} where id = ${ids[index]!}`;
+      expect(await idsOf(`?message_id=${message}`)).toEqual([ids[index]]);
+    }
     await database()`update webhook_events set created_at = now() - interval '1 hour' where id = ${ids[0]!}`;
     const since = new Date(Date.now() - 1_800_000).toISOString();
     expect(await idsOf(`?since=${since}`)).toHaveLength(5);
@@ -267,22 +272,30 @@ describe('POST /v1/account/webhook/deliveries/{id}/resend', () => {
   }, 180_000);
 
   it('has its limits: ten times an event, twenty at once, none without a webhook or still on its way', async () => {
+    const receiver = await startReceiver();
+    open.push(receiver);
     const account = await newAccount();
     const [event, pending] = await storedEvents(account, ['delivered', 'pending']);
     expect((await resend(account, event!)).status).toBe(409);
-    await account.api.put('/v1/account/webhook', { url: 'https://example.com/hook' });
+    await account.api.put('/v1/account/webhook', { url: receiver.url });
     expect((await resend(account, pending!)).status).toBe(409);
     const rounds = async (id: string, count: number, state: string) =>
       await database()`
         insert into webhook_resends (event_id, round, account_id, requested_by, attempts_before, state)
         select ${id}, n, ${account.id}, 'account', 0, ${state} from generate_series(1, ${count}::int) n`;
-    await rounds(event!, 10, 'exhausted');
+    await rounds(event!, 9, 'exhausted');
+    expect((await resend(account, event!)).status).toBe(202);
+    await database()`update webhook_resends set state = 'exhausted' where event_id = ${event!}`;
     expect(await resend(account, event!)).toMatchObject({
       status: 409,
       body: { error: { code: 'invalid_request' } },
     });
     const many = await storedEvents(account, Array<string>(21).fill('delivered'));
-    for (const id of many.slice(0, 20)) await rounds(id, 1, 'pending');
+    for (const id of many.slice(0, 19)) await rounds(id, 1, 'pending');
+    expect((await resend(account, many[19]!)).status).toBe(202);
+    // Of another round, so that nobody ends it.
+    await database()`
+      update webhook_resends set state = 'pending', finished_at = null, round = 2 where event_id = ${many[19]!}`;
     const busy = await resend(account, many[20]!);
     expect(busy).toMatchObject({ status: 429, body: { error: { code: 'rate_limited' } } });
     expect(busy.headers.get('retry-after')).toBe('10');

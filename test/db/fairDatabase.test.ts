@@ -4,6 +4,7 @@ import { fairDatabase } from '../../db/fairDatabase.ts';
 import { evenIfGone, OutOfPatienceError, withPatience } from '../../db/patience.ts';
 import { transaction } from '../../db/transaction.ts';
 import { ownDatabase } from '../admin/support.ts';
+import { eventually } from '../support/eventually.ts';
 
 const database = ownDatabase();
 const PLACES = 1;
@@ -64,4 +65,31 @@ test('what has to be settled waits all the same', async () => {
   gone.abort();
   await giveBack();
   expect(await settling).toBe(1);
+});
+
+test('of eight connections one owner has five, whatever it asks; statements and transactions of others find one', async () => {
+  const eight = openDatabase(database.url(), 8);
+  const shared = fairDatabase(eight, 8);
+  const owned = <T>(owner: string, work: () => Promise<T>): Promise<T> =>
+    withPatience({ owner, until: Date.now() + 60_000, signal: null }, work);
+  const holder = await pool.reserve();
+  const watcher = openDatabase(database.url(), 1);
+  await holder`select pg_advisory_lock(1)`;
+  const wait = async () => void (await shared`select pg_advisory_xact_lock_shared(1)`);
+  const waitInTransaction = () =>
+    transaction(shared, async (tx) => void (await tx`select pg_advisory_xact_lock_shared(1)`));
+  const busy = Array.from({ length: 16 }, (_, i) => owned('greedy', i % 2 === 0 ? wait : waitInTransaction));
+  const waiting = async () =>
+    (await watcher`select from pg_locks where locktype = 'advisory' and not granted`).count;
+  try {
+    await eventually(waiting, (count) => count >= 5);
+    expect(await owned('other', async () => [...(await shared`select 1 as one`)])).toEqual([{ one: 1 }]);
+    expect(await owned('third', () => transaction(shared, async (tx) => (await tx`select 1`).count))).toBe(1);
+    expect(await waiting()).toBe(5);
+  } finally {
+    await holder`select pg_advisory_unlock(1)`;
+    holder.release();
+    await Promise.all(busy);
+    await Promise.all([eight.end(), watcher.end()]);
+  }
 });

@@ -6,10 +6,39 @@ import { removeDataDir } from '../../bin/embedded/dataDir.ts';
 import { type EmbeddedPostgres, startPostgres } from '../../bin/embedded/postgres.ts';
 import { type Database, openDatabase } from '../../db/connection.ts';
 import { migrate } from '../../db/migrate.ts';
-import { type Part, ROLES, WITHOUT } from '../../db/rights.ts';
+import { type Part, ROLES } from '../../db/rights.ts';
 
 const PARTS = Object.keys(ROLES) as Part[];
 const quiet = () => undefined;
+
+const named = (rights: string, tables: string) =>
+  Object.fromEntries(tables.split(' ').map((table) => [table, rights]));
+const READ = 'SELECT';
+const APPEND = 'SELECT INSERT';
+const CHANGE = 'SELECT UPDATE';
+const KEEP = 'SELECT INSERT UPDATE';
+const APPEND_AND_DELETE = 'SELECT INSERT DELETE';
+const ALL = 'SELECT INSERT UPDATE DELETE';
+
+// As decided, not as the code has it: what each part may do with the tables of which it may not read and write every row.
+const BOOKS = { ...named(READ, 'schema_version'), ...named(APPEND, 'ledger_entries audit_log') };
+const STAFFS = {
+  ...named(CHANGE, 'accounts api_keys'),
+  ...named(READ, 'senders verified_numbers routes route_rules allowed_keywords'),
+  ...named(APPEND, 'installation'),
+};
+const MAY: Record<Part, Record<string, string>> = {
+  api: {
+    ...{ ...BOOKS, ...STAFFS },
+    ...named(READ, 'message_parts message_moves concat_references reply_parts webhook_attempts'),
+    ...named(READ, 'route_workers simulator_submits simulator_throttles simulator_reports simulator_replies'),
+    ...named(READ, 'statements findings maintenance_positions ledger_checks erasures_postponed'),
+    ...named(APPEND, 'audit_addresses'),
+    ...named(KEEP, 'messages webhook_events'),
+  },
+  worker: { ...BOOKS, ...STAFFS, ...named(APPEND_AND_DELETE, 'audit_addresses') },
+  admin: { ...BOOKS, ...named(APPEND_AND_DELETE, 'audit_addresses') },
+};
 
 const dataDir = mkdtempSync(join(tmpdir(), 'goniec-roles-'));
 let server: EmbeddedPostgres;
@@ -118,12 +147,9 @@ describe('the roles of the database', { timeout: 60_000 }, () => {
     expect(rights).toHaveLength(tables.size * PARTS.length);
     for (const part of PARTS) {
       // A list with a table that is not there guards nothing.
-      for (const table of Object.keys(WITHOUT[part])) expect(tables).toContain(table);
+      for (const table of Object.keys(MAY[part])) expect(tables).toContain(table);
       for (const { table, rights: found } of rights.filter(({ role }) => role === ROLES[part])) {
-        const wanted = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'].filter(
-          (right) => !(WITHOUT[part][table] as readonly string[] | undefined)?.includes(right),
-        );
-        expect(found, `${part} ${table}`).toEqual(wanted);
+        expect(found.join(' '), `${part} ${table}`).toBe(MAY[part][table] ?? ALL);
       }
     }
   });

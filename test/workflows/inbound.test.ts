@@ -316,6 +316,23 @@ describe('message.received', () => {
     }
   });
 
+  test('has the text of a reply with a keyword without it', async () => {
+    const receiver = await startReceiver();
+    try {
+      await receiving({ webhookUrl: receiver.url, prefix: 'HOOK' });
+      const phone = newPhone();
+      const { id } = await reply(phone, 'Hook: tak, jutro');
+      const [call] = await receiver.until((calls) => calls.length > 0);
+      const { inbound } = call!.event.data as unknown as { inbound: InboundRecord };
+      expect(inbound).toMatchObject({
+        ...{ id, from: phone, text: 'tak, jutro' },
+        ...{ reply_to: null, matched_by: 'prefix' },
+      });
+    } finally {
+      await receiver.close();
+    }
+  });
+
   test('is tried three times with one body', async () => {
     const receiver = await startReceiver(() => 500);
     try {

@@ -25,6 +25,7 @@ interface Event {
 
 /** One call of a webhook, as its receiver saw it. */
 interface Call {
+  method: string;
   path: string;
   raw: Buffer;
   event: Event;
@@ -48,6 +49,7 @@ async function receive(
   const calls: Call[] = [];
   const server = await startHttpReceiver((response, raw, request) => {
     calls.push({
+      method: request.method ?? '',
       path: request.url ?? '',
       raw,
       event: JSON.parse(raw.toString('utf8')) as Event,
@@ -80,6 +82,8 @@ interface LoggedEvent {
   id: string;
   type: string;
   state: string;
+  /** Epoch milliseconds. */
+  createdAt: number;
   attempts: {
     number: number;
     at: number;
@@ -93,7 +97,7 @@ interface LoggedEvent {
 async function logged(messageId: string): Promise<LoggedEvent[]> {
   return [
     ...(await pipeline.sql<LoggedEvent[]>`
-      select e.id, e.type, e.state,
+      select e.id, e.type, e.state, extract(epoch from e.created_at)::float8 * 1000 as "createdAt",
              (select coalesce(jsonb_agg(jsonb_build_object(
                        'number', t.attempt, 'at', extract(epoch from t.at) * 1000, 'durationMs', t.duration_ms,
                        'statusCode', t.status_code, 'error', t.error, 'answer', t.answer) order by t.attempt), '[]')
@@ -130,6 +134,10 @@ describe('the events of a message', () => {
     const events = await untilState(id, 'delivered');
     expect(events.map(({ type }) => type)).toEqual(['message.sent', 'message.delivered']);
     expect(receiver.calls.map(({ event }) => event.id)).toEqual(events.map((event) => event.id));
+    expect(receiver.calls.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'POST /hook',
+      'POST /hook',
+    ]);
     for (const call of receiver.calls) {
       expect(isSigned(call.signature, call.raw, WEBHOOK_SECRET)).toBe(true);
       expect(`message.${call.event.data.message.status}`).toBe(call.event.type);
@@ -239,6 +247,7 @@ describe('the events of a message', () => {
         [3, 500],
       ]);
       const [first, second, third] = attempts.map(({ at }) => at);
+      expect(first! - event!.createdAt).toBeLessThan(1_900);
       expect(second! - first!).toBeGreaterThan(1_900);
       expect(second! - first!).toBeLessThan(6_000);
       expect(third! - second!).toBeGreaterThan(7_900);
