@@ -2,10 +2,10 @@ import { cancelScheduled, chargeRequest } from '../db/money/billing.ts';
 import type { Database } from '../db/connection.ts';
 import type { Acceptance } from '../domain/acceptance.ts';
 import { countEnd } from '../telemetry/messageMetrics.ts';
-import type { ChargeNews } from '../pipeline/chargeNews.ts';
+import type { ChargeNotices } from '../pipeline/chargeNotices.ts';
 
 /** Single-transaction steps on money; run as local activities, safe to repeat. */
-export function billingActivities(sql: Database, news: ChargeNews) {
+export function billingActivities(sql: Database, news: ChargeNotices) {
   return {
     /** Charges all recipients of a request together, or refuses them all. */
     async charge(requestId: string): Promise<Acceptance> {

@@ -10,7 +10,7 @@ export function lookupBillingActivities(sql: Database) {
     /** Charges a look-up, or refuses it. */
     chargeLookup: (lookupId: string): Promise<LookupState> => chargeLookup(sql, lookupId),
 
-    /** Ends and pays back a look-up whose asking got lost; returns how it has ended if it was faster. */
+    /** Ends and refunds a look-up whose asking got lost; returns how it has ended if it was faster. */
     failLookup: (lookupId: string): Promise<LookupState> => failLookup(sql, lookupId, 'timed_out'),
   };
 }
@@ -18,7 +18,7 @@ export function lookupBillingActivities(sql: Database) {
 /** Asking one provider about a number; run on that provider's task queue. */
 export function lookupActivities(sql: Database, provider: Provider) {
   return {
-    /** Asks once and stores what came of it: a result, or a failure that is paid back. */
+    /** Asks once and stores what came of it: a result, or a failure that is refunded. */
     async lookUp(lookupId: string): Promise<LookupState> {
       const msisdn = await openLookup(sql, lookupId);
       const answer: LookupAnswer = msisdn === null ? { kind: 'timed_out' } : await ask(provider, msisdn);

@@ -9,7 +9,7 @@ import { countEnd } from '../telemetry/messageMetrics.ts';
 import type { Released, SubmissionOutcome } from '../workflows/contracts.ts';
 import { unknownMessage } from './failures.ts';
 
-/** What happens to a message apart from its submission, by its workflow's timers or by the operator's word. */
+/** What happens to a message apart from its submission, by its workflow's timers or by staff's word. */
 export function messageActivities(sql: Database, routing: () => Promise<Routing>) {
   return {
     /**
@@ -26,7 +26,7 @@ export function messageActivities(sql: Database, routing: () => Promise<Routing>
         }
         if (message.accountStatus === 'suspended' && (await pauseMessage(sql, messageId)))
           return { route, paused: true };
-        // The operator has just changed the account's status again.
+        // Staff have just changed the account's status again.
         message = await releaseScheduled(sql, messageId);
       }
       if (message === null) return { route: null };
@@ -54,7 +54,7 @@ export function messageActivities(sql: Database, routing: () => Promise<Routing>
     /** Lets unanswered parts be submitted again; false when the message has none or has ended. */
     reopen: (messageId: string): Promise<boolean> => reopenUnanswered(sql, messageId),
 
-    /** A message with an unanswered submit becomes `failed` and is paid back; returns what it is now. */
+    /** A message with an unanswered submit becomes `failed` and is refunded; returns what it is now. */
     async giveUp(messageId: string): Promise<SubmissionOutcome> {
       const { status, events } = await giveUpUnanswered(sql, messageId);
       if (status === 'failed') countEnd(status);

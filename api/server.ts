@@ -23,7 +23,7 @@ import { createBackground } from './background.ts';
 import { endpoints } from './endpoints.ts';
 import { createAdmission } from './http/admission.ts';
 import { errorBody } from './http/middleware.ts';
-import { createChargeNews } from '../operations/sending/chargeNews.ts';
+import { createChargeListener } from '../operations/sending/chargeListener.ts';
 import type { ApiSettings, Services } from './services.ts';
 import { type ErrorAnswer, errorAnswer, HttpRefused } from './http/refusals.ts';
 
@@ -101,7 +101,11 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     }),
     background: createBackground(),
     temporal,
-    charges: createChargeNews(front, () => openDatabase(options.databaseUrl, 1, DATABASE_SILENCE_MS), log),
+    charges: createChargeListener(
+      front,
+      () => openDatabase(options.databaseUrl, 1, DATABASE_SILENCE_MS),
+      log,
+    ),
     routing: cachedRouting(front, providerKinds.withTraits),
     settings: config,
     secretsKey,

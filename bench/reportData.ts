@@ -9,7 +9,7 @@ const YEAR_SECONDS = 366 * 86_400;
 /**
  * Fills an empty schema with messages of the last 366 days, of two accounts in turn: seven senders, five countries, half
  * of the references campaigns and half unique, deliveries after 4 s (half of them) or, one in fifty, minutes to hours, 4 %
- * paid back, clicks, replies, opt-outs.
+ * refunded, clicks, replies, opt-outs.
  * @param count messages of each of the two accounts
  */
 export async function fillWithMessages(sql: Database, count: number): Promise<void> {

@@ -25,7 +25,12 @@ export async function openProvider(port: number, window: number): Promise<Submit
     onError: (error) => console.error(error),
   });
   const nothing = () => Promise.resolve();
-  await provider.start({ onReports: nothing, onReplies: nothing, onSegment: nothing, onLateAnswer: nothing });
+  await provider.start({
+    onReports: nothing,
+    onReplies: nothing,
+    onReplyPart: nothing,
+    onLateAnswer: nothing,
+  });
   await until('the provider is bound', () => provider.state().sessions === 1);
   const part: SubmitPart = {
     ...{ reference: 'msg_bench/1', destination: PHONE, sender: SENDER, encoding: 'gsm7', text: TEXT },

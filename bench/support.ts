@@ -15,7 +15,7 @@ import { migrate } from '../db/migrate.ts';
 import { readStuck, STUCK_KINDS } from '../db/messages/stuck.ts';
 import { readFacts, readInternalFacts } from '../db/messages/timeline.ts';
 import { DELIVERY_STATES, readDeliveries } from '../db/webhooks/webhookDeliveries.ts';
-import { lateBefore, untoldBetween } from '../db/webhooks/untold.ts';
+import { lateBefore, unnotifiedBetween } from '../db/webhooks/unnotified.ts';
 import { fillWithMessages, REPORTED } from './reportData.ts';
 import { fillForSupport } from './supportData.ts';
 import { median } from './spread.ts';
@@ -109,7 +109,7 @@ async function lookAtEvents(at: Database, count: number): Promise<void> {
   const page = 5_000;
   let after = '';
   for (let looked = 0; looked < count; looked += page) {
-    const { last } = await untoldBetween(at, after, lateBefore(), page);
+    const { last } = await unnotifiedBetween(at, after, lateBefore(), page);
     if (last === null) throw new Error(`only ${looked} events`);
     after = last;
   }

@@ -48,7 +48,7 @@ export function routeMetrics(routes: RouteOverview[], registry: Registry, now = 
 
   const state = new Gauge({
     name: 'goniec_route_state',
-    help: 'What the operator set the route to: 1 for the one of its states that holds.',
+    help: 'What staff set the route to: 1 for the one of its states that holds.',
     labelNames: ['route', 'kind', 'state'],
     registers: [registry],
   });
@@ -62,12 +62,12 @@ export function routeMetrics(routes: RouteOverview[], registry: Registry, now = 
   byRoute('queue_messages', 'Messages that wait to be handed over by the route.', ({ queue }) => queue);
   byRoute(
     'unanswered_messages',
-    'Messages of which nobody knows whether the operator took them.',
+    'Messages of which nobody knows whether the provider took them.',
     ({ unanswered }) => unanswered,
   );
   byRoute(
     'rate_limit_parts_per_second',
-    'Parts per second that the operator allows; absent without a limit.',
+    'Parts per second that the provider allows; absent without a limit.',
     ({ ratePerSecond }) => ratePerSecond,
   );
   byRoute(
@@ -90,7 +90,7 @@ export function routeMetrics(routes: RouteOverview[], registry: Registry, now = 
   );
   workerGauge('in_flight_parts', 'Submits without an answer so far.', ({ inFlight }) => inFlight);
 
-  workerCounter('submitted_parts', 'Parts that the operator took.', ({ submitted }) => submitted);
+  workerCounter('submitted_parts', 'Parts that the provider took.', ({ submitted }) => submitted);
   workerCounter('throttled_parts', 'Submits answered with: too fast.', ({ throttled }) => throttled);
   workerCounter('refused_parts', 'Submits refused for good.', ({ refused }) => refused);
   workerCounter(

@@ -31,7 +31,7 @@ import { checkSecretsKey, loadSecretsKey } from './secrets.ts';
 import { shellWord } from './shell.ts';
 import { startConfiguredTracing } from './tracing.ts';
 
-// A service with a demo account is for this machine alone unless its operator says otherwise.
+// A service with a demo account is for this machine alone unless whoever runs it says otherwise.
 const HOST = '127.0.0.1';
 const EXTERNAL_PATIENCE_MS = 10_000;
 // The sum of what each part gets to stop in.

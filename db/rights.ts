@@ -16,7 +16,7 @@ export const ROLES: Record<Part, string> = {
 
 const READ_ONLY: readonly Right[] = ['INSERT', 'UPDATE', 'DELETE'];
 const APPEND_ONLY: readonly Right[] = ['UPDATE', 'DELETE'];
-// A row of it is made and removed by the operator alone.
+// A row of it is made and removed by staff alone.
 const CHANGE_ONLY: readonly Right[] = ['INSERT', 'DELETE'];
 
 function all(tables: string, without: readonly Right[]): Record<string, readonly Right[]> {
@@ -33,7 +33,7 @@ const NOBODYS = {
   ...all('ledger_entries audit_log', APPEND_ONLY),
   ...all('audit_addresses', ['UPDATE']),
 };
-const OPERATORS = {
+const STAFF = {
   ...all('accounts api_keys', CHANGE_ONLY),
   ...all('senders verified_numbers routes route_rules allowed_keywords', READ_ONLY),
   ...all('installation', APPEND_ONLY),
@@ -47,7 +47,7 @@ export const WITHOUT: Record<Part, Record<string, readonly Right[]>> = {
   // What only workers write: all that says what became of a message, whom it was submitted to, who was told.
   api: {
     ...NOBODYS,
-    ...OPERATORS,
+    ...STAFF,
     ...all('message_parts message_moves concat_references reply_parts webhook_attempts', READ_ONLY),
     ...all(
       'route_workers simulator_submits simulator_throttles simulator_reports simulator_replies',
@@ -58,7 +58,7 @@ export const WITHOUT: Record<Part, Record<string, readonly Right[]>> = {
     ...all('audit_addresses', APPEND_ONLY),
     ...all('messages webhook_events', ['DELETE']),
   },
-  worker: { ...NOBODYS, ...OPERATORS },
+  worker: { ...NOBODYS, ...STAFF },
   admin: NOBODYS,
 };
 
@@ -71,7 +71,7 @@ interface Found {
 
 /**
  * Gives the roles their rights to the tables of the schema, and takes away what is not theirs; nothing where there are no such
- * roles: then all parts connect as whoever the operator says. Tables that no list names are open to all three for rows.
+ * roles: then all parts connect as whoever the installation says. Tables that no list names are open to all three for rows.
  */
 export async function grantRights(sql: Database): Promise<void> {
   const found = await sql<Found[]>`

@@ -62,7 +62,7 @@ async function atHead<T>(sql: Database, name: string, line: Line, work: (tx: Sql
 
 /**
  * Waits, within a transaction, until nobody is at any of these, and keeps others from them until it ends. For what nobody waits
- * for but an operator: the transaction keeps its connection meanwhile.
+ * for but staff: the transaction keeps its connection meanwhile.
  */
 export async function holdTurns(tx: Sql, names: readonly string[]): Promise<void> {
   // In one order for all.

@@ -35,7 +35,7 @@ export type Guard = 'opt_out' | 'everyday' | null;
 
 /**
  * Whether a word is one with which anybody's replies begin: it would carry other accounts' replies away to the one that
- * has it as its keyword. Numbers and short words of everyday answers need the operator's consent; the words that
+ * has it as its keyword. Numbers and short words of everyday answers need staff's consent; the words that
  * unsubscribe are nobody's, or one could opt out of their owner alone.
  * @param keyword 2 to 10 letters or digits, in any case
  */

@@ -12,8 +12,8 @@ export interface NetworkReply {
 /** How the bytes of an SMS are to be read: GSM-7 one septet per byte, UCS-2 big-endian, ISO 8859-1. */
 export type ByteEncoding = 'gsm7' | 'ucs2' | 'latin1';
 
-/** One segment of a reply that comes in several, in any order. Bytes, because a character may lie across two of them. */
-export interface ReplySegment {
+/** One part of a reply that comes in several, in any order. Bytes, because a character may lie across two of them. */
+export interface ReplyPart {
   /** As the SMSC numbers what belongs together: unique per sender, receiver and total for some minutes. */
   reference: string;
   /** From 1 to `total`. */

@@ -16,7 +16,7 @@ export interface LookupFinding {
 /** How a provider answers a look-up: with a finding, with an error of its own, or not in time. */
 export type LookupAnswer = ({ kind: 'found' } & LookupFinding) | { kind: 'failed' } | { kind: 'timed_out' };
 
-/** Why the account is paid back. */
+/** Why the account is refunded. */
 export type LookupFailure = 'failed' | 'timed_out';
 
 /**

@@ -61,7 +61,7 @@ export function messageCost(parts: number, perPart: number): number {
 }
 
 /**
- * Brings an operator's input for an account's foreign prices into its stored shape: a plus before the
+ * Brings staff's input for an account's foreign prices into its stored shape: a plus before the
  * prefix is dropped, a bare number is the price of an SMS part (`{"+49": 25}` → `{"49": {"sms": 25}}`).
  *
  * Prefixes have 1 to 15 digits and do not begin with 0, as no calling code does; prices are whole,

@@ -1,8 +1,8 @@
 /** What bounds how much an account keeps. */
 interface Quota {
-  /** Unless the operator has said otherwise. */
+  /** Unless staff have said otherwise. */
   usual: number;
-  /** The most that an operator may allow. */
+  /** The most that staff may allow. */
   max: number;
   about: string;
 }
@@ -41,7 +41,7 @@ export type Quotas = Record<QuotaName, number>;
 
 export const QUOTA_NAMES = Object.keys(QUOTAS) as QuotaName[];
 
-/** @param changed what the operator has said of an account */
+/** @param changed what staff have set of an account */
 export function quotasOf(changed: Partial<Quotas>): Quotas {
   const usual = QUOTA_NAMES.map((name): [QuotaName, number] => [name, changed[name] ?? QUOTAS[name].usual]);
   return Object.fromEntries(usual) as Quotas;

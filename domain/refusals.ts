@@ -93,9 +93,9 @@ export type Refusal =
 export type ResendRefusal =
   | { reason: 'event_unknown' | 'webhook_missing' }
   /** `again`: it is a resend that has not ended. */
-  | { reason: 'event_under_way'; again: boolean }
+  | { reason: 'event_pending'; again: boolean }
   | { reason: 'resends_used_up'; limit: number }
-  | { reason: 'resends_under_way'; limit: number; seconds: number };
+  | { reason: 'resends_at_once'; limit: number; seconds: number };
 
 /** A refusal on its way to whoever asked: why, and which field is to blame. */
 export abstract class RefusalError<Why extends { reason: string }> extends Error {

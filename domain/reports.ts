@@ -33,7 +33,7 @@ export interface ReportSums extends Record<MessageStatus, number> {
   opt_outs: number;
 }
 
-/** Number look-ups of a period, less those paid back. */
+/** Number look-ups of a period, less those refunded. */
 export interface LookupSums {
   count: number;
   /** Grosze net. */

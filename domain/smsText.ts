@@ -1,5 +1,5 @@
 import { decodeGsm7 } from './gsm7.ts';
-import type { ByteEncoding, ReplySegment } from './inbound.ts';
+import type { ByteEncoding, ReplyPart } from './inbound.ts';
 
 const BYTE_ORDER_MARK = '\uFEFF';
 const AT_ONCE = 8_192;
@@ -20,27 +20,27 @@ export function decodeText(encoding: ByteEncoding, bytes: Uint8Array): string {
   }
 }
 
-/** Stands for segments of a reply that never came. */
+/** Stands for parts of a reply that never came. */
 const MISSING = '[…]';
 
 /**
- * The text of a reply from those of its segments that came, each number at most once, in any order. Bytes are joined
+ * The text of a reply from those of its parts that came, each number at most once, in any order. Bytes are joined
  * before they are read, as far as neighbours have the same encoding: a character may lie across two of them.
  */
-export function joinSegments(
-  segments: readonly Pick<ReplySegment, 'number' | 'encoding' | 'content'>[],
+export function joinParts(
+  parts: readonly Pick<ReplyPart, 'number' | 'encoding' | 'content'>[],
   total: number,
 ): string {
   const pieces: (string | { encoding: ByteEncoding; contents: Uint8Array[] })[] = [];
   for (let number = 1; number <= total; number += 1) {
-    const segment = segments.find((one) => one.number === number);
+    const part = parts.find((one) => one.number === number);
     const before = pieces.at(-1);
-    if (segment === undefined) {
+    if (part === undefined) {
       if (before !== MISSING) pieces.push(MISSING);
-    } else if (typeof before === 'object' && before.encoding === segment.encoding) {
-      before.contents.push(segment.content);
+    } else if (typeof before === 'object' && before.encoding === part.encoding) {
+      before.contents.push(part.content);
     } else {
-      pieces.push({ encoding: segment.encoding, contents: [segment.content] });
+      pieces.push({ encoding: part.encoding, contents: [part.content] });
     }
   }
   return pieces

@@ -28,7 +28,7 @@ export interface SubmitPart {
 /**
  * The SMSC's answer to a submit. `throttled`, `later` and `broken`: certainly not taken, to be tried again, `broken` on
  * another route if there is one; `refused`: certainly not taken, final; `unanswered`: nobody knows, so it is never
- * repeated by itself. `code` is the SMSC's own, for the operator; `reason` is stored with the message.
+ * repeated by itself. `code` is the SMSC's own, for staff; `reason` is stored with the message.
  */
 export type SubmitAnswer =
   | { kind: 'accepted'; providerMessageId: string }

@@ -53,7 +53,7 @@ export interface AttemptFacts {
   durationMs: number;
 }
 
-/** What only operators see, beside the facts: reports as they came, and what operators did. */
+/** What only staff see, beside the facts: reports as they came, and what staff did. */
 export interface InternalFacts {
   reports: {
     at: Date;
@@ -102,7 +102,7 @@ export const PUBLIC_EVENT_TYPES = [
 ] as const;
 export type PublicEventType = (typeof PUBLIC_EVENT_TYPES)[number];
 
-/** A message's way for operators, oldest first; what happened at the same instant stays in the order of the steps. */
+/** A message's way for staff, oldest first; what happened at the same instant stays in the order of the steps. */
 export function internalTimeline(facts: MessageFacts, internal: InternalFacts): TimelineEntry[] {
   const { message, parts } = facts;
   return inOrder([
@@ -141,7 +141,7 @@ export function internalTimeline(facts: MessageFacts, internal: InternalFacts): 
     ...facts.replies.map(({ at, id, optOut }) => ({ at, kind: 'reply', facts: { id, opt_out: optOut } })),
     ...facts.clicks.map(({ at, robot }) => ({ at, kind: 'click', facts: { robot } })),
     ...facts.optedOut.map((at) => ({ at, kind: 'opt_out', facts: {} })),
-    ...internal.acts.map(({ at, action, actor }) => ({ at, kind: 'operator', facts: { action, actor } })),
+    ...internal.acts.map(({ at, action, actor }) => ({ at, kind: 'staff', facts: { action, actor } })),
   ]);
 }
 

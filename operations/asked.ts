@@ -4,15 +4,15 @@ import type { Requester } from '../db/accounts/audit.ts';
 import type { Database } from '../db/connection.ts';
 import type { Routing } from '../domain/routing.ts';
 import type { Pace } from './pace.ts';
-import type { ChargeNews } from './sending/chargeNews.ts';
+import type { ChargeListener } from './sending/chargeListener.ts';
 
 /** What stands behind the operations. */
 export interface Services {
   /** Shared out fairly among the accounts that ask: whatever one keeps under way, others find a connection. */
   sql: Database;
   temporal: Client;
-  charges: ChargeNews;
-  /** The routes to the operators, as known within the last second. */
+  charges: ChargeListener;
+  /** The routes to the providers, as known within the last second. */
   routing: () => Promise<Routing>;
   settings: { DEFAULT_SENDER: string; WEBHOOK_ALLOW_PRIVATE: boolean };
   /** The installation's secrets key, 32 bytes. */

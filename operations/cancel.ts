@@ -92,7 +92,7 @@ async function remindWorkflow({ temporal, log }: Services, id: string, until: nu
   try {
     await within(until, signalCancel(temporal, id, until));
   } catch (error) {
-    log.warn({ err: error }, 'a cancelled workflow was not told');
+    log.warn({ err: error }, 'a cancelled workflow was not signalled');
   }
 }
 

@@ -10,7 +10,7 @@ export interface Senders {
   current: string;
 }
 
-/** Lists the active senders (v2.3.0, Sender list item); a default that is no longer active gives way to the operator's. */
+/** Lists the active senders (v2.3.0, Sender list item); a default that is no longer active gives way to the installation's. */
 export async function listSenders({
   services: { sql, settings },
   caller: { accountId },

@@ -3,18 +3,18 @@ import { cancelOfClosed, closingAccounts, endClosing } from '../db/accounts/clos
 import type { Database } from '../db/connection.ts';
 import {
   forgetPaused,
-  notePausedTold,
+  notePausedResumed,
   type PausedMessage,
   takePaused,
-  tellPausedAgain,
+  resumePausedAgain,
 } from '../db/messages/paused.ts';
 import { countEnd } from '../telemetry/messageMetrics.ts';
 import { cancelSignal, resumeSignal } from '../workflows/contracts.ts';
 
 // In one statement: its account's row is kept from others for as long as it takes.
-const CANCELLED_AT_ONCE = 500;
+const CANCELS_A_PAGE = 500;
 const TAKEN = 50;
-const TOLD_AT_ONCE = 10;
+const SIGNALS_AT_ONCE = 10;
 const SIGNAL_PATIENCE_MS = 10_000;
 
 /**
@@ -35,7 +35,7 @@ async function cancelAllOf(sql: Database, account: string, stopping: AbortSignal
   for (const status of ['scheduled', 'queued'] as const) {
     for (let before: string | null = ''; before !== null;) {
       if (stopping.aborted) return;
-      const step = await cancelOfClosed(sql, account, status, before, CANCELLED_AT_ONCE);
+      const step = await cancelOfClosed(sql, account, status, before, CANCELS_A_PAGE);
       countEnd('cancelled', step.cancelled);
       before = step.before;
     }
@@ -44,10 +44,10 @@ async function cancelAllOf(sql: Database, account: string, stopping: AbortSignal
 }
 
 /**
- * Tells the workflows of paused messages that they may go on, and those of messages cancelled with their account that they
+ * Signals the workflows of paused messages that they may go on, and those of messages cancelled with their account that they
  * are. Each account's in the order of their making, no more than come to their submit: then the route's rate spreads them.
  */
-export async function tellPausedWorkflows(
+export async function resumePausedWorkflows(
   sql: Database,
   client: Client,
   stopping: AbortSignal,
@@ -56,15 +56,15 @@ export async function tellPausedWorkflows(
     const taken = await takePaused(sql, TAKEN);
     if (taken.length === 0) return;
     const of = new Map<Came, string[]>([
-      ['told', []],
+      ['signalled', []],
       ['over', []],
       ['failed', []],
     ]);
     const failures: Error[] = [];
-    for (let i = 0; i < taken.length; i += TOLD_AT_ONCE) {
-      const some = taken.slice(i, i + TOLD_AT_ONCE).map(async (message) => {
+    for (let i = 0; i < taken.length; i += SIGNALS_AT_ONCE) {
+      const some = taken.slice(i, i + SIGNALS_AT_ONCE).map(async (message) => {
         try {
-          of.get(await tell(client, message))!.push(message.id);
+          of.get(await signal(client, message))!.push(message.id);
         } catch (error) {
           failures.push(error instanceof Error ? error : new Error(String(error)));
           of.get('failed')!.push(message.id);
@@ -72,25 +72,25 @@ export async function tellPausedWorkflows(
       });
       await Promise.all(some);
     }
-    await notePausedTold(sql, of.get('told')!);
+    await notePausedResumed(sql, of.get('signalled')!);
     await forgetPaused(sql, of.get('over')!);
-    await tellPausedAgain(sql, of.get('failed')!);
+    await resumePausedAgain(sql, of.get('failed')!);
     // A Temporal server that does not answer is asked again by the next run.
     if (failures[0]) throw failures[0];
   }
 }
 
-type Came = 'told' | 'over' | 'failed';
+type Came = 'signalled' | 'over' | 'failed';
 
 /** `over`: nothing more comes of it; a workflow that is lost is the reconciliation's to find. */
-async function tell(client: Client, { id, status }: PausedMessage): Promise<Came> {
+async function signal(client: Client, { id, status }: PausedMessage): Promise<Came> {
   const open = status === 'scheduled' || status === 'queued';
   const workflow = client.workflow.getHandle(id);
   try {
     await client.withDeadline(Date.now() + SIGNAL_PATIENCE_MS, () =>
       workflow.signal(open ? resumeSignal : cancelSignal),
     );
-    return open ? 'told' : 'over';
+    return open ? 'signalled' : 'over';
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return 'over';
     throw error;

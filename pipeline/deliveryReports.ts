@@ -30,19 +30,19 @@ const AT_ONCE = 200;
 // Whatever is due later than this is left to those who look regularly.
 const SOON_MS = 2_000;
 
-/** What happens to delivery reports: stored first, then applied to parts and messages, then told to workflows. */
+/** What happens to delivery reports: stored first, then applied to parts and messages, then signalled to workflows. */
 export interface Receipts {
   /** Stores reports; everything after that survives a crash by `catchUp`. */
   receive(route: Provider['name'], reports: DeliveryReport[]): Promise<void>;
-  /** Stores what an SMSC said of a submit after that had been given up as unanswered, and tells the workflow. */
+  /** Stores what an SMSC said of a submit after that had been given up as unanswered, and signals the workflow. */
   receiveLateAnswer(reference: string, answer: LateAnswer, arrivedAt: number): Promise<void>;
-  /** Applies stored reports that have met their part, and tells the workflows. */
+  /** Applies stored reports that have met their part, and signals the workflows. */
   catchUp(): Promise<void>;
   /** Ends what it would do by itself. */
   stop(): void;
 }
 
-/** @param onError is told of failures after the reports were stored; they are made up for by the next `catchUp` */
+/** @param onError called with failures after the reports were stored; they are made up for by the next `catchUp` */
 export function createReceipts(
   sql: Database,
   outcomes: Pick<Outcomes, 'dispatch'>,
@@ -135,7 +135,7 @@ interface Applied {
   moved: MovedMessage[];
 }
 
-/** One transaction: takes stored reports, moves parts and messages, notes whom to tell. */
+/** One transaction: takes stored reports, moves parts and messages, notes whom to signal. */
 async function applyReports(tx: Sql): Promise<Applied> {
   const { reports, ...seen } = await takeMatchedReports(tx, AT_ONCE);
   if (reports.length === 0) return { ...seen, moved: [] };

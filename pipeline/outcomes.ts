@@ -63,9 +63,9 @@ export function createOutcomes(options: OutcomesOptions): Outcomes {
     try {
       const calling = notifyFirst(options, outcome.events);
       calls.add(calling);
-      const news = await calling.finally(() => calls.delete(calling));
+      const notified = await calling.finally(() => calls.delete(calling));
       if (stopped) return;
-      await signalWorkflow(outcome, news);
+      await signalWorkflow(outcome, notified);
       delivered.push(outcome.id);
     } catch (error) {
       // A Temporal server that does not answer must not keep us turning in a circle.

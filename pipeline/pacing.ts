@@ -37,7 +37,7 @@ const SECOND_MS = 1000 + TOLERANCE_MS + ON_THE_WAY_MS;
 // A statement's time on a busy machine: what was prepared long before would be left open by a crash in between.
 const PREPARE_AHEAD_MS = 200;
 
-/** @param ratePerSecond parts per second allowed by the operator; null: as many as the SMSC takes */
+/** @param ratePerSecond parts per second allowed by the provider; null: as many as the SMSC takes */
 export function createPacer(sql: Database, route: string, ratePerSecond: number | null): Pacer {
   const stopping = new AbortController();
   let pausedUntil = 0;

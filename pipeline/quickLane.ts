@@ -35,7 +35,7 @@ export interface QuickLaneOptions extends Places {
   quickMs: number;
 }
 
-// Those not heard of for longest are forgotten first, and have to be quick once again.
+// Those not seen for longest are forgotten first, and have to be quick once again.
 const KNOWN_MAX = 1_000;
 
 export function createQuickLane({ quickMs, ...places }: QuickLaneOptions): QuickLane {

@@ -45,7 +45,7 @@ export function keepReplies(sql: Sql, route: Provider['name'], replies: NetworkR
   return storeReplies(sql, route, replies.map(asStored));
 }
 
-// Providers write numbers as they like; an address that is no number stays as it came, for the operator's eyes.
+// Providers write numbers as they like; an address that is no number stays as it came, for staff's eyes.
 function asStored({ providerReference, from, to, text }: NetworkReply): NetworkReply {
   const number = (address: string) => parseAddress(address) ?? storable(address);
   return { providerReference, from: number(from), to: to === null ? null : number(to), text: storable(text) };

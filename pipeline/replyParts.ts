@@ -2,111 +2,106 @@ import { createHash } from 'node:crypto';
 import type { Provider } from '../providers/provider.ts';
 import type { Database, Sql } from '../db/connection.ts';
 import {
-  closeSegments,
-  forgetSegments,
+  closeParts,
+  forgetParts,
   lateGroups,
-  lockSegments,
-  type OpenSegment,
-  openSegments,
-  type SegmentGroup,
-  storeSegment,
-} from '../db/incoming/replySegments.ts';
+  lockParts,
+  type OpenPart,
+  openParts,
+  type PartGroup,
+  storePart,
+} from '../db/incoming/replyParts.ts';
 import { transaction } from '../db/transaction.ts';
-import { type ReplySegment, storable } from '../domain/inbound.ts';
-import { joinSegments } from '../domain/smsText.ts';
+import { type ReplyPart, storable } from '../domain/inbound.ts';
+import { joinParts } from '../domain/smsText.ts';
 import { keepReplies, type Replies } from './replies.ts';
 
 const WAIT_SECONDS = 300;
-const AT_ONCE = 100;
+const GROUPS_A_PAGE = 100;
 // Longer ones are nobody's, and too long for an index.
 const LONGEST_ADDRESS = 64;
 
-/** What happens to segments of replies: each is stored, and all of a reply together become one. */
-export interface ReplySegments {
-  /** Stores a segment; the last one of a reply makes the reply. */
-  receive(route: Provider['name'], segment: ReplySegment): Promise<void>;
-  /** Makes replies of what came of those whose other segments have not come in time; forgets what is done with. */
+/** What happens to parts of replies: each is stored, and all of a reply together become one. */
+export interface ReplyParts {
+  /** Stores a part; the last one of a reply makes the reply. */
+  receive(route: Provider['name'], part: ReplyPart): Promise<void>;
+  /** Makes replies of what came of those whose other parts have not come in time; forgets what is done with. */
   flush(): Promise<void>;
 }
 
 /**
- * A segment handed over again is known for 10 minutes after its reply was made. Phones and SMSCs use their numbers again
- * and again, so what contradicts a segment that is waiting, or comes after its time, belongs to another reply.
+ * A part handed over again is known for 10 minutes after its reply was made. Phones and SMSCs use their numbers again
+ * and again, so what contradicts a part that is waiting, or comes after its time, belongs to another reply.
  *
- * @param waitSeconds how long the others are waited for after each segment
+ * @param waitSeconds how long the others are waited for after each part
  */
-export function createReplySegments(
+export function createReplyParts(
   sql: Database,
   replies: Pick<Replies, 'begin'>,
   waitSeconds = WAIT_SECONDS,
-): ReplySegments {
+): ReplyParts {
   return {
-    async receive(route, segment) {
-      const group = groupOf(route, segment);
-      await replies.begin(await transaction(sql, (tx) => take(tx, group, segment, waitSeconds)));
+    async receive(route, part) {
+      const group = groupOf(route, part);
+      await replies.begin(await transaction(sql, (tx) => take(tx, group, part, waitSeconds)));
     },
     async flush() {
       for (;;) {
-        const groups = await lateGroups(sql, waitSeconds, AT_ONCE);
+        const groups = await lateGroups(sql, waitSeconds, GROUPS_A_PAGE);
         for (const group of groups) {
           await replies.begin(await transaction(sql, (tx) => takeLate(tx, group, waitSeconds)));
         }
-        if (groups.length < AT_ONCE) break;
+        if (groups.length < GROUPS_A_PAGE) break;
       }
-      await forgetSegments(sql);
+      await forgetParts(sql);
     },
   };
 }
 
-/** One transaction: stores a segment and makes what replies there are; returns their ids. */
-async function take(
-  tx: Sql,
-  group: SegmentGroup,
-  segment: ReplySegment,
-  waitSeconds: number,
-): Promise<string[]> {
-  await lockSegments(tx, group);
-  const waiting = await openSegments(tx, group, waitSeconds);
-  const others = isOver(waiting) || waiting.some((one) => contradicts(one, segment));
+/** One transaction: stores a part and makes what replies there are; returns their ids. */
+async function take(tx: Sql, group: PartGroup, part: ReplyPart, waitSeconds: number): Promise<string[]> {
+  await lockParts(tx, group);
+  const waiting = await openParts(tx, group, waitSeconds);
+  const others = isOver(waiting) || waiting.some((one) => contradicts(one, part));
   const before = others ? await handOver(tx, group, waiting) : [];
-  await storeSegment(tx, group, segment);
-  const now = await openSegments(tx, group, waitSeconds);
+  await storePart(tx, group, part);
+  const now = await openParts(tx, group, waitSeconds);
   return now.length < group.total ? before : [...before, ...(await handOver(tx, group, now))];
 }
 
-async function takeLate(tx: Sql, group: SegmentGroup, waitSeconds: number): Promise<string[]> {
-  await lockSegments(tx, group);
-  const waiting = await openSegments(tx, group, waitSeconds);
+async function takeLate(tx: Sql, group: PartGroup, waitSeconds: number): Promise<string[]> {
+  await lockParts(tx, group);
+  const waiting = await openParts(tx, group, waitSeconds);
   return isOver(waiting) ? await handOver(tx, group, waiting) : [];
 }
 
-async function handOver(tx: Sql, group: SegmentGroup, segments: OpenSegment[]): Promise<string[]> {
-  await closeSegments(tx, group);
+async function handOver(tx: Sql, group: PartGroup, parts: OpenPart[]): Promise<string[]> {
+  await closeParts(tx, group);
   return await keepReplies(tx, group.route, [
     {
-      providerReference: referenceOf(group, segments),
+      providerReference: referenceOf(group, parts),
       from: group.sender,
       to: group.receiver === '' ? null : group.receiver,
-      text: joinSegments(segments, group.total),
+      text: joinParts(parts, group.total),
     },
   ]);
 }
 
-// Notified from an earlier reply under the same numbers by when its segments came.
-function referenceOf(group: SegmentGroup, segments: OpenSegment[]): string {
-  const named = [group, segments.map(({ number, receivedAt }) => [number, receivedAt])];
-  return `segments:${createHash('sha256').update(JSON.stringify(named)).digest('hex').slice(0, 32)}`;
+// Distinguished from an earlier reply under the same numbers by when its parts came.
+function referenceOf(group: PartGroup, parts: OpenPart[]): string {
+  const named = [group, parts.map(({ number, receivedAt }) => [number, receivedAt])];
+  return `parts:${createHash('sha256').update(JSON.stringify(named)).digest('hex').slice(0, 32)}`;
 }
 
-function isOver(segments: OpenSegment[]): boolean {
-  return segments.length > 0 && segments.every(({ late }) => late);
+function isOver(parts: OpenPart[]): boolean {
+  return parts.length > 0 && parts.every(({ late }) => late);
 }
 
-function contradicts(waiting: OpenSegment, { number, encoding, content }: ReplySegment): boolean {
+function contradicts(waiting: OpenPart, { number, encoding, content }: ReplyPart): boolean {
   return waiting.number === number && (waiting.encoding !== encoding || !waiting.content.equals(content));
 }
 
-function groupOf(route: string, { from, to, reference, total }: ReplySegment): SegmentGroup {
+function groupOf(route: string, { from, to, reference, total }: ReplyPart): PartGroup {
   const name = (address: string) => storable(address.slice(0, LONGEST_ADDRESS));
   return { route, sender: name(from), receiver: name(to ?? ''), reference: name(reference), total };
 }

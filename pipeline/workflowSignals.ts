@@ -24,13 +24,13 @@ export function signalWorkflows(sql: Database, client: Client) {
   const within = <T>(ms: number, call: () => Promise<T>): Promise<T> =>
     client.withDeadline(Date.now() + ms, call);
 
-  async function updated(outcome: PendingOutcome, news: MessageOutcome): Promise<boolean> {
+  async function updated(outcome: PendingOutcome, message: MessageOutcome): Promise<boolean> {
     if (Date.now() < signalUntil) return false;
     try {
       await within(UPDATE_PATIENCE_MS, () =>
         client.workflow
           .getHandle(outcome.messageId)
-          .executeUpdate(outcomeUpdate, { args: [news], updateId: `outcome-${outcome.id}` }),
+          .executeUpdate(outcomeUpdate, { args: [message], updateId: `outcome-${outcome.id}` }),
       );
       return true;
     } catch (error) {
@@ -42,11 +42,11 @@ export function signalWorkflows(sql: Database, client: Client) {
 
   return async (outcome: PendingOutcome, notified: Notified): Promise<void> => {
     const { messageId, status, events } = outcome;
-    const news: MessageOutcome = { status, events, ...(notified.length > 0 ? { notified } : {}) };
+    const message: MessageOutcome = { status, events, ...(notified.length > 0 ? { notified } : {}) };
     try {
-      if (await updated(outcome, news)) return;
+      if (await updated(outcome, message)) return;
       const workflow = client.workflow.getHandle(messageId);
-      await within(SIGNAL_PATIENCE_MS, () => workflow.signal(outcomeSignal, news));
+      await within(SIGNAL_PATIENCE_MS, () => workflow.signal(outcomeSignal, message));
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw error;
       // A workflow that has ended needs no outcome. Where it is lost, the reconciliation has what is left delivered.

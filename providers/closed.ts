@@ -3,7 +3,7 @@ import type { Provider } from './provider.ts';
 /**
  * Stands for a route that sends nothing: it is disabled, or cannot be opened. Whatever is still queued on it is told so,
  * and moves on or waits.
- * @param problem why it cannot be opened; null: the operator closed it
+ * @param problem why it cannot be opened; null: staff closed it
  */
 export function closedProvider(name: string, problem: string | null): Provider {
   const since = new Date();

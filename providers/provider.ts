@@ -1,4 +1,4 @@
-import type { NetworkReply, ReplySegment } from '../domain/inbound.ts';
+import type { NetworkReply, ReplyPart } from '../domain/inbound.ts';
 import type { LookupAnswer } from '../domain/lookups.ts';
 import type { DeliveryReport, LateAnswer, SubmitAnswer, SubmitPart } from '../domain/submission.ts';
 
@@ -13,8 +13,8 @@ export interface ProviderHandlers {
   onReports(reports: DeliveryReport[]): Promise<void>;
   /** A reply handed over again has the same `providerReference`. */
   onReplies(replies: NetworkReply[]): Promise<void>;
-  /** One segment of a reply that came in several. */
-  onSegment(segment: ReplySegment): Promise<void>;
+  /** One part of a reply that came in several. */
+  onReplyPart(part: ReplyPart): Promise<void>;
   /**
    * The answer to a submit that was `unanswered` by then.
    * @param arrivedAt when it came, by `performance.now()`: handed over once more it is still no answer to a later submit
@@ -43,7 +43,7 @@ export interface Withheld {
   kind: 'withheld';
 }
 
-/** A way to the operators; one for each route and process. */
+/** A way to the provider; one for each route and process. */
 export interface Provider {
   /** The route's. */
   readonly name: string;

@@ -20,7 +20,7 @@ const ended = new Counter({
 });
 const submitDelay = new Histogram({
   name: 'goniec_message_submit_delay_seconds',
-  help: 'From the acceptance (or the send time, where there is one) until the operator had all parts.',
+  help: 'From the acceptance (or the send time, where there is one) until the provider had all parts.',
   buckets: WAIT_SECONDS,
   registers: [registry],
 });
@@ -32,7 +32,7 @@ const deliveryDelay = new Histogram({
 });
 const submits = new Histogram({
   name: 'goniec_submit_duration_seconds',
-  help: "From handing parts to a route until the operator's answer, or until there was none in time.",
+  help: "From handing parts to a route until the provider's answer, or until there was none in time.",
   labelNames: ['route', 'answer'],
   buckets: ANSWER_SECONDS,
   registers: [registry],

@@ -41,7 +41,7 @@ export function observeAttempt(statusCode: number | null, durationMs: number): v
   tracing()?.ended('webhook attempt', durationMs / 1000, { 'goniec.outcome': outcome, ...status }, failure);
 }
 
-/** Counts an event that nobody has to be told of any more. */
+/** Counts an event that is to be delivered no more. */
 export function countEvent(outcome: 'delivered' | 'exhausted'): void {
   events.inc({ outcome });
 }

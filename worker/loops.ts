@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { startForgottenResends } from '../activities/resends.ts';
 import { forgetOldSecrets } from '../db/webhooks/webhookSecrets.ts';
-import { cancelForClosedAccounts, tellPausedWorkflows } from '../pipeline/accountStops.ts';
+import { cancelForClosedAccounts, resumePausedWorkflows } from '../pipeline/accountStops.ts';
 import { startForgottenClicks } from '../pipeline/forgottenClicks.ts';
 import type { Pipeline } from './pipeline.ts';
 import { repeat } from '../concurrency/repeat.ts';
@@ -9,8 +9,8 @@ import type { Servers } from './worker.ts';
 
 // What a crash left between storing and signalling is made up for this often.
 const CATCH_UP_MS = 2_000;
-// Segments of a reply are waited for some minutes.
-const LATE_SEGMENTS_MS = 10_000;
+// Parts of a reply are waited for some minutes.
+const LATE_PARTS_MS = 10_000;
 // Webhooks delivered again have no hurry, and secrets are forgotten to the minute.
 const RESENDS_MS = 10_000;
 
@@ -26,10 +26,14 @@ export function startLoops(
   const applying = repeat(CATCH_UP_MS, () => reports.catchUp(), onReportError);
   const others = [
     repeat(CATCH_UP_MS, () => replies.catchUp(), onReplyError),
-    repeat(LATE_SEGMENTS_MS, () => replyParts.flush(), onReplyError),
+    repeat(LATE_PARTS_MS, () => replyParts.flush(), onReplyError),
     repeat(CATCH_UP_MS, () => startForgottenClicks(sql, client), logAs('clicks')),
     repeat(CATCH_UP_MS, () => cancelForClosedAccounts(sql, stopping.signal), logAs('closed accounts')),
-    repeat(CATCH_UP_MS, () => tellPausedWorkflows(sql, client, stopping.signal), logAs('suspended accounts')),
+    repeat(
+      CATCH_UP_MS,
+      () => resumePausedWorkflows(sql, client, stopping.signal),
+      logAs('suspended accounts'),
+    ),
     repeat(RESENDS_MS, () => forgetOldSecrets(sql), logAs('former webhook secrets')),
     repeat(RESENDS_MS, () => startForgottenResends(sql, client), logAs('webhooks delivered again')),
   ];

@@ -1,19 +1,19 @@
 import type { Routing } from '../domain/routing.ts';
 import { cachedRouting } from '../db/routes/routingCache.ts';
-import { type ChargeNews, createChargeNews } from '../pipeline/chargeNews.ts';
+import { type ChargeNotices, createChargeNotices } from '../pipeline/chargeNotices.ts';
 import { createReceipts, type Receipts } from '../pipeline/deliveryReports.ts';
 import { createOutcomes, type Outcomes } from '../pipeline/outcomes.ts';
 import { createOutgoing } from '../pipeline/outgoingHttp.ts';
 import { createQuickLane } from '../pipeline/quickLane.ts';
 import { createReplies, type Replies } from '../pipeline/replies.ts';
-import { createReplySegments, type ReplySegments } from '../pipeline/replyParts.ts';
+import { createReplyParts, type ReplyParts } from '../pipeline/replyParts.ts';
 import { type Notifying, notifyInOrder } from '../pipeline/webhookAttempts.ts';
 import { providerKinds } from '../providers/registry.ts';
 import { tracing } from '../telemetry/tracing.ts';
 import type { Servers, WorkerOptions } from './worker.ts';
 
 const QUICK_WEBHOOKS = { quickMs: 1_500, places: 30, placesEach: 15 };
-// Those told before their workflow hears keep no such place; half of the outcomes that are told at once.
+// Those notified before their workflow is signalled keep no such place; half of the outcomes that are signalled at once.
 const QUICK_WEBHOOKS_BEFORE = { places: 30, placesEach: 15 };
 
 /** What runs in a worker beside Temporal. */
@@ -22,8 +22,8 @@ export interface Pipeline {
   outcomes: Outcomes;
   reports: Receipts;
   replies: Replies;
-  replyParts: ReplySegments;
-  charges: ChargeNews;
+  replyParts: ReplyParts;
+  charges: ChargeNotices;
   routing: () => Promise<Routing>;
   onReportError: (error: unknown) => void;
   onReplyError: (error: unknown) => void;
@@ -50,8 +50,8 @@ export function createPipeline({ sql, client }: Servers, options: WorkerOptions)
   return {
     ...{ notifying, outcomes, replies, onReportError, onReplyError },
     reports: createReceipts(sql, outcomes, onReportError),
-    replyParts: createReplySegments(sql, replies),
-    charges: createChargeNews(sql, (error) => log.warn({ err: error }, 'charges: callers wait longer')),
+    replyParts: createReplyParts(sql, replies),
+    charges: createChargeNotices(sql, (error) => log.warn({ err: error }, 'charges: callers wait longer')),
     routing: cachedRouting(sql, providerKinds.withTraits),
   };
 }

@@ -11,10 +11,10 @@ import { hasReserve, type Routing } from '../domain/routing.ts';
 import { routeQueue } from '../workflows/contracts.ts';
 
 // More at once would only take work away from other processes, and let priority messages wait behind what was taken.
-const AT_ONCE_MAX = 200;
+const SUBMITS_MAX = 200;
 // What this process has taken and not yet submitted is at most half a second's worth of the route's rate.
 const AHEAD_SECONDS = 0.5;
-const AT_ONCE_MIN = 4;
+const SUBMITS_MIN = 4;
 
 /** A Temporal worker on one route's queue. */
 export interface RouteTasks {
@@ -39,7 +39,7 @@ export function shouldTakeTasks(route: Route, provider: Provider, routing: Routi
  * Takes the tasks of a route.
  * @param quick for submits within workflow tasks, shared by all routes
  * @param options of the Temporal worker; queue and activities are added
- * @param onBroken told when it breaks: the process cannot go on
+ * @param onBroken called when it breaks: the process cannot go on
  */
 export async function takeRouteTasks(
   route: Route,
@@ -93,8 +93,8 @@ export async function takeRouteTasks(
 
 // Each submit also stores things before and after it, so that it takes about two to keep a place of the window used.
 function atOnce({ ratePerSecond }: Route, provider: Provider): number {
-  const byWindow = Math.max(2 * provider.state().window, AT_ONCE_MIN);
+  const byWindow = Math.max(2 * provider.state().window, SUBMITS_MIN);
   const byRate =
-    ratePerSecond === null ? AT_ONCE_MAX : Math.max(Math.ceil(ratePerSecond * AHEAD_SECONDS), AT_ONCE_MIN);
-  return Math.min(byWindow, byRate, AT_ONCE_MAX);
+    ratePerSecond === null ? SUBMITS_MAX : Math.max(Math.ceil(ratePerSecond * AHEAD_SECONDS), SUBMITS_MIN);
+  return Math.min(byWindow, byRate, SUBMITS_MAX);
 }

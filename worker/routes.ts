@@ -39,7 +39,7 @@ export interface Routes {
   stop(): Promise<void>;
 }
 
-// Changes by the operator and the state of sessions are looked at so often.
+// Changes by staff and the state of sessions are looked at so often.
 const LOOK_MS = 1_000;
 // A workflow task that submits keeps its place for so long: an SMSC that takes longer is left to the queue. Not less: on a
 // machine under full load everything takes longer, and the queue costs it more. Far fewer places than workflow tasks have,
@@ -48,7 +48,7 @@ const QUICK_SUBMITS = { quickMs: 1_500, places: 20, placesEach: 20 };
 
 /**
  * Runs every route of the database in this process: opens its provider, takes its tasks while that can submit, writes down
- * what is seen of it, and follows what the operator changes.
+ * what is seen of it, and follows what staff change.
  */
 export async function runRoutes(options: RoutesOptions): Promise<Routes> {
   const { sql, log } = options;
@@ -95,7 +95,7 @@ export async function runRoutes(options: RoutesOptions): Promise<Routes> {
 
 /** One route in this process. */
 interface RunningRoute {
-  /** Takes what the operator changed; sessions are opened anew only for what concerns them. */
+  /** Takes what staff changed; sessions are opened anew only for what concerns them. */
   change(route: Route): void;
   /** Begins or ends to take tasks, by what is known of all routes. */
   follow(routing: Routing): void;

@@ -49,7 +49,7 @@ const ANSWER_MS = 10_000;
 const UNIMPLEMENTED = 12;
 
 /**
- * Creates the service's schedules or brings them to what this release wants; an operator's pause and note stay. Tried again
+ * Creates the service's schedules or brings them to what this release wants; staff's pause and note stay. Tried again
  * until it succeeds, so that a worker starts without waiting for it.
  */
 export function keepSchedules(client: Client, log: Logger): { stop(): Promise<void> } {

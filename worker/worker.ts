@@ -72,7 +72,7 @@ const SHUTDOWN_FORCE = '20s';
 const DATABASE_SILENCE_MS = 60_000;
 // A sleeping workflow needs no cache; one in motion is in it for about a second per message.
 const CACHED_WORKFLOWS = 500;
-// A workflow task that submits or tells a webhook keeps its place until that is done. No more than a small server brings to
+// A workflow task that submits or notifies a webhook keeps its place until that is done. No more than a small server brings to
 // their end within their time-out: 200 at 30 a second took 6.6 s each, timed out, and were taken again, for ever.
 const WORKFLOW_TASKS = 60;
 // Of the fixed default of ten pollers only two look for new workflows. Bare accepts, 16 at once, two runs of 160 each on
@@ -181,7 +181,7 @@ function routesOf(
     handlersOf: (route) => ({
       onReports: (found) => reports.receive(route, found),
       onReplies: (found) => replies.receive(route, found),
-      onSegment: (part) => replyParts.receive(route, part),
+      onReplyPart: (part) => replyParts.receive(route, part),
       onLateAnswer: (reference, answer, arrivedAt) => reports.receiveLateAnswer(reference, answer, arrivedAt),
     }),
     routing,

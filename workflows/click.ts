@@ -15,14 +15,14 @@ const { countClick } = proxyLocalActivities<ReturnType<typeof linkActivities>>({
 });
 
 /**
- * One click on a tracked link: counts it, and for the first one of its link tells the customer's webhook. Its id is the
+ * One click on a tracked link: counts it, and for the first one of its link notifies the customer's webhook. Its id is the
  * click's. A cancel changes nothing: there is nothing to be spared by leaving a click half counted.
  */
 export async function click(): Promise<ClickResult> {
   return await CancellationScope.nonCancellable(async () => {
     const event = await countClick(workflowInfo().workflowId);
     if (event === null) return { event: false };
-    setCurrentDetails('Counted: the first click of its link; tells the webhook.');
+    setCurrentDetails('Counted: the first click of its link; notifies the webhook.');
     await deliverEvents([event]);
     return { event: true };
   });

@@ -9,7 +9,7 @@ import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/commo
 export const MESSAGES_QUEUE = 'messages';
 /** Webhook deliveries: their own queue, so that a slow receiver holds up nobody's messages. */
 export const WEBHOOKS_QUEUE = 'webhooks';
-/** Submits to one provider; the operator's allowed rate is a property of this queue. */
+/** Submits to one provider; its allowed rate is a property of this queue. */
 export const routeQueue = (route: string): string => `route-${route}`;
 
 /** Input of the `message` workflow; its id is the message's id. Instants and identifiers only, never personal data. */
@@ -103,7 +103,7 @@ export interface MessageResult {
 
 /** Final word of a `click` workflow. */
 export interface ClickResult {
-  /** Whether it was the first click of its link and the account's webhook was to be told. */
+  /** Whether it was the first click of its link and the account's webhook was to be notified. */
   event: boolean;
 }
 
@@ -146,13 +146,13 @@ export const cancelUpdate = defineUpdate<void>('cancel');
 /** Charges and makes a number look-up. Update id: the look-up's id, so that whoever asks twice gets one answer. */
 export const lookUpUpdate = defineUpdate<LookupState>('lookUp');
 /**
- * For operators: submits a message again whose submit was left unanswered, although the SMSC may have it. Fails with
+ * For staff: submits a message again whose submit was left unanswered, although the SMSC may have it. Fails with
  * `FAILURE.notUnanswered`.
  */
 export const resubmitUpdate = defineUpdate<void>('resubmit');
-/** For operators: gives such a message up: it has failed and is paid back. Fails with `FAILURE.notUnanswered`. */
+/** For staff: gives such a message up: it has failed and is refunded. Fails with `FAILURE.notUnanswered`. */
 export const giveUpUpdate = defineUpdate<void>('giveUp');
-/** For operators: cancels as long as the message is scheduled, to the last second; without effect afterwards. */
+/** For staff: cancels as long as the message is scheduled, to the last second; without effect afterwards. */
 export const cancelSignal = defineSignal('cancelMessage');
 /** The account is active again: what waits for that goes on. */
 export const resumeSignal = defineSignal('resume');
@@ -176,7 +176,7 @@ export const FAILURE = {
   webhookAttemptFailed: 'WebhookAttemptFailed',
 } as const;
 
-/** What operators search by in the Temporal UI; registered by `npm run migrate` and by the embedded server's start. */
+/** What staff search by in the Temporal UI; registered by `npm run migrate` and by the embedded server's start. */
 export const SEARCH_ATTRIBUTES = {
   account: defineSearchAttributeKey('Account', SearchAttributeType.KEYWORD),
   status: defineSearchAttributeKey('MessageStatus', SearchAttributeType.KEYWORD),

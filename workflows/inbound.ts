@@ -16,17 +16,17 @@ const { settleReply } = proxyLocalActivities<ReturnType<typeof inboundActivities
 });
 
 /**
- * One reply from a phone: finds the account it is for, opts the sender out where it says so, tells the customer's
+ * One reply from a phone: finds the account it is for, opts the sender out where it says so, notifies the customer's
  * webhook. Its id is the reply's. A cancel changes nothing: a reply that has come cannot be called back.
  */
 export async function inbound(): Promise<InboundResult> {
   return await CancellationScope.nonCancellable(async () => {
     const { accountId, events } = await settleReply(workflowInfo().workflowId);
     if (accountId === null) {
-      setCurrentDetails('Unmatched: it answers no account, and is kept for the operator.');
+      setCurrentDetails('Unmatched: it answers no account, and is kept for staff.');
       return { matched: false };
     }
-    setCurrentDetails(`Matched to ${accountId}${events.length > 0 ? '; tells its webhook' : ''}.`);
+    setCurrentDetails(`Matched to ${accountId}${events.length > 0 ? '; notifies its webhook' : ''}.`);
     upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.account, value: accountId }]);
     if (events.length > 0) await deliverEvents(events);
     return { matched: true };

@@ -20,7 +20,7 @@ const local = proxyLocalActivities<ReturnType<typeof lookupBillingActivities>>({
 });
 
 /**
- * One number look-up: charge, ask the provider, store the result or pay back. Its id is the look-up's. The number and
+ * One number look-up: charge, ask the provider, store the result or refund. Its id is the look-up's. The number and
  * the result stand in the database alone.
  */
 export async function lookup(input: LookupInput): Promise<LookupState> {
@@ -38,7 +38,7 @@ export async function lookup(input: LookupInput): Promise<LookupState> {
   const outcome = await run();
   await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
   setCurrentDetails(
-    `Ended: ${outcome.state}${outcome.reason === null ? '' : `, ${outcome.reason}`}${outcome.state === 'failed' ? '; paid back' : ''}.`,
+    `Ended: ${outcome.state}${outcome.reason === null ? '' : `, ${outcome.reason}`}${outcome.state === 'failed' ? '; refunded' : ''}.`,
   );
   return outcome;
 }

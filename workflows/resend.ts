@@ -21,7 +21,7 @@ const { closeResend } = proxyLocalActivities<ReturnType<typeof webhookClosingAct
  */
 export async function resend({ eventId, round }: ResendInput): Promise<ResendResult> {
   return await CancellationScope.nonCancellable(async () => {
-    setCurrentDetails('Tells the webhook again.');
+    setCurrentDetails('Notifies the webhook again.');
     try {
       await resendWebhook(eventId, round);
       return { taken: true };

@@ -66,7 +66,7 @@ export function messageRestart(message: StartableMessage) {
 }
 
 /**
- * How the workflow of something that is over is run once more, to tell the webhook events that are pending: also where
+ * How the workflow of something that is over is run once more, to deliver the webhook events that are pending: also where
  * it completed, in the eyes of a Temporal or a database that was restored.
  */
 export const TO_TELL = { workflowIdReusePolicy: 'ALLOW_DUPLICATE' } as const;
@@ -127,7 +127,7 @@ export function inboundStart(id: string) {
 
 /**
  * How the `lookup` workflow is started; its id is the look-up's (`hlr_…`). It goes before all else: its caller waits for
- * the provider's answer, and is paid back when that comes too late.
+ * the provider's answer, and is refunded when that comes too late.
  */
 export function lookupStart({ id, accountId, route }: { id: string; accountId: string; route: string }) {
   const input: LookupInput = { route };
@@ -155,7 +155,7 @@ export function resendStart({ eventId, accountId, round }: ResendInput & { accou
     args: [input] as [ResendInput],
     typedSearchAttributes: new TypedSearchAttributes([{ key: SEARCH_ATTRIBUTES.account, value: accountId }]),
     staticSummary: 'Webhook event delivered again',
-    // Behind everything that is told for the first time.
+    // Behind everything that is delivered for the first time.
     priority: { priorityKey: 5, fairnessKey: accountId },
   };
 }

@@ -2,10 +2,10 @@ import { Context } from '@temporalio/activity';
 import type { Tally } from '../../workflows/contracts.ts';
 import type { Verdict } from './lostWorkflows.ts';
 
-const AT_ONCE = 10;
+const IN_PARALLEL = 10;
 
 /**
- * Looks at things, some at a time, and counts what comes of it; no further once this run may mend no more.
+ * Looks at things, some at a time, and counts what comes of it; no further once this run may repair no more.
  * @returns all that came of it
  */
 export async function judgeAll<T>(
@@ -14,8 +14,8 @@ export async function judgeAll<T>(
   tally: Tally,
 ): Promise<Set<Verdict>> {
   const came = new Set<Verdict>();
-  for (let i = 0; i < things.length; i += AT_ONCE) {
-    const verdicts = await Promise.all(things.slice(i, i + AT_ONCE).map(judge));
+  for (let i = 0; i < things.length; i += IN_PARALLEL) {
+    const verdicts = await Promise.all(things.slice(i, i + IN_PARALLEL).map(judge));
     for (const verdict of verdicts) {
       came.add(verdict);
       if (verdict === 'repaired' || verdict === 'reported') tally[verdict] += 1;

@@ -16,7 +16,7 @@ const DRAFT_PAGES = 200;
 const DRAFT_LEFT_MS = 5 * 60_000;
 const DRAFT_LOOK_BACK_MS = 24 * 3_600_000;
 
-/** Ends look-ups that nobody will end any more; charged ones are paid back. */
+/** Ends look-ups that nobody will end any more; charged ones are refunded. */
 export async function reconcileLookups(sql: Database): Promise<Tally> {
   const lookups = await leftLookups(sql, LOOKUPS);
   for (const lookup of lookups) await endLookup(sql, lookup);
@@ -27,7 +27,7 @@ async function endLookup(sql: Database, { id, accountId, state }: LeftLookup): P
   await transaction(sql, async (tx) => {
     if (state === 'charged') await failLookup(tx, id, 'timed_out');
     else await settleLookup(tx, id);
-    await recordRepair(tx, state === 'charged' ? 'look-up ended and paid back' : 'look-up ended', {
+    await recordRepair(tx, state === 'charged' ? 'look-up ended and refunded' : 'look-up ended', {
       ...{ kind: 'lookup_left', subject: id, accountId, details: { state } },
     });
   });

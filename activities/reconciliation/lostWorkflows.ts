@@ -12,9 +12,9 @@ import {
 } from '../../db/maintenance/findings.ts';
 import { noteOutcomeAgain } from '../../db/incoming/outcomes.ts';
 import { openAmong, type OpenBatch, type OpenMessage } from '../../db/messages/openMessages.ts';
-import { tellPausedAgain } from '../../db/messages/paused.ts';
+import { resumePausedAgain } from '../../db/messages/paused.ts';
 import { transaction } from '../../db/transaction.ts';
-import { untoldClicks, untoldReplies } from '../../db/webhooks/untold.ts';
+import { unnotifiedClicks, unnotifiedReplies } from '../../db/webhooks/unnotified.ts';
 import { isId } from '../../domain/ids.ts';
 import {
   batchRestart,
@@ -33,7 +33,7 @@ export type Verdict = 'nothing' | 'waiting' | 'repaired' | 'reported' | 'capped'
 
 // One that is lost again and again fails by itself: starting it once more would not help.
 const REPAIRS_MAX = 3;
-/** Kinds of findings that have the id of a message, or of a click or reply that nobody was told of. */
+/** Kinds of findings that have the id of a message, or of a click or reply whose event was not delivered. */
 export const ABOUT_WORKFLOWS = [
   'workflow_lost',
   'workflow_late',
@@ -45,7 +45,7 @@ export const ABOUT_WORKFLOWS = [
 export const ABOUT_BATCHES = ['batch_lost'] as const;
 
 // The webhooks' queue may be long, and a receiver slow: its workflow is at it.
-const TELLING = 'deliverWebhook';
+const NOTIFYING = 'deliverWebhook';
 // Its route's queue may be long.
 const SUBMITTING = 'submit';
 
@@ -54,14 +54,14 @@ type WorkflowState =
 
 /**
  * Deciding on messages and others whose workflow may be lost.
- * @param restartsPerRun how many one run of the reconciliation starts or tells again at most: where a worker was pointed at an empty
+ * @param restartsPerRun how many one run of the reconciliation starts or signals again at most: where a worker was pointed at an empty
  *   Temporal by mistake, all seem lost
  */
 export function lostWorkflows(sql: Database, client: Client, restartsPerRun: number) {
   /** As Temporal itself has it: its lists may be some seconds behind. */
   async function lookAt(
     workflowId: string,
-  ): Promise<{ state: WorkflowState; telling: boolean; submitting: boolean }> {
+  ): Promise<{ state: WorkflowState; notifying: boolean; submitting: boolean }> {
     try {
       const { status, raw } = await client.workflow.getHandle(workflowId).describe();
       const state =
@@ -69,10 +69,10 @@ export function lostWorkflows(sql: Database, client: Client, restartsPerRun: num
       // Of one that was ended by hand they are listed as well.
       const steps = state === 'running' ? (raw.pendingActivities ?? []) : [];
       const isAt = (name: string): boolean => steps.some(({ activityType }) => activityType?.name === name);
-      return { state, telling: isAt(TELLING), submitting: isAt(SUBMITTING) };
+      return { state, notifying: isAt(NOTIFYING), submitting: isAt(SUBMITTING) };
     } catch (error) {
       if (error instanceof WorkflowNotFoundError)
-        return { state: 'missing', telling: false, submitting: false };
+        return { state: 'missing', notifying: false, submitting: false };
       throw error;
     }
   }
@@ -80,7 +80,7 @@ export function lostWorkflows(sql: Database, client: Client, restartsPerRun: num
   const stateOf = async (workflowId: string): Promise<WorkflowState> => (await lookAt(workflowId)).state;
 
   /** Notes the repair, then makes it: one that is cut off is noted, and made by the next run. */
-  async function mend(finding: Finding, action: string, repair: () => Promise<unknown>): Promise<Verdict> {
+  async function repair(finding: Finding, action: string, make: () => Promise<unknown>): Promise<Verdict> {
     if ((await timesRepaired(sql, finding.kind, finding.subject)) >= REPAIRS_MAX) {
       return report(finding);
     }
@@ -92,7 +92,7 @@ export function lostWorkflows(sql: Database, client: Client, restartsPerRun: num
     });
     if (!allowed) return 'capped';
     try {
-      await repair();
+      await make();
     } catch (error) {
       // Somebody was faster.
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
@@ -109,9 +109,9 @@ export function lostWorkflows(sql: Database, client: Client, restartsPerRun: num
     return 'nothing';
   }
 
-  /** Looks at messages that are not final, or whose events were not all told. Whatever is well costs one question. */
+  /** Looks at messages that are not final, or whose events were not all delivered. Whatever is well costs one question. */
   async function judgeMessage(id: string): Promise<Verdict> {
-    const { state, telling, submitting } = await lookAt(id);
+    const { state, notifying, submitting } = await lookAt(id);
     // Read after that: a workflow that has just ended has written its end before.
     const [message] = await openAmong(sql, [id]);
     if (message === undefined) return wellAgain(id);
@@ -120,15 +120,15 @@ export function lostWorkflows(sql: Database, client: Client, restartsPerRun: num
     if (state === 'running') {
       if (message.late) return report({ kind: 'workflow_late', ...about });
       if (message.resumeLate && !submitting) {
-        // In a restored Temporal it waits for what it was told before.
-        return mend({ kind: 'resume_lost', ...about }, 'told again that its account is active', () =>
-          tellPausedAgain(sql, [id]),
-        );
+        // In a restored Temporal it waits for what it was signalled before.
+        return repair({ kind: 'resume_lost', ...about }, 'resumed again', () => resumePausedAgain(sql, [id]));
       }
       if (!message.eventsLate) return wellAgain(id);
-      if (telling || message.outcomeWaits) return 'waiting';
-      // In a restored Temporal it waits for what it was told before.
-      return mend({ kind: 'events_left', ...about }, 'outcome told again', () => noteOutcomeAgain(sql, id));
+      if (notifying || message.outcomeWaits) return 'waiting';
+      // In a restored Temporal it waits for what it was signalled before.
+      return repair({ kind: 'events_left', ...about }, 'outcome signalled again', () =>
+        noteOutcomeAgain(sql, id),
+      );
     }
     if (state === 'completed' && !message.eventsLeft) return report({ kind: 'workflow_ended', ...about });
     // Its batch comes to it yet.
@@ -136,7 +136,7 @@ export function lostWorkflows(sql: Database, client: Client, restartsPerRun: num
     if (batched && (await stateOf(message.requestId)) === 'running') return 'waiting';
     const kind = state === 'completed' ? 'events_left' : 'workflow_lost';
     const again = message.eventsLeft ? TO_TELL : {};
-    return mend({ kind, ...about }, 'message workflow started again', () =>
+    return repair({ kind, ...about }, 'message workflow started again', () =>
       client.workflow.start('message', { ...messageRestart(message), ...again }),
     );
   }
@@ -151,21 +151,23 @@ export function lostWorkflows(sql: Database, client: Client, restartsPerRun: num
       accountId: batch.accountId,
       details,
     };
-    return mend(finding, 'batch workflow started again', () =>
+    return repair(finding, 'batch workflow started again', () =>
       client.workflow.start('batch', batchRestart(batch)),
     );
   }
 
-  /** Looks at a click or a reply whose event nobody may have been told of. */
-  async function judgeUntold(type: 'click' | 'inbound', id: string): Promise<Verdict> {
-    const { state, telling } = await lookAt(id);
-    const [untold] = await (type === 'click' ? untoldClicks(sql, [id]) : untoldReplies(sql, [id]));
-    if (untold === undefined || (state === 'running' && !untold.late)) return wellAgain(id);
-    if (telling) return 'waiting';
-    const { accountId } = untold;
+  /** Looks at a click or a reply whose event may not have been delivered. */
+  async function judgeUnnotified(type: 'click' | 'inbound', id: string): Promise<Verdict> {
+    const { state, notifying } = await lookAt(id);
+    const [unnotified] = await (type === 'click'
+      ? unnotifiedClicks(sql, [id])
+      : unnotifiedReplies(sql, [id]));
+    if (unnotified === undefined || (state === 'running' && !unnotified.late)) return wellAgain(id);
+    if (notifying) return 'waiting';
+    const { accountId } = unnotified;
     const finding: Finding = { kind: 'events_left', subject: id, accountId, details: { workflow: state } };
     if (state === 'running') return report(finding);
-    return mend(finding, `${type} workflow started again`, () =>
+    return repair(finding, `${type} workflow started again`, () =>
       type === 'click'
         ? client.workflow.start('click', { ...clickStart({ id, accountId }), ...TO_TELL })
         : client.workflow.start('inbound', { ...inboundStart(id), ...TO_TELL }),
@@ -175,8 +177,8 @@ export function lostWorkflows(sql: Database, client: Client, restartsPerRun: num
   /** Looks at what an id stands for: a message, a click or a reply. What this run has repaired, the next one looks at. */
   async function judge(id: string): Promise<Verdict> {
     if (await hasRepaired(sql, currentRun(), ABOUT_WORKFLOWS, id)) return 'waiting';
-    if (isId('clk', id)) return await judgeUntold('click', id);
-    return await (isId('in', id) ? judgeUntold('inbound', id) : judgeMessage(id));
+    if (isId('clk', id)) return await judgeUnnotified('click', id);
+    return await (isId('in', id) ? judgeUnnotified('inbound', id) : judgeMessage(id));
   }
 
   /** Of open messages those that Temporal lists no running workflow for, or that are late: the ones to look at. */

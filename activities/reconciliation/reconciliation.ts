@@ -8,14 +8,14 @@ import {
   openMessagesAfter,
 } from '../../db/messages/openMessages.ts';
 import { databaseNow, readPosition, savePosition } from '../../db/maintenance/positions.ts';
-import { untoldClicks, untoldReplies } from '../../db/webhooks/untold.ts';
+import { unnotifiedClicks, unnotifiedReplies } from '../../db/webhooks/unnotified.ts';
 import type { Tally } from '../../workflows/contracts.ts';
 import { beat, currentRun, judgeAll } from './judging.ts';
 import { noTally, sumOf } from './tally.ts';
 import { reconcileDrafts, reconcileLookups, reconcileWaiting } from './leftovers.ts';
 import { ABOUT_BATCHES, ABOUT_WORKFLOWS, lostWorkflows } from './lostWorkflows.ts';
 import { reconcileLedgers, reconcileRefunds } from './money.ts';
-import { reconcileEvents } from './untoldEvents.ts';
+import { reconcileEvents } from './unnotifiedEvents.ts';
 
 const HOUR_MS = 3_600_000;
 // Lists of workflows may be behind, and a run may have been cut off.
@@ -31,7 +31,7 @@ const RESTARTS = 'workflows';
 const RUNNING_MESSAGES = "WorkflowType = 'message' AND ExecutionStatus = 'Running'";
 const ENDED_BADLY = "ExecutionStatus IN ('Terminated', 'Failed', 'TimedOut')";
 
-/** How many workflows one run starts again at most, unless the operator says otherwise. */
+/** How many workflows one run starts again at most, unless staff say otherwise. */
 export const RESTARTS_PER_RUN = 500;
 
 /** The steps of the `reconciliation` workflow; each may be cut off and repeated at any place. */
@@ -67,7 +67,7 @@ export function reconciliationActivities(sql: Database, client: Client, restarts
       return tally;
     },
 
-    /** The open messages of all accounts in turn, and events that nobody was told of: each has to have its workflow. */
+    /** The open messages of all accounts in turn, and events that were not delivered: each has to have its workflow. */
     async reconcileOpen(): Promise<Tally> {
       const tally = noTally();
       let after = await readPosition(sql, 'open messages');
@@ -84,7 +84,7 @@ export function reconciliationActivities(sql: Database, client: Client, restarts
         if (after === '') break;
       }
       await reconcileEvents(sql, lost.judge, tally);
-      await tellOfRestarts(tally);
+      await logRestarts(tally);
       return tally;
     },
 
@@ -106,8 +106,8 @@ export function reconciliationActivities(sql: Database, client: Client, restarts
     tally.looked += [...ended.values()].reduce((sum, { size }) => sum + size, 0);
     const left = [
       ...(await openAmong(sql, ids('message'))),
-      ...(await untoldClicks(sql, ids('click'))),
-      ...(await untoldReplies(sql, ids('inbound'))),
+      ...(await unnotifiedClicks(sql, ids('click'))),
+      ...(await unnotifiedReplies(sql, ids('inbound'))),
     ];
     const things = left.map(({ id }) => id);
     if (!(await judgeBatches(ids('batch'), tally))) return false;
@@ -123,8 +123,8 @@ export function reconciliationActivities(sql: Database, client: Client, restarts
     return !(await judgeAll(open, lost.judgeBatch, tally)).has('capped');
   }
 
-  /** A run that had to stop restarting says so, with what tells a wrong Temporal from a bad day. */
-  async function tellOfRestarts(tally: Tally): Promise<void> {
+  /** A run that had to stop restarting says so, with what distinguishes a wrong Temporal from a bad day. */
+  async function logRestarts(tally: Tally): Promise<void> {
     const restarted = await restartsOf(sql, currentRun());
     if (restarted < restartsPerRun) return closeFindings(sql, ['restarts_capped'], [RESTARTS]);
     const { count: running } = await client.workflow.count(RUNNING_MESSAGES);

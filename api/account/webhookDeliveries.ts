@@ -9,7 +9,7 @@ import { instant } from '../fields.ts';
 import { cursorAfter, idCursor, pageOf, pageSize } from '../paging.ts';
 import { webhookDeliverySchema } from '../schemas.ts';
 
-// Why exactly, operators see: told to whoever chose the address, it would tell what our network knows and reaches.
+// Why exactly, staff see: shown to whoever chose the address, it would say what our network knows and reaches.
 const UNREACHABLE = 'unreachable';
 
 /** GET /v1/account/webhook/deliveries (our addition): newest first, with every attempt. */
@@ -52,7 +52,7 @@ export const resendDelivery = endpoint({
   path: '/v1/account/webhook/deliveries/:id/resend',
   scope: 'manage',
   summary: 'Delivers a webhook event again.',
-  refusals: ['event_unknown', 'webhook_missing', 'event_under_way', 'resends_used_up', 'resends_under_way'],
+  refusals: ['event_unknown', 'webhook_missing', 'event_pending', 'resends_used_up', 'resends_at_once'],
   params: z.strictObject({ id: z.string().meta({ pattern: idPattern('evt').source }) }),
   responses: { 202: webhookDeliverySchema },
   async handle(call) {

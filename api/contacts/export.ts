@@ -14,7 +14,7 @@ import { HttpRefused } from '../http/refusals.ts';
 
 const PAGE = 1000;
 // What is written at once: some milliseconds.
-const CELLS_AT_ONCE = 10_000;
+const CELLS_A_PAGE = 10_000;
 // As many custom columns as spreadsheets still show; contacts may have different ones each.
 export const CUSTOM_COLUMNS_MAX = 1000;
 
@@ -50,7 +50,7 @@ async function* lines(
 ): AsyncGenerator<string> {
   yield csvLines([[...CONTACT_COLUMNS, ...[...keys.values()].map(customColumn)]]);
   const columns = [...keys.keys()];
-  const rowsAtOnce = Math.ceil(CELLS_AT_ONCE / (CONTACT_COLUMNS.length + columns.length));
+  const rowsAtOnce = Math.ceil(CELLS_A_PAGE / (CONTACT_COLUMNS.length + columns.length));
   const pace = newPace();
   let { after } = filter;
   for (let left = limit; left > 0; left -= PAGE) {

@@ -239,13 +239,13 @@ export function problemText(problem: Problem): string {
       return 'Nie znaleziono odpowiedzi o podanym identyfikatorze.';
     case 'event_unknown':
       return 'Nie znaleziono zdarzenia o podanym identyfikatorze.';
-    case 'event_under_way':
+    case 'event_pending':
       return 'To zdarzenie jest właśnie dostarczane.';
     case 'webhook_missing':
       return 'Konto nie ma ustawionego adresu webhooka.';
     case 'resends_used_up':
       return `To zdarzenie wysłano ponownie już tyle razy, ile można: ${problem.limit}.`;
-    case 'resends_under_way':
+    case 'resends_at_once':
       return `Za dużo zdarzeń jest właśnie wysyłanych ponownie (najwyżej ${problem.limit}). Spróbuj za chwilę.`;
     case 'link_unknown':
       return 'Nie znaleziono linku o podanym tokenie.';

@@ -14,7 +14,7 @@ const figures = z
     accepted: count('Of these, all but the rejected ones.'),
     parts: count('Parts of these messages.'),
     cost_grosze: grosze('What these messages were charged; on a test account, what they would cost.'),
-    refunded_grosze: grosze('What of that was paid back, whenever that was.'),
+    refunded_grosze: grosze('What of that was refunded, whenever that was.'),
     net_grosze: grosze('`cost_grosze` less `refunded_grosze`: what the ledger holds of these messages.'),
     scheduled: withStatus('scheduled'),
     queued: withStatus('queued'),
@@ -81,7 +81,7 @@ export const reportSchema = z
     totals: figures.describe('Sums over all messages of the report.'),
     lookups: z
       .strictObject({
-        count: count('Look-ups charged and not paid back.'),
+        count: count('Look-ups charged and not refunded.'),
         cost_grosze: grosze('What they cost.'),
       })
       .nullable()

@@ -41,7 +41,7 @@ const resubmit = command({
 
 const giveUp = command({
   name: 'messages give-up',
-  about: 'Ends an unanswered message as failed and pays it back; the phone may have got it.',
+  about: 'Ends an unanswered message as failed and refunds it; the phone may have got it.',
   options: { id: required('ID', 'the message, from messages unanswered', messageId) },
   async ask(asking, input): Promise<Shown> {
     const { giveUp: ask } = await import('../../operations/support/decisions.ts');

@@ -116,16 +116,16 @@ function ofStaff(refusal: StaffRefusal): AdminError {
 const RESENDS: Readonly<Record<ResendRefusal['reason'], string>> = {
   event_unknown: 'there is no such event',
   webhook_missing: 'its account has no webhook',
-  event_under_way: 'it is still being delivered',
+  event_pending: 'it is still being delivered',
   resends_used_up: 'it was delivered again ten times already',
-  resends_under_way: 'too many of its account are being delivered again',
+  resends_at_once: 'too many of its account are being delivered again',
 };
 
 /** Why one of several was left as it is; null: nobody answered. */
 export function leftInWords(why: StaffRefusal | ResendRefusal | null): string {
   if (why === null) return 'no worker answered in time; it may still be carried out';
   if (!isOfResend(why)) return printable(ofStaff(why).message);
-  const again = why.reason === 'event_under_way' && why.again;
+  const again = why.reason === 'event_pending' && why.again;
   return again ? 'it is being delivered again already' : RESENDS[why.reason];
 }
 

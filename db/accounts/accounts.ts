@@ -49,7 +49,7 @@ export async function readAccount(sql: Sql, accountId: string): Promise<AccountR
 
 /**
  * Writes the settings that are given, and the audit record of what they change.
- * @param claim asked about an inbound prefix that it does not have yet, and whether the operator allows it to the account; what it
+ * @param claim asked about an inbound prefix that it does not have yet, and whether staff allow it to the account; what it
  *   throws is thrown, and nothing is changed
  * @throws KeywordUnavailableError when it cannot have the inbound prefix; nothing is changed then
  */

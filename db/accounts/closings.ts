@@ -19,8 +19,8 @@ export async function closingAccounts(sql: Sql): Promise<string[]> {
 }
 
 /**
- * Cancels the next messages of a closed account of which nothing was given to a network, and pays them back; their
- * workflows are to be told. One that is being submitted this very moment is left alone.
+ * Cancels the next messages of a closed account of which nothing was given to a network, and refunds them; their
+ * workflows are to be signalled. One that is being submitted this very moment is left alone.
  * @param before only messages before this id, as '' all of them
  */
 export async function cancelOfClosed(

@@ -16,7 +16,7 @@ export function keywordRefusal(error: unknown): KeywordUnavailableError['why'] |
   return hasSqlState(error, SQLSTATE.keywordsTooMany) ? 'too_many' : null;
 }
 
-/** Whether the operator has allowed the word to the account; read with the account locked, it stays so. */
+/** Whether staff have allowed the word to the account; read with the account locked, it stays so. */
 export async function isAllowed(sql: Sql, accountId: string, keyword: string): Promise<boolean> {
   const found = await sql`select from allowed_keywords where account_id = ${accountId} and word = ${keyword}`;
   return found.length > 0;
@@ -57,7 +57,7 @@ export interface KnownKeyword {
   account_id: string;
   /** `allowed`: it may claim the everyday word, and does not have it. */
   state: 'in use' | 'allowed' | 'resting';
-  /** The operator's consent. */
+  /** Staff's consent. */
   allowed: boolean;
   /** The end of its rest. */
   until: Date | null;

@@ -46,7 +46,7 @@ export async function readUsage(sql: Sql, accountId: string): Promise<Usage> {
 /**
  * Refuses what has been added since `before` where it is more than the account may keep; to be called in the transaction
  * that has added it. The counters are locked by then, so that of many at once none gets past. What was too much before,
- * because the operator has lowered a quota, may be changed and removed.
+ * because staff have lowered a quota, may be changed and removed.
  * @throws QuotaReachedError
  */
 export async function refuseBeyond(tx: Sql, accountId: string, before: Usage): Promise<void> {

@@ -118,7 +118,7 @@ export interface ReplyMatch {
   optOut: boolean;
 }
 
-/** Hands a reply to its account, or with null leaves it to the operator. */
+/** Hands a reply to its account, or with null leaves it to staff. */
 export async function settleReply(sql: Sql, id: string, match: ReplyMatch | null): Promise<void> {
   await sql`
     update inbound_messages
@@ -138,7 +138,7 @@ export async function writeReceivedEvent(sql: Sql, id: string): Promise<void> {
     on conflict (subject_id) where subject_kind in ('link', 'inbound') do nothing`;
 }
 
-/** The events of a reply that nobody has been told of yet. */
+/** The events of a reply that are not delivered yet. */
 export async function pendingEventsOf(sql: Sql, id: string): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select id from webhook_events where subject_id = ${id} and state = 'pending'`;

@@ -10,12 +10,12 @@ export interface PendingOutcome extends ReportedOutcome {
   takenUntil: string;
 }
 
-// Longer than it takes to tell one; those of a process that died are taken up by others after that.
+// Longer than it takes to signal one; those of a process that died are taken up by others after that.
 const TAKEN_SECONDS = 90;
 
 /**
- * Takes outcomes to be told, which nobody else takes for a while: those of priority messages first, those of `busy` accounts
- * last. Of one message only the oldest is taken, also while somebody else has it, so that a workflow hears of them in their
+ * Takes outcomes to be signalled, which nobody else takes for a while: those of priority messages first, those of `busy` accounts
+ * last. Of one message only the oldest is taken, also while somebody else has it, so that a workflow gets them in their
  * order.
  */
 export async function takeOutcomes(sql: Sql, limit: number, busy: string[]): Promise<PendingOutcome[]> {
@@ -48,7 +48,7 @@ export async function forgetOutcomes(sql: Sql, ids: number[]): Promise<boolean> 
   return found!.more;
 }
 
-/** Lets others take outcomes that could not be told, unless they have them already. */
+/** Lets others take outcomes that could not be signalled, unless they have them already. */
 export async function giveOutcomesBack(
   sql: Sql,
   outcomes: Pick<PendingOutcome, 'id' | 'takenUntil'>[],
@@ -61,8 +61,8 @@ export async function giveOutcomesBack(
 }
 
 /**
- * Has the workflow of a message told again what became of the message, with the events that are pending; nothing where it
- * is being told anyway, or comes to it by itself.
+ * Signals the workflow of a message again what became of the message, with the events that are pending; nothing where it
+ * is being signalled anyway, or comes to it by itself.
  */
 export async function noteOutcomeAgain(sql: Sql, messageId: string): Promise<void> {
   await sql`

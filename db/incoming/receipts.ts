@@ -6,7 +6,7 @@ import { newId } from '../ids.ts';
 import { secondsSinceDue } from '../messages/facts.ts';
 import { statusSnapshot } from '../messages/statusEvents.ts';
 
-// After this long an unknown report is left to the operator.
+// After this long an unknown report is left to staff.
 const MATCH_WITHIN = '1 day';
 const LOOK_AGAIN = '2 seconds';
 // A report that comes with its answer often misses it by a moment.
@@ -239,7 +239,7 @@ export async function moveMessages(sql: Sql, moves: MessageMove[]): Promise<Move
       from moved s left join event e on e.id = s.event_id`;
 }
 
-/** What a workflow is to be told, with the webhook events it caused, oldest first. */
+/** What a workflow is to be signalled, with the webhook events it caused, oldest first. */
 export interface ReportedOutcome {
   messageId: string;
   /** `held`: the SMSC has not taken what was left unanswered; it is to be submitted again. */
@@ -247,7 +247,7 @@ export interface ReportedOutcome {
   events: string[];
 }
 
-/** Notes outcomes that workflows have to be told, and that the reports are dealt with. */
+/** Notes outcomes that workflows have to be signalled, and that the reports are dealt with. */
 export async function noteOutcomes(
   sql: Sql,
   outcomes: ReportedOutcome[],

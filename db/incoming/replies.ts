@@ -72,7 +72,7 @@ export interface UnmatchedReply {
   received_at: Date;
 }
 
-/** The latest replies that belong to no account, newest first: the operator's alone. */
+/** The latest replies that belong to no account, newest first: for staff alone. */
 export async function listUnmatched(sql: Sql, limit: number): Promise<UnmatchedReply[]> {
   return [
     ...(await sql<UnmatchedReply[]>`

@@ -7,7 +7,7 @@ import { isOverdue } from '../money/statements.ts';
 // someone who was told of a failure long ago. Nobody waits for a row that was not taken up within ten.
 const BEGIN_WITHIN_SECONDS = 30;
 const TAKEN_UP_WITHIN_SECONDS = 10;
-// Long after every way a workflow can take: it was terminated, and nobody else would pay back.
+// Long after every way a workflow can take: it was terminated, and nobody else would refund.
 const LOST_AFTER_SECONDS = 120;
 
 /** A result as it is shown; money in grosze net. */
@@ -80,7 +80,7 @@ export async function readKnownResult(
 
 /**
  * Begins a look-up, or finds the one that is under way: an account has at most one for a number. One that nobody has
- * taken up in time is ended first; one whose workflow is lost is ended and paid back.
+ * taken up in time is ended first; one whose workflow is lost is ended and refunded.
  * @param id the new look-up's id, used only when none is under way
  * @returns null in the moment between the end of another one and now; ask again
  */

@@ -2,7 +2,7 @@ import type postgres from 'postgres';
 import { type AuditDetails, writeAudit } from '../accounts/audit.ts';
 import type { Sql } from '../connection.ts';
 
-/** Who mends, in the audit log. */
+/** Who repairs, in the audit log. */
 const ACTOR = 'reconciliation';
 
 /**
@@ -157,7 +157,7 @@ export async function listFindings(
 }
 
 /**
- * The operator has dealt with a finding: it is gone, and what was repaired too often may be repaired again by the next run.
+ * Staff have dealt with a finding: it is gone, and what was repaired too often may be repaired again by the next run.
  * @returns it, or undefined when there is none with this number
  */
 export async function dismissFinding(sql: Sql, id: number): Promise<FindingRow | undefined> {

@@ -10,7 +10,7 @@ import { lockMessage } from './submissions.ts';
 export interface StoredAnswer {
   /** The message's status now. */
   status: string;
-  /** The events not told yet, oldest first; `message.sent` when the status became `sent` and the account has a webhook. */
+  /** The events not delivered yet, oldest first; `message.sent` when the status became `sent` and the account has a webhook. */
   events: string[];
   /** True when a delivery report for this part came before its answer was stored, and waits to be applied. */
   reported: boolean;
@@ -21,7 +21,7 @@ export interface StoredAnswer {
 /**
  * Stores that the SMSC took parts. With the last one the message becomes `sent`, and its event is written.
  * A message already given up as unanswered has a workflow that waits for a signal: it is written as well. Held parts count
- * too: the operator has put them back, but the SMSC has them after all.
+ * too: staff have put them back, but the SMSC has them after all.
  * @param providerMessageId the SMSC's id of what was submitted
  */
 export async function acceptParts(
@@ -60,7 +60,7 @@ export async function acceptParts(
        where m.id = b.id and m.status = 'queued' and exists (select from answered)
          and b.others + ${parts.length} = b.parts
       returning m.id, m.account_id, m.status, m.delivered_at, m.error_code, m.updated_at, ${secondsSinceDue(sql)} as after
-    ), event as (${eventOf(sql, sql`sent`)}), told as (
+    ), event as (${eventOf(sql, sql`sent`)}), outcome as (
       insert into outcome_signals (message_id, status, event_ids)
       select s.id, s.status, array(select id from event)
         from sent s join before b on b.submission = 'unanswered'

@@ -22,7 +22,7 @@ export interface SendTerms extends DomesticPrices {
   sender: string | null;
   /** A postpaid account with a statement past its due time: sends are suspended. */
   overdue: boolean;
-  /** What the operator has said of the account's quotas. */
+  /** What staff have set of the account's quotas. */
   quotas: Partial<Quotas>;
   /** Tracked links that the account has. */
   links: number;

@@ -5,7 +5,7 @@ import { refundOf } from '../money/billing.ts';
 import type { PartsOf } from './parts.ts';
 import { eventOf, pendingEvents } from './statusEvents.ts';
 
-/** A final status set outside delivery reports, with the events not told yet, oldest first: its own is the last. */
+/** A final status set outside delivery reports, with the events not delivered yet, oldest first: its own is the last. */
 export interface StatusChange {
   status: string;
   events: string[];
@@ -13,7 +13,7 @@ export interface StatusChange {
 
 /**
  * The SMSC refused parts for good: the message has failed and its cost is given back, once. The workflow of a message
- * already given up as unanswered is told by a signal.
+ * already given up as unanswered is signalled to its workflow.
  */
 export async function failSubmission(
   sql: Sql,
@@ -29,7 +29,7 @@ export async function failSubmission(
         from before
        where message_id = before.id and part = any(${parts as number[]})
     ), failed as (${failedOf(sql, messageId, reason, sql`and exists (select from before)`)}
-    ), refunded as (${refundOf(sql, sql`failed`)}), event as (${eventOf(sql, sql`failed`)}), told as (
+    ), refunded as (${refundOf(sql, sql`failed`)}), event as (${eventOf(sql, sql`failed`)}), outcome as (
       insert into outcome_signals (message_id, status, event_ids)
       select f.id, f.status, array(select id from event)
         from failed f join before b on b.submission = 'unanswered'
@@ -41,7 +41,7 @@ export async function failSubmission(
 }
 
 /**
- * The operator gives up a message whose submit was left unanswered: it has failed and its cost is given back, once.
+ * Staff give up a message whose submit was left unanswered: it has failed and its cost is given back, once.
  * Anything else stays as it is. @returns what the message is now
  */
 export async function giveUpUnanswered(sql: Sql, messageId: string): Promise<StatusChange> {
@@ -57,7 +57,7 @@ export async function giveUpUnanswered(sql: Sql, messageId: string): Promise<Sta
 /**
  * Delivery attempts have passed their end: `queued` or `sent` becomes `expired`, and `scheduled` too, which waited for its
  * account that long; anything else stays. A message of which
- * the provider was never given anything is paid back, once; one whose submit is open shows as unanswered.
+ * the provider was never given anything is refunded, once; one whose submit is open shows as unanswered.
  * @returns what the message is now; null when there is no such accepted message
  */
 export async function expireMessage(sql: Sql, messageId: string): Promise<StatusChange | null> {

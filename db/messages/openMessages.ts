@@ -1,6 +1,6 @@
 import type { StartableMessage } from '../../domain/startable.ts';
 import type { Fragment, Sql } from '../connection.ts';
-import { isLate } from '../webhooks/untold.ts';
+import { isLate } from '../webhooks/unnotified.ts';
 import { isOpen } from './facts.ts';
 import { startable, startableColumns, type StartableRow } from './startable.ts';
 
@@ -10,17 +10,17 @@ export interface OpenMessage extends StartableMessage {
   submission: string;
   /** It should have left its status minutes ago. */
   late: boolean;
-  /** Its workflow was told minutes ago that its account is active again, and it has not come to its submit. */
+  /** Its workflow was signalled minutes ago that its account is active again, and it has not come to its submit. */
   resumeLate: boolean;
-  /** It is over, but its webhook events were not all told. */
+  /** It is over, but its webhook events were not all delivered. */
   eventsLeft: boolean;
 }
 
 /** One of which the webhook events were looked at closely. */
 export interface LookedAtMessage extends OpenMessage {
-  /** One of its webhook events should have been told minutes ago. */
+  /** One of its webhook events should have been delivered minutes ago. */
   eventsLate: boolean;
-  /** What became of it is still to be told to its workflow. */
+  /** What became of it is still to be signalled to its workflow. */
   outcomeWaits: boolean;
 }
 
@@ -62,7 +62,7 @@ export async function countOpenMessages(sql: Sql): Promise<number> {
   return row?.open ?? 0;
 }
 
-/** Of these messages those that are open, or have webhook events that nobody was told of. */
+/** Of these messages those that are open, or have webhook events that were not delivered. */
 export async function openAmong(sql: Sql, ids: readonly string[]): Promise<LookedAtMessage[]> {
   const rows = await sql<StartableRow<LookedAtMessage>[]>`
     select ${columns(sql)},

@@ -1,10 +1,10 @@
 import type { Sql } from '../connection.ts';
 
-// Whoever has taken one tells it within this time, or somebody else does.
+// Whoever has taken one signals it within this time, or somebody else does.
 const TAKEN_SECONDS = 90;
-// Of one account, that were told to go on and have not come to their submit yet: more would only wait elsewhere.
+// Of one account, that were signalled to go on and have not come to their submit yet: more would only wait elsewhere.
 const UNDER_WAY_EACH = 500;
-// Told longer ago, they evidently wait for their route.
+// Signalled longer ago, they evidently wait for their route.
 const UNDER_WAY_FOR = '1 minute';
 
 /**
@@ -26,7 +26,7 @@ export async function forgetPaused(sql: Sql, messageIds: readonly string[]): Pro
   await sql`delete from paused_messages where message_id = any(${messageIds as string[]})`;
 }
 
-/** A message whose workflow has to hear that its account is not suspended any more. */
+/** A message whose workflow has to be signalled that its account is not suspended any more. */
 export interface PausedMessage {
   id: string;
   /** `cancelled` where its account was closed. */
@@ -34,7 +34,7 @@ export interface PausedMessage {
 }
 
 /**
- * Takes paused messages of accounts that are not suspended, to tell their workflows: of each account some. Nobody else
+ * Takes paused messages of accounts that are not suspended, to signal their workflows: of each account some. Nobody else
  * takes them for a while.
  */
 export async function takePaused(sql: Sql, limit: number): Promise<PausedMessage[]> {
@@ -67,14 +67,14 @@ export async function takePaused(sql: Sql, limit: number): Promise<PausedMessage
 }
 
 /** Notes that workflows know that they may go on. Their messages stay until they have come to their submit. */
-export async function notePausedTold(sql: Sql, messageIds: readonly string[]): Promise<void> {
+export async function notePausedResumed(sql: Sql, messageIds: readonly string[]): Promise<void> {
   await sql`
     update paused_messages set resumed_at = now(), taken_until = null
      where message_id = any(${messageIds as string[]}) and resumed_at is null`;
 }
 
-/** Gives messages back whose workflows could not be told, or have not gone on since: they are to be told once more. */
-export async function tellPausedAgain(sql: Sql, messageIds: readonly string[]): Promise<void> {
+/** Gives messages back whose workflows could not be signalled, or have not gone on since: they are to be signalled once more. */
+export async function resumePausedAgain(sql: Sql, messageIds: readonly string[]): Promise<void> {
   await sql`
     update paused_messages set resumed_at = null, taken_until = null where message_id = any(${messageIds as string[]})`;
 }

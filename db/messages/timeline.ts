@@ -64,7 +64,7 @@ export async function readFacts(
   };
 }
 
-/** What operators see beyond that: the reports to the message's parts, as they came, and what was done to it by hand. */
+/** What staff see beyond that: the reports to the message's parts, as they came, and what was done to it by hand. */
 export async function readInternalFacts(sql: Sql, { message, parts }: MessageFacts): Promise<InternalFacts> {
   const taken = parts.filter(({ providerMessageId }) => providerMessageId !== null);
   const from = parts.reduce<Date>((first, part) => earlier(first, part.submittedAt), new Date());

@@ -54,7 +54,7 @@ export async function readSubmission(
 }
 
 /**
- * The operator has the unanswered parts of a message submitted again, knowing that the SMSC may have them. What is said late
+ * Staff have the unanswered parts of a message submitted again, knowing that the SMSC may have them. What is said late
  * of the earlier submit is then no longer taken as the answer to the next one, unless the SMSC took it.
  * @returns false when the message has nothing to be submitted again, or is no longer queued; true also for what was put
  *   back before, by a call whose result was lost
@@ -82,7 +82,7 @@ export type Answered = { claimedAt: string } | { agoMs: number };
 
 /**
  * The SMSC said late that it has not taken parts which count as unanswered, or are about to: they may be submitted again,
- * and the message's workflow has to be told so. Parts that the operator had submitted again stay as they are: of them
+ * and the message's workflow has to be signalled so. Parts that staff had submitted again stay as they are: of them
  * nobody knows which submit is meant. So do those that were submitted again since the answer came.
  */
 export async function holdUnanswered(
@@ -101,7 +101,7 @@ export async function holdUnanswered(
     ofMessage: sql`and status = 'queued'`,
   };
   await sql`
-    with ${changedParts(sql, of, change)}, told as (
+    with ${changedParts(sql, of, change)}, outcome as (
       insert into outcome_signals (message_id, status, event_ids)
       select id, 'held', '{}' from open where exists (select from changed)
     )

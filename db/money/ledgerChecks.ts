@@ -71,7 +71,7 @@ export async function advanceLedgerChecks(sql: Sql, accounts: readonly string[])
      where k.entry_id < excluded.entry_id`;
 }
 
-/** A message that has ended in a way that is paid back. */
+/** A message that has ended in a way that is refunded. */
 export interface Refundable {
   id: string;
   accountId: string;

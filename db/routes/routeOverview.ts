@@ -12,7 +12,7 @@ export interface RouteWorker extends Omit<SeenRoute, 'route' | 'working'> {
   seenAt: Date;
 }
 
-/** A route as operators watch it. */
+/** A route as staff watch it. */
 export interface RouteOverview {
   name: string;
   kind: string;

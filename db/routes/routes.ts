@@ -5,7 +5,7 @@ import { decrypt, encrypt } from '../encryption.ts';
 
 export type RouteState = StoredRouteOption['state'];
 
-/** A way to an operator as it is stored. */
+/** A way to a provider as it is stored. */
 export interface Route {
   /** Also the name of its provider: `messages.provider` and the others hold it. */
   name: string;
@@ -17,7 +17,7 @@ export interface Route {
   settings: unknown;
   /** Encrypted; see {@link routeCredentials}. */
   credentials: Buffer | null;
-  /** Parts per second that the operator allows; null: no limit of theirs. */
+  /** Parts per second that the provider allows; null: no limit of theirs. */
   ratePerSecond: number | null;
   /** Without a session for so many seconds it counts as broken. */
   brokenAfterS: number;
@@ -44,7 +44,7 @@ export async function readRoute(sql: Sql, name: string): Promise<Route | undefin
   return route;
 }
 
-/** The same, locked against other operators until the transaction ends. */
+/** The same, locked against other staff until the transaction ends. */
 export async function lockRoute(sql: Sql, name: string): Promise<Route | undefined> {
   const [route] = await sql<Route[]>`select ${routeColumns(sql)} from routes where name = ${name} for update`;
   return route;

@@ -2,7 +2,7 @@ import type { Routing, StoredRouting } from '../../domain/routing.ts';
 import type { Sql } from '../connection.ts';
 import { readRouting } from './routes.ts';
 
-// What an operator changes, and what breaks, is known everywhere this long after.
+// What staff change, and what breaks, is known everywhere this long after.
 const FRESH_MS = 1_000;
 
 /**

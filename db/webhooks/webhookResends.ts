@@ -1,6 +1,6 @@
 import type { Database, Sql } from '../connection.ts';
 import { inTurn } from '../turns.ts';
-import { isLate } from './untold.ts';
+import { isLate } from './unnotified.ts';
 import { exhaustEvent } from './webhooks.ts';
 
 /** How often one event is delivered again on request, in all. */
@@ -34,13 +34,13 @@ export async function requestResend(
   if (account === null) return 'unknown';
   // One after the other for an account, so that the numbers below hold.
   return await inTurn(sql, `webhook resends of ${account}`, async (tx) => {
-    const [event] = await tx<{ accountId: string; state: string; late: boolean; told: boolean }[]>`
-      select e.account_id as "accountId", e.state, ${isLate(tx)} as late, a.webhook_url is not null and a.webhook_secret is not null as told
+    const [event] = await tx<{ accountId: string; state: string; late: boolean; notified: boolean }[]>`
+      select e.account_id as "accountId", e.state, ${isLate(tx)} as late, a.webhook_url is not null and a.webhook_secret is not null as notified
         from webhook_events e join accounts a on a.id = e.account_id
        where e.id = ${eventId} and (${accountId}::text is null or e.account_id = ${accountId})`;
     if (!event) return 'unknown';
     if (event.state === 'pending' && !event.late) return 'pending';
-    if (!event.told) return 'no_webhook';
+    if (!event.notified) return 'no_webhook';
     const [before] = await tx<{ rounds: number; open: boolean; atOnce: number }[]>`
       select count(*)::int as rounds, coalesce(bool_or(state = 'pending'), false) as open,
              (select count(*)::int from webhook_resends

@@ -2,7 +2,7 @@ import {
   deleteVerifiedNumber,
   insertVerifiedNumber,
   listVerifiedNumbers,
-} from '../../db/accounts/operators.ts';
+} from '../../db/accounts/staffView.ts';
 import { maskMsisdn } from '../../domain/msisdn.ts';
 import { StaffRefused } from '../../domain/refusals.ts';
 import { recorded } from '../staff.ts';

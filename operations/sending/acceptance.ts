@@ -81,16 +81,16 @@ function decided(answer: Acceptance): Decision {
 // The SDK's own deadline ends each attempt to call the server, not the waiting for an answer.
 async function askWorkflow({ temporal, charges }: Services, drafts: readonly Draft[], until: number) {
   const updateId = drafts[0]!.request_id;
-  const startWorkflowOperation = startOperation(drafts, charges.heard());
-  // The workflow tells after its whole first task, in which a message may be submitted already.
-  const heard = charges.of(updateId);
+  const startWorkflowOperation = startOperation(drafts, charges.works());
+  // The workflow answers after its whole first task, in which a message may be submitted already.
+  const notice = charges.of(updateId);
   try {
     const asking = temporal.connection.withDeadline(until, () =>
       temporal.workflow.executeUpdateWithStart(acceptUpdate, { startWorkflowOperation, updateId }),
     );
-    return await within(until, Promise.race([heard.accepted, asking]));
+    return await within(until, Promise.race([notice.accepted, asking]));
   } finally {
-    heard.forget();
+    notice.forget();
   }
 }
 

@@ -138,7 +138,7 @@ function perPart(channel: Channel, msisdn: string, priority: boolean, terms: Sen
   return pricePerPart({ channel, msisdn, priority, domesticGrosze, countryRates: terms.country_rates });
 }
 
-// The operator's default sender is everybody's; any other has to be active on the account's own list.
+// The installation's default sender is everybody's; any other has to be active on the account's own list.
 function senderOf(asked: string | undefined, terms: SendTerms, operatorDefault: string): string {
   if (terms.sender !== null) return terms.sender;
   if (asked === undefined || asked === operatorDefault) return operatorDefault;

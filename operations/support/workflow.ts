@@ -29,7 +29,7 @@ export interface WorkflowView {
   status: string;
   started: Date;
   closed: Date | null;
-  /** In words, as the workflow itself tells; null when no worker answered. */
+  /** In words, as the workflow itself says; null when no worker answered. */
   waitsFor: string | null;
   /** From 2 on its workflow task fails again and again; null when there is none. */
   taskAttempt: number | null;
@@ -79,7 +79,7 @@ export function taskAttempt({ raw }: WorkflowExecutionDescription): number | nul
   return raw.pendingWorkflowTask?.attempt ?? null;
 }
 
-/** Steps that only the workflow's history has: what it was told and asked, its timers, what went wrong in it. */
+/** Steps that only the workflow's history has: what it was sent and asked, its timers, what went wrong in it. */
 export async function workflowEntries(client: Client, id: string): Promise<TimelineEntry[]> {
   const { events } = await client.withDeadline(Date.now() + ANSWER_WITHIN_MS, () =>
     client.workflow.getHandle(id).fetchHistory(),
@@ -97,7 +97,7 @@ type HistoryEvent = NonNullable<
 
 function factOf(event: HistoryEvent): TimelineEntry['facts'] | null {
   const signal = event.workflowExecutionSignaledEventAttributes;
-  if (signal) return { told: signal.signalName ?? '' };
+  if (signal) return { signal: signal.signalName ?? '' };
   const update = event.workflowExecutionUpdateAcceptedEventAttributes;
   if (update) return askedBy(update.acceptedRequest?.input?.name ?? '');
   const failed = event.workflowTaskFailedEventAttributes;
@@ -152,7 +152,7 @@ function dateOf(time: { seconds?: unknown; nanos?: number | null } | null | unde
   return ms <= 0 ? null : new Date(ms);
 }
 
-/** What reports came to is told as news, of which nobody awaits an answer. */
+/** What reports came to is an update of which nobody awaits an answer. */
 function askedBy(update: string): TimelineEntry['facts'] {
-  return update === outcomeUpdate.name ? { told: update } : { asked: update };
+  return update === outcomeUpdate.name ? { signal: update } : { asked: update };
 }

@@ -122,7 +122,7 @@ export async function resendAll(services: StaffServices, ids: readonly string[])
 async function requestWithin(sql: Database, id: string, deadline: number): Promise<Resend | ResendRefusal> {
   for (;;) {
     const round = await request(sql, id, null);
-    const full = 'reason' in round && round.reason === 'resends_under_way';
+    const full = 'reason' in round && round.reason === 'resends_at_once';
     if (!full || Date.now() > deadline) return round;
     await delay(LOOK_MS);
   }
@@ -141,11 +141,11 @@ async function request(sql: Database, id: string, accountId: string | null): Pro
       return { reason: 'webhook_missing' };
     case 'pending':
     case 'under_way':
-      return { reason: 'event_under_way', again: answer === 'under_way' };
+      return { reason: 'event_pending', again: answer === 'under_way' };
     case 'too_often':
       return { reason: 'resends_used_up', limit: RESENDS_MAX };
     case 'too_many':
-      return { reason: 'resends_under_way', limit: RESENDS_AT_ONCE, seconds: BUSY_SECONDS };
+      return { reason: 'resends_at_once', limit: RESENDS_AT_ONCE, seconds: BUSY_SECONDS };
     default:
       return answer;
   }

@@ -31,7 +31,7 @@ const ANSWER_TIMEOUT_MS = 3_000;
 const THROTTLED_TRIES = 3;
 const THROTTLE_DELAY_MS = 1_000;
 const WINDOW = 100;
-const AT_ONCE = 200;
+const HANDED_A_TURN = 200;
 const POLL_MS = 100;
 
 const ON_TIME: PlannedReport[] = [{ state: 'delivered', afterMs: DELIVERY_MS }];
@@ -91,12 +91,12 @@ export function createSimulator(
       loops = Promise.all([
         repeatUntil(
           stopping.signal,
-          () => store.handOverDue(AT_ONCE, (reports) => handlers.onReports(reports)),
+          () => store.handOverDue(HANDED_A_TURN, (reports) => handlers.onReports(reports)),
           onError,
         ),
         repeatUntil(
           stopping.signal,
-          () => store.handOverReplies(AT_ONCE, (replies) => handlers.onReplies(replies)),
+          () => store.handOverReplies(HANDED_A_TURN, (replies) => handlers.onReplies(replies)),
           onError,
         ),
       ]);
@@ -140,6 +140,6 @@ async function repeatUntil(
       onError(error);
       return 0;
     });
-    if (handed < AT_ONCE) await delay(POLL_MS, undefined, { signal }).catch(() => undefined);
+    if (handed < HANDED_A_TURN) await delay(POLL_MS, undefined, { signal }).catch(() => undefined);
   }
 }

@@ -147,7 +147,7 @@ const EMPTY_DELIVER: DeliverPdu = {
   short_message: Buffer.alloc(0),
 };
 
-/** A command_status for the operator's eyes: `ESME_RINVPASWD (0x0000000e)`. */
+/** A command_status for staff's eyes: `ESME_RINVPASWD (0x0000000e)`. */
 export function statusName(status: number): string {
   const code = `0x${status.toString(16).padStart(8, '0')}`;
   const name = Object.entries(smpp.errors).find(([, value]) => value === status)?.[0];

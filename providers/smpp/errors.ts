@@ -28,7 +28,7 @@ export function answerOfStatus(
   }
 }
 
-/** A command_status as operators look it up: `0x0000000b`. */
+/** A command_status as staff look it up: `0x0000000b`. */
 export function statusCode(status: number): string {
   return `0x${(status >>> 0).toString(16).padStart(8, '0')}`;
 }

@@ -1,7 +1,7 @@
 import { gather } from '../../concurrency/gather.ts';
 import { createSemaphore } from '../../concurrency/semaphore.ts';
 import type { ProviderHandlers } from '../provider.ts';
-import { type NetworkReply, type ReplySegment, storable } from '../../domain/inbound.ts';
+import { type NetworkReply, type ReplyPart, storable } from '../../domain/inbound.ts';
 import { decodeText } from '../../domain/smsText.ts';
 import type { DeliveryReport } from '../../domain/submission.ts';
 import { STATUS } from './codec.ts';
@@ -11,9 +11,9 @@ import { createRedeliveries } from './redeliveries.ts';
 import type { Session } from './session.ts';
 import type { SmppSettings } from './settings.ts';
 
-const REPORTS_AT_ONCE = 200;
-const REPLIES_AT_ONCE = 50;
-const SEGMENTS_AT_ONCE = 20;
+const REPORTS_A_BATCH = 200;
+const REPLIES_A_BATCH = 50;
+const PARTS_A_BATCH = 20;
 
 /** Where all sessions of a route put what the SMSC delivers. */
 export interface Inbox {
@@ -35,13 +35,13 @@ export function createInbox(
   // What came in the same piece of the stream goes together; one that cannot be stored must not take the others with it.
   const gathering = { begin: setImmediate, splitAfterFailure: true };
   const storeReport = gather((reports: DeliveryReport[]) => handlers.onReports(reports), {
-    ...{ ...gathering, most: REPORTS_AT_ONCE },
+    ...{ ...gathering, most: REPORTS_A_BATCH },
   });
   const storeReply = gather((replies: NetworkReply[]) => handlers.onReplies(replies), {
-    ...{ ...gathering, most: REPLIES_AT_ONCE },
+    ...{ ...gathering, most: REPLIES_A_BATCH },
   });
   // Each for itself: one that fails must not take the others' acknowledgement with it.
-  const segments = createSemaphore({ places: SEGMENTS_AT_ONCE });
+  const parts = createSemaphore({ places: PARTS_A_BATCH });
   const redeliveries = createRedeliveries<Session>();
 
   const acknowledge = async (
@@ -70,8 +70,8 @@ export function createInbox(
     else handed.unacknowledged();
   };
 
-  const storeSegment = (segment: ReplySegment): Promise<void> =>
-    segments.run(undefined, () => handlers.onSegment(segment));
+  const storePart = (part: ReplyPart): Promise<void> =>
+    parts.run(undefined, () => handlers.onReplyPart(part));
 
   const unreadable = (reason: string, respond: (status: number) => boolean): void => {
     onError(new Error(`a deliver_sm could not be read: ${reason}`));
@@ -96,8 +96,8 @@ export function createInbox(
           return void acknowledge(storeReport(incoming.report), respond);
         case 'reply':
           return void takeReply(session, incoming.reply, respond);
-        case 'segment':
-          return void acknowledge(storeSegment(incoming.segment), respond);
+        case 'part':
+          return void acknowledge(storePart(incoming.part), respond);
         case 'unreadable':
           return unreadable(incoming.reason, respond);
       }

@@ -1,5 +1,5 @@
 import { storable } from '../../domain/inbound.ts';
-import type { ByteEncoding, ReplySegment } from '../../domain/inbound.ts';
+import type { ByteEncoding, ReplyPart } from '../../domain/inbound.ts';
 import type { DeliveryReport } from '../../domain/submission.ts';
 import { phoneOf } from './addresses.ts';
 import { encodingOf, isText } from './dataCoding.ts';
@@ -20,19 +20,19 @@ export interface IncomingReply {
 export type Incoming =
   | { kind: 'report'; report: DeliveryReport }
   | { kind: 'reply'; reply: IncomingReply }
-  | { kind: 'segment'; segment: ReplySegment }
-  /** `reason` is for the operator, without content. */
+  | { kind: 'part'; part: ReplyPart }
+  /** `reason` is for staff, without content. */
   | { kind: 'unreadable'; reason: string };
 
 const USER_DATA_HEADER = 0x40; // esm_class, 5.2.12
-// An SMS has at most 140 octets, which are 160 septets unpacked. What is longer is no segment, whatever it says.
-const LONGEST_SEGMENT = 160;
+// An SMS has at most 140 octets, which are 160 septets unpacked. What is longer is no part, whatever it says.
+const LONGEST_PART = 160;
 // Longer ones are no addresses (SMPP 3.4, 5.2.8: 20 characters), and too long for an index.
 const LONGEST_ADDRESS = 64;
 
 /**
- * Reads a deliver_sm: a delivery receipt, a reply, or one segment of a reply. Takes anything, never throws. A text longer
- * than an SMS that calls itself a segment is taken for a whole reply.
+ * Reads a deliver_sm: a delivery receipt, a reply, or one part of a reply. Takes anything, never throws. A text longer
+ * than an SMS that calls itself a part is taken for a whole reply.
  */
 export function readDeliver(
   pdu: DeliverPdu,
@@ -56,8 +56,8 @@ export function readDeliver(
     content,
   };
   const one = headed ?? sarOf(pdu);
-  if (one === null || one.total === 1 || content.length > LONGEST_SEGMENT) return { kind: 'reply', reply };
-  return { kind: 'segment', segment: { ...reply, ...one } };
+  if (one === null || one.total === 1 || content.length > LONGEST_PART) return { kind: 'reply', reply };
+  return { kind: 'part', part: { ...reply, ...one } };
 }
 
 function userData(pdu: DeliverPdu): UserData {

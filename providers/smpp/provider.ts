@@ -103,7 +103,7 @@ function refusalOf({ sender }: SubmitPart): SubmitAnswer {
 
 /**
  * Binds and unbinds once, in each way the route binds. What the SMSC delivers meanwhile it is to hand over again.
- * @returns `problem` in words for the operator, without secrets
+ * @returns `problem` in words for staff, without secrets
  */
 export async function testSmppRoute(
   settings: SmppSettings,

@@ -33,7 +33,7 @@ export interface Sessions {
    * @throws what `leave` rejects with
    */
   submit(submission: Submission): Promise<Outcome | Withheld | Unwritable>;
-  /** Has the operator see what is wrong although the sessions stand. */
+  /** Shows staff what is wrong although the sessions stand. */
   note(problem: string): void;
   state(): ProviderState;
   /** Closes all sessions in good order; submits that still wait for a place are `unwritten`. */

@@ -14,7 +14,7 @@ import { stateOf } from './statuses.ts';
 // The documentation speaks of a handful of reports per call; nobody sends this many.
 const REPORTS_MAX = 100;
 const PROVIDER_ID = /^[\x21-\x2b\x2d-\x7e]{1,64}$/;
-// 255 segments of 153 septets: no SMS is longer.
+// 255 parts of 153 septets: no SMS is longer.
 const TEXT_MAX = 39_015;
 const ADDRESS_MAX = 40;
 const DETAILS_MAX = 300;
@@ -126,7 +126,7 @@ function valuesOf(fields: CallbackFields, name: string): string[] {
   return value.split(',', REPORTS_MAX + 1).map((one) => one.trim());
 }
 
-// The provider writes numbers without plus; what is no number stays as it came, for the operator's eyes.
+// The provider writes numbers without plus; what is no number stays as it came, for staff's eyes.
 function addressOf(address: string): string {
   return parseAddress(address) ?? storable(address);
 }

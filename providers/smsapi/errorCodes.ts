@@ -94,7 +94,7 @@ const WORDS: Readonly<Record<string, string>> = {
   '997': 'HTTPS is required',
 };
 
-/** A code for the operator's eyes, in words where it is the account that ails. */
+/** A code for staff's eyes, in words where it is the account that ails. */
 export function inWords(code: string): string {
   const words = Object.hasOwn(WORDS, code) ? WORDS[code] : undefined;
   if (words !== undefined) return `${words} (${code})`;

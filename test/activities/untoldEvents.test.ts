@@ -2,7 +2,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Verdict } from '../../activities/reconciliation/lostWorkflows.ts';
 import { noTally } from '../../activities/reconciliation/tally.ts';
-import { reconcileEvents } from '../../activities/reconciliation/untoldEvents.ts';
+import { reconcileEvents } from '../../activities/reconciliation/unnotifiedEvents.ts';
 import { idFloor, newId } from '../../db/ids.ts';
 import { readPosition } from '../../db/maintenance/positions.ts';
 import { startDatabase, type TestDatabase } from '../support/database.ts';

@@ -152,7 +152,7 @@ const idxed = (id: string) => provider.taken.find(({ idx }) => idx?.startsWith(i
 async function reply(account: ProductAccount, to: string): Promise<void> {
   const long = `${REPLY} `.repeat(30).trim();
   if (account === accounts.smpp) {
-    for (const segment of incoming(`48${PHONE}`, to, long, { cut: 153 })) await smsc.deliver(segment);
+    for (const part of incoming(`48${PHONE}`, to, long, { cut: 153 })) await smsc.deliver(part);
   } else if (account === accounts.smsapi) {
     const fields = { sms_from: `48${PHONE}`, sms_to: to, sms_text: long, sms_date: '1764000000', MsgId: '' };
     expect(await callBack(callbacks.replies, fields, 'POST')).toMatchObject({ status: 200 });
@@ -161,7 +161,7 @@ async function reply(account: ProductAccount, to: string): Promise<void> {
   }
 }
 
-/** What no account has: a reply to nobody, a report that meets nothing, segments of an unfinished reply. */
+/** What no account has: a reply to nobody, a report that meets nothing, parts of an unfinished reply. */
 async function liveBeyondAccounts(): Promise<void> {
   await smsc.deliver(incoming(`48${PHONE}`, '48999', REPLY)[0]!);
   await smsc.deliver(incoming(`48${PHONE}`, '48999', `${REPLY} `.repeat(30), { cut: 153 })[0]!);

@@ -85,7 +85,7 @@ describe('messages show', () => {
     expect(facts(shown, 'workflow')).toMatchObject([
       { state: 'started' },
       { asked: 'accept' },
-      { told: 'outcome' },
+      { signal: 'outcome' },
       { state: 'completed' },
     ]);
     const text = await run('messages', 'show', id);
@@ -113,7 +113,7 @@ describe('messages show', () => {
     const shown = await ok('messages', 'show', id);
     expect(facts(shown, 'refunded')).toEqual([{ amount_grosze: 15 }]);
     expect(facts(shown, 'status')).toEqual([{ status: 'cancelled' }]);
-    expect(facts(shown, 'workflow')).toContainEqual({ told: 'cancelMessage' });
+    expect(facts(shown, 'workflow')).toContainEqual({ signal: 'cancelMessage' });
   });
 
   test('shows a submit that no worker takes, as its route does not work, and the move to another route', async () => {
@@ -168,7 +168,7 @@ describe('messages show', () => {
     await until('decided', async () => (await run('messages', 'give-up', '--id', id)).code === 0);
     await pipeline.untilStatus(id, 'failed');
     const shown = await ok('messages', 'show', id);
-    expect(facts(shown, 'operator')).toEqual([{ action: 'messages give-up', actor: 'tester' }]);
+    expect(facts(shown, 'staff')).toEqual([{ action: 'messages give-up', actor: 'tester' }]);
     expect(facts(shown, 'status')).toEqual([{ status: 'failed', error: 'given_up' }]);
     expect(facts(shown, 'refunded')).toEqual([{ amount_grosze: 15 }]);
   });

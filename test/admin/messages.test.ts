@@ -71,7 +71,7 @@ describe('messages unanswered', () => {
 });
 
 describe('messages give-up', () => {
-  test('ends the message as failed, pays it back once, and is recorded', async () => {
+  test('ends the message as failed, refunds it once, and is recorded', async () => {
     const { id, account } = await unansweredMessage();
     expect(await ok('messages', 'give-up', '--id', id)).toEqual({ id, carried_out: true });
     await pipeline.untilStatus(id, 'failed');

@@ -205,7 +205,7 @@ describe('statements', () => {
     expect(months).toEqual(['2026-04', '2026-03', '2026-02']);
   });
 
-  test('bill number look-ups with the messages, less those that were paid back', async () => {
+  test('bill number look-ups with the messages, less those that were refunded', async () => {
     const id = await account(...postpaid);
     await messageEntry(id, 'charge', -100, '2026-03-10T12:00:00Z');
     await lookupEntry(id, 'charge', -5, '2026-03-31T21:59:59.999Z');

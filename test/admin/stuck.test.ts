@@ -197,7 +197,7 @@ describe('unstick', () => {
 });
 
 describe('messages cancel', () => {
-  test('cancels and pays back to the last second; anything else is refused in words', async () => {
+  test('cancels and refunds to the last second; anything else is refused in words', async () => {
     const account = await pipeline.account();
     const id = await sent(account, { sendAt: Date.now() + 20_000 });
     expect(await ok('messages', 'cancel', id)).toEqual({ id, carried_out: true });

@@ -67,7 +67,7 @@ describe('messages that are submitted within their first workflow task', () => {
     180_000,
   );
 
-  it('are accepted all the same while nothing is heard of charges, and they are heard again', async () => {
+  it('are accepted all the same while no notices of charges come, and they come again', async () => {
     const { api, id: account } = await newAccount({ balance: 100, price: 10 });
     const before = await listening();
     await database()`select pg_terminate_backend(pid) from unnest(${before.map(({ pid }) => pid)}::int[]) pid`;

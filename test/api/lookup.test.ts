@@ -375,7 +375,7 @@ describe('what a process left behind', () => {
     expect(await openLookup(database(), charged)).toBeNull();
   });
 
-  it('one that was charged and whose workflow is gone is paid back', async () => {
+  it('one that was charged and whose workflow is gone is refunded', async () => {
     const account = await newAccount({ balance: 100 });
     const id = await leave(account, { state: 'charged', ageSeconds: 121, charged: true });
     const { body } = await account.api.get(pathOf('500100200'));

@@ -94,7 +94,7 @@ describe('a look-up while workers are away', () => {
   );
 
   it(
-    'a worker killed while the provider is asked: paid back by the next one',
+    'a worker killed while the provider is asked: refunded by the next one',
     undisturbed(async () => {
       const account = await newAccount({ balance: 100 });
       const doomed = await spawnProcess('worker', inject('service'), SETTINGS);

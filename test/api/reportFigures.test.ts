@@ -94,7 +94,7 @@ describe('GET /v1/reports: money', () => {
     ]);
   });
 
-  it('look-ups are a figure of their own, those paid back left out', async () => {
+  it('look-ups are a figure of their own, those refunded left out', async () => {
     const account = await newAccount();
     const sql = database();
     for (const refunded of [false, false, true]) {

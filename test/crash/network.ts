@@ -2,7 +2,7 @@ import type { Behaviour, Submit } from '../smsc/behaviour.ts';
 import type { Connection } from '../smsc/connection.ts';
 import { partKey } from '../smsc/counts.ts';
 import { type Smsc, startSmsc } from '../smsc/smsc.ts';
-import { segmentOf } from '../smsc/text.ts';
+import { partOf } from '../smsc/text.ts';
 import { COMMAND, cString } from '../smsc/wire.ts';
 
 /** An SMSC that treats numbers by their last three digits, as the simulated network does, and can be told to wait. */
@@ -52,7 +52,7 @@ export async function startNetwork(): Promise<Network> {
       const counts: Record<string, number> = {};
       for (const submit of smsc.submits) {
         if (!submit.taken || `+${submit.destination}` !== recipient) continue;
-        const part = String(segmentOf(submit)?.number ?? 1);
+        const part = String(partOf(submit)?.number ?? 1);
         counts[part] = (counts[part] ?? 0) + 1;
       }
       return counts;

@@ -80,7 +80,7 @@ const ENDINGS: Record<string, [Paid, Ending]> = {
   ],
 };
 
-test.each(Object.entries(ENDINGS))('a message %s is paid back, once', async (_, [paid, end]) => {
+test.each(Object.entries(ENDINGS))('a message %s is refunded, once', async (_, [paid, end]) => {
   const { owner, id } = await paidMessage(paid);
   for (let times = 0; times < 2; times += 1) {
     await end(id, owner);

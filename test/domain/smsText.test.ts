@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { encodeGsm7 } from '../../domain/gsm7.ts';
 import type { ByteEncoding } from '../../domain/inbound.ts';
 import { splitIntoParts } from '../../domain/parts.ts';
-import { decodeText, joinSegments } from '../../domain/smsText.ts';
+import { decodeText, joinParts } from '../../domain/smsText.ts';
 
 const ALPHABET = Array.from({ length: 0x10000 }, (_, code) => String.fromCharCode(code)).filter((char) => {
   return splitIntoParts(char).encoding === 'gsm7';
@@ -64,7 +64,7 @@ test('segments in any order are the text, wherever it was cut', () => {
         .map((segment, index) => ({ segment, key: keys[index]! }))
         .sort((a, b) => a.key - b.key)
         .map(({ segment }) => segment);
-      expect(joinSegments(shuffled, segments.length)).toBe(text);
+      expect(joinParts(shuffled, segments.length)).toBe(text);
     }),
     { seed: 10, numRuns: 300 },
   );
@@ -79,7 +79,7 @@ describe('segments that are not all alike', () => {
 
   test('each is read by its own encoding', () => {
     const wide = { number: 2, encoding: 'ucs2' as const, content: ucs2(' żółć ') };
-    expect(joinSegments([one(3, '@'), wide, one(1, '€')], 3)).toBe('€ żółć @');
+    expect(joinParts([one(3, '@'), wide, one(1, '€')], 3)).toBe('€ żółć @');
   });
 
   test.each([
@@ -90,7 +90,7 @@ describe('segments that are not all alike', () => {
     [[], '[…]'],
   ])('those that never came are marked: %j of 4', (numbers, text) => {
     expect(
-      joinSegments(
+      joinParts(
         numbers.map((number) => one(number, 'abcd'[number - 1]!)),
         4,
       ),
@@ -102,6 +102,6 @@ describe('segments that are not all alike', () => {
       { number: 1, encoding: 'gsm7' as const, content: bytes(0x61, 0x1b) },
       { number: 3, encoding: 'gsm7' as const, content: bytes(0x65) },
     ];
-    expect(joinSegments(segments, 3)).toBe('a […]e');
+    expect(joinParts(segments, 3)).toBe('a […]e');
   });
 });

@@ -115,7 +115,7 @@ describe('the timeline that staff see', () => {
       [26, 'click', { robot: true }],
       [27, 'opt_out', {}],
       [28, 'report', { route: 'play', id: 'p-9', part: null, state: 'delivered', applied: false }],
-      [29, 'operator', { action: 'messages show', actor: 'ola' }],
+      [29, 'staff', { action: 'messages show', actor: 'ola' }],
     ]);
   });
 

@@ -1,6 +1,6 @@
 import type { Change } from './changes.ts';
 
-/** Faults in what is charged, paid back and reported. */
+/** Faults in what is charged, refunded and reported. */
 export const MONEY_CHANGES: readonly Change[] = [
   {
     name: 'the credit limit is a grosz too generous',
@@ -10,70 +10,70 @@ export const MONEY_CHANGES: readonly Change[] = [
     tests: ['test/db/billing.test.ts'],
   },
   {
-    name: 'a message refused by its route is not paid back',
+    name: 'a message refused by its route is not refunded',
     file: 'db/messages/endings.ts',
     from: 'refunded as (${refundOf(sql, sql`failed`)}), event as (${eventOf(sql, sql`failed`)}), told',
     to: 'event as (${eventOf(sql, sql`failed`)}), told',
     tests: ['test/db/refunds.test.ts'],
   },
   {
-    name: 'a message given up is not paid back',
+    name: 'a message given up is not refunded',
     file: 'db/messages/endings.ts',
     from: 'refunded as (${refundOf(sql, sql`failed`)}), event as (${eventOf(sql, sql`failed`)})\n',
     to: 'event as (${eventOf(sql, sql`failed`)})\n',
     tests: ['test/db/refunds.test.ts'],
   },
   {
-    name: 'an expired message that was never submitted is not paid back',
+    name: 'an expired message that was never submitted is not refunded',
     file: 'db/messages/endings.ts',
     from: "(select * from expired where submission = 'waiting')",
     to: '(select * from expired where false)',
     tests: ['test/db/refunds.test.ts'],
   },
   {
-    name: 'an expired message is paid back although a network may have it',
+    name: 'an expired message is refunded although a network may have it',
     file: 'db/messages/endings.ts',
     from: "(select * from expired where submission = 'waiting')",
     to: 'expired',
     tests: ['test/db/refunds.test.ts'],
   },
   {
-    name: 'a message rejected at its submit is not paid back',
+    name: 'a message rejected at its submit is not refunded',
     file: 'db/messages/endings.ts',
     from: '), refunded as (${refundOf(sql, sql`rejected`)})',
     to: ')',
     tests: ['test/db/refunds.test.ts'],
   },
   {
-    name: 'a cancelled message is not paid back',
+    name: 'a cancelled message is not refunded',
     file: 'db/money/billing.ts',
     from: '), refunded as (${refundOf(sql, sql`cancelled`)}\n    )',
     to: ')',
     tests: ['test/db/refunds.test.ts'],
   },
   {
-    name: 'messages of a closed account are not paid back',
+    name: 'messages of a closed account are not refunded',
     file: 'db/accounts/closings.ts',
     from: ', refunded as (${refundOf(sql, sql`cancelled`)}\n    ), noted',
     to: ', noted',
     tests: ['test/db/refunds.test.ts'],
   },
   {
-    name: 'a message that finds its account closed is not paid back',
+    name: 'a message that finds its account closed is not refunded',
     file: 'db/accounts/closings.ts',
     from: ', refunded as (${refundOf(sql, sql`cancelled`)}\n    ), forgotten',
     to: ', forgotten',
     tests: ['test/db/refunds.test.ts'],
   },
   {
-    name: 'of a closed account what a network may have is paid back',
+    name: 'of a closed account what a network may have is refunded',
     file: 'db/accounts/closings.ts',
     from: "return sql`m.submission = 'waiting'\n    and not exists (select from message_parts p where p.message_id = m.id and p.state <> 'held')`",
     to: 'return sql`true`',
     tests: ['test/db/refunds.test.ts'],
   },
   {
-    name: 'what is paid back is a grosz short',
+    name: 'what is refunded is a grosz short',
     file: 'db/money/billing.ts',
     from: "'refund', -e.amount_grosze,",
     to: "'refund', -e.amount_grosze - 1,",
@@ -203,7 +203,7 @@ export const MONEY_CHANGES: readonly Change[] = [
     only: 'delivery',
   },
   {
-    name: 'look-ups that were paid back count in reports',
+    name: 'look-ups that were refunded count in reports',
     file: 'db/reports/reports.ts',
     from: 'count(*) filter (where r.id is null)',
     to: 'count(*)',

@@ -41,30 +41,30 @@ describe('replies from phones, by an SMSC into the whole service', () => {
     ['UCS-2', 'Zażółć gęślą jaźń 👍', { encoding: 'ucs2' }],
     ['Latin-1', 'Ça va à Köln?', { encoding: 'latin1' }],
     ['a payload instead of a short message', 'Odpowiedź 😀'.repeat(30), { encoding: 'ucs2', payload: true }],
-    ['segments, an extended character across them', `${'a'.repeat(152)}€ i ${'b'.repeat(200)}`, { cut: 153 }],
+    ['parts, an extended character across them', `${'a'.repeat(152)}€ i ${'b'.repeat(200)}`, { cut: 153 }],
     [
-      'segments, an emoji across them',
+      'parts, an emoji across them',
       `${'ż'.repeat(66)}😀${'ó'.repeat(90)}`,
       { cut: 134, encoding: 'ucs2', header: 'udh16', reference: 0x1234 },
     ],
-    ['segments numbered by TLVs', 'Ala ma kota. '.repeat(40), { cut: 140, header: 'sar', reference: 77 }],
+    ['parts numbered by TLVs', 'Ala ma kota. '.repeat(40), { cut: 140, header: 'sar', reference: 77 }],
   ];
 
   it.each(cases)(
     '%s: in any order, over any session, the text is what was written',
     async (_, text, options) => {
       const phone = newPhone();
-      const segments = incoming(phone, SERVICE_NUMBER, text, options);
-      await Promise.all([...segments].reverse().map((segment) => smsc.deliver(segment)));
+      const parts = incoming(phone, SERVICE_NUMBER, text, options);
+      await Promise.all([...parts].reverse().map((part) => smsc.deliver(part)));
       expect(await stored(phone, 1)).toEqual([{ text, receiver: `+${SERVICE_NUMBER}` }]);
     },
   );
 
-  it('a segment handed over twice adds nothing', async () => {
+  it('a part handed over twice adds nothing', async () => {
     const phone = newPhone();
     const text = 'Dwa razy to samo. '.repeat(20);
     const [first, ...others] = incoming(phone, SERVICE_NUMBER, text, { cut: 153, reference: 9 });
-    for (const segment of [first!, first!, ...others, ...others]) await smsc.deliver(segment);
+    for (const part of [first!, first!, ...others, ...others]) await smsc.deliver(part);
     await stored(phone, 1);
     // What comes later shows that nothing more came of it.
     await smsc.deliver(incoming(phone, SERVICE_NUMBER, 'koniec')[0]!);

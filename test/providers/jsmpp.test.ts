@@ -31,7 +31,7 @@ describe.each(['SMPPServerSimulator', 'StressServer'] as const)('jSMPP %s', (pro
     await provider.start({
       onReports: (found) => Promise.resolve(void reports.push(...found)),
       onReplies: (found) => Promise.resolve(void replies.push(...found)),
-      onSegment: () => Promise.resolve(),
+      onReplyPart: () => Promise.resolve(),
       onLateAnswer: () => Promise.resolve(),
     });
     await eventually(

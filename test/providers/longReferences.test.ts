@@ -30,7 +30,7 @@ afterAll(async () => {
 it('long messages to one phone, at once, of two accounts and by two workers, are told apart; all tries of one are alike', async () => {
   const tried = new Set<string>();
   smsc.behave = ({ shortMessage }) => {
-    const letter = segmentOf(shortMessage).letter;
+    const letter = partOf(shortMessage).letter;
     const first = !tried.has(letter);
     tried.add(letter);
     return first ? { status: THROTTLED } : {};
@@ -48,7 +48,7 @@ it('long messages to one phone, at once, of two accounts and by two workers, are
   );
   const references = new Map<string, Set<number>>();
   for (const { shortMessage } of smsc.submits) {
-    const { letter, reference } = segmentOf(shortMessage);
+    const { letter, reference } = partOf(shortMessage);
     references.set(letter, (references.get(letter) ?? new Set()).add(reference));
   }
   expect(smsc.submits.length).toBeGreaterThanOrEqual(MESSAGES * (PARTS + 1));
@@ -58,7 +58,7 @@ it('long messages to one phone, at once, of two accounts and by two workers, are
 }, 120_000);
 
 /** Reads the user data header of a part (3GPP TS 23.040, 9.2.3.24.1 and 9.2.3.24.8), and the first letter after it. */
-function segmentOf(bytes: Buffer): { reference: number; letter: string } {
+function partOf(bytes: Buffer): { reference: number; letter: string } {
   const length = bytes[0]!;
   const letter = bytes.toString('latin1', length + 1, length + 2);
   expect([0x00, 0x08]).toContain(bytes[1]);

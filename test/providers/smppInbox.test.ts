@@ -49,15 +49,15 @@ describe('what is delivered', () => {
     await delivered;
   });
 
-  test('comes as replies, segments and reports', async () => {
-    const { smsc, replies, segments, reports, errors } = await openProvider();
+  test('comes as replies, parts and reports', async () => {
+    const { smsc, replies, parts, reports, errors } = await openProvider();
     await smsc.deliver(reply('Zażółć? nie: @€{}'.replace(/[ążółć]/g, 'a')));
     for (const body of incoming(PHONE, OURS, 'długi tekst', { encoding: 'ucs2', cut: 8, header: 'udh' })) {
       await smsc.deliver(body);
     }
     await smsc.deliver(report('abc'));
     expect(replies).toMatchObject([{ from: `+${PHONE}`, to: `+${OURS}`, text: 'Zaaaaa? nie: @€{}' }]);
-    expect(segments.map(({ number, total, encoding }) => [number, total, encoding])).toEqual([
+    expect(parts.map(({ number, total, encoding }) => [number, total, encoding])).toEqual([
       [1, 3, 'ucs2'],
       [2, 3, 'ucs2'],
       [3, 3, 'ucs2'],

@@ -15,10 +15,10 @@ function textOf(given: Partial<DeliverPdu>, defaultAlphabet: 'gsm7' | 'latin1' =
   return decodeText(incoming.reply.encoding, incoming.reply.content);
 }
 
-function segmentOf(given: Partial<DeliverPdu>) {
+function partOf(given: Partial<DeliverPdu>) {
   const incoming = readDeliver(deliverPdu(given), settings());
-  if (incoming.kind !== 'segment') throw new Error(`no segment but ${incoming.kind}`);
-  const { reference, number, total, content } = incoming.segment;
+  if (incoming.kind !== 'part') throw new Error(`no part but ${incoming.kind}`);
+  const { reference, number, total, content } = incoming.part;
   return { reference, number, total, text: Buffer.from(content).toString('latin1') };
 }
 
@@ -80,7 +80,7 @@ describe('who sent it, and where to', () => {
   });
 });
 
-describe('segments', () => {
+describe('parts', () => {
   const content = Buffer.from('abc');
   const headed = (...header: number[]) => ({
     esm_class: HEADER,
@@ -110,8 +110,8 @@ describe('segments', () => {
       { sar_msg_ref_num: 40_000, sar_total_segments: 255, sar_segment_seqnum: 255, short_message: content },
       { reference: 'sar:40000', total: 255, number: 255, text: 'abc' },
     ],
-  ])('%s', (_, given, segment) => {
-    expect(segmentOf(given)).toEqual(segment);
+  ])('%s', (_, given, part) => {
+    expect(partOf(given)).toEqual(part);
   });
 
   test.each([

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createReplySegments } from '../../pipeline/replyParts.ts';
+import { createReplyParts } from '../../pipeline/replyParts.ts';
 import type { Database } from '../../db/connection.ts';
-import type { ReplySegment } from '../../domain/inbound.ts';
+import type { ReplyPart } from '../../domain/inbound.ts';
 import { isGsm7 } from '../../domain/gsm7.ts';
 import { incoming, type IncomingOptions } from '../smsc/incoming.ts';
 import { startDatabase } from '../support/database.ts';
@@ -20,8 +20,8 @@ let phones = 0;
 const newPhone = () => `48600${String((phones += 1)).padStart(6, '0')}`;
 
 const storing = () => {
-  const segments = createReplySegments(sql, { begin: () => Promise.resolve() });
-  return { onSegment: (segment: ReplySegment) => segments.receive('operator', segment) };
+  const parts = createReplyParts(sql, { begin: () => Promise.resolve() });
+  return { onReplyPart: (part: ReplyPart) => parts.receive('operator', part) };
 };
 
 async function textsFrom(phone: string): Promise<string[]> {
@@ -67,16 +67,16 @@ test('a long reply over two sessions, in any order, however it is cut and joined
   expect(smsc.problems).toEqual([]);
 });
 
-test('segments that could not be stored come again, and the reply is there once', async () => {
+test('parts that could not be stored come again, and the reply is there once', async () => {
   const stored = storing();
   let refusals = 0;
   const { smsc } = await openProvider(
     {},
     {
       store: {
-        async onSegment(segment) {
+        async onReplyPart(part) {
           // As when the connection to the database breaks after the commit: stored, yet not acknowledged.
-          await stored.onSegment(segment);
+          await stored.onReplyPart(part);
           if ((refusals += 1) <= 5) throw new Error('lost');
         },
       },

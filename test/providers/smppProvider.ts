@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import type { Provider, ProviderHandlers } from '../../providers/provider.ts';
 import { createSmppProvider } from '../../providers/smpp/provider.ts';
 import { smppSettings } from '../../providers/smpp/settings.ts';
-import type { NetworkReply, ReplySegment } from '../../domain/inbound.ts';
+import type { NetworkReply, ReplyPart } from '../../domain/inbound.ts';
 import type { DeliveryReport, SubmitAnswer, SubmitPart } from '../../domain/submission.ts';
 import { type Smsc, type SmscOptions, startSmsc } from '../smsc/smsc.ts';
 import { eventually } from '../support/eventually.ts';
@@ -14,7 +14,7 @@ export interface Bound {
   reports: DeliveryReport[];
   reportBatches: number[];
   replies: NetworkReply[];
-  segments: ReplySegment[];
+  parts: ReplyPart[];
   late: { reference: string; answer: SubmitAnswer }[];
   errors: string[];
 }
@@ -49,7 +49,7 @@ export async function openProvider(
     reports: [],
     reportBatches: [],
     replies: [],
-    segments: [],
+    parts: [],
     late: [],
     errors,
   };
@@ -64,9 +64,9 @@ export async function openProvider(
       await store.onReplies?.(replies);
       bound.replies.push(...replies);
     },
-    async onSegment(segment) {
-      await store.onSegment?.(segment);
-      bound.segments.push(segment);
+    async onReplyPart(part) {
+      await store.onReplyPart?.(part);
+      bound.parts.push(part);
     },
     async onLateAnswer(reference, answer, arrivedAt) {
       await store.onLateAnswer?.(reference, answer, arrivedAt);

@@ -299,8 +299,8 @@ test('anything may come, and what is kept of it is bounded and can be stored', (
           const kept = [providerMessageId, details ?? '', errorCode ?? ''];
           expect(kept.every((text) => storable(text) === text && text.length <= 300)).toBe(true);
         }
-        if (incoming.kind === 'segment') {
-          const { number, total, content } = incoming.segment;
+        if (incoming.kind === 'part') {
+          const { number, total, content } = incoming.part;
           expect(number >= 1 && number <= total && total >= 2 && total <= 255 && content.length <= 160).toBe(
             true,
           );

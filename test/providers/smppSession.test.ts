@@ -322,6 +322,6 @@ async function carrierOf(port: number, settings: Record<string, unknown> = {}) {
   });
   onTestFinished(() => provider.stop());
   const stored = () => Promise.resolve();
-  await provider.start({ onReports: stored, onReplies: stored, onSegment: stored, onLateAnswer: stored });
+  await provider.start({ onReports: stored, onReplies: stored, onReplyPart: stored, onLateAnswer: stored });
   return provider;
 }

@@ -66,7 +66,7 @@ export async function openClient(
   await client.start({
     onReports: (reports) => Promise.resolve(void opened.reports.push(...reports)),
     onReplies: () => Promise.resolve(),
-    onSegment: () => Promise.resolve(),
+    onReplyPart: () => Promise.resolve(),
     async onLateAnswer(reference, answer) {
       await storesLate?.();
       opened.late.push([reference, answer]);

@@ -128,7 +128,7 @@ describe('the whole service, by a route to SMSAPI.pl', () => {
     await untilStatus(sent.id, 'delivered');
   });
 
-  it('a refusal ends it, and pays it back', async () => {
+  it('a refusal ends it, and refunds it', async () => {
     provider.next(errorAnswer(13));
     const sent = await send({ text: 'Zły numer' });
     await untilStatus(sent.id, 'failed');

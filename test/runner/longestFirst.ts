@@ -18,7 +18,7 @@ const LONG = [
   'test/api/webhookDeliveries.test.ts',
   'test/providers/smsapiService.test.ts',
   'test/telemetry/traces.test.ts',
-  'test/workflows/untoldEvents.test.ts',
+  'test/workflows/unnotifiedEvents.test.ts',
   'test/api/redirect.test.ts',
   'test/admin/routesLive.test.ts',
   'test/admin/stuck.test.ts',

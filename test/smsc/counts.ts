@@ -1,8 +1,8 @@
 import type { Submit } from './behaviour.ts';
-import { segmentOf } from './text.ts';
+import { partOf } from './text.ts';
 
 /** Which part for whom; in tests a number gets one message. */
-export const partKey = (submit: Submit): string => `${submit.destination}/${segmentOf(submit)?.number ?? 1}`;
+export const partKey = (submit: Submit): string => `${submit.destination}/${partOf(submit)?.number ?? 1}`;
 
 /** Parts that were taken more than once. */
 export function takenTwice(submits: Submit[]): string[] {

@@ -4,7 +4,7 @@ import { encodeShortMessage, TAG, type Tlvs } from './wire.ts';
 /** How an incoming message is written. */
 export interface IncomingOptions {
   encoding?: 'gsm7' | 'ucs2' | 'latin1';
-  /** Octets of text in one segment; all in one unless told. UCS-2 may be cut inside a surrogate pair, as phones do. */
+  /** Octets of text in one part; all in one unless told. UCS-2 may be cut inside a surrogate pair, as phones do. */
   cut?: number;
   header?: 'udh' | 'udh16' | 'sar';
   reference?: number;
@@ -14,7 +14,7 @@ export interface IncomingOptions {
 
 const DATA_CODING = { gsm7: 0, latin1: 3, ucs2: 8 };
 
-/** A text from a phone as deliver_sm bodies, in the order of its segments. */
+/** A text from a phone as deliver_sm bodies, in the order of its parts. */
 export function incoming(from: string, to: string, text: string, options: IncomingOptions = {}): Buffer[] {
   const { encoding = 'gsm7', header = 'udh', reference = 0, cut = Number.POSITIVE_INFINITY } = options;
   const octets =

@@ -84,7 +84,7 @@ export function textOf(message: ShortMessage): string {
 }
 
 /** Which part of what: from the user data header (8 or 16-bit reference) or the SAR TLVs; null where it is alone. */
-export function segmentOf(message: ShortMessage): Segment | null {
+export function partOf(message: ShortMessage): Segment | null {
   const sar = message.tlvs.get(TAG.sarMsgRefNum);
   if (sar) {
     return {
@@ -106,7 +106,7 @@ export function segmentOf(message: ShortMessage): Segment | null {
 export function shown(parts: ShortMessage[]): ShownMessage[] {
   const groups = new Map<string, ShortMessage[]>();
   for (const [index, part] of parts.entries()) {
-    const segment = segmentOf(part);
+    const segment = partOf(part);
     const own = segment ? `${segment.reference}/${segment.total}` : `alone ${index}`;
     const key = `${part.source} ${part.destination} ${own}`;
     groups.set(key, [...(groups.get(key) ?? []), part]);
@@ -116,7 +116,7 @@ export function shown(parts: ShortMessage[]): ShownMessage[] {
 
 function join(parts: ShortMessage[]): ShownMessage {
   const { source, destination } = parts[0]!;
-  const numbered = parts.map((part) => ({ part, segment: segmentOf(part) }));
+  const numbered = parts.map((part) => ({ part, segment: partOf(part) }));
   const total = numbered[0]!.segment?.total ?? 1;
   const inOrder = numbered.sort((a, b) => (a.segment?.number ?? 1) - (b.segment?.number ?? 1));
   const numbers = inOrder.map(({ segment }) => segment?.number ?? 1);

@@ -144,7 +144,7 @@ test.skipIf(typeof previous === 'string')('messages of the release before go on 
       ),
     (found) => found.length === unanswered.length && found.every((one) => one === 'failed, 1 refund'),
   );
-  say(`${unanswered.length} unanswered ones of ${previous.version} were given up and paid back`);
+  say(`${unanswered.length} unanswered ones of ${previous.version} were given up and refunded`);
 });
 
 /** Of one account, so that half of them can be cancelled; some at once, some alone. */

@@ -102,7 +102,7 @@ describe('a suspended account', { timeout: 90_000 }, () => {
     expect(await pipeline.balance(account)).toBe(970);
   });
 
-  test('suspended for longer than the message may take: it expires, and is paid back', async () => {
+  test('suspended for longer than the message may take: it expires, and is refunded', async () => {
     const account = await pipeline.account();
     const message = await scheduled(account);
     const queued = await pipeline.draft(account);
@@ -169,7 +169,7 @@ describe('a suspended account', { timeout: 90_000 }, () => {
 });
 
 describe('a closed account', { timeout: 90_000 }, () => {
-  test('scheduled messages are cancelled at once and paid back, and their workflows end', async () => {
+  test('scheduled messages are cancelled at once and refunded, and their workflows end', async () => {
     const account = await pipeline.account();
     const messages = await Promise.all([scheduled(account, HOUR), scheduled(account, 80 * DAY)]);
     await setStatus(account, 'closed');
@@ -215,14 +215,15 @@ describe('a closed account', { timeout: 90_000 }, () => {
     expect(await pipeline.balance(account)).toBe(1000);
   });
 
-  test('closing against submits: each message is submitted or paid back, never both', async () => {
+  test('closing against submits: each message is submitted or refunded, never both', async () => {
     const account = await pipeline.account();
     const messages = await Promise.all(
       Array.from({ length: 30 }, async () => pipeline.draft(account, { ending: '200' })),
     );
     const accepting = messages.map(async (message, index) => {
       if (index === 15) await setStatus(account, 'closed');
-      await pipeline.accept(message);
+      // A busy server may lose the answer; what became of the message is looked at below.
+      await pipeline.accept(message).catch(() => undefined);
     });
     await Promise.all(accepting);
     const counts: Record<string, number> = { delivered: 0, cancelled: 0 };

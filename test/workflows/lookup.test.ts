@@ -88,7 +88,7 @@ test.each([
   expect(await pipeline.balance(account)).toBe(100);
 });
 
-test('a route whose workers are away: paid back after six seconds', async () => {
+test('a route whose workers are away: refunded after six seconds', async () => {
   const account = await pipeline.account({ balance: 100 });
   const id = await writtenLookup(pipeline, account);
   const start = lookupStart({ id, accountId: account, route: 'nobody' });

@@ -297,7 +297,7 @@ describe('the endings of the simulated route', () => {
 });
 
 describe('a message whose time is over before its submission', () => {
-  test('expires without being sent, and is paid back', async () => {
+  test('expires without being sent, and is refunded', async () => {
     const account = await pipeline.account();
     const sendAt = (await pipeline.now()) + 500;
     const message = await pipeline.draft(account, { sendAt, giveUpAt: sendAt + 1 });
@@ -320,7 +320,7 @@ describe('a message whose time is over before its submission', () => {
     expect(await pipeline.balance(account)).toBe(1000);
   });
 
-  test('throttled to its end expires and is paid back; a submit left open is not', async () => {
+  test('throttled to its end expires and is refunded; a submit left open is not', async () => {
     const account = await pipeline.account();
     const throttled = await pipeline.draft(account, { ending: '904' });
     const unanswered = await pipeline.draft(account, { ending: '905' });

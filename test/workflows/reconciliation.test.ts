@@ -79,7 +79,7 @@ describe('a message that waited for its suspended account', () => {
     expect(await reconcile()).toMatchObject({ repaired: 1 });
     await pipeline.untilStatus(message.id, 'delivered');
     expect(await findings(message.id)).toEqual([{ kind: 'resume_lost', state: 'repaired', repairs: 1 }]);
-    expect(await repairs(message.id)).toEqual(['told again that its account is active']);
+    expect(await repairs(message.id)).toEqual(['resumed again']);
     expect(await paused()).toHaveLength(0);
   });
 });
@@ -193,7 +193,7 @@ describe('a message whose workflow was lost', () => {
     expect(await pipeline.balance(account)).toBe(985);
   });
 
-  test('its time is over and nothing of it was submitted: expired and paid back once', async () => {
+  test('its time is over and nothing of it was submitted: expired and refunded once', async () => {
     const { id, account } = await accepted({ route: 'nowhere' });
     await terminate(id);
     await pipeline.sql`update messages set give_up_at = now() - interval '1 second' where id = ${id}`;
@@ -382,7 +382,7 @@ describe('a message whose workflow was lost', () => {
 });
 
 describe('what was left over', () => {
-  test('a look-up that was charged and never ended is paid back', async () => {
+  test('a look-up that was charged and never ended is refunded', async () => {
     const account = await pipeline.account({ balance: 100 });
     const id = await writtenLookup(pipeline, account);
     expect(await chargeLookup(pipeline.sql, id)).toMatchObject({ state: 'charged' });

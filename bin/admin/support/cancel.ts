@@ -3,7 +3,7 @@ import { messageId } from '../values.ts';
 
 const cancel = command({
   name: 'messages cancel',
-  about: 'Cancels a message that is still scheduled, to the last second, and pays it back.',
+  about: 'Cancels a message that is still scheduled, to the last second, and refunds it.',
   options: { id: required('ID', 'the message', messageId) },
   positional: ['id'],
   async ask(asking, input): Promise<Shown> {

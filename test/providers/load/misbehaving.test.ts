@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Behaviour, Submit } from '../../smsc/behaviour.ts';
 import { GARBAGE } from '../../smsc/garbage.ts';
-import { segmentOf } from '../../smsc/text.ts';
+import { partOf } from '../../smsc/text.ts';
 import { COMMAND } from '../../smsc/wire.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type Product, startProduct, untilBound } from '../../support/product.ts';
@@ -90,7 +90,7 @@ describe('200 messages of each kind, and an SMSC that', () => {
   beforeAll(async () => {
     const behave = (submit: Submit): Behaviour => {
       const index = indexOf(submit);
-      return KINDS[kindOf(index)]!(variantOf(index), tried(submit), segmentOf(submit)?.number ?? 1);
+      return KINDS[kindOf(index)]!(variantOf(index), tried(submit), partOf(submit)?.number ?? 1);
     };
     scene = await openScene(product, 'answers', behave, {
       window: 50,

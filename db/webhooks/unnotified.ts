@@ -8,7 +8,7 @@ const LATE_MS = 10 * 60_000;
 export const lateBefore = (): string => idFloor('evt', Date.now() - LATE_MS);
 
 /** A page of webhook events. */
-export interface UntoldPage {
+export interface UnnotifiedPage {
   /** Id of the last event looked at; null when there was none. */
   last: string | null;
   /** Ids of the messages, clicks and replies whose events are pending. */
@@ -19,12 +19,12 @@ export interface UntoldPage {
  * Looks for pending ones among the events between two ids, which are in the order of their making: no index knows the
  * pending ones, as it would make every delivery dearer.
  */
-export async function untoldBetween(
+export async function unnotifiedBetween(
   sql: Sql,
   after: string,
   before: string,
   limit: number,
-): Promise<UntoldPage> {
+): Promise<UnnotifiedPage> {
   const [page] = await sql<{ last: string | null; subjects: string[] | null }[]>`
     select max(id) as last, array_agg(distinct subject) filter (where subject is not null) as subjects
       from (select id, case when state = 'pending' then coalesce(snapshot->>'click_id', subject_id) end
@@ -33,30 +33,30 @@ export async function untoldBetween(
   return { last: page?.last ?? null, subjects: page?.subjects ?? [] };
 }
 
-/** A click or a reply whose event nobody was told of. */
-export interface Untold {
+/** A click or a reply whose event was not delivered. */
+export interface Unnotified {
   id: string;
   accountId: string;
-  /** Its workflow should have told it minutes ago. */
+  /** Its workflow should have delivered it minutes ago. */
   late: boolean;
 }
 
-/** Of these clicks those that were counted and whose event nobody was told of. */
-export async function untoldClicks(sql: Sql, ids: readonly string[]): Promise<Untold[]> {
-  return await sql<Untold[]>`
+/** Of these clicks those that were counted and whose event was not delivered. */
+export async function unnotifiedClicks(sql: Sql, ids: readonly string[]): Promise<Unnotified[]> {
+  return await sql<Unnotified[]>`
     select c.id, e.account_id as "accountId", ${isLate(sql)} as late
       from link_clicks c join webhook_events e on e.subject_kind = 'link' and e.subject_id = c.token
      where c.id = any(${ids as string[]}) and e.state = 'pending' and e.snapshot->>'click_id' = c.id`;
 }
 
-/** Of these replies those whose event nobody was told of. */
-export async function untoldReplies(sql: Sql, ids: readonly string[]): Promise<Untold[]> {
-  return await sql<Untold[]>`
+/** Of these replies those whose event was not delivered. */
+export async function unnotifiedReplies(sql: Sql, ids: readonly string[]): Promise<Unnotified[]> {
+  return await sql<Unnotified[]>`
     select e.subject_id as id, e.account_id as "accountId", ${isLate(sql)} as late from webhook_events e
      where e.subject_kind = 'inbound' and e.subject_id = any(${ids as string[]}) and e.state = 'pending'`;
 }
 
-/** As SQL, a condition on pending events `e`: they should have been told minutes ago. */
+/** As SQL, a condition on pending events `e`: they should have been delivered minutes ago. */
 export function isLate(sql: Sql): Fragment {
   return sql`e.id < ${lateBefore()}`;
 }

@@ -1,12 +1,12 @@
 import type { Database } from '../../db/connection.ts';
 import { idFloor } from '../../db/ids.ts';
 import { databaseNow, readPosition, savePosition } from '../../db/maintenance/positions.ts';
-import { lateBefore, untoldBetween } from '../../db/webhooks/untold.ts';
+import { lateBefore, unnotifiedBetween } from '../../db/webhooks/unnotified.ts';
 import type { Tally } from '../../workflows/contracts.ts';
 import { beat, judgeAll } from './judging.ts';
 import type { Verdict } from './lostWorkflows.ts';
 
-// All before it are told, or a finding names them.
+// All before it are delivered, or a finding names them.
 const SETTLED = 'webhook events';
 // Where the last run stopped, when it could not look at all that wait.
 const LOOKED_AT = 'webhook events looked at';
@@ -32,7 +32,7 @@ export async function reconcileEvents(
   let settled = after === begin;
   let looked = 0;
   for (let pages = 0; pages < PAGES && looked < SUBJECTS_PER_RUN; pages += 1) {
-    const { last, subjects } = await untoldBetween(sql, after, before, PAGE);
+    const { last, subjects } = await unnotifiedBetween(sql, after, before, PAGE);
     if (last === null) return savePosition(sql, LOOKED_AT, '');
     const came = await judgeAll(subjects, judge, tally);
     if (came.has('capped')) return;

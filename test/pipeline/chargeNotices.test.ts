@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createChargeNews } from '../../pipeline/chargeNews.ts';
+import { createChargeNotices } from '../../pipeline/chargeNotices.ts';
 import type { Database } from '../../db/connection.ts';
 import { eventually } from '../support/eventually.ts';
 
@@ -26,17 +26,17 @@ const seen = async (what: unknown[][], count: number): Promise<void> => {
 test('charges made while others are told are told together, also after a failure', async () => {
   const { sql, asked, answers } = slowDatabase();
   const errors: unknown[] = [];
-  const news = createChargeNews(sql, (error) => errors.push(error));
-  news.charged('req_1');
-  news.charged('req_2');
-  news.charged('req_3');
+  const notices = createChargeNotices(sql, (error) => errors.push(error));
+  notices.charged('req_1');
+  notices.charged('req_2');
+  notices.charged('req_3');
   expect(asked).toEqual([['req_1']]);
   answers[0]!(new Error('away'));
   await seen(asked, 2);
   expect(asked[1]).toEqual(['req_2', 'req_3']);
   expect(errors).toHaveLength(1);
   answers[1]!();
-  news.charged('req_4');
+  notices.charged('req_4');
   await seen(asked, 3);
   expect(asked[2]).toEqual(['req_4']);
 });

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createReplySegments } from '../../pipeline/replyParts.ts';
+import { createReplyParts } from '../../pipeline/replyParts.ts';
 import type { Database } from '../../db/connection.ts';
 import { encodeGsm7 } from '../../domain/gsm7.ts';
-import type { ReplySegment } from '../../domain/inbound.ts';
+import type { ReplyPart } from '../../domain/inbound.ts';
 import { splitIntoParts } from '../../domain/parts.ts';
 import { startDatabase } from '../support/database.ts';
 
@@ -22,13 +22,13 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => stop());
 
-const segments = () => createReplySegments(sql, replies);
+const parts = () => createReplyParts(sql, replies);
 
 let phones = 0;
 const newPhone = () => `+48600${String((phones += 1)).padStart(6, '0')}`;
 
-/** A long reply as it comes: one segment for each of its parts. */
-function segmentsOf(text: string, from: string, given: Partial<ReplySegment> = {}): ReplySegment[] {
+/** A long reply as it comes: one for each deliver_sm. */
+function segmentsOf(text: string, from: string, given: Partial<ReplyPart> = {}): ReplyPart[] {
   const { encoding, parts } = splitIntoParts(text);
   return parts.map((part, index) => ({
     ...{ reference: 'udh8:7', number: index + 1, total: parts.length, from, to: '+48500600700', encoding },
@@ -37,18 +37,12 @@ function segmentsOf(text: string, from: string, given: Partial<ReplySegment> = {
   }));
 }
 
-function segment(
-  from: string,
-  number: number,
-  total: number,
-  text: string,
-  given: Partial<ReplySegment> = {},
-) {
+function part(from: string, number: number, total: number, text: string, given: Partial<ReplyPart> = {}) {
   return { ...segmentsOf(text, from)[0]!, number, total, ...given };
 }
 
-async function receive(...all: ReplySegment[]): Promise<void> {
-  for (const one of all) await segments().receive('test', one);
+async function receive(...all: ReplyPart[]): Promise<void> {
+  for (const one of all) await parts().receive('test', one);
 }
 
 /** What a phone's replies say, oldest first; each of them must have been handed to its workflow once. */
@@ -69,7 +63,7 @@ async function grow(sender: string, age: string): Promise<void> {
 
 const LONG = 'Zażółć gęślą jaźń, '.repeat(10);
 
-describe('a reply in segments', () => {
+describe('a reply in parts', () => {
   test('is one reply once all are there, with its numbers', async () => {
     const from = newPhone();
     const [last, ...others] = segmentsOf(LONG, from).reverse();
@@ -81,7 +75,7 @@ describe('a reply in segments', () => {
     expect(row).toEqual({ route: 'test', sender: from, receiver: '+48500600700' });
   });
 
-  test('any text, in any order, each segment once or more', async () => {
+  test('any text, in any order, each part once or more', async () => {
     const texts = fc.oneof(
       fc.string({ unit: 'grapheme', minLength: 70, maxLength: 300 }),
       fc.string({ unit: fc.constantFrom('a', '€', '{'), minLength: 161, maxLength: 400 }),
@@ -107,7 +101,7 @@ describe('a reply in segments', () => {
   test('all at once, twice each, over many connections: one reply', async () => {
     const from = newPhone();
     const all = segmentsOf(LONG, from);
-    const workers = [segments(), segments()];
+    const workers = [parts(), parts()];
     await Promise.all(workers.flatMap((worker) => all.map((one) => worker.receive('test', one))));
     expect(await textsFrom(from)).toEqual([LONG]);
   });
@@ -115,21 +109,21 @@ describe('a reply in segments', () => {
   test('is kept apart from others by route, numbers, reference and total', async () => {
     const from = newPhone();
     await receive(
-      segment(from, 1, 2, 'a'),
-      segment(from, 2, 2, 'b', { reference: 'udh16:7' }),
-      segment(from, 2, 2, 'c', { to: null }),
-      segment(from, 2, 3, 'd'),
-      segment(newPhone(), 2, 2, 'e'),
+      part(from, 1, 2, 'a'),
+      part(from, 2, 2, 'b', { reference: 'udh16:7' }),
+      part(from, 2, 2, 'c', { to: null }),
+      part(from, 2, 3, 'd'),
+      part(newPhone(), 2, 2, 'e'),
     );
-    await segments().receive('other', segment(from, 2, 2, 'f'));
+    await parts().receive('other', part(from, 2, 2, 'f'));
     expect(await textsFrom(from)).toEqual([]);
-    await receive(segment(from, 2, 2, 'g'));
+    await receive(part(from, 2, 2, 'g'));
     expect(await textsFrom(from)).toEqual(['ag']);
   });
 
   test('without a receiver has none', async () => {
     const from = newPhone();
-    await receive(segment(from, 1, 2, 'a', { to: null }), segment(from, 2, 2, 'b', { to: null }));
+    await receive(part(from, 1, 2, 'a', { to: null }), part(from, 2, 2, 'b', { to: null }));
     const [row] = await sql`select receiver, received_text from inbound_messages where sender = ${from}`;
     expect(row).toEqual({ receiver: null, received_text: 'ab' });
   });
@@ -138,7 +132,7 @@ describe('a reply in segments', () => {
     const from = `x\0\ud83d${'y'.repeat(100_000)}`;
     const content = Buffer.from([0, 0, 0xd8, 0x3d]);
     const given = { encoding: 'ucs2', content, from } as const;
-    await receive(segment('', 1, 2, '', given), segment('', 2, 2, '', given));
+    await receive(part('', 1, 2, '', given), part('', 2, 2, '', given));
     const kept = `x\uFFFD\uFFFD${'y'.repeat(61)}`;
     expect(await textsFrom(kept)).toEqual(['\uFFFD'.repeat(4)]);
   });
@@ -160,11 +154,11 @@ describe('handed over again', () => {
   test('after it could not be stored, it is stored then', async () => {
     const from = newPhone();
     await sql`alter table inbound_messages add constraint refused check (received_text <> 'refused')`;
-    await receive(segment(from, 1, 2, 'ref'));
-    await expect(receive(segment(from, 2, 2, 'used'))).rejects.toThrow('refused');
+    await receive(part(from, 1, 2, 'ref'));
+    await expect(receive(part(from, 2, 2, 'used'))).rejects.toThrow('refused');
     await sql`alter table inbound_messages drop constraint refused`;
     expect(await textsFrom(from)).toEqual([]);
-    await receive(segment(from, 2, 2, 'used'));
+    await receive(part(from, 2, 2, 'used'));
     expect(await textsFrom(from)).toEqual(['refused']);
   });
 });
@@ -172,75 +166,75 @@ describe('handed over again', () => {
 describe('the same numbers again', () => {
   test('another text right after a reply is another reply', async () => {
     const from = newPhone();
-    await receive(segment(from, 1, 2, 'a'), segment(from, 2, 2, 'b'));
-    await receive(segment(from, 2, 2, 'd'), segment(from, 1, 2, 'c'));
+    await receive(part(from, 1, 2, 'a'), part(from, 2, 2, 'b'));
+    await receive(part(from, 2, 2, 'd'), part(from, 1, 2, 'c'));
     expect(await textsFrom(from)).toEqual(['ab', 'cd']);
   });
 
-  test('what contradicts a segment that waits is another reply’s; the one before is handed over as it is', async () => {
+  test('what contradicts a part that waits is another reply’s; the one before is handed over as it is', async () => {
     const from = newPhone();
-    await receive(segment(from, 1, 2, 'a'), segment(from, 1, 2, 'c'), segment(from, 2, 2, 'd'));
+    await receive(part(from, 1, 2, 'a'), part(from, 1, 2, 'c'), part(from, 2, 2, 'd'));
     expect(await textsFrom(from)).toEqual(['a[…]', 'cd']);
   });
 
-  test('a segment that comes after the others’ time is not joined with them', async () => {
+  test('a part that comes after the others’ time is not joined with them', async () => {
     const from = newPhone();
-    await receive(segment(from, 1, 2, 'a'));
+    await receive(part(from, 1, 2, 'a'));
     await grow(from, '6 minutes');
-    await receive(segment(from, 2, 2, 'd'));
+    await receive(part(from, 2, 2, 'd'));
     expect(await textsFrom(from)).toEqual(['a[…]']);
-    await receive(segment(from, 1, 2, 'c'));
+    await receive(part(from, 1, 2, 'c'));
     expect(await textsFrom(from)).toEqual(['a[…]', 'cd']);
   });
 });
 
-describe('segments that never come', () => {
+describe('parts that never come', () => {
   test('are marked, five minutes after the last one that came', async () => {
     const from = newPhone();
-    await receive(segment(from, 2, 4, 'b'));
+    await receive(part(from, 2, 4, 'b'));
     await grow(from, '4 minutes');
-    await receive(segment(from, 4, 4, 'd'));
+    await receive(part(from, 4, 4, 'd'));
     await grow(from, '4 minutes');
-    await segments().flush();
+    await parts().flush();
     expect(await textsFrom(from)).toEqual([]);
     await grow(from, '2 minutes');
-    await segments().flush();
+    await parts().flush();
     expect(await textsFrom(from)).toEqual(['[…]b[…]d']);
-    await segments().flush();
+    await parts().flush();
     expect(await textsFrom(from)).toHaveLength(1);
   });
 
   test('and come then after all, are a reply of their own', async () => {
     const from = newPhone();
-    await receive(segment(from, 1, 2, 'a'));
+    await receive(part(from, 1, 2, 'a'));
     await grow(from, '6 minutes');
-    await segments().flush();
-    await receive(segment(from, 2, 2, 'b'), segment(from, 1, 2, 'a'));
+    await parts().flush();
+    await receive(part(from, 2, 2, 'b'), part(from, 1, 2, 'a'));
     expect(await textsFrom(from)).toEqual(['a[…]']);
     await grow(from, '6 minutes');
-    await segments().flush();
+    await parts().flush();
     expect(await textsFrom(from)).toEqual(['a[…]', '[…]b']);
   });
 
   test('many at once, by several workers, each once', async () => {
     const from = Array.from({ length: 120 }, newPhone);
-    for (const phone of from) await receive(segment(phone, 1, 2, 'a'));
+    for (const phone of from) await receive(part(phone, 1, 2, 'a'));
     await sql`update reply_parts set received_at = received_at - interval '1 hour' where joined_at is null`;
-    const late = segment(from[0]!, 2, 2, 'b');
-    await Promise.all([segments().flush(), segments().flush(), segments().flush(), receive(late)]);
+    const late = part(from[0]!, 2, 2, 'b');
+    await Promise.all([parts().flush(), parts().flush(), parts().flush(), receive(late)]);
     for (const phone of from) expect(await textsFrom(phone)).toEqual(['a[…]']);
   });
 });
 
 test('what was handed over is forgotten after ten minutes, what waits is not', async () => {
   const [done, waiting] = [newPhone(), newPhone()];
-  await receive(segment(done, 1, 2, 'a'), segment(done, 2, 2, 'b'), segment(waiting, 1, 2, 'a'));
+  await receive(part(done, 1, 2, 'a'), part(done, 2, 2, 'b'), part(waiting, 1, 2, 'a'));
   await grow(done, '9 minutes');
   const count = async (sender: string) =>
     (await sql`select from reply_parts where sender = ${sender}`).length;
-  await segments().flush();
+  await parts().flush();
   expect([await count(done), await count(waiting)]).toEqual([2, 1]);
   await grow(done, '2 minutes');
-  await segments().flush();
+  await parts().flush();
   expect([await count(done), await count(waiting)]).toEqual([0, 1]);
 });

@@ -165,7 +165,7 @@ describe('events of a message that is over', () => {
     await age();
     expect(await stateOf(id)).toBe('RUNNING');
     expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
-    expect(await repairsOf(pipeline, id)).toEqual(['outcome told again']);
+    expect(await repairsOf(pipeline, id)).toEqual(['outcome signalled again']);
     await untilTold(id);
     await untilEnded(id);
     expect(receiver.received).toEqual(['message.sent', 'message.delivered']);

@@ -1,31 +1,32 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ChargeNews, createChargeNews } from '../../operations/sending/chargeNews.ts';
+import { type ChargeListener, createChargeListener } from '../../operations/sending/chargeListener.ts';
 import { openDatabase } from '../../db/connection.ts';
-import { hearCharged, tellCharged } from '../../db/money/chargeNews.ts';
+import { listenForCharges, notifyCharged } from '../../db/money/chargeNotices.ts';
 import { type FarDatabase, startFarDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 
-// Told by workers, heard by APIs.
+// Sent by workers, received by APIs.
 let server: FarDatabase;
 beforeAll(async () => {
   server = await startFarDatabase();
 });
 afterAll(() => server?.stop());
 
-test('charges are heard by everybody who listens, each once', async () => {
+test('notices of charges reach everybody who listens, each once', async () => {
   const listeners = [openDatabase(server.url, 1), openDatabase(server.url, 1)];
   try {
-    const heard: string[][] = [[], []];
-    for (const [i, listener] of listeners.entries()) await hearCharged(listener, (id) => heard[i]!.push(id));
+    const received: string[][] = [[], []];
+    for (const [i, listener] of listeners.entries())
+      await listenForCharges(listener, (id) => received[i]!.push(id));
     const hostile = "req_2'; drop table messages; --";
-    await tellCharged(server.sql, ['req_1', hostile]);
-    await tellCharged(server.sql, ['req_3']);
+    await notifyCharged(server.sql, ['req_1', hostile]);
+    await notifyCharged(server.sql, ['req_3']);
     await eventually(
-      () => Promise.resolve(heard),
+      () => Promise.resolve(received),
       ([one, other]) => one!.length === 3 && other!.length === 3,
     );
-    expect(heard).toEqual([
+    expect(received).toEqual([
       ['req_1', hostile, 'req_3'],
       ['req_1', hostile, 'req_3'],
     ]);
@@ -34,14 +35,18 @@ test('charges are heard by everybody who listens, each once', async () => {
   }
 });
 
-/** Hears through the proxy, as an API does. */
-async function farNews(use: (news: ChargeNews) => Promise<void>): Promise<void> {
+/** Listens through the proxy, as an API does. */
+async function farNotices(use: (notices: ChargeListener) => Promise<void>): Promise<void> {
   const far = openDatabase(server.farUrl, 1, 1_000);
-  const news = createChargeNews(far, () => openDatabase(server.farUrl, 1, 1_000), pino({ level: 'silent' }));
+  const notices = createChargeListener(
+    far,
+    () => openDatabase(server.farUrl, 1, 1_000),
+    pino({ level: 'silent' }),
+  );
   try {
-    await use(news);
+    await use(notices);
   } finally {
-    await news.stop();
+    await notices.stop();
     await far.end({ timeout: 1 });
     server.proxy.restore();
   }
@@ -55,15 +60,15 @@ async function connectedInVain(times: number): Promise<void> {
   );
 }
 
-/** Whether charges are heard of; what is told in vain is told again. */
-async function untilHeard(news: ChargeNews): Promise<void> {
-  const { accepted, forget } = news.of('req_again');
-  let heard = false;
-  void accepted.then(() => (heard = true));
+/** Waits until notices of charges come; one sent in vain is sent again. */
+async function untilReceived(notices: ChargeListener): Promise<void> {
+  const { accepted, forget } = notices.of('req_again');
+  let received = false;
+  void accepted.then(() => (received = true));
   await eventually(
     async () => {
-      await tellCharged(server.sql, ['req_again']);
-      return heard;
+      await notifyCharged(server.sql, ['req_again']);
+      return received;
     },
     Boolean,
     25_000,
@@ -71,10 +76,10 @@ async function untilHeard(news: ChargeNews): Promise<void> {
   forget();
 }
 
-const stateOf = (news: ChargeNews, heard: boolean): Promise<unknown> =>
+const stateOf = (notices: ChargeListener, received: boolean): Promise<unknown> =>
   eventually(
-    () => Promise.resolve(news.heard()),
-    (now) => now === heard,
+    () => Promise.resolve(notices.works()),
+    (now) => now === received,
     25_000,
   );
 
@@ -82,16 +87,20 @@ const listening = () =>
   server.sql<{ pid: number }[]>`select pid from pg_stat_activity where query ilike 'listen %'`;
 
 test('a request is told of its own charge alone', async () => {
-  const news = createChargeNews(server.sql, () => openDatabase(server.url, 1), pino({ level: 'silent' }));
+  const notices = createChargeListener(
+    server.sql,
+    () => openDatabase(server.url, 1),
+    pino({ level: 'silent' }),
+  );
   try {
-    await stateOf(news, true);
-    const [one, other] = [news.of('req_one'), news.of('req_other')];
+    await stateOf(notices, true);
+    const [one, other] = [notices.of('req_one'), notices.of('req_other')];
     const first = Promise.race([one.accepted.then(() => 'one'), other.accepted.then(() => 'other')]);
-    await tellCharged(server.sql, ['error', 'req_other', 'req_one']);
+    await notifyCharged(server.sql, ['error', 'req_other', 'req_one']);
     expect(await first).toBe('other');
     expect(await one.accepted).toEqual({ accepted: true });
   } finally {
-    await news.stop();
+    await notices.stop();
   }
   await eventually(listening, (now) => now.length === 0);
 });
@@ -109,13 +118,13 @@ const outages: Record<string, () => Promise<void>> = {
 };
 
 test.each(Object.keys(outages))(
-  'charges are heard again after %s',
+  'notices of charges come again after %s',
   (outage) =>
-    farNews(async (news) => {
-      await stateOf(news, true);
+    farNotices(async (notices) => {
+      await stateOf(notices, true);
       await outages[outage]!();
-      await untilHeard(news);
-      await stateOf(news, true);
+      await untilReceived(notices);
+      await stateOf(notices, true);
       // What the server still holds open of the dead one is not this process's.
       server.proxy.notice();
       await eventually(listening, (now) => now.length === 1);
@@ -126,12 +135,12 @@ test.each(Object.keys(outages))(
 test(
   'a database that is away at first is listened to once it is there, by one connection',
   () =>
-    farNews(async (news) => {
+    farNotices(async (notices) => {
       server.proxy.cut();
       await connectedInVain(3);
-      expect(news.heard()).toBe(false);
+      expect(notices.works()).toBe(false);
       server.proxy.restore();
-      await stateOf(news, true);
+      await stateOf(notices, true);
       expect(await listening()).toHaveLength(1);
     }),
   60_000,

@@ -1,8 +1,8 @@
-import type { ReplySegment } from '../../domain/inbound.ts';
+import type { ReplyPart } from '../../domain/inbound.ts';
 import type { Sql } from '../connection.ts';
 
-/** What segments of one reply have in common. Phones use the same again for a later one. */
-export interface SegmentGroup {
+/** What parts of one reply have in common. Phones use the same again for a later one. */
+export interface PartGroup {
   route: string;
   sender: string;
   /** '' when the provider does not tell. */
@@ -11,8 +11,8 @@ export interface SegmentGroup {
   total: number;
 }
 
-/** A segment that is stored and not handed over. */
-export interface OpenSegment extends Pick<ReplySegment, 'number' | 'encoding'> {
+/** A part that is stored and not handed over. */
+export interface OpenPart extends Pick<ReplyPart, 'number' | 'encoding'> {
   content: Buffer;
   /** Seconds since 1970, with all of the database's digits. */
   receivedAt: string;
@@ -20,25 +20,21 @@ export interface OpenSegment extends Pick<ReplySegment, 'number' | 'encoding'> {
   late: boolean;
 }
 
-// As long as a segment that was handed over is known, so that the same one handed over again is not a new one.
+// As long as a part that was handed over is known, so that the same one handed over again is not a new one.
 const REMEMBERED = '10 minutes';
 
 /** Keeps everybody else from a group until the transaction ends. */
-export async function lockSegments(sql: Sql, group: SegmentGroup): Promise<void> {
-  const key = JSON.stringify(['reply segments', ...keyOf(group)]);
+export async function lockParts(sql: Sql, group: PartGroup): Promise<void> {
+  const key = JSON.stringify(['reply parts', ...keyOf(group)]);
   await sql`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`;
 }
 
 /**
- * The segments of a group that are not handed over.
- * @param waitSeconds how long a group is waited for, since its last segment
+ * The parts of a group that are not handed over.
+ * @param waitSeconds how long a group is waited for, since its last part
  */
-export async function openSegments(
-  sql: Sql,
-  group: SegmentGroup,
-  waitSeconds: number,
-): Promise<OpenSegment[]> {
-  return await sql<OpenSegment[]>`
+export async function openParts(sql: Sql, group: PartGroup, waitSeconds: number): Promise<OpenPart[]> {
+  return await sql<OpenPart[]>`
     select number, encoding, content, extract(epoch from received_at)::text as "receivedAt",
            received_at < clock_timestamp() - make_interval(secs => ${waitSeconds}) as late
       from reply_parts s
@@ -47,13 +43,13 @@ export async function openSegments(
 }
 
 /**
- * Stores a segment. One with the same number and content that is there, or was handed over within the last 10 minutes, is
+ * Stores a part. One with the same number and content that is there, or was handed over within the last 10 minutes, is
  * the same; one that differs takes the place of one handed over.
  */
-export async function storeSegment(
+export async function storePart(
   sql: Sql,
-  group: SegmentGroup,
-  { number, encoding, content }: Pick<ReplySegment, 'number' | 'encoding' | 'content'>,
+  group: PartGroup,
+  { number, encoding, content }: Pick<ReplyPart, 'number' | 'encoding' | 'content'>,
 ): Promise<void> {
   const [route, sender, receiver, reference, total] = keyOf(group);
   await sql`
@@ -65,15 +61,15 @@ export async function storeSegment(
         or s.joined_at is not null and (s.encoding, s.content) <> (excluded.encoding, excluded.content)`;
 }
 
-/** Notes that all open segments of a group were handed over. */
-export async function closeSegments(sql: Sql, group: SegmentGroup): Promise<void> {
+/** Notes that all open parts of a group were handed over. */
+export async function closeParts(sql: Sql, group: PartGroup): Promise<void> {
   await sql`
     update reply_parts s set joined_at = clock_timestamp() where ${isOf(sql, group)} and joined_at is null`;
 }
 
-/** Groups whose last segment came longer ago than they are waited for; those waiting longest first. */
-export async function lateGroups(sql: Sql, waitSeconds: number, limit: number): Promise<SegmentGroup[]> {
-  return await sql<SegmentGroup[]>`
+/** Groups whose last part came longer ago than they are waited for; those waiting longest first. */
+export async function lateGroups(sql: Sql, waitSeconds: number, limit: number): Promise<PartGroup[]> {
+  return await sql<PartGroup[]>`
     select route, sender, receiver, reference, total
       from reply_parts
      where joined_at is null
@@ -84,15 +80,15 @@ export async function lateGroups(sql: Sql, waitSeconds: number, limit: number): 
 }
 
 /** Deletes what was handed over and need not be known any more. */
-export async function forgetSegments(sql: Sql): Promise<void> {
+export async function forgetParts(sql: Sql): Promise<void> {
   await sql`delete from reply_parts where joined_at < clock_timestamp() - ${REMEMBERED}::interval`;
 }
 
-function keyOf({ route, sender, receiver, reference, total }: SegmentGroup) {
+function keyOf({ route, sender, receiver, reference, total }: PartGroup) {
   return [route, sender, receiver, reference, total] as const;
 }
 
-function isOf(sql: Sql, group: SegmentGroup) {
+function isOf(sql: Sql, group: PartGroup) {
   const [route, sender, receiver, reference, total] = keyOf(group);
   return sql`s.route = ${route} and s.sender = ${sender} and s.receiver = ${receiver}
     and s.reference = ${reference} and s.total = ${total}`;

@@ -3,21 +3,21 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Database } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
-import { hearCharged, tellCharged } from '../../db/money/chargeNews.ts';
+import { listenForCharges, notifyCharged } from '../../db/money/chargeNotices.ts';
 import type { Acceptance } from '../../domain/acceptance.ts';
 
-/** What the workers tell of charges. */
-export interface ChargeNews {
-  /** Whether this process heard what it told itself lately. Else callers have their answer from the workflow alone. */
-  heard(): boolean;
-  /** Listens for the charge of one request. That it was refused, or that nothing is heard, the workflow tells. */
-  of(requestId: string): HeardCharge;
+/** The workers' notices of charges. */
+export interface ChargeListener {
+  /** Whether a notice of this process to itself came lately. Else callers have their answer from the workflow alone. */
+  works(): boolean;
+  /** Listens for the charge of one request. That it was refused, and all where no notice comes, the workflow answers. */
+  of(requestId: string): AwaitedCharge;
   /** Listens no more. */
   stop(): Promise<void>;
 }
 
-/** The charge of one request, once it is heard of. */
-export interface HeardCharge {
+/** The charge of one request, once its notice has come. */
+export interface AwaitedCharge {
   accepted: Promise<Acceptance>;
   forget: () => void;
 }
@@ -34,38 +34,42 @@ const eventOf = (requestId: string): string => `charge of ${requestId}`;
  * Listens from now on, as soon as the database is there; one for each API process.
  * @param openListener a pool of one connection, for listening alone
  */
-export function createChargeNews(sql: Database, openListener: () => Database, log: Logger): ChargeNews {
+export function createChargeListener(
+  sql: Database,
+  openListener: () => Database,
+  log: Logger,
+): ChargeListener {
   const charges = new EventEmitter().setMaxListeners(0);
   const self = newId('req');
   const stopping = new AbortController();
   const { signal } = stopping;
   let listener: Database | null = null;
-  let hears = false;
+  let works = false;
   let inVain = 0;
 
   async function listen(): Promise<void> {
     listener = openListener();
     try {
-      await hearCharged(listener, (requestId) => charges.emit(eventOf(requestId)));
+      await listenForCharges(listener, (requestId) => charges.emit(eventOf(requestId)));
     } catch (error) {
       await endListener();
       throw error;
     }
   }
 
-  function of(requestId: string): HeardCharge {
-    let hear: () => void = () => undefined;
-    const accepted = new Promise<Acceptance>((resolve) => (hear = () => resolve({ accepted: true })));
-    charges.once(eventOf(requestId), hear);
-    return { accepted, forget: () => charges.off(eventOf(requestId), hear) };
+  function of(requestId: string): AwaitedCharge {
+    let accept: () => void = () => undefined;
+    const accepted = new Promise<Acceptance>((resolve) => (accept = () => resolve({ accepted: true })));
+    charges.once(eventOf(requestId), accept);
+    return { accepted, forget: () => charges.off(eventOf(requestId), accept) };
   }
 
-  /** @returns whether this process heard what it told itself */
-  async function hearsSelf(): Promise<boolean> {
+  /** @returns whether a notice of this process to itself came */
+  async function reachesSelf(): Promise<boolean> {
     const { accepted, forget } = of(self);
     try {
-      // It may wait long for a connection while the database is busy; what was told is heard at once.
-      await tellCharged(sql, [self]);
+      // It may wait long for a connection while the database is busy; once sent, a notice comes at once.
+      await notifyCharged(sql, [self]);
       return await Promise.race([accepted.then(() => true), delay(ECHO_MS, false, { signal })]);
     } finally {
       forget();
@@ -80,34 +84,34 @@ export function createChargeNews(sql: Database, openListener: () => Database, lo
 
   async function look(): Promise<void> {
     if (listener === null) await listen();
-    if (!(await hearsSelf())) {
+    if (!(await reachesSelf())) {
       await endListener();
-      throw new Error('told and not heard');
+      throw new Error('a notice was sent and did not come');
     }
-    if (inVain > 0) log.info('charges are heard of again');
-    [hears, inVain] = [true, 0];
+    if (inVain > 0) log.info('notices of charges come again');
+    [works, inVain] = [true, 0];
   }
 
   async function keepListening(): Promise<void> {
     while (!signal.aborted) {
       await look().catch((error: unknown) => {
-        hears = false;
+        works = false;
         inVain += 1;
         if (inVain === 1 && !signal.aborted) {
-          log.warn({ err: error }, 'charges are not heard of: sends are answered later');
+          log.warn({ err: error }, 'notices of charges do not come: sends are answered later');
         }
       });
-      const pause = hears ? CHECK_MS : Math.min(AGAIN_MS * 2 ** inVain, CHECK_MS);
+      const pause = works ? CHECK_MS : Math.min(AGAIN_MS * 2 ** inVain, CHECK_MS);
       await delay(pause, undefined, { signal }).catch(() => undefined);
     }
   }
 
   const listening = keepListening();
   return {
-    heard: () => hears,
+    works: () => works,
     of,
     async stop() {
-      hears = false;
+      works = false;
       stopping.abort();
       await endListener();
       await listening;

@@ -2,16 +2,16 @@ import type postgres from 'postgres';
 import type { AccountRow } from './accounts.ts';
 import type { Sql } from '../connection.ts';
 
-/** What an operator sees of an account: every setting, no secret. Money in grosze net. */
-export interface OperatorAccount extends AccountRow {
+/** What staff see of an account: every setting, no secret. Money in grosze net. */
+export interface StaffAccount extends AccountRow {
   created_at: Date;
   updated_at: Date;
 }
 
-/** The settings that an operator changes; balance and test credits move by ledger entries alone. */
+/** The settings that staff change; balance and test credits move by ledger entries alone. */
 export type AccountPatch = Partial<
   Pick<
-    OperatorAccount,
+    StaffAccount,
     | 'name'
     | 'status'
     | 'mode'
@@ -28,7 +28,7 @@ export type AccountPatch = Partial<
   >
 >;
 
-export interface OperatorKey {
+export interface StaffKey {
   id: string;
   account_id: string;
   hint: string;
@@ -73,7 +73,7 @@ const ACCOUNT_COLUMNS = [
   'inbound_prefix',
   'created_at',
   'updated_at',
-] as const satisfies (keyof OperatorAccount)[];
+] as const satisfies (keyof StaffAccount)[];
 
 const KEY_COLUMNS = [
   'id',
@@ -84,7 +84,7 @@ const KEY_COLUMNS = [
   'created_at',
   'last_used_at',
   'revoked_at',
-] as const satisfies (keyof OperatorKey)[];
+] as const satisfies (keyof StaffKey)[];
 
 /** Makes an account with the schema's defaults for what is not given; its balance is zero until something is booked. */
 export async function insertAccount(
@@ -96,25 +96,25 @@ export async function insertAccount(
 }
 
 /** Reads an account, without a lock. */
-export async function readAccount(sql: Sql, id: string): Promise<OperatorAccount | undefined> {
-  const [row] = await sql<OperatorAccount[]>`
+export async function readAccount(sql: Sql, id: string): Promise<StaffAccount | undefined> {
+  const [row] = await sql<StaffAccount[]>`
     select ${sql([...ACCOUNT_COLUMNS])} from accounts where id = ${id}`;
   return row;
 }
 
 /**
- * Reads an account and locks it until the transaction ends, against other operators and against charges; new rows that
+ * Reads an account and locks it until the transaction ends, against other staff and against charges; new rows that
  * only refer to it are not held up.
  */
-export async function lockAccount(sql: Sql, id: string): Promise<OperatorAccount | undefined> {
-  const [row] = await sql<OperatorAccount[]>`
+export async function lockAccount(sql: Sql, id: string): Promise<StaffAccount | undefined> {
+  const [row] = await sql<StaffAccount[]>`
     select ${sql([...ACCOUNT_COLUMNS])} from accounts where id = ${id} for no key update`;
   return row;
 }
 
 /** All accounts, the oldest first. */
-export async function listAccounts(sql: Sql): Promise<OperatorAccount[]> {
-  return [...(await sql<OperatorAccount[]>`select ${sql([...ACCOUNT_COLUMNS])} from accounts order by id`)];
+export async function listAccounts(sql: Sql): Promise<StaffAccount[]> {
+  return [...(await sql<StaffAccount[]>`select ${sql([...ACCOUNT_COLUMNS])} from accounts order by id`)];
 }
 
 /** Changes the given settings and no other. */
@@ -145,17 +145,17 @@ export async function insertKey(
 }
 
 /** Revokes a key from this moment on; one revoked before keeps its time. Undefined: no such key. */
-export async function revokeKey(sql: Sql, id: string): Promise<OperatorKey | undefined> {
-  const [row] = await sql<OperatorKey[]>`
+export async function revokeKey(sql: Sql, id: string): Promise<StaffKey | undefined> {
+  const [row] = await sql<StaffKey[]>`
     update api_keys set revoked_at = coalesce(revoked_at, now()) where id = ${id}
     returning ${sql([...KEY_COLUMNS])}`;
   return row;
 }
 
 /** The keys of an account, revoked ones too, the oldest first. */
-export async function listKeys(sql: Sql, account: string): Promise<OperatorKey[]> {
+export async function listKeys(sql: Sql, account: string): Promise<StaffKey[]> {
   return [
-    ...(await sql<OperatorKey[]>`
+    ...(await sql<StaffKey[]>`
       select ${sql([...KEY_COLUMNS])} from api_keys where account_id = ${account} order by id`),
   ];
 }
@@ -178,7 +178,7 @@ export async function deactivateSender(sql: Sql, account: string, name: string):
 }
 
 /** The senders of an account, removed ones too, by name. */
-export async function listOperatorSenders(sql: Sql, account: string): Promise<OperatorSender[]> {
+export async function listAllSenders(sql: Sql, account: string): Promise<OperatorSender[]> {
   return [
     ...(await sql<OperatorSender[]>`
       select s.name, s.active, s.active and s.name is not distinct from a.sender_name as is_default, s.created_at
