@@ -16,7 +16,10 @@ const ROOMS = {
   worker: ['activities', 'concurrency', 'pipeline', 'providers', 'db', 'domain', 'telemetry', 'workflows'],
   api: ['concurrency', 'providers', 'db', 'domain', 'operations', 'telemetry', 'workflows'],
 };
-const ALL_ROOMS = [...Object.keys(ROOMS), 'bin', 'bench', 'test'];
+// Beside the product, and not in its image.
+const NO_PRODUCT = ['tools', 'bench', 'test'];
+ROOMS.bin = Object.keys(ROOMS);
+const ALL_ROOMS = [...Object.keys(ROOMS), ...NO_PRODUCT];
 // An operation is asked through any door: it knows neither HTTP nor a command line.
 const DOORS = '^(koa|@koa/|node:https?$|commander$)';
 const NO_IO = '^node:';

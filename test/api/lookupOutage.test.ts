@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { Connection } from '@temporalio/client';
-import { prepareNamespace } from '../../bin/cluster/namespace.ts';
+import { prepareNamespace } from '../../tools/cluster/namespace.ts';
 import { apiClient } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { books, database, newAccount, type TestAccount } from '../support/factories.ts';

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { type ClusterFile, readClusterFile } from '../../bin/cluster/clusterFile.ts';
+import { type ClusterFile, readClusterFile } from '../../tools/cluster/clusterFile.ts';
 import { identify } from '../../bin/embedded/processes.ts';
 import { findTemporalServer } from '../../bin/embedded/temporalServerBinary.ts';
 import {
@@ -50,7 +50,7 @@ export async function startCluster(
   const folder = newDataDir();
   const dataDir = join(folder, 'cluster');
   const secretsKey = randomBytes(32).toString('base64');
-  const child = spawn(process.execPath, ['--import', 'tsx', 'bin/cluster.ts', ...args], {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'tools/cluster.ts', ...args], {
     cwd: PROJECT,
     env: {
       ...systemSettings(),

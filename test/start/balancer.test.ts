@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, expect, test } from 'vitest';
-import { type Balancer, type BackendState, startBalancer } from '../../bin/cluster/balancer.ts';
+import { type Balancer, type BackendState, startBalancer } from '../../tools/cluster/balancer.ts';
 import { eventually } from '../support/eventually.ts';
 
 interface Backend {

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { startNodeProcess } from '../../bin/cluster/nodeProcess.ts';
+import { startNodeProcess } from '../../tools/cluster/nodeProcess.ts';
 import { freePort } from '../../bin/embedded/ports.ts';
 import { runAdmin, systemSettings } from '../crash/installation.ts';
 

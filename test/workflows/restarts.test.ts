@@ -2,7 +2,7 @@ import pino from 'pino';
 import { randomBytes } from 'node:crypto';
 import { Client } from '@temporalio/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { prepareNamespace } from '../../bin/cluster/namespace.ts';
+import { prepareNamespace } from '../../tools/cluster/namespace.ts';
 import { listFindings } from '../../db/maintenance/findings.ts';
 import { startWorker } from '../../worker/worker.ts';
 import { startReceiver } from '../support/webhookReceiver.ts';

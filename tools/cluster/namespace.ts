@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { SEARCH_ATTRIBUTES } from '../../workflows/contracts.ts';
-import { errorText, StartProblem } from '../embedded/problem.ts';
-import { addSearchAttributes, searchAttributesOf } from '../searchAttributes.ts';
+import { errorText, StartProblem } from '../../bin/embedded/problem.ts';
+import { addSearchAttributes, searchAttributesOf } from '../../bin/searchAttributes.ts';
 
 // How long closed workflows can be looked at; as in docker-compose.yml.
 const RETENTION = '72h';

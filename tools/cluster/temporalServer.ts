@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Child, type EmbeddedServer, endLeftover, startChild } from '../embedded/children.ts';
-import { lastLine, StartProblem } from '../embedded/problem.ts';
+import { type Child, type EmbeddedServer, endLeftover, startChild } from '../../bin/embedded/children.ts';
+import { lastLine, StartProblem } from '../../bin/embedded/problem.ts';
 import { frontendServes } from './frontendHealth.ts';
 import { dynamicConfig, serverConfig, type ServerPorts } from './temporalConfig.ts';
 import type { TemporalStore } from './temporalDatabases.ts';

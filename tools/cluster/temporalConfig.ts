@@ -1,4 +1,4 @@
-import { DYNAMIC_CONFIG } from '../embedded/temporal.ts';
+import { DYNAMIC_CONFIG } from '../../bin/embedded/temporal.ts';
 import type { TemporalStore } from './temporalDatabases.ts';
 
 const SERVICES = ['frontend', 'matching', 'history', 'worker'] as const;

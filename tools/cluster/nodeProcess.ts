@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { type EmbeddedServer, endLeftover, startChild } from '../embedded/children.ts';
-import { lastLine, StartProblem } from '../embedded/problem.ts';
+import { type EmbeddedServer, endLeftover, startChild } from '../../bin/embedded/children.ts';
+import { lastLine, StartProblem } from '../../bin/embedded/problem.ts';
 
 /** A process of this repository's own. */
 export type NodeProcessOptions = {

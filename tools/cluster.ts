@@ -8,14 +8,14 @@ import { readOptions } from './cluster/options.ts';
 import { keptPorts } from './cluster/ports.ts';
 import { startDatabase, startTemporalServers, type Cluster } from './cluster/servers.ts';
 import { prepareTemporalStore, temporalStoreOf } from './cluster/temporalDatabases.ts';
-import { readConfig, type Config } from './config.ts';
-import { lockDataDir } from './embedded/lock.ts';
-import { isPortFree } from './embedded/ports.ts';
-import { StartProblem } from './embedded/problem.ts';
-import { removeRunFile, writeRunFile } from './embedded/runfile.ts';
-import { findTemporalServer } from './embedded/temporalServerBinary.ts';
-import { portTaken, runProcess, type Running } from './process.ts';
-import { checkSecretsKey, loadSecretsKey } from './secrets.ts';
+import { readConfig, type Config } from '../bin/config.ts';
+import { lockDataDir } from '../bin/embedded/lock.ts';
+import { isPortFree } from '../bin/embedded/ports.ts';
+import { StartProblem } from '../bin/embedded/problem.ts';
+import { removeRunFile, writeRunFile } from '../bin/embedded/runfile.ts';
+import { findTemporalServer } from '../bin/embedded/temporalServerBinary.ts';
+import { portTaken, runProcess, type Running } from '../bin/process.ts';
+import { checkSecretsKey, loadSecretsKey } from '../bin/secrets.ts';
 
 const USUAL_TEMPORAL_PORT = 7233;
 

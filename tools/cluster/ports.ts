@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { readJson, writeJson } from '../embedded/jsonFile.ts';
-import { freePortBeside } from '../embedded/ports.ts';
+import { readJson, writeJson } from '../../bin/embedded/jsonFile.ts';
+import { freePortBeside } from '../../bin/embedded/ports.ts';
 
 const shape = z.record(z.string(), z.array(z.number()));
 

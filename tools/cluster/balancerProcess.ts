@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { runProcess } from '../process.ts';
+import { runProcess } from '../../bin/process.ts';
 import { startBalancer } from './balancer.ts';
 import { frontendServes } from './frontendHealth.ts';
 

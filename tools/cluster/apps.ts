@@ -1,7 +1,7 @@
 import type { Part } from '../../db/rights.ts';
-import { serviceSettings } from '../config.ts';
-import { environmentFor } from '../embedded/environment.ts';
-import { localUrl } from '../embedded/ports.ts';
+import { serviceSettings } from '../../bin/config.ts';
+import { environmentFor } from '../../bin/embedded/environment.ts';
+import { localUrl } from '../../bin/embedded/ports.ts';
 import { startNodeProcess } from './nodeProcess.ts';
 import type { Cluster } from './servers.ts';
 
@@ -29,7 +29,7 @@ export async function addBalancer(
     startNodeProcess({
       name,
       dataDir,
-      program: 'bin/cluster/balancerProcess.ts',
+      program: 'tools/cluster/balancerProcess.ts',
       args: [JSON.stringify(balanced)],
       env: environmentFor('node'),
       saying: 'the balancer listens',

@@ -1,6 +1,6 @@
-import { awaitDatabase } from '../connections.ts';
-import type { Config } from '../config.ts';
-import { type EmbeddedPostgres, startPostgres } from '../embedded/postgres.ts';
+import { awaitDatabase } from '../../bin/connections.ts';
+import type { Config } from '../../bin/config.ts';
+import { type EmbeddedPostgres, startPostgres } from '../../bin/embedded/postgres.ts';
 import type { Members } from './members.ts';
 import { prepareNamespace } from './namespace.ts';
 import type { ClusterOptions } from './options.ts';

@@ -1,5 +1,5 @@
-import type { EmbeddedServer } from '../embedded/children.ts';
-import { keepRunning } from '../embedded/supervise.ts';
+import type { EmbeddedServer } from '../../bin/embedded/children.ts';
+import { keepRunning } from '../../bin/embedded/supervise.ts';
 
 /** A process of the cluster as it is at this moment. */
 export type Member = { name: string; pid: number; address: string | null };
