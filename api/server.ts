@@ -8,7 +8,7 @@ import {
 } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Logger } from 'pino';
-import { openDatabase, type PoolState, poolState } from '../db/connection.ts';
+import { openDatabase, type PoolState } from '../db/connection.ts';
 import { fairDatabase } from '../db/fairDatabase.ts';
 import { newId } from '../db/ids.ts';
 import { cachedRouting } from '../db/routes/routingCache.ts';
@@ -91,7 +91,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const workflow = [temporalCallMetrics(), ...clientTraces({ apart: false })];
   const temporal = new Client({ connection, namespace, interceptors: { workflow } });
   const unwatchBlocks = watchBlocks();
-  const unwatchPool = watchPool('api', () => addPools(poolState(sql), poolState(front)));
+  const unwatchPool = watchPool('api', () => addPools(sql.poolState(), front.poolState()));
   const services: Services = {
     sql,
     front,

@@ -1,4 +1,5 @@
 import { waitFor } from '../concurrency/waitFor.ts';
+import { DriverProblem, requireDriver } from '../db/connection.ts';
 import { ConfigError } from './config.ts';
 import { errorCode, errorText, StartProblem } from './embedded/problem.ts';
 
@@ -43,6 +44,7 @@ export async function runProcess(
 
   let running: Running;
   try {
+    requireDriver();
     running = await start(stopping.signal);
   } catch (error) {
     if (stopping.signal.aborted) process.exit(0);
@@ -66,6 +68,7 @@ export async function runProcess(
 /** The life of a process that does one thing: exits with 0, or says what stopped it as `runProcess` does. */
 export async function runTask(task: () => Promise<void>): Promise<never> {
   try {
+    requireDriver();
     await task();
     process.exit(0);
   } catch (error) {
@@ -117,7 +120,7 @@ function brokenBy(running: Running): Promise<unknown> {
 /** What the terminal shows: one sentence for a condition the reader can change, a stack for a fault in the program. */
 export function describe(error: unknown): string {
   if (error instanceof ConfigError) return `Bad setting: ${error.message}`;
-  if (error instanceof StartProblem) return error.message;
+  if (error instanceof StartProblem || error instanceof DriverProblem) return error.message;
   if (errorCode(error) === 'EADDRINUSE' && error instanceof Error && 'port' in error)
     return portTaken(Number(error.port));
   return error instanceof Error ? (error.stack ?? error.message) : errorText(error);

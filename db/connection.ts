@@ -1,20 +1,10 @@
-import type { ISql, Sql as PostgresSql } from 'postgres';
-import { postgres } from './driver.ts';
+import postgres, { type ISql, type Sql as PostgresSql } from 'postgres';
 
 /** A pool of connections, or one transaction of it: every query function takes one as its first argument. */
 export type Sql = ISql<{ bigint: number }>;
 export type Database = PostgresSql<{ bigint: number }>;
 /** How a pool's connections are used at this moment. */
-export interface PoolState {
-  /** Connections that could be open. */
-  max: number;
-  idle: number;
-  /** With statements under way, or held by a transaction. */
-  busy: number;
-  connecting: number;
-  /** Statements that wait for a connection. */
-  waiting: number;
-}
+export type PoolState = postgres.PoolState;
 /** How long a statement may take, and how long of it it may wait for a lock; as long as it takes unless given. */
 export interface StatementLimits {
   statementMs?: number;
@@ -23,6 +13,13 @@ export interface StatementLimits {
 /** A piece of a statement, made by the same tag as whole ones. */
 export type Fragment = ReturnType<Sql>;
 
+/** The driver is not the one that this service was made with. The message tells the operator what to do. */
+export class DriverProblem extends Error {
+  override readonly name = 'DriverProblem';
+}
+
+// What the patch in `patches/` says of itself; the two are changed together.
+const CORRECTIONS = 1;
 const INT8 = 20;
 const RECONNECT_SECONDS = 0.5;
 /** So long a transaction may take. */
@@ -38,6 +35,7 @@ const KEEPALIVE = { tcp_keepalives_idle: 60, tcp_keepalives_interval: 10, tcp_ke
  * @param silenceMs a connection on which a statement has waited for so long and nothing moved is given up: its statement
  *   fails with ETIMEDOUT, and may have been carried out. Longer than any statement may take; never unless given.
  * @param limits after which the server gives a statement up
+ * @throws DriverProblem as {@link requireDriver} does
  */
 export function openDatabase(
   url: string,
@@ -45,8 +43,7 @@ export function openDatabase(
   silenceMs?: number,
   { statementMs, lockMs }: StatementLimits = {},
 ): Database {
-  // Known to the corrected driver alone.
-  const corrected = silenceMs === undefined ? {} : { silence: silenceMs };
+  requireDriver();
   // The other end of a connection that died without a word: its transaction would keep its locks for hours, also where it
   // is not idle but waits for the second half of a statement.
   const forgetful = silenceMs === undefined ? {} : { transaction_timeout: FORGOTTEN_AFTER_MS, ...KEEPALIVE };
@@ -55,8 +52,8 @@ export function openDatabase(
     ...(lockMs === undefined ? {} : { lock_timeout: lockMs }),
   };
   return postgres(url, {
-    ...corrected,
     max,
+    silence: silenceMs,
     connect_timeout: 10,
     idle_timeout: 300,
     // A database that comes back is noticed at once, however long it was away.
@@ -74,9 +71,17 @@ export function openDatabase(
   });
 }
 
-/** Reads what `db/driver.ts` makes the driver tell of itself. */
-export function poolState(sql: Database): PoolState {
-  return (sql as Database & { poolState(): PoolState }).poolState();
+/**
+ * As published, the driver ends the process when a server dies, and loses statements and transactions: better not to start.
+ * @throws DriverProblem where it is installed without its corrections, or with others
+ */
+export function requireDriver(): void {
+  if (postgres.corrections === CORRECTIONS) return;
+  const state =
+    postgres.corrections === undefined ? 'without its corrections' : 'with corrections of another release';
+  throw new DriverProblem(
+    `The PostgreSQL driver (npm package postgres) is installed ${state}: run npm ci again, and after npm ci --ignore-scripts also npm run postinstall.`,
+  );
 }
 
 function parseInteger(text: string): number {

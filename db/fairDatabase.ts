@@ -1,5 +1,5 @@
 import { createFairSemaphore, type Semaphore } from '../concurrency/semaphore.ts';
-import { type Database, type PoolState, poolState } from './connection.ts';
+import type { Database, PoolState } from './connection.ts';
 import { currentPatience, limitOf, type Patience, withPatience } from './patience.ts';
 
 const NONE_FREE = 'no connection in time';
@@ -28,7 +28,7 @@ export function fairDatabase(sql: Database, places: number): Database {
     return await queue.run(patience.owner, inside, limitOf(patience, NONE_FREE));
   };
   const state = (): PoolState => {
-    const { waiting, ...pool } = poolState(sql);
+    const { waiting, ...pool } = sql.poolState();
     return { ...pool, waiting: waiting + queue.waiting() };
   };
   return new Proxy(sql, {

@@ -4,83 +4,70 @@ import { currentPatience, OutOfPatienceError } from './patience.ts';
 // The time that is left for the commit itself: what is committed has been answered for.
 const COMMIT_MS = 250;
 
-// What the driver says of a connection that is gone, and the SQLSTATEs after which the server closes it.
-const LOST = new Set([
-  'CONNECTION_CLOSED',
-  'CONNECTION_DESTROYED',
-  'CONNECTION_ENDED',
-  'ECONNRESET',
-  'EPIPE',
-  'ETIMEDOUT',
-  '57P01',
-  '57P02',
-  '57P05',
-]);
-
 /**
- * Runs statements in one transaction: all of them or none.
+ * Runs statements in one transaction: all of them or none. One whose time is over ends here at once, and its code can do
+ * nothing more with it: it is rolled back, also where its last statement is only just answered. One whose connection is
+ * lost ends the same way; that is the driver's work (`patches/`).
  *
- * The driver goes on with a transaction whose connection is lost: what its code does next, the rollback included, would
- * run on that connection when it is connected again, perhaps in the middle of another transaction. So a lost
- * transaction ends here at once, and its code can do nothing more with it. So does one whose time is over: it is rolled back, also
- * where its last statement is only just answered.
- *
- * @throws what `work` throws, after a rollback; the loss of the connection; OutOfPatienceError when its caller waits no longer; an error
+ * @throws what `work` throws, after a rollback; the loss of the connection; OutOfPatienceError when its caller waits no longer, or
  *   after a minute
  */
 export async function transaction<T>(sql: Database, work: (tx: Sql) => Promise<T>): Promise<T> {
-  let lost: Error | undefined;
-  let lose: (error: Error) => void;
-  const loss = new Promise<never>((_, reject) => {
-    lose = (error) => {
-      lost ??= error;
-      reject(lost);
-    };
+  const limit = timeLimit(timeLeft());
+  const begun = sql.begin(async (tx) => {
+    const done = await work(guarded(tx, limit));
+    limit.check();
+    // It commits now: whoever said that nothing was done would be wrong.
+    limit.restart(LONGEST_TRANSACTION_MS);
+    return done;
   });
-  const tookTooLong = (): void => lose(new OutOfPatienceError('a transaction took too long'));
-  let timer: NodeJS.Timeout | undefined;
-  const begun = sql.begin((tx) => {
-    const guarded = new Proxy(tx, {
-      apply(target, self, args: unknown[]): unknown {
-        if (lost) throw lost;
-        return Reflect.apply(target, self, args);
-      },
-    });
-    return new Promise<T>((resolve, reject) => {
-      const settle = (value: T): void => {
-        if (lost !== undefined) {
-          reject(lost);
-          return;
-        }
-        // It commits now: whoever said that nothing was done would be wrong.
-        clearTimeout(timer);
-        timer = setTimeout(tookTooLong, LONGEST_TRANSACTION_MS);
-        resolve(value);
-      };
-      work(guarded).then(settle, (error: unknown) => {
-        // Left unsettled when the connection is lost: the driver would answer a rejection with a rollback.
-        if (isLoss(error)) lose(error);
-        else reject(error instanceof Error ? error : new Error(String(error)));
-      });
-    });
-  });
-  begun.catch((error: unknown) => {
-    if (isLoss(error)) lose(error);
-  });
-  timer = setTimeout(tookTooLong, timeLeft());
   try {
-    return (await Promise.race([begun, loss])) as T;
+    return (await Promise.race([begun, limit.reached])) as T;
   } finally {
-    clearTimeout(timer);
+    limit.stop();
   }
+}
+
+interface TimeLimit {
+  /** Rejects when it is reached, and never ends otherwise. */
+  reached: Promise<never>;
+  /** @throws OutOfPatienceError when it has been reached */
+  check(): void;
+  restart(ms: number): void;
+  stop(): void;
+}
+
+function timeLimit(ms: number): TimeLimit {
+  let over: OutOfPatienceError | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let reach: (error: OutOfPatienceError) => void;
+  const reached = new Promise<never>((_, reject) => (reach = reject));
+  const restart = (left: number): void => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      over = new OutOfPatienceError('a transaction took too long');
+      reach(over);
+    }, left);
+  };
+  restart(ms);
+  const check = (): void => {
+    if (over !== undefined) throw over;
+  };
+  return { reached, check, restart, stop: () => clearTimeout(timer) };
+}
+
+/** The same transaction, until its time is over: every further statement throws then. */
+function guarded<Tx extends Sql>(tx: Tx, limit: TimeLimit): Tx {
+  return new Proxy(tx, {
+    apply(target, self, args: unknown[]): unknown {
+      limit.check();
+      return Reflect.apply(target, self, args);
+    },
+  });
 }
 
 function timeLeft(): number {
   const patience = currentPatience();
   if (patience === null) return LONGEST_TRANSACTION_MS;
   return Math.min(LONGEST_TRANSACTION_MS, patience.until - COMMIT_MS - Date.now());
-}
-
-function isLoss(error: unknown): error is Error {
-  return error instanceof Error && 'code' in error && LOST.has(String(error.code));
 }

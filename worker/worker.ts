@@ -20,7 +20,7 @@ import {
   webhookActivities,
   webhookClosingActivities,
 } from '../activities/webhooks.ts';
-import { type Database, openDatabase, poolState } from '../db/connection.ts';
+import { type Database, openDatabase } from '../db/connection.ts';
 import { findLookupAnswer } from '../db/lookups/lookupAnswers.ts';
 import { simulatorStore } from '../db/routes/simulator.ts';
 import { notifyInOrder } from '../pipeline/webhookAttempts.ts';
@@ -131,7 +131,7 @@ export interface Servers {
 
 async function connect({ databaseUrl, databasePool, temporal }: WorkerOptions): Promise<Servers> {
   const sql = openDatabase(databaseUrl, databasePool, DATABASE_SILENCE_MS);
-  const unwatchPool = watchPool('worker', () => poolState(sql));
+  const unwatchPool = watchPool('worker', () => sql.poolState());
   const { namespace, ...server } = temporal;
   const connection = await NativeConnection.connect(server);
   const client = new Client({

@@ -1,3 +1,4 @@
+import { DriverProblem } from '../../db/connection.ts';
 import { ConfigError } from '../config.ts';
 import { errorCode, errorText, StartProblem } from '../embedded/problem.ts';
 
@@ -9,7 +10,8 @@ const REFUSED_BY_DATABASE = /^(08|28|3D|53|57P)/;
 /** Turns what broke below a command into a code and one sentence; never shows an address with its password. */
 export function describeFailure(error: unknown): { code: string; message: string } {
   const state = errorCode(error) ?? '';
-  if (error instanceof ConfigError || error instanceof StartProblem) return unavailable(error.message);
+  if (error instanceof ConfigError || error instanceof StartProblem || error instanceof DriverProblem)
+    return unavailable(error.message);
   if (state === NO_SUCH_TABLE) return unavailable('The database has no schema yet; run npm run migrate.');
   if (UNREACHABLE.test(state)) return unavailable(`The database cannot be reached (${state}).`);
   if (REFUSED_BY_DATABASE.test(state))

@@ -1,20 +1,27 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Database, openDatabase } from '../../db/connection.ts';
+import { type Database, openDatabase, type Sql } from '../../db/connection.ts';
 import { transaction } from '../../db/transaction.ts';
 import { startDatabase } from '../support/database.ts';
 import { until } from '../workflows/pipeline.ts';
 
 const CONNECTIONS = 5;
+// Which of both is the kernel's choice: whether anything was under way to a server that had gone.
+const LOST = { code: expect.stringMatching(/^(CONNECTION_CLOSED|ECONNRESET)$/) as unknown };
 
 let sql: Database;
+/** With one connection: what follows a lost one is on the same. */
+let single: Database;
+let url: string;
 let stop: () => Promise<void>;
 beforeAll(async () => {
   // Who else may see what the server's own processes are.
   const database = await startDatabase(() => Promise.resolve());
-  sql = openDatabase(database.superuserUrl, CONNECTIONS);
+  url = database.superuserUrl;
+  sql = openDatabase(url, CONNECTIONS);
+  single = openDatabase(url, 1);
   stop = async () => {
-    await sql.end({ timeout: 1 });
+    await Promise.all([sql.end({ timeout: 1 }), single.end({ timeout: 1 })]);
     await database.stop();
   };
 }, 180_000);
@@ -78,3 +85,101 @@ test('a transaction behind many statements is one of its own, and closed in the 
   const [row] = await sql<{ n: number }[]>`select count(*)::int as n from written`;
   expect(row!.n).toBe(depths.length * CONNECTIONS);
 }, 120_000);
+
+const backendOf = async (database: Sql): Promise<number> => {
+  const [row] = await database<{ pid: number }[]>`select pg_backend_pid() as pid`;
+  return row!.pid;
+};
+const endBackend = (pid: number) => sql`select pg_terminate_backend(${pid}, 5000)`;
+
+test('what follows a connection that the server ended in the middle of an answer is answered for itself', async () => {
+  for (const rows of [1, 20_000]) {
+    const pid = await backendOf(single);
+    const cut = single`select pg_sleep(case when n = ${rows} then 30 else 0 end) from generate_series(1, 20000) n`;
+    const ended = expect(cut).rejects.toMatchObject(LOST);
+    await delay(200);
+    await endBackend(pid);
+    await ended;
+    expect([...(await single`select array[1, 2] as two`)]).toEqual([{ two: [1, 2] }]);
+  }
+}, 60_000);
+
+test('a transaction whose connection is lost does nothing more, also where another has it', async () => {
+  await sql`create table kept (by text)`;
+  let goOn = (): void => undefined;
+  const gone = new Promise<void>((resolve) => (goOn = resolve));
+  const late: PromiseSettledResult<unknown>[] = [];
+  let pid = 0;
+  const lost = single.begin(async (tx) => {
+    await tx`insert into kept (by) values ('lost')`;
+    pid = await backendOf(tx);
+    await gone;
+    late.push(...(await Promise.allSettled([tx`insert into kept (by) values ('lost, later')`, tx`commit`])));
+  });
+  const ended = expect(lost).rejects.toMatchObject(LOST);
+  await until('its transaction is under way', () => Promise.resolve(pid !== 0));
+  await endBackend(pid);
+  await ended;
+  await single.begin(async (tx) => {
+    await tx`insert into kept (by) values ('the next')`;
+    goOn();
+    await until('the lost one has tried', () => Promise.resolve(late.length > 0));
+    await tx`insert into kept (by) values ('the next, later')`;
+  });
+  expect(late).toMatchObject([{ reason: LOST }, { reason: LOST }]);
+  expect((await sql`select by from kept`).map(({ by }) => by as string)).toEqual([
+    'the next',
+    'the next, later',
+  ]);
+}, 60_000);
+
+test('what a transaction has still to send is refused when its connection is lost', async () => {
+  let all: Promise<PromiseSettledResult<unknown>[]> | undefined;
+  const lost = single.begin(async (tx) => {
+    const pid = await backendOf(tx);
+    // More than are sent before the first is answered: the last ones wait in the process.
+    all = Promise.allSettled(Array.from({ length: 300 }, () => tx`select pg_sleep(30)`));
+    await endBackend(pid);
+    await all;
+  });
+  await expect(lost).rejects.toMatchObject(LOST);
+  expect((await all!).every(({ status }) => status === 'rejected')).toBe(true);
+}, 60_000);
+
+test('a pool whose server has gone in the middle of a statement can be closed', async () => {
+  const closing = openDatabase(url, 1);
+  const pid = await backendOf(closing);
+  const cut = expect(closing`select pg_sleep(30)`).rejects.toMatchObject(LOST);
+  await delay(100);
+  await endBackend(pid);
+  await cut;
+  await closing.end();
+}, 30_000);
+
+test('the pool tells how its connections are used', async () => {
+  await single`select 1`;
+  const held = single`select pg_sleep(0.5)`.execute();
+  await until('it is under way', () => Promise.resolve(single.poolState().busy === 1));
+  expect(single.poolState()).toEqual({ max: 1, idle: 0, busy: 1, connecting: 0, waiting: 0 });
+  await held;
+  await until('it is answered', () => Promise.resolve(single.poolState().idle === 1));
+});
+
+// The driver asks each new connection for its array types before anything else.
+test('a connection whose first question is refused serves all the same', async () => {
+  const hurried = openDatabase(url, 1, undefined, { statementMs: 1 });
+  await sql`create table slow (n int)`;
+  try {
+    for (let round = 1; round <= 5; round++) {
+      const locked = sql.begin(async (tx) => {
+        await tx`lock table pg_catalog.pg_type in access exclusive mode`;
+        await delay(100);
+      });
+      await delay(30);
+      await expect(hurried`select 1`).rejects.toMatchObject({ code: '57014' });
+      await locked;
+    }
+  } finally {
+    await hurried.end({ timeout: 1 });
+  }
+}, 60_000);
