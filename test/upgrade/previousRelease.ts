@@ -1,8 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
@@ -74,7 +83,7 @@ const lockFile = z.object({
   ),
 });
 
-/** Uses the packages that are installed here where they are the very same, else installs what the release names. */
+/** Uses the packages that are installed here where they are the very same, corrected alike, else installs what the release names. */
 function install(folder: string): void {
   const { packages } = lockFile.parse(JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')));
   const same = Object.entries(packages).every(([path, { version, dev, optional }]) => {
@@ -84,13 +93,22 @@ function install(folder: string): void {
       path === '' || dev === true || installed === version || (optional === true && installed === undefined)
     );
   });
-  if (same) symlinkSync(join(PROJECT, 'node_modules'), join(folder, 'node_modules'));
+  if (same && isDeepStrictEqual(patchesOf(folder), patchesOf(PROJECT)))
+    symlinkSync(join(PROJECT, 'node_modules'), join(folder, 'node_modules'));
   else
     execFileSync('npm', ['ci', '--omit=dev', '--no-audit', '--no-fund'], {
       cwd: folder,
       timeout: NPM_PATIENCE_MS,
       stdio: ['ignore', 'ignore', 'inherit'],
     });
+}
+
+/** The corrections of packages that a release comes with, by file name. */
+function patchesOf(folder: string): Record<string, string> {
+  const patches = join(folder, 'patches');
+  if (!existsSync(patches)) return {};
+  const files = readdirSync(patches).filter((name) => name.endsWith('.patch'));
+  return Object.fromEntries(files.map((name) => [name, readFileSync(join(patches, name), 'utf8')]));
 }
 
 function installedVersion(path: string): string | undefined {
