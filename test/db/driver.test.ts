@@ -183,3 +183,12 @@ test('a connection whose first question is refused serves all the same', async (
     await hurried.end({ timeout: 1 });
   }
 }, 60_000);
+
+// Nothing here reserves a connection; it is the way to write to one that is closed.
+test('a reserved connection whose server has gone fails what it is given', async () => {
+  const pool = openDatabase(url, 1);
+  const reserved = await pool.reserve();
+  await endBackend(await backendOf(reserved));
+  for (let round = 1; round <= 3; round++) await expect(reserved`select 1`).rejects.toMatchObject(LOST);
+  await pool.end({ timeout: 1 });
+}, 30_000);

@@ -160,7 +160,7 @@ export const INCOMING_CHANGES: readonly Change[] = [
     only: 'is done once however often',
   },
   {
-    name: 'a later click is told as the first one',
+    name: 'a later click is outcome as the first one',
     file: 'db/links/clicks.ts',
     from: 'where l.logged = 1 and a.webhook_url is not null',
     to: 'where a.webhook_url is not null',

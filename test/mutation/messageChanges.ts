@@ -4,7 +4,7 @@ import type { Change } from './changes.ts';
 export const MESSAGE_CHANGES: readonly Change[] = [
   {
     name: 'a message is cut anew when it is submitted',
-    file: 'activities/submission.ts',
+    file: 'activities/submission/pieces.ts',
     from: 'cutAs(message, message.cut)',
     to: 'cutAs(message, null)',
     tests: ['test/operations/otherChannel.test.ts'],

@@ -12,8 +12,8 @@ export const MONEY_CHANGES: readonly Change[] = [
   {
     name: 'a message refused by its route is not refunded',
     file: 'db/messages/endings.ts',
-    from: 'refunded as (${refundOf(sql, sql`failed`)}), event as (${eventOf(sql, sql`failed`)}), told',
-    to: 'event as (${eventOf(sql, sql`failed`)}), told',
+    from: 'refunded as (${refundOf(sql, sql`failed`)}), event as (${eventOf(sql, sql`failed`)}), outcome',
+    to: 'event as (${eventOf(sql, sql`failed`)}), outcome',
     tests: ['test/db/refunds.test.ts'],
   },
   {

@@ -170,7 +170,7 @@ export const PROTOCOL_CHANGES: readonly Change[] = [
   {
     name: 'the simulated route hands over no replies',
     file: 'providers/simulator/provider.ts',
-    from: '() => store.handOverReplies(AT_ONCE, (replies) => handlers.onReplies(replies)),',
+    from: '() => store.handOverReplies(HANDED_A_TURN, (replies) => handlers.onReplies(replies)),',
     to: '() => Promise.resolve(0),',
     tests: ['test/admin/inbound.test.ts'],
     only: 'lists what belongs to nobody|puts an SMS on its way',

@@ -73,7 +73,7 @@ export const REQUEST_CHANGES: readonly Change[] = [
     only: 'in a list has the fields of a Message',
   },
   {
-    name: 'a database that is gone is told as 504 instead of 502',
+    name: 'a database that is gone is outcome as 504 instead of 502',
     file: 'operations/outages.ts',
     from: "return DATABASE_GONE.has(code) || code.startsWith('08') ? 'unavailable' : null;",
     to: "return DATABASE_GONE.has(code) || code.startsWith('08') ? 'timed_out' : null;",

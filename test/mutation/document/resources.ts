@@ -276,8 +276,8 @@ export const RESOURCE_CHANGES: readonly Change[] = [
   {
     name: 'a message that its route refuses tells nobody',
     file: 'db/messages/endings.ts',
-    from: 'event as (${eventOf(sql, sql`failed`)}), told as (',
-    to: 'event as (${eventOf(sql, sql`(select * from failed where false)`)}), told as (',
+    from: 'event as (${eventOf(sql, sql`failed`)}), outcome as (',
+    to: 'event as (${eventOf(sql, sql`(select * from failed where false)`)}), outcome as (',
     tests: ['test/api/specification.test.ts'],
     only: 'tell of sent, undelivered and failed',
   },
