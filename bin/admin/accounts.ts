@@ -2,10 +2,10 @@ import {
   type AccountPatch,
   listAccounts,
   listKeys,
-  listAllSenders,
+  listSenderDetails,
   listVerifiedNumbers,
-  type StaffAccount,
-} from '../../db/accounts/staffView.ts';
+  type AccountDetails,
+} from '../../db/accounts/staff.ts';
 import { listStatements } from '../../db/money/statements.ts';
 import { createAccount } from '../../operations/accounts/create.ts';
 import { findAccount } from '../../operations/accounts/find.ts';
@@ -50,7 +50,7 @@ const show = command({
     return {
       result: {
         ...account,
-        senders: await listAllSenders(sql, id),
+        senders: await listSenderDetails(sql, id),
         verified_numbers: await listVerifiedNumbers(sql, id),
         keys: (await listKeys(sql, id)).map(({ account_id: _, ...key }) => key),
         unpaid_statements: await listStatements(sql, id, true),
@@ -158,7 +158,7 @@ function parsed(json: string): unknown {
   }
 }
 
-function summary(account: StaffAccount): Record<string, unknown> {
+function summary(account: AccountDetails): Record<string, unknown> {
   const { id, name, status, mode, billing_mode, balance_grosze, credit_limit_grosze, test_credits } = account;
   const { price_per_part_grosze, rate_limit_per_minute, created_at } = account;
   return {

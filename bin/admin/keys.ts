@@ -1,4 +1,4 @@
-import { listKeys } from '../../db/accounts/staffView.ts';
+import { listKeys } from '../../db/accounts/staff.ts';
 import { findAccount } from '../../operations/accounts/find.ts';
 import { createKey, revokeKey } from '../../operations/accounts/keys.ts';
 import { command, optional, required, type Outcome, type Shown } from './command.ts';

@@ -1,4 +1,4 @@
-import { listVerifiedNumbers } from '../../db/accounts/staffView.ts';
+import { listVerifiedNumbers } from '../../db/accounts/staff.ts';
 import { findAccount } from '../../operations/accounts/find.ts';
 import { command, required, type Outcome, type Shown } from './command.ts';
 import { readNumber } from './msisdn.ts';

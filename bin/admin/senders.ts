@@ -1,4 +1,4 @@
-import { listAllSenders } from '../../db/accounts/staffView.ts';
+import { listSenderDetails } from '../../db/accounts/staff.ts';
 import { isSenderName } from '../../domain/senders.ts';
 import { findAccount } from '../../operations/accounts/find.ts';
 import { addSender, removeSender } from '../../operations/accounts/senders.ts';
@@ -37,7 +37,7 @@ const list = command({
   options: { account },
   async run(sql, values): Promise<Outcome> {
     const { id } = await findAccount(sql, values.account);
-    return { result: { data: await listAllSenders(sql, id) }, account: id };
+    return { result: { data: await listSenderDetails(sql, id) }, account: id };
   },
 });
 

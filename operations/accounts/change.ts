@@ -1,4 +1,4 @@
-import { type AccountPatch, type StaffAccount, updateAccount } from '../../db/accounts/staffView.ts';
+import { type AccountPatch, type AccountDetails, updateAccount } from '../../db/accounts/staff.ts';
 import type { Sql } from '../../db/connection.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { type CountryRates, normaliseCountryRates } from '../../domain/price.ts';
@@ -16,9 +16,9 @@ interface Input {
 
 /** An account after a change of its settings. */
 export interface ChangedAccount {
-  account: StaffAccount;
+  account: AccountDetails;
   /** The status, where it is another one now. */
-  status: StaffAccount['status'] | null;
+  status: AccountDetails['status'] | null;
 }
 
 /**
@@ -62,7 +62,7 @@ function readCountryRates(given: unknown): CountryRates {
   }
 }
 
-function difference(before: StaffAccount, patch: AccountPatch) {
+function difference(before: AccountDetails, patch: AccountPatch) {
   return Object.fromEntries(
     (Object.keys(patch) as (keyof AccountPatch)[]).map((column) => [
       column,

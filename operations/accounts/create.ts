@@ -1,4 +1,4 @@
-import { type AccountPatch, insertAccount, type StaffAccount } from '../../db/accounts/staffView.ts';
+import { type AccountPatch, insertAccount, type AccountDetails } from '../../db/accounts/staff.ts';
 import type { Sql } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { book } from '../../db/money/ledger.ts';
@@ -40,6 +40,6 @@ export const createAccount = recorded('accounts create', async (sql, { settings:
   const settings = { ...given, mode: given.mode ?? 'test' };
   const id = newId('cl');
   await openAccount(sql, { id, settings, balance });
-  const data: StaffAccount = await findAccount(sql, id);
+  const data: AccountDetails = await findAccount(sql, id);
   return { data, account: id, details: { settings, balance_grosze: balance } };
 });

@@ -1,5 +1,5 @@
 import { writeAudit } from '../../db/accounts/audit.ts';
-import { activateSender, updateAccount } from '../../db/accounts/staffView.ts';
+import { activateSender, updateAccount } from '../../db/accounts/staff.ts';
 import type { Database } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { claimFact } from '../../db/installation.ts';

@@ -1,19 +1,19 @@
-import { lockAccount, readAccount, type StaffAccount } from '../../db/accounts/staffView.ts';
+import { lockAccount, readAccount, type AccountDetails } from '../../db/accounts/staff.ts';
 import type { Sql } from '../../db/connection.ts';
 import { StaffRefused } from '../../domain/refusals.ts';
 
 /** Reads an account. @throws StaffRefused account_missing */
-export async function findAccount(sql: Sql, id: string): Promise<StaffAccount> {
+export async function findAccount(sql: Sql, id: string): Promise<AccountDetails> {
   return (await readAccount(sql, id)) ?? missing(id);
 }
 
 /** Reads an account and holds it until the transaction ends. @throws StaffRefused account_missing */
-export async function holdAccount(sql: Sql, id: string): Promise<StaffAccount> {
+export async function holdAccount(sql: Sql, id: string): Promise<AccountDetails> {
   return (await lockAccount(sql, id)) ?? missing(id);
 }
 
 /** As {@link holdAccount}. @throws StaffRefused also where it is closed for good */
-export async function holdOpenAccount(sql: Sql, id: string): Promise<StaffAccount> {
+export async function holdOpenAccount(sql: Sql, id: string): Promise<AccountDetails> {
   const account = await holdAccount(sql, id);
   if (account.status === 'closed') throw new StaffRefused({ reason: 'account_not_open', account: id });
   return account;

@@ -1,5 +1,5 @@
 import { type KeyMode, newApiKey } from '../../db/accounts/apiKeys.ts';
-import { insertKey, type StaffKey, revokeKey as storeRevocation } from '../../db/accounts/staffView.ts';
+import { insertKey, type KeyDetails, revokeKey as storeRevocation } from '../../db/accounts/staff.ts';
 import type { Sql } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { StaffRefused } from '../../domain/refusals.ts';
@@ -63,7 +63,7 @@ export const createKey = recorded('keys create', async (sql, input: CreateInput)
 
 /** Revokes a key at once; a second time changes nothing. @throws StaffRefused key_missing */
 export const revokeKey = recorded('keys revoke', async (sql, { key: id }: { key: string }) => {
-  const key: StaffKey | undefined = await storeRevocation(sql, id);
+  const key: KeyDetails | undefined = await storeRevocation(sql, id);
   if (key === undefined) throw new StaffRefused({ reason: 'key_missing', key: id });
   return { data: key, account: key.account_id, subject: key.id, details: { hint: key.hint } };
 });

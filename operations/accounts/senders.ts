@@ -1,4 +1,4 @@
-import { activateSender, deactivateSender } from '../../db/accounts/staffView.ts';
+import { activateSender, deactivateSender } from '../../db/accounts/staff.ts';
 import { StaffRefused } from '../../domain/refusals.ts';
 import { recorded } from '../staff.ts';
 import { holdAccount } from './find.ts';

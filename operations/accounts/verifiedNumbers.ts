@@ -2,7 +2,7 @@ import {
   deleteVerifiedNumber,
   insertVerifiedNumber,
   listVerifiedNumbers,
-} from '../../db/accounts/staffView.ts';
+} from '../../db/accounts/staff.ts';
 import { maskMsisdn } from '../../domain/msisdn.ts';
 import { StaffRefused } from '../../domain/refusals.ts';
 import { recorded } from '../staff.ts';

@@ -1,4 +1,4 @@
-import { type StaffAccount, updateAccount } from '../../db/accounts/staffView.ts';
+import { type AccountDetails, updateAccount } from '../../db/accounts/staff.ts';
 import type { Sql } from '../../db/connection.ts';
 import { book, readPayment } from '../../db/money/ledger.ts';
 import { MIN_TOP_UP_GROSZE, rateAfterTopUp } from '../../domain/price.ts';
@@ -16,7 +16,7 @@ interface Input {
 
 /** What came of a top-up: `booked` is false where this payment was booked before, and nothing changed. */
 export interface ToppedUp {
-  account: StaffAccount;
+  account: AccountDetails;
   booked: boolean;
 }
 

@@ -2,7 +2,7 @@ import { openAccount } from '../../operations/accounts/create.ts';
 import { ALL_SCOPES, issueKey } from '../../operations/accounts/keys.ts';
 import { openDatabase } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
-import { activateSender, updateAccount } from '../../db/accounts/staffView.ts';
+import { activateSender, updateAccount } from '../../db/accounts/staff.ts';
 
 // As much as the run can spend; the limit on requests is tested elsewhere and would only end it early.
 const BALANCE_GROSZE = 100_000_000;

@@ -20,7 +20,7 @@ export const PROTOCOL_CHANGES: readonly Change[] = [
   },
   {
     name: 'a key that the operator makes has all scopes, whatever was chosen',
-    file: 'db/accounts/staffView.ts',
+    file: 'db/accounts/staff.ts',
     from: '${key.mode}, ${key.scopes})`;',
     to: "${key.mode}, ${['send', 'read', 'manage']})`;",
     tests: ['test/admin/commands.test.ts'],

@@ -3,7 +3,7 @@ import type { AccountRow } from './accounts.ts';
 import type { Sql } from '../connection.ts';
 
 /** What staff see of an account: every setting, no secret. Money in grosze net. */
-export interface StaffAccount extends AccountRow {
+export interface AccountDetails extends AccountRow {
   created_at: Date;
   updated_at: Date;
 }
@@ -11,7 +11,7 @@ export interface StaffAccount extends AccountRow {
 /** The settings that staff change; balance and test credits move by ledger entries alone. */
 export type AccountPatch = Partial<
   Pick<
-    StaffAccount,
+    AccountDetails,
     | 'name'
     | 'status'
     | 'mode'
@@ -28,7 +28,7 @@ export type AccountPatch = Partial<
   >
 >;
 
-export interface StaffKey {
+export interface KeyDetails {
   id: string;
   account_id: string;
   hint: string;
@@ -39,7 +39,7 @@ export interface StaffKey {
   revoked_at: Date | null;
 }
 
-export interface OperatorSender {
+export interface SenderDetails {
   name: string;
   active: boolean;
   is_default: boolean;
@@ -73,7 +73,7 @@ const ACCOUNT_COLUMNS = [
   'inbound_prefix',
   'created_at',
   'updated_at',
-] as const satisfies (keyof StaffAccount)[];
+] as const satisfies (keyof AccountDetails)[];
 
 const KEY_COLUMNS = [
   'id',
@@ -84,7 +84,7 @@ const KEY_COLUMNS = [
   'created_at',
   'last_used_at',
   'revoked_at',
-] as const satisfies (keyof StaffKey)[];
+] as const satisfies (keyof KeyDetails)[];
 
 /** Makes an account with the schema's defaults for what is not given; its balance is zero until something is booked. */
 export async function insertAccount(
@@ -96,8 +96,8 @@ export async function insertAccount(
 }
 
 /** Reads an account, without a lock. */
-export async function readAccount(sql: Sql, id: string): Promise<StaffAccount | undefined> {
-  const [row] = await sql<StaffAccount[]>`
+export async function readAccount(sql: Sql, id: string): Promise<AccountDetails | undefined> {
+  const [row] = await sql<AccountDetails[]>`
     select ${sql([...ACCOUNT_COLUMNS])} from accounts where id = ${id}`;
   return row;
 }
@@ -106,15 +106,15 @@ export async function readAccount(sql: Sql, id: string): Promise<StaffAccount | 
  * Reads an account and locks it until the transaction ends, against other staff and against charges; new rows that
  * only refer to it are not held up.
  */
-export async function lockAccount(sql: Sql, id: string): Promise<StaffAccount | undefined> {
-  const [row] = await sql<StaffAccount[]>`
+export async function lockAccount(sql: Sql, id: string): Promise<AccountDetails | undefined> {
+  const [row] = await sql<AccountDetails[]>`
     select ${sql([...ACCOUNT_COLUMNS])} from accounts where id = ${id} for no key update`;
   return row;
 }
 
 /** All accounts, the oldest first. */
-export async function listAccounts(sql: Sql): Promise<StaffAccount[]> {
-  return [...(await sql<StaffAccount[]>`select ${sql([...ACCOUNT_COLUMNS])} from accounts order by id`)];
+export async function listAccounts(sql: Sql): Promise<AccountDetails[]> {
+  return [...(await sql<AccountDetails[]>`select ${sql([...ACCOUNT_COLUMNS])} from accounts order by id`)];
 }
 
 /** Changes the given settings and no other. */
@@ -145,17 +145,17 @@ export async function insertKey(
 }
 
 /** Revokes a key from this moment on; one revoked before keeps its time. Undefined: no such key. */
-export async function revokeKey(sql: Sql, id: string): Promise<StaffKey | undefined> {
-  const [row] = await sql<StaffKey[]>`
+export async function revokeKey(sql: Sql, id: string): Promise<KeyDetails | undefined> {
+  const [row] = await sql<KeyDetails[]>`
     update api_keys set revoked_at = coalesce(revoked_at, now()) where id = ${id}
     returning ${sql([...KEY_COLUMNS])}`;
   return row;
 }
 
 /** The keys of an account, revoked ones too, the oldest first. */
-export async function listKeys(sql: Sql, account: string): Promise<StaffKey[]> {
+export async function listKeys(sql: Sql, account: string): Promise<KeyDetails[]> {
   return [
-    ...(await sql<StaffKey[]>`
+    ...(await sql<KeyDetails[]>`
       select ${sql([...KEY_COLUMNS])} from api_keys where account_id = ${account} order by id`),
   ];
 }
@@ -178,9 +178,9 @@ export async function deactivateSender(sql: Sql, account: string, name: string):
 }
 
 /** The senders of an account, removed ones too, by name. */
-export async function listAllSenders(sql: Sql, account: string): Promise<OperatorSender[]> {
+export async function listSenderDetails(sql: Sql, account: string): Promise<SenderDetails[]> {
   return [
-    ...(await sql<OperatorSender[]>`
+    ...(await sql<SenderDetails[]>`
       select s.name, s.active, s.active and s.name is not distinct from a.sender_name as is_default, s.created_at
         from senders s join accounts a on a.id = s.account_id
        where s.account_id = ${account} order by s.name`),
