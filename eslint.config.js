@@ -7,8 +7,8 @@ const ROOMS = {
   db: ['concurrency', 'domain'],
   providers: ['concurrency', 'domain'],
   workflows: ['domain', 'activities'],
-  telemetry: ['concurrency', 'db', 'domain', 'workflows'],
-  operations: ['concurrency', 'db', 'domain', 'telemetry', 'workflows'],
+  telemetry: ['db', 'domain', 'workflows'],
+  operations: ['db', 'domain', 'providers', 'telemetry', 'workflows'],
   pipeline: ['concurrency', 'db', 'domain', 'providers', 'telemetry', 'workflows'],
   activities: [
     ...['concurrency', 'pipeline', 'providers', 'db', 'domain', 'operations', 'telemetry', 'workflows'],
@@ -22,6 +22,8 @@ ROOMS.bin = Object.keys(ROOMS);
 const ALL_ROOMS = [...Object.keys(ROOMS), ...NO_PRODUCT];
 // An operation is asked through any door: it knows neither HTTP nor a command line.
 const DOORS = '^(koa|@koa/|node:https?$|commander$)';
+// What staff ask of routes follows from what each kind declares. Which kinds there are, only the registry knows.
+const ONE_KIND = '^(\\.\\./)+providers/[^/]+/';
 const NO_IO = '^node:';
 const NO_IO_BUT_TIMERS = '^node:(?!timers)';
 const LARGE = '^(node:|zod$|postgres$)';
@@ -34,7 +36,10 @@ function arrowsOf(room) {
       message: `${room}/ may import ${ROOMS[room].join(', ') || 'none of the other rooms'}.`,
     },
   ];
-  if (room === 'operations') patterns.push({ regex: DOORS, message: 'Operations know no door.' });
+  if (room === 'operations') {
+    patterns.push({ regex: DOORS, message: 'Operations know no door.' });
+    patterns.push({ regex: ONE_KIND, message: 'Operations know provider kinds by their registry.' });
+  }
   if (room === 'domain') patterns.push({ regex: NO_IO, message: 'The domain knows no I/O.' });
   if (room === 'concurrency') patterns.push({ regex: NO_IO_BUT_TIMERS, message: 'Timers, and no I/O.' });
   if (room === 'workflows')

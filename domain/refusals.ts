@@ -1,4 +1,5 @@
 import type { QuotaName } from './quotas.ts';
+import type { RouteTraffic } from './routing.ts';
 
 /** Why what stands behind the service gave no answer: it is not there, or it took too long. */
 export type Outage = 'unavailable' | 'timed_out';
@@ -121,7 +122,7 @@ export class Refused extends RefusalError<Refusal> {
 /** Why something that our own staff asked for is not done: what names an account, a message or a day is their own input. */
 export type StaffRefusal =
   | { reason: 'account_missing' | 'account_not_open' | 'account_prepaid'; account: string }
-  | { reason: 'nothing_to_change' }
+  | { reason: 'nothing_to_change'; of: 'account' | 'route' }
   | { reason: 'sender_missing'; account: string }
   /** `fault` is what the domain says of the field. */
   | { reason: 'country_rates_unusable'; field: string; fault: string }
@@ -144,7 +145,7 @@ export type StaffRefusal =
   | { reason: 'message_answered_meanwhile' | 'message_undecidable'; message: string }
   /** Why it was not done to the only thing that is stuck; null: no worker answered in time. */
   | { reason: 'nothing_unstuck'; why: StaffRefusal | null }
-  | { reason: 'route_missing'; route: string }
+  | RouteRefusal
   | { reason: 'reply_too_long'; limit: number }
   /** `fault` is what the client of Temporal says. */
   | { reason: 'cancel_not_signalled' | 'decision_not_carried_out'; fault: string }
@@ -152,6 +153,32 @@ export type StaffRefusal =
   | { reason: 'previous_secret_missing'; account: string }
   | { reason: 'finding_missing'; finding: number }
   | { reason: 'secrets_key_unchanged' | 'stored_secret_unreadable' };
+
+/** Why something that staff asked for about routes is not done; nothing of credentials is in it. */
+export type RouteRefusal =
+  | {
+      reason:
+        | 'route_missing'
+        | 'route_exists'
+        | 'route_not_disabled'
+        | 'route_used'
+        | 'route_without_credentials'
+        | 'credentials_unreadable';
+      route: string;
+    }
+  | { reason: 'kind_unknown' | 'credentials_needless' | 'route_not_called' | 'secret_not_ours'; kind: string }
+  /** `setting` is null where the kind refuses all of them together; `fault` is what the kind says of it. */
+  | { reason: 'setting_missing'; kind: string; setting: string | null }
+  | { reason: 'setting_unusable'; kind: string; setting: string | null; fault: string | null }
+  | { reason: 'settings_not_storable' }
+  /** `secret` is what the kind calls it. */
+  | { reason: 'credentials_missing'; secret: string }
+  /** `field` is null where there are others than the kind's `fields`. */
+  | { reason: 'credentials_unusable'; kind: string; field: string | null; fields: readonly string[] }
+  /** `fault` is what the provider or the network says; `sessions` are those that running workers have open. */
+  | { reason: 'route_not_working'; route: string; fault: string; sessions: number }
+  | { reason: 'type_not_carried'; kind: string; type: RouteTraffic }
+  | { reason: 'rule_missing'; rule: number };
 
 /** As {@link Refused}, for what only staff can ask. */
 export class StaffRefused extends RefusalError<StaffRefusal> {

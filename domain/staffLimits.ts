@@ -8,3 +8,11 @@ export const MAX_RATE_LIMIT = 1_000_000;
 export const ACCOUNT_NAME_LENGTH = 100;
 /** Characters of the reason for a correction in the ledger. */
 export const NOTE_LENGTH = 500;
+/** Parts per second on a route. */
+export const MAX_PARTS_PER_SECOND = 100_000;
+/** Seconds without a session after which a route counts as broken: at most a day. */
+export const MAX_BROKEN_AFTER_S = 86_400;
+export const DEFAULT_BROKEN_AFTER_S = 10;
+/** The share of a rule among equal ones. */
+export const MAX_WEIGHT = 1_000_000;
+export const DEFAULT_WEIGHT = 100;

@@ -1,10 +1,10 @@
 import { listUnanswered, type UnansweredMessage } from '../../db/messages/unanswered.ts';
 import { StaffRefused } from '../../domain/refusals.ts';
 import { command, flag, optional, required, type Outcome, type Shown } from './command.ts';
+import { findRoute } from '../../operations/routes/find.ts';
 import type { Decided, DecidedOne } from '../../operations/support/decisions.ts';
 import { printable } from './printable.ts';
 import { leftInWords } from './refusals.ts';
-import { findRoute } from './routes/lookup.ts';
 import { messageId, messageIds, routeName, rows } from './values.ts';
 
 const DEFAULT_ROWS = 50;

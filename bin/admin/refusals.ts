@@ -31,7 +31,7 @@ function ofStaff(refusal: StaffRefusal): AdminError {
     case 'account_prepaid':
       return refused(`The account ${refusal.account} is prepaid; statements are for postpaid ones.`);
     case 'nothing_to_change':
-      return invalidArgument('accounts set', 'name at least one setting to change');
+      return invalidArgument(CHANGING[refusal.of], 'name at least one setting to change');
     case 'sender_missing':
       return notFound(`The account ${refusal.account} has no active sender of this name.`);
     case 'country_rates_unusable':
@@ -104,6 +104,50 @@ function ofStaff(refusal: StaffRefusal): AdminError {
       return notFound(`There is no finding ${refusal.finding}.`);
     case 'route_missing':
       return notFound(`There is no route ${refusal.route}.`);
+    case 'route_exists':
+      return refused(`There is already a route ${refusal.route}.`);
+    case 'route_not_disabled':
+      return refused(`Disable ${refusal.route} first, so that no message takes it meanwhile.`);
+    case 'route_used':
+      return refused(`Messages have gone through ${refusal.route}: it stays, disabled.`);
+    case 'route_not_called':
+      return refused(`A route of kind ${refusal.kind} is called by nobody.`);
+    case 'route_not_working':
+      return new AdminError('unavailable', notWorking(refusal));
+    case 'kind_unknown':
+      return refused(`This release does not know routes of kind ${printable(refusal.kind)}.`);
+    case 'setting_missing':
+      return invalidArgument('--settings', printable(`${refusal.setting ?? refusal.kind}: is missing`));
+    case 'setting_unusable':
+      return invalidArgument(
+        '--settings',
+        printable(`${refusal.setting ?? refusal.kind}: ${refusal.fault ?? 'cannot be used'}`),
+      );
+    case 'settings_not_storable':
+      return invalidArgument('--settings', 'broken characters are not allowed');
+    case 'credentials_needless':
+      return refused(`A route of kind ${refusal.kind} has no credentials.`);
+    case 'credentials_missing':
+      return invalidArgument('--credentials', `is missing: a file with the ${refusal.secret}, - or env:NAME`);
+    case 'credentials_unusable':
+      return invalidArgument(
+        '--credentials',
+        refusal.field === null
+          ? `${refusal.kind} knows ${refusal.fields.join(', ')} and nothing else`
+          : `${refusal.field} is missing or cannot be used`,
+      );
+    case 'route_without_credentials':
+      return refused(`The route ${refusal.route} has no credentials.`);
+    case 'credentials_unreadable':
+      return refused(
+        `The credentials of ${refusal.route} cannot be read with this secrets key; replace them with routes credentials.`,
+      );
+    case 'secret_not_ours':
+      return refused(`A route of kind ${refusal.kind} has no secret of our making.`);
+    case 'type_not_carried':
+      return invalidArgument('--type', `a route of kind ${refusal.kind} carries no ${refusal.type}`);
+    case 'rule_missing':
+      return notFound(`There is no rule ${refusal.rule}.`);
     case 'reply_too_long':
       return invalidArgument('--text', `at most ${refusal.limit} characters`);
     case 'secrets_key_unchanged':
@@ -112,6 +156,20 @@ function ofStaff(refusal: StaffRefusal): AdminError {
       return refused('A stored secret cannot be read with the key in use; nothing was changed.');
   }
 }
+
+function notWorking({
+  route,
+  fault,
+  sessions,
+}: Extract<StaffRefusal, { reason: 'route_not_working' }>): string {
+  const beside =
+    sessions === 0
+      ? ''
+      : `. Running workers have ${sessions} of its sessions open: the operator may allow no more beside them.`;
+  return `${route} does not work from here: ${printable(fault)}${beside}`;
+}
+
+const CHANGING = { account: 'accounts set', route: 'routes change' } as const;
 
 const RESENDS: Readonly<Record<ResendRefusal['reason'], string>> = {
   event_unknown: 'there is no such event',

@@ -29,7 +29,7 @@ export interface ChangedAccount {
 export const changeAccount = recorded('accounts set', async (sql, { account: id, changes }: Input) => {
   const before = await holdAccount(sql, id);
   const patch = await patchOf(sql, id, changes);
-  if (Object.keys(patch).length === 0) throw new StaffRefused({ reason: 'nothing_to_change' });
+  if (Object.keys(patch).length === 0) throw new StaffRefused({ reason: 'nothing_to_change', of: 'account' });
   await updateAccount(sql, id, patch);
   const { status = before.status } = patch;
   const data: ChangedAccount = {

@@ -1,9 +1,9 @@
 import { readStuck, type StuckFilter, type StuckKind, type StuckThing } from '../../db/messages/stuck.ts';
-import { readRoute } from '../../db/routes/routes.ts';
 import type { Sql } from '../../db/connection.ts';
 import { type ResendRefusal, type StaffRefusal, StaffRefused } from '../../domain/refusals.ts';
 import { findAccount } from '../accounts/find.ts';
 import { cancelToTheLast } from '../cancel.ts';
+import { findRoute } from '../routes/find.ts';
 import { recordedAfter, type StaffServices } from '../staff.ts';
 import { resendAll } from '../webhooks/resend.ts';
 import { decide, isOfThisOne } from './decisions.ts';
@@ -68,9 +68,7 @@ function reasonOf({ id, why }: LeftStuck): { id: string; reason: string } {
 
 async function requireThere(sql: Sql, { account, route }: Input['filter']): Promise<void> {
   if (account !== undefined) await findAccount(sql, account);
-  if (route !== undefined && (await readRoute(sql, route)) === undefined) {
-    throw new StaffRefused({ reason: 'route_missing', route });
-  }
+  if (route !== undefined) await findRoute(sql, route);
 }
 
 /** One after the other; what could not be done is answered, and the rest goes on, unless nothing answers any more. */

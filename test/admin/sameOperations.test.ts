@@ -4,10 +4,9 @@ import { ALL_COMMANDS } from '../../bin/admin/commands.ts';
 import { callsOf, filesUnder, reachedFrom, textOf } from './reached.ts';
 
 /**
- * How a command or an endpoint is answered: by these operations (`file#name` in `operations/`), by reading alone, or by a
- * change of its own that no other door has.
+ * How a command or an endpoint is answered: by these operations (`file#name` in `operations/`), or by reading alone.
  */
-type Answered = readonly string[] | 'reads' | 'here';
+type Answered = readonly string[] | 'reads';
 
 const COMMANDS: Readonly<Record<string, Answered>> = {
   'accounts create': ['accounts/create#createAccount'],
@@ -39,19 +38,19 @@ const COMMANDS: Readonly<Record<string, Answered>> = {
   'inbound keywords': 'reads',
   'routes list': 'reads',
   'routes show': 'reads',
-  'routes add': 'here',
-  'routes change': 'here',
-  'routes credentials': 'here',
-  'routes remove': 'here',
-  'routes enable': 'here',
-  'routes drain': 'here',
-  'routes disable': 'here',
-  'routes callbacks': 'here',
-  'routes test': 'here',
-  'routes rules add': 'here',
-  'routes rules remove': 'here',
+  'routes add': ['routes/add#addRoute'],
+  'routes change': ['routes/change#changeRoute'],
+  'routes credentials': ['routes/credentials#replaceCredentials'],
+  'routes remove': ['routes/remove#removeRoute'],
+  'routes enable': ['routes/states#enableRoute'],
+  'routes drain': ['routes/states#drainRoute'],
+  'routes disable': ['routes/states#disableRoute'],
+  'routes callbacks': ['routes/callbacks#handOutCallbacks'],
+  'routes test': ['routes/trial#tryRoute'],
+  'routes rules add': ['routes/rules#addRule'],
+  'routes rules remove': ['routes/rules#removeRule'],
   'routes rules list': 'reads',
-  'routes which': 'reads',
+  'routes which': ['routes/which#whichRoutes'],
   'messages show': 'reads',
   'messages unanswered': 'reads',
   'messages resubmit': ['support/decisions#resubmit', 'support/decisions#resubmitAll'],
@@ -130,6 +129,7 @@ const BOTH: Readonly<Record<string, { commands: readonly string[]; endpoints: re
 const AIDS = [
   /^accounts\/find#/,
   /^accounts\/quotas#keptOf$/,
+  /^routes\/(find|settings|uses)#/,
   /^support\/(workflow|workflowStates|stuckWorkflows)#/,
   /^(outages|pace|quotas|staff)#/,
   /^webhooks\/startResend#/,

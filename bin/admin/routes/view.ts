@@ -1,13 +1,14 @@
 import { readOverview, type RouteOverview, type RouteWorker } from '../../../db/routes/routeOverview.ts';
 import { readRouteRules, type Route } from '../../../db/routes/routes.ts';
+import { StaffRefused } from '../../../domain/refusals.ts';
+import { findRoute, kindOf, plainRoute } from '../../../operations/routes/find.ts';
+import { checkedSettings, storedSettings } from '../../../operations/routes/settings.ts';
+import { simulatedUseNow } from '../../../operations/routes/uses.ts';
 import { command, flag, required, type Outcome } from '../command.ts';
-import { AdminError } from '../problems.ts';
 import { printable } from '../printable.ts';
-import { checkSettings, kindOfRoute } from './kinds.ts';
-import { findRoute, plainSettings, remark, summary } from './lookup.ts';
-import { ruleRecord } from './rules.ts';
-import { simulatorRemark } from './use.ts';
+import { inWords } from '../refusals.ts';
 import { routeName } from '../values.ts';
+import { remark, ruleRecord, simulatorRemark, summary } from './shown.ts';
 
 /** What tells at a glance how the routes are, within the width of a terminal. */
 const NARROW = [
@@ -24,7 +25,7 @@ const list = command({
     return {
       result: { data: routes.map(line) },
       ...(wide ? {} : { columns: NARROW }),
-      ...remark([await simulatorRemark(sql)]),
+      ...remark([simulatorRemark(await simulatedUseNow(sql))]),
     };
   },
 });
@@ -41,7 +42,7 @@ const show = command({
     const { settings, problem } = effectiveSettings(route);
     return {
       result: {
-        ...summary({ ...route, settings }),
+        ...summary({ ...plainRoute(route), settings }),
         ...(seen === undefined ? {} : health(seen)),
         rules: rules.map(ruleRecord),
         workers: (seen?.workers ?? []).map(workerRecord),
@@ -103,12 +104,12 @@ function workerRecord(worker: RouteWorker): Record<string, unknown> {
 // A release that allows less than an earlier one must not hide what is stored.
 function effectiveSettings(route: Route): { settings: unknown; problem: string } {
   try {
-    return { settings: checkSettings(kindOfRoute(route), plainSettings(route)), problem: '' };
+    return { settings: checkedSettings(kindOf(route), storedSettings(route)), problem: '' };
   } catch (error) {
-    if (!(error instanceof AdminError)) throw error;
+    if (!(error instanceof StaffRefused)) throw error;
     return {
       settings: route.settings,
-      problem: `The route cannot be opened: ${error.message.replace(/\.$/, '')}.`,
+      problem: `The route cannot be opened: ${inWords(error).message.replace(/\.$/, '')}.`,
     };
   }
 }

@@ -8,6 +8,7 @@ import {
   type StuckThing,
 } from '../../../db/messages/stuck.ts';
 import { findAccount } from '../../../operations/accounts/find.ts';
+import { findRoute } from '../../../operations/routes/find.ts';
 import {
   type Kind,
   KINDS,
@@ -20,7 +21,6 @@ import type { WorkflowState } from '../../../operations/support/workflowStates.t
 import { command, optional, required, yes, type Outcome, type Shown } from '../command.ts';
 import { printable } from '../printable.ts';
 import { leftInWords } from '../refusals.ts';
-import { findRoute } from '../routes/lookup.ts';
 import type { Tools } from '../tools.ts';
 import { accountId, oneOf, routeName, rows, wholeNumber } from '../values.ts';
 
