@@ -498,7 +498,7 @@ create table lookup_answers (
 -- Money
 
 -- Every movement of an account's money. An entry names its subject, so that a product needs no column of its own. In place of a
--- foreign key, post_ledger_entries asks for the subject of a charge or refund, and keep_subject keeps it from being deleted.
+-- foreign key, post_ledger_entries asks for the subject of a charge, refund or payment, and keep_subject keeps it from being deleted.
 create table ledger_entries (
   id bigint generated always as identity primary key,
   account_id text collate "C" not null references accounts,
@@ -511,9 +511,11 @@ create table ledger_entries (
   note text,
   created_at timestamptz not null default now(),
   check ((subject_kind is null) = (subject_id is null)),
-  check (kind not in ('charge', 'refund') or subject_id is not null)
+  check (kind not in ('charge', 'refund') or subject_id is not null),
+  -- A payment pays a statement, and nothing else is booked about one.
+  check ((kind = 'payment') = (subject_kind is not distinct from 'statement'))
 );
--- One charge and one refund of each subject, whoever books them and however often.
+-- One charge and one refund of each message or look-up, one payment of each statement, whoever books them and however often.
 create unique index ledger_once_per_subject on ledger_entries (subject_id, kind) where subject_id is not null;
 -- A payment that is booked again is booked once.
 create unique index ledger_once_per_payment on ledger_entries (account_id, reference) where reference is not null;
@@ -528,12 +530,14 @@ create function post_ledger_entries() returns trigger language plpgsql set enabl
 begin
   if exists (
     select from posted p
-     where p.kind in ('charge', 'refund') and not exists (
+     where p.kind in ('charge', 'refund', 'payment') and not exists (
        select from messages m where p.subject_kind = 'message' and m.id = p.subject_id and m.account_id = p.account_id
        union all
-       select from number_lookups l where p.subject_kind = 'lookup' and l.id = p.subject_id and l.account_id = p.account_id)
+       select from number_lookups l where p.subject_kind = 'lookup' and l.id = p.subject_id and l.account_id = p.account_id
+       union all
+       select from statements s where p.subject_kind = 'statement' and s.id = p.subject_id and s.account_id = p.account_id)
   ) then
-    raise exception 'a charge or refund has no subject of its account' using errcode = 'foreign_key_violation';
+    raise exception 'a charge, refund or payment has no subject of its account' using errcode = 'foreign_key_violation';
   end if;
   update accounts a
      set balance_grosze = a.balance_grosze + s.amount, test_credits = a.test_credits + s.credits
@@ -595,6 +599,7 @@ create table statements (
   unique (account_id, month)
 );
 create index statements_unpaid on statements (account_id, due_at) where paid_at is null;
+create trigger statements_kept before delete on statements for each row execute function keep_subject();
 
 -- Of each account, the sums of its ledger up to an entry: the next check adds only what came after it.
 create table ledger_checks (

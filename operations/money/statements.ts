@@ -57,7 +57,7 @@ export const payStatement = recorded('statements pay', async (sql, { statement }
   const paid = await markStatementPaid(sql, statement);
   if (paid === undefined) throw new StaffRefused({ reason: 'statement_paid', statement });
   const { id, account_id: account, amount_grosze: grosze } = paid;
-  await book(sql, { account, kind: 'payment', grosze, subject: { kind: 'statement', id }, note: id });
+  await book(sql, { account, kind: 'payment', grosze, subject: { kind: 'statement', id } });
   const { balance_grosze: balanceGrosze } = await findAccount(sql, account);
   return {
     data: { statement: paid, balanceGrosze },

@@ -233,7 +233,7 @@ describe('statements', () => {
     expect(await show(id)).toMatchObject({ balance_grosze: 0, unpaid_statements: [] });
     const [payment] = listIn(await ok('ledger', '--account', id), 'entries');
     expect(payment).toMatchObject({
-      ...{ kind: 'payment', amount_grosze: 300, note: statement },
+      ...{ kind: 'payment', amount_grosze: 300, note: null },
       ...{ subject_kind: 'statement', subject_id: statement },
     });
   });

@@ -118,6 +118,31 @@ describe('the ledger', () => {
     await expect(sql`delete from messages where id = ${id}`).rejects.toMatchObject({ code: '23503' });
   });
 
+  test('names for a payment a statement of the account, pays it once, and keeps it', async () => {
+    const id = newId('st');
+    await sql`
+      insert into statements (id, account_id, month, amount_grosze, due_at)
+      values (${id}, ${account}, '2026-05-01', 300, now())`;
+    const pay = (of: string, kind: string | null = 'statement', subject: string | null = id) => sql`
+      insert into ledger_entries (account_id, kind, amount_grosze, subject_kind, subject_id)
+      values (${of}, 'payment', 300, ${kind}, ${subject})`;
+    const other = newId('cl');
+    await sql`insert into accounts (id, name) values (${other}, 'Other')`;
+    await expect(pay(other)).rejects.toMatchObject({ code: '23503' });
+    await expect(pay(account, 'statement', newId('st'))).rejects.toMatchObject({ code: '23503' });
+    await expect(pay(account, null, null)).rejects.toMatchObject({ code: '23514' });
+    await expect(pay(account, 'message', await messageIn('queued'))).rejects.toMatchObject({ code: '23514' });
+    await expect(
+      sql`
+        insert into ledger_entries (account_id, kind, amount_grosze, subject_kind, subject_id)
+        values (${account}, 'charge', -300, 'statement', ${id})`,
+    ).rejects.toMatchObject({ code: '23514' });
+    const tries = await Promise.allSettled([pay(account), pay(account)]);
+    expect(tries.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    await expect(pay(account)).rejects.toMatchObject({ code: '23505' });
+    await expect(sql`delete from statements where id = ${id}`).rejects.toMatchObject({ code: '23503' });
+  });
+
   test('refuses a charge that the balance does not cover, and moves nothing', async () => {
     const [before] = await sql`select balance_grosze from accounts where id = ${account}`;
     const id = await messageIn('queued');
