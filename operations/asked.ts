@@ -11,8 +11,8 @@ export interface Services {
   /** Shared out fairly among the accounts that ask: whatever one keeps under way, others find a connection. */
   sql: Database;
   temporal: Client;
-  charges: ChargeListener;
-  /** The routes to the providers, as known within the last second. */
+  charges: ChargeNews;
+  /** The routes to the network operators, as known within the last second. */
   routing: () => Promise<Routing>;
   settings: { DEFAULT_SENDER: string; WEBHOOK_ALLOW_PRIVATE: boolean };
   /** The installation's secrets key, 32 bytes. */

@@ -54,7 +54,7 @@ export async function requireUsable(
   }
 }
 
-/** Words that unsubscribe are nobody's; everyday words need staff's consent. */
+/** Words that unsubscribe are nobody's; everyday words need the consent of staff. */
 function refuseGuarded(keyword: string, allowed: boolean): void {
   const guard = guardOf(keyword);
   if (guard === 'opt_out') throw unavailable('prefix_reserved');

@@ -7,7 +7,7 @@ const DEFAULT_ROWS = 50;
 
 const audit = command({
   name: 'audit',
-  about: 'Shows what operators did, and what accounts changed through the API, newest first.',
+  about: 'Shows what staff did, and what accounts changed through the API, newest first.',
   options: {
     account: optional('ID', 'only on this account', accountId),
     limit: optional('N', `records shown; default: ${DEFAULT_ROWS}`, rows),

@@ -21,7 +21,7 @@ export interface Surroundings {
 }
 
 /**
- * Runs one line of the operator's command line.
+ * Runs one line of the command line of staff.
  *
  * An answer goes to stdout, with `--json` (anywhere on the line) as exactly one JSON object. What cannot be done is one
  * sentence on stderr, with `--json` `{"error":{"code","message"}}`, and nothing on stdout; codes: invalid_argument,
@@ -75,7 +75,7 @@ const GROUPS: Record<string, string> = {
 type Perform = (command: AnyCommand, values: Record<string, unknown>) => Promise<void>;
 
 function buildProgram(perform: Perform): Command {
-  const program = branch(new Command('admin'), "The operator's command line of goniec.");
+  const program = branch(new Command('admin'), 'The command line of goniec, for its staff.');
   for (const spec of ALL_COMMANDS) {
     const words = spec.name.split(' ');
     const parent = words.slice(0, -1).reduce(childOf, program);

@@ -1,8 +1,4 @@
-import {
-  deleteVerifiedNumber,
-  insertVerifiedNumber,
-  listVerifiedNumbers,
-} from '../../db/accounts/staff.ts';
+import { deleteVerifiedNumber, insertVerifiedNumber, listVerifiedNumbers } from '../../db/accounts/staff.ts';
 import { maskMsisdn } from '../../domain/msisdn.ts';
 import { StaffRefused } from '../../domain/refusals.ts';
 import { recorded } from '../staff.ts';

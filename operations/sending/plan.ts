@@ -139,9 +139,9 @@ function perPart(channel: Channel, msisdn: string, priority: boolean, terms: Sen
 }
 
 // The installation's default sender is everybody's; any other has to be active on the account's own list.
-function senderOf(asked: string | undefined, terms: SendTerms, operatorDefault: string): string {
+function senderOf(asked: string | undefined, terms: SendTerms, installationDefault: string): string {
   if (terms.sender !== null) return terms.sender;
-  if (asked === undefined || asked === operatorDefault) return operatorDefault;
+  if (asked === undefined || asked === installationDefault) return installationDefault;
   throw new Refused({ reason: 'sender_inactive', sender: asked }, 'from');
 }
 
