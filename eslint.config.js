@@ -7,8 +7,8 @@ const ROOMS = {
   db: ['concurrency', 'domain'],
   providers: ['concurrency', 'domain'],
   workflows: ['domain', 'activities'],
-  telemetry: ['db', 'domain', 'workflows'],
-  operations: ['db', 'domain', 'providers', 'telemetry', 'workflows'],
+  telemetry: ['concurrency', 'db', 'domain', 'workflows'],
+  operations: ['concurrency', 'db', 'domain', 'providers', 'telemetry', 'workflows'],
   pipeline: ['concurrency', 'db', 'domain', 'providers', 'telemetry', 'workflows'],
   activities: [
     ...['concurrency', 'pipeline', 'providers', 'db', 'domain', 'operations', 'telemetry', 'workflows'],

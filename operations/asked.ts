@@ -11,7 +11,7 @@ export interface Services {
   /** Shared out fairly among the accounts that ask: whatever one keeps under way, others find a connection. */
   sql: Database;
   temporal: Client;
-  charges: ChargeNews;
+  charges: ChargeListener;
   /** The routes to the network operators, as known within the last second. */
   routing: () => Promise<Routing>;
   settings: { DEFAULT_SENDER: string; WEBHOOK_ALLOW_PRIVATE: boolean };
