@@ -58,7 +58,9 @@ export const listBlacklist = endpoint({
   method: 'GET',
   path: '/v1/blacklist',
   scope: 'read',
+  id: 'listBlacklist',
   summary: 'Lists the blacklisted numbers, sorted by number.',
+  description: 'Entries in force, sorted by number. `next_cursor` is the last number of the page.',
   query: z.strictObject({ limit: pageSize, cursor: cursor.optional() }),
   responses: {
     200: z.strictObject({ data: z.array(blacklistEntrySchema), next_cursor: z.string().nullable() }),
@@ -75,9 +77,13 @@ export const extendBlacklist = endpoint({
   method: 'POST',
   path: '/v1/blacklist',
   scope: 'manage',
+  id: 'addToBlacklist',
   summary: 'Puts numbers on the blacklist; entries that are there get the new reason and end.',
+  description:
+    'Puts one number (`msisdn`) or up to 1000 (`msisdns`) on the blacklist. An entry that exists takes the new reason and end. Malformed numbers of an array are listed in `invalid` and do not stop the rest.',
   refusals: ['instant_past', 'quota_reached'],
   body: addition,
+  example: { msisdns: ['+48500100200', '500100201'], reason: 'reklamacja' },
   responses: {
     201: z.strictObject({
       added: z.int().nonnegative(),
@@ -101,7 +107,10 @@ export const shortenBlacklist = endpoint({
   method: 'DELETE',
   path: '/v1/blacklist/:msisdn',
   scope: 'manage',
+  id: 'removeFromBlacklist',
   summary: 'Takes a number off the blacklist.',
+  description: 'Takes a number off the blacklist.',
+  statusTexts: { 404: 'The number is not listed.' },
   refusals: ['number_malformed', 'polish_number_too_long', 'number_not_listed'],
   params: z.strictObject({ msisdn: z.string().meta(PHONE_NUMBER) }),
   responses: { 200: z.strictObject({ removed: z.string() }) },

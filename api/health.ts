@@ -22,7 +22,10 @@ export const getHealth = endpoint({
   method: 'GET',
   path: '/v1/health',
   scope: null,
+  id: 'getHealth',
   summary: 'Tells whether the service works.',
+  description: 'For load balancers. Needs no key and is not counted.',
+  statusTexts: { 503: 'Something that the service needs does not answer.' },
   responses: {
     200: z.strictObject({ status: z.literal('ok'), service: z.string(), version: z.string() }),
     503: z.strictObject({

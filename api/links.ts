@@ -20,7 +20,9 @@ export const listLinks = endpoint({
   method: 'GET',
   path: '/v1/links',
   scope: 'read',
+  id: 'listLinks',
   summary: 'Lists tracked links, newest first, with totals of the page.',
+  description: 'Tracked links, newest first; `totals` sum up the page.',
   query: z.strictObject({
     message_id: z.string().optional(),
     clicked: queryBoolean.optional(),
@@ -70,7 +72,9 @@ export const getLink = endpoint({
   method: 'GET',
   path: '/v1/links/:token',
   scope: 'read',
+  id: 'getLink',
   summary: 'Shows one tracked link and its latest clicks.',
+  description: 'One tracked link, with up to 50 of its latest clicks.',
   refusals: ['link_unknown'],
   params: z.strictObject({ token: z.string().refine(isLinkToken).meta({ pattern: TOKEN_PATTERN }) }),
   responses: {

@@ -11,7 +11,17 @@ export const lookUpNumber = endpoint({
   method: 'GET',
   path: '/v1/numbers/:msisdn/lookup',
   scope: 'send',
+  id: 'lookUpNumber',
   summary: 'Looks a number up in its network (HLR) without sending a message.',
+  description:
+    'Asks the network about a number without sending to it. Costs `price_per_hlr_grosze` of the account; a number asked about within the last 24 hours is answered from what was found then, at no cost.',
+  statusTexts: {
+    400: 'The number is malformed.',
+    402: 'The balance is too low, or a monthly statement is overdue.',
+    403: 'The key lacks the scope, the account is suspended or closed, or a test account asks about a number that is not verified (`param: msisdn`).',
+    502: 'The network answered with an error; nothing was charged.',
+    504: 'The network did not answer in time; nothing was charged.',
+  },
   refusals: [
     'number_malformed',
     'polish_number_too_long',

@@ -7,7 +7,9 @@ export const listSenders = endpoint({
   method: 'GET',
   path: '/v1/senders',
   scope: 'read',
+  id: 'listSenders',
   summary: 'Lists the active sender names.',
+  description: 'Active sender names; `current` is the one used when a send names none.',
   responses: {
     200: z.strictObject({
       data: z.array(z.strictObject({ name: z.string(), is_default: z.boolean() })),

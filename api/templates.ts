@@ -33,7 +33,9 @@ export const listTemplates = endpoint({
   method: 'GET',
   path: '/v1/templates',
   scope: 'read',
+  id: 'listTemplates',
   summary: 'Lists the message templates by name.',
+  description: 'All templates, sorted by name.',
   responses: { 200: z.strictObject({ data: z.array(templateSchema) }) },
   async handle({ services, caller, pace }) {
     const templates = await readTemplates(services.sql, caller.accountId);
@@ -46,7 +48,9 @@ export const createTemplate = endpoint({
   method: 'POST',
   path: '/v1/templates',
   scope: 'manage',
+  id: 'createTemplate',
   summary: 'Creates a message template.',
+  description: 'Keeps a text with `{{key}}` placeholders. Keys are letters, digits and underscores.',
   refusals: ['placeholder_malformed', 'link_malformed', 'template_subject', 'quota_reached'],
   body: z.strictObject({
     name,
@@ -54,6 +58,7 @@ export const createTemplate = endpoint({
     type: omissibleWithDefault(type, 'sms'),
     subject: subject.default(null),
   }),
+  example: { name: 'Przypomnienie', body: 'Dzień dobry {{imie}}, termin: {{termin}}.' },
   bodyLimit: REQUEST_LIMIT,
   responses: { 201: templateSchema },
   async handle(call) {
@@ -67,7 +72,9 @@ export const getTemplate = endpoint({
   method: 'GET',
   path: '/v1/templates/:id',
   scope: 'read',
+  id: 'getTemplate',
   summary: 'Shows one message template.',
+  description: 'One template.',
   refusals: ['template_unknown'],
   params: byId,
   responses: { 200: templateSchema },
@@ -83,7 +90,9 @@ export const changeTemplate = endpoint({
   method: 'PATCH',
   path: '/v1/templates/:id',
   scope: 'manage',
+  id: 'changeTemplate',
   summary: 'Changes a message template.',
+  description: 'Changes the fields given, at least one.',
   refusals: [
     'template_unknown',
     'template_empty',
@@ -99,6 +108,7 @@ export const changeTemplate = endpoint({
     type: omissible(type),
     subject: subject.optional(),
   }),
+  example: { name: 'Przypomnienie o wizycie' },
   bodyLimit: REQUEST_LIMIT,
   responses: { 200: templateSchema },
   async handle(call) {
@@ -113,7 +123,9 @@ export const deleteTemplate = endpoint({
   method: 'DELETE',
   path: '/v1/templates/:id',
   scope: 'manage',
+  id: 'deleteTemplate',
   summary: 'Deletes a message template; messages sent with it remain.',
+  description: 'Removes a template; messages already sent remain.',
   refusals: ['template_unknown'],
   params: byId,
   responses: { 200: z.strictObject({ deleted: z.string() }) },

@@ -25,7 +25,9 @@ export const getAccount = endpoint({
   method: 'GET',
   path: '/v1/account',
   scope: 'read',
+  id: 'getAccount',
   summary: 'Shows the account: balance, prices, settings.',
+  description: 'Balance, prices, settings, and the scopes of the key that asks.',
   responses: { 200: accountSchema },
   async handle({ services, caller }) {
     const account = await readAccount(services.sql, caller.accountId);
@@ -47,7 +49,13 @@ export const changeAccount = endpoint({
   method: 'PATCH',
   path: '/v1/account',
   scope: 'manage',
+  id: 'changeAccount',
   summary: 'Changes the default sender, the sending hours or the inbound keyword.',
+  description: 'Changes the settings given, at least one. Answers the id and what was changed.',
+  statusTexts: {
+    409: 'The keyword is taken by another account.',
+    422: '`sender_name` is not an active sender of the account.',
+  },
   refusals: [
     'settings_empty',
     'sender_inactive',
@@ -58,6 +66,7 @@ export const changeAccount = endpoint({
     'prefix_taken',
   ],
   body: z.strictObject(settings).meta({ minProperties: 1 }),
+  example: { send_window: '08:00-20:00' },
   responses: {
     200: z.strictObject({
       id: z.string(),

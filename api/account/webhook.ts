@@ -11,12 +11,16 @@ export const changeWebhook = endpoint({
   method: 'PUT',
   path: '/v1/account/webhook',
   scope: 'manage',
+  id: 'setWebhook',
   summary: "Sets the webhook's address and shows its secret.",
+  description:
+    'Sets the address that events are posted to, or turns webhooks off with null, and answers the secret they are signed with.',
   refusals: ['url_malformed', 'url_scheme', 'url_credentials', 'url_fragment', 'url_port', 'url_private'],
   body: z.strictObject({
     url: plainText.min(1).max(URL_MAX).meta({ format: 'uri' }).nullable(),
     rotate_secret: omissible(z.boolean()),
   }),
+  example: { url: 'https://example.com/sms' },
   responses: {
     200: z.strictObject({
       webhook_url: z.string().nullable(),

@@ -17,7 +17,10 @@ export const listDeliveries = endpoint({
   method: 'GET',
   path: '/v1/account/webhook/deliveries',
   scope: 'read',
+  id: 'listWebhookDeliveries',
   summary: 'Lists webhook events with their delivery attempts, newest first.',
+  description:
+    'Events for the webhook of the account, newest first, each with its attempts. `exhausted`: none of them was taken.',
   query: z.strictObject({
     state: z.enum(DELIVERY_STATES).optional(),
     type: z.enum(WEBHOOK_EVENT_TYPES).optional(),
@@ -51,7 +54,14 @@ export const resendDelivery = endpoint({
   method: 'POST',
   path: '/v1/account/webhook/deliveries/:id/resend',
   scope: 'manage',
+  id: 'resendWebhookDelivery',
   summary: 'Delivers a webhook event again.',
+  description:
+    'Delivers an event again: the same id and body, a fresh `t` and signature, three attempts more at the present address. An event can be delivered again ten times; twenty events of an account at the same time.',
+  statusTexts: {
+    409: 'The event is being delivered, was delivered again ten times already, or the account has no webhook.',
+    429: 'Too many requests, or twenty events are being delivered again. `Retry-After` tells when to come back.',
+  },
   refusals: ['event_unknown', 'webhook_missing', 'event_pending', 'resends_used_up', 'resends_at_once'],
   params: z.strictObject({ id: z.string().meta({ pattern: idPattern('evt').source }) }),
   responses: { 202: webhookDeliverySchema },

@@ -43,7 +43,11 @@ export const listContacts = endpoint({
   method: 'GET',
   path: '/v1/contacts',
   scope: 'read',
+  id: 'listContacts',
   summary: 'Lists or searches contacts.',
+  description:
+    'Contacts sorted by id; `next_cursor` is the last id of the page. With `Accept: text/csv` all of them as a table.',
+  statusTexts: { 404: 'The group is unknown.' },
   refusals: ['group_unknown', 'csv_columns_too_many'],
   query: z.strictObject({
     q: search.optional(),

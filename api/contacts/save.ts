@@ -37,7 +37,11 @@ export const saveContacts = endpoint({
   method: 'POST',
   path: '/v1/contacts',
   scope: 'manage',
+  id: 'saveContacts',
   summary: 'Creates or updates contacts by number.',
+  description:
+    'Creates contacts or updates those whose number is known: given fields overwrite, omitted ones stay, `groups` replaces the memberships. One object is answered with the Contact; an array with counts, its bad elements listed in `invalid`. Takes `text/csv` as an array.',
+  statusTexts: { 404: 'A group id is unknown.' },
   refusals: [
     'group_unknown',
     'fields_too_many',
@@ -50,6 +54,12 @@ export const saveContacts = endpoint({
     'field_key_reserved',
   ],
   body: oneOrMany,
+  example: {
+    msisdn: '+48500100200',
+    first_name: 'Anna',
+    fields: { miasto: 'Kraków' },
+    groups: ['Klienci'],
+  },
   bodyLimit: REQUEST_LIMIT,
   parseCsv: readContactsCsv,
   responses: {

@@ -14,7 +14,9 @@ export const getContact = endpoint({
   method: 'GET',
   path: '/v1/contacts/:id',
   scope: 'read',
+  id: 'getContact',
   summary: 'Shows one contact.',
+  description: 'One contact.',
   refusals: ['contact_unknown'],
   params: byId,
   responses: { 200: contactSchema },
@@ -30,10 +32,18 @@ export const changeContact = endpoint({
   method: 'PATCH',
   path: '/v1/contacts/:id',
   scope: 'manage',
+  id: 'changeContact',
   summary: 'Changes one contact.',
+  description:
+    'Changes the fields given: null or an empty text clears a field, omitted ones stay, `groups` replaces the memberships.',
+  statusTexts: {
+    404: 'There is no such contact, or a group id is unknown.',
+    409: 'The number belongs to another contact.',
+  },
   refusals: ['contact_unknown', 'contact_number_taken', 'group_unknown', 'fields_too_many', 'quota_reached'],
   params: byId,
   body: contactPatch,
+  example: { last_name: 'Nowak', email: null },
   responses: { 200: contactSchema },
   async handle(call) {
     const { id } = call.params;
@@ -47,7 +57,9 @@ export const deleteContact = endpoint({
   method: 'DELETE',
   path: '/v1/contacts/:id',
   scope: 'manage',
+  id: 'deleteContact',
   summary: 'Removes one contact.',
+  description: 'Removes a contact and its memberships. Does not put the number on the blacklist.',
   refusals: ['contact_unknown'],
   params: byId,
   responses: { 200: z.strictObject({ deleted: z.string() }) },

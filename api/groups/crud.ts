@@ -13,7 +13,9 @@ export const listGroups = endpoint({
   method: 'GET',
   path: '/v1/groups',
   scope: 'read',
+  id: 'listGroups',
   summary: 'Lists the groups by name.',
+  description: 'All groups, sorted by name.',
   responses: { 200: z.strictObject({ data: z.array(groupSchema) }) },
   async handle({ services: { sql }, caller: { accountId } }) {
     const groups = await readGroups(sql, accountId);
@@ -26,9 +28,13 @@ export const createGroup = endpoint({
   method: 'POST',
   path: '/v1/groups',
   scope: 'manage',
+  id: 'createGroup',
   summary: 'Creates a group.',
+  description: 'Names are unique, whatever their case.',
+  statusTexts: { 409: 'A group of this name exists.' },
   refusals: ['group_exists', 'quota_reached'],
   body: named,
+  example: { name: 'Klienci' },
   responses: { 201: groupSchema },
   async handle(call) {
     const group = await operations.createGroup({ ...call, input: call.body });
@@ -41,7 +47,9 @@ export const getGroup = endpoint({
   method: 'GET',
   path: '/v1/groups/:id',
   scope: 'read',
+  id: 'getGroup',
   summary: 'Shows one group.',
+  description: 'One group.',
   refusals: ['group_unknown'],
   params: byId,
   responses: { 200: groupSchema },
@@ -57,10 +65,14 @@ export const renameGroup = endpoint({
   method: 'PATCH',
   path: '/v1/groups/:id',
   scope: 'manage',
+  id: 'renameGroup',
   summary: 'Renames a group.',
+  description: 'Gives a group another name.',
+  statusTexts: { 409: 'A group of this name exists.' },
   refusals: ['group_unknown', 'group_exists'],
   params: byId,
   body: named,
+  example: { name: 'Stali klienci' },
   responses: { 200: z.strictObject({ id: z.string(), name: z.string() }) },
   async handle(call) {
     const renamed = { ...call.params, ...call.body };
@@ -74,7 +86,9 @@ export const deleteGroup = endpoint({
   method: 'DELETE',
   path: '/v1/groups/:id',
   scope: 'manage',
+  id: 'deleteGroup',
   summary: 'Removes a group; its contacts stay.',
+  description: 'Removes a group; its contacts stay.',
   refusals: ['group_unknown'],
   params: byId,
   responses: { 200: z.strictObject({ deleted: z.string() }) },

@@ -56,8 +56,14 @@ interface Traits {
   method: Method;
   /** Pattern with `:name` parameters. */
   path: string;
+  /** Its name among the operations, for programs that are made from the description of the interface. */
+  id: string;
   /** One English line: what it does. */
   summary: string;
+  /** CommonMark; what the summary leaves open. */
+  description: string;
+  /** What a status means here, where the general text says less. */
+  statusTexts?: Readonly<Record<number, string>>;
   /**
    * Why its handler, or its `parseCsv`, refuses. What follows from the rest of the declaration (a key, a body, the fields of its
    * schemas …) is not repeated: see `refusalsOf`.
@@ -94,6 +100,8 @@ interface Declaration<
   params?: P;
   query?: Q;
   body?: B;
+  /** A body that is taken. */
+  example?: NoInfer<z.input<B>>;
   /** Schemas of the successful answers by status. */
   responses: R;
   handle(
@@ -114,6 +122,7 @@ export interface Endpoint extends Traits {
   params?: z.ZodType;
   query?: z.ZodType;
   body?: z.ZodType;
+  example?: unknown;
   responses: Responses;
   handle(call: Call<unknown, unknown, unknown, Caller | null>): Promise<Answer | CsvAnswer>;
 }

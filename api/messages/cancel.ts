@@ -11,7 +11,11 @@ export const cancelMessage = endpoint({
   method: 'DELETE',
   path: '/v1/messages/:id',
   scope: 'send',
+  id: 'cancelMessage',
   summary: 'Cancels a scheduled message.',
+  description:
+    'Cancels a scheduled message up to 30 seconds before it is sent, and gives its cost back. Repeated, it answers the same message.',
+  statusTexts: { 409: 'The message is not scheduled, or has less than 30 seconds left.' },
   refusals: ['message_unknown', 'not_cancellable'],
   params: z.strictObject({ id: z.string().meta({ pattern: idPattern('msg').source }) }),
   responses: { 200: messageSchema },

@@ -9,7 +9,7 @@ import {
   type PlannedMessage,
   totalCost,
 } from '../../operations/sending/plan.ts';
-import { PLAN_REFUSALS, SEND_BODY_LIMIT, sendRequest } from './request.ts';
+import { PLAN_REFUSALS, PLAN_STATUS_TEXTS, SEND_BODY_LIMIT, SEND_EXAMPLE, sendRequest } from './request.ts';
 
 type Estimate = z.output<typeof estimateSchema>;
 
@@ -22,9 +22,14 @@ export const estimateMessages = endpoint({
   path: '/v1/messages/estimate',
   scope: 'send',
   readOnly: true,
+  id: 'estimateMessages',
   summary: 'Tells what a send would cost: for each recipient the final text, its parts, cost and send time.',
+  description:
+    'Takes what `POST /v1/messages` takes and answers what it would do: for each recipient the final text, encoding, parts, cost and send time. Nothing is sent, charged or kept.',
+  statusTexts: PLAN_STATUS_TEXTS,
   refusals: PLAN_REFUSALS,
   body: sendRequest,
+  example: SEND_EXAMPLE,
   bodyLimit: SEND_BODY_LIMIT,
   responses: { 200: estimateSchema },
   async handle(call) {

@@ -11,7 +11,10 @@ export const listMessageEvents = endpoint({
   method: 'GET',
   path: '/v1/messages/:id/events',
   scope: 'read',
+  id: 'listMessageEvents',
   summary: "Shows a message's way, step by step.",
+  description:
+    'What happened to a message, oldest first: acceptance, charge and refund, each part handed to the network and reported on, each status, each attempt of a webhook, replies, clicks and an opt-out. At most 200 of a kind.',
   refusals: ['message_unknown'],
   params: z.strictObject({ id: z.string().meta({ pattern: idPattern('msg').source }) }),
   responses: { 200: z.strictObject({ data: z.array(messageEventSchema) }) },

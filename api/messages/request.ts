@@ -61,6 +61,13 @@ export const sendRequest = z
 
 export type SendRequest = z.output<typeof sendRequest>;
 
+/** A body as an example. */
+export const SEND_EXAMPLE = {
+  to: '+48500100200',
+  text: 'Dzień dobry {{imie}}, paczka czeka. {{link:https://example.com/paczka}}',
+  reference: 'order-1042',
+};
+
 /**
  * In bytes: 10,000 numbers with quotes and comma (15 each) are 150 kB, the most that a list may name before duplicates are removed; 500 are 7.5 kB. The
  * longest text is 20 parts and two addresses, 7,000 characters or 42 kB written as escapes; what fills its places comes from
@@ -77,3 +84,11 @@ export const PLAN_REFUSALS: readonly Reason[] = [
   ...(['links_too_many', 'text_empty', 'text_blank', 'text_too_long'] as const),
   ...(['send_at_too_far', 'expires_at_out_of_range'] as const),
 ];
+
+/** What the statuses of these refusals mean, where the general text says less. */
+export const PLAN_STATUS_TEXTS = {
+  400: 'A field is wrong; nothing was sent. An empty group is refused here too.',
+  403: 'The key lacks the scope, the account is suspended or closed, a test account writes to a number that is not verified, or a test key is used on a live account, where it may only read.',
+  404: 'A group in `to` (`param: groups`) or the template is unknown.',
+  422: '`from` is not an active sender of the account, or no route leads to a number in `to`.',
+};

@@ -6,7 +6,7 @@ import { fingerprintOf } from '../../operations/sending/idempotency.ts';
 import { send } from '../../operations/sending/send.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { batchResultSchema, messageSchema } from '../schemas.ts';
-import { PLAN_REFUSALS, SEND_BODY_LIMIT, sendRequest } from './request.ts';
+import { PLAN_REFUSALS, PLAN_STATUS_TEXTS, SEND_BODY_LIMIT, SEND_EXAMPLE, sendRequest } from './request.ts';
 
 const PATH = '/v1/messages';
 const REPLAYED = { 'Idempotent-Replayed': 'true' };
@@ -18,7 +18,15 @@ export const sendMessages = endpoint({
   method: 'POST',
   path: PATH,
   scope: 'send',
+  id: 'sendMessages',
   summary: 'Sends an SMS to one number, to several, or to contact groups.',
+  description:
+    'Sends to one number (answered with the Message) or to an array of numbers and groups (answered with a BatchResult). All recipients are accepted and charged together, or nothing is sent. Numbers on the blacklist become messages with status `rejected` at no cost.',
+  statusTexts: {
+    ...PLAN_STATUS_TEXTS,
+    402: 'The balance is too low for the whole request, or a monthly statement is overdue. Nothing was sent.',
+    409: 'The same `Idempotency-Key` came with other content, or its first request is still under way.',
+  },
   refusals: [
     ...PLAN_REFUSALS,
     'statement_overdue',
@@ -28,6 +36,7 @@ export const sendMessages = endpoint({
     'send_unresolved',
   ],
   body: sendRequest,
+  example: SEND_EXAMPLE,
   bodyLimit: SEND_BODY_LIMIT,
   idempotent: true,
   responses: { 201: z.union([messageSchema, batchResultSchema]) },

@@ -2,10 +2,8 @@ import type { z } from 'zod';
 import type { Endpoint } from '../http/endpoint.ts';
 import { INTERFACE_VERSION } from '../health.ts';
 import { ERROR_SCHEMA, errorResponses, errorsOf } from './errors.ts';
-import { fieldText } from './fieldTexts.ts';
 import { HEADERS, IDEMPOTENCY_KEY } from './headers.ts';
 import { schemaWriter } from './jsonSchema.ts';
-import { operationTexts, type OperationText } from './operations.ts';
 import { ABOUT, TAGS, tagOf } from './overview.ts';
 import type { Header, JsonSchema, OpenApi, Operation, Parameter, PathItem, Response } from './types.ts';
 import { webhookItems } from './webhooks.ts';
@@ -18,7 +16,7 @@ type Writer = ReturnType<typeof schemaWriter>;
 
 /**
  * Describes endpoints in OpenAPI 3.1, from the schemas that validate their requests and answers.
- * @throws Error for an endpoint without a text, a schema that cannot be expressed, an operation id used twice
+ * @throws Error for a schema that cannot be expressed, an operation id used twice
  */
 export function describeInterface(endpoints: readonly Endpoint[]): OpenApi {
   const schemas: Record<string, JsonSchema> = { Error: ERROR_SCHEMA };
@@ -58,22 +56,20 @@ export function describeInterface(endpoints: readonly Endpoint[]): OpenApi {
 }
 
 function describe(endpoint: Endpoint, write: Writer): Operation {
-  const text = operationTexts[`${endpoint.method} ${endpoint.path}`];
-  if (text === undefined) throw new Error(`${endpoint.method} ${endpoint.path} has no text`);
   const parameters = [
-    ...parametersOf(endpoint.params, 'path', text.id, write),
-    ...parametersOf(endpoint.query, 'query', text.id, write),
+    ...parametersOf(endpoint.params, 'path', endpoint.id, write),
+    ...parametersOf(endpoint.query, 'query', endpoint.id, write),
     ...(endpoint.idempotent ? [IDEMPOTENCY_KEY] : []),
   ];
   return {
-    operationId: text.id,
+    operationId: endpoint.id,
     summary: endpoint.summary,
-    description: text.description,
+    description: endpoint.description,
     tags: [tagOf(endpoint.path)],
     security: endpoint.scope === null ? [] : [{ apiKey: [endpoint.scope] }],
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...bodyOf(endpoint, text, write),
-    responses: { ...answersOf(endpoint, text.id, write), ...errorsOf(endpoint, text.errors ?? {}) },
+    ...bodyOf(endpoint, write),
+    responses: { ...answersOf(endpoint, write), ...errorsOf(endpoint) },
   };
 }
 
@@ -94,11 +90,7 @@ function parametersOf(
   }));
 }
 
-function bodyOf(
-  { body, parseCsv }: Endpoint,
-  { id, example }: OperationText,
-  write: Writer,
-): Pick<Operation, 'requestBody'> {
+function bodyOf({ id, body, example, parseCsv }: Endpoint, write: Writer): Pick<Operation, 'requestBody'> {
   if (body === undefined) return {};
   const schema = write(body, 'input', id);
   return {
@@ -113,8 +105,7 @@ function bodyOf(
 }
 
 function answersOf(
-  { scope, responses, csv, idempotent }: Endpoint,
-  owner: string,
+  { id, scope, responses, statusTexts = {}, csv, idempotent }: Endpoint,
   write: Writer,
 ): Record<string, Response> {
   const headers: Record<string, Header> = {};
@@ -127,10 +118,10 @@ function answersOf(
   const described = Object.entries(responses).map(([status, schema]): [string, Response] => [
     status,
     {
-      description: fieldText(owner, status).description ?? STATUS_TEXTS[status] ?? 'Done.',
+      description: statusTexts[Number(status)] ?? STATUS_TEXTS[status] ?? 'Done.',
       headers,
       content: {
-        [JSON_TYPE]: { schema: write(schema, 'output', owner) },
+        [JSON_TYPE]: { schema: write(schema, 'output', id) },
         ...(csv && status === '200' ? { [CSV_TYPE]: { schema: CSV } } : {}),
       },
     },

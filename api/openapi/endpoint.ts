@@ -14,7 +14,9 @@ export function openApiEndpoint(endpoints: () => readonly Endpoint[]): Endpoint 
     method: 'GET',
     path: '/v1/openapi.json',
     scope: null,
+    id: 'getOpenApi',
     summary: 'Describes this interface in OpenAPI 3.1.',
+    description: 'This document. Needs no key and is not counted.',
     responses: { 200: z.record(z.string(), z.unknown()) },
     handle: () => Promise.resolve({ status: 200, body: { ...describedOnce(endpoints()) }, headers: CACHE }),
   });

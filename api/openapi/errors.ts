@@ -179,15 +179,12 @@ export function errorResponses(): Record<string, Response> {
 
 /**
  * The errors that an endpoint can answer, by what it refuses with.
- * @param own texts of errors by status which the endpoint words better
  * @throws Error for a text of a status that is never answered
  */
-export function errorsOf(
-  endpoint: Endpoint,
-  own: Readonly<Record<number, string>>,
-): Record<string, Response> {
+export function errorsOf(endpoint: Endpoint): Record<string, Response> {
+  const { statusTexts: own = {}, responses } = endpoint;
   const statuses = new Set([...refusalsOf(endpoint)].flatMap(statusesOf));
-  const idle = Object.keys(own).find((status) => !statuses.has(Number(status)));
+  const idle = Object.keys(own).find((status) => !statuses.has(Number(status)) && !(status in responses));
   if (idle !== undefined) throw new Error(`${endpoint.path} has a text for ${idle}, which it never answers`);
   const references = [...statuses]
     .sort((a, b) => a - b)

@@ -4,7 +4,6 @@ import addFormats from 'ajv-formats';
 import { describe, expect, inject, it } from 'vitest';
 import { endpoints } from '../../api/endpoints.ts';
 import { describeInterface } from '../../api/openapi/document.ts';
-import { operationTexts } from '../../api/openapi/operations.ts';
 import type { JsonSchema, OpenApi } from '../../api/openapi/types.ts';
 import { Refused } from '../../domain/refusals.ts';
 import { validate } from '../../api/http/validation.ts';
@@ -48,10 +47,9 @@ describe('the document', () => {
     expect(answer.headers.get('cache-control')).toBe('public, max-age=300');
   });
 
-  it('has every endpoint, and every text belongs to one', () => {
-    const declared = endpoints.map(({ method, path }) => `${method} ${path}`);
-    expect(Object.keys(operationTexts).sort()).toEqual(declared.sort());
-    expect(operations).toHaveLength(endpoints.length);
+  it('has every endpoint', () => {
+    const declared = endpoints.map(({ id }) => id);
+    expect(operations.map(({ operation }) => operation.operationId).sort()).toEqual(declared.sort());
   });
 
   it('names every operation differently, and every tag', () => {

@@ -17,7 +17,9 @@ const declared = ({ of, method = 'GET', path = '/v1/messages', scope = 'read', c
   endpoint({
     ...(of === undefined ? {} : { interface: of }),
     ...{ method, path, scope, changes },
+    id: 'answer',
     summary: 'Answers.',
+    description: 'An answer.',
     responses: { 200: z.string() },
     handle: () => Promise.resolve({ status: 200, body: of ?? 'none' }),
   });

@@ -87,7 +87,6 @@ export const accountTexts: OwnedTexts = {
     since: text('Only what happened then or later.', '2026-11-01T00:00:00Z'),
   },
   getHealth: {
-    '503': text('Something that the service needs does not answer.'),
     status: text('Whether the service works.'),
     checks: text('What answers and what does not.'),
   },
