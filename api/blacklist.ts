@@ -9,11 +9,22 @@ import {
 import { formatInstant } from '../domain/instants.ts';
 import * as operations from '../operations/blacklist.ts';
 import { endpoint } from './http/endpoint.ts';
-import { given, instant, issue, omissible, omissibleWithDefault, PHONE_NUMBER, plainText } from './fields.ts';
-import { pageOf, pageSize } from './paging.ts';
-import { blacklistEntrySchema } from './schemas.ts';
+import { documented } from './documented.ts';
+import { given, instant, issue, omissible, omissibleWithDefault, pathNumber, plainText } from './fields.ts';
+import { ABOUT_CURSOR, pageOf, pageSchema, pageSize } from './paging.ts';
+import { createdAt, timestamp } from './schemas.ts';
 
 const LISTED = /^\+[0-9]{8,15}$/;
+
+/** BlacklistEntry. */
+const blacklistEntrySchema = z
+  .strictObject({
+    msisdn: documented(z.string(), 'A phone number.', '+48500100200'),
+    reason: documented(z.string().nullable(), '`opt_out`, `manual` or free text.', 'manual'),
+    created_at: createdAt,
+    expires_at: documented(timestamp.nullable(), 'When it ends; null means never.', null),
+  })
+  .meta({ id: 'BlacklistEntry', description: 'A number that gets nothing from the account.' });
 
 // A number as lists show it: what was listed once stays a cursor, whatever becomes of its country's numbering.
 const cursor = z
@@ -27,20 +38,34 @@ const cursor = z
     });
     return z.NEVER;
   })
-  .meta({ pattern: LISTED.source });
+  .meta({ pattern: LISTED.source, description: ABOUT_CURSOR });
 
 // No pattern: what is malformed does not stop the request.
 const number = z.string().meta({ format: 'phone-number' });
 
+// What the end of an addition means and how it may look, asked for and answered alike.
+const EXPIRES_AT = ['When the entries end, in the future; null or left out means never.', null] as const;
+
 const addition = z
   .strictObject({
-    msisdn: omissible(number),
-    msisdns: omissible(z.array(number).min(1).max(BLACKLIST_ADDED_MAX)),
-    reason: omissibleWithDefault(plainText.min(1).max(BLACKLIST_REASON_MAX), BLACKLIST_REASON_STANDARD),
-    expires_at: instant
-      .refine((value) => value <= BLACKLIST_LATEST_END, issue({ reason: 'instant_malformed' }))
-      .nullable()
-      .default(null),
+    msisdn: documented(omissible(number), 'One number; instead of `msisdns`.', '+48500100200'),
+    msisdns: documented(
+      omissible(z.array(number).min(1).max(BLACKLIST_ADDED_MAX)),
+      'Up to 1000 numbers; instead of `msisdn`.',
+      ['+48500100200'],
+    ),
+    reason: documented(
+      omissibleWithDefault(plainText.min(1).max(BLACKLIST_REASON_MAX), BLACKLIST_REASON_STANDARD),
+      'Why; `manual` unless told.',
+      'reklamacja',
+    ),
+    expires_at: documented(
+      instant
+        .refine((value) => value <= BLACKLIST_LATEST_END, issue({ reason: 'instant_malformed' }))
+        .nullable()
+        .default(null),
+      ...EXPIRES_AT,
+    ),
   })
   .superRefine(({ msisdn, msisdns }, context) => {
     if (msisdn === undefined && msisdns === undefined) {
@@ -62,9 +87,7 @@ export const listBlacklist = endpoint({
   summary: 'Lists the blacklisted numbers, sorted by number.',
   description: 'Entries in force, sorted by number. `next_cursor` is the last number of the page.',
   query: z.strictObject({ limit: pageSize, cursor: cursor.optional() }),
-  responses: {
-    200: z.strictObject({ data: z.array(blacklistEntrySchema), next_cursor: z.string().nullable() }),
-  },
+  responses: { 200: pageSchema(blacklistEntrySchema) },
   async handle({ services, caller, query }) {
     const found = await readBlacklist(services.sql, caller.accountId, query.cursor ?? null, query.limit + 1);
     const { page, last } = pageOf(found, query.limit);
@@ -86,9 +109,9 @@ export const extendBlacklist = endpoint({
   example: { msisdns: ['+48500100200', '500100201'], reason: 'reklamacja' },
   responses: {
     201: z.strictObject({
-      added: z.int().nonnegative(),
-      invalid: z.array(z.string()),
-      expires_at: blacklistEntrySchema.shape.expires_at,
+      added: documented(z.int().nonnegative(), 'Numbers that are on the list now.', 1),
+      invalid: documented(z.array(z.string()), 'The numbers that are malformed.', []),
+      expires_at: documented(timestamp.nullable(), ...EXPIRES_AT),
     }),
   },
   async handle(call) {
@@ -112,8 +135,8 @@ export const shortenBlacklist = endpoint({
   description: 'Takes a number off the blacklist.',
   statusTexts: { 404: 'The number is not listed.' },
   refusals: ['number_malformed', 'polish_number_too_long', 'number_not_listed'],
-  params: z.strictObject({ msisdn: z.string().meta(PHONE_NUMBER) }),
-  responses: { 200: z.strictObject({ removed: z.string() }) },
+  params: z.strictObject({ msisdn: pathNumber }),
+  responses: { 200: z.strictObject({ removed: documented(z.string(), 'The number.', '+48500100200') }) },
   async handle(call) {
     const removed = await operations.shortenBlacklist({ ...call, input: call.params });
     return { status: 200, body: { removed } };

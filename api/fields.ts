@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { COMPOSED_OF } from '../domain/composed.ts';
+import { type IdPrefix, idPattern } from '../domain/ids.ts';
 import { parseInstant } from '../domain/instants.ts';
 import { numberProblem, parseMsisdn } from '../domain/msisdn.ts';
 import { isSenderName } from '../domain/senders.ts';
 import { parseSendWindow } from '../domain/sendWindow.ts';
 import type { Refusal } from '../domain/refusals.ts';
 import { EXACT_MAX, isStorable } from '../domain/storable.ts';
+import { documented } from './documented.ts';
 
 const REFERENCE_MAX = 255;
 const SENDER_MAX = 15;
@@ -16,7 +18,7 @@ const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 export const PHONE_NUMBER = {
   format: 'phone-number',
   pattern: '^(?:\\+[0-9]{8,15}|[0-9]{9,15})$',
-  examples: ['+48500100200'],
+  example: '+48500100200',
 };
 
 /** Hands a problem of ours through zod's issue to the error envelope; the field's name is filled in there. */
@@ -71,8 +73,22 @@ export const lineText = plainText
   .refine((value) => !CONTROL.test(value), issue({ reason: 'characters_forbidden' }))
   .meta({ pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$' });
 
+/** The id of a resource in a path; what has another form is refused. */
+export function pathId(prefix: IdPrefix) {
+  return z.string().regex(idPattern(prefix)).describe('The id.');
+}
+
+/** The same of a resource where what has another form is unknown. */
+export function lenientPathId(prefix: IdPrefix) {
+  return z.string().meta({ pattern: idPattern(prefix).source, description: 'The id.' });
+}
+
 /** The caller's own identifier: 1 to 255 characters. */
-export const reference = plainText.min(1).max(REFERENCE_MAX);
+export const reference = documented(
+  plainText.min(1).max(REFERENCE_MAX),
+  'Your own identifier; comes back in answers and webhooks.',
+  'order-1042',
+);
 
 /** A sender as asked for: one that can be; whether it is registered is the account's matter. */
 export const senderName = plainText
@@ -81,7 +97,7 @@ export const senderName = plainText
   .refine(isSenderName, issue({ reason: 'sender_malformed' }))
   .meta({
     pattern: '^(?:(?=.*[A-Za-z])[A-Za-z0-9](?:[A-Za-z0-9 .&_-]{0,9}[A-Za-z0-9.&_-])?|[0-9]{3,15})$',
-    examples: ['SKLEP'],
+    example: 'SKLEP',
   });
 
 /** ISO 8601 with `Z` or an offset → epoch milliseconds. */
@@ -111,6 +127,9 @@ export const msisdn = z
     return z.NEVER;
   })
   .meta(PHONE_NUMBER);
+
+/** A phone number in a path, which its handler reads. */
+export const pathNumber = z.string().meta({ ...PHONE_NUMBER, description: 'A phone number.' });
 
 /** `msisdn` in a query, where a plus that is not encoded has become a space. */
 export const queryMsisdn = z

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ping } from '../db/setup.ts';
+import { documented } from './documented.ts';
 import { endpoint } from './http/endpoint.ts';
 import { within } from '../operations/outages.ts';
 import type { Services } from './services.ts';
@@ -17,6 +18,12 @@ interface Checks {
   temporal: State;
 }
 
+const identity = {
+  service: documented(z.string(), 'The name of the service.', SERVICE),
+  version: documented(z.string(), 'The version of the interface.', INTERFACE_VERSION),
+};
+const ABOUT_STATUS = 'Whether the service works.';
+
 /** GET /v1/health (v2.3.0, Health), without a key: whether the database and Temporal answer. */
 export const getHealth = endpoint({
   method: 'GET',
@@ -27,12 +34,16 @@ export const getHealth = endpoint({
   description: 'For load balancers. Needs no key and is not counted.',
   statusTexts: { 503: 'Something that the service needs does not answer.' },
   responses: {
-    200: z.strictObject({ status: z.literal('ok'), service: z.string(), version: z.string() }),
+    200: z.strictObject({ status: z.literal('ok').describe(ABOUT_STATUS), ...identity }),
     503: z.strictObject({
-      status: z.literal('unavailable'),
-      service: z.string(),
-      version: z.string(),
-      checks: z.strictObject({ database: state, temporal: state }),
+      status: z.literal('unavailable').describe(ABOUT_STATUS),
+      ...identity,
+      checks: z
+        .strictObject({
+          database: documented(state, 'PostgreSQL.', 'ok'),
+          temporal: documented(state, 'Temporal.', 'ok'),
+        })
+        .describe('What answers and what does not.'),
     }),
   },
   async handle({ services }) {

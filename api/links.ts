@@ -2,18 +2,55 @@ import { z } from 'zod';
 import { readClickLog } from '../db/links/clicks.ts';
 import { readLink, readLinks } from '../db/links/links.ts';
 import { isToken } from '../db/links/tokens.ts';
-import { LINK_TOKEN_LENGTH, linkRecord } from '../domain/links.ts';
+import { LINK_TOKEN_LENGTH, linkRecord, type TrackedLinkRecord } from '../domain/links.ts';
 import { endpoint } from './http/endpoint.ts';
 import { issue, queryBoolean } from './fields.ts';
-import { pageOf, pageSize } from './paging.ts';
+import { documented, EXAMPLE_INSTANT, exampleId } from './documented.ts';
+import { ABOUT_CURSOR, pageOf, pageSchema, pageSize } from './paging.ts';
 import { isId } from '../domain/ids.ts';
-import { clickSchema, trackedLinkSchema } from './schemas.ts';
+import { createdAt, timestamp } from './schemas.ts';
 import { Refused } from '../domain/refusals.ts';
 
 const CLICK_LOG_MAX = 50;
 const TOKEN_PATTERN = `^[0-9A-Za-z]{${LINK_TOKEN_LENGTH}}$`;
+// What a token means and how it may look, asked for and answered alike.
+const TOKEN = ['The token of the short link.', 'k3Xr9QzA'] as const;
 
 const isLinkToken = (text: string): boolean => isToken(text, LINK_TOKEN_LENGTH);
+
+/** TrackedLink. */
+export const trackedLinkSchema = z
+  .strictObject({
+    token: documented(z.string().regex(/^[0-9A-Za-z]{8}$/), ...TOKEN),
+    short_url: documented(
+      z.string(),
+      'The short address; in a text it stands without `https://`.',
+      'https://example.com/l/k3Xr9QzA',
+    ),
+    url: documented(z.string(), 'Where it leads.', 'https://example.com/paczka'),
+    message_id: documented(z.string().nullable(), 'The message that carries it.', exampleId('msg')),
+    to: documented(z.string().nullable(), 'Who received it.', '+48500100200'),
+    clicks: documented(z.int().nonnegative(), 'How often it was followed.', 1),
+    first_click_at: documented(timestamp.nullable(), 'The first click.', EXAMPLE_INSTANT),
+    last_click_at: documented(timestamp.nullable(), 'The latest click.', EXAMPLE_INSTANT),
+    created_at: createdAt,
+  })
+  .meta({
+    id: 'TrackedLink',
+    description: 'A tracked short link of one recipient.',
+  }) satisfies z.ZodType<TrackedLinkRecord>;
+
+const clickSchema = z.strictObject({
+  clicked_at: documented(timestamp, 'When.', EXAMPLE_INSTANT),
+  user_agent: documented(z.string().nullable(), 'The program that followed it.', 'Mozilla/5.0'),
+  robot: documented(z.boolean(), 'Whether it looks like a preview robot, not a person.', false),
+});
+
+const linkWithClicksSchema = trackedLinkSchema
+  .extend({
+    click_log: z.array(clickSchema).max(CLICK_LOG_MAX).describe('The latest clicks, at most 50.'),
+  })
+  .meta({ id: 'TrackedLinkWithClicks', description: 'A tracked link with its latest clicks.' });
 
 /** GET /v1/links (v2.3.0, Tracked links): newest first; the totals are those of the page. */
 export const listLinks = endpoint({
@@ -24,24 +61,24 @@ export const listLinks = endpoint({
   summary: 'Lists tracked links, newest first, with totals of the page.',
   description: 'Tracked links, newest first; `totals` sum up the page.',
   query: z.strictObject({
-    message_id: z.string().optional(),
-    clicked: queryBoolean.optional(),
+    message_id: documented(z.string().optional(), 'Only links of this message.', exampleId('msg')),
+    clicked: queryBoolean.optional().describe('`true`: only links that were followed.'),
     limit: pageSize,
     cursor: z
       .string()
       .refine(isLinkToken, issue({ reason: 'cursor_malformed' }))
-      .meta({ pattern: TOKEN_PATTERN })
+      .meta({ pattern: TOKEN_PATTERN, description: ABOUT_CURSOR })
       .optional(),
   }),
   responses: {
-    200: z.strictObject({
-      data: z.array(trackedLinkSchema),
-      next_cursor: z.string().nullable(),
-      totals: z.strictObject({
-        links: z.int().nonnegative(),
-        clicked: z.int().nonnegative(),
-        clicks: z.int().nonnegative(),
-      }),
+    200: pageSchema(trackedLinkSchema).extend({
+      totals: z
+        .strictObject({
+          links: documented(z.int().nonnegative(), 'Links.', 1),
+          clicked: documented(z.int().nonnegative(), 'Links that were followed.', 1),
+          clicks: documented(z.int().nonnegative(), 'Clicks.', 1),
+        })
+        .describe('Sums of this page.'),
     }),
   },
   async handle({ services, caller, query }) {
@@ -76,12 +113,10 @@ export const getLink = endpoint({
   summary: 'Shows one tracked link and its latest clicks.',
   description: 'One tracked link, with up to 50 of its latest clicks.',
   refusals: ['link_unknown'],
-  params: z.strictObject({ token: z.string().refine(isLinkToken).meta({ pattern: TOKEN_PATTERN }) }),
-  responses: {
-    200: trackedLinkSchema
-      .extend({ click_log: z.array(clickSchema).max(CLICK_LOG_MAX) })
-      .meta({ id: 'TrackedLinkWithClicks', description: 'A tracked link with its latest clicks.' }),
-  },
+  params: z.strictObject({
+    token: documented(z.string().refine(isLinkToken).meta({ pattern: TOKEN_PATTERN }), ...TOKEN),
+  }),
+  responses: { 200: linkWithClicksSchema },
   async handle({ services, caller, params: { token } }) {
     const link = await readLink(services.sql, caller.accountId, token);
     if (link === null) throw new Refused({ reason: 'link_unknown' });

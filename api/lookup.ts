@@ -2,9 +2,38 @@ import { z } from 'zod';
 import { numberProblem, parseMsisdn } from '../domain/msisdn.ts';
 import { Refused } from '../domain/refusals.ts';
 import { lookUp } from '../operations/lookUp.ts';
-import { PHONE_NUMBER } from './fields.ts';
+import { LOOKUP_STATUSES } from '../domain/lookups.ts';
+import { documented, EXAMPLE_INSTANT } from './documented.ts';
+import { pathNumber } from './fields.ts';
 import { endpoint } from './http/endpoint.ts';
-import { lookupSchema } from './schemas.ts';
+import { grosze, timestamp } from './schemas.ts';
+
+/** HlrResult. */
+const lookupSchema = z
+  .strictObject({
+    msisdn: documented(z.string(), 'A phone number.', '+48500100200'),
+    status: documented(
+      z.enum(LOOKUP_STATUSES),
+      '`active`: in the network. `inactive`: unreachable or not existing. `invalid`: no such number. `unknown`: the operator gave no clear answer.',
+      'active',
+    ),
+    network: documented(z.string().nullable(), 'The operator.', 'Plus'),
+    mcc: documented(z.string().nullable(), 'Mobile country code.', '260'),
+    mnc: documented(z.string().nullable(), 'Mobile network code.', '01'),
+    ported: documented(
+      z.boolean().nullable(),
+      'Whether the number was taken along from another operator.',
+      false,
+    ),
+    cost_grosze: documented(
+      grosze.nonnegative(),
+      'What this look-up cost, in grosze net; 0 when `cached` and on test accounts.',
+      5,
+    ),
+    cached: documented(z.boolean(), 'Whether this was found within the last 24 hours.', false),
+    checked_at: documented(timestamp, 'When the network was asked.', EXAMPLE_INSTANT),
+  })
+  .meta({ id: 'HlrResult', description: 'What the network says about a number.' });
 
 /** GET /v1/numbers/{msisdn}/lookup (v2.3.0, Number lookup). */
 export const lookUpNumber = endpoint({
@@ -34,7 +63,7 @@ export const lookUpNumber = endpoint({
     'lookup_abandoned',
     'lookup_unresolved',
   ],
-  params: z.strictObject({ msisdn: z.string().meta(PHONE_NUMBER) }),
+  params: z.strictObject({ msisdn: pathNumber }),
   changes: true,
   responses: { 200: lookupSchema },
   async handle(call) {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type IdPrefix, isId } from '../domain/ids.ts';
+import { documented } from './documented.ts';
 import { issue, pageLimit } from './fields.ts';
 
 /** Greatest size of a page (v2.3.0, Limits, for the history; ours for the other lists). */
@@ -7,8 +8,25 @@ export const PAGE_MAX = 200;
 /** Size of a page unless asked. */
 export const PAGE_STANDARD = 50;
 
+/** What the parameter `limit` of a list means. */
+export const ABOUT_LIMIT = 'How many at most.';
+/** What the parameter `cursor` of a list means. */
+export const ABOUT_CURSOR = '`next_cursor` of the page before.';
+
 /** The parameter `limit` of a list. */
-export const pageSize = pageLimit(PAGE_MAX, PAGE_STANDARD);
+export const pageSize = pageLimit(PAGE_MAX, PAGE_STANDARD).describe(ABOUT_LIMIT);
+
+/** A page of a list, as answered. */
+export function pageSchema<Item extends z.ZodType>(item: Item) {
+  return z.strictObject({
+    data: z.array(item).describe('The page.'),
+    next_cursor: documented(
+      z.string().nullable(),
+      'The `cursor` of the next page; null on the last one.',
+      null,
+    ),
+  });
+}
 
 /** An opaque cursor that stands for the id of the last row; only as `cursorAfter` writes it. */
 export function idCursor(prefix: IdPrefix, format: string) {
@@ -20,7 +38,7 @@ export function idCursor(prefix: IdPrefix, format: string) {
       context.addIssue({ code: 'custom', ...issue({ reason: 'cursor_malformed' }) });
       return z.NEVER;
     })
-    .meta({ format });
+    .meta({ format, description: ABOUT_CURSOR });
 }
 
 /** The cursor of the page that begins behind a row. */

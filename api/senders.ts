@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { listSenders as senderNames } from '../operations/senders.ts';
+import { documented } from './documented.ts';
 import { endpoint } from './http/endpoint.ts';
 
 /** GET /v1/senders (v2.3.0, Sender list item): active senders, and the one in effect when a send names none. */
@@ -12,8 +13,15 @@ export const listSenders = endpoint({
   description: 'Active sender names; `current` is the one used when a send names none.',
   responses: {
     200: z.strictObject({
-      data: z.array(z.strictObject({ name: z.string(), is_default: z.boolean() })),
-      current: z.string(),
+      data: z
+        .array(
+          z.strictObject({
+            name: documented(z.string(), 'The sender.', 'SKLEP'),
+            is_default: documented(z.boolean(), 'Whether it is the one in effect.', true),
+          }),
+        )
+        .describe('The active senders.'),
+      current: documented(z.string(), 'The sender in effect.', 'SKLEP'),
     }),
   },
   async handle(call) {

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { listTemplates as readTemplates, readTemplate, type TemplateRow } from '../db/messages/templates.ts';
-import { idPattern } from '../domain/ids.ts';
 import { placeholderNames } from '../domain/placeholders.ts';
 import { Refused } from '../domain/refusals.ts';
 import {
@@ -11,9 +10,10 @@ import {
 } from '../domain/templates.ts';
 import { mapPaced } from '../operations/pace.ts';
 import * as operations from '../operations/templates.ts';
-import { omissible, omissibleWithDefault, plainText } from './fields.ts';
+import { documented, exampleId } from './documented.ts';
+import { omissible, omissibleWithDefault, pathId, plainText } from './fields.ts';
 import { endpoint } from './http/endpoint.ts';
-import { templateSchema } from './schemas.ts';
+import { createdAt, deletedSchema, updatedAt } from './schemas.ts';
 
 // A body of the greatest length (100,000) with every character written as an escape of six, and the rest.
 const REQUEST_LIMIT = 608 * 1024;
@@ -26,7 +26,33 @@ const subject = plainText
   .max(TEMPLATE_SUBJECT_MAX)
   .nullable()
   .transform((given) => (given === '' ? null : given));
-const byId = z.strictObject({ id: z.string().regex(idPattern('tpl')) });
+const byId = z.strictObject({ id: pathId('tpl') });
+
+// What the fields mean and how they may look, asked for and answered alike.
+const ID = ['The id.', exampleId('tpl')] as const;
+const NAME = ['The name.', 'Przypomnienie'] as const;
+const TYPE = ['What it is for: the kind of message.', 'sms'] as const;
+const BODY = [
+  'Text with `{{key}}` placeholders; a SMIL document for `mms`.',
+  'Dzień dobry {{imie}}!',
+] as const;
+const SUBJECT = ['Of an MMS.', null] as const;
+
+/** Template. */
+const templateSchema = z
+  .strictObject({
+    id: documented(z.string(), ...ID),
+    name: documented(z.string(), ...NAME),
+    type: documented(type, ...TYPE),
+    body: documented(z.string(), ...BODY),
+    subject: documented(z.string().nullable(), ...SUBJECT),
+    placeholders: documented(z.array(z.string()), 'The names of the placeholders in `body`, in lower case.', [
+      'imie',
+    ]),
+    created_at: createdAt,
+    updated_at: updatedAt,
+  })
+  .meta({ id: 'Template', description: 'A text with placeholders.' });
 
 /** GET /v1/templates (v2.3.0, Templates): all of them, by name in the order of the Polish alphabet. */
 export const listTemplates = endpoint({
@@ -36,7 +62,7 @@ export const listTemplates = endpoint({
   id: 'listTemplates',
   summary: 'Lists the message templates by name.',
   description: 'All templates, sorted by name.',
-  responses: { 200: z.strictObject({ data: z.array(templateSchema) }) },
+  responses: { 200: z.strictObject({ data: z.array(templateSchema).describe('The page.') }) },
   async handle({ services, caller, pace }) {
     const templates = await readTemplates(services.sql, caller.accountId);
     return { status: 200, body: { data: await mapPaced(pace, templates, templateRecord) } };
@@ -53,10 +79,10 @@ export const createTemplate = endpoint({
   description: 'Keeps a text with `{{key}}` placeholders. Keys are letters, digits and underscores.',
   refusals: ['placeholder_malformed', 'link_malformed', 'template_subject', 'quota_reached'],
   body: z.strictObject({
-    name,
-    body,
-    type: omissibleWithDefault(type, 'sms'),
-    subject: subject.default(null),
+    name: documented(name, ...NAME),
+    body: documented(body, ...BODY),
+    type: documented(omissibleWithDefault(type, 'sms'), 'What it is for; `sms` unless told.', 'sms'),
+    subject: documented(subject.default(null), ...SUBJECT),
   }),
   example: { name: 'Przypomnienie', body: 'Dzień dobry {{imie}}, termin: {{termin}}.' },
   bodyLimit: REQUEST_LIMIT,
@@ -101,12 +127,12 @@ export const changeTemplate = endpoint({
     'template_subject',
     'quota_reached',
   ],
-  params: byId,
+  params: z.strictObject({ id: documented(pathId('tpl'), ...ID) }),
   body: z.strictObject({
-    name: omissible(name),
-    body: omissible(body),
-    type: omissible(type),
-    subject: subject.optional(),
+    name: documented(omissible(name), ...NAME),
+    body: documented(omissible(body), ...BODY),
+    type: documented(omissible(type), ...TYPE),
+    subject: documented(subject.optional(), ...SUBJECT),
   }),
   example: { name: 'Przypomnienie o wizycie' },
   bodyLimit: REQUEST_LIMIT,
@@ -128,7 +154,7 @@ export const deleteTemplate = endpoint({
   description: 'Removes a template; messages already sent remain.',
   refusals: ['template_unknown'],
   params: byId,
-  responses: { 200: z.strictObject({ deleted: z.string() }) },
+  responses: { 200: deletedSchema },
   async handle(call) {
     await operations.deleteTemplate({ ...call, input: call.params });
     return { status: 200, body: { deleted: call.params.id } };

@@ -6,19 +6,22 @@ import { Refused } from '../../domain/refusals.ts';
 import { changeSettings } from '../../operations/settings.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { issue, sendWindow, senderName } from '../fields.ts';
-import { accountSchema } from '../schemas.ts';
+import { documented, exampleId } from '../documented.ts';
+import { accountSchema } from './schema.ts';
 
-const settings = {
-  sender_name: senderName.nullable().optional(),
-  send_window: sendWindow.nullable().optional(),
-  inbound_prefix: z
-    .string()
-    .refine((value) => KEYWORD.test(value), issue({ reason: 'prefix_malformed' }))
-    .transform((value) => value.toUpperCase())
-    .meta({ pattern: KEYWORD.source })
-    .nullable()
-    .optional(),
-};
+const keyword = z
+  .string()
+  .refine((value) => KEYWORD.test(value), issue({ reason: 'prefix_malformed' }))
+  .transform((value) => value.toUpperCase())
+  .meta({ pattern: KEYWORD.source });
+
+// What the settings mean and how they may look, asked for and answered alike.
+const SENDER_NAME = ['An active sender; null: the default of the installation.', 'SKLEP'] as const;
+const SEND_WINDOW = [
+  'Sending hours of messages without their own, `HH:MM-HH:MM` in Polish time; null: none.',
+  '08:00-20:00',
+] as const;
+const INBOUND_PREFIX = ['2 to 10 letters or digits, stored in upper case; null: none.', 'SKLEP'] as const;
 
 /** GET /v1/account (v2.3.0, Account and senders). */
 export const getAccount = endpoint({
@@ -65,14 +68,20 @@ export const changeAccount = endpoint({
     'prefix_changes',
     'prefix_taken',
   ],
-  body: z.strictObject(settings).meta({ minProperties: 1 }),
+  body: z
+    .strictObject({
+      sender_name: documented(senderName.nullable().optional(), ...SENDER_NAME),
+      send_window: documented(sendWindow.nullable().optional(), ...SEND_WINDOW),
+      inbound_prefix: documented(keyword.nullable().optional(), ...INBOUND_PREFIX),
+    })
+    .meta({ minProperties: 1 }),
   example: { send_window: '08:00-20:00' },
   responses: {
     200: z.strictObject({
-      id: z.string(),
-      sender_name: z.string().nullable().optional(),
-      send_window: z.string().nullable().optional(),
-      inbound_prefix: z.string().nullable().optional(),
+      id: documented(z.string(), 'The id of the account.', exampleId('cl')),
+      sender_name: documented(z.string().nullable().optional(), ...SENDER_NAME),
+      send_window: documented(z.string().nullable().optional(), ...SEND_WINDOW),
+      inbound_prefix: documented(z.string().nullable().optional(), ...INBOUND_PREFIX),
     }),
   },
   async handle(call) {

@@ -1,8 +1,10 @@
 import { z } from 'zod';
-import { SIGNATURE_HEADER } from '../../domain/webhooks.ts';
+import { PREVIOUS_SIGNATURE_HEADER, SIGNATURE_HEADER } from '../../domain/webhooks.ts';
 import { configureWebhook } from '../../operations/webhooks/configure.ts';
 import { endpoint } from '../http/endpoint.ts';
+import { documented } from '../documented.ts';
 import { omissible, plainText } from '../fields.ts';
+import { accountSchema } from './schema.ts';
 
 const URL_MAX = 2048;
 
@@ -17,15 +19,31 @@ export const changeWebhook = endpoint({
     'Sets the address that events are posted to, or turns webhooks off with null, and answers the secret they are signed with.',
   refusals: ['url_malformed', 'url_scheme', 'url_credentials', 'url_fragment', 'url_port', 'url_private'],
   body: z.strictObject({
-    url: plainText.min(1).max(URL_MAX).meta({ format: 'uri' }).nullable(),
-    rotate_secret: omissible(z.boolean()),
+    url: documented(
+      plainText.min(1).max(URL_MAX).meta({ format: 'uri' }).nullable(),
+      'An HTTPS address that is publicly reachable; null turns webhooks off.',
+      'https://example.com/sms',
+    ),
+    rotate_secret: documented(
+      omissible(z.boolean()),
+      `\`true\`: makes a new secret, which signs from then on. The one before signs \`${PREVIOUS_SIGNATURE_HEADER}\` for 24 hours, or until the next change.`,
+      false,
+    ),
   }),
   example: { url: 'https://example.com/sms' },
   responses: {
     200: z.strictObject({
-      webhook_url: z.string().nullable(),
-      webhook_secret: z.string(),
-      signature_header: z.literal(SIGNATURE_HEADER),
+      webhook_url: accountSchema.shape.webhook_url,
+      webhook_secret: documented(
+        z.string(),
+        'The secret of the signature.',
+        'whsec_Y2hhbmdlIG1lIHBsZWFzZSwgSSBhbSBhbiBleGFtcGxl',
+      ),
+      signature_header: documented(
+        z.literal(SIGNATURE_HEADER),
+        'The header that carries the signature.',
+        SIGNATURE_HEADER,
+      ),
     }),
   },
   async handle(call) {

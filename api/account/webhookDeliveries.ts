@@ -1,16 +1,51 @@
 import { z } from 'zod';
 import { DELIVERY_STATES, type DeliveryRow, readDeliveries } from '../../db/webhooks/webhookDeliveries.ts';
-import { idPattern, isId } from '../../domain/ids.ts';
+import { isId } from '../../domain/ids.ts';
 import { Refused } from '../../domain/refusals.ts';
 import { WEBHOOK_EVENT_TYPES } from '../../domain/webhooks.ts';
 import { resend } from '../../operations/webhooks/resend.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { instant } from '../fields.ts';
-import { cursorAfter, idCursor, pageOf, pageSize } from '../paging.ts';
-import { webhookDeliverySchema } from '../schemas.ts';
+import { documented, EXAMPLE_INSTANT, exampleId } from '../documented.ts';
+import { instant, lenientPathId } from '../fields.ts';
+import { cursorAfter, idCursor, pageOf, pageSchema, pageSize } from '../paging.ts';
+import { createdAt, timestamp } from '../schemas.ts';
 
 // Why exactly, staff see: shown to whoever chose the address, it would say what our network knows and reaches.
 const UNREACHABLE = 'unreachable';
+
+const attemptSchema = z.strictObject({
+  attempt: documented(z.int().positive(), 'Its number, from 1; those of further deliveries count on.', 1),
+  at: documented(timestamp, 'When it ended.', EXAMPLE_INSTANT),
+  url: documented(z.string(), 'Where it went.', 'https://example.com/sms'),
+  status_code: documented(z.int().nullable(), 'What the receiver answered; null: nothing.', 200),
+  error: documented(
+    z.string().nullable(),
+    '`unreachable` where there was no answer, for whatever reason; else null.',
+    null,
+  ),
+  duration_ms: documented(z.int().nonnegative(), 'How long it took.', 85),
+});
+
+/** One webhook event and its delivery (our addition). */
+const webhookDeliverySchema = z
+  .strictObject({
+    id: documented(z.string(), 'The id of the event, the same on every attempt.', exampleId('evt')),
+    type: documented(z.string(), 'What happened.', 'message.delivered'),
+    state: documented(
+      z.enum(['pending', 'delivered', 'exhausted']),
+      '`pending`: on its way, also again. `delivered`: an attempt was taken. `exhausted`: none was.',
+      'delivered',
+    ),
+    message_id: documented(
+      z.string().nullable(),
+      'The message it is about; null for replies and clicks.',
+      exampleId('msg'),
+    ),
+    resends: documented(z.int().nonnegative(), 'How often it was delivered again.', 0),
+    created_at: createdAt,
+    attempts: z.array(attemptSchema).describe('Every attempt, the first one first.'),
+  })
+  .meta({ id: 'WebhookDelivery', description: 'A webhook event and the attempts to deliver it.' });
 
 /** GET /v1/account/webhook/deliveries (our addition): newest first, with every attempt. */
 export const listDeliveries = endpoint({
@@ -22,16 +57,14 @@ export const listDeliveries = endpoint({
   description:
     'Events for the webhook of the account, newest first, each with its attempts. `exhausted`: none of them was taken.',
   query: z.strictObject({
-    state: z.enum(DELIVERY_STATES).optional(),
-    type: z.enum(WEBHOOK_EVENT_TYPES).optional(),
-    message_id: z.string().optional(),
-    since: instant.optional(),
+    state: z.enum(DELIVERY_STATES).optional().describe('Only events in this state.'),
+    type: z.enum(WEBHOOK_EVENT_TYPES).optional().describe('Only events of this type.'),
+    message_id: documented(z.string().optional(), 'Only events of this message.', exampleId('msg')),
+    since: documented(instant.optional(), 'Only what happened then or later.', '2026-11-01T00:00:00Z'),
     limit: pageSize,
     cursor: idCursor('evt', 'event-cursor').optional(),
   }),
-  responses: {
-    200: z.strictObject({ data: z.array(webhookDeliverySchema), next_cursor: z.string().nullable() }),
-  },
+  responses: { 200: pageSchema(webhookDeliverySchema) },
   async handle({ services: { sql }, caller: { accountId }, query }) {
     const { state = null, type = null, message_id: messageId = null, since = null, cursor = null } = query;
     // What cannot be a message's id names none.
@@ -63,7 +96,7 @@ export const resendDelivery = endpoint({
     429: 'Too many requests, or twenty events are being delivered again. `Retry-After` tells when to come back.',
   },
   refusals: ['event_unknown', 'webhook_missing', 'event_pending', 'resends_used_up', 'resends_at_once'],
-  params: z.strictObject({ id: z.string().meta({ pattern: idPattern('evt').source }) }),
+  params: z.strictObject({ id: lenientPathId('evt') }),
   responses: { 202: webhookDeliverySchema },
   async handle(call) {
     const { id } = call.params;

@@ -8,8 +8,10 @@ import {
 import { CONTACT_GROUPS_MAX, EMAIL_MAX, PERSON_NAME_MAX } from '../../domain/contacts.ts';
 import { composed } from '../../domain/composed.ts';
 import { EXACT_MAX } from '../../domain/storable.ts';
+import { documented } from '../documented.ts';
 import { issue, lineText, msisdn, notFarBeyond, plainText } from '../fields.ts';
 import { groupReference } from '../groups/input.ts';
+import { EMAIL, FIRST_NAME, LAST_NAME } from './record.ts';
 
 const email = z.email();
 const orNull = (value: string | null): string | null => (value === '' ? null : value);
@@ -60,24 +62,36 @@ const customFields = z
 
 /** What may be said of a contact; as a body's fields (v2.3.0, Contact). */
 export const contactFields = {
-  first_name: personName,
-  last_name: personName,
-  email: emailAddress,
-  fields: customFields,
-  groups: z
-    .array(groupReference)
-    .max(CONTACT_GROUPS_MAX)
-    .nullable()
-    .transform((groups) => groups ?? [])
-    .optional(),
+  first_name: documented(personName, ...FIRST_NAME),
+  last_name: documented(personName, ...LAST_NAME),
+  email: documented(emailAddress, ...EMAIL),
+  fields: documented(customFields, 'Custom fields to set; null or an empty text removes one.', {
+    miasto: 'Kraków',
+  }),
+  groups: documented(
+    z
+      .array(groupReference)
+      .max(CONTACT_GROUPS_MAX)
+      .nullable()
+      .transform((groups) => groups ?? [])
+      .optional(),
+    'Names or ids of the groups it is in from now on; unknown names are created.',
+    ['Klienci'],
+  ),
 };
 
 /** A contact to be created or updated by its number. */
 export const numberedContact = z
-  .strictObject({ msisdn, ...contactFields })
+  .strictObject({
+    msisdn: msisdn.describe('The number: by it a contact is found or created.'),
+    ...contactFields,
+  })
   .transform(({ msisdn: number, ...change }) => ({ msisdn: number, change }));
 
 /** A change of a contact that exists. */
 export const contactPatch = z
-  .strictObject({ msisdn: msisdn.optional(), ...contactFields })
+  .strictObject({
+    msisdn: msisdn.optional().describe('Another number for the contact.'),
+    ...contactFields,
+  })
   .transform(({ msisdn: number, ...change }) => ({ msisdn: number, change }));

@@ -5,11 +5,11 @@ import { composed } from '../../domain/composed.ts';
 import { idPattern, isId } from '../../domain/ids.ts';
 import { SEARCH_TERMS_MAX, searchTerms } from '../../domain/contactSearch.ts';
 import { endpoint } from '../http/endpoint.ts';
+import { documented, exampleId } from '../documented.ts';
 import { issue, lineText } from '../fields.ts';
-import { PAGE_MAX, PAGE_STANDARD, pageOf } from '../paging.ts';
-import { contactSchema } from '../schemas.ts';
+import { ABOUT_CURSOR, ABOUT_LIMIT, PAGE_MAX, PAGE_STANDARD, pageOf, pageSchema } from '../paging.ts';
 import { exportContacts } from './export.ts';
-import { contactRecord } from './record.ts';
+import { contactRecord, contactSchema } from './record.ts';
 import { type Refusal, Refused } from '../../domain/refusals.ts';
 
 const SEARCH_MAX = 254;
@@ -25,7 +25,7 @@ const limit = z
     context.addIssue({ code: 'custom', ...issue(problem) });
     return z.NEVER;
   })
-  .meta({ type: 'integer', minimum: 1, maximum: PAGE_MAX });
+  .meta({ type: 'integer', minimum: 1, maximum: PAGE_MAX, description: ABOUT_LIMIT });
 
 // Spaces around are nobody's fragment, and an empty search box searches for nothing.
 const search = lineText
@@ -50,19 +50,21 @@ export const listContacts = endpoint({
   statusTexts: { 404: 'The group is unknown.' },
   refusals: ['group_unknown', 'csv_columns_too_many'],
   query: z.strictObject({
-    q: search.optional(),
-    group_id: z.string().optional(),
+    q: documented(
+      search.optional(),
+      'Words, at most 10, in any order: each is looked for as a fragment of the number, first name, last name or email. Groups of digits side by side are one number.',
+      'jan kowalski',
+    ),
+    group_id: documented(z.string().optional(), 'Only contacts of this group.', exampleId('gr')),
     limit: limit.optional(),
     cursor: z
       .string()
       .refine((id) => isId('ct', id), issue({ reason: 'cursor_malformed' }))
-      .meta({ pattern: idPattern('ct').source })
+      .meta({ pattern: idPattern('ct').source, description: ABOUT_CURSOR })
       .optional(),
   }),
   csv: true,
-  responses: {
-    200: z.strictObject({ data: z.array(contactSchema), next_cursor: z.string().nullable() }),
-  },
+  responses: { 200: pageSchema(contactSchema) },
   async handle({ services: { sql }, caller: { accountId }, query, csv }) {
     const { group_id: groupId = null, cursor: after = null } = query;
     if (groupId !== null && !(isId('gr', groupId) && (await hasGroup(sql, accountId, groupId)))) {

@@ -5,12 +5,12 @@ import { Refused } from '../../domain/refusals.ts';
 import { saveContact } from '../../operations/addressBook/contacts.ts';
 import { importContacts } from '../../operations/addressBook/importContacts.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { contactSchema } from '../schemas.ts';
+import { documented } from '../documented.ts';
 import { problemText } from '../http/texts.ts';
 import { validate } from '../http/validation.ts';
 import { readContactsCsv } from './import.ts';
 import { numberedContact } from './input.ts';
-import { contactRecord } from './record.ts';
+import { contactRecord, contactSchema } from './record.ts';
 
 // 500 contacts with 20 fields of 31 + 200 characters, two names of 100 and an address of 254, all of two bytes each where they may be, are
 // 500 * (20 * (462 + 6) + 2 * 200 + 254 + 150) = 5.1 MB; what is left is for groups. Nearly all imports are under 0.5 MB.
@@ -31,6 +31,20 @@ const oneOrMany = z
     );
     return z.NEVER;
   });
+
+const invalidElement = z.strictObject({
+  index: documented(z.int().nonnegative(), 'Its place in the array, from 0.', 0),
+  message: documented(
+    z.string(),
+    'What is wrong with it, in Polish.',
+    'Pole „msisdn” ma nieprawidłową wartość.',
+  ),
+});
+const importSchema = z.strictObject({
+  created: documented(z.int().nonnegative(), 'Contacts that are new.', 1),
+  updated: documented(z.int().nonnegative(), 'Contacts that were known.', 0),
+  invalid: documented(z.array(invalidElement), 'Elements that were left out.', []),
+});
 
 /** POST /v1/contacts (v2.3.0, Contacts): creates or updates by number; an array, or a table as `text/csv`, imports. */
 export const saveContacts = endpoint({
@@ -64,14 +78,7 @@ export const saveContacts = endpoint({
   parseCsv: readContactsCsv,
   responses: {
     200: contactSchema,
-    201: z.union([
-      contactSchema,
-      z.strictObject({
-        created: z.int().nonnegative(),
-        updated: z.int().nonnegative(),
-        invalid: z.array(z.strictObject({ index: z.int().nonnegative(), message: z.string() })),
-      }),
-    ]),
+    201: z.union([contactSchema, importSchema]),
   },
   async handle(call) {
     const { body } = call;

@@ -2,12 +2,13 @@ import { z } from 'zod';
 import { readContact } from '../../db/contacts/contacts.ts';
 import * as operations from '../../operations/addressBook/contacts.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { contactSchema } from '../schemas.ts';
+import { pathId } from '../fields.ts';
+import { deletedSchema } from '../schemas.ts';
 import { contactPatch } from './input.ts';
-import { contactId, contactRecord } from './record.ts';
+import { contactRecord, contactSchema } from './record.ts';
 import { Refused } from '../../domain/refusals.ts';
 
-const byId = z.strictObject({ id: contactId });
+const byId = z.strictObject({ id: pathId('ct') });
 
 /** GET /v1/contacts/{id} (v2.3.0, Contacts). */
 export const getContact = endpoint({
@@ -62,7 +63,7 @@ export const deleteContact = endpoint({
   description: 'Removes a contact and its memberships. Does not put the number on the blacklist.',
   refusals: ['contact_unknown'],
   params: byId,
-  responses: { 200: z.strictObject({ deleted: z.string() }) },
+  responses: { 200: deletedSchema },
   async handle(call) {
     await operations.deleteContact({ ...call, input: call.params });
     return { status: 200, body: { deleted: call.params.id } };

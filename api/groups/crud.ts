@@ -2,11 +2,23 @@ import { z } from 'zod';
 import { type GroupRow, listGroups as readGroups, readGroup } from '../../db/contacts/groups.ts';
 import * as operations from '../../operations/addressBook/groups.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { groupSchema } from '../schemas.ts';
-import { groupId, groupName } from './input.ts';
+import { documented, exampleId } from '../documented.ts';
+import { pathId } from '../fields.ts';
+import { createdAt, deletedSchema } from '../schemas.ts';
+import { groupName } from './input.ts';
 
-const byId = z.strictObject({ id: groupId });
-const named = z.strictObject({ name: groupName });
+/** Group. */
+const groupSchema = z
+  .strictObject({
+    id: documented(z.string(), 'The id.', exampleId('gr')),
+    name: documented(z.string(), 'The name: up to 80 characters, unique whatever its case.', 'Klienci'),
+    members: documented(z.int().nonnegative(), 'How many contacts are in it.', 2),
+    created_at: createdAt,
+  })
+  .meta({ id: 'Group', description: 'A group of contacts.' });
+
+const byId = z.strictObject({ id: pathId('gr') });
+const named = z.strictObject({ name: documented(groupName, 'The name.', 'Klienci') });
 
 /** GET /v1/groups (v2.3.0, Groups): all of them, by name in the order of the Polish alphabet. */
 export const listGroups = endpoint({
@@ -16,7 +28,7 @@ export const listGroups = endpoint({
   id: 'listGroups',
   summary: 'Lists the groups by name.',
   description: 'All groups, sorted by name.',
-  responses: { 200: z.strictObject({ data: z.array(groupSchema) }) },
+  responses: { 200: z.strictObject({ data: z.array(groupSchema).describe('The page.') }) },
   async handle({ services: { sql }, caller: { accountId } }) {
     const groups = await readGroups(sql, accountId);
     return { status: 200, body: { data: groups.map(groupRecord) } };
@@ -73,7 +85,12 @@ export const renameGroup = endpoint({
   params: byId,
   body: named,
   example: { name: 'Stali klienci' },
-  responses: { 200: z.strictObject({ id: z.string(), name: z.string() }) },
+  responses: {
+    200: z.strictObject({
+      id: z.string().describe('The id.'),
+      name: documented(z.string(), 'The name.', 'Klienci'),
+    }),
+  },
   async handle(call) {
     const renamed = { ...call.params, ...call.body };
     await operations.renameGroup({ ...call, input: renamed });
@@ -91,7 +108,7 @@ export const deleteGroup = endpoint({
   description: 'Removes a group; its contacts stay.',
   refusals: ['group_unknown'],
   params: byId,
-  responses: { 200: z.strictObject({ deleted: z.string() }) },
+  responses: { 200: deletedSchema },
   async handle(call) {
     await operations.deleteGroup({ ...call, input: call.params });
     return { status: 200, body: { deleted: call.params.id } };

@@ -1,15 +1,11 @@
 import { z } from 'zod';
 import { composed } from '../../domain/composed.ts';
 import { GROUP_NAME_MAX, isMeantAsGroupId } from '../../domain/contacts.ts';
-import { idPattern } from '../../domain/ids.ts';
 import { issue, lineText, notFarBeyond } from '../fields.ts';
 
 // As `lineText`, and not blank.
 const SOMETHING_ON_ONE_LINE =
   '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029\\s][^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$';
-
-/** A group's id in a path. */
-export const groupId = z.string().regex(idPattern('gr'));
 
 /** What names a group: its name, or its id (v2.3.0, Contacts, `groups`). */
 export const groupReference = lineText

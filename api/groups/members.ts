@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { addMembers, removeMember } from '../../operations/addressBook/members.ts';
-import { contactId } from '../contacts/record.ts';
+import { documented, exampleId } from '../documented.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { exampleId } from '../documented.ts';
-import { given, omissible } from '../fields.ts';
-import { groupId } from './input.ts';
+import { given, omissible, pathId } from '../fields.ts';
 
 // Longer than any id or number; what is longer is no slip of the pen.
 const VALUE_MAX = 100;
@@ -21,17 +19,24 @@ export const addGroupContacts = endpoint({
   description:
     'Adds contacts by id or number, up to 500 in all. Unknown numbers become contacts without a name; what is no number, or no contact of the account, is skipped and listed in `invalid`.',
   refusals: ['group_unknown', 'members_missing', 'members_too_many', 'quota_reached'],
-  params: z.strictObject({ id: groupId }),
+  params: z.strictObject({ id: pathId('gr') }),
   body: z
-    .strictObject({ contact_ids: values, msisdns: values })
+    .strictObject({
+      contact_ids: documented(
+        values,
+        'Ids of contacts; those that are not of the account are skipped and listed in `invalid`.',
+        [exampleId('ct')],
+      ),
+      msisdns: documented(values, 'Numbers; unknown ones become contacts without a name.', ['+48500100200']),
+    })
     .meta({ anyOf: [given('contact_ids', 'array'), given('msisdns', 'array')] }),
   example: { contact_ids: [exampleId('ct')], msisdns: ['+48500100200'] },
   responses: {
     200: z.strictObject({
-      id: z.string(),
-      added: z.int().nonnegative(),
-      invalid: z.array(z.string()),
-      members: z.int().nonnegative(),
+      id: z.string().describe('The id.'),
+      added: documented(z.int().nonnegative(), 'Contacts that were not in the group before.', 2),
+      invalid: documented(z.array(z.string()), 'The numbers that are malformed.', []),
+      members: documented(z.int().nonnegative(), 'How many contacts are in the group now.', 2),
     }),
   },
   async handle(call) {
@@ -51,8 +56,13 @@ export const removeGroupContact = endpoint({
   description: 'Takes a contact out of a group; the contact stays.',
   statusTexts: { 404: 'There is no such group, or the contact is not in it.' },
   refusals: ['group_unknown', 'contact_not_in_group'],
-  params: z.strictObject({ id: groupId, contactId }),
-  responses: { 200: z.strictObject({ removed: z.string() }) },
+  params: z.strictObject({
+    id: pathId('gr'),
+    contactId: documented(pathId('ct'), 'The id of the contact.', exampleId('ct')),
+  }),
+  responses: {
+    200: z.strictObject({ removed: documented(z.string(), 'The id of the contact.', exampleId('ct')) }),
+  },
   async handle(call) {
     const { id, contactId: contact_id } = call.params;
     await removeMember({ ...call, input: { id, contact_id } });

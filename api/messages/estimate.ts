@@ -1,7 +1,8 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { reasonText } from '../../domain/reasons.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { estimateSchema } from '../schemas.ts';
+import { documented } from '../documented.ts';
+import { grosze } from '../schemas.ts';
 import {
   isAffordable,
   type Plan,
@@ -10,6 +11,55 @@ import {
   totalCost,
 } from '../../operations/sending/plan.ts';
 import { PLAN_REFUSALS, PLAN_STATUS_TEXTS, SEND_BODY_LIMIT, SEND_EXAMPLE, sendRequest } from './request.ts';
+import { messageSchema, recipientCount, testMode } from './schema.ts';
+
+const message = messageSchema.shape;
+
+/** What a send would come to (our addition). */
+const estimateSchema = z
+  .strictObject({
+    count: recipientCount,
+    accepted: documented(
+      z.int().nonnegative(),
+      'Recipients that the message would be sent to: all but the rejected.',
+      1,
+    ),
+    total_parts: documented(z.int().nonnegative(), 'Parts of the accepted together.', 1),
+    total_cost_grosze: documented(
+      grosze.nonnegative(),
+      'What the accepted cost together, in grosze net.',
+      15,
+    ),
+    test_mode: testMode,
+    sufficient_funds: documented(z.boolean(), 'Whether the balance, or the test credits, would do.', true),
+    messages: z
+      .array(
+        z.strictObject({
+          to: message.to,
+          from: message.from,
+          status: documented(
+            z.enum(['queued', 'scheduled', 'rejected']),
+            'What the message would begin as.',
+            'queued',
+          ),
+          text: message.text,
+          encoding: documented(
+            z.enum(['gsm7', 'ucs2']),
+            '`gsm7`, or `ucs2` where the text has other characters: then fewer fit into a part.',
+            'ucs2',
+          ),
+          parts: message.parts,
+          price_per_part_grosze: documented(grosze.nonnegative(), 'The price of a part, in grosze net.', 15),
+          cost_grosze: message.cost_grosze,
+          priority: message.priority,
+          send_at: message.send_at,
+          expires_at: message.expires_at,
+          error: documented(message.error, 'Why it would be rejected, in Polish.', null),
+        }),
+      )
+      .describe('What each recipient would get.'),
+  })
+  .meta({ id: 'Estimate', description: 'What a send would come to; nothing is sent or charged.' });
 
 type Estimate = z.output<typeof estimateSchema>;
 

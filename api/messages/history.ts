@@ -1,15 +1,22 @@
 import { z } from 'zod';
 import { readHistory, readMessage } from '../../db/messages/history.ts';
 import { linksOfMessage } from '../../db/links/links.ts';
-import { idPattern, isId } from '../../domain/ids.ts';
+import { isId } from '../../domain/ids.ts';
 import { linkRecord } from '../../domain/links.ts';
 import { messageRecord } from '../../domain/records.ts';
 import { MESSAGE_STATUSES } from '../../domain/statuses.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { queryMsisdn, reference } from '../fields.ts';
-import { cursorAfter, idCursor, pageOf, pageSize } from '../paging.ts';
-import { messageSchema, messageWithLinksSchema } from '../schemas.ts';
+import { documented } from '../documented.ts';
+import { lenientPathId, queryMsisdn, reference } from '../fields.ts';
+import { trackedLinkSchema } from '../links.ts';
+import { cursorAfter, idCursor, pageOf, pageSchema, pageSize } from '../paging.ts';
+import { messageSchema } from './schema.ts';
 import { Refused } from '../../domain/refusals.ts';
+
+/** A message fetched by its id: with its tracked links. */
+const messageWithLinksSchema = messageSchema
+  .extend({ links: documented(z.array(trackedLinkSchema), 'The tracked links of the text.', []) })
+  .meta({ id: 'MessageWithLinks', description: 'A message with its tracked links.' });
 
 /** GET /v1/messages (v2.3.0, History and status): newest first. */
 export const listMessages = endpoint({
@@ -21,14 +28,12 @@ export const listMessages = endpoint({
   description: 'Messages of the account, newest first.',
   query: z.strictObject({
     limit: pageSize,
-    status: z.enum(MESSAGE_STATUSES).optional(),
-    reference: reference.optional(),
-    to: queryMsisdn.optional(),
+    status: z.enum(MESSAGE_STATUSES).optional().describe('Only messages in this status.'),
+    reference: reference.optional().describe('Only with exactly this reference.'),
+    to: queryMsisdn.optional().describe('Only to this number.'),
     cursor: idCursor('msg', 'message-cursor').optional(),
   }),
-  responses: {
-    200: z.strictObject({ data: z.array(messageSchema), next_cursor: z.string().nullable() }),
-  },
+  responses: { 200: pageSchema(messageSchema) },
   async handle({ services, caller, query }) {
     const filter = {
       status: query.status ?? null,
@@ -54,7 +59,7 @@ export const getMessage = endpoint({
   summary: 'Shows one message.',
   description: 'One message, with its tracked links.',
   refusals: ['message_unknown'],
-  params: z.strictObject({ id: z.string().meta({ pattern: idPattern('msg').source }) }),
+  params: z.strictObject({ id: lenientPathId('msg') }),
   responses: { 200: messageWithLinksSchema },
   async handle({ services, caller, params }) {
     const message = isId('msg', params.id)

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { documented, exampleId } from '../documented.ts';
 import type { Reason } from '../http/refusals.ts';
 import {
   exactNumber,
@@ -11,6 +12,7 @@ import {
   sendWindow,
   senderName,
 } from '../fields.ts';
+import { priority } from './schema.ts';
 
 const PARAM_MAX = 1000;
 const PARAMS_MAX = 100;
@@ -33,22 +35,54 @@ const recipient = plainText.meta({ format: 'recipient' });
 /** The body of a send, and of its estimate (v2.3.0, Send). */
 export const sendRequest = z
   .strictObject({
-    to: z.union([recipient, z.array(recipient).meta({ minItems: 1 })]),
-    text: omissible(plainText.min(1)),
-    template_id: omissible(plainText.min(1).max(TEMPLATE_ID_MAX)),
-    params: omissible(
-      z
-        .record(plainText, param)
-        .refine((params) => Object.keys(params).length <= PARAMS_MAX, issue(TOO_MANY_PARAMS))
-        .meta({ maxProperties: PARAMS_MAX }),
+    to: z
+      .union([recipient, z.array(recipient).meta({ minItems: 1 })])
+      .describe(
+        'One number, `group:<id or name>`, or an array of numbers and groups: at most 500 recipients, duplicates removed. A single text is answered with a Message, an array with a BatchResult.',
+      ),
+    text: documented(
+      omissible(plainText.min(1)),
+      'What to send; needed unless `template_id` is given. Placeholders: `{{imie}}`, `{{nazwisko}}`, `{{email}}` and custom fields from the contact book, `{{opt_out}}` or `{{wypisz}}` for the personal opt-out link, `{{link:<url>}}` for a tracked link (at most two addresses); at most four in all. A missing value becomes empty.',
+      'Dzień dobry!',
     ),
-    from: omissible(senderName),
-    send_at: omissible(instant),
-    send_window: omissible(sendWindow),
-    expires_at: omissible(instant),
+    template_id: documented(
+      omissible(plainText.min(1).max(TEMPLATE_ID_MAX)),
+      'A template instead of `text`; its type must be `sms`.',
+      exampleId('tpl'),
+    ),
+    params: documented(
+      omissible(
+        z
+          .record(plainText, param)
+          .refine((params) => Object.keys(params).length <= PARAMS_MAX, issue(TOO_MANY_PARAMS))
+          .meta({ maxProperties: PARAMS_MAX }),
+      ),
+      'Values for the placeholders of the template, whatever the case of the keys. The rest is filled from the contact book.',
+      { termin: '21 listopada' },
+    ),
+    from: documented(
+      omissible(senderName),
+      'An active sender of the account; its default when left out.',
+      'SKLEP',
+    ),
+    send_at: documented(
+      omissible(instant),
+      'When to send, at most 90 days ahead; in the past means at once.',
+      '2026-11-24T09:00:00+01:00',
+    ),
+    send_window: documented(
+      omissible(sendWindow),
+      'Sending hours of this message, `HH:MM-HH:MM` in Polish time, at least 15 minutes wide, the end exclusive. Outside of them it waits for their next start. Left out, the account decides.',
+      '08:00-20:00',
+    ),
+    expires_at: documented(
+      omissible(instant),
+      'When delivery attempts end: 15 minutes to 72 hours after the send time.',
+      '2026-11-24T12:00:00Z',
+    ),
     reference: omissible(reference),
     // Not null either: "any value other than true/false gives 400".
-    priority: z.boolean().optional(),
+    priority: priority.optional(),
   })
   .meta({
     anyOf: [given('text', 'string'), given('template_id', 'string')],

@@ -5,11 +5,28 @@ import type { Caller } from '../../operations/asked.ts';
 import { fingerprintOf } from '../../operations/sending/idempotency.ts';
 import { send } from '../../operations/sending/send.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { batchResultSchema, messageSchema } from '../schemas.ts';
+import { documented } from '../documented.ts';
+import { grosze } from '../schemas.ts';
 import { PLAN_REFUSALS, PLAN_STATUS_TEXTS, SEND_BODY_LIMIT, SEND_EXAMPLE, sendRequest } from './request.ts';
+import { messageSchema, recipientCount, testMode } from './schema.ts';
 
 const PATH = '/v1/messages';
 const REPLAYED = { 'Idempotent-Replayed': 'true' };
+
+/** BatchResult. */
+const batchResultSchema = z
+  .strictObject({
+    count: recipientCount,
+    accepted: documented(
+      z.int().nonnegative(),
+      'Recipients that the message is sent to: all but the rejected.',
+      1,
+    ),
+    total_cost_grosze: documented(grosze.nonnegative(), 'What all of them cost together, in grosze net.', 15),
+    test_mode: testMode,
+    messages: z.array(messageSchema).describe('One message for each recipient.'),
+  })
+  .meta({ id: 'BatchResult', description: 'What a send to an array is answered with.' });
 
 type Accepted = z.output<typeof messageSchema> | z.output<typeof batchResultSchema>;
 

@@ -57,8 +57,8 @@ export function describeInterface(endpoints: readonly Endpoint[]): OpenApi {
 
 function describe(endpoint: Endpoint, write: Writer): Operation {
   const parameters = [
-    ...parametersOf(endpoint.params, 'path', endpoint.id, write),
-    ...parametersOf(endpoint.query, 'query', endpoint.id, write),
+    ...parametersOf(endpoint.params, 'path', write),
+    ...parametersOf(endpoint.query, 'query', write),
     ...(endpoint.idempotent ? [IDEMPOTENCY_KEY] : []),
   ];
   return {
@@ -73,14 +73,9 @@ function describe(endpoint: Endpoint, write: Writer): Operation {
   };
 }
 
-function parametersOf(
-  schema: z.ZodType | undefined,
-  place: 'path' | 'query',
-  owner: string,
-  write: Writer,
-): Parameter[] {
+function parametersOf(schema: z.ZodType | undefined, place: 'path' | 'query', write: Writer): Parameter[] {
   if (schema === undefined) return [];
-  const { properties = {}, required = [] } = write(schema, 'input', owner);
+  const { properties = {}, required = [] } = write(schema, 'input');
   return Object.entries(properties).map(([name, { description, ...field }]) => ({
     name,
     in: place,
@@ -90,9 +85,9 @@ function parametersOf(
   }));
 }
 
-function bodyOf({ id, body, example, parseCsv }: Endpoint, write: Writer): Pick<Operation, 'requestBody'> {
+function bodyOf({ body, example, parseCsv }: Endpoint, write: Writer): Pick<Operation, 'requestBody'> {
   if (body === undefined) return {};
-  const schema = write(body, 'input', id);
+  const schema = write(body, 'input');
   return {
     requestBody: {
       required: true,
@@ -105,7 +100,7 @@ function bodyOf({ id, body, example, parseCsv }: Endpoint, write: Writer): Pick<
 }
 
 function answersOf(
-  { id, scope, responses, statusTexts = {}, csv, idempotent }: Endpoint,
+  { scope, responses, statusTexts = {}, csv, idempotent }: Endpoint,
   write: Writer,
 ): Record<string, Response> {
   const headers: Record<string, Header> = {};
@@ -121,7 +116,7 @@ function answersOf(
       description: statusTexts[Number(status)] ?? STATUS_TEXTS[status] ?? 'Done.',
       headers,
       content: {
-        [JSON_TYPE]: { schema: write(schema, 'output', id) },
+        [JSON_TYPE]: { schema: write(schema, 'output') },
         ...(csv && status === '200' ? { [CSV_TYPE]: { schema: CSV } } : {}),
       },
     },

@@ -1,9 +1,9 @@
 import { idPattern } from '../../domain/ids.ts';
+import { exampleId } from '../documented.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { refusalsOf } from '../http/listedRefusals.ts';
 import { type ErrorCode, type Problem, statusesOf } from '../http/refusals.ts';
 import { problemText } from '../http/texts.ts';
-import { ULID } from './texts/text.ts';
 import type { Header, JsonSchema, Response } from './types.ts';
 
 interface ErrorKind {
@@ -18,7 +18,7 @@ interface ErrorKind {
 
 const header = (name: string): Header => ({ $ref: `#/components/headers/${name}` });
 const RATE_HEADERS = { RateLimit: header('RateLimit'), 'RateLimit-Policy': header('RateLimit-Policy') };
-const REQUEST_ID_EXAMPLE = `req_${ULID}`;
+const REQUEST_ID_EXAMPLE = exampleId('req');
 
 /** The errors of the interface by status (v2.3.0, Errors), and ours beyond them. */
 const KINDS: Readonly<Record<number, ErrorKind>> = {

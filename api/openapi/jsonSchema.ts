@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { fieldText } from './fieldTexts.ts';
 import type { JsonSchema } from './types.ts';
 
 const DEFINITION = '#/$defs/';
@@ -12,50 +11,37 @@ const COMPONENT = '#/components/schemas/';
 export function schemaWriter(components: Record<string, JsonSchema>) {
   /**
    * @param direction which side of transformations counts: what a caller writes, or what is answered
-   * @param owner prefix of the fields' texts where the schema is no component
    * @throws Error for a schema that JSON Schema cannot express
    */
-  return (schema: z.ZodType, direction: 'input' | 'output', owner: string): JsonSchema => {
+  return (schema: z.ZodType, direction: 'input' | 'output'): JsonSchema => {
     const { $defs = {}, ...main } = z.toJSONSchema(schema, { io: direction }) as JsonSchema & {
       $schema?: string;
       $defs?: Record<string, JsonSchema>;
     };
     delete main.$schema;
-    for (const [name, definition] of Object.entries($defs)) components[name] = tidy(definition, name);
+    for (const [name, definition] of Object.entries($defs)) components[name] = tidy(definition);
     const { id, ...own } = main as JsonSchema & { id?: string };
-    if (id === undefined) return tidy(main, owner);
-    components[id] = tidy(own, id);
+    if (id === undefined) return tidy(main);
+    components[id] = tidy(own);
     return { $ref: COMPONENT + id };
   };
 }
 
-function tidy(given: JsonSchema, owner: string): JsonSchema {
-  const schema = withoutNoise(asNullableType(given));
+function tidy(given: JsonSchema): JsonSchema {
+  const schema = withoutNoise(withExamples(asNullableType(given)));
   if (schema.$ref !== undefined) schema.$ref = schema.$ref.replace(DEFINITION, COMPONENT);
   for (const list of ['anyOf', 'oneOf', 'allOf'] as const) {
-    if (schema[list] !== undefined) schema[list] = schema[list].map((part) => tidy(part, owner));
+    if (schema[list] !== undefined) schema[list] = schema[list].map(tidy);
   }
-  if (schema.items !== undefined) schema.items = tidy(schema.items, owner);
+  if (schema.items !== undefined) schema.items = tidy(schema.items);
   if (typeof schema.additionalProperties === 'object')
-    schema.additionalProperties = tidy(schema.additionalProperties, owner);
-  // A part of a rule between fields, without a type of its own, names fields that are described where they are declared.
-  if (schema.properties !== undefined && schema.type !== undefined) {
+    schema.additionalProperties = tidy(schema.additionalProperties);
+  if (schema.properties !== undefined) {
     schema.properties = Object.fromEntries(
-      Object.entries(schema.properties).map(([name, field]) => [name, described(field, owner, name)]),
+      Object.entries(schema.properties).map(([name, field]) => [name, tidy(field)]),
     );
   }
   return schema;
-}
-
-function described(field: JsonSchema, owner: string, name: string): JsonSchema {
-  const tidied = tidy(field, `${owner}.${name}`);
-  const { description, example } = fieldText(owner, name);
-  const examples = tidied.examples ?? (example === undefined ? undefined : [example]);
-  return {
-    ...(description === undefined ? {} : { description }),
-    ...tidied,
-    ...(examples === undefined ? {} : { examples }),
-  };
 }
 
 // `anyOf: [{type: string, …}, {type: null}]` says no more than `type: [string, null]`, which people read.
@@ -67,6 +53,13 @@ function asNullableType(schema: JsonSchema): JsonSchema {
   delete rest.anyOf;
   const members = value.enum === undefined ? {} : { enum: [...value.enum, null] };
   return { ...value, ...rest, type: [value.type, 'null'], ...members };
+}
+
+// As `documented` leaves it; in JSON Schema it is a list.
+function withExamples(schema: JsonSchema & { example?: unknown }): JsonSchema {
+  if (!('example' in schema)) return schema;
+  const { example, ...rest } = schema;
+  return { ...rest, examples: [example] };
 }
 
 function withoutNoise(schema: JsonSchema): JsonSchema {

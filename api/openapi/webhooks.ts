@@ -6,14 +6,16 @@ import {
   SIGNATURE_PATTERN,
   type WebhookEventType,
 } from '../../domain/webhooks.ts';
-import { inboundSchema, messageSchema, trackedLinkSchema } from '../schemas.ts';
+import { documented, EXAMPLE_INSTANT, exampleId } from '../documented.ts';
+import { inboundSchema } from '../inbound.ts';
+import { trackedLinkSchema } from '../links.ts';
+import { messageSchema } from '../messages/schema.ts';
+import { timestamp } from '../schemas.ts';
 import type { schemaWriter } from './jsonSchema.ts';
 import { TRIED_AGAIN } from './overview.ts';
 import type { PathItem } from './types.ts';
 
-const timestamp = z.iso.datetime({ precision: 3 });
-
-const aboutMessage = z.strictObject({ message: messageSchema });
+const aboutMessage = z.strictObject({ message: messageSchema.describe('The message as it was then.') });
 const EVENTS: Readonly<Record<WebhookEventType, { summary: string; data: z.ZodType }>> = {
   'message.sent': { summary: 'A message was handed to the network.', data: aboutMessage },
   'message.delivered': { summary: 'A message was delivered.', data: aboutMessage },
@@ -22,11 +24,18 @@ const EVENTS: Readonly<Record<WebhookEventType, { summary: string; data: z.ZodTy
   'message.expired': { summary: "A message's time was over before it was delivered.", data: aboutMessage },
   'message.received': {
     summary: 'A reply was matched to the account.',
-    data: z.strictObject({ inbound: inboundSchema, opt_out: z.boolean() }),
+    data: z.strictObject({
+      inbound: inboundSchema.describe('The reply.'),
+      opt_out: documented(z.boolean(), 'Whether the reply put the number on the blacklist.', false),
+    }),
   },
   'link.clicked': {
     summary: 'A tracked link was followed for the first time.',
-    data: z.strictObject({ link: trackedLinkSchema, clicked_at: timestamp, robot: z.boolean() }),
+    data: z.strictObject({
+      link: trackedLinkSchema.describe('The link as it was then.'),
+      clicked_at: documented(timestamp, 'When it was followed.', EXAMPLE_INSTANT),
+      robot: documented(z.boolean(), 'Whether it looks like a preview robot, not a person.', false),
+    }),
   },
 };
 
@@ -38,12 +47,16 @@ export function webhookItems(write: ReturnType<typeof schemaWriter>): Record<str
   return Object.fromEntries(
     Object.entries(EVENTS).map(([type, { summary, data }]) => {
       const envelope = z.strictObject({
-        id: z.string().regex(idPattern('evt')),
-        type: z.literal(type),
-        created_at: timestamp,
-        data,
+        id: documented(
+          z.string().regex(idPattern('evt')),
+          'The id of the event, the same on every attempt.',
+          exampleId('evt'),
+        ),
+        type: z.literal(type).describe('What happened.'),
+        created_at: documented(timestamp, 'When it happened.', EXAMPLE_INSTANT),
+        data: data.describe('What it is about.'),
       });
-      return [type, item(type, summary, write(envelope, 'output', 'WebhookEvent'))];
+      return [type, item(type, summary, write(envelope, 'output'))];
     }),
   );
 }

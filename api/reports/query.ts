@@ -13,7 +13,7 @@ import { issue, pageLimit, reference, senderName } from '../fields.ts';
 const day = z
   .string()
   .refine((value) => parseDay(value) !== null, issue({ reason: 'day_malformed' }))
-  .meta({ format: 'date', examples: ['2026-11-01'] });
+  .meta({ format: 'date', example: '2026-11-01' });
 
 /** The query of `GET /v1/reports`. */
 export const reportQuery = z.strictObject({
@@ -32,7 +32,7 @@ export const reportQuery = z.strictObject({
     .string()
     .regex(/^[A-Z]{2}$/)
     .optional()
-    .meta({ description: 'Only messages to this country (ISO 3166-1 alpha-2).', examples: ['PL'] }),
+    .meta({ description: 'Only messages to this country (ISO 3166-1 alpha-2).', example: 'PL' }),
   reference: reference.optional().describe('Only messages with this reference.'),
   status: z.enum(MESSAGE_STATUSES).optional().describe('Only messages that have this status now.'),
   type: z.enum(['sms', 'mms', 'vms']).optional().describe('Only messages of this kind.'),

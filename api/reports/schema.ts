@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { CALENDAR_UNITS } from '../../domain/calendar.ts';
 import { type Report, REPORT_FIELDS, type ReportFigures } from '../../domain/reports.ts';
+import { documented } from '../documented.ts';
 
 const count = (description: string) => z.int().nonnegative().describe(description);
 const grosze = (description: string) => z.int().describe(`${description} Grosze net.`);
+const cost = (description: string) => documented(z.int(), `${description} Grosze net.`, 15);
 const seconds = (description: string) => z.number().nonnegative().nullable().describe(description);
 const withStatus = (status: string) => count(`Of these messages, how many are \`${status}\` now.`);
 const day = z.iso.date();
@@ -12,8 +14,8 @@ const figures = z
   .strictObject({
     messages: count("Messages accepted in the row's days (by `created_at`), rejected ones included."),
     accepted: count('Of these, all but the rejected ones.'),
-    parts: count('Parts of these messages.'),
-    cost_grosze: grosze('What these messages were charged; on a test account, what they would cost.'),
+    parts: documented(z.int().nonnegative(), 'Parts of these messages.', 1),
+    cost_grosze: cost('What these messages were charged; on a test account, what they would cost.'),
     refunded_grosze: grosze('What of that was refunded, whenever that was.'),
     net_grosze: grosze('`cost_grosze` less `refunded_grosze`: what the ledger holds of these messages.'),
     scheduled: withStatus('scheduled'),
@@ -82,7 +84,7 @@ export const reportSchema = z
     lookups: z
       .strictObject({
         count: count('Look-ups charged and not refunded.'),
-        cost_grosze: grosze('What they cost.'),
+        cost_grosze: cost('What they cost.'),
       })
       .nullable()
       .describe('Number look-ups of the period; null when the report is narrowed to some messages.'),

@@ -119,6 +119,8 @@ describe('every example fits its schema, also where what a schema leaves open is
     for (const place of [
       'responses/BadRequest',
       'requestBody',
+      // Of what is transformed when it is read, too.
+      'json/schema/properties/send_at',
       'parameters',
       'schemas/Message',
       'headers/Allow',

@@ -43,8 +43,8 @@ export const REQUEST_CHANGES: readonly Change[] = [
   {
     name: 'reason null of a blacklist entry is an empty reason instead of manual',
     file: 'api/blacklist.ts',
-    from: 'reason: omissibleWithDefault(plainText.min(1).max(BLACKLIST_REASON_MAX), BLACKLIST_REASON_STANDARD),',
-    to: "reason: z.union([\n      z.null().transform(() => ''),\n      omissibleWithDefault(plainText.min(1).max(BLACKLIST_REASON_MAX), BLACKLIST_REASON_STANDARD),\n    ]),",
+    from: 'omissibleWithDefault(plainText.min(1).max(BLACKLIST_REASON_MAX), BLACKLIST_REASON_STANDARD),',
+    to: "z.union([\n      z.null().transform(() => ''),\n      omissibleWithDefault(plainText.min(1).max(BLACKLIST_REASON_MAX), BLACKLIST_REASON_STANDARD),\n    ]),",
     tests: ['test/api/nulls.test.ts'],
     only: 'POST /v1/blacklist',
   },

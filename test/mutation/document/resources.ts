@@ -93,9 +93,9 @@ export const RESOURCE_CHANGES: readonly Change[] = [
   },
   {
     name: 'an account with a price for MMS abroad cannot be shown',
-    file: 'api/schemas.ts',
-    from: 'z.strictObject({ sms: grosze.optional(), mms: grosze.optional(), vms: grosze.optional() }),',
-    to: 'z.strictObject({ sms: grosze.optional() }),',
+    file: 'api/account/schema.ts',
+    from: "  mms: documented(grosze.optional(), 'An MMS.', 90),\n",
+    to: '',
     tests: ['test/api/account.test.ts', 'test/api/send.test.ts', 'test/domain/price.test.ts'],
     only: 'shows every field|with priority|prefix|Poland has it',
   },
