@@ -55,7 +55,7 @@ async function settle(tx: Sql, id: string): Promise<{ settled: SettledReply; fir
 
 /** The matching rules of v2.3.0, Inbound replies: the keyword first, else who wrote last. */
 async function matchOf(tx: Sql, reply: ReceivedReply): Promise<ReplyMatch | null> {
-  // An operator's notice or a short code is no phone that anybody could answer or unsubscribe.
+  // A network operator's notice or a short code is no phone that anybody could answer or unsubscribe.
   if (parseAddress(reply.sender) === null) return null;
   const split = splitKeyword(reply.text);
   const owner = split === null ? null : await accountOfKeyword(tx, split.keyword, reply.receiver);

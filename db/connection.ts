@@ -13,7 +13,7 @@ export interface StatementLimits {
 /** A piece of a statement, made by the same tag as whole ones. */
 export type Fragment = ReturnType<Sql>;
 
-/** The driver is not the one that this service was made with. The message tells the operator what to do. */
+/** The driver is not the one that this service was made with. The message says what to do. */
 export class DriverProblem extends Error {
   override readonly name = 'DriverProblem';
 }

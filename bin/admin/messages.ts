@@ -11,7 +11,7 @@ const DEFAULT_ROWS = 50;
 
 const unanswered = command({
   name: 'messages unanswered',
-  about: 'Lists messages of which nobody knows whether the operator took them, the longest waiting first.',
+  about: 'Lists messages of which nobody knows whether the provider took them, the longest waiting first.',
   options: {
     route: optional('NAME', 'on one route', routeName),
     limit: optional('N', `messages shown; default: ${DEFAULT_ROWS}`, rows),

@@ -63,7 +63,7 @@ const GROUPS: Record<string, string> = {
   numbers: 'Numbers that a test account may send to.',
   inbound: 'Replies from phones.',
   simulator: 'The simulated network.',
-  routes: 'Ways to the operators: SMSCs and HTTP providers.',
+  routes: 'Ways to the providers: SMSCs and HTTP interfaces.',
   rules: 'What a route is used for.',
   messages: 'What became of messages, and those that need a decision.',
   webhooks: 'Webhook events, their delivery and signatures.',

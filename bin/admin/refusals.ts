@@ -165,7 +165,7 @@ function notWorking({
   const beside =
     sessions === 0
       ? ''
-      : `. Running workers have ${sessions} of its sessions open: the operator may allow no more beside them.`;
+      : `. Running workers have ${sessions} of its sessions open: the provider may allow no more beside them.`;
   return `${route} does not work from here: ${printable(fault)}${beside}`;
 }
 

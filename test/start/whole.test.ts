@@ -37,7 +37,7 @@ async function start(dataDir: string): Promise<Service> {
       if (child.exitCode !== null) throw new Error(`it ended: ${output}`);
       return Promise.resolve(output.includes('Ctrl-C stops it'));
     },
-    100_000,
+    180_000,
   );
   const address = (name: string) => new RegExp(`${name}\\s+(http://\\S+)`).exec(output)![1]!;
   return { output, process: child, api: address('API'), temporalUi: address('Temporal UI') };
@@ -59,7 +59,7 @@ async function shell(line: string): Promise<string> {
 
 test(
   'the first start prints a curl line that works; Ctrl-C stops all; the second start goes on where it was',
-  { timeout: 200_000 },
+  { timeout: 480_000 },
   async () => {
     const dataDir = dataFolder();
     const first = await start(dataDir);

@@ -17,7 +17,7 @@ import { remark, simulatorRemark, summary } from './shown.ts';
 const paceOptions = {
   rate: optional(
     'N|none',
-    'parts per second that the operator allows; default: no limit',
+    'parts per second that the provider allows; default: no limit',
     orNone(wholeNumber(1, MAX_PARTS_PER_SECOND, '')),
   ),
   brokenAfter: optional(
@@ -29,7 +29,7 @@ const paceOptions = {
 
 const add = command({
   name: 'routes add',
-  about: 'Adds a way to an operator; running workers open it within a second or two.',
+  about: 'Adds a way to a provider; running workers open it within a second or two.',
   options: {
     name: required('NAME', 'for good: messages keep it', routeName),
     kind: required(KIND_PLACEHOLDER, 'how it is spoken to', kindName),
