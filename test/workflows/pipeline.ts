@@ -95,7 +95,7 @@ export async function pauseReconciliation(client: Client): Promise<void> {
   await until('the schedule exists', pause);
 }
 
-const SERVER_STARTS = 3;
+const SERVER_STARTS = 6;
 
 /** Where the workflows of a test run. */
 interface TemporalServer {
