@@ -7,7 +7,9 @@ import { HttpRefused } from '../../api/http/refusals.ts';
 import { Refused } from '../../domain/refusals.ts';
 
 // As decided, not as the code has it.
-const [DEPTH_MAX, KEYS_MAX, ITEMS_MAX, KEY_MAX, TEXT_MAX, VALUES_MAX] = [8, 256, 10_000, 256, 100_000, 100_000];
+const [DEPTH_MAX, KEYS_MAX, ITEMS_MAX, KEY_MAX, TEXT_MAX, VALUES_MAX] = [
+  8, 256, 10_000, 256, 100_000, 100_000,
+];
 
 let server: Server;
 beforeAll(async () => {
