@@ -8,6 +8,7 @@ import {
 } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Logger } from 'pino';
+import { createRunning } from '../concurrency/running.ts';
 import { openDatabase, type PoolState } from '../db/connection.ts';
 import { fairDatabase } from '../db/fairDatabase.ts';
 import { newId } from '../db/ids.ts';
@@ -19,7 +20,6 @@ import { watchPool } from '../telemetry/poolMetrics.ts';
 import { temporalCallMetrics } from '../telemetry/temporalMetrics.ts';
 import { clientTraces } from '../telemetry/temporalTraces.ts';
 import { createApp } from './app.ts';
-import { createBackground } from './background.ts';
 import { endpoints } from './endpoints.ts';
 import { createAdmission } from './http/admission.ts';
 import { errorBody } from './http/middleware.ts';
@@ -99,7 +99,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
       requests: config.REQUESTS_AT_ONCE,
       heavy: config.HEAVY_REQUESTS_AT_ONCE,
     }),
-    background: createBackground(),
+    background: createRunning(),
     temporal,
     charges: createChargeListener(
       front,

@@ -1,6 +1,6 @@
+import type { Running } from '../concurrency/running.ts';
 import type { Database } from '../db/connection.ts';
 import type { Services as OperationServices } from '../operations/asked.ts';
-import type { Background } from './background.ts';
 import type { Admission } from './http/admission.ts';
 
 /** Settings that handlers depend on; names as in the environment. */
@@ -18,7 +18,10 @@ export interface Services extends OperationServices {
   front: Database;
   /** What one account may keep under way. */
   admission: Admission;
-  /** What a stop waits for although no request does. */
-  background: Background;
+  /**
+   * What a stop waits for although no request does: a call that is tried again on a connection that is closed meanwhile throws
+   * where nobody can catch it, and ends the process.
+   */
+  background: Running;
   settings: ApiSettings;
 }

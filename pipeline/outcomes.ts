@@ -9,6 +9,7 @@ import {
 import { withIds } from '../telemetry/ids.ts';
 import type { Notified } from '../workflows/contracts.ts';
 import { oneAtATime } from '../concurrency/oneAtATime.ts';
+import { createRunning } from '../concurrency/running.ts';
 import { signalWorkflows } from './workflowSignals.ts';
 
 // As many as a worker has places for: more would wait at the Temporal server for one.
@@ -40,7 +41,7 @@ export interface OutcomesOptions {
 export function createOutcomes(options: OutcomesOptions): Outcomes {
   const { sql, client, onError } = options;
   const inProgress = new Map<number, PendingOutcome>();
-  const calls = new Set<Promise<unknown>>();
+  const calls = createRunning();
   const signalWorkflow = signalWorkflows(sql, client);
   let stopped = false;
   let moreWait = false;
@@ -63,7 +64,7 @@ export function createOutcomes(options: OutcomesOptions): Outcomes {
     try {
       const calling = notifyFirst(options, outcome.events);
       calls.add(calling);
-      const notified = await calling.finally(() => calls.delete(calling));
+      const notified = await calling;
       if (stopped) return;
       await signalWorkflow(outcome, notified);
       delivered.push(outcome.id);
@@ -93,7 +94,7 @@ export function createOutcomes(options: OutcomesOptions): Outcomes {
     async stop() {
       stopped = true;
       await dispatch().catch(onError);
-      await Promise.all(calls);
+      await calls.settled();
       // Temporal may keep us waiting until a call's time is up: what others bring once more does no harm.
       undelivered.push(...inProgress.values());
       await settle().catch(onError);

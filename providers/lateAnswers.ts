@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { createRunning } from '../concurrency/running.ts';
 import type { LateAnswer } from '../domain/submission.ts';
 import type { ProviderHandlers } from './provider.ts';
 
@@ -7,7 +8,7 @@ const TRY_AGAIN_MS = [500, 2_000, 5_000, 15_000, 60_000];
 /** Answers after the time-out on their way to the store: nobody will repeat them, so storing is tried several times. */
 export function createLateAnswers(onError: (error: unknown) => void) {
   const stopping = new AbortController();
-  const underWay = new Set<Promise<void>>();
+  const storing = createRunning();
   let handlers: ProviderHandlers | undefined;
 
   const store = async (reference: string, answer: LateAnswer): Promise<void> => {
@@ -28,14 +29,13 @@ export function createLateAnswers(onError: (error: unknown) => void) {
     start(to: ProviderHandlers): void {
       handlers = to;
     },
-    tell(reference: string, answer: LateAnswer): void {
-      const stored = store(reference, answer).finally(() => underWay.delete(stored));
-      underWay.add(stored);
+    keep(reference: string, answer: LateAnswer): void {
+      storing.add(store(reference, answer));
     },
-    /** Waits for those under way, each tried once more at most. */
+    /** Waits for those on their way, each tried once more at most. */
     async stop(): Promise<void> {
       stopping.abort();
-      await Promise.all(underWay);
+      await storing.settled();
     },
   };
 }

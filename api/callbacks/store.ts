@@ -33,9 +33,6 @@ export async function storeContent(
 function startInbound({ temporal, background, log }: Services, id: string): void {
   const starting = temporal.connection
     .withDeadline(Date.now() + START_MS, () => temporal.workflow.start('inbound', inboundStart(id)))
-    .then(
-      () => undefined,
-      (error: unknown) => log.warn({ err: error, replyId: id }, 'a reply is processed later'),
-    );
+    .catch((error: unknown) => log.warn({ err: error, replyId: id }, 'a reply is processed later'));
   background.add(starting);
 }

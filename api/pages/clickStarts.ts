@@ -16,10 +16,7 @@ export function startClick(services: Services, click: UncountedClick): void {
   underWay.set(services, starts + 1);
   const starting = temporal.connection
     .withDeadline(Date.now() + START_MS, () => temporal.workflow.start('click', clickStart(click)))
-    .then(
-      () => undefined,
-      (error: unknown) => log.warn({ err: error, clickId: click.id }, 'a click is counted later'),
-    )
+    .catch((error: unknown) => log.warn({ err: error, clickId: click.id }, 'a click is counted later'))
     .finally(() => underWay.set(services, underWay.get(services)! - 1));
   background.add(starting);
 }

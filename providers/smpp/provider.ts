@@ -36,7 +36,7 @@ export function createSmppProvider({ name, settings, credentials, onError }: Smp
     onLost: (session) => inbox?.lost(session),
     onLate(reference, pdu) {
       const answer = answerOf(pdu, reference, settings);
-      if (answer.kind !== 'unanswered') late.tell(reference, answer);
+      if (answer.kind !== 'unanswered') late.keep(reference, answer);
     },
   });
 

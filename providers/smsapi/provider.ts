@@ -1,3 +1,4 @@
+import { createRunning } from '../../concurrency/running.ts';
 import { createSemaphore } from '../../concurrency/semaphore.ts';
 import { waitFor } from '../../concurrency/waitFor.ts';
 import { NO_SESSION, type SubmitAnswer, type SubmitPart } from '../../domain/submission.ts';
@@ -45,7 +46,7 @@ export function createSmsapiProvider(options: SmsapiOptions): Provider {
     settings.callbackUrl === undefined
       ? null
       : callbackAddress(settings.callbackUrl, name, CALLBACK_PATHS.reports, credentials.callbackSecret);
-  const open = new Set<Promise<unknown>>();
+  const open = createRunning();
   const lateAnswers = createLateAnswers(onError);
   let handlers: ProviderHandlers | null = null;
 
@@ -54,7 +55,7 @@ export function createSmsapiProvider(options: SmsapiOptions): Provider {
     const limits = { writtenWithinMs: WRITTEN_SHARE * answerMs, answeredWithinMs: LATEST_ANSWER_MS };
     const exchange = await http.post('/sms.do', form, limits);
     const read = readSmsAnswer(exchange, settings.errors);
-    tellDifference(part, read, onError);
+    reportDifference(part, read, onError);
     if (read.answer.kind === 'accepted' && read.ended !== null) {
       const { providerMessageId } = read.answer;
       const report = { providerMessageId, reference: part.reference, state: read.ended, errorCode: null };
@@ -105,32 +106,28 @@ export function createSmsapiProvider(options: SmsapiOptions): Provider {
     },
     async stop() {
       await health.stop();
-      await waitFor(Promise.allSettled([...open]), answerMs, () => undefined);
+      await waitFor(open.settled(), answerMs, () => undefined);
       await http.close();
       await lateAnswers.stop();
     },
   };
 
   async function inTime(reference: string, sent: Promise<SubmitAnswer>): Promise<SubmitAnswer> {
-    const done = sent.catch(onError);
-    open.add(done);
-    void done.finally(() => open.delete(done));
+    open.add(sent.catch(onError));
     const answer = await waitFor(sent, answerMs, () => null);
     if (answer !== null) {
       judge(health, answer);
       return answer;
     }
     health.failed(TIMED_OUT);
-    const told = sent.then((late) => tellLate(reference, late)).catch(onError);
-    open.add(told);
-    void told.finally(() => open.delete(told));
+    open.add(sent.then((late) => keepLate(reference, late)).catch(onError));
     return { kind: 'unanswered', code: TIMED_OUT };
   }
 
-  function tellLate(reference: string, late: SubmitAnswer): void {
+  function keepLate(reference: string, late: SubmitAnswer): void {
     if (late.kind === 'unanswered') return;
     if (late.kind !== 'broken') health.succeeded();
-    lateAnswers.tell(reference, late);
+    lateAnswers.keep(reference, late);
   }
 }
 
@@ -142,7 +139,7 @@ function judge(health: Health, answer: SubmitAnswer): void {
   else health.succeeded();
 }
 
-function tellDifference(part: SubmitPart, { parts }: SmsAnswer, onError: (error: unknown) => void): void {
+function reportDifference(part: SubmitPart, { parts }: SmsAnswer, onError: (error: unknown) => void): void {
   if (parts === null || parts === part.parts) return;
   onError(new Error(`${part.reference}: cut into ${parts} parts by the provider, billed as ${part.parts}`));
 }
