@@ -1,10 +1,16 @@
 import { Client, Connection } from '@temporalio/client';
 import { describe, expect, inject, it } from 'vitest';
-import { newId } from '../../db/ids.ts';
 import { cancelScheduled } from '../../db/money/billing.ts';
 import { lockRow } from '../crash/holds.ts';
 import { eventually } from '../support/eventually.ts';
-import { books, database, newAccount, type TestAccount, serviceProbes } from '../support/factories.ts';
+import {
+  addDraft,
+  books,
+  database,
+  newAccount,
+  type TestAccount,
+  serviceProbes,
+} from '../support/factories.ts';
 import { undisturbed } from '../support/undisturbed.ts';
 
 const ahead = (ms: number) => new Date(Date.now() + ms).toISOString();
@@ -87,12 +93,7 @@ describe('GET /v1/messages', () => {
 
   it('shows no drafts', async () => {
     const account = await newAccount();
-    const id = newId('msg');
-    await database()`
-      insert into messages (id, account_id, request_id, status, accepted_as, recipient, sender, text, parts,
-                            cost_grosze, give_up_at, route)
-      values (${id}, ${account.id}, ${newId('req')}, 'draft', 'queued', '+48500100200', 'TEST', 'x', 1, 1,
-              now(), 'simulator')`;
+    const id = await addDraft(account);
     expect((await account.api.get(`/v1/messages/${id}`)).status).toBe(404);
     expect((await account.api.delete(`/v1/messages/${id}`)).status).toBe(404);
     expect((await account.api.get('/v1/messages')).body).toEqual({ data: [], next_cursor: null });

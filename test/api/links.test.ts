@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { newId } from '../../db/ids.ts';
 import { linksOfMessage } from '../../db/links/links.ts';
-import { database, newAccount, type TestAccount } from '../support/factories.ts';
+import { addDraft, database, newAccount, type TestAccount } from '../support/factories.ts';
 import { addresses, carry, counted, sendLink, sendLinks, visit } from '../support/links.ts';
 import { SHORT_URL } from '../support/service.ts';
 
@@ -149,12 +149,7 @@ describe('GET /v1/links', () => {
     const account = await newAccount();
     const { token, message } = await sendLink(account);
     await database()`delete from message_links where message_id = ${message}`;
-    const id = newId('msg');
-    await database()`
-      insert into messages (id, account_id, request_id, status, accepted_as, recipient, sender, text, parts,
-                            cost_grosze, give_up_at, route)
-      values (${id}, ${account.id}, ${newId('req')}, 'draft', 'queued', '+48500100200', 'TEST', 'x', 1, 1,
-              now(), 'simulator')`;
+    const id = await addDraft(account);
     await database()`insert into message_links (message_id, token) values (${id}, ${token})`;
     expect((await account.api.get('/v1/links')).body.data).toEqual([]);
     expect((await account.api.get(`/v1/links/${token}`)).status).toBe(404);

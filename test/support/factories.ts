@@ -117,3 +117,14 @@ export const untilStatus = ({ api }: Pick<TestAccount, 'api'>, id: string, statu
     (message) => message.status === status,
     40_000,
   );
+
+/** A message that was written and not charged. @returns its id */
+export async function addDraft({ id: account }: TestAccount): Promise<string> {
+  const id = newId('msg');
+  await database()`
+    insert into messages (id, account_id, request_id, status, accepted_as, recipient, sender, text, parts,
+                          cost_grosze, give_up_at, route)
+    values (${id}, ${account}, ${newId('req')}, 'draft', 'queued', '+48500100200', 'TEST', 'x', 1, 1,
+            now(), 'simulator')`;
+  return id;
+}
