@@ -36,7 +36,7 @@ export function quickSubmissionActivities(
   notify: (events: readonly string[]) => Promise<Notified>,
 ) {
   return {
-    /** As `submit`, and tells what came of it; null when the message is to go through the route's queue. */
+    /** As `submit`, and notifies the webhook of what came of it; null when the message is to go through the route's queue. */
     async submitInTask(messageId: string, route: string): Promise<Submitted | null> {
       const outcome = await submitHere(routeAtHand(route), messageId);
       if (outcome === null || outcome.status === 'moved' || outcome.status === 'paused') return outcome;

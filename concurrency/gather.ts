@@ -12,7 +12,7 @@ export interface Gathering {
   begin?: (run: () => void) => void;
   /**
    * After a failure the next batch has one item and each success doubles that: an item that cannot be done fails by itself when it
-   * comes again, not with all that come beside it. Where no item can be to blame, all that wait are better told in one go.
+   * comes again, not with all that come beside it. Where no item can be to blame, all that wait had better fail in one go.
    */
   splitAfterFailure?: boolean;
 }

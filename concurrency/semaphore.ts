@@ -6,7 +6,7 @@ export interface Limit {
   until?: number;
   /** Aborted when they have gone: then they wait no longer. A place that is free is theirs all the same. */
   signal?: AbortSignal | null;
-  /** What they are told. */
+  /** What they get then. */
   error: () => Error;
 }
 

@@ -44,7 +44,7 @@ const STAFF = {
  * changing a table itself.
  */
 export const WITHOUT: Record<Part, Record<string, readonly Right[]>> = {
-  // What only workers write: all that says what became of a message, whom it was submitted to, who was told.
+  // What only workers write: all that says what became of a message, whom it was submitted to, who was notified.
   api: {
     ...NOBODYS,
     ...STAFF,

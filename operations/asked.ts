@@ -12,7 +12,7 @@ export interface Services {
   sql: Database;
   temporal: Client;
   charges: ChargeListener;
-  /** The routes to the network operators, as known within the last second. */
+  /** The routes to the providers, as known within the last second. */
   routing: () => Promise<Routing>;
   settings: { DEFAULT_SENDER: string; WEBHOOK_ALLOW_PRIVATE: boolean };
   /** The installation's secrets key, 32 bytes. */

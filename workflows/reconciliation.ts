@@ -10,7 +10,7 @@ const steps = proxyActivities<ReturnType<typeof reconciliationActivities>>({
 });
 
 /**
- * Holds ledger, messages and workflows against one another: repairs what is safe to mend, and reports the rest in the table
+ * Holds ledger, messages and workflows against one another: repairs what it safely can, and reports the rest in the table
  * `findings`. Started by the schedule of the same name.
  */
 export async function reconciliation(): Promise<Record<string, Tally>> {

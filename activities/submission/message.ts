@@ -89,7 +89,7 @@ async function keptFromLeaving(
   message: SubmittableMessage,
 ): Promise<Submitted | 'changed' | null> {
   const { id, events } = message;
-  // An earlier attempt came this far and its result was lost: the workflow has still to tell of its events.
+  // An earlier attempt came this far and its result was lost: the workflow has still to deliver its events.
   if (message.status !== 'queued') return asOutcome(message);
   if (message.route !== provider.name) return { status: 'moved', route: message.route };
   // What a network has some of goes out as a whole.

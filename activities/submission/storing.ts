@@ -26,7 +26,7 @@ export async function untilStored<T>(store: () => Promise<T>): Promise<T> {
 
 /**
  * Puts parts back that were claimed and certainly not taken.
- * @returns false when another attempt has given this one up meanwhile: the workflow, which would wait for a report, is told
+ * @returns false when another attempt has given this one up meanwhile: the workflow, which would wait for a report, is signalled
  */
 export async function putBack(
   sql: Database,

@@ -15,7 +15,7 @@ interface Input {
   kind: string;
   settings: Settings;
   credentials: GivenCredentials;
-  /** Parts per second that the network operator allows; no limit unless it says otherwise. */
+  /** Parts per second that the provider allows; no limit unless it says otherwise. */
   ratePerSecond?: number | null;
   /** Without a session for so many seconds it counts as broken; 10 unless it says otherwise. */
   brokenAfterS?: number;
@@ -32,7 +32,7 @@ export interface AddedRoute {
 }
 
 /**
- * Adds a way to a network operator; running workers open it within a second or two.
+ * Adds a way to a provider; running workers open it within a second or two.
  * @throws StaffRefused
  */
 export const addRoute = recorded('routes add', async (sql, input: Input, services) => {

@@ -7,7 +7,7 @@ import { type Credentials, openCredentials, sealed, withNewSecret } from './cred
 import { holdRoute, kindOf } from './find.ts';
 import { checkedSettings, type Settings, storedSettings } from './settings.ts';
 
-/** At which addresses a provider tells us of reports, replies and look-ups. They contain a secret. */
+/** At which addresses a provider delivers reports, replies and look-ups to us. They contain a secret. */
 export interface CallbackAddresses {
   /** By what they are for; paths alone where no address of our API is set. */
   addresses: Record<string, string>;

@@ -62,8 +62,8 @@ export async function newCredentials(
   }
   if (given === undefined) throw new StaffRefused({ reason: 'credentials_missing', secret: secret.bare });
   const ours = secret.own === undefined ? {} : ownSecrets(secret.own, await before());
-  const told = typeof given === 'string' ? { [secret.bare]: given } : given;
-  return checked(kind, secret.bare, { ...fields, ...ours, ...told });
+  const handedOver = typeof given === 'string' ? { [secret.bare]: given } : given;
+  return checked(kind, secret.bare, { ...fields, ...ours, ...handedOver });
 }
 
 /**

@@ -41,8 +41,8 @@ function unusable({ name }: ProviderKind, settings: Settings, issue?: z.core.$Zo
   if (issue?.code === 'invalid_type' && settings[String(path[0])] === undefined)
     return new StaffRefused({ reason: 'setting_missing', ...about });
   // Of a key in a record, only the inner one says what it should be.
-  const told = issue?.code === 'invalid_key' ? issue.issues[0] : issue;
-  return new StaffRefused({ reason: 'setting_unusable', ...about, fault: told?.message ?? null });
+  const inner = issue?.code === 'invalid_key' ? issue.issues[0] : issue;
+  return new StaffRefused({ reason: 'setting_unusable', ...about, fault: inner?.message ?? null });
 }
 
 function isStorable(value: unknown): boolean {
