@@ -44,7 +44,7 @@ test('a running service follows the command line: new route, wrong and right pas
   expect(broken['last_error']).toEqual(expect.any(String));
   expect(JSON.stringify(broken)).not.toContain('haslo');
 
-  const { body } = await account.api.send({ to: '+48500100200', text: 'Dzień dobry' });
+  const body = await account.api.accepted({ to: '+48500100200', text: 'Dzień dobry' });
   await seen((route) => route['queue'] === 1);
   await product.admin(
     ['routes', 'credentials', 'live', '--system-id', smsc.systemId, '--credentials', '-'],

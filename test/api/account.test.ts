@@ -67,7 +67,7 @@ describe('PATCH /v1/account', () => {
     await api.patch('/v1/account', { send_window: '03:00-03:15' });
     const noon = new Date(Date.now() + 2 * 86_400_000);
     noon.setUTCHours(11, 0, 0, 0);
-    const { body } = await api.send({ to: '500100200', text: 'x', send_at: noon.toISOString() });
+    const body = await api.accepted({ to: '500100200', text: 'x', send_at: noon.toISOString() });
     expect(body.send_at).not.toBe(noon.toISOString());
   });
 
@@ -194,7 +194,7 @@ describe('PUT /v1/account/webhook', () => {
     try {
       const { api } = await newAccount();
       receiver.useSecret((await api.put('/v1/account/webhook', { url: receiver.url })).body.webhook_secret);
-      const { body } = await api.send({ to: '500100200', text: 'Zażółć', reference: 'r-1' });
+      const body = await api.accepted({ to: '500100200', text: 'Zażółć', reference: 'r-1' });
       const calls = await receiver.until((all) => all.length >= 2);
       expect(calls.map(({ event, verified }) => [event.type, verified])).toEqual([
         ['message.sent', true],

@@ -19,7 +19,7 @@ const number = (i: number) => `+48500${String(200_000 + i)}`;
 
 async function sendMany({ api }: TestAccount, count: number, more: object = {}): Promise<string[]> {
   const to = Array.from({ length: count }, (_, i) => number(i));
-  const { body } = await api.send({ to, text: 'x', send_at: later, ...more });
+  const body = await api.accepted({ to, text: 'x', send_at: later, ...more });
   return body.messages.map(({ id }) => id);
 }
 
@@ -101,7 +101,7 @@ describe('GET /v1/messages', () => {
 
   it('a message sent at once becomes delivered', async () => {
     const { api } = await newAccount();
-    const { body } = await api.send({ to: '500100200', text: 'x' });
+    const body = await api.accepted({ to: '500100200', text: 'x' });
     const done = await eventually(
       async () => (await api.get(`/v1/messages/${body.id}`)).body,
       ({ status }) => status === 'delivered',
@@ -119,7 +119,7 @@ describe('GET /v1/messages', () => {
 describe('DELETE /v1/messages/{id}', () => {
   it('cancels a scheduled message, gives the money back once, and repeats its answer', async () => {
     const account = await newAccount({ balance: 100, price: 10 });
-    const { body } = await account.api.send({ to: '500100200', text: 'x', send_at: later });
+    const body = await account.api.accepted({ to: '500100200', text: 'x', send_at: later });
     const first = await account.api.delete(`/v1/messages/${body.id}`);
     expect(first).toMatchObject({
       status: 200,
@@ -132,7 +132,7 @@ describe('DELETE /v1/messages/{id}', () => {
 
   it('asked again, ends a workflow that lost its memory of the cancel', async () => {
     const account = await newAccount({ balance: 100, price: 10 });
-    const { body } = await account.api.send({ to: '500100200', text: 'x', send_at: later });
+    const body = await account.api.accepted({ to: '500100200', text: 'x', send_at: later });
     // What a crash of workers and Temporal right after the step's commit leaves.
     expect(await cancelScheduled(database(), body.id)).toBe('cancelled');
     const { temporalAddress } = inject('service');
@@ -150,7 +150,7 @@ describe('DELETE /v1/messages/{id}', () => {
     'ends the workflow also where the server throws its task away with the cancel in it',
     undisturbed(async () => {
       const account = await newAccount({ balance: 100, price: 10 });
-      const { body } = await account.api.send({ to: '500100200', text: 'x', send_at: later });
+      const body = await account.api.accepted({ to: '500100200', text: 'x', send_at: later });
       const connection = await Connection.connect({ address: inject('service').temporalAddress });
       const lock = await lockRow(database(), 'message', body.id);
       try {
@@ -183,7 +183,7 @@ describe('DELETE /v1/messages/{id}', () => {
       testCredits: 1,
       verified: ['+48500100200'],
     });
-    const { body } = await account.api.send({ to: '500100200', text: 'x', send_at: later });
+    const body = await account.api.accepted({ to: '500100200', text: 'x', send_at: later });
     expect(await books(account.id)).toMatchObject({ credits: 0 });
     await account.api.delete(`/v1/messages/${body.id}`);
     expect(await books(account.id)).toMatchObject({ balance: 0, credits: 1 });
@@ -191,7 +191,7 @@ describe('DELETE /v1/messages/{id}', () => {
 
   it('twenty at once: all are told so, one refund', async () => {
     const account = await newAccount({ balance: 100, price: 10 });
-    const { body } = await account.api.send({ to: '500100200', text: 'x', send_at: later });
+    const body = await account.api.accepted({ to: '500100200', text: 'x', send_at: later });
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => account.api.delete(`/v1/messages/${body.id}`)),
     );
@@ -209,7 +209,7 @@ describe('DELETE /v1/messages/{id}', () => {
 
   it('less than 30 s before its time: 409, unchanged', async () => {
     const account = await newAccount({ balance: 100, price: 10 });
-    const { body } = await account.api.send({ to: '500100200', text: 'x', send_at: ahead(29_000) });
+    const body = await account.api.accepted({ to: '500100200', text: 'x', send_at: ahead(29_000) });
     const answer = await account.api.delete(`/v1/messages/${body.id}`);
     expect(answer).toMatchObject({ status: 409, body: { error: { code: 'invalid_request' } } });
     expect((await account.api.get(`/v1/messages/${body.id}`)).body.status).toBe('scheduled');
@@ -218,7 +218,7 @@ describe('DELETE /v1/messages/{id}', () => {
 
   it('any other status gives 409', async () => {
     const account = await newAccount();
-    const { body } = await account.api.send({ to: '500100903', text: 'x' });
+    const body = await account.api.accepted({ to: '500100903', text: 'x' });
     for (const status of ['queued', 'sent']) {
       await eventually(
         async () => (await account.api.get(`/v1/messages/${body.id}`)).body.status,
@@ -239,7 +239,7 @@ describe('DELETE /v1/messages/{id}', () => {
 
   it('the ledger shows a charge and a refund', async () => {
     const account = await newAccount({ balance: 100, price: 10 });
-    const { body } = await account.api.send({ to: '500100200', text: 'x', send_at: later });
+    const body = await account.api.accepted({ to: '500100200', text: 'x', send_at: later });
     await account.api.delete(`/v1/messages/${body.id}`);
     const entries = await database()`
       select kind, amount_grosze from ledger_entries where subject_id = ${body.id} order by id`;

@@ -242,7 +242,7 @@ describe('a reply on its way', () => {
       const account = await receiving(number);
       const { body: webhook } = await account.api.put('/v1/account/webhook', { url: receiver.url });
       receiver.useSecret(webhook.webhook_secret);
-      const { body: message } = await account.api.send({ to: phone, text: 'Przyjdziesz?' });
+      const message = await account.api.accepted({ to: phone, text: 'Przyjdziesz?' });
       await eventually(
         async () => (await account.api.get(`/v1/messages/${message.id}`)).body.status,
         (status) => status === 'delivered',
@@ -288,7 +288,7 @@ describe('a reply on its way', () => {
     const [one, two] = [await receiving(number), await receiving(number)];
     const prefix = `K${two.id.slice(-7)}`.toUpperCase();
     await two.api.patch('/v1/account', { inbound_prefix: prefix });
-    const { body: message } = await one.api.send({ to: phone, text: 'x' });
+    const message = await one.api.accepted({ to: phone, text: 'x' });
     await addSimulatedReply(database(), { from: phone, to: number, text: `${prefix.toLowerCase()} tak` });
     await addSimulatedReply(database(), { from: phone, to: number, text: 'tak' });
     expect((await matched(one)).data).toMatchObject([{ text: 'tak', reply_to: message.id }]);

@@ -13,7 +13,7 @@ describe('one link per recipient and target address', () => {
     const to = ['+48500100200', '+48500100201'];
     const text = '{{link:https://example.com/a}} {{link:https://example.com/A}}';
     const tokensOf = async ({ api }: TestAccount) => {
-      const { body } = await api.send({ to, text, send_at: later });
+      const body = await api.accepted({ to, text, send_at: later });
       return body.messages.map((message) => message.text.match(/[0-9A-Za-z]{8}(?= |$)/g));
     };
     const first = await tokensOf(account);

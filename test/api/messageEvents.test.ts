@@ -34,7 +34,7 @@ describe('GET /v1/messages/{id}/events', () => {
     receiver.useSecret(
       (await account.api.put('/v1/account/webhook', { url: receiver.url })).body.webhook_secret,
     );
-    const { body } = await account.api.send({ to: '500100200', text: 'a'.repeat(200) });
+    const body = await account.api.accepted({ to: '500100200', text: 'a'.repeat(200) });
     await receiver.until((calls) => calls.some(({ event }) => event.type === 'message.delivered'));
     const events = await eventually(
       () => eventsOf(account, body.id),
@@ -64,7 +64,7 @@ describe('GET /v1/messages/{id}/events', () => {
 
   it('tells of a cancel with its refund, and of a number on the blacklist', async () => {
     const account = await newAccount();
-    const { body } = await account.api.send({ to: '500100200', text: 'x', send_at: later });
+    const body = await account.api.accepted({ to: '500100200', text: 'x', send_at: later });
     await account.api.delete(`/v1/messages/${body.id}`);
     const told = known(await eventsOf(account, body.id));
     expect(told.slice(0, 2)).toEqual([
@@ -91,7 +91,7 @@ describe('GET /v1/messages/{id}/events', () => {
     open.push(receiver);
     const account = await newAccount({ inboundNumber: number });
     await account.api.put('/v1/account/webhook', { url: receiver.url });
-    const { body } = await account.api.send({ to: phone, text: '{{link:https://example.com/}} {{opt_out}}' });
+    const body = await account.api.accepted({ to: phone, text: '{{link:https://example.com/}} {{opt_out}}' });
     const [, link, optOut] = /\/l\/(\w+) \S+\/o\/(\w+)/.exec(body.text)!;
     await receiver.until((calls) => calls.some(({ event }) => event.type === 'message.delivered'));
     const sent = receiver.calls.find(({ event }) => event.type === 'message.sent')!.event.id;
@@ -125,7 +125,7 @@ describe('GET /v1/messages/{id}/events', () => {
   it('answers 404 for drafts, other accounts’ messages and whatever is no id', async () => {
     const account = await newAccount();
     const other = await newAccount();
-    const { body } = await account.api.send({ to: '500100200', text: 'x', send_at: later });
+    const body = await account.api.accepted({ to: '500100200', text: 'x', send_at: later });
     expect((await other.api.get(`/v1/messages/${body.id}/events`)).status).toBe(404);
     await database()`
       insert into messages (id, account_id, request_id, accepted_as, recipient, text, parts, cost_grosze, give_up_at, route)

@@ -106,7 +106,7 @@ describe('null for an optional field', () => {
 
   it('of what a message was answered with can be sent back as it came', async () => {
     const { api } = account;
-    const { body } = await api.send({ to: '500100200', text: 'x' });
+    const body = await api.accepted({ to: '500100200', text: 'x' });
     const { to, text, from, reference, send_at, expires_at, priority } = body as unknown as Record<
       string,
       unknown

@@ -228,7 +228,7 @@ describe('the link in a text', () => {
   const to = Array.from({ length: 12 }, (_, i) => `+48500${String(400_000 + i)}`);
   const later = new Date(Date.now() + 86_400_000).toISOString();
   const tokensOf = async ({ api }: TestAccount, from: string, recipients = to) => {
-    const { body } = await api.send({ to: recipients, from, text: '{{opt_out}}', send_at: later });
+    const body = await api.accepted({ to: recipients, from, text: '{{opt_out}}', send_at: later });
     return new Map(body.messages.map((message) => [message.to, message.text.slice(-10)]));
   };
   const senders = ['A1', 'B1'];

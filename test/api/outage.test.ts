@@ -84,7 +84,7 @@ describe('without Temporal', () => {
     keptInTime(async (how) => {
       const account = await newAccount({ balance: 100, price: 10 });
       const canceller = await newAccount();
-      const { body: scheduled } = await canceller.api.send(body);
+      const scheduled = await canceller.api.accepted(body);
       temporal[how]();
       const [send, cancel] = await Promise.all([
         timed(through(account).send(body, 'k')),

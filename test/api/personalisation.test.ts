@@ -56,7 +56,7 @@ describe('placeholders in a text', () => {
   it('make each recipient’s own text, parts and cost', async () => {
     const account = await withContacts({ price: 10 });
     const filler = 'a'.repeat(69);
-    const { body } = await account.api.send({
+    const body = await account.api.accepted({
       to: ['500100201', '500100299'],
       text: `${filler}{{miasto}}`,
       send_at: later,
@@ -153,7 +153,7 @@ describe('placeholders in a text', () => {
     expect(await textTo(account, '500100201', '{{imie}} {{kod}}')).toBe('{{imie {{a-b}}');
     const { id } = (await account.api.post('/v1/templates', { name: 'x', body: '{{json}}' })).body;
     const params = { json: '{{#each}}{{' };
-    const { body } = await account.api.send({ to: '500100201', template_id: id, params, send_at: later });
+    const body = await account.api.accepted({ to: '500100201', template_id: id, params, send_at: later });
     expect(body.text).toBe('{{#each}}{{');
   });
 
@@ -177,7 +177,7 @@ describe('opt-out and tracked links', () => {
     const { api } = await newAccount();
     const text =
       '{{link:https://sklep.pl/a?b=1}} {{link:https://sklep.pl/a?b=1}} {{link:http://x.pl}} {{opt_out}}';
-    const { body } = await api.send({ to: ['500100201', '500100202'], text, send_at: later });
+    const body = await api.accepted({ to: ['500100201', '500100202'], text, send_at: later });
     const words = body.messages.map((message) => message.text.split(' '));
     for (const [first, again, other, optOut] of words) {
       expect(first).toMatch(LINK);
@@ -199,7 +199,7 @@ describe('opt-out and tracked links', () => {
 
   it('appear in the message’s `links`, complete', async () => {
     const { api } = await newAccount();
-    const { body } = await api.send({ to: '500100201', text: 'a {{link:https://sklep.pl}}', send_at: later });
+    const body = await api.accepted({ to: '500100201', text: 'a {{link:https://sklep.pl}}', send_at: later });
     const token = LINK.exec(body.text.slice(2))![1]!;
     const read = await api.get(`/v1/messages/${body.id}`);
     expect(read.body).toEqual({
@@ -273,7 +273,7 @@ describe('templates', () => {
   it('take params in any case, the rest from contacts, else nothing', async () => {
     const account = await withContacts();
     const id = await template(account, '{{imie}} {{Kwota}} {{data}} {{miasto}} {{kod}}');
-    const { body } = await account.api.send({
+    const body = await account.api.accepted({
       to: ['500100201', '500100299'],
       template_id: id,
       params: { KWOTA: 120.5, Data: 'jutro', imie: null },
@@ -286,7 +286,7 @@ describe('templates', () => {
     const account = await withContacts();
     const id = await template(account, '{{a}}{{b}}{{c}}{{imie}}{{nazwisko}}{{email}}{{kod}}');
     const params = { a: '{{imie}}', b: '{{link:https://a.pl}}', c: '{{c}}' };
-    const { body } = await account.api.send({ to: '500100201', template_id: id, params, send_at: later });
+    const body = await account.api.accepted({ to: '500100201', template_id: id, params, send_at: later });
     expect(body.text).toBe('{{imie}}{{link:https://a.pl}}{{c}}AlaKotala@example.plA1');
     expect((await account.api.send({ to: '500100201', template_id: id })).body.error.param).toBe(
       'template_id',
@@ -334,7 +334,7 @@ describe('templates', () => {
   it('leave sent messages as they are when they change', async () => {
     const account = await newAccount();
     const id = await template(account, 'przed');
-    const { body } = await account.api.send({ to: '500100201', template_id: id, send_at: later });
+    const body = await account.api.accepted({ to: '500100201', template_id: id, send_at: later });
     await account.api.patch(`/v1/templates/${id}`, { body: 'po' });
     await account.api.delete(`/v1/templates/${id}`);
     expect((await account.api.get(`/v1/messages/${body.id}`)).body.text).toBe('przed');
@@ -472,7 +472,7 @@ describe('blacklisted recipients', () => {
     await database()`
       update blacklist set expires_at = now() - interval '1 s' where account_id = ${account.id} and msisdn = '+48500100203'`;
     const to = ['500100201', '500100202', '500100203'];
-    const { body } = await account.api.send({ to, text: 'x', send_at: later });
+    const body = await account.api.accepted({ to, text: 'x', send_at: later });
     expect(body.accepted).toBe(3);
   });
 });

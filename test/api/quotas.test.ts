@@ -104,7 +104,7 @@ describe('what an account keeps has bounds', () => {
 
   it('scheduled messages', async () => {
     const { api } = await accountWith({ scheduled_messages: 3 });
-    const { body } = await api.send({ to: [number(0), number(1)], text: 'x', send_at: later });
+    const body = await api.accepted({ to: [number(0), number(1)], text: 'x', send_at: later });
     expectRefused(await api.send({ to: [number(2), number(3)], text: 'x', send_at: later }, 'k'), 'to', 3);
     expect((await api.send({ to: number(2), text: 'x', send_at: later }, 'k')).status).toBe(201);
     expectRefused(await api.send({ to: number(3), text: 'x', send_at: later }), 'to', 3);
@@ -119,7 +119,7 @@ describe('what an account keeps has bounds', () => {
     await api.post('/v1/blacklist', { msisdns: [0, 1, 2].map(number) });
     expect((await api.send({ to: [number(0), number(1)], text: 'x' })).status).toBe(201);
     expectRefused(await api.send({ to: [number(0), number(1)], text: 'x' }), 'to', 3);
-    const { body } = await api.send({ to: number(5), text: 'x', send_at: later });
+    const body = await api.accepted({ to: number(5), text: 'x', send_at: later });
     await api.delete(`/v1/messages/${body.id}`);
     expectRefused(await api.send({ to: number(0), text: 'x' }), 'to', 3);
     expectRefused(await api.send({ to: number(5), text: 'x', send_at: later }), 'to', 3);

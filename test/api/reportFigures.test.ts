@@ -34,7 +34,7 @@ describe('GET /v1/reports: money', () => {
   it('of messages sent and cancelled for real, the totals are what the ledger holds', async () => {
     const account = await newAccount({ balance: 1000, price: 10 });
     const later = new Date(Date.now() + 24 * HOUR).toISOString();
-    const { body } = await account.api.send({ to: ['500100200', '500100201'], text: 'x', send_at: later });
+    const body = await account.api.accepted({ to: ['500100200', '500100201'], text: 'x', send_at: later });
     await account.api.delete(`/v1/messages/${body.messages[0]!.id}`);
     const [booked] = await database()<{ net: number }[]>`
       select -sum(amount_grosze)::bigint as net from ledger_entries
@@ -53,7 +53,7 @@ describe('GET /v1/reports: money', () => {
   it('a message rejected at its submit was charged what came back: nothing remains', async () => {
     const account = await newAccount({ balance: 1000, price: 10 });
     const sendAt = new Date(Date.now() + 8000).toISOString();
-    const { body } = await account.api.send({ to: '500100207', text: 'x', send_at: sendAt });
+    const body = await account.api.accepted({ to: '500100207', text: 'x', send_at: sendAt });
     await account.api.post('/v1/blacklist', { msisdn: '500100207' });
     const { body: rejected } = await eventually(
       () => account.api.get(`/v1/messages/${body.id}`),

@@ -213,7 +213,7 @@ describe('parts and prices', () => {
     ['a'.repeat(20 * 153), 20],
   ])('text %# has the right number of parts', async (text, parts) => {
     const { api } = await newAccount({ price: 10 });
-    const { body } = await api.send({ to: '500100200', text, send_at: ahead(DAY) });
+    const body = await api.accepted({ to: '500100200', text, send_at: ahead(DAY) });
     expect(body).toMatchObject({ parts, cost_grosze: 10 * parts, text });
   });
 
@@ -228,13 +228,13 @@ describe('parts and prices', () => {
   ])('%s with priority %s costs %d', async (to, priority, cost) => {
     const countryRates = { 49: { sms: 25 }, 49170: { sms: 31 }, 48: { sms: 1 }, 33: { mms: 5 } };
     const { api } = await newAccount({ price: 10, countryRates });
-    const { body } = await api.send({ to, text: 'x', priority, send_at: ahead(DAY) });
+    const body = await api.accepted({ to, text: 'x', priority, send_at: ahead(DAY) });
     expect(body).toMatchObject({ cost_grosze: cost, priority });
   });
 
   it('each recipient of a batch has its own price', async () => {
     const { api } = await newAccount({ price: 10 });
-    const { body } = await api.send({ to: ['500100200', '+33612345678'], text: 'x', send_at: ahead(DAY) });
+    const body = await api.accepted({ to: ['500100200', '+33612345678'], text: 'x', send_at: ahead(DAY) });
     expect(body.messages.map((m) => m.cost_grosze)).toEqual([10, 20]);
     expect(body).toMatchObject({ total_cost_grosze: 30 });
   });
@@ -350,7 +350,7 @@ describe('test accounts and keys', () => {
     const { id, api } = await newAccount();
     const { key } = await newKey(id, 'test');
     const test = apiClient(inject('service').apiUrl, key);
-    const { body } = await api.send({ to: '500100200', text: 'x', send_at: ahead(DAY) });
+    const body = await api.accepted({ to: '500100200', text: 'x', send_at: ahead(DAY) });
     expect(await test.send({ to: '500100200', text: 'x' })).toMatchObject({
       status: 403,
       body: { error: { code: 'forbidden' } },
@@ -365,7 +365,7 @@ describe('send time', () => {
   it('in the past means at once, also just now', async () => {
     const { api } = await newAccount();
     for (const sendAt of ['2001-01-01T00:00:00Z', ahead(-1000)]) {
-      const { body } = await api.send({ to: '500100200', text: 'x', send_at: sendAt });
+      const body = await api.accepted({ to: '500100200', text: 'x', send_at: sendAt });
       expect(body).toMatchObject({ status: 'queued', send_at: null });
     }
   });
@@ -374,7 +374,7 @@ describe('send time', () => {
     const { api } = await newAccount();
     const at = new Date(Math.floor((Date.now() + DAY) / 1000) * 1000);
     const written = new Date(at.getTime() + 2 * HOUR).toISOString().replace('.000Z', '+02:00');
-    const { body } = await api.send({ to: '500100200', text: 'x', send_at: written });
+    const body = await api.accepted({ to: '500100200', text: 'x', send_at: written });
     expect(body).toMatchObject({ status: 'scheduled', send_at: at.toISOString() });
   });
 
@@ -427,7 +427,7 @@ describe('send time', () => {
     const start = new Date(Date.now() + 3 * HOUR);
     const end = new Date(Date.now() + 5 * HOUR);
     const window = `${polishTime(start.toISOString())}-${polishTime(end.toISOString())}`;
-    const { body } = await api.send({ to: '500100200', text: 'x', send_window: window });
+    const body = await api.accepted({ to: '500100200', text: 'x', send_window: window });
     expect(body.status).toBe('scheduled');
     expect(polishTime(body.send_at)).toBe(window.slice(0, 5));
   });
@@ -468,7 +468,7 @@ describe('send time', () => {
         for (const lasts of [2 * HOUR, null]) {
           const giveUpAt = sendAt + (lasts ?? 72 * HOUR);
           const expires_at = lasts === null ? null : new Date(giveUpAt).toISOString();
-          const { body } = await api.send({ to, text: 'x', send_at, expires_at });
+          const body = await api.accepted({ to, text: 'x', send_at, expires_at });
           const { id } = Array.isArray(to) ? body.messages[0]! : body;
           const [row] = await database()`select give_up_at from messages where id = ${id}`;
           expect(row).toEqual({ give_up_at: new Date(giveUpAt) });

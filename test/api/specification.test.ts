@@ -100,7 +100,7 @@ describe('every answer', () => {
 
   it('has one where it leads elsewhere, too', async () => {
     const { api } = await newAccount();
-    const { body } = await api.send({
+    const body = await api.accepted({
       to: '500100200',
       text: '{{link:https://example.com/}}',
       send_at: later,
@@ -132,7 +132,7 @@ describe('every answer', () => {
 describe('a Message', () => {
   it('tells its times in ISO 8601 and its money in whole grosze; updated_at follows its status', async () => {
     const account = await newAccount({ price: 7 });
-    const { body } = await account.api.send({ to: '500100200', text: 'x' });
+    const body = await account.api.accepted({ to: '500100200', text: 'x' });
     const done = await untilStatus(account, body.id, 'delivered');
     for (const field of ['created_at', 'updated_at', 'delivered_at']) expect(done[field]).toMatch(INSTANT);
     expect(Date.parse(done.updated_at)).toBeGreaterThan(Date.parse(done.created_at));
@@ -194,7 +194,7 @@ describe('a Message', () => {
   it('says what its template says, whatever `text` stands beside it', async () => {
     const { api } = await newAccount();
     const template_id = (await api.post('/v1/templates', { name: 'a', body: 'Z szablonu' })).body.id;
-    const { body } = await api.send({ to: '500100200', text: 'x', template_id, send_at: later });
+    const body = await api.accepted({ to: '500100200', text: 'x', template_id, send_at: later });
     expect(body.text).toBe('Z szablonu');
   });
 
@@ -202,7 +202,7 @@ describe('a Message', () => {
     const { api } = await newAccount();
     const connection = await Connection.connect({ address: inject('service').temporalAddress });
     const keyOf = async (to: string | string[], priority: boolean): Promise<number> => {
-      const { body } = await api.send({ to, text: 'x', send_at: later, priority });
+      const body = await api.accepted({ to, text: 'x', send_at: later, priority });
       const message = Array.isArray(to) ? body.messages[0]! : body;
       expect(message).toMatchObject({ priority });
       const handle = new Client({ connection }).workflow.getHandle(message.id);
@@ -440,7 +440,7 @@ describe('webhooks', () => {
   it('that nobody takes do not keep the message from its status', async () => {
     const account = await newAccount();
     const receiver = await listening(account, () => 500);
-    const { body } = await account.api.send({ to: '500100200', text: 'x' });
+    const body = await account.api.accepted({ to: '500100200', text: 'x' });
     const done = await untilStatus(account, body.id, 'delivered');
     expect(receiver.calls.filter(({ event }) => event.type === 'message.delivered').length).toBeLessThan(3);
     expect(done).toMatchObject({ delivered_at: expect.stringMatching(INSTANT) as string });
@@ -450,7 +450,7 @@ describe('webhooks', () => {
 describe('cancelling', () => {
   it('shows in the history, and the cost stays what it was while the balance has it back', async () => {
     const account = await newAccount({ balance: 100, price: 10 });
-    const { body } = await account.api.send({ to: '500100200', text: 'x', send_at: later });
+    const body = await account.api.accepted({ to: '500100200', text: 'x', send_at: later });
     const cancelled = (await account.api.delete(`/v1/messages/${body.id}`)).body;
     expect(cancelled).toMatchObject({ cost_grosze: 10, error: null, status: 'cancelled' });
     expect(Date.parse(cancelled.updated_at)).toBeGreaterThan(Date.parse(body.updated_at));
@@ -465,7 +465,7 @@ describe('cancelling', () => {
       ['500100200', 'delivered'],
       ['500100902', 'failed'],
     ] as const) {
-      const { body } = await account.api.send({ to, text: 'x' });
+      const body = await account.api.accepted({ to, text: 'x' });
       const before = await untilStatus(account, body.id, status);
       expect(await account.api.delete(`/v1/messages/${body.id}`)).toMatchObject({
         status: 409,

@@ -59,7 +59,7 @@ describe('a template', () => {
     await api.post('/v1/contacts', { msisdn: '500100200', first_name: 'Ala', last_name: null });
     const content = '{{Imie}}|{{nazwisko}}|{{x}}|{{link:https://sklep.pl/a}} {{wypisz}}';
     const { id } = (await api.post('/v1/templates', { name: 'a', body: content })).body;
-    const { body } = await api.send({ to: '500100200', template_id: id, params: { X: 1 }, send_at: later });
+    const body = await api.accepted({ to: '500100200', template_id: id, params: { X: 1 }, send_at: later });
     expect(body.text).toMatch(/^Ala\|\|1\|s\.example\/l\/\w{8} s\.example\/o\/\w{10}$/);
     expect((await api.get(`/v1/messages/${body.id}`)).body.links).toMatchObject([
       { url: 'https://sklep.pl/a', message_id: body.id, to: '+48500100200' },
@@ -120,7 +120,7 @@ describe('what the recipients get', () => {
 describe('the opt-out link of a message', () => {
   it('names the sender of that message and hides most of the number', async () => {
     const account = await newAccount();
-    const { body } = await account.api.send({ to: '500100345', text: 'a {{wypisz}}', send_at: later });
+    const body = await account.api.accepted({ to: '500100345', text: 'a {{wypisz}}', send_at: later });
     const token = body.text.split('/').at(-1)!;
     const page = await visit(`${inject('service').apiUrl}/o/${token}`);
     expect(page.status).toBe(200);

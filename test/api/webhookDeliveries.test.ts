@@ -102,7 +102,7 @@ describe('GET /v1/account/webhook/deliveries', () => {
 
   it('lists each event with its attempts, newest first', async () => {
     const { account, receiver } = await withReceiver((call) => (call === 1 ? 500 : 200));
-    const { body } = await account.api.send({ to: '500100200', text: 'x' });
+    const body = await account.api.accepted({ to: '500100200', text: 'x' });
     await receiver.until((calls) => calls.length === 3);
     const listed = await eventually(
       () => deliveries(account),

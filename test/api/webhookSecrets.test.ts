@@ -65,7 +65,7 @@ async function secretOf({ api }: TestAccount, url: string, rotate = false): Prom
 /** One event (message.failed); how many calls it took. */
 async function tell(account: TestAccount, calls: unknown[]): Promise<number> {
   const before = calls.length;
-  const { body } = await account.api.send({ to: '500100902', text: 'x' });
+  const body = await account.api.accepted({ to: '500100902', text: 'x' });
   await eventually(
     async () =>
       await database()<{ state: string }[]>`select state from webhook_events where subject_id = ${body.id}`,
@@ -117,7 +117,7 @@ describe('after a change of the secret', () => {
     const { url, calls } = await receiver(() => false);
     const secrets = [await secretOf(account, url), await secretOf(account, url, true)];
     for (let event = 1; event <= 2; event += 1) {
-      const { body } = await account.api.send({ to: '500100902', text: 'x' });
+      const body = await account.api.accepted({ to: '500100902', text: 'x' });
       await eventually(
         async () =>
           await database()<{ state: string }[]>`
@@ -135,7 +135,7 @@ describe('after a change of the secret', () => {
     const account = await newAccount();
     const { url, calls } = await receiver((_headers, _raw, [taken]) => taken !== undefined);
     const secrets = [await secretOf(account, url)];
-    const { body } = await account.api.send({ to: '500100902', text: 'x' });
+    const body = await account.api.accepted({ to: '500100902', text: 'x' });
     await eventually(() => Promise.resolve(calls.length), Boolean);
     secrets.push(await secretOf(account, url, true));
     await eventually(

@@ -2,6 +2,8 @@ import type { TestProject } from 'vitest/node';
 import { UNLISTED } from '../../api/http/listedRefusals.ts';
 import { type ServiceUnderTest, startService } from './service.ts';
 
+const ERROR_LEVEL = 50;
+
 declare module 'vitest' {
   export interface ProvidedContext {
     service: ServiceUnderTest;
@@ -14,8 +16,21 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('service', service);
   return async () => {
     await stop();
+    printErrors(api.lines);
     failOnUnlisted(api.lines);
   };
+}
+
+/** What the API logged as errors, and how often: where a test failed only once, this may be all that says why. */
+function printErrors(lines: readonly string[]): void {
+  const counts = new Map<string, number>();
+  for (const line of lines.filter((text) => text.startsWith('{'))) {
+    const { level, msg, err } = JSON.parse(line) as { level: number; msg: string; err?: { message: string } };
+    if (level < ERROR_LEVEL) continue;
+    const text = err === undefined ? msg : `${msg}: ${err.message}`;
+    counts.set(text, (counts.get(text) ?? 0) + 1);
+  }
+  for (const [text, times] of counts) console.log(`The API logged as an error, ${times} times: ${text}`);
 }
 
 /** An endpoint that refuses with what it does not list answers all the same: the log alone says so, and the run fails. */

@@ -24,7 +24,7 @@ export async function sendLinks(
   urls: readonly string[],
   recipient = '+48500100200',
 ): Promise<SentLink[]> {
-  const { body } = await account.api.send({ to: recipient, text: 'x', send_at: later });
+  const body = await account.api.accepted({ to: recipient, text: 'x', send_at: later });
   const tokens = await carry(account.id, body.id, recipient, urls);
   return urls.map((url, i) => ({ token: tokens[i]!, message: body.id, url }));
 }

@@ -55,7 +55,8 @@ export function undisturbed<Args extends unknown[]>(
   };
 }
 
-function noteRunAgain(cause: string, error: unknown): void {
+/** Prints that a step was taken again, why, and what it had failed with; counted at the end of the run. */
+export function noteRunAgain(cause: string, error: unknown): void {
   const test = TestRunner.getCurrentTest();
   const message = error instanceof Error ? error.message : String(error);
   console.warn(`Run again: ${test?.fullTestName ?? 'a scenario'}: ${cause}; it had failed with: ${message}`);
