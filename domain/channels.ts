@@ -1,4 +1,5 @@
 import { cutAsNoted, type Encoding, MAX_PARTS, noteOfCut, splitIntoParts } from './parts.ts';
+import { optionsOf, type SmsContent } from './smsOptions.ts';
 
 /** What a message is sent as (v2.3.0, Message, `type`). */
 export type Channel = 'sms' | 'mms' | 'vms';
@@ -84,15 +85,15 @@ export function rulesOf(channel: Channel): ChannelRules {
 }
 
 // An SMS says its text, and costs what it has parts (v2.3.0, Send, rules 1 and 2).
-declareChannel<string>({
+declareChannel<SmsContent>({
   channel: 'sms',
   maxParts: MAX_PARTS,
   domesticPrice: (prices) => prices.price_per_part_grosze,
-  read: ({ text }) => text,
-  measure: (text) => {
-    const split = splitIntoParts(text);
+  read: ({ text, content }) => ({ text, ...optionsOf(content) }),
+  measure: ({ text, ucs2 }) => {
+    const split = splitIntoParts(text, ucs2);
     return { encoding: split.encoding, parts: split.parts.length, cut: noteOfCut(split) };
   },
-  cutAs: cutAsNoted,
-  show: (text) => ({ text, subject: null }),
+  cutAs: ({ text }, cut) => cutAsNoted(text, cut),
+  show: ({ text }) => ({ text, subject: null }),
 });

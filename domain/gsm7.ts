@@ -44,6 +44,16 @@ export function isGsm7(text: string): boolean {
   return true;
 }
 
+/** Where the first character stands that GSM-7 does not have, in characters from 1; null where it has them all. */
+export function firstOutside(text: string): number | null {
+  let position = 1;
+  for (const char of text) {
+    if (septetsOf(char) === 0) return position;
+    position += 1;
+  }
+  return null;
+}
+
 /**
  * Encodes a text in GSM-7, unpacked: one septet per byte, an extended character as 0x1B and its code.
  *

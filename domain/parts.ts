@@ -21,14 +21,15 @@ const CAPACITY = {
 } as const;
 
 /**
- * Cuts a text into SMS parts: GSM-7 160/153, anything else UCS-2 70/67 (v2.3.0, Send, rule 2).
+ * Cuts a text into SMS parts: GSM-7 160/153, anything else UCS-2 70/67 (v2.3.0, Send, rule 2); a text that has to go as UCS-2
+ * although GSM-7 has it all, too (v1.2.0, Limits, SMS part).
  *
  * An extended GSM-7 character and a surrogate pair stay whole, so a part may end one unit early and
  * the number of parts may exceed the length divided by the capacity. A message is cut once, when it is
  * accepted: submission takes the cut that was billed. An empty text is one empty part. Linear in the length of the text.
  */
-export function splitIntoParts(text: string): SplitText {
-  const encoding = isGsm7(text) ? 'gsm7' : 'ucs2';
+export function splitIntoParts(text: string, alwaysUcs2 = false): SplitText {
+  const encoding = !alwaysUcs2 && isGsm7(text) ? 'gsm7' : 'ucs2';
   const unitsOf = encoding === 'gsm7' ? septetsOf : utf16Units;
   const { single, multi } = CAPACITY[encoding];
   const parts = fitsInto(text, unitsOf, single) ? [text] : cut(text, unitsOf, multi);

@@ -36,6 +36,7 @@ export type Refusal =
   | { reason: 'no_route'; index: number | null }
   | { reason: 'sender_inactive'; sender: string }
   | { reason: 'text_too_long'; parts: number; limit: number; index: number | null }
+  | { reason: 'text_not_gsm7'; position: number; index: number | null }
   | { reason: 'text_empty' | 'text_blank'; index: number | null }
   | { reason: 'link_malformed' | 'placeholder_malformed'; source: string; position: number }
   | { reason: 'links_too_many' | 'placeholders_too_many'; limit: number }

@@ -178,6 +178,8 @@ export function problemText(problem: Problem): string {
       return `Za dużo grup w jednym żądaniu (najwyżej ${problem.limit}).`;
     case 'text_too_long':
       return `Treść wiadomości jest za długa${position(problem.index)}: części ${problem.parts}, najwyżej ${problem.limit}.`;
+    case 'text_not_gsm7':
+      return `Treść zawiera znak spoza alfabetu GSM-7 (znak ${problem.position} treści)${position(problem.index)}.`;
     case 'text_blank':
       return 'Treść wiadomości nie może składać się z samych odstępów.';
     case 'text_empty':

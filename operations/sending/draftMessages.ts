@@ -1,10 +1,10 @@
 import type { Draft } from '../../db/messages/drafts.ts';
 import { countryOf } from '../../domain/msisdn.ts';
-import { render } from '../../domain/placeholders.ts';
 import type { Asked } from '../asked.ts';
 import { ownLinks } from './personalLinks.ts';
 import type { Plan } from './plan.ts';
 import type { SendInput } from './input.ts';
+import { writtenOut } from './wording.ts';
 
 /** The plan with every recipient's own links in its text, ready to be written. */
 export async function draftMessages(
@@ -32,8 +32,8 @@ export async function draftMessages(
         recipient: recipient.msisdn,
         country: countryOf(recipient.msisdn),
         sender,
-        text: render(wording.pieces, { values, ...links }),
-        content: null,
+        text: writtenOut(wording, values, links, recipient.index),
+        content: wording.content,
         parts,
         cut,
         links: links.tracked,

@@ -1,4 +1,5 @@
 import type { Channel } from '../../domain/channels.ts';
+import type { Encoding } from '../../domain/parts.ts';
 
 /** What a send, or its estimate, is asked with (v2.3.0, Send); fields as there, read and checked one by one. */
 export interface SendInput {
@@ -16,4 +17,12 @@ export interface SendInput {
   expires_at?: number | undefined;
   reference?: string | undefined;
   priority?: boolean | undefined;
+  /** Whether the text is sent as it is written, with no placeholders in it. */
+  literal?: boolean | undefined;
+  /** What an SMS goes as, whatever its text would need; as the text needs it unless told. */
+  encoding?: Encoding | undefined;
+  /** Brings the text into GSM-7 once it is written out, contacts' values included. */
+  normalize?: boolean | undefined;
+  /** Shown at once, and not stored by the phone; SMS only. */
+  flash?: boolean | undefined;
 }

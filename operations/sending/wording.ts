@@ -13,6 +13,9 @@ import {
   PLACEHOLDERS_MAX,
   render,
 } from '../../domain/placeholders.ts';
+import { firstOutside } from '../../domain/gsm7.ts';
+import { normalize } from '../../domain/normalize.ts';
+import { storedOptions } from '../../domain/smsOptions.ts';
 import { refuseMalformed } from './malformed.ts';
 import type { Recipient } from './recipients.ts';
 import type { SendInput } from './input.ts';
@@ -24,6 +27,10 @@ export interface Wording {
   channel: Channel;
   /** The field of the request that the text comes from; what is wrong with the text is wrong with it. */
   field: 'text' | 'template_id';
+  /** What becomes of the text once it is written out. */
+  finish: { normalize: boolean; gsm7Only: boolean };
+  /** What its channel has beside the text, as it is stored. */
+  content: object | null;
 }
 
 /** What stands in a text for links that each recipient gets of its own. */
@@ -48,7 +55,8 @@ export async function findWording(
   request: SendInput,
   channel: Channel,
 ): Promise<Wording> {
-  const wording = { channel, ...(await writtenOrTemplate(sql, accountId, request, channel)) };
+  const written = await writtenOrTemplate(sql, accountId, request, channel);
+  const wording = { channel, ...written, ...styleOf(request) };
   const { pieces, field } = wording;
   refuseMalformed(pieces, field);
   if (linkAddresses(pieces).length > LINK_ADDRESSES_MAX)
@@ -57,8 +65,14 @@ export async function findWording(
     throw new Refused({ reason: 'placeholders_too_many', limit: PLACEHOLDERS_MAX }, field);
   // What is too long without its placeholders need not be written out for each recipient.
   const bare = pieces.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('');
-  measure(wording, bare, null);
+  measure(wording, finished(wording, bare, null), null);
   return wording;
+}
+
+// What is normalized is GSM-7, and counted so: whoever gives up the diacritics does it for the longer parts.
+function styleOf({ encoding, normalize = false, flash = false }: SendInput) {
+  const content = storedOptions({ flash, ucs2: encoding === 'ucs2' && !normalize });
+  return { finish: { normalize, gsm7Only: encoding === 'gsm7' }, content };
 }
 
 async function writtenOrTemplate(
@@ -66,12 +80,15 @@ async function writtenOrTemplate(
   accountId: string,
   request: SendInput,
   channel: Channel,
-): Promise<Omit<Wording, 'channel'>> {
+): Promise<Pick<Wording, 'pieces' | 'field'>> {
   const { text, template_id: templateId, params } = request;
   if (templateId === undefined) {
     if (params !== undefined) throw new Refused({ reason: 'params_without_template' }, 'params');
     if (text === undefined) throw new Refused({ reason: 'field_missing', field: 'text' }, 'text');
-    return { pieces: parsePlaceholders(text), field: 'text' };
+    return {
+      pieces: request.literal === true ? [{ kind: 'text', text }] : parsePlaceholders(text),
+      field: 'text',
+    };
   }
   const values = paramsByKey(params ?? {});
   const template = await readTemplate(sql, accountId, templateId);
@@ -130,7 +147,7 @@ export function personalText(
   links: PersonalLinks,
 ): PersonalText {
   const { pieces, field } = wording;
-  const text = render(pieces, { values, ...links });
+  const text = writtenOut(wording, values, links, recipient.index);
   if (text.trim() === '') {
     // Blank as it was written, or by what stands in place of its placeholders.
     const written = pieces.every(({ kind }) => kind === 'text');
@@ -139,9 +156,29 @@ export function personalText(
   return { text, ...measure(wording, text, recipient.index) };
 }
 
-function measure({ channel, field }: Wording, text: string, index: number | null): Measure {
+/**
+ * The text as one recipient gets it.
+ * @throws Refused where it has to be GSM-7 and is not
+ */
+export function writtenOut(
+  wording: Wording,
+  values: ReadonlyMap<string, string>,
+  links: PersonalLinks,
+  index: number | null,
+): string {
+  return finished(wording, render(wording.pieces, { values, ...links }), index);
+}
+
+function finished({ finish, field }: Wording, text: string, index: number | null): string {
+  if (finish.normalize) return normalize(text);
+  const position = finish.gsm7Only ? firstOutside(text) : null;
+  if (position !== null) throw new Refused({ reason: 'text_not_gsm7', position, index }, field);
+  return text;
+}
+
+function measure({ channel, field, content }: Wording, text: string, index: number | null): Measure {
   const { maxParts: limit, measure: measured } = rulesOf(channel);
-  const found = measured({ text, content: null });
+  const found = measured({ text, content });
   if (found.parts > limit)
     throw new Refused({ reason: 'text_too_long', parts: found.parts, limit, index }, field);
   return found;

@@ -1,5 +1,6 @@
 import type { SubmitPart } from '../../domain/submission.ts';
 import { encodeGsm7 } from '../../domain/gsm7.ts';
+import { optionsOf } from '../../domain/smsOptions.ts';
 import { destinationAddress, senderAddress } from './addresses.ts';
 import type { SubmitFields } from './pdus.ts';
 import type { SmppSettings } from './settings.ts';
@@ -23,6 +24,8 @@ export type ContentSettings = Pick<
 const USER_DATA_HEADER = 0x40; // esm_class, 5.2.12
 const FINAL_RECEIPT = 0x01; // registered_delivery, 5.2.17
 const DATA_CODING = { smscDefault: 0, ucs2: 8, gsm7: 0xf1 } as const; // 5.2.19
+// Message class 0 (3GPP TS 23.038, 4).
+const FLASH = { gsm7: 0x10, ucs2: 0x18 } as const;
 const ONE_SMS = { gsm7: 160, ucs2: 140 } as const; // octets in SMPP: septets are sent unpacked
 const ONE_OF_SEVERAL_UCS2 = 134;
 const LATIN1 = /^[\0-\u00FF]*$/;
@@ -84,14 +87,18 @@ function place(
  * Where 0 means ISO 8859-1 the SMSC makes GSM-7 of it for the air, so the text keeps its length as we cut and billed it.
  * The eleven characters of GSM-7 that ISO 8859-1 lacks (euro and Greek) go as UCS-2 where the part has room for it; else
  * as GSM-7 under 0xF1, the one code that names GSM-7 whatever the SMSC's default is (5.2.19; 3GPP TS 23.038, 4).
+ *
+ * What names the class of a message names its alphabet too, so a flash SMS goes the same way to every SMSC.
  */
 function encode(
-  { text, encoding, parts }: SubmitPart,
+  { text, encoding, parts, content }: SubmitPart,
   defaultAlphabet: ContentSettings['defaultAlphabet'],
 ): Content {
-  if (encoding === 'ucs2') return ucs2(text);
+  const { flash } = optionsOf(content);
+  if (encoding === 'ucs2') return ucs2(text, flash);
   const bytes = Buffer.from(encodeGsm7(text));
   const fits = bytes.length <= ONE_SMS.gsm7;
+  if (flash) return { dataCoding: FLASH.gsm7, bytes, fits };
   if (defaultAlphabet === 'gsm7') return { dataCoding: DATA_CODING.smscDefault, bytes, fits };
   if (LATIN1.test(text)) {
     return { dataCoding: DATA_CODING.smscDefault, bytes: Buffer.from(text, 'latin1'), fits };
@@ -101,7 +108,7 @@ function encode(
   return wide.bytes.length <= room ? wide : { dataCoding: DATA_CODING.gsm7, bytes, fits };
 }
 
-function ucs2(text: string): Content {
+function ucs2(text: string, flash = false): Content {
   const bytes = Buffer.from(text, 'utf16le').swap16();
-  return { dataCoding: DATA_CODING.ucs2, bytes, fits: bytes.length <= ONE_SMS.ucs2 };
+  return { dataCoding: flash ? FLASH.ucs2 : DATA_CODING.ucs2, bytes, fits: bytes.length <= ONE_SMS.ucs2 };
 }

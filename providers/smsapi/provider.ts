@@ -1,6 +1,7 @@
 import { createRunning } from '../../concurrency/running.ts';
 import { createSemaphore } from '../../concurrency/semaphore.ts';
 import { waitFor } from '../../concurrency/waitFor.ts';
+import { optionsOf } from '../../domain/smsOptions.ts';
 import { NO_SESSION, type SubmitAnswer, type SubmitPart } from '../../domain/submission.ts';
 import type { Provider, ProviderHandlers } from '../provider.ts';
 import { callbackAddress } from '../callbacks.ts';
@@ -140,6 +141,7 @@ function judge(health: Health, answer: SubmitAnswer): void {
 }
 
 function reportDifference(part: SubmitPart, { parts }: SmsAnswer, onError: (error: unknown) => void): void {
-  if (parts === null || parts === part.parts) return;
+  // Which texts go as UCS-2 it decides itself, whatever it is asked.
+  if (parts === null || parts === part.parts || optionsOf(part.content).ucs2) return;
   onError(new Error(`${part.reference}: cut into ${parts} parts by the provider, billed as ${part.parts}`));
 }

@@ -1,3 +1,4 @@
+import { optionsOf } from '../../domain/smsOptions.ts';
 import type { SubmitPart } from '../../domain/submission.ts';
 import { idxOf } from './reference.ts';
 import type { SmsapiSettings } from './settings.ts';
@@ -43,6 +44,7 @@ export function smsForm(
     ...(idx === null ? {} : { idx, check_idx: '1' }),
     expiration_date: String(expirationOf(part.expiresAt, settings, now)),
     ...(part.priority && settings.fastPriority ? { fast: '1' } : {}),
+    ...(optionsOf(part.content).flash ? { flash: '1' } : {}),
     ...(notifyUrl === null ? {} : { notify_url: notifyUrl }),
   };
 }

@@ -47,7 +47,7 @@ describe.each(['SMPPServerSimulator', 'StressServer'] as const)('jSMPP %s', (pro
 
   async function send(
     text: string,
-    priority = false,
+    { priority = false, flash = false } = {},
   ): Promise<{ to: string; answers: (SubmitAnswer | Withheld)[] }> {
     numbers += 1;
     const to = `48500${300_000 + numbers}`;
@@ -65,7 +65,7 @@ describe.each(['SMPPServerSimulator', 'StressServer'] as const)('jSMPP %s', (pro
             parts: parts.length,
             concatReference: numbers,
             channel: 'sms',
-            content: null,
+            content: flash ? { flash } : null,
             priority,
             expiresAt: new Date(Date.now() + 3_600_000),
           },
@@ -125,8 +125,22 @@ describe.each(['SMPPServerSimulator', 'StressServer'] as const)('jSMPP %s', (pro
     expect(printed!.octets).toEqual((await submitsTo(to, 1))[0]!.shortMessage);
   });
 
+  it.each(SAMPLES)('receives as flash, octet for octet: $name', async ({ text, parts, dataCoding }) => {
+    const plain = await send(text);
+    const flash = await send(text, { flash: true });
+    const submits = await submitsTo(flash.to, parts);
+    expect(shown(submits)).toEqual([{ source: 'TEST', destination: flash.to, text, parts }]);
+    expect(submits.map((submit) => submit.dataCoding)).toEqual(
+      submits.map(() => (dataCoding === 8 ? 0x18 : 0x10)),
+    );
+    // Parts come in any order; what has several has a reference of its own.
+    const bare = (found: typeof submits) =>
+      found.map(({ shortMessage }) => shortMessage.toString('hex', parts > 1 ? 4 : 0)).sort();
+    expect(bare(submits)).toEqual(bare(await submitsTo(plain.to, parts)));
+  });
+
   it('priority messages say so', async () => {
-    const { to } = await send('pilne', true);
+    const { to } = await send('pilne', { priority: true });
     expect(await submitsTo(to, 1)).toMatchObject([{ priorityFlag: 1 }]);
   });
 

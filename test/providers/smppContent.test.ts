@@ -43,8 +43,12 @@ function received(fields: SubmitFields, defaultAlphabet: SmppSettings['defaultAl
     0: () => (defaultAlphabet === 'gsm7' ? readGsm7(bytes) : bytes.toString('latin1')),
     8: () => new TextDecoder('utf-16be', { ignoreBOM: true }).decode(bytes),
     0xf1: () => readGsm7(bytes),
+    0x10: () => readGsm7(bytes),
+    0x18: () => new TextDecoder('utf-16be', { ignoreBOM: true }).decode(bytes),
   };
-  const octetsOnAir = fields.data_coding === 8 ? bytes.length : Math.ceil((bytes.length * 7) / 8);
+  const octetsOnAir = [8, 0x18].includes(fields.data_coding)
+    ? bytes.length
+    : Math.ceil((bytes.length * 7) / 8);
   return { text: read[fields.data_coding]!(), joins, octetsOnAir };
 }
 
@@ -123,6 +127,28 @@ describe('the text arrives', () => {
     const fields = submitFields(submitPart({ text, encoding }), settings({ defaultAlphabet }), NOW);
     expect(fields.data_coding).toBe(dataCoding);
     expect(received(fields, defaultAlphabet).text).toBe(text);
+  });
+
+  test.each([
+    ['Kraków', 'gsm7', 0x18],
+    ['Krakow', 'gsm7', 0x10],
+    ['10 € [à]', 'latin1', 0x10],
+  ] as const)(
+    '%s as flash where 0 means %s goes under data_coding %i',
+    (text, defaultAlphabet, dataCoding) => {
+      const { encoding } = splitIntoParts(text);
+      const part = submitPart({ text, encoding, content: { flash: true } });
+      const fields = submitFields(part, settings({ defaultAlphabet }), NOW);
+      expect(fields.data_coding).toBe(dataCoding);
+      expect(received(fields, defaultAlphabet).text).toBe(text);
+    },
+  );
+
+  test('a GSM-7 text that has to go as UCS-2 does', () => {
+    const part = submitPart({ text: 'Krakow', encoding: 'ucs2', content: { ucs2: true } });
+    const fields = submitFields(part, settings(), NOW);
+    expect(fields.data_coding).toBe(8);
+    expect(received(fields, 'gsm7').text).toBe('Krakow');
   });
 });
 

@@ -38,6 +38,16 @@ describe('a message to SMSAPI.pl', () => {
     expect(provider.taken.map(({ form }) => form['fast'])).toEqual(['1', undefined, undefined]);
   });
 
+  it('is flash where it was asked to be', async () => {
+    const { provider, client } = await openClient();
+    await client.submit(sms({ content: { flash: true } }), leaves);
+    await client.submit(sms(), leaves);
+    expect(provider.taken.map(({ form }) => form['flash'])).toEqual(['1', undefined]);
+    // The provider takes no flash message with letters outside GSM-7.
+    const answer = await client.submit(sms({ text: 'ż', content: { flash: true } }), leaves);
+    expect(answer).toMatchObject({ kind: 'refused', reason: 'invalid_content', code: '17' });
+  });
+
   it('has a validity that the provider takes, as near to its own as can be', async () => {
     const { provider, client } = await openClient();
     const hours = [0.01, 5, 72, 500];

@@ -147,6 +147,7 @@ function problemOf(provider: Provider, form: Record<string, string>): number | n
   const { to = '', message = '', idx, check_idx, expiration_date, max_parts } = form;
   if (form['format'] !== 'json' || form['encoding'] !== 'utf-8') return 8;
   if (message === '') return 11;
+  if (form['flash'] === '1' && splitIntoParts(message).encoding !== 'gsm7') return 17;
   if (splitIntoParts(message).parts.length > Number(max_parts ?? 10)) return 12;
   if (!/^[1-9][0-9]{8,14}$/.test(to)) return 13;
   if (provider.points <= 0) return 103;

@@ -74,12 +74,12 @@ export function decodeUcs2(octets: Buffer): string {
 
 export const encodeUcs2 = (text: string): Buffer => Buffer.from(text, 'utf16le').swap16();
 
-/** The text of one part without its header; reads data_coding 0, 3 and 8. */
+/** The text of one part without its header; reads data_coding 0, 3 and 8, and 0x10 and 0x18 of flash messages. */
 export function textOf(message: ShortMessage): string {
   const { content } = split(message);
-  if (message.dataCoding === 0) return decodeGsm7(content);
+  if (message.dataCoding === 0 || message.dataCoding === 0x10) return decodeGsm7(content);
   if (message.dataCoding === 3) return content.toString('latin1');
-  if (message.dataCoding === 8) return decodeUcs2(content);
+  if (message.dataCoding === 8 || message.dataCoding === 0x18) return decodeUcs2(content);
   throw new Error(`data_coding ${message.dataCoding}`);
 }
 
