@@ -71,6 +71,8 @@ export const accountSchema = z
     ),
     international_sms: z
       .strictObject({ price_per_part_grosze: pricePerPart })
-      .describe('The price abroad where nothing else is agreed.'),
+      .describe(
+        'What a part of an SMS abroad costs by default, in grosze net; `country_rates` has the exceptions.',
+      ),
   })
   .meta({ id: 'Account', description: 'The account of the key.' });
