@@ -28,6 +28,26 @@ const NO_IO = '^node:';
 const NO_IO_BUT_TIMERS = '^node:(?!timers)';
 const LARGE = '^(node:|zod$|postgres$)';
 
+// The driver names the fields of rows, see `openDatabase`.
+const CAMEL_CASE = 'Rows have names in camelCase; what a snapshot says is jsonb, as it was stored.';
+const NAMES_IN_DB = [
+  {
+    selector:
+      'TSInterfaceDeclaration:not([id.name=/Snapshot$/]) > TSInterfaceBody > TSPropertySignature[key.name=/_/], TSTypeLiteral > TSPropertySignature[key.name=/_/]',
+    message: CAMEL_CASE,
+  },
+  {
+    selector: 'TemplateElement[value.raw=/ as "[a-z]+[A-Z]/]',
+    message: 'No column needs an alias in camelCase: the driver makes its name.',
+  },
+];
+const NAMES_IN_DOMAIN = [
+  {
+    selector: 'TSInterfaceDeclaration[id.name=/Row$/] TSPropertySignature[key.name=/_/]',
+    message: CAMEL_CASE,
+  },
+];
+
 function arrowsOf(room) {
   const others = ALL_ROOMS.filter((other) => other !== room && !ROOMS[room].includes(other));
   const patterns = [
@@ -76,4 +96,6 @@ export default tseslint.config(
       ],
     },
   },
+  { files: ['db/**/*.ts'], rules: { 'no-restricted-syntax': ['error', ...NAMES_IN_DB] } },
+  { files: ['domain/**/*.ts'], rules: { 'no-restricted-syntax': ['error', ...NAMES_IN_DOMAIN] } },
 );

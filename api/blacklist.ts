@@ -143,11 +143,11 @@ export const shortenBlacklist = endpoint({
   },
 });
 
-function shown({ msisdn, reason, created_at, expires_at }: BlacklistRow) {
+function shown({ msisdn, reason, createdAt: since, expiresAt: until }: BlacklistRow) {
   return {
     msisdn,
     reason,
-    created_at: created_at.toISOString(),
-    expires_at: expires_at?.toISOString() ?? null,
+    created_at: since.toISOString(),
+    expires_at: until?.toISOString() ?? null,
   };
 }

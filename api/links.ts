@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readClickLog } from '../db/links/clicks.ts';
+import { type LoggedClick, readClickLog } from '../db/links/clicks.ts';
 import { readLink, readLinks } from '../db/links/links.ts';
 import { isToken } from '../db/links/tokens.ts';
 import { LINK_TOKEN_LENGTH, linkRecord, type TrackedLinkRecord } from '../domain/links.ts';
@@ -125,8 +125,12 @@ export const getLink = endpoint({
       status: 200,
       body: {
         ...linkRecord(link, services.shortUrl),
-        click_log: log.map((click) => ({ ...click, clicked_at: click.clicked_at.toISOString() })),
+        click_log: log.map(clickRecord),
       },
     };
   },
 });
+
+function clickRecord({ clickedAt, userAgent, robot }: LoggedClick) {
+  return { clicked_at: clickedAt.toISOString(), user_agent: userAgent, robot };
+}

@@ -76,8 +76,8 @@ export const lookUpNumber = endpoint({
       status: 200,
       body: {
         ...{ msisdn, status, network, mcc, mnc, ported, cached },
-        cost_grosze: cached ? 0 : found.cost_grosze,
-        checked_at: found.checked_at.toISOString(),
+        cost_grosze: cached ? 0 : found.costGrosze,
+        checked_at: found.checkedAt.toISOString(),
       },
     };
   },

@@ -169,7 +169,7 @@ function templateRecord({ id, name: title, type: kind, body: text, ...row }: Tem
     body: text,
     subject: row.subject,
     placeholders: placeholderNames(text),
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at.toISOString(),
+    created_at: row.createdAt.toISOString(),
+    updated_at: row.updatedAt.toISOString(),
   };
 }

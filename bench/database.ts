@@ -88,7 +88,7 @@ export async function resetStatements(sql: Database): Promise<void> {
 export async function readStatements(sql: Database, roles: string[]): Promise<StatementCount[]> {
   return [
     ...(await sql<StatementCount[]>`
-      select r.rolname as role, s.query, s.calls::bigint as calls, s.total_exec_time as "totalMs"
+      select r.rolname as role, s.query, s.calls::bigint as calls, s.total_exec_time as total_ms
         from pg_stat_statements s join pg_roles r on r.oid = s.userid
        where r.rolname = any(${roles})
        order by s.total_exec_time desc`),

@@ -13,9 +13,9 @@ export interface Submitted {
 export async function submittedOf(sql: Database, account: string): Promise<Submitted[]> {
   return [
     ...(await sql<Submitted[]>`
-      select m.priority, extract(epoch from m.created_at)::float8 * 1000 as "createdAt",
-             extract(epoch from m.send_at)::float8 * 1000 as "sendAt",
-             extract(epoch from min(p.submitted_at))::float8 * 1000 as "submittedAt"
+      select m.priority, extract(epoch from m.created_at)::float8 * 1000 as created_at,
+             extract(epoch from m.send_at)::float8 * 1000 as send_at,
+             extract(epoch from min(p.submitted_at))::float8 * 1000 as submitted_at
         from messages m join message_parts p on p.message_id = m.id
        where m.account_id = ${account}
        group by m.id

@@ -29,7 +29,7 @@ const FORGOTTEN_AFTER_MS = LONGEST_TRANSACTION_MS + 10_000;
 const KEEPALIVE = { tcp_keepalives_idle: 60, tcp_keepalives_interval: 10, tcp_keepalives_count: 3 };
 
 /**
- * Opens a pool. 64-bit integers arrive as numbers (money in grosze stays far below 2^53; beyond it, reading throws).
+ * Opens a pool. Rows have the names of their columns in camelCase; 64-bit integers arrive as numbers (money in grosze stays far below 2^53; beyond it, reading throws).
  * @param url postgres://user:password@host:port/database
  * @param max connections held at most
  * @param silenceMs a connection on which a statement has waited for so long and nothing moved is given up: its statement
@@ -59,6 +59,8 @@ export function openDatabase(
     // A database that comes back is noticed at once, however long it was away.
     backoff: () => RECONNECT_SECONDS,
     onnotice: () => undefined,
+    // Names of columns only: what a jsonb value holds stays as it was stored.
+    transform: { column: { from: postgres.toCamel } },
     connection: { application_name: 'goniec', TimeZone: 'UTC', ...forgetful, ...limits },
     types: {
       bigint: {

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import Postgrator from 'postgrator';
+import { byColumnName } from './columnNames.ts';
 import { type Database, openDatabase } from './connection.ts';
 import { grantRights } from './rights.ts';
 
@@ -26,7 +27,8 @@ export async function migrate(databaseUrl: string, version = 'max'): Promise<str
       migrationPattern: MIGRATIONS,
       driver: 'pg',
       schemaTable: 'schema_version',
-      execQuery: async (query) => ({ rows: [...(await sql.unsafe(query))] }),
+      // It reads the names of columns.
+      execQuery: async (query) => ({ rows: (await sql.unsafe(query)).map(byColumnName) }),
     });
     const applied = await postgrator.migrate(version);
     await grantRights(sql);

@@ -32,11 +32,11 @@ export interface CutContent {
   parts: string[];
 }
 
-/** An account's prices of a part in Poland, grosze net; names as the columns. */
+/** An account's prices of a part in Poland, grosze net. */
 export interface DomesticPrices {
-  price_per_part_grosze: number;
-  price_per_mms_grosze: number;
-  price_per_vms_grosze: number;
+  pricePerPartGrosze: number;
+  pricePerMmsGrosze: number;
+  pricePerVmsGrosze: number;
 }
 
 /** What a channel declares; `Content` is what its messages say. */
@@ -88,7 +88,7 @@ export function rulesOf(channel: Channel): ChannelRules {
 declareChannel<SmsContent>({
   channel: 'sms',
   maxParts: MAX_PARTS,
-  domesticPrice: (prices) => prices.price_per_part_grosze,
+  domesticPrice: (prices) => prices.pricePerPartGrosze,
   read: ({ text, content }) => ({ text, ...optionsOf(content) }),
   measure: ({ text, ucs2 }) => {
     const split = splitIntoParts(text, ucs2);

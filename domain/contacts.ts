@@ -7,8 +7,8 @@ import {
 
 /** What a contact says of a person beside the number (v2.3.0, Contact). */
 export interface ContactContent {
-  first_name: string | null;
-  last_name: string | null;
+  firstName: string | null;
+  lastName: string | null;
   email: string | null;
   fields: CustomFields;
 }
@@ -25,7 +25,7 @@ export interface ContactChange {
 }
 
 /** A contact nobody has said anything of. */
-export const NAMELESS: ContactContent = { first_name: null, last_name: null, email: null, fields: {} };
+export const NAMELESS: ContactContent = { firstName: null, lastName: null, email: null, fields: {} };
 
 /** Longest first or last name and email in characters; v2.3.0 leaves them open. */
 export const PERSON_NAME_MAX = 100;
@@ -51,8 +51,8 @@ export function changedContact(stored: ContactContent, change: ContactChange): C
     change.fields === undefined ? stored.fields : mergeCustomFields(stored.fields, change.fields);
   if (Object.keys(fields).length > CUSTOM_FIELDS_MAX) return null;
   return {
-    first_name: change.first_name === undefined ? stored.first_name : change.first_name,
-    last_name: change.last_name === undefined ? stored.last_name : change.last_name,
+    firstName: change.first_name === undefined ? stored.firstName : change.first_name,
+    lastName: change.last_name === undefined ? stored.lastName : change.last_name,
     email: change.email === undefined ? stored.email : change.email,
     fields,
   };

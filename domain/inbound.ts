@@ -25,7 +25,7 @@ export interface ReplyPart {
   content: Uint8Array;
 }
 
-/** What is stored of a reply that was matched to an account, and shown of it; names as the columns. */
+/** What is stored of a reply that was matched to an account, and shown of it. */
 export interface InboundRow {
   id: string;
   /** MSISDN in E.164 with plus. */
@@ -33,10 +33,10 @@ export interface InboundRow {
   receiver: string | null;
   /** Without the keyword. */
   text: string;
-  reply_to: string | null;
-  matched_by: 'prefix' | 'last_message';
-  received_at: Date;
-  read_at: Date | null;
+  replyTo: string | null;
+  matchedBy: 'prefix' | 'last_message';
+  receivedAt: Date;
+  readAt: Date | null;
 }
 
 /** A reply as the interface shows it: in answers and in webhooks (v2.3.0, InboundMessage). */
@@ -58,10 +58,10 @@ export function inboundRecord(row: InboundRow): InboundRecord {
     from: row.sender,
     to: row.receiver,
     text: row.text,
-    reply_to: row.reply_to,
-    matched_by: row.matched_by,
-    received_at: row.received_at.toISOString(),
-    read_at: row.read_at === null ? null : row.read_at.toISOString(),
+    reply_to: row.replyTo,
+    matched_by: row.matchedBy,
+    received_at: row.receivedAt.toISOString(),
+    read_at: row.readAt === null ? null : row.readAt.toISOString(),
   };
 }
 

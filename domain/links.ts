@@ -1,15 +1,15 @@
-/** What is stored of a tracked link and shown of it; names as the columns. */
+/** What is stored of a tracked link and shown of it. */
 export interface TrackedLinkRow {
   token: string;
   url: string;
   /** The message that is asked about, otherwise the last one that carries the link. */
-  message_id: string | null;
+  messageId: string | null;
   /** MSISDN in E.164 with plus; null: that person was erased. */
   recipient: string | null;
   clicks: number;
-  first_click_at: Date | null;
-  last_click_at: Date | null;
-  created_at: Date;
+  firstClickAt: Date | null;
+  lastClickAt: Date | null;
+  createdAt: Date;
 }
 
 /** A tracked link as the interface shows it: in answers and in webhooks (v2.3.0, TrackedLink). */
@@ -44,11 +44,11 @@ export function linkRecord(row: TrackedLinkRow, shortUrl: string): TrackedLinkRe
     token: row.token,
     short_url: `${shortUrl}/l/${row.token}`,
     url: row.url,
-    message_id: row.message_id,
+    message_id: row.messageId,
     to: row.recipient,
     clicks: row.clicks,
-    first_click_at: row.first_click_at?.toISOString() ?? null,
-    last_click_at: row.last_click_at?.toISOString() ?? null,
-    created_at: row.created_at.toISOString(),
+    first_click_at: row.firstClickAt?.toISOString() ?? null,
+    last_click_at: row.lastClickAt?.toISOString() ?? null,
+    created_at: row.createdAt.toISOString(),
   };
 }

@@ -2,7 +2,7 @@ import { type Channel, rulesOf } from './channels.ts';
 import type { MessageStatus } from './statuses.ts';
 import { reasonText } from './reasons.ts';
 
-/** What is stored of a message and shown of it; names as the columns. */
+/** What is stored of a message and shown of it. */
 export interface MessageRow {
   id: string;
   channel: Channel;
@@ -14,15 +14,15 @@ export interface MessageRow {
   /** What the channel has beside the text; null: nothing. */
   content: object | null;
   parts: number;
-  cost_grosze: number;
+  costGrosze: number;
   priority: boolean;
   reference: string | null;
-  send_at: Date | null;
-  expires_at: Date | null;
-  delivered_at: Date | null;
-  error_code: string | null;
-  created_at: Date;
-  updated_at: Date;
+  sendAt: Date | null;
+  expiresAt: Date | null;
+  deliveredAt: Date | null;
+  errorCode: string | null;
+  createdAt: Date;
+  updatedAt: Date;
 }
 
 /** A message as the interface shows it: in answers and in webhooks (v2.3.0, Message). */
@@ -59,15 +59,15 @@ export function messageRecord(row: MessageRow): MessageRecord {
     from: row.sender,
     ...rulesOf(row.channel).show(row),
     parts: row.parts,
-    cost_grosze: row.cost_grosze,
+    cost_grosze: row.costGrosze,
     priority: row.priority,
     reference: row.reference,
-    send_at: shown(row.send_at),
-    expires_at: shown(row.expires_at),
-    delivered_at: shown(row.delivered_at),
+    send_at: shown(row.sendAt),
+    expires_at: shown(row.expiresAt),
+    delivered_at: shown(row.deliveredAt),
     error: errorOf(row),
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at.toISOString(),
+    created_at: row.createdAt.toISOString(),
+    updated_at: row.updatedAt.toISOString(),
   };
 }
 
@@ -75,6 +75,6 @@ function shown(instant: Date | null): string | null {
   return instant === null ? null : instant.toISOString();
 }
 
-function errorOf({ status, error_code: code }: MessageRow): string | null {
+function errorOf({ status, errorCode: code }: MessageRow): string | null {
   return code !== null && (status === 'failed' || status === 'rejected') ? reasonText(code) : null;
 }

@@ -27,14 +27,21 @@ export interface ReportSums extends Record<MessageStatus, number> {
   median: number | null;
   p95: number | null;
   clicks: number;
-  robot_clicks: number;
+  robotClicks: number;
   clicked: number;
   replies: number;
-  opt_outs: number;
+  optOuts: number;
 }
 
 /** Number look-ups of a period, less those refunded. */
 export interface LookupSums {
+  count: number;
+  /** Grosze net. */
+  costGrosze: number;
+}
+
+/** What a report says of number look-ups. */
+export interface LookupFigures {
   count: number;
   /** Grosze net. */
   cost_grosze: number;
@@ -86,7 +93,7 @@ export interface Report extends ReportPeriod {
   rest: ReportFigures | null;
   totals: ReportFigures;
   /** Null when the report is about some messages only. */
-  lookups: LookupSums | null;
+  lookups: LookupFigures | null;
 }
 
 /** The most days of a report, and those of one that names none. */
@@ -115,11 +122,15 @@ export function reportFigures(sums: ReportSums): ReportFigures {
     delivery_rate: ended === 0 ? null : Number((sums.delivered / ended).toFixed(RATE_DIGITS)),
     delivery_seconds: { median: seconds(sums.median), p95: seconds(sums.p95) },
     clicks: sums.clicks,
-    robot_clicks: sums.robot_clicks,
+    robot_clicks: sums.robotClicks,
     clicked_messages: sums.clicked,
     replies: sums.replies,
-    opt_outs: sums.opt_outs,
+    opt_outs: sums.optOuts,
   };
+}
+
+export function lookupFigures({ count, costGrosze }: LookupSums): LookupFigures {
+  return { count, cost_grosze: costGrosze };
 }
 
 /** The sums over no messages. */
@@ -131,10 +142,10 @@ export const NOTHING_SENT: ReportSums = {
   median: null,
   p95: null,
   clicks: 0,
-  robot_clicks: 0,
+  robotClicks: 0,
   clicked: 0,
   replies: 0,
-  opt_outs: 0,
+  optOuts: 0,
   ...statusCounts(null),
 };
 

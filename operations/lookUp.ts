@@ -61,12 +61,12 @@ export async function lookUp({
   const known = await readKnownResult(services.sql, accountId, msisdn);
   if (known !== null) return { ...known, cached: true };
   if (terms.overdue) throw new Refused({ reason: 'statement_overdue' });
-  const costGrosze = test ? 0 : terms.price_per_hlr_grosze;
+  const costGrosze = test ? 0 : terms.pricePerHlrGrosze;
   const traffic = { key: msisdn, msisdn, accountId, type: 'hlr', priority: true } as const;
   const [route] = orderRoutes(await services.routing(), traffic);
   if (route === undefined) throw new Refused({ reason: 'lookup_no_route' });
   // Without a row: who has no money could write as many as he likes.
-  if (costGrosze > terms.available_grosze && costGrosze > 0 && !terms.under_way) throw unpaid();
+  if (costGrosze > terms.availableGrosze && costGrosze > 0 && !terms.underWay) throw unpaid();
   return await ask({ services, accountId, msisdn, costGrosze, route, receivedAt });
 }
 

@@ -36,7 +36,7 @@ export async function listReplies({
   if (mark && readOnly) throw new Refused({ reason: 'test_key_on_live_account' }, 'mark_read');
   const account = await readAccount(sql, accountId);
   if (account === null) throw new Refused({ reason: 'account_closed' });
-  const { inbound_number: number, inbound_prefix: keyword } = account;
+  const { inboundNumber: number, inboundPrefix: keyword } = account;
   if (number === null) return { replies: [], last: null, number, keyword };
   // The one that is asked for beyond the page is not marked.
   const found = mark

@@ -16,7 +16,7 @@ export async function listSenders({
   caller: { accountId },
 }: Pick<Asked<unknown>, 'services' | 'caller'>): Promise<Senders> {
   const [account, names] = await Promise.all([readAccount(sql, accountId), activeSenders(sql, accountId)]);
-  const chosen = names.find((name) => name === account?.sender_name);
+  const chosen = names.find((name) => name === account?.senderName);
   return {
     senders: names.map((name) => ({ name, is_default: name === chosen })),
     current: chosen ?? settings.DEFAULT_SENDER,

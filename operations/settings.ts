@@ -43,13 +43,12 @@ export async function changeSettings({
 export async function requireUsable(
   sql: Sql,
   accountId: string,
-  { sender_name, send_window }: Pick<AccountSettings, 'sender_name' | 'send_window'>,
+  { senderName: sender, sendWindow: window }: Pick<AccountSettings, 'senderName' | 'sendWindow'>,
 ): Promise<void> {
-  const [sender, window] = [sender_name ?? null, send_window ?? null];
-  if (sender !== null && !(await isActiveSender(sql, accountId, sender))) {
+  if (typeof sender === 'string' && !(await isActiveSender(sql, accountId, sender))) {
     throw new Refused({ reason: 'sender_inactive', sender }, 'sender_name');
   }
-  if (window !== null && parseSendWindow(window) === null) {
+  if (typeof window === 'string' && parseSendWindow(window) === null) {
     throw new Refused({ reason: 'window_malformed', field: 'send_window' }, 'send_window');
   }
 }

@@ -39,7 +39,7 @@ async function dataOf(sql: Database, event: WebhookEvent, shortUrl: string): Pro
     }
     case 'inbound': {
       const reply = await eventReply(sql, event.subjectId);
-      return { inbound: inboundRecord(reply), opt_out: reply.opt_out };
+      return { inbound: inboundRecord(reply), opt_out: reply.optOut };
     }
   }
 }
@@ -47,8 +47,8 @@ async function dataOf(sql: Database, event: WebhookEvent, shortUrl: string): Pro
 function asItWas(snapshot: StatusSnapshot): Partial<MessageRow> {
   return {
     status: snapshot.status,
-    error_code: snapshot.error_code,
-    delivered_at: snapshot.delivered_at === null ? null : new Date(snapshot.delivered_at),
-    updated_at: new Date(snapshot.updated_at),
+    errorCode: snapshot.error_code,
+    deliveredAt: snapshot.delivered_at === null ? null : new Date(snapshot.delivered_at),
+    updatedAt: new Date(snapshot.updated_at),
   };
 }

@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { readAccount } from '../../db/accounts/accounts.ts';
+import { type AccountRow, readAccount } from '../../db/accounts/accounts.ts';
 import { KEYWORD } from '../../domain/keywords.ts';
 import { defaultForeignPrice } from '../../domain/price.ts';
 import { Refused } from '../../domain/refusals.ts';
+import type { Scope } from '../../operations/asked.ts';
 import { changeSettings } from '../../operations/settings.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { issue, sendWindow, senderName } from '../fields.ts';
@@ -35,15 +36,7 @@ export const getAccount = endpoint({
   async handle({ services, caller }) {
     const account = await readAccount(services.sql, caller.accountId);
     if (account === null) throw new Refused({ reason: 'account_closed' });
-    return {
-      status: 200,
-      body: {
-        ...account,
-        test_credits: account.mode === 'test' ? account.test_credits : 0,
-        scopes: [...caller.scopes],
-        international_sms: { price_per_part_grosze: defaultForeignPrice(account.price_per_part_grosze) },
-      },
-    };
+    return { status: 200, body: accountRecord(account, caller.scopes) };
   },
 });
 
@@ -85,7 +78,34 @@ export const changeAccount = endpoint({
     }),
   },
   async handle(call) {
-    await changeSettings({ ...call, input: call.body });
+    const { sender_name: senderName, send_window: sendWindow, inbound_prefix: inboundPrefix } = call.body;
+    await changeSettings({ ...call, input: { senderName, sendWindow, inboundPrefix } });
     return { status: 200, body: { id: call.caller.accountId, ...call.body } };
   },
 });
+
+function accountRecord(row: AccountRow, scopes: readonly Scope[]) {
+  return {
+    id: row.id,
+    name: row.name,
+    status: row.status,
+    mode: row.mode,
+    billing_mode: row.billingMode,
+    balance_grosze: row.balanceGrosze,
+    credit_limit_grosze: row.creditLimitGrosze,
+    test_credits: row.mode === 'test' ? row.testCredits : 0,
+    price_per_part_grosze: row.pricePerPartGrosze,
+    price_per_mms_grosze: row.pricePerMmsGrosze,
+    price_per_vms_grosze: row.pricePerVmsGrosze,
+    price_per_hlr_grosze: row.pricePerHlrGrosze,
+    country_rates: row.countryRates,
+    rate_limit_per_minute: row.rateLimitPerMinute,
+    sender_name: row.senderName,
+    send_window: row.sendWindow,
+    webhook_url: row.webhookUrl,
+    inbound_number: row.inboundNumber,
+    inbound_prefix: row.inboundPrefix,
+    scopes: [...scopes],
+    international_sms: { price_per_part_grosze: defaultForeignPrice(row.pricePerPartGrosze) },
+  };
+}

@@ -65,10 +65,10 @@ async function* lines(
 }
 
 function cells(contact: ContactRow, keys: readonly string[]): string[] {
-  const { msisdn, first_name, last_name, email, groups, fields } = contact;
+  const { msisdn, firstName, lastName, email, groups, fields } = contact;
   const values = new Map(Object.entries(fields).map(([key, value]) => [placeholderKey(key), value]));
   const names = joinedNames(groups.map(({ name }) => name));
-  const texts = [first_name, last_name, email, names, ...keys.map((key) => values.get(key))];
+  const texts = [firstName, lastName, email, names, ...keys.map((key) => values.get(key))];
   return [msisdn, ...texts.map((text) => protectedCell(text ?? ''))];
 }
 

@@ -39,12 +39,12 @@ export function contactRecord(row: ContactRow) {
   return {
     id: row.id,
     msisdn: row.msisdn,
-    first_name: row.first_name,
-    last_name: row.last_name,
+    first_name: row.firstName,
+    last_name: row.lastName,
     email: row.email,
     fields: row.fields,
     groups: row.groups,
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at.toISOString(),
+    created_at: row.createdAt.toISOString(),
+    updated_at: row.updatedAt.toISOString(),
   };
 }

@@ -115,6 +115,6 @@ export const deleteGroup = endpoint({
   },
 });
 
-function groupRecord({ id, name, members, created_at }: GroupRow) {
-  return { id, name, members, created_at: created_at.toISOString() };
+function groupRecord({ id, name, members, createdAt: since }: GroupRow) {
+  return { id, name, members, created_at: since.toISOString() };
 }

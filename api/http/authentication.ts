@@ -12,7 +12,7 @@ const KEY = /^pk_(?:test|live)_[0-9A-Za-z]{40}$/;
 const WINDOW_SECONDS = 60;
 
 /** Who a request turned out to be of, before it is known whether it is let in. */
-export type Identity = Pick<KeyRow, 'key_id' | 'account_id'>;
+export type Identity = Pick<KeyRow, 'keyId' | 'accountId'>;
 
 /** Who calls, and which interface the key is for. */
 export interface Authenticated {
@@ -44,17 +44,17 @@ export async function authenticate(
 ): Promise<Authenticated> {
   const row = await findKey(sql, authorization);
   identified(row);
-  const limit = row.rate_limit_per_minute;
+  const limit = row.rateLimitPerMinute;
   setHeader('RateLimit-Policy', `"account";q=${limit};w=${WINDOW_SECONDS}`);
-  setHeader('RateLimit', `"account";r=${Math.max(limit - row.used, 0)};t=${row.resets_in}`);
-  if (row.used > limit) throw new Refused({ reason: 'rate_limited', seconds: row.resets_in });
-  if (row.account_status === 'suspended') throw new Refused({ reason: 'account_suspended' });
-  if (row.account_status === 'closed') throw new Refused({ reason: 'account_closed' });
+  setHeader('RateLimit', `"account";r=${Math.max(limit - row.used, 0)};t=${row.resetsIn}`);
+  if (row.used > limit) throw new Refused({ reason: 'rate_limited', seconds: row.resetsIn });
+  if (row.accountStatus === 'suspended') throw new Refused({ reason: 'account_suspended' });
+  if (row.accountStatus === 'closed') throw new Refused({ reason: 'account_closed' });
   const caller: Caller = {
-    ...{ accountId: row.account_id, keyId: row.key_id, address, requestId },
-    accountMode: row.account_mode,
-    keyMode: row.key_mode,
-    readOnly: row.key_mode === 'test' && row.account_mode === 'live',
+    ...{ accountId: row.accountId, keyId: row.keyId, address, requestId },
+    accountMode: row.accountMode,
+    keyMode: row.keyMode,
+    readOnly: row.keyMode === 'test' && row.accountMode === 'live',
     scopes: row.scopes,
   };
   // There is one kind of key so far.

@@ -20,7 +20,7 @@ export async function countBody(
 ): Promise<void> {
   const further = Math.ceil(bytes / BYTES_OF_A_REQUEST) - 1;
   if (further < 1) return;
-  const { taken, left, resets_in: seconds } = await countFurther(sql, accountId, further);
+  const { taken, left, resetsIn: seconds } = await countFurther(sql, accountId, further);
   setHeader('RateLimit', `"account";r=${Math.max(left, 0)};t=${seconds}`);
   if (taken) return;
   throw new Refused({ reason: 'rate_limited', seconds });

@@ -116,7 +116,7 @@ async function identify({ front }: Services, context: Context, receivedAt: numbe
     requestId: context.state.requestId,
   };
   const setHeader = (name: string, value: string) => context.set(name, value);
-  const identified = ({ account_id: accountId, key_id: keyId }: Identity) => {
+  const identified = ({ accountId, keyId }: Identity) => {
     Object.assign(context.state, { accountId, keyId });
     addIds({ accountId });
   };

@@ -22,7 +22,7 @@ export const optOutPage: Page = {
     if (link === null) return inactive();
     if (visit.method !== 'POST' && isAutomatic(visit)) return question(link);
     // However often somebody comes again, nothing is written.
-    if (!link.opted_out) await blacklistForOptOut(sql, link.account_id, link.msisdn);
+    if (!link.optedOut) await blacklistForOptOut(sql, link.accountId, link.msisdn);
     return confirmation(link);
   },
   failed: (status, { requestId }) => failurePage(status, 'Nie udało się potwierdzić rezygnacji', requestId),

@@ -6,6 +6,7 @@ import {
   listVerifiedNumbers,
   type AccountDetails,
 } from '../../db/accounts/staff.ts';
+import { byColumnName } from '../../db/columnNames.ts';
 import { listStatements } from '../../db/money/statements.ts';
 import { createAccount } from '../../operations/accounts/create.ts';
 import { findAccount } from '../../operations/accounts/find.ts';
@@ -49,11 +50,11 @@ const show = command({
     const account = await findAccount(sql, id);
     return {
       result: {
-        ...account,
-        senders: await listSenderDetails(sql, id),
-        verified_numbers: await listVerifiedNumbers(sql, id),
-        keys: (await listKeys(sql, id)).map(({ account_id: _, ...key }) => key),
-        unpaid_statements: await listStatements(sql, id, true),
+        ...byColumnName(account),
+        senders: (await listSenderDetails(sql, id)).map(byColumnName),
+        verified_numbers: (await listVerifiedNumbers(sql, id)).map(byColumnName),
+        keys: (await listKeys(sql, id)).map(({ accountId: _, ...key }) => byColumnName(key)),
+        unpaid_statements: (await listStatements(sql, id, true)).map(byColumnName),
         quotas: await keptOf(sql, id),
       },
       account: id,
@@ -100,7 +101,7 @@ const set = command({
     const changes = changesOf(values);
     const changed = await changeAccount({ ...asking, input: { account: values.account, changes } });
     return {
-      result: { ...changed.account },
+      result: byColumnName(changed.account),
       ...(changed.status === null ? {} : { remark: AFTER_STATUS[changed.status] }),
     };
   },
@@ -122,12 +123,12 @@ function changesOf(values: Values<typeof setOptions>) {
     ...given('name', values.name),
     ...given('status', values.status),
     ...given('mode', values.mode),
-    ...given('price_per_mms_grosze', values.priceMms),
-    ...given('price_per_vms_grosze', values.priceVms),
-    ...given('price_per_hlr_grosze', values.priceHlr),
-    ...(countryRates === undefined ? {} : { country_rates: parsed(countryRates) }),
-    ...given('sender_name', orNull(values.sender)),
-    ...given('send_window', orNull(values.sendWindow)),
+    ...given('pricePerMmsGrosze', values.priceMms),
+    ...given('pricePerVmsGrosze', values.priceVms),
+    ...given('pricePerHlrGrosze', values.priceHlr),
+    ...(countryRates === undefined ? {} : { countryRates: parsed(countryRates) }),
+    ...given('senderName', orNull(values.sender)),
+    ...given('sendWindow', orNull(values.sendWindow)),
   };
 }
 
@@ -135,15 +136,15 @@ function commonSettings(
   values: Pick<Values<typeof createOptions>, 'billing' | 'creditLimit' | 'price' | 'rateLimit'>,
 ): AccountPatch {
   return {
-    ...given('billing_mode', values.billing),
-    ...given('credit_limit_grosze', values.creditLimit),
-    ...given('price_per_part_grosze', values.price),
-    ...given('rate_limit_per_minute', values.rateLimit),
+    ...given('billingMode', values.billing),
+    ...given('creditLimitGrosze', values.creditLimit),
+    ...given('pricePerPartGrosze', values.price),
+    ...given('rateLimitPerMinute', values.rateLimit),
   };
 }
 
-function given<K extends keyof AccountPatch>(column: K, value: AccountPatch[K] | undefined): AccountPatch {
-  return value === undefined ? {} : { [column]: value };
+function given<K extends keyof AccountPatch>(setting: K, value: AccountPatch[K] | undefined): AccountPatch {
+  return value === undefined ? {} : { [setting]: value };
 }
 
 function orNull(typed: string | undefined): string | null | undefined {
@@ -159,19 +160,10 @@ function parsed(json: string): unknown {
 }
 
 function summary(account: AccountDetails): Record<string, unknown> {
-  const { id, name, status, mode, billing_mode, balance_grosze, credit_limit_grosze, test_credits } = account;
-  const { price_per_part_grosze, rate_limit_per_minute, created_at } = account;
-  return {
-    id,
-    name,
-    status,
-    mode,
-    billing_mode,
-    balance_grosze,
-    credit_limit_grosze,
-    test_credits,
-    price_per_part_grosze,
-    rate_limit_per_minute,
-    created_at,
-  };
+  const { id, name, status, mode, billingMode, balanceGrosze, creditLimitGrosze, testCredits } = account;
+  const { pricePerPartGrosze, rateLimitPerMinute, createdAt } = account;
+  return byColumnName({
+    ...{ id, name, status, mode, billingMode, balanceGrosze, creditLimitGrosze, testCredits },
+    ...{ pricePerPartGrosze, rateLimitPerMinute, createdAt },
+  });
 }

@@ -1,4 +1,5 @@
 import { listAudit } from '../../db/accounts/audit.ts';
+import { byColumnName } from '../../db/columnNames.ts';
 import { command, optional, type Outcome } from './command.ts';
 import { findAccount } from '../../operations/accounts/find.ts';
 import { accountId, rows } from './values.ts';
@@ -15,7 +16,10 @@ const audit = command({
   async run(sql, values): Promise<Outcome> {
     if (values.account !== undefined) await findAccount(sql, values.account);
     const data = await listAudit(sql, values.account ?? null, values.limit ?? DEFAULT_ROWS);
-    return { result: { data }, ...(values.account === undefined ? {} : { account: values.account }) };
+    return {
+      result: { data: data.map(byColumnName) },
+      ...(values.account === undefined ? {} : { account: values.account }),
+    };
   },
 });
 

@@ -1,3 +1,4 @@
+import { byColumnName } from '../../db/columnNames.ts';
 import { listFindings } from '../../db/maintenance/findings.ts';
 import { findAccount } from '../../operations/accounts/find.ts';
 import { dismissFinding } from '../../operations/support/findings.ts';
@@ -22,7 +23,7 @@ const list = command({
     if (values.account !== undefined) await findAccount(sql, values.account);
     const { state = 'open', account = null, limit = DEFAULT_ROWS } = values;
     const data = await listFindings(sql, { account, state: state === 'all' ? null : state }, limit);
-    return { result: { data }, ...(account === null ? {} : { account }) };
+    return { result: { data: data.map(byColumnName) }, ...(account === null ? {} : { account }) };
   },
 });
 
@@ -31,7 +32,7 @@ const dismiss = command({
   about: 'Says that a finding is dealt with; what was repaired too often may be repaired again.',
   options: { id: required('N', 'the finding, from findings list', wholeNumber(1, 1_000_000_000, '')) },
   async ask(asking, input): Promise<Shown> {
-    return { result: { ...(await dismissFinding({ ...asking, input })) } };
+    return { result: byColumnName(await dismissFinding({ ...asking, input })) };
   },
 });
 

@@ -1,3 +1,4 @@
+import { byColumnName } from '../../db/columnNames.ts';
 import { listUnmatched, type UnmatchedReply } from '../../db/incoming/replies.ts';
 import { command, optional, required, type Outcome, type Shown } from './command.ts';
 import { keywordCommands } from './keywords.ts';
@@ -46,11 +47,11 @@ const unmatched = command({
 
 export const inboundCommands = [enable, disable, unmatched, ...keywordCommands];
 
-function shown(reply: UnmatchedReply): UnmatchedReply {
-  return {
+function shown(reply: UnmatchedReply): Record<string, unknown> {
+  return byColumnName({
     ...reply,
     from: printable(reply.from),
     to: reply.to === null ? null : printable(reply.to),
     text: printable(reply.text),
-  };
+  });
 }

@@ -1,4 +1,5 @@
 import { listKeys } from '../../db/accounts/staff.ts';
+import { byColumnName } from '../../db/columnNames.ts';
 import { findAccount } from '../../operations/accounts/find.ts';
 import { createKey, revokeKey } from '../../operations/accounts/keys.ts';
 import { command, optional, required, type Outcome, type Shown } from './command.ts';
@@ -27,8 +28,8 @@ const revoke = command({
   options: { key: required('KEY_ID', 'the key', keyId) },
   positional: ['key'],
   async ask(asking, input): Promise<Shown> {
-    const { id, account_id, hint, revoked_at } = await revokeKey({ ...asking, input });
-    return { result: { id, account_id, hint, revoked_at } };
+    const { id, accountId, hint, revokedAt } = await revokeKey({ ...asking, input });
+    return { result: { id, account_id: accountId, hint, revoked_at: revokedAt } };
   },
 });
 
@@ -38,7 +39,7 @@ const list = command({
   options: { account: required('ID', 'the account', accountId) },
   async run(sql, values): Promise<Outcome> {
     const { id } = await findAccount(sql, values.account);
-    return { result: { data: await listKeys(sql, id) }, account: id };
+    return { result: { data: (await listKeys(sql, id)).map(byColumnName) }, account: id };
   },
 });
 

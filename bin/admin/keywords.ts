@@ -1,4 +1,5 @@
 import { listKeywords } from '../../db/accounts/keywords.ts';
+import { byColumnName } from '../../db/columnNames.ts';
 import { findAccount } from '../../operations/accounts/find.ts';
 import { command, optional, required, type Outcome, type Shown } from './command.ts';
 import { accountId, text } from './values.ts';
@@ -59,7 +60,12 @@ const list = command({
     if (values.account !== undefined) await findAccount(sql, values.account);
     const keywords = await listKeywords(sql, values.account ?? null);
     return {
-      result: { data: keywords.map((keyword) => ({ ...keyword, everyday: guardOf(keyword.word) !== null })) },
+      result: {
+        data: keywords.map((keyword) => ({
+          ...byColumnName(keyword),
+          everyday: guardOf(keyword.word) !== null,
+        })),
+      },
       ...(values.account === undefined ? {} : { account: values.account }),
     };
   },

@@ -1,3 +1,4 @@
+import { byColumnName } from '../../db/columnNames.ts';
 import { listLedger, readLedgerState } from '../../db/money/ledger.ts';
 import { findAccount } from '../../operations/accounts/find.ts';
 import { adjustBalance } from '../../operations/money/adjust.ts';
@@ -26,8 +27,8 @@ const topup = command({
       result: {
         account_id: account.id,
         amount_grosze: grosze,
-        balance_grosze: account.balance_grosze,
-        price_per_part_grosze: account.price_per_part_grosze,
+        balance_grosze: account.balanceGrosze,
+        price_per_part_grosze: account.pricePerPartGrosze,
         mode: account.mode,
       },
       ...(booked ? {} : { remark: 'This payment was booked before: nothing was changed.' }),
@@ -59,7 +60,10 @@ const ledger = command({
     const { id } = await findAccount(sql, values.account);
     const state = await readLedgerState(sql, id);
     const entries = await listLedger(sql, id, values.limit ?? DEFAULT_ROWS);
-    return { result: { account_id: id, ...state, entries }, account: id };
+    return {
+      result: { account_id: id, ...byColumnName(state ?? {}), entries: entries.map(byColumnName) },
+      account: id,
+    };
   },
 });
 

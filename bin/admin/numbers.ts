@@ -1,4 +1,5 @@
 import { listVerifiedNumbers } from '../../db/accounts/staff.ts';
+import { byColumnName } from '../../db/columnNames.ts';
 import { findAccount } from '../../operations/accounts/find.ts';
 import { command, required, type Outcome, type Shown } from './command.ts';
 import { readNumber } from './msisdn.ts';
@@ -37,7 +38,7 @@ const list = command({
   options: { account },
   async run(sql, values): Promise<Outcome> {
     const { id } = await findAccount(sql, values.account);
-    return { result: { data: await listVerifiedNumbers(sql, id) }, account: id };
+    return { result: { data: (await listVerifiedNumbers(sql, id)).map(byColumnName) }, account: id };
   },
 });
 

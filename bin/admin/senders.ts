@@ -1,4 +1,5 @@
 import { listSenderDetails } from '../../db/accounts/staff.ts';
+import { byColumnName } from '../../db/columnNames.ts';
 import { isSenderName } from '../../domain/senders.ts';
 import { findAccount } from '../../operations/accounts/find.ts';
 import { addSender, removeSender } from '../../operations/accounts/senders.ts';
@@ -37,7 +38,7 @@ const list = command({
   options: { account },
   async run(sql, values): Promise<Outcome> {
     const { id } = await findAccount(sql, values.account);
-    return { result: { data: await listSenderDetails(sql, id) }, account: id };
+    return { result: { data: (await listSenderDetails(sql, id)).map(byColumnName) }, account: id };
   },
 });
 

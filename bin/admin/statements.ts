@@ -1,3 +1,4 @@
+import { byColumnName } from '../../db/columnNames.ts';
 import { listStatements } from '../../db/money/statements.ts';
 import { parseInstant } from '../../domain/instants.ts';
 import { findAccount } from '../../operations/accounts/find.ts';
@@ -22,7 +23,7 @@ const issue = command({
     due: optional('TIME', 'default: 14 days from now; unpaid by then, sends are refused', instant),
   },
   async ask(asking, input): Promise<Shown> {
-    return { result: { ...(await issueStatement({ ...asking, input })) } };
+    return { result: byColumnName(await issueStatement({ ...asking, input })) };
   },
 });
 
@@ -33,7 +34,7 @@ const pay = command({
   positional: ['statement'],
   async ask(asking, input): Promise<Shown> {
     const { statement, balanceGrosze } = await payStatement({ ...asking, input });
-    return { result: { ...statement, balance_grosze: balanceGrosze } };
+    return { result: byColumnName({ ...statement, balanceGrosze }) };
   },
 });
 
@@ -43,7 +44,7 @@ const list = command({
   options: { account },
   async run(sql, values): Promise<Outcome> {
     const { id } = await findAccount(sql, values.account);
-    return { result: { data: await listStatements(sql, id) }, account: id };
+    return { result: { data: (await listStatements(sql, id)).map(byColumnName) }, account: id };
   },
 });
 

@@ -1,40 +1,41 @@
 import type { CountryRates } from '../../domain/price.ts';
+import { byColumnName } from '../columnNames.ts';
 import type { Database, Sql } from '../connection.ts';
 import { inTurn } from '../turns.ts';
 import { type Requester, writeApiChange } from './audit.ts';
 import { isAllowed, keywordRefusal, KeywordUnavailableError } from './keywords.ts';
 
-/** What an account shows of itself; names as the columns, money in grosze net. */
+/** What an account shows of itself; money in grosze net. */
 export interface AccountRow {
   id: string;
   name: string;
   status: 'active' | 'suspended' | 'closed';
   mode: 'test' | 'live';
-  billing_mode: 'prepaid' | 'postpaid';
-  balance_grosze: number;
-  credit_limit_grosze: number;
-  test_credits: number;
-  price_per_part_grosze: number;
-  price_per_mms_grosze: number;
-  price_per_vms_grosze: number;
-  price_per_hlr_grosze: number;
-  country_rates: CountryRates;
-  rate_limit_per_minute: number;
-  sender_name: string | null;
-  send_window: string | null;
-  webhook_url: string | null;
-  inbound_number: string | null;
-  inbound_prefix: string | null;
+  billingMode: 'prepaid' | 'postpaid';
+  balanceGrosze: number;
+  creditLimitGrosze: number;
+  testCredits: number;
+  pricePerPartGrosze: number;
+  pricePerMmsGrosze: number;
+  pricePerVmsGrosze: number;
+  pricePerHlrGrosze: number;
+  countryRates: CountryRates;
+  rateLimitPerMinute: number;
+  senderName: string | null;
+  sendWindow: string | null;
+  webhookUrl: string | null;
+  inboundNumber: string | null;
+  inboundPrefix: string | null;
 }
 
 /** Settings that an account changes itself; what is absent stays as it is. */
 export interface AccountSettings {
-  sender_name?: string | null | undefined;
-  send_window?: string | null | undefined;
-  inbound_prefix?: string | null | undefined;
+  senderName?: string | null | undefined;
+  sendWindow?: string | null | undefined;
+  inboundPrefix?: string | null | undefined;
 }
 
-const SETTINGS = ['sender_name', 'send_window', 'inbound_prefix'] as const;
+const SETTINGS = ['senderName', 'sendWindow', 'inboundPrefix'] as const;
 type StoredSettings = Record<(typeof SETTINGS)[number], string | null>;
 
 /** The account; null when there is none of this id. */
@@ -63,16 +64,16 @@ export async function changeSettings(
     await inTurn(sql, `settings of ${by.accountId}`, async (tx) => {
       const before = await lockSettings(tx, by.accountId);
       const after = { ...before, ...onlyGiven(settings) };
-      if (after.inbound_prefix !== null && after.inbound_prefix !== before.inbound_prefix) {
-        claim(after.inbound_prefix, await isAllowed(tx, by.accountId, after.inbound_prefix));
+      if (after.inboundPrefix !== null && after.inboundPrefix !== before.inboundPrefix) {
+        claim(after.inboundPrefix, await isAllowed(tx, by.accountId, after.inboundPrefix));
       }
       await tx`
         update accounts
-           set sender_name = ${after.sender_name}, send_window = ${after.send_window},
-               inbound_prefix = ${after.inbound_prefix}, updated_at = now()
+           set sender_name = ${after.senderName}, send_window = ${after.sendWindow},
+               inbound_prefix = ${after.inboundPrefix}, updated_at = now()
          where id = ${by.accountId}`;
-      const changes = Object.fromEntries(
-        SETTINGS.map((name) => [name, { from: before[name], to: after[name] }]),
+      const changes = byColumnName(
+        Object.fromEntries(SETTINGS.map((name) => [name, { from: before[name], to: after[name] }])),
       );
       await writeApiChange(tx, by, { action: 'account settings', subject: null, changes });
     });

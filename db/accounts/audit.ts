@@ -42,11 +42,11 @@ export interface AuditRow {
   at: Date;
   actor: string;
   action: string;
-  account_id: string | null;
+  accountId: string | null;
   subject: string | null;
   details: unknown;
   /** Of what was done through the API; null for everything else. */
-  request_id: string | null;
+  requestId: string | null;
   /** From where; null also when it is no longer kept. */
   address: string | null;
 }

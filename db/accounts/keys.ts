@@ -2,19 +2,19 @@ import type { Sql } from '../connection.ts';
 
 /** A key that is in force, its account's state, and the account's request window after counting this request. */
 export interface KeyRow {
-  key_id: string;
+  keyId: string;
   /** SHA-256 of the key. */
   hash: Buffer;
-  key_mode: 'test' | 'live';
+  keyMode: 'test' | 'live';
   scopes: ('send' | 'read' | 'manage')[];
-  account_id: string;
-  account_status: 'active' | 'suspended' | 'closed';
-  account_mode: 'test' | 'live';
-  rate_limit_per_minute: number;
+  accountId: string;
+  accountStatus: 'active' | 'suspended' | 'closed';
+  accountMode: 'test' | 'live';
+  rateLimitPerMinute: number;
   /** Requests of the current window, this one included. */
   used: number;
   /** Whole seconds until the window ends, at least 1. */
-  resets_in: number;
+  resetsIn: number;
 }
 
 /**
@@ -57,7 +57,7 @@ export interface WindowLeft {
   /** Requests left of the window. */
   left: number;
   /** Whole seconds until the window ends, at least 1. */
-  resets_in: number;
+  resetsIn: number;
 }
 
 /**

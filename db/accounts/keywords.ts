@@ -46,15 +46,15 @@ export async function takeKeywordAway(sql: Sql, accountId: string, keyword: stri
 
 /** Ends the rest of a keyword before its time. @returns its former owner; null when it does not rest */
 export async function releaseKeyword(sql: Sql, keyword: string): Promise<string | null> {
-  const [released] = await sql<{ account_id: string }[]>`
+  const [released] = await sql<{ accountId: string }[]>`
     delete from resting_keywords where word = ${keyword} and ${rests(sql)} returning account_id`;
-  return released?.account_id ?? null;
+  return released?.accountId ?? null;
 }
 
 /** What is known of a keyword and an account. */
 export interface KnownKeyword {
   word: string;
-  account_id: string;
+  accountId: string;
   /** `allowed`: it may claim the everyday word, and does not have it. */
   state: 'in use' | 'allowed' | 'resting';
   /** Staff's consent. */

@@ -65,12 +65,8 @@ export async function withinQuotas<T>(tx: Sql, accountId: string, add: () => Pro
   return added;
 }
 
-/** Messages of an account that are counted when they are needed. */
-export interface MessageUsage {
-  scheduled_messages: number;
-  /** Of the last 24 hours. */
-  unpaid_messages: number;
-}
+/** Messages of an account that are counted when they are needed; the unpaid ones are those of the last 24 hours. */
+export type MessageUsage = Pick<Quotas, 'scheduled_messages' | 'unpaid_messages'>;
 
 /**
  * Counts messages along an index, each kind no further than told: what has room for a send costs no more than that.
@@ -89,11 +85,11 @@ export async function readMessageUsage(
         where account_id = ${accountId} and status = ${status} and id > ${since} and status <> 'draft'
         limit ${limit}) counted)`;
   const dayAgo = idFloor('msg', now - DAY_MS);
-  const [row] = await sql<MessageUsage[]>`
-    select ${ofStatus('scheduled', '', upTo.scheduled_messages)} as scheduled_messages,
+  const [counted] = await sql<{ scheduled: number; unpaid: number }[]>`
+    select ${ofStatus('scheduled', '', upTo.scheduled_messages)} as scheduled,
            ${ofStatus('rejected', dayAgo, upTo.unpaid_messages)}
-             + ${ofStatus('cancelled', dayAgo, upTo.unpaid_messages)} as unpaid_messages`;
-  return row!;
+             + ${ofStatus('cancelled', dayAgo, upTo.unpaid_messages)} as unpaid`;
+  return { scheduled_messages: counted!.scheduled, unpaid_messages: counted!.unpaid };
 }
 
 /** Sets what an account may keep where it is not the usual. */

@@ -1,11 +1,12 @@
 import type postgres from 'postgres';
 import type { AccountRow } from './accounts.ts';
+import { byColumnName } from '../columnNames.ts';
 import type { Sql } from '../connection.ts';
 
 /** What staff see of an account: every setting, no secret. Money in grosze net. */
 export interface AccountDetails extends AccountRow {
-  created_at: Date;
-  updated_at: Date;
+  createdAt: Date;
+  updatedAt: Date;
 }
 
 /** The settings that staff change; balance and test credits move by ledger entries alone. */
@@ -15,76 +16,41 @@ export type AccountPatch = Partial<
     | 'name'
     | 'status'
     | 'mode'
-    | 'billing_mode'
-    | 'credit_limit_grosze'
-    | 'price_per_part_grosze'
-    | 'price_per_mms_grosze'
-    | 'price_per_vms_grosze'
-    | 'price_per_hlr_grosze'
-    | 'country_rates'
-    | 'rate_limit_per_minute'
-    | 'sender_name'
-    | 'send_window'
+    | 'billingMode'
+    | 'creditLimitGrosze'
+    | 'pricePerPartGrosze'
+    | 'pricePerMmsGrosze'
+    | 'pricePerVmsGrosze'
+    | 'pricePerHlrGrosze'
+    | 'countryRates'
+    | 'rateLimitPerMinute'
+    | 'senderName'
+    | 'sendWindow'
   >
 >;
 
 export interface KeyDetails {
   id: string;
-  account_id: string;
+  accountId: string;
   hint: string;
   mode: 'test' | 'live';
   scopes: string[];
-  created_at: Date;
-  last_used_at: Date | null;
-  revoked_at: Date | null;
+  createdAt: Date;
+  lastUsedAt: Date | null;
+  revokedAt: Date | null;
 }
 
 export interface SenderDetails {
   name: string;
   active: boolean;
-  is_default: boolean;
-  created_at: Date;
+  isDefault: boolean;
+  createdAt: Date;
 }
 
 export interface VerifiedNumber {
   msisdn: string;
-  verified_at: Date;
+  verifiedAt: Date;
 }
-
-const ACCOUNT_COLUMNS = [
-  'id',
-  'name',
-  'status',
-  'mode',
-  'billing_mode',
-  'balance_grosze',
-  'credit_limit_grosze',
-  'test_credits',
-  'price_per_part_grosze',
-  'price_per_mms_grosze',
-  'price_per_vms_grosze',
-  'price_per_hlr_grosze',
-  'country_rates',
-  'rate_limit_per_minute',
-  'sender_name',
-  'send_window',
-  'webhook_url',
-  'inbound_number',
-  'inbound_prefix',
-  'created_at',
-  'updated_at',
-] as const satisfies (keyof AccountDetails)[];
-
-const KEY_COLUMNS = [
-  'id',
-  'account_id',
-  'hint',
-  'mode',
-  'scopes',
-  'created_at',
-  'last_used_at',
-  'revoked_at',
-] as const satisfies (keyof KeyDetails)[];
 
 /** Makes an account with the schema's defaults for what is not given; its balance is zero until something is booked. */
 export async function insertAccount(
@@ -98,7 +64,7 @@ export async function insertAccount(
 /** Reads an account, without a lock. */
 export async function readAccount(sql: Sql, id: string): Promise<AccountDetails | undefined> {
   const [row] = await sql<AccountDetails[]>`
-    select ${sql([...ACCOUNT_COLUMNS])} from accounts where id = ${id}`;
+    select ${accountColumns(sql)} from accounts where id = ${id}`;
   return row;
 }
 
@@ -108,13 +74,13 @@ export async function readAccount(sql: Sql, id: string): Promise<AccountDetails 
  */
 export async function lockAccount(sql: Sql, id: string): Promise<AccountDetails | undefined> {
   const [row] = await sql<AccountDetails[]>`
-    select ${sql([...ACCOUNT_COLUMNS])} from accounts where id = ${id} for no key update`;
+    select ${accountColumns(sql)} from accounts where id = ${id} for no key update`;
   return row;
 }
 
 /** All accounts, the oldest first. */
 export async function listAccounts(sql: Sql): Promise<AccountDetails[]> {
-  return [...(await sql<AccountDetails[]>`select ${sql([...ACCOUNT_COLUMNS])} from accounts order by id`)];
+  return [...(await sql<AccountDetails[]>`select ${accountColumns(sql)} from accounts order by id`)];
 }
 
 /** Changes the given settings and no other. */
@@ -125,13 +91,19 @@ export async function updateAccount(sql: Sql, id: string, patch: AccountPatch): 
 type ColumnValue = string | number | null | postgres.Parameter;
 
 // Left to itself the driver would write an object by its JavaScript type, not as the column's jsonb.
-function columnValues(sql: Sql, patch: AccountPatch): Record<string, ColumnValue> {
-  return Object.fromEntries(
-    Object.entries(patch).map(([column, value]): [string, ColumnValue] => [
-      column,
-      typeof value === 'object' && value !== null ? sql.json(value as postgres.JSONValue) : value,
-    ]),
-  );
+function columnValues(sql: Sql, { countryRates, ...patch }: AccountPatch): Record<string, ColumnValue> {
+  const rates = countryRates === undefined ? {} : { countryRates: sql.json(countryRates) };
+  return byColumnName<ColumnValue>({ ...patch, ...rates });
+}
+
+function accountColumns(sql: Sql) {
+  return sql`id, name, status, mode, billing_mode, balance_grosze, credit_limit_grosze, test_credits, price_per_part_grosze,
+    price_per_mms_grosze, price_per_vms_grosze, price_per_hlr_grosze, country_rates, rate_limit_per_minute, sender_name,
+    send_window, webhook_url, inbound_number, inbound_prefix, created_at, updated_at`;
+}
+
+function keyColumns(sql: Sql) {
+  return sql`id, account_id, hint, mode, scopes, created_at, last_used_at, revoked_at`;
 }
 
 /** Stores a key by its hash. */
@@ -148,7 +120,7 @@ export async function insertKey(
 export async function revokeKey(sql: Sql, id: string): Promise<KeyDetails | undefined> {
   const [row] = await sql<KeyDetails[]>`
     update api_keys set revoked_at = coalesce(revoked_at, now()) where id = ${id}
-    returning ${sql([...KEY_COLUMNS])}`;
+    returning ${keyColumns(sql)}`;
   return row;
 }
 
@@ -156,7 +128,7 @@ export async function revokeKey(sql: Sql, id: string): Promise<KeyDetails | unde
 export async function listKeys(sql: Sql, account: string): Promise<KeyDetails[]> {
   return [
     ...(await sql<KeyDetails[]>`
-      select ${sql([...KEY_COLUMNS])} from api_keys where account_id = ${account} order by id`),
+      select ${keyColumns(sql)} from api_keys where account_id = ${account} order by id`),
   ];
 }
 

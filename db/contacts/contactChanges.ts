@@ -1,5 +1,6 @@
 import type { ContactContent } from '../../domain/contacts.ts';
 import type { BookExcerpt, ContactPlan, NumberedChange, PlannedContact } from '../../domain/contactPlan.ts';
+import { byColumnName } from '../columnNames.ts';
 import { changeAddressBook } from './addressBook.ts';
 import type { Database, Sql } from '../connection.ts';
 import { findGroups } from './groups.ts';
@@ -38,7 +39,7 @@ export async function writeContacts(
   }
   const changed = [...contacts].filter(([, contact]) => contact.changed);
   if (changed.length === 0) return;
-  const rows = changed.map(([msisdn, { id, content }]) => ({ id, msisdn, ...content }));
+  const rows = changed.map(([msisdn, { id, content }]) => byColumnName({ id, msisdn, ...content }));
   await tx`
     insert into contacts as c (account_id, id, msisdn, first_name, last_name, email, fields)
     select ${accountId}, r.id, r.msisdn, r.first_name, r.last_name, r.email, r.fields

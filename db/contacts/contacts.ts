@@ -5,15 +5,15 @@ import type { Sql } from '../connection.ts';
 /** What a contact says of a person: the values of placeholders (v2.3.0, Contact). */
 export type ContactValues = ContactContent;
 
-/** A contact as it is shown; names as the columns. */
+/** A contact as it is shown. */
 export interface ContactRow extends ContactContent {
   id: string;
   /** E.164 with plus. */
   msisdn: string;
   /** By name in the order of the Polish alphabet. */
   groups: { id: string; name: string }[];
-  created_at: Date;
-  updated_at: Date;
+  createdAt: Date;
+  updatedAt: Date;
 }
 
 /** Which contacts of an account a page shows; null means any. */

@@ -4,13 +4,13 @@ import { changeAddressBook } from './addressBook.ts';
 import { type Database, hasSqlState, type Sql, SQLSTATE } from '../connection.ts';
 import { newId } from '../ids.ts';
 
-/** A group as it is shown; names as the columns. */
+/** A group as it is shown. */
 export interface GroupRow {
   id: string;
   name: string;
   /** Number of contacts. */
   members: number;
-  created_at: Date;
+  createdAt: Date;
 }
 
 /** Another group of the account has this name, whatever the case. */

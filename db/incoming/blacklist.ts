@@ -2,14 +2,14 @@ import { withinQuotas } from '../accounts/quotas.ts';
 import type { Database, Fragment, Sql } from '../connection.ts';
 import { transaction } from '../transaction.ts';
 
-/** A number on an account's blacklist (v2.3.0, BlacklistEntry); names as the columns. */
+/** A number on an account's blacklist (v2.3.0, BlacklistEntry). */
 export interface BlacklistRow {
   /** MSISDN in E.164 with plus. */
   msisdn: string;
   reason: string | null;
-  created_at: Date;
+  createdAt: Date;
   /** null: no end. */
-  expires_at: Date | null;
+  expiresAt: Date | null;
 }
 
 /**

@@ -51,7 +51,7 @@ export interface ReceivedReply {
 /** Reads a reply and locks it until the transaction ends; null when there is none of this id. */
 export async function lockReply(sql: Sql, id: string): Promise<ReceivedReply | null> {
   const [reply] = await sql<ReceivedReply[]>`
-    select id, state, account_id as "accountId", sender, receiver, received_text as text
+    select id, state, account_id, sender, receiver, received_text as text
       from inbound_messages where id = ${id} for update`;
   return reply ?? null;
 }
@@ -87,7 +87,7 @@ export interface AnsweredMessage {
 export async function lastMessageTo(sql: Sql, reply: ReceivedReply): Promise<AnsweredMessage | null> {
   const { receiver } = reply;
   const [message] = await sql<AnsweredMessage[]>`
-    select m.id, m.account_id as "accountId"
+    select m.id, m.account_id
       from messages m join accounts a on a.id = m.account_id
      where ${answeredBy(sql, reply)} and ${receives(sql, sql`a`)}
        and (${receiver}::text is null or a.inbound_number = ${receiver})
@@ -113,7 +113,7 @@ export interface ReplyMatch {
   accountId: string;
   /** Without the keyword. */
   text: string;
-  matchedBy: InboundRow['matched_by'];
+  matchedBy: InboundRow['matchedBy'];
   replyTo: string | null;
   optOut: boolean;
 }

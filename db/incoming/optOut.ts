@@ -5,13 +5,13 @@ export const OPT_OUT_TOKEN_LENGTH = 10;
 
 /** What an opt-out link stands for. */
 export interface OptOutLink {
-  account_id: string;
+  accountId: string;
   /** MSISDN in E.164 with plus. */
   msisdn: string;
   /** The name under which the message with the link was sent. */
   sender: string;
   /** The number is on the account's blacklist by opt-out already. */
-  opted_out: boolean;
+  optedOut: boolean;
 }
 
 /**

@@ -29,8 +29,8 @@ export async function takeOutcomes(sql: Sql, limit: number, busy: string[]): Pro
     )
     update outcome_signals s set taken_until = now() + interval '1 second' * ${TAKEN_SECONDS}
       from due where s.id = due.id
-    returning s.id, s.message_id as "messageId", due.account_id as "accountId", s.status, s.event_ids as events,
-              s.taken_until::text as "takenUntil"`;
+    returning s.id, s.message_id, due.account_id, s.status, s.event_ids as events,
+              s.taken_until::text as taken_until`;
 }
 
 /**

@@ -115,10 +115,10 @@ export async function takeMatchedReports(
                             when r.received_at > now() - ${MATCH_WITHIN}::interval
                             then now() + greatest((now() - r.received_at) / 4, ${LOOK_AGAIN}::interval) end
         from r where d.id = r.id and not exists (select from met where met.id = d.id)
-      returning d.id, (extract(epoch from d.look_at - now()) * 1000)::float8 as "againInMs"
+      returning d.id, (extract(epoch from d.look_at - now()) * 1000)::float8 as again_in_ms
     )
-    select r.id as "reportId", met.message_id as "messageId", met.part,
-           nullif(r.provider_message_id, '') as "providerMessageId", r.state, waiting."againInMs"
+    select r.id as report_id, met.message_id, met.part,
+           nullif(r.provider_message_id, '') as provider_message_id, r.state, waiting.again_in_ms
       from r left join met on met.id = r.id left join waiting on waiting.id = r.id
      order by r.id, met.part`;
   const again = rows.map((row) => ('againInMs' in row ? row.againInMs : null));
@@ -235,7 +235,7 @@ export async function moveMessages(sql: Sql, moves: MessageMove[]): Promise<Move
        where a.webhook_url is not null
       returning id
     )
-    select s.id as "messageId", s.status as to, e.id as event, s.after as "afterSeconds"
+    select s.id as message_id, s.status as to, e.id as event, s.after as after_seconds
       from moved s left join event e on e.id = s.event_id`;
 }
 

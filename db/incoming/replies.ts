@@ -69,7 +69,7 @@ export interface UnmatchedReply {
   from: string;
   to: string | null;
   text: string;
-  received_at: Date;
+  receivedAt: Date;
 }
 
 /** The latest replies that belong to no account, newest first: for staff alone. */

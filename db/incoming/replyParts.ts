@@ -35,7 +35,7 @@ export async function lockParts(sql: Sql, group: PartGroup): Promise<void> {
  */
 export async function openParts(sql: Sql, group: PartGroup, waitSeconds: number): Promise<OpenPart[]> {
   return await sql<OpenPart[]>`
-    select number, encoding, content, extract(epoch from received_at)::text as "receivedAt",
+    select number, encoding, content, extract(epoch from received_at)::text as received_at,
            received_at < clock_timestamp() - make_interval(secs => ${waitSeconds}) as late
       from reply_parts s
      where ${isOf(sql, group)} and joined_at is null

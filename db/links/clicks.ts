@@ -41,7 +41,7 @@ export async function storeClicks(
   const { network, link, account } = CLICK_ROWS_PER_MINUTE;
   const byToken = Object.fromEntries(hits.map(({ token, clicks }) => [token, clicks.map(asStored)]));
   const rows = await sql<{ token: string; url: string; accountId: string; kept: string[] | null }[]>`
-    select link_token as token, target as url, owner as "accountId", kept
+    select link_token as token, target as url, owner as account_id, kept
       from keep_clicks(${JSON.stringify(byToken)}::text::jsonb, ${network}, ${link}, ${account})`;
   const links = new Map<string, 'locked' | ((click: Click | null) => KeptClick)>();
   for (const { token, url, accountId, kept } of rows) {
@@ -118,7 +118,7 @@ export interface UncountedClick {
 /** The oldest clicks that have waited for their count for more than `seconds`. */
 export async function uncountedClicks(sql: Sql, seconds: number, limit: number): Promise<UncountedClick[]> {
   return await sql<UncountedClick[]>`
-    select c.id, l.account_id as "accountId"
+    select c.id, l.account_id
       from link_clicks c join tracked_links l on l.token = c.token
      where c.counted_at is null and c.clicked_at < now() - make_interval(secs => ${seconds})
      order by c.clicked_at limit ${limit}`;
@@ -126,8 +126,8 @@ export async function uncountedClicks(sql: Sql, seconds: number, limit: number):
 
 /** One line of a link's click log. */
 export interface LoggedClick {
-  clicked_at: Date;
-  user_agent: string | null;
+  clickedAt: Date;
+  userAgent: string | null;
   robot: boolean;
 }
 

@@ -13,22 +13,22 @@ const LOST_AFTER_SECONDS = 120;
 /** A result as it is shown; money in grosze net. */
 export interface LookupResult extends LookupFinding {
   msisdn: string;
-  cost_grosze: number;
-  checked_at: Date;
+  costGrosze: number;
+  checkedAt: Date;
 }
 
 /** What an account's look-up of a number is measured by. */
 export interface LookupTerms {
   mode: 'test' | 'live';
-  price_per_hlr_grosze: number;
+  pricePerHlrGrosze: number;
   /** A postpaid account with a statement past its due time. */
   overdue: boolean;
   /** Whether the number is among those that a test account has verified. */
   verified: boolean;
   /** What may be spent: the balance, of a postpaid account with its credit limit; grosze net. */
-  available_grosze: number;
+  availableGrosze: number;
   /** Whether the account's look-up of this number is under way, so that another one of it costs nothing. */
-  under_way: boolean;
+  underWay: boolean;
 }
 
 /** A look-up under way; `own` is false when another request of the account has begun it. */

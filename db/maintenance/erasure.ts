@@ -1,3 +1,4 @@
+import { byColumnName } from '../columnNames.ts';
 import type { Database, Fragment, Sql } from '../connection.ts';
 import { ERASED_REFERENCE, eraseMessages, isDecided, type Mask } from './retention.ts';
 import { holdAddressBooks } from '../contacts/addressBook.ts';
@@ -38,7 +39,7 @@ export async function countTraces(sql: Sql, person: Person): Promise<Traces> {
            (select count(*)::int from opt_out_links where msisdn = ${msisdn} and ${of}) as opt_out_links,
            (select count(*)::int from verified_numbers where msisdn = ${msisdn} and ${of}) as verified_numbers,
            (select count(*)::int from blacklist where msisdn = ${msisdn} and ${of}) as blacklist_entries_kept`;
-  return traces!;
+  return byColumnName(traces!);
 }
 
 /**

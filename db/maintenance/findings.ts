@@ -41,12 +41,12 @@ export interface FindingRow {
   id: number;
   kind: FindingKind;
   subject: string;
-  account_id: string | null;
+  accountId: string | null;
   state: 'open' | 'repaired' | 'gone';
   repairs: number;
   details: unknown;
-  first_seen_at: Date;
-  last_seen_at: Date;
+  firstSeenAt: Date;
+  lastSeenAt: Date;
 }
 
 /**

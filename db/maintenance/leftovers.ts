@@ -14,7 +14,7 @@ export interface LeftLookup {
 /** Look-ups that nobody will end any more, the oldest first. */
 export async function leftLookups(sql: Sql, limit: number): Promise<LeftLookup[]> {
   return await sql<LeftLookup[]>`
-    select id, account_id as "accountId", state from number_lookups
+    select id, account_id, state from number_lookups
      where state in ('open', 'charged') and created_at < now() - ${LEFT}::interval order by id limit ${limit}`;
 }
 

@@ -67,7 +67,7 @@ export async function acceptParts(
     )
     select coalesce((select status from sent), (select status from messages where id = ${messageId})) as status,
            ${pendingEvents(sql, messageId)} || array(select id from event) as events,
-           (select after from sent) as "sentAfterSeconds",
+           (select after from sent) as sent_after_seconds,
            exists (select from due) as reported`;
   if (!stored) throw new Error(`message ${messageId} vanished`);
   return stored;
@@ -104,7 +104,7 @@ export async function concludeSubmission(sql: Database, messageId: string): Prom
       )
       select case when exists (select from sent) then 'sent' when exists (select from shown) then 'unanswered'
                   else (select status from messages where id = ${messageId}) end as status,
-             (select after from sent) as "sentAfterSeconds",
+             (select after from sent) as sent_after_seconds,
              ${pendingEvents(tx, messageId)} || array(select id from event) as events`;
     if (!row) throw new Error(`message ${messageId} vanished`);
     return row;

@@ -4,6 +4,7 @@ import type { CountryRates } from '../../domain/price.ts';
 import type { Quotas } from '../../domain/quotas.ts';
 import type { AcceptedStatus } from '../../domain/statuses.ts';
 import { activeEntry } from '../incoming/blacklist.ts';
+import { byColumnName } from '../columnNames.ts';
 import { type Fragment, type Sql, violates } from '../connection.ts';
 import { isOverdue } from '../money/statements.ts';
 import { isFree } from './idempotency.ts';
@@ -13,11 +14,11 @@ export interface SendTerms extends DomesticPrices {
   /** The database's clock, epoch milliseconds: one clock decides for all API processes. */
   now: number;
   mode: 'test' | 'live';
-  country_rates: CountryRates;
+  countryRates: CountryRates;
   /** What may be spent: the balance, of a postpaid account with its credit limit. */
-  available_grosze: number;
-  test_credits: number;
-  send_window: string | null;
+  availableGrosze: number;
+  testCredits: number;
+  sendWindow: string | null;
   /** The sender asked for, else the account's default; null when that one is not active or there is none. */
   sender: string | null;
   /** A postpaid account with a statement past its due time: sends are suspended. */
@@ -31,17 +32,17 @@ export interface SendTerms extends DomesticPrices {
   /** Of the recipients handed over: those on the account's blacklist. */
   blacklisted: string[];
   /** Of these: those whose owners opted out. */
-  opted_out: string[];
+  optedOut: string[];
 }
 
 /** A message before its charge: invisible to every read, and never sent unless the charge accepts it. */
 export interface Draft extends MessageRow {
-  account_id: string;
-  request_id: string;
+  accountId: string;
+  requestId: string;
   /** One of several recipients of its request. */
   batched: boolean;
   /** The status it gets if the charge accepts it. */
-  accepted_as: AcceptedStatus;
+  acceptedAs: AcceptedStatus;
   /** ISO 3166-1 alpha-2; null where the number belongs to none. */
   country: string | null;
   /** How its content was cut when it was counted. */
@@ -49,11 +50,11 @@ export interface Draft extends MessageRow {
   /** The tracked links in its text. */
   links: DraftLink[];
   /** The token of the opt-out link in its text where that link is still to be made; it is when the draft is accepted. */
-  opt_out_token: string | null;
+  optOutToken: string | null;
   /** Test credits it takes: 1 on a test account, else 0. */
-  test_credits: number;
+  testCredits: number;
   /** When the wait for a delivery report ends. */
-  give_up_at: Date;
+  giveUpAt: Date;
   route: string;
 }
 
@@ -140,7 +141,7 @@ export async function writeDraftsWithKey(
   drafts: readonly Draft[],
   claim: KeyClaim,
 ): Promise<boolean> {
-  const { account_id: accountId, request_id: requestId } = drafts[0]!;
+  const { accountId, requestId } = drafts[0]!;
   const written = await withLinks(sql`
     with claimed as (
       insert into idempotency_keys as k
@@ -160,7 +161,7 @@ export async function writeDraftsWithKey(
 
 // Rows travel as one JSON parameter: one prepared statement whatever their number.
 function draftsOf(sql: Sql, drafts: readonly Draft[], condition: Fragment) {
-  const rows = JSON.stringify(drafts);
+  const rows = JSON.stringify(drafts.map(byColumnName));
   return sql`
     drafted as (
       insert into messages (id, account_id, request_id, batched, channel, status, accepted_as, recipient, country, sender,

@@ -4,12 +4,12 @@ import type { Fragment, Sql } from '../connection.ts';
 export interface KeyRecord {
   /** Keyed hash of method, path and body of the request that holds the key. */
   fingerprint: Buffer;
-  request_id: string;
+  requestId: string;
   state: 'open' | 'accepted';
-  accepted_status: number;
-  accepted_body: unknown;
+  acceptedStatus: number;
+  acceptedBody: unknown;
   /** Still open, and whoever opened it has not answered in time. */
-  lease_expired: boolean;
+  leaseExpired: boolean;
 }
 
 /** The record of an account's key; null when it is free: never used, more than 24 h ago, or by what was refused. */

@@ -17,7 +17,7 @@ export async function eraseAnswers(
   mask: (msisdn: string) => string,
 ): Promise<void> {
   const kept = await sql<KeptAnswer[]>`
-    select request_id as "requestId", accepted_body as body from idempotency_keys
+    select request_id, accepted_body as body from idempotency_keys
      where request_id in (select request_id from messages where id = any(${ids as string[]}))
      order by request_id for update`;
   if (kept.length === 0) return;

@@ -67,8 +67,8 @@ export async function openAmong(sql: Sql, ids: readonly string[]): Promise<Looke
   const rows = await sql<StartableRow<LookedAtMessage>[]>`
     select ${columns(sql)},
            exists (select from webhook_events e where e.subject_id = m.id and e.state = 'pending' and ${isLate(sql)})
-             as "eventsLate",
-           exists (select from outcome_signals o where o.message_id = m.id) as "outcomeWaits"
+             as events_late,
+           exists (select from outcome_signals o where o.message_id = m.id) as outcome_waits
       from messages m
      where m.id = any(${ids as string[]})
        and (${isOpen(sql)} or ${eventsLeft(sql)}) order by m.id`;
@@ -86,7 +86,7 @@ export interface OpenBatch {
 /** Of these requests those that have open messages. */
 export async function openBatchesAmong(sql: Sql, requestIds: readonly string[]): Promise<OpenBatch[]> {
   return await sql<OpenBatch[]>`
-    select m.request_id as "requestId", m.account_id as "accountId", count(*)::int as recipients,
+    select m.request_id, m.account_id, count(*)::int as recipients,
            bool_or(m.priority) as priority
       from messages m where m.request_id = any(${requestIds as string[]})
      group by m.request_id, m.account_id having bool_or(m.status in ('scheduled', 'queued')) order by 1`;
@@ -95,9 +95,9 @@ export async function openBatchesAmong(sql: Sql, requestIds: readonly string[]):
 // As SQL, of messages `m`.
 function columns(sql: Sql): Fragment {
   return sql`
-    ${startableColumns(sql)}, m.status, m.submission, ${eventsLeft(sql)} as "eventsLeft",
+    ${startableColumns(sql)}, m.status, m.submission, ${eventsLeft(sql)} as events_left,
     exists (select from paused_messages p where p.message_id = m.id and p.resumed_at < now() - ${LATE}::interval)
-      as "resumeLate",
+      as resume_late,
     ${isOpen(sql)} and (m.give_up_at < now() - ${LATE}::interval
       or (m.status = 'scheduled' and m.send_at < now() - ${LATE}::interval
           and not exists (select from paused_messages p where p.message_id = m.id))) as late`;

@@ -42,7 +42,7 @@ export async function readStuck(
 ): Promise<{ count: number; things: StuckThing[] }> {
   const found = sql`(${stuckOf(sql, kind, filter)} limit ${COUNTED_MAX})`;
   const rows = await sql<(StuckThing & { count: number })[]>`
-    select id, account_id as "accountId", route, since, count(*) over ()::int as count
+    select id, account_id, route, since, count(*) over ()::int as count
       from ${found} s order by since, id limit ${limit}`;
   return {
     count: rows[0]?.count ?? 0,

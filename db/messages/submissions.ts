@@ -31,7 +31,7 @@ export async function releaseScheduled(sql: Sql, messageId: string): Promise<Rel
        where m.id = ${messageId} and m.status = 'scheduled' and a.id = m.account_id and a.status = 'active'
       returning m.id
     )
-    select m.account_id as "accountId", a.status as "accountStatus", m.channel, m.recipient, m.priority, m.route,
+    select m.account_id, a.status as account_status, m.channel, m.recipient, m.priority, m.route,
            m.status = 'scheduled' and not exists (select from released) as kept
       from messages m join accounts a on a.id = m.account_id
      where m.id = ${messageId} and m.status <> 'draft'`;
@@ -77,9 +77,9 @@ export interface SubmittableMessage {
 /** Reads a message for its submission. Null when there is no such accepted message. */
 export async function openSubmission(sql: Sql, messageId: string): Promise<SubmittableMessage | null> {
   const [message] = await sql<(SubmittableMessage & { concatReference: number | null })[]>`
-    select m.id, m.account_id as "accountId", a.status as "accountStatus", m.request_id as "requestId", m.status,
+    select m.id, m.account_id, a.status as account_status, m.request_id, m.status,
            m.submission, m.channel, m.recipient, m.sender, m.text, m.content, m.parts, m.cut, m.priority, m.route,
-           m.concat_reference as "concatReference", m.give_up_at as "giveUpAt",
+           m.concat_reference, m.give_up_at,
            ${pendingEvents(sql, messageId)} as events,
            exists (select from paused_messages p where p.message_id = m.id) as paused,
            exists (${activeEntry(sql, sql`m.account_id`, sql`m.recipient`)}) as blacklisted

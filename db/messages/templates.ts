@@ -6,8 +6,8 @@ import { inTurn } from '../turns.ts';
 
 export interface TemplateRow extends TemplateContent {
   id: string;
-  created_at: Date;
-  updated_at: Date;
+  createdAt: Date;
+  updatedAt: Date;
 }
 
 /** The account's templates by name in the order of the Polish alphabet (v2.3.0, Templates), then by age. */
@@ -85,10 +85,10 @@ export async function templateUsage(
   sql: Sql,
   accountId: string,
 ): Promise<Pick<Quotas, 'templates' | 'template_bytes'>> {
-  const [used] = await sql<Pick<Quotas, 'templates' | 'template_bytes'>[]>`
-    select count(*) as templates, coalesce(sum(octet_length(body)), 0)::bigint as template_bytes
+  const [used] = await sql<{ templates: number; bytes: number }[]>`
+    select count(*) as templates, coalesce(sum(octet_length(body)), 0)::bigint as bytes
       from templates where account_id = ${accountId}`;
-  return used!;
+  return { templates: used!.templates, template_bytes: used!.bytes };
 }
 
 async function refuseBeyond(

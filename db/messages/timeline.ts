@@ -15,9 +15,8 @@ export async function readFacts(
   accountId: string | null,
 ): Promise<MessageFacts | null> {
   const [message] = await sql<(MessageFacts['message'] & { recipient: string })[]>`
-    select id, account_id as "accountId", request_id as "requestId", status, accepted_as as "acceptedAs", route, parts,
-           send_at as "sendAt", error_code as "errorCode", delivered_at as "deliveredAt", created_at as "createdAt",
-           updated_at as "updatedAt", recipient
+    select id, account_id, request_id, status, accepted_as, route, parts, send_at, error_code,
+           delivered_at, created_at, updated_at, recipient
       from messages
      where id = ${id} and status <> 'draft'
        and (${accountId}::text is null or account_id = ${accountId})`;
@@ -26,30 +25,28 @@ export async function readFacts(
   const account = message.accountId;
   const [ledger, moves, parts, webhooks, attempts, resends, replies, clicks, optedOut] = await Promise.all([
     sql<MessageFacts['ledger']>`
-      select created_at as at, kind, amount_grosze as "amountGrosze", test_credits as "testCredits"
+      select created_at as at, kind, amount_grosze, test_credits
         from ledger_entries where subject_id = ${id} and kind in ('charge', 'refund') order by ledger_entries.id`,
     sql<MessageFacts['moves']>`
       select at, from_route as "from", to_route as "to" from message_moves
        where message_id = ${id} order by message_moves.id limit ${MANY}`,
     sql<PartFacts[]>`
-      select part, state, tries, route, provider_message_id as "providerMessageId", answer_code as code,
-             submitted_at as "submittedAt", answered_at as "answeredAt", report_state as "reportState",
-             reported_at as "reportedAt"
+      select part, state, tries, route, provider_message_id, answer_code as code,
+             submitted_at, answered_at, report_state, reported_at
         from message_parts where message_id = ${id} order by part`,
     sql<MessageFacts['webhooks']>`
       select created_at as at, id, type, state from webhook_events where subject_id = ${id} order by created_at`,
     sql<AttemptFacts[]>`
-      select t.at, t.event_id as "eventId", e.type, t.attempt, t.status_code as "statusCode", t.error,
-             t.duration_ms as "durationMs"
+      select t.at, t.event_id, e.type, t.attempt, t.status_code, t.error, t.duration_ms
         from webhook_events e join webhook_attempts t on t.event_id = e.id
        where e.subject_id = ${id} order by t.at limit ${MANY}`,
     sql<MessageFacts['resends']>`
-      select r.requested_at as at, r.event_id as "eventId", r.requested_by as by
+      select r.requested_at as at, r.event_id, r.requested_by as by
         from webhook_events e join webhook_resends r on r.event_id = e.id
        where e.subject_id = ${id} order by r.requested_at limit ${MANY}`,
     // By its sender, which an index knows.
     sql<MessageFacts['replies']>`
-      select received_at as at, id, opt_out as "optOut" from inbound_messages
+      select received_at as at, id, opt_out from inbound_messages
        where account_id = ${account} and sender = ${recipient} and reply_to = ${id} order by id limit ${MANY}`,
     sql<MessageFacts['clicks']>`
       select c.clicked_at as at, c.robot from message_links l join link_clicks c on c.token = l.token
@@ -73,8 +70,8 @@ export async function readInternalFacts(sql: Sql, { message, parts }: MessageFac
   const to = reported ? parts.reduce((last, part) => later(last, part.reportedAt!), from) : new Date();
   const [reports, acts] = await Promise.all([
     sql<InternalFacts['reports']>`
-      select received_at as at, route, provider_message_id as "providerMessageId",
-             case when message_id = ${message.id} then part end as part, state, error_code as "errorCode",
+      select received_at as at, route, provider_message_id,
+             case when message_id = ${message.id} then part end as part, state, error_code,
              applied_at is not null as applied
         from delivery_reports
        where received_at between ${from}::timestamptz - interval '1 second' and ${to}::timestamptz + interval '10 minutes'
@@ -110,9 +107,8 @@ export interface MessageHead {
 /** The head of an accepted message. */
 export async function readHead(sql: Sql, id: string): Promise<MessageHead> {
   const [head] = await sql<MessageHead[]>`
-    select recipient, sender, text, cost_grosze as "costGrosze", priority, reference, expires_at as "expiresAt",
-           give_up_at as "giveUpAt", submission,
-           (select paused_at from paused_messages p where p.message_id = messages.id) as "pausedSince"
+    select recipient, sender, text, cost_grosze, priority, reference, expires_at, give_up_at, submission,
+           (select paused_at from paused_messages p where p.message_id = messages.id) as paused_since
       from messages where id = ${id}`;
   if (!head) throw new Error(`message ${id} vanished`);
   return head;

@@ -25,7 +25,7 @@ export async function listUnanswered(
 ): Promise<UnansweredMessage[]> {
   return [
     ...(await sql<UnansweredMessage[]>`
-      select m.id, m.account_id as "accountId", coalesce(p.route, m.route) as route,
+      select m.id, m.account_id, coalesce(p.route, m.route) as route,
              coalesce(p.since, m.updated_at) as since, m.recipient, m.parts,
              coalesce(p.unanswered, '{}') as unanswered, coalesce(p.codes, '{}') as codes
         from messages m
@@ -48,7 +48,7 @@ export async function readSubmission(
   id: string,
 ): Promise<{ accountId: string; status: string; submission: string } | undefined> {
   const [message] = await sql<{ accountId: string; status: string; submission: string }[]>`
-    select account_id as "accountId", status, submission from messages
+    select account_id, status, submission from messages
      where id = ${id} and status <> 'draft'`;
   return message;
 }

@@ -21,21 +21,21 @@ export interface Booking {
 export interface LedgerRow {
   id: number;
   kind: BookingKind | 'charge' | 'refund';
-  amount_grosze: number;
-  test_credits: number;
-  subject_kind: 'message' | 'lookup' | 'statement' | null;
-  subject_id: string | null;
+  amountGrosze: number;
+  testCredits: number;
+  subjectKind: 'message' | 'lookup' | 'statement' | null;
+  subjectId: string | null;
   reference: string | null;
   note: string | null;
-  created_at: Date;
+  createdAt: Date;
 }
 
 /** An account's balance beside the sum of its entries, both of one moment. They agree unless someone forced the database. */
 export interface LedgerState {
-  balance_grosze: number;
-  sum_grosze: number;
-  test_credits: number;
-  sum_test_credits: number;
+  balanceGrosze: number;
+  sumGrosze: number;
+  testCredits: number;
+  sumTestCredits: number;
   agrees: boolean;
 }
 
@@ -52,8 +52,8 @@ export async function readPayment(
   sql: Sql,
   account: string,
   reference: string,
-): Promise<Pick<LedgerRow, 'kind' | 'amount_grosze'> | undefined> {
-  const [entry] = await sql<Pick<LedgerRow, 'kind' | 'amount_grosze'>[]>`
+): Promise<Pick<LedgerRow, 'kind' | 'amountGrosze'> | undefined> {
+  const [entry] = await sql<Pick<LedgerRow, 'kind' | 'amountGrosze'>[]>`
     select kind, amount_grosze from ledger_entries where account_id = ${account} and reference = ${reference}`;
   return entry;
 }

@@ -32,8 +32,8 @@ export async function compareLedgers(
   limit: number,
 ): Promise<{ accounts: string[]; differing: Difference[] }> {
   const rows = await sql<(Difference & { differs: boolean })[]>`
-    select a.id as "accountId", a.balance_grosze as "balanceGrosze", a.test_credits as "testCredits",
-           s.grosze as "sumGrosze", s.credits as "sumTestCredits",
+    select a.id as account_id, a.balance_grosze, a.test_credits,
+           s.grosze as sum_grosze, s.credits as sum_test_credits,
            a.balance_grosze <> s.grosze or a.test_credits <> s.credits as differs
       from (select * from accounts where id > ${after} order by id limit ${limit}) a
       left join ledger_checks c on c.account_id = a.id
@@ -95,7 +95,7 @@ export async function refundableAfter(
   return await sql<Refundable[]>`
     select f.* from (select id from accounts where id >= ${account} order by id) a
      cross join lateral (
-       select m.id, m.account_id as "accountId", m.status,
+       select m.id, m.account_id, m.status,
               exists (select from ledger_entries e where e.subject_id = m.id and e.kind = 'charge')
                 and not exists (select from ledger_entries e where e.subject_id = m.id and e.kind = 'refund') as owed
          from unnest(${REFUNDED_STATUSES as string[]}::text[]) as wanted(status)

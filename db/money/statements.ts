@@ -2,14 +2,14 @@ import type { Fragment, Sql } from '../connection.ts';
 
 export interface StatementRow {
   id: string;
-  account_id: string;
+  accountId: string;
   /** `YYYY-MM`, a calendar month in Poland. */
   month: string;
   /** Grosze net owed for that month: charges less refunds, of messages and look-ups. */
-  amount_grosze: number;
-  issued_at: Date;
-  due_at: Date;
-  paid_at: Date | null;
+  amountGrosze: number;
+  issuedAt: Date;
+  dueAt: Date;
+  paidAt: Date | null;
 }
 
 /** The latest calendar month that is over in Poland, `YYYY-MM`: the last one a statement can be for. */

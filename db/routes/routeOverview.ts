@@ -41,9 +41,9 @@ export async function readOverview(sql: Sql, name: string | null = null): Promis
        where status = 'queued' and (${name}::text is null or route = ${name})
        group by route
     )
-    select r.name, r.kind, r.state, r.rate_per_second as "ratePerSecond",
+    select r.name, r.kind, r.state, r.rate_per_second,
            coalesce(s.working_at > now() - make_interval(secs => r.broken_after_s), false) as working,
-           s.working_at as "workingAt", s.reported_at as "reportedAt", s.replied_at as "repliedAt",
+           s.working_at, s.reported_at, s.replied_at,
            coalesce(w.queue, 0) as queue, coalesce(w.unanswered, 0) as unanswered
       from routes r
       left join route_states s on s.route = r.name
@@ -51,9 +51,8 @@ export async function readOverview(sql: Sql, name: string | null = null): Promis
      where ${name}::text is null or r.name = ${name}
      order by r.name`;
   const workers = await sql<(RouteWorker & { route: string })[]>`
-    select route, worker, seen_at as "seenAt", sessions, sessions_wanted as "sessionsWanted", window_size as "window",
-           in_flight as "inFlight", submitted, throttled, refused, unanswered, held, failures, last_error as "lastError",
-           last_error_at as "lastErrorAt"
+    select route, worker, seen_at, sessions, sessions_wanted, window_size as "window", in_flight, submitted,
+           throttled, refused, unanswered, held, failures, last_error, last_error_at
       from route_workers
      where seen_at > now() - make_interval(secs => ${GONE_AFTER_S}) and (${name}::text is null or route = ${name})
      order by route, worker`;

@@ -1,4 +1,5 @@
 import { storable } from '../../domain/inbound.ts';
+import { byColumnName } from '../columnNames.ts';
 import type { Sql } from '../connection.ts';
 
 /** What one worker sees of one of its routes. */
@@ -31,18 +32,20 @@ const GONE_AFTER = '1 minute';
 
 /** Writes what a worker sees of its routes; a route on which messages get through counts as working at this moment. */
 export async function reportRoutes(sql: Sql, worker: string, seen: readonly SeenRoute[]): Promise<void> {
-  const rows = seen.map((route) => ({
-    ...route,
-    // Words of whoever answered at the other end.
-    lastError: route.lastError === null ? null : storable(route.lastError),
-    lastErrorAt: route.lastErrorAt?.toISOString() ?? null,
-  }));
+  const rows = seen.map((route) =>
+    byColumnName({
+      ...route,
+      // Words of whoever answered at the other end.
+      lastError: route.lastError === null ? null : storable(route.lastError),
+      lastErrorAt: route.lastErrorAt?.toISOString() ?? null,
+    }),
+  );
   await sql`
     with seen as (
       select * from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as s(
-        route text, working boolean, sessions smallint, "sessionsWanted" smallint, "window" integer, "inFlight" integer,
+        route text, working boolean, sessions smallint, sessions_wanted smallint, "window" integer, in_flight integer,
         submitted bigint, throttled bigint, refused bigint, unanswered bigint, held bigint, failures bigint,
-        "lastError" text, "lastErrorAt" timestamptz)
+        last_error text, last_error_at timestamptz)
     ), working as (
       insert into route_states as s (route, working_at)
       select route, now() from seen where working order by route
@@ -52,8 +55,8 @@ export async function reportRoutes(sql: Sql, worker: string, seen: readonly Seen
     )
     insert into route_workers as w (route, worker, seen_at, sessions, sessions_wanted, window_size, in_flight, submitted,
                                     throttled, refused, unanswered, held, failures, last_error, last_error_at)
-    select route, ${worker}, now(), sessions, "sessionsWanted", "window", "inFlight", submitted, throttled, refused,
-           unanswered, held, failures, "lastError", "lastErrorAt"
+    select route, ${worker}, now(), sessions, sessions_wanted, "window", in_flight, submitted, throttled, refused,
+           unanswered, held, failures, last_error, last_error_at
       from seen
     on conflict (route, worker) do update
        set seen_at = excluded.seen_at, sessions = excluded.sessions, sessions_wanted = excluded.sessions_wanted,

@@ -54,7 +54,7 @@ export async function lockRoute(sql: Sql, name: string): Promise<Route | undefin
 export async function readRouteRules(sql: Sql): Promise<StoredRule[]> {
   return [
     ...(await sql<StoredRule[]>`
-      select id, route, prefix, account_id as "accountId", type, priority, weight
+      select id, route, prefix, account_id, type, priority, weight
         from route_rules order by route, id`),
   ];
 }
@@ -142,7 +142,7 @@ export async function addRule(sql: Sql, rule: RouteRule): Promise<number> {
 export async function removeRule(sql: Sql, id: number): Promise<StoredRule | undefined> {
   const [rule] = await sql<StoredRule[]>`
     delete from route_rules where id = ${id}
-    returning id, route, prefix, account_id as "accountId", type, priority, weight`;
+    returning id, route, prefix, account_id, type, priority, weight`;
   return rule;
 }
 
@@ -172,6 +172,6 @@ export async function removeRoute(sql: Sql, name: string): Promise<void> {
 export const routeSecretOwner = (name: string): string => `route:${name}`;
 
 function routeColumns(sql: Sql) {
-  return sql`name, kind, state, settings, credentials, rate_per_second as "ratePerSecond",
-             broken_after_s as "brokenAfterS", revision`;
+  return sql`name, kind, state, settings, credentials, rate_per_second,
+             broken_after_s, revision`;
 }

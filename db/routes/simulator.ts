@@ -37,7 +37,7 @@ export function simulatorStore(sql: Database, route: string) {
     async handOverDue(limit: number, deliver: (reports: DeliveryReport[]) => Promise<void>): Promise<number> {
       return await transaction(sql, async (tx) => {
         const due = await tx<(DeliveryReport & { id: number })[]>`
-          select id, provider_message_id as "providerMessageId", reference, state, null as "errorCode"
+          select id, provider_message_id, reference, state, null as error_code
             from simulator_reports where route = ${route} and due_at <= clock_timestamp()
            order by due_at, id limit ${limit} for update skip locked`;
         if (due.length === 0) return 0;
@@ -53,7 +53,7 @@ export function simulatorStore(sql: Database, route: string) {
     ): Promise<number> {
       return await transaction(sql, async (tx) => {
         const waiting = await tx<(NetworkReply & { id: number })[]>`
-          select id, id::text as "providerReference", source as "from", destination as "to", content as text
+          select id, id::text as provider_reference, source as "from", destination as "to", content as text
             from simulator_replies where route = ${route} order by id limit ${limit} for update skip locked`;
         if (waiting.length === 0) return 0;
         await deliver(waiting);

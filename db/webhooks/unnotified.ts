@@ -44,7 +44,7 @@ export interface Unnotified {
 /** Of these clicks those that were counted and whose event was not delivered. */
 export async function unnotifiedClicks(sql: Sql, ids: readonly string[]): Promise<Unnotified[]> {
   return await sql<Unnotified[]>`
-    select c.id, e.account_id as "accountId", ${isLate(sql)} as late
+    select c.id, e.account_id, ${isLate(sql)} as late
       from link_clicks c join webhook_events e on e.subject_kind = 'link' and e.subject_id = c.token
      where c.id = any(${ids as string[]}) and e.state = 'pending' and e.snapshot->>'click_id' = c.id`;
 }
@@ -52,7 +52,7 @@ export async function unnotifiedClicks(sql: Sql, ids: readonly string[]): Promis
 /** Of these replies those whose event was not delivered. */
 export async function unnotifiedReplies(sql: Sql, ids: readonly string[]): Promise<Unnotified[]> {
   return await sql<Unnotified[]>`
-    select e.subject_id as id, e.account_id as "accountId", ${isLate(sql)} as late from webhook_events e
+    select e.subject_id as id, e.account_id, ${isLate(sql)} as late from webhook_events e
      where e.subject_kind = 'inbound' and e.subject_id = any(${ids as string[]}) and e.state = 'pending'`;
 }
 

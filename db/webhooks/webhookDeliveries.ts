@@ -50,7 +50,7 @@ export async function readDeliveries(
   const { accountId, state, type, messageId, since, before } = filter;
   const resending = sql`exists (select from webhook_resends r where r.event_id = e.id and r.state = 'pending')`;
   const events = await sql<Omit<DeliveryRow, 'attempts'>[]>`
-    select e.id, e.account_id as "accountId", e.type, case when e.subject_kind = 'message' then e.subject_id end as "messageId", e.created_at as "createdAt",
+    select e.id, e.account_id, e.type, case when e.subject_kind = 'message' then e.subject_id end as message_id, e.created_at,
            case when ${resending} then 'pending' else e.state end as state,
            (select count(*)::int from webhook_resends r where r.event_id = e.id) as resends
       from webhook_events e
@@ -78,7 +78,7 @@ export async function readDeliveries(
        ${before === null ? sql`` : sql`and e.id < ${before}`}
      order by e.id desc limit ${limit}`;
   const attempts = await sql<(DeliveryAttempt & { eventId: string })[]>`
-    select event_id as "eventId", attempt, at, url, status_code as "statusCode", error, duration_ms as "durationMs"
+    select event_id, attempt, at, url, status_code, error, duration_ms
       from webhook_attempts where event_id = any(${events.map(({ id }) => id)}) order by event_id, attempt`;
   return events.map((event) => ({
     ...event,

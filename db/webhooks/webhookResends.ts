@@ -35,7 +35,7 @@ export async function requestResend(
   // One after the other for an account, so that the numbers below hold.
   return await inTurn(sql, `webhook resends of ${account}`, async (tx) => {
     const [event] = await tx<{ accountId: string; state: string; late: boolean; notified: boolean }[]>`
-      select e.account_id as "accountId", e.state, ${isLate(tx)} as late, a.webhook_url is not null and a.webhook_secret is not null as notified
+      select e.account_id, e.state, ${isLate(tx)} as late, a.webhook_url is not null and a.webhook_secret is not null as notified
         from webhook_events e join accounts a on a.id = e.account_id
        where e.id = ${eventId} and (${accountId}::text is null or e.account_id = ${accountId})`;
     if (!event) return 'unknown';
@@ -44,7 +44,7 @@ export async function requestResend(
     const [before] = await tx<{ rounds: number; open: boolean; atOnce: number }[]>`
       select count(*)::int as rounds, coalesce(bool_or(state = 'pending'), false) as open,
              (select count(*)::int from webhook_resends
-               where account_id = ${event.accountId} and state = 'pending') as "atOnce"
+               where account_id = ${event.accountId} and state = 'pending') as at_once
         from webhook_resends where event_id = ${eventId}`;
     if (before!.open) return 'under_way';
     if (before!.rounds >= RESENDS_MAX) return 'too_often';
@@ -60,7 +60,7 @@ export async function requestResend(
 
 async function accountOf(sql: Sql, eventId: string, accountId: string | null): Promise<string | null> {
   const [event] = await sql<{ accountId: string }[]>`
-    select account_id as "accountId" from webhook_events
+    select account_id from webhook_events
      where id = ${eventId} and (${accountId}::text is null or account_id = ${accountId})`;
   return event?.accountId ?? null;
 }
@@ -98,7 +98,7 @@ export async function endResend(
 export async function openResends(sql: Sql, olderThanSeconds: number, limit: number): Promise<Resend[]> {
   return [
     ...(await sql<Resend[]>`
-      select event_id as "eventId", account_id as "accountId", round from webhook_resends
+      select event_id, account_id, round from webhook_resends
        where state = 'pending' and requested_at < now() - make_interval(secs => ${olderThanSeconds})
        order by requested_at limit ${limit}`),
   ];

@@ -21,9 +21,9 @@ export async function setWebhook(
 ): Promise<Buffer> {
   const { accountId } = by;
   return await inTurn(sql, `settings of ${accountId}`, async (tx) => {
-    const [account] = await tx<{ webhook_url: string | null; webhook_secret: Buffer | null }[]>`
+    const [account] = await tx<{ webhookUrl: string | null; webhookSecret: Buffer | null }[]>`
       select webhook_url, webhook_secret from accounts where id = ${accountId} for no key update`;
-    const stored = account?.webhook_secret ?? null;
+    const stored = account?.webhookSecret ?? null;
     const secret = choose(stored);
     const isNew = stored === null || !secret.equals(stored);
     await tx`
@@ -38,7 +38,7 @@ export async function setWebhook(
       action: 'webhook',
       subject: null,
       changes: {
-        url: addressChange(account?.webhook_url ?? null, url),
+        url: addressChange(account?.webhookUrl ?? null, url),
         // Which secret it was says no log.
         ...(isNew ? { secret: { from: stored === null ? null : 'former', to: 'new' } } : {}),
       },
@@ -52,9 +52,9 @@ export async function endSecretBefore(sql: Sql, accountId: string): Promise<bool
   const [account] = await sql<{ inForce: boolean }[]>`
     update accounts set webhook_secret_before = null
       from (select id, webhook_secret_before is not null
-                       and webhook_secret_changed_at > now() - ${SECRET_GRACE}::interval as "inForce"
+                       and webhook_secret_changed_at > now() - ${SECRET_GRACE}::interval as in_force
               from accounts where id = ${accountId} for no key update) before
-     where accounts.id = before.id returning before."inForce"`;
+     where accounts.id = before.id returning before.in_force`;
   return account?.inForce ?? false;
 }
 

@@ -39,10 +39,10 @@ export interface WebhookEvent {
 /** Reads an event, its account's present address and secret, and how often it was tried. */
 export async function loadEvent(sql: Sql, eventId: string): Promise<WebhookEvent | null> {
   const [event] = await sql<WebhookEvent[]>`
-    select e.id, e.account_id as "accountId", e.subject_kind as "subjectKind", e.subject_id as "subjectId",
-           e.type, e.snapshot, e.state, e.created_at as "createdAt", a.webhook_url as url, a.webhook_secret as secret,
+    select e.id, e.account_id, e.subject_kind, e.subject_id,
+           e.type, e.snapshot, e.state, e.created_at, a.webhook_url as url, a.webhook_secret as secret,
            case when a.webhook_secret_changed_at > now() - ${SECRET_GRACE}::interval then a.webhook_secret_before end
-             as "secretBefore",
+             as secret_before,
            (select count(*)::int from webhook_attempts t where t.event_id = e.id) as attempts,
            (select o.id from webhook_events o
              where o.subject_id = e.subject_id and o.type = 'message.sent' and o.id <> e.id and o.state = 'pending'
@@ -64,21 +64,21 @@ export async function eventMessage(sql: Sql, messageId: string): Promise<Message
 
 /** The link that an event speaks of, as it was at its first click. */
 export async function eventLink(sql: Sql, token: string, snapshot: ClickSnapshot): Promise<TrackedLinkRow> {
-  const [link] = await sql<Pick<TrackedLinkRow, 'token' | 'url' | 'recipient' | 'created_at'>[]>`
+  const [link] = await sql<Pick<TrackedLinkRow, 'token' | 'url' | 'recipient' | 'createdAt'>[]>`
     select token, url, recipient, created_at from tracked_links where token = ${token}`;
   if (!link) throw new Error(`link ${token} vanished`);
   return {
     ...link,
-    message_id: snapshot.message_id,
+    messageId: snapshot.message_id,
     clicks: snapshot.clicks,
-    first_click_at: new Date(snapshot.first_click_at),
-    last_click_at: new Date(snapshot.last_click_at),
+    firstClickAt: new Date(snapshot.first_click_at),
+    lastClickAt: new Date(snapshot.last_click_at),
   };
 }
 
 /** The reply that an event speaks of, as it was at the event: nobody had read it yet. */
-export async function eventReply(sql: Sql, inboundId: string): Promise<InboundRow & { opt_out: boolean }> {
-  const [reply] = await sql<(InboundRow & { opt_out: boolean })[]>`
+export async function eventReply(sql: Sql, inboundId: string): Promise<InboundRow & { optOut: boolean }> {
+  const [reply] = await sql<(InboundRow & { optOut: boolean })[]>`
     select id, sender, receiver, text, reply_to, matched_by, received_at, null as read_at, opt_out
       from inbound_messages where id = ${inboundId}`;
   if (!reply) throw new Error(`reply ${inboundId} vanished`);

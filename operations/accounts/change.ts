@@ -1,4 +1,5 @@
 import { type AccountPatch, type AccountDetails, updateAccount } from '../../db/accounts/staff.ts';
+import { byColumnName } from '../../db/columnNames.ts';
 import type { Sql } from '../../db/connection.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { type CountryRates, normaliseCountryRates } from '../../domain/price.ts';
@@ -11,7 +12,7 @@ import { findAccount, holdAccount } from './find.ts';
 interface Input {
   account: string;
   /** What is absent stays. Foreign prices as anybody writes them, such as `{"+49": 25}`. */
-  changes: Omit<AccountPatch, 'country_rates'> & { country_rates?: unknown };
+  changes: Omit<AccountPatch, 'countryRates'> & { countryRates?: unknown };
 }
 
 /** An account after a change of its settings. */
@@ -40,8 +41,8 @@ export const changeAccount = recorded('accounts set', async (sql, { account: id,
 });
 
 async function patchOf(sql: Sql, id: string, changes: Input['changes']): Promise<AccountPatch> {
-  const { country_rates: rates, ...rest } = changes;
-  const patch = rates === undefined ? rest : { ...rest, country_rates: readCountryRates(rates) };
+  const { countryRates: rates, ...rest } = changes;
+  const patch = rates === undefined ? rest : { ...rest, countryRates: readCountryRates(rates) };
   await requireUsable(sql, id, patch);
   return patch;
 }
@@ -63,10 +64,8 @@ function readCountryRates(given: unknown): CountryRates {
 }
 
 function difference(before: AccountDetails, patch: AccountPatch) {
-  return Object.fromEntries(
-    (Object.keys(patch) as (keyof AccountPatch)[]).map((column) => [
-      column,
-      { from: before[column], to: patch[column] },
-    ]),
-  );
+  const changes: Partial<Record<keyof AccountPatch, { from: unknown; to: unknown }>> = {};
+  for (const setting of Object.keys(patch) as (keyof AccountPatch)[])
+    changes[setting] = { from: before[setting], to: patch[setting] };
+  return byColumnName(changes);
 }

@@ -1,4 +1,5 @@
 import { type AccountPatch, insertAccount, type AccountDetails } from '../../db/accounts/staff.ts';
+import { byColumnName } from '../../db/columnNames.ts';
 import type { Sql } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { book } from '../../db/money/ledger.ts';
@@ -41,5 +42,5 @@ export const createAccount = recorded('accounts create', async (sql, { settings:
   const id = newId('cl');
   await openAccount(sql, { id, settings, balance });
   const data: AccountDetails = await findAccount(sql, id);
-  return { data, account: id, details: { settings, balance_grosze: balance } };
+  return { data, account: id, details: { settings: byColumnName(settings), balance_grosze: balance } };
 });

@@ -29,10 +29,10 @@ export async function ensureDemoAccount(sql: Database, actor: string): Promise<D
     const fact = await claimFact(transaction, FACT, id);
     if (!fact.claimed) return { created: false, accountId: fact.value };
 
-    const settings = { name: 'Demo', mode: 'live', billing_mode: 'prepaid' } as const;
+    const settings = { name: 'Demo', mode: 'live', billingMode: 'prepaid' } as const;
     await openAccount(transaction, { id, settings, balance: BALANCE_GROSZE });
     await activateSender(transaction, id, SENDER);
-    await updateAccount(transaction, id, { sender_name: SENDER });
+    await updateAccount(transaction, id, { senderName: SENDER });
     const { key, hint, id: keyId } = await issueKey(transaction, id, 'live', ALL_SCOPES);
     await writeAudit(transaction, {
       actor,

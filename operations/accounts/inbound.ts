@@ -19,16 +19,16 @@ export const enableInbound = recorded('inbound enable', async (sql, { account, m
   const before = await holdOpenAccount(sql, account);
   await setInboundNumber(sql, account, msisdn);
   return {
-    data: { keyword: before.inbound_prefix },
+    data: { keyword: before.inboundPrefix },
     account,
     subject: maskMsisdn(msisdn),
-    details: { from: before.inbound_number === null ? null : maskMsisdn(before.inbound_number) },
+    details: { from: before.inboundNumber === null ? null : maskMsisdn(before.inboundNumber) },
   };
 });
 
 /** Ends the receiving of replies; the keyword stays the account's. @throws StaffRefused */
 export const disableInbound = recorded('inbound disable', async (sql, { account }: { account: string }) => {
-  const { inbound_number: number } = await holdAccount(sql, account);
+  const { inboundNumber: number } = await holdAccount(sql, account);
   if (number === null) throw new StaffRefused({ reason: 'inbound_disabled', account });
   await setInboundNumber(sql, account, null);
   return { data: undefined, account, subject: maskMsisdn(number) };

@@ -65,5 +65,5 @@ export const createKey = recorded('keys create', async (sql, input: CreateInput)
 export const revokeKey = recorded('keys revoke', async (sql, { key: id }: { key: string }) => {
   const key: KeyDetails | undefined = await storeRevocation(sql, id);
   if (key === undefined) throw new StaffRefused({ reason: 'key_missing', key: id });
-  return { data: key, account: key.account_id, subject: key.id, details: { hint: key.hint } };
+  return { data: key, account: key.accountId, subject: key.id, details: { hint: key.hint } };
 });

@@ -17,7 +17,7 @@ export const addSender = recorded('senders add', async (sql, { account, name }: 
 
 /** Makes a sender inactive; the default sender is none then, if it was this one. @throws StaffRefused */
 export const removeSender = recorded('senders remove', async (sql, { account, name }: Input) => {
-  const { sender_name: standard } = await holdAccount(sql, account);
+  const { senderName: standard } = await holdAccount(sql, account);
   if (!(await deactivateSender(sql, account, name))) {
     throw new StaffRefused({ reason: 'sender_missing', account });
   }

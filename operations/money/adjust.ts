@@ -14,6 +14,6 @@ interface Input {
 export const adjustBalance = recorded('adjust', async (sql, { account, grosze, note }: Input) => {
   await holdAccount(sql, account);
   await book(sql, { account, kind: 'adjustment', grosze, note });
-  const { balance_grosze: balanceGrosze } = await findAccount(sql, account);
+  const { balanceGrosze } = await findAccount(sql, account);
   return { data: { balanceGrosze }, account, details: { amount_grosze: grosze, note } };
 });

@@ -27,7 +27,7 @@ interface IssueInput {
 export const issueStatement = recorded('statements issue', async (sql, input: IssueInput) => {
   const { account } = input;
   // Held first: charges still being booked end before the sum is taken.
-  const { billing_mode: billing } = await holdAccount(sql, account);
+  const { billingMode: billing } = await holdAccount(sql, account);
   if (billing !== 'postpaid') throw new StaffRefused({ reason: 'account_prepaid', account });
   const last = await lastFullMonth(sql);
   const { month = last, due = null } = input;
@@ -41,7 +41,7 @@ export const issueStatement = recorded('statements issue', async (sql, input: Is
     data: statement,
     account,
     subject: statement.id,
-    details: { month, amount_grosze: amountGrosze, due_at: statement.due_at.toISOString() },
+    details: { month, amount_grosze: amountGrosze, due_at: statement.dueAt.toISOString() },
   };
 });
 
@@ -56,9 +56,9 @@ export const payStatement = recorded('statements pay', async (sql, { statement }
   }
   const paid = await markStatementPaid(sql, statement);
   if (paid === undefined) throw new StaffRefused({ reason: 'statement_paid', statement });
-  const { id, account_id: account, amount_grosze: grosze } = paid;
+  const { id, accountId: account, amountGrosze: grosze } = paid;
   await book(sql, { account, kind: 'payment', grosze, subject: { kind: 'statement', id } });
-  const { balance_grosze: balanceGrosze } = await findAccount(sql, account);
+  const { balanceGrosze } = await findAccount(sql, account);
   return {
     data: { statement: paid, balanceGrosze },
     account,

@@ -28,7 +28,7 @@ export interface ToppedUp {
 export const topUp = recorded('topup', async (sql, { account: id, grosze, reference }: Input) => {
   // Held before the price is read: of two top-ups at once the second sees what the first has fixed.
   const before = await holdOpenAccount(sql, id);
-  const rate = rateAfterTopUp(before.price_per_part_grosze, grosze);
+  const rate = rateAfterTopUp(before.pricePerPartGrosze, grosze);
   if (rate === null) {
     throw new StaffRefused({ reason: 'top_up_too_small', minGrosze: MIN_TOP_UP_GROSZE });
   }
@@ -38,13 +38,13 @@ export const topUp = recorded('topup', async (sql, { account: id, grosze, refere
     return { data, account: id, details: { amount_grosze: grosze, ...named, booked: false } };
   }
   await book(sql, { account: id, kind: 'topup', grosze, ...named });
-  await updateAccount(sql, id, { price_per_part_grosze: rate, mode: 'live' });
+  await updateAccount(sql, id, { pricePerPartGrosze: rate, mode: 'live' });
   const after = await findAccount(sql, id);
   const data: ToppedUp = { account: after, booked: true };
   const details = {
     amount_grosze: grosze,
     ...named,
-    price_per_part_grosze: { from: before.price_per_part_grosze, to: rate },
+    price_per_part_grosze: { from: before.pricePerPartGrosze, to: rate },
     mode: { from: before.mode, to: after.mode },
   };
   return { data, account: id, details };
@@ -53,6 +53,6 @@ export const topUp = recorded('topup', async (sql, { account: id, grosze, refere
 async function wasBooked(sql: Sql, account: string, grosze: number, reference: string): Promise<boolean> {
   const known = await readPayment(sql, account, reference);
   if (known === undefined) return false;
-  if (known.kind === 'topup' && known.amount_grosze === grosze) return true;
+  if (known.kind === 'topup' && known.amountGrosze === grosze) return true;
   throw new StaffRefused({ reason: 'reference_used', account, reference });
 }

@@ -5,6 +5,7 @@ import {
   NOTHING_SENT,
   type Report,
   type ReportDivision,
+  lookupFigures,
   reportFigures,
   type ReportPeriod,
 } from '../../domain/reports.ts';
@@ -39,7 +40,7 @@ export function reportOf(
         : calendarRows(spans, listed),
     rest: rest === undefined ? null : reportFigures(rest),
     totals: reportFigures(totals),
-    lookups: filtered ? null : lookups,
+    lookups: filtered ? null : lookupFigures(lookups),
   };
 }
 

@@ -55,7 +55,7 @@ async function decideDrafts(
 ): Promise<Decision> {
   try {
     // Where everybody is on the blacklist nothing has to happen any more, so there is no workflow to do it.
-    if (drafts.every(isRejected)) return decided(await chargeRequest(services.sql, drafts[0]!.request_id));
+    if (drafts.every(isRejected)) return decided(await chargeRequest(services.sql, drafts[0]!.requestId));
     const answer = await within(
       receivedAt + GIVE_UP_MS,
       askWorkflow(services, drafts, receivedAt + ACCEPT_MS),
@@ -63,8 +63,8 @@ async function decideDrafts(
     return decided(answer);
   } catch (error) {
     const outage = outageOf(error) ?? 'unavailable';
-    services.log.error({ err: error, requestId: drafts[0]!.request_id }, 'a send was not accepted in time');
-    return await giveUp(services, drafts[0]!.request_id, outage, receivedAt + GIVE_UP_MS);
+    services.log.error({ err: error, requestId: drafts[0]!.requestId }, 'a send was not accepted in time');
+    return await giveUp(services, drafts[0]!.requestId, outage, receivedAt + GIVE_UP_MS);
   }
 }
 
@@ -80,7 +80,7 @@ function decided(answer: Acceptance): Decision {
 
 // The SDK's own deadline ends each attempt to call the server, not the waiting for an answer.
 async function askWorkflow({ temporal, charges }: Services, drafts: readonly Draft[], until: number) {
-  const updateId = drafts[0]!.request_id;
+  const updateId = drafts[0]!.requestId;
   const startWorkflowOperation = startOperation(drafts, charges.works());
   // The workflow answers after its whole first task, in which a message may be submitted already.
   const notice = charges.of(updateId);
@@ -97,7 +97,7 @@ async function askWorkflow({ temporal, charges }: Services, drafts: readonly Dra
 function startOperation(drafts: readonly Draft[], callerNotified: boolean) {
   const first = drafts[0]!;
   if (first.batched) {
-    const { account_id: accountId, request_id: requestId, priority } = first;
+    const { accountId, requestId, priority } = first;
     const recipients = drafts.filter((draft) => !isRejected(draft)).length;
     return new WithStartWorkflowOperation(
       'batch',
@@ -110,12 +110,12 @@ function startOperation(drafts: readonly Draft[], callerNotified: boolean) {
 function startable(draft: Draft) {
   return {
     id: draft.id,
-    accountId: draft.account_id,
-    requestId: draft.request_id,
+    accountId: draft.accountId,
+    requestId: draft.requestId,
     batched: draft.batched,
     route: draft.route,
-    sendAt: draft.send_at === null ? null : draft.send_at.getTime(),
-    giveUpAt: draft.give_up_at.getTime(),
+    sendAt: draft.sendAt === null ? null : draft.sendAt.getTime(),
+    giveUpAt: draft.giveUpAt.getTime(),
     priority: draft.priority,
   };
 }

@@ -39,10 +39,10 @@ export async function findReplay(
   const record = await readKeyRecord(sql, accountId, key);
   if (record === null) return null;
   if (!fingerprint.equals(record.fingerprint)) throw new Refused({ reason: 'idempotency_other_content' });
-  if (record.state === 'accepted') return { status: record.accepted_status, body: record.accepted_body };
-  if (!record.lease_expired || !(await takeOverKey(sql, record.request_id)))
+  if (record.state === 'accepted') return { status: record.acceptedStatus, body: record.acceptedBody };
+  if (!record.leaseExpired || !(await takeOverKey(sql, record.requestId)))
     throw new Refused({ reason: 'idempotency_in_progress' });
-  await abandonRequest(sql, record.request_id);
+  await abandonRequest(sql, record.requestId);
   return await findReplay(sql, accountId, key, fingerprint);
 }
 

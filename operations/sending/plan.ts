@@ -68,7 +68,7 @@ export async function planMessages(asked: Asked<SendInput>): Promise<Plan> {
   const valuesOf = await contactValues(sql, caller.accountId, wording, recipients);
   const links = sampleLinks(services.shortUrl);
   const blacklisted = new Set(terms.blacklisted);
-  const optedOut = new Set(terms.opted_out);
+  const optedOut = new Set(terms.optedOut);
   const routing = await services.routing();
   const messages = await mapPaced(pace, recipients, (recipient): PlannedMessage => {
     const values = valuesOf(recipient.msisdn);
@@ -105,9 +105,9 @@ export async function planMessages(asked: Asked<SendInput>): Promise<Plan> {
  * rejected costs nothing. The charge itself is the judge, as others may be under way.
  */
 export function isAffordable({ terms, messages }: Plan): boolean {
-  if (terms.mode === 'test') return terms.test_credits >= messages.filter(({ rejected }) => !rejected).length;
+  if (terms.mode === 'test') return terms.testCredits >= messages.filter(({ rejected }) => !rejected).length;
   const total = totalCost(messages);
-  return total === 0 || terms.available_grosze >= total;
+  return total === 0 || terms.availableGrosze >= total;
 }
 
 /** Grosze net. */
@@ -127,7 +127,7 @@ function noRoute({ index }: Recipient): Refused {
 function timingOf(input: SendInput, terms: SendTerms): Timing {
   const asked = {
     sendAt: input.send_at ?? null,
-    window: input.send_window ?? terms.send_window,
+    window: input.send_window ?? terms.sendWindow,
     expiresAt: input.expires_at ?? null,
   };
   return findTiming(asked, terms.now);
@@ -135,7 +135,7 @@ function timingOf(input: SendInput, terms: SendTerms): Timing {
 
 function perPart(channel: Channel, msisdn: string, priority: boolean, terms: SendTerms): number {
   const domesticGrosze = rulesOf(channel).domesticPrice(terms);
-  return pricePerPart({ channel, msisdn, priority, domesticGrosze, countryRates: terms.country_rates });
+  return pricePerPart({ channel, msisdn, priority, domesticGrosze, countryRates: terms.countryRates });
 }
 
 // The installation's default sender is everybody's; any other has to be active on the account's own list.

@@ -127,11 +127,11 @@ export async function contactValues(
   return (msisdn) => values.get(msisdn) ?? new Map<string, string>();
 }
 
-function valuesOf({ first_name, last_name, email, fields }: ContactValues): Map<string, string> {
+function valuesOf({ firstName, lastName, email, fields }: ContactValues): Map<string, string> {
   return new Map([
     ...Object.entries(fields).map(([name, value]): [string, string] => [placeholderKey(name), value]),
-    ['imie', first_name ?? ''],
-    ['nazwisko', last_name ?? ''],
+    ['imie', firstName ?? ''],
+    ['nazwisko', lastName ?? ''],
     ['email', email ?? ''],
   ]);
 }

@@ -6,7 +6,7 @@ import { recorded } from '../staff.ts';
 export const dismissFinding = recorded('findings dismiss', async (sql, { id }: { id: number }) => {
   const finding: FindingRow | undefined = await store(sql, id);
   if (finding === undefined) throw new StaffRefused({ reason: 'finding_missing', finding: id });
-  const { kind, subject, account_id: account } = finding;
+  const { kind, subject, accountId: account } = finding;
   return {
     data: finding,
     subject,

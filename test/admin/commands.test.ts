@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { byColumnName } from '../../db/columnNames.ts';
 import { ensureDemoAccount } from '../../operations/accounts/demo.ts';
 import { hashKey } from '../../db/accounts/apiKeys.ts';
 import { openDatabase } from '../../db/connection.ts';
@@ -20,7 +21,7 @@ async function show(id: string): Promise<Answer> {
 async function lastAudit(id: string): Promise<Answer | undefined> {
   const [row] = await sql()<Answer[]>`
     select actor, action, account_id, subject, details from audit_log where account_id = ${id} order by id desc limit 1`;
-  return row;
+  return row && byColumnName(row);
 }
 
 describe('accounts', () => {

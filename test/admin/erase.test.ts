@@ -94,10 +94,10 @@ describe('erase', () => {
     const [left] = await pipeline.sql`
       select status, recipient, text from messages where id = ${other.scheduled}`;
     expect(left).toEqual({ status: 'scheduled', recipient: NUMBER, text: 'Poufne' });
-    const known = new Set(counted.map(({ message_id }) => message_id as unknown));
-    expect((await effects()).filter(({ message_id }) => known.has(message_id as unknown))).toMatchObject(
-      counted.map(({ message_id, replies }) => ({
-        message_id: message_id as unknown,
+    const known = new Set(counted.map(({ messageId }) => messageId as unknown));
+    expect((await effects()).filter(({ messageId }) => known.has(messageId as unknown))).toMatchObject(
+      counted.map(({ messageId, replies }) => ({
+        messageId: messageId as unknown,
         replies: replies as unknown,
       })),
     );

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { byColumnName } from '../../db/columnNames.ts';
 import { newId } from '../../db/ids.ts';
 import { commandLine, listIn, ownDatabase, type Answer } from './support.ts';
 
@@ -13,7 +14,7 @@ async function account(): Promise<string> {
 async function lastAudit(): Promise<Answer | undefined> {
   const [row] = await sql()<Answer[]>`
     select action, account_id, subject, details from audit_log order by id desc limit 1`;
-  return row;
+  return row && byColumnName(row);
 }
 
 describe('inbound enable and disable', () => {

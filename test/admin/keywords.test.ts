@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { commandLine, listIn, ownDatabase, type Answer } from './support.ts';
+import { byColumnName } from '../../db/columnNames.ts';
 
 const database = ownDatabase();
 const { ok, no } = commandLine(database.url);
@@ -16,7 +17,7 @@ const keywordOf = async (id: string) => (await ok('accounts', 'show', '--account
 async function lastAudit(): Promise<Answer | undefined> {
   const [row] = await sql()<Answer[]>`
     select action, account_id, subject, details from audit_log order by id desc limit 1`;
-  return row;
+  return row && byColumnName(row);
 }
 
 describe('inbound allow-keyword and revoke-keyword', () => {

@@ -1,3 +1,4 @@
+import { byColumnName } from '../../db/columnNames.ts';
 import { StartProblem } from '../../bin/embedded/problem.ts';
 import { newId } from '../../db/ids.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -39,7 +40,7 @@ async function audited(id: string): Promise<Answer[]> {
   return [
     ...(await pipeline.sql<Answer[]>`
       select actor, action, account_id, details from audit_log where subject = ${id} order by id`),
-  ];
+  ].map(byColumnName);
 }
 
 async function taskFailures(id: string): Promise<unknown[]> {

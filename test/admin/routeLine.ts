@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
+import { byColumnName } from '../../db/columnNames.ts';
 import { readSource } from '../../bin/admin/tools.ts';
 import { type Answer, commandLine, noTools, ownDatabase } from './support.ts';
 
@@ -47,7 +48,7 @@ export function routeLine() {
     lastAudit: async (): Promise<Answer | undefined> => {
       const [row] = await sql()<Answer[]>`
         select action, account_id, subject, details from audit_log order by id desc limit 1`;
-      return row;
+      return row && byColumnName(row);
     },
     /** Everything the audit log and the tables of routes hold, as text. */
     everythingStored: async (): Promise<string> => {

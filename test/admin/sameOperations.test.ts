@@ -139,7 +139,7 @@ const AIDS = [
   /#[A-Z][A-Z_]*$/,
 ];
 /** Functions of `db/` that change nothing, and constants. */
-const READING = /#(read|list|has|is|linksOf|statusesOf|ping$|[A-Z])/;
+const READING = /#(read|list|has|is|linksOf|statusesOf|byColumnName$|ping$|[A-Z])/;
 
 interface Door {
   stated: Readonly<Record<string, Answered>>;

@@ -87,9 +87,9 @@ describe('keys', () => {
     const { keyId, api } = await newAccount();
     const lastUse = async () => {
       const [row] = await database()<
-        { last_used_at: Date }[]
+        { lastUsedAt: Date }[]
       >`select last_used_at from api_keys where id = ${keyId}`;
-      return row!.last_used_at.getTime();
+      return row!.lastUsedAt.getTime();
     };
     await api.get('/v1/account');
     const first = await lastUse();

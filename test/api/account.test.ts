@@ -155,11 +155,11 @@ describe('PUT /v1/account/webhook', () => {
     });
     expect(rotated.body.webhook_secret).not.toBe(secret);
     expect((await api.get('/v1/account')).body.webhook_url).toBe('https://example.com/2');
-    const [row] = await database()<{ webhook_secret: Buffer }[]>`
+    const [row] = await database()<{ webhookSecret: Buffer }[]>`
       select webhook_secret from accounts where id = ${id}`;
-    expect(row!.webhook_secret.includes(rotated.body.webhook_secret)).toBe(false);
+    expect(row!.webhookSecret.includes(rotated.body.webhook_secret)).toBe(false);
     const key = Buffer.from(inject('service').secretsKey, 'base64');
-    expect(decrypt(key, id, row!.webhook_secret)).toBe(rotated.body.webhook_secret);
+    expect(decrypt(key, id, row!.webhookSecret)).toBe(rotated.body.webhook_secret);
   });
 
   it('several first calls at once agree on one secret', async () => {

@@ -10,7 +10,7 @@ interface Trace {
   action: string;
   subject: string | null;
   details: unknown;
-  request_id: string | null;
+  requestId: string | null;
   address: string | null;
 }
 
@@ -29,14 +29,14 @@ describe('changes through the API', () => {
     const common = { actor: keyId, action: 'account settings', subject: null };
     expect(await tracesOf(id)).toEqual([
       {
-        ...{ ...common, request_id: first.headers.get('x-request-id'), address: '127.0.0.1' },
+        ...{ ...common, requestId: first.headers.get('x-request-id'), address: '127.0.0.1' },
         details: {
           sender_name: { from: null, to: 'SKLEP' },
           send_window: { from: null, to: '08:00-20:00' },
         },
       },
       {
-        ...{ ...common, request_id: second.headers.get('x-request-id'), address: '127.0.0.1' },
+        ...{ ...common, requestId: second.headers.get('x-request-id'), address: '127.0.0.1' },
         details: { sender_name: { from: 'SKLEP', to: null } },
       },
     ]);
@@ -217,6 +217,6 @@ describe('the line of the log of a request', () => {
     const body = JSON.stringify({ send_window: '08:00-20:00' });
     const line = await lineOf({ method: 'PATCH', headers: bearer(key, forwarded), body }, '/v1/account');
     expect(line).toMatchObject({ status: 200, address });
-    expect(await tracesOf(id)).toMatchObject([{ address, request_id: line['requestId'] }]);
+    expect(await tracesOf(id)).toMatchObject([{ address, requestId: line['requestId'] }]);
   });
 });

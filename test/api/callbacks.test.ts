@@ -55,12 +55,12 @@ afterAll(async () => {
 });
 
 interface StoredReport {
-  provider_message_id: string;
-  message_id: string | null;
+  providerMessageId: string;
+  messageId: string | null;
   part: number | null;
   phone: string | null;
   state: string;
-  error_code: string | null;
+  errorCode: string | null;
   details: string | null;
 }
 const storedReports = (ids: string[], of = route) =>
@@ -82,8 +82,8 @@ describe('delivery reports', () => {
     expect(answer).toEqual({ status: 200, text: 'OK' });
     const [stored] = await storedReports([id]);
     expect(stored).toMatchObject({
-      ...{ provider_message_id: id, message_id: `msg_${'0'.repeat(25)}z`, part: 0 },
-      ...{ phone: '+48500100200', state: 'delivered', error_code: null },
+      ...{ providerMessageId: id, messageId: `msg_${'0'.repeat(25)}z`, part: 0 },
+      ...{ phone: '+48500100200', state: 'delivered', errorCode: null },
     });
     expect(stored!.details).toMatch(
       /^status=404 status_name=DELIVERED sent_at=\d+ donedate=\d+ mcc=260 mnc=6 points=0.16$/,
@@ -110,7 +110,7 @@ describe('delivery reports', () => {
     const answer = await callBack(addressOf('reports'), reportFields(reports), 'POST');
     expect(answer).toEqual({ status: 200, text: 'OK' });
     const stored = await storedReports(reports.map(({ id }) => id));
-    expect(stored.map(({ state, error_code }) => [state, error_code])).toEqual(
+    expect(stored.map(({ state, errorCode }) => [state, errorCode])).toEqual(
       states.map(([, state, code]) => [state, code]),
     );
   });
@@ -125,8 +125,8 @@ describe('delivery reports', () => {
     };
     expect(await callBack(addressOf('reports'), fields)).toEqual({ status: 200, text: 'OK' });
     expect(await storedReports([a, b])).toMatchObject([
-      { state: 'delivered', message_id: null, phone: null },
-      { state: 'undelivered', message_id: null, phone: null },
+      { state: 'delivered', messageId: null, phone: null },
+      { state: 'undelivered', messageId: null, phone: null },
     ]);
   });
 

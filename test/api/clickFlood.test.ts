@@ -31,7 +31,7 @@ const from = (network: number): RequestInit => ({
 const rowsOf = async (token: string) =>
   (await database()`select from link_clicks where token = ${token}`).length;
 const clicksOf = async (token: string) => {
-  const [link] = await database()<{ clicks: number; unlogged_clicks: number; last_click_at: Date }[]>`
+  const [link] = await database()<{ clicks: number; unloggedClicks: number; lastClickAt: Date }[]>`
     select clicks, unlogged_clicks, last_click_at from tracked_links where token = ${token}`;
   return link!;
 };
@@ -45,12 +45,12 @@ describe('rows of one link', () => {
     expect(await rowsOf(token)).toBe(NETWORK);
     await counted(account, token, NETWORK);
     const before = await clicksOf(token);
-    expect(before).toMatchObject({ clicks: NETWORK, unlogged_clicks: 0 });
+    expect(before).toMatchObject({ clicks: NETWORK, unloggedClicks: 0 });
     expect((await visit(token)).status).toBe(302);
     expect(await rowsOf(token)).toBe(NETWORK);
     const after = await clicksOf(token);
-    expect(after).toMatchObject({ clicks: NETWORK + 1, unlogged_clicks: 1 });
-    expect(after.last_click_at.getTime()).toBeGreaterThan(before.last_click_at.getTime());
+    expect(after).toMatchObject({ clicks: NETWORK + 1, unloggedClicks: 1 });
+    expect(after.lastClickAt.getTime()).toBeGreaterThan(before.lastClickAt.getTime());
     // Another network's has its row; so has the same one's a minute later, to the second.
     await visit(token, from(1), proxied.url);
     expect(await rowsOf(token)).toBe(NETWORK + 1);
@@ -163,7 +163,7 @@ describe('what becomes of a flood', () => {
       expect([link.first_click_at! <= at, at <= link.last_click_at!]).toEqual([true, true]);
       const [effects] = await database()`
         select clicks, robot_clicks from message_effects where message_id = ${message}`;
-      expect(effects).toEqual({ clicks: 200, robot_clicks: 50 });
+      expect(effects).toEqual({ clicks: 200, robotClicks: 50 });
     } finally {
       await receiver.close();
     }

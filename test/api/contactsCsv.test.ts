@@ -1,5 +1,6 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, inject, it } from 'vitest';
+import { byColumnName } from '../../db/columnNames.ts';
 import type { ApiAnswer } from '../support/client.ts';
 import { database, newAccount, type TestAccount, serviceProbes } from '../support/factories.ts';
 import { undisturbed } from '../support/undisturbed.ts';
@@ -24,7 +25,7 @@ async function storedOf({ id }: TestAccount): Promise<unknown[]> {
                      join contact_groups g on g.account_id = m.account_id and g.id = m.group_id
                     where m.account_id = c.account_id and m.contact_id = c.id order by g.name) as groups
         from contacts c where c.account_id = ${id} order by c.msisdn`),
-  ];
+  ].map(byColumnName);
 }
 
 const AWKWARD = [

@@ -244,8 +244,8 @@ describe('DELETE /v1/messages/{id}', () => {
     const entries = await database()`
       select kind, amount_grosze from ledger_entries where subject_id = ${body.id} order by id`;
     expect([...entries]).toEqual([
-      { kind: 'charge', amount_grosze: -10 },
-      { kind: 'refund', amount_grosze: 10 },
+      { kind: 'charge', amountGrosze: -10 },
+      { kind: 'refund', amountGrosze: 10 },
     ]);
   });
 });

@@ -37,7 +37,7 @@ describe('GET /v1/inbound', () => {
     expect(await list(account)).toEqual({ data: [], next_cursor: null, inbound_number: null, prefix: null });
     await list(account, '?mark_read=true');
     const [row] = await database()`select read_at from inbound_messages where account_id = ${account.id}`;
-    expect(row).toEqual({ read_at: null });
+    expect(row).toEqual({ readAt: null });
   });
 
   it('shows every field, with the number and the keyword', async () => {

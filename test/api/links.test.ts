@@ -47,7 +47,7 @@ describe('one link per recipient and target address', () => {
     const again = await sendLink(account, first!.url);
     expect(again.token).toBe(first!.token);
     const of = async (message: string) =>
-      (await linksOfMessage(database(), account.id, message)).map((row) => [row.token, row.message_id]);
+      (await linksOfMessage(database(), account.id, message)).map((row) => [row.token, row.messageId]);
     expect(await of(first!.message)).toEqual([
       [first!.token, first!.message],
       [second!.token, first!.message],

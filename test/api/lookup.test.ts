@@ -32,10 +32,10 @@ async function lookupsOf({ id }: TestAccount): Promise<StoredLookup[]> {
 }
 
 async function entriesOf({ id }: TestAccount): Promise<[string, number][]> {
-  const entries = await database()<{ kind: string; amount_grosze: number }[]>`
+  const entries = await database()<{ kind: string; amountGrosze: number }[]>`
     select kind, amount_grosze from ledger_entries
      where account_id = ${id} and kind in ('charge', 'refund') order by id`;
-  return entries.map(({ kind, amount_grosze: amount }) => [kind, amount]);
+  return entries.map(({ kind, amountGrosze: amount }) => [kind, amount]);
 }
 
 /** Puts a look-up where another process left it. */

@@ -288,7 +288,7 @@ describe('when something is away', () => {
       expect((await visit(token, {}, doomed.url)).status).toBe(302);
       doomed.child.kill('SIGKILL');
       const [stored] = await database()`select counted_at from link_clicks where token = ${token}`;
-      expect(stored).toEqual({ counted_at: null });
+      expect(stored).toEqual({ countedAt: null });
     } finally {
       temporalProxy.restore();
       doomed?.child.kill('SIGKILL');

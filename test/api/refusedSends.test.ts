@@ -154,10 +154,10 @@ describe('a charge that refuses', () => {
     const sent = answers.filter(({ status }) => status === 201);
     // On a crowded machine some are given up first, a few before anybody could end them: the reconciliation does, minutes later.
     for (const { status } of answers) expect([201, 402, 504]).toContain(status);
-    const undecided = await database()<{ request_id: string }[]>`
+    const undecided = await database()<{ requestId: string }[]>`
       select distinct request_id from messages where account_id = ${account.id} and status = 'draft'`;
     expect(undecided.length).toBeLessThanOrEqual(answers.filter(({ status }) => status === 504).length);
-    for (const { request_id } of undecided) await abandonRequest(database(), request_id);
+    for (const { requestId } of undecided) await abandonRequest(database(), requestId);
     expect(sent.length).toBeGreaterThan(0);
     for (const answer of sent) await expectLinksToWork(answer);
     const recipients = new Set(sent.map(({ body }) => body.to)).size;

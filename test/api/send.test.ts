@@ -471,7 +471,7 @@ describe('send time', () => {
           const body = await api.accepted({ to, text: 'x', send_at, expires_at });
           const { id } = Array.isArray(to) ? body.messages[0]! : body;
           const [row] = await database()`select give_up_at from messages where id = ${id}`;
-          expect(row).toEqual({ give_up_at: new Date(giveUpAt) });
+          expect(row).toEqual({ giveUpAt: new Date(giveUpAt) });
           const input = await eventually(
             () => startOf(id),
             (found) => found !== null,

@@ -21,7 +21,7 @@ export interface Scene {
 
 interface StoredMessage {
   id: string;
-  account_id: string;
+  accountId: string;
   route: string;
   status: string;
   submission: string;
@@ -29,7 +29,7 @@ interface StoredMessage {
   parts: number;
   cost: number;
   credits: number;
-  send_at: Date | null;
+  sendAt: Date | null;
   reference: string;
   charges: number;
   refunds: number;
@@ -54,9 +54,9 @@ const EVENTS: Record<string, string[]> = {
 const STATUS_BY_ENDING: Record<string, string> = { '901': 'undelivered', '902': 'failed', '903': 'sent' };
 
 /** The end that the simulated network has for a message. */
-function expectedStatus({ status, recipient, send_at, unanswered, taken }: StoredMessage): string[] {
+function expectedStatus({ status, recipient, sendAt, unanswered, taken }: StoredMessage): string[] {
   if (status === 'cancelled') return ['cancelled'];
-  if (send_at !== null && send_at.getTime() > Date.now() + FAR_MS) return ['scheduled'];
+  if (sendAt !== null && sendAt.getTime() > Date.now() + FAR_MS) return ['scheduled'];
   const ending = recipient.slice(-3);
   if (ending === '905') return ['queued'];
   // A submit that was cut off: the SMSC never had it, so no report can ever tell.
@@ -199,8 +199,8 @@ async function checkBooks({ sql, accounts }: Scene, messages: StoredMessage[]): 
   const findings: string[] = [];
   for (const account of Object.values<Account>(accounts)) {
     const paid = messages.filter(
-      ({ account_id, status }) =>
-        account_id === account.id && !['draft', 'failed', 'cancelled'].includes(status),
+      ({ accountId, status }) =>
+        accountId === account.id && !['draft', 'failed', 'cancelled'].includes(status),
     );
     const sum = (amounts: number[]): number => amounts.reduce((total, amount) => total + amount, 0);
     const credits = sum(paid.map((message) => message.credits));
@@ -208,7 +208,7 @@ async function checkBooks({ sql, accounts }: Scene, messages: StoredMessage[]): 
       select coalesce(sum(cost_grosze), 0)::bigint as grosze from number_lookups
        where account_id = ${account.id} and state in ('charged', 'done')`;
     const grosze = sum(paid.map(({ cost, credits: taken }) => (taken > 0 ? 0 : cost))) + lookups!.grosze;
-    const [books] = await sql<{ balance: number; credits: number; sum: number; sum_credits: number }[]>`
+    const [books] = await sql<{ balance: number; credits: number; sum: number; sumCredits: number }[]>`
       select a.balance_grosze as balance, a.test_credits as credits,
              coalesce(sum(l.amount_grosze), 0)::bigint as sum, coalesce(sum(l.test_credits), 0)::bigint as sum_credits
         from accounts a left join ledger_entries l on l.account_id = a.id where a.id = ${account.id} group by a.id`;
@@ -216,7 +216,7 @@ async function checkBooks({ sql, accounts }: Scene, messages: StoredMessage[]): 
       balance: account.openingGrosze - grosze,
       credits: account.openingCredits - credits,
       sum: account.openingGrosze - grosze,
-      sum_credits: account.openingCredits - credits,
+      sumCredits: account.openingCredits - credits,
     };
     if (JSON.stringify(books) !== JSON.stringify(expected))
       findings.push(`books of ${account.id}: ${JSON.stringify(books)}, not ${JSON.stringify(expected)}`);
@@ -233,8 +233,8 @@ function checkEvents({ accounts, receiver }: Scene, messages: StoredMessage[]): 
     const id = String(event['id']);
     if (!firstCall.has(id)) firstCall.set(id, index);
   });
-  for (const { id, account_id, status, events } of messages) {
-    const isTold = account_id === accounts.telling.id || account_id === accounts.stepping.id;
+  for (const { id, accountId, status, events } of messages) {
+    const isTold = accountId === accounts.telling.id || accountId === accounts.stepping.id;
     const expected = isTold ? (EVENTS[status] ?? []) : [];
     const types = events.map(({ type }) => type);
     if (String(types) !== String(expected))
@@ -269,7 +269,7 @@ async function checkApi({ apiUrl, accounts }: Scene, messages: StoredMessage[]):
       for (const { id, status } of page.data) shown.set(id, status);
       cursor = page.next_cursor;
     } while (cursor !== null);
-    const stored = messages.filter((m) => m.account_id === account.id && isVisible(m));
+    const stored = messages.filter((m) => m.accountId === account.id && isVisible(m));
     if (shown.size !== stored.length)
       findings.push(`the API shows ${shown.size} messages of ${payer}, stored are ${stored.length}`);
     for (const { id, status } of stored)

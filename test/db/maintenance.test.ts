@@ -233,16 +233,16 @@ describe('retention', () => {
       await sql()`select sender, provider_reference, text, received_text, state, reply_to from inbound_messages where id = ${reply}`;
     expect(kept).toEqual({
       sender: '+48*****200',
-      provider_reference: `erased:${reply}`,
+      providerReference: `erased:${reply}`,
       text: '',
-      received_text: '',
+      receivedText: '',
       state: 'matched',
-      reply_to: ended,
+      replyTo: ended,
     });
     const [visited] = await sql()`select user_agent, ip_hash from link_clicks where id = ${click}`;
-    expect(visited).toEqual({ user_agent: null, ip_hash: null });
+    expect(visited).toEqual({ userAgent: null, ipHash: null });
     const [asked] = await sql()`select msisdn, cost_grosze from number_lookups where id = ${lookup}`;
-    expect(asked).toEqual({ msisdn: '+48*****200', cost_grosze: 5 });
+    expect(asked).toEqual({ msisdn: '+48*****200', costGrosze: 5 });
     expect(await effects()).toEqual(before);
     const [answered] =
       await sql()`select accepted_body->'messages' as messages from idempotency_keys where key = 'kept'`;

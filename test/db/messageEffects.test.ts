@@ -133,7 +133,7 @@ describe('what came of messages is counted beside them', () => {
       select sum(refunded_grosze)::int > 0 as refunded, sum(robot_clicks)::int > 0 as robots, sum(stops)::int > 0 as stops,
              sum(page_opt_outs)::int > 0 as opt_outs
         from message_effects where account_id = ${sent.account}`;
-    expect(sums).toEqual({ refunded: true, robots: true, stops: true, opt_outs: true });
+    expect(sums).toEqual({ refunded: true, robots: true, stops: true, optOuts: true });
   });
 
   test('whatever happens, at once or undone', async () => {
@@ -163,9 +163,9 @@ describe('what came of messages is counted beside them', () => {
   test('an opt-out that is listed again belongs to the message before it, once', async () => {
     const sent = await newSent();
     const listed = async () => {
-      const [row] = await sql<{ message_id: string }[]>`
+      const [row] = await sql<{ messageId: string }[]>`
         select message_id from blacklist where account_id = ${sent.account}`;
-      return row!.message_id;
+      return row!.messageId;
     };
     await blacklistForOptOut(sql, sent.account, PHONES[0]!);
     expect(await listed()).toBe(sent.messages[6]);

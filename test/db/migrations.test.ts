@@ -61,7 +61,7 @@ describe('from the last release’s schema, with its data', () => {
       select balance_grosze as balance, (select sum(amount_grosze)::bigint from ledger_entries) as sum from accounts`;
     expect(books).toEqual({ balance: 940, sum: 940 });
     const [event] = await sql`select subject_kind, subject_id, state from webhook_events`;
-    expect(event).toEqual({ subject_kind: 'message', subject_id: 'msg_2', state: 'pending' });
+    expect(event).toEqual({ subjectKind: 'message', subjectId: 'msg_2', state: 'pending' });
   });
 
   test('a message accepted before can be cancelled and refunded once', async () => {

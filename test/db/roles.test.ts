@@ -83,11 +83,11 @@ describe('the roles of the database', { timeout: 60_000 }, () => {
           from pg_roles r where rolname like 'goniec%' and rolname <> 'goniec' order by 1`,
     );
     expect([...roles]).toEqual([
-      { name: 'goniec_admin', more: false, passes_for: [] },
-      { name: 'goniec_api', more: false, passes_for: [] },
-      { name: 'goniec_owner', more: false, passes_for: ['goniec_admin', 'goniec_api', 'goniec_worker'] },
-      { name: 'goniec_temporal', more: false, passes_for: [] },
-      { name: 'goniec_worker', more: false, passes_for: [] },
+      { name: 'goniec_admin', more: false, passesFor: [] },
+      { name: 'goniec_api', more: false, passesFor: [] },
+      { name: 'goniec_owner', more: false, passesFor: ['goniec_admin', 'goniec_api', 'goniec_worker'] },
+      { name: 'goniec_temporal', more: false, passesFor: [] },
+      { name: 'goniec_worker', more: false, passesFor: [] },
     ]);
     for (const url of [server.url, ...PARTS.map((part) => server.partUrls[part])]) {
       const [me] = await as(

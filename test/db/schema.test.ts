@@ -82,7 +82,7 @@ describe('the ledger', () => {
     const [row] = await sql`
       select balance_grosze, (select sum(amount_grosze)::bigint from ledger_entries where account_id = a.id) as sum
         from accounts a where id = ${account}`;
-    expect(row!.balance_grosze).toBe(row!.sum);
+    expect(row!.balanceGrosze).toBe(row!.sum);
   });
 
   test('is append-only', async () => {
@@ -146,11 +146,11 @@ describe('the ledger', () => {
   test('refuses a charge that the balance does not cover, and moves nothing', async () => {
     const [before] = await sql`select balance_grosze from accounts where id = ${account}`;
     const id = await messageIn('queued');
-    await expect(book(-(before!.balance_grosze as number) - 1, 'charge', id)).rejects.toMatchObject({
+    await expect(book(-(before!.balanceGrosze as number) - 1, 'charge', id)).rejects.toMatchObject({
       code: 'GN402',
     });
     const [after] = await sql`select balance_grosze from accounts where id = ${account}`;
     expect(after).toEqual(before);
-    await book(-(before!.balance_grosze as number), 'charge', id);
+    await book(-(before!.balanceGrosze as number), 'charge', id);
   });
 });

@@ -86,8 +86,8 @@ describe('a pool whose connections may fall silent', () => {
   );
 
   it('has the server end connections and transactions whose client is gone', async () => {
-    expect([...(await sql`show transaction_timeout`)]).toEqual([{ transaction_timeout: '70s' }]);
-    expect([...(await sql`show tcp_keepalives_idle`)]).toEqual([{ tcp_keepalives_idle: '60' }]);
+    expect([...(await sql`show transaction_timeout`)]).toEqual([{ transactionTimeout: '70s' }]);
+    expect([...(await sql`show tcp_keepalives_idle`)]).toEqual([{ tcpKeepalivesIdle: '60' }]);
   });
 
   it(
@@ -109,7 +109,7 @@ describe('a pool whose connections may fall silent', () => {
       expect(await unlocked()).toHaveLength(0);
       expect([
         ...(await near`select state, wait_event from pg_stat_activity where query like 'select id + %'`),
-      ]).toEqual([{ state: 'active', wait_event: 'ClientRead' }]);
+      ]).toEqual([{ state: 'active', waitEvent: 'ClientRead' }]);
       await eventually(unlocked, ({ length }) => length === 1);
       await Promise.all([near.end(), far.end({ timeout: 1 })]);
     }),

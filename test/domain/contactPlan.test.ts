@@ -36,9 +36,9 @@ describe('a plan of contacts', () => {
       { msisdn: ANNA, change: { last_name: 'Nowak' } },
     );
     expect(outcomes).toEqual(['created', 'updated']);
-    expect(contacts.get(JAN)).toMatchObject({ id: 'ct_new1', content: { first_name: 'Jan' }, changed: true });
+    expect(contacts.get(JAN)).toMatchObject({ id: 'ct_new1', content: { firstName: 'Jan' }, changed: true });
     expect(contacts.get(ANNA)).toMatchObject({
-      ...{ id: 'ct_anna', content: { first_name: 'Anna', last_name: 'Nowak' }, groups: null },
+      ...{ id: 'ct_anna', content: { firstName: 'Anna', lastName: 'Nowak' }, groups: null },
     });
   });
 
@@ -49,7 +49,7 @@ describe('a plan of contacts', () => {
     );
     expect(outcomes).toEqual(['created', 'updated']);
     expect(contacts.get(JAN)).toMatchObject({
-      ...{ id: 'ct_new1', content: { first_name: 'Jan', last_name: 'Nowak' }, groups: new Set(['gr_old']) },
+      ...{ id: 'ct_new1', content: { firstName: 'Jan', lastName: 'Nowak' }, groups: new Set(['gr_old']) },
     });
   });
 

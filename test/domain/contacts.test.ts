@@ -1,16 +1,20 @@
 import { describe, expect, test } from 'vitest';
 import { changedContact, isMeantAsGroupId, NAMELESS } from '../../domain/contacts.ts';
 
-const ANNA = { first_name: 'Anna', last_name: 'Nowak', email: 'a@example.com', fields: { miasto: 'Kraków' } };
+const ANNA = { firstName: 'Anna', lastName: 'Nowak', email: 'a@example.com', fields: { miasto: 'Kraków' } };
 
 describe('a change of a contact', () => {
   test('leaves what it does not name', () => {
     expect(changedContact(ANNA, {})).toEqual(ANNA);
   });
 
-  test.each(['first_name', 'last_name', 'email'] as const)('%s: sets it, and null clears it', (name) => {
-    expect(changedContact(ANNA, { [name]: 'Inne' })).toEqual({ ...ANNA, [name]: 'Inne' });
-    expect(changedContact(ANNA, { [name]: null })).toEqual({ ...ANNA, [name]: null });
+  test.each([
+    ['first_name', 'firstName'],
+    ['last_name', 'lastName'],
+    ['email', 'email'],
+  ] as const)('%s: sets it, and null clears it', (name, field) => {
+    expect(changedContact(ANNA, { [name]: 'Inne' })).toEqual({ ...ANNA, [field]: 'Inne' });
+    expect(changedContact(ANNA, { [name]: null })).toEqual({ ...ANNA, [field]: null });
   });
 
   test('merges custom fields; null removes all', () => {
@@ -30,7 +34,7 @@ describe('a change of a contact', () => {
   });
 
   test('a contact that nobody has said anything of has nothing', () => {
-    expect(NAMELESS).toEqual({ first_name: null, last_name: null, email: null, fields: {} });
+    expect(NAMELESS).toEqual({ firstName: null, lastName: null, email: null, fields: {} });
   });
 });
 

@@ -9,9 +9,9 @@ const [CREATED, LATER] = [new Date('2026-01-05T10:00:00Z'), new Date('2026-01-05
 const MESSAGE: MessageRow = {
   ...{ id: 'msg_1', channel: 'sms', status: 'sent', recipient: '+48500100200', sender: 'SKLEP' },
   ...{ text: 'Cześć', content: null },
-  ...{ parts: 2, cost_grosze: 30, priority: true, reference: 'zam-1' },
-  ...{ send_at: null, expires_at: null, delivered_at: null, error_code: null },
-  ...{ created_at: CREATED, updated_at: LATER },
+  ...{ parts: 2, costGrosze: 30, priority: true, reference: 'zam-1' },
+  ...{ sendAt: null, expiresAt: null, deliveredAt: null, errorCode: null },
+  ...{ createdAt: CREATED, updatedAt: LATER },
 };
 
 describe('a message', () => {
@@ -38,7 +38,7 @@ describe('a message', () => {
   });
 
   test('shows its instants in UTC', () => {
-    const row = { ...MESSAGE, send_at: CREATED, expires_at: LATER, delivered_at: LATER };
+    const row = { ...MESSAGE, sendAt: CREATED, expiresAt: LATER, deliveredAt: LATER };
     expect(messageRecord(row)).toMatchObject({
       send_at: '2026-01-05T10:00:00.000Z',
       expires_at: '2026-01-05T11:30:00.500Z',
@@ -53,7 +53,7 @@ describe('a message', () => {
     ['queued', 'network_refused', null],
     ['undelivered', 'network_refused', null],
   ] as const)('%s with the code %s has the error %s', (status, error_code, error) => {
-    expect(messageRecord({ ...MESSAGE, status, error_code }).error).toBe(error);
+    expect(messageRecord({ ...MESSAGE, status, errorCode: error_code }).error).toBe(error);
   });
 });
 
@@ -77,8 +77,8 @@ test('only who opted out is said to have done so', () => {
 
 describe('a tracked link', () => {
   const LINK: TrackedLinkRow = {
-    ...{ token: 'aB3dE5gH', url: 'https://example.com/', message_id: 'msg_1', recipient: '+48500100200' },
-    ...{ clicks: 2, first_click_at: CREATED, last_click_at: LATER, created_at: CREATED },
+    ...{ token: 'aB3dE5gH', url: 'https://example.com/', messageId: 'msg_1', recipient: '+48500100200' },
+    ...{ clicks: 2, firstClickAt: CREATED, lastClickAt: LATER, createdAt: CREATED },
   };
 
   test('has the fields of the document, in its order', () => {
@@ -96,7 +96,7 @@ describe('a tracked link', () => {
   });
 
   test('without a click, and of a person who was erased, has nulls', () => {
-    const row = { ...LINK, recipient: null, message_id: null, first_click_at: null, last_click_at: null };
+    const row = { ...LINK, recipient: null, messageId: null, firstClickAt: null, lastClickAt: null };
     const nulls = { to: null, message_id: null, first_click_at: null, last_click_at: null };
     expect(linkRecord(row, 'https://s.example')).toMatchObject(nulls);
   });
@@ -104,8 +104,8 @@ describe('a tracked link', () => {
 
 describe('a reply', () => {
   const REPLY: InboundRow = {
-    ...{ id: 'in_1', sender: '+48500100200', receiver: '+48500600700', text: 'Tak', reply_to: 'msg_1' },
-    ...{ matched_by: 'prefix', received_at: CREATED, read_at: LATER },
+    ...{ id: 'in_1', sender: '+48500100200', receiver: '+48500600700', text: 'Tak', replyTo: 'msg_1' },
+    ...{ matchedBy: 'prefix', receivedAt: CREATED, readAt: LATER },
   };
 
   test('has the fields of the document, in its order', () => {
@@ -122,7 +122,7 @@ describe('a reply', () => {
   });
 
   test('that nobody has read yet says so', () => {
-    expect(inboundRecord({ ...REPLY, read_at: null }).read_at).toBeNull();
+    expect(inboundRecord({ ...REPLY, readAt: null }).read_at).toBeNull();
   });
 
   test.each([

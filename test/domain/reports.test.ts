@@ -13,7 +13,7 @@ import {
 
 const SUMS = {
   ...{ ...NOTHING_SENT, messages: 20, parts: 31, cost: 400, refunded: 45, median: 17, p95: 205 },
-  ...{ clicks: 9, robot_clicks: 2, clicked: 4, replies: 3, opt_outs: 1 },
+  ...{ clicks: 9, robotClicks: 2, clicked: 4, replies: 3, optOuts: 1 },
   ...{ delivered: 7, undelivered: 1, failed: 2, expired: 3, rejected: 4, cancelled: 1, sent: 1, queued: 1 },
 };
 

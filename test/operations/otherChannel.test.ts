@@ -30,7 +30,7 @@ const WORDS_A_PART = 5;
 declareChannel<Speech>({
   channel: 'vms',
   maxParts: 4,
-  domesticPrice: (prices) => prices.price_per_vms_grosze,
+  domesticPrice: (prices) => prices.pricePerVmsGrosze,
   read: ({ text }) => ({ words: text.split(' ') }),
   measure: ({ words }) => ({
     encoding: 'ucs2',
@@ -156,9 +156,9 @@ test('a message is submitted as it was cut and billed when it was accepted, thou
   const text = 'Zażółć gęślą jaźń';
   const request = sending({ to: '+48500100200', text });
   const [draft] = await draftMessages(request, await planMessages(request));
-  expect(draft).toMatchObject({ channel: 'sms', parts: 1, cut: 'ucs2', cost_grosze: 15 });
+  expect(draft).toMatchObject({ channel: 'sms', parts: 1, cut: 'ucs2', costGrosze: 15 });
   // As a release would have done it that put six characters into a part.
-  await writeDrafts(sql, [{ ...draft!, parts: 3, cut: 'ucs2:6,12', cost_grosze: 45 }]);
+  await writeDrafts(sql, [{ ...draft!, parts: 3, cut: 'ucs2:6,12', costGrosze: 45 }]);
   await chargeRequest(sql, request.requestId);
   const parts = await submitted(draft!.id, 'texts');
   expect(parts.map((part) => [part.text, part.encoding, part.part, part.parts])).toEqual([
@@ -167,10 +167,10 @@ test('a message is submitted as it was cut and billed when it was accepted, thou
     [' jaźń', 'ucs2', 3, 3],
   ]);
   const [entry] = await sql`select amount_grosze from ledger_entries where subject_id = ${draft!.id}`;
-  expect(entry).toEqual({ amount_grosze: -45 });
+  expect(entry).toEqual({ amountGrosze: -45 });
   expect(await readMessage(sql, ACCOUNT, draft!.id)).toMatchObject({
     status: 'sent',
     parts: 3,
-    cost_grosze: 45,
+    costGrosze: 45,
   });
 });

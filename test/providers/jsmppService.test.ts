@@ -91,10 +91,10 @@ describe('the whole service, by a route to jSMPP’s SMPPServerSimulator', () =>
 
   it('an incoming message is stored, for the operator’s eyes: its sender is no phone', async () => {
     const found = await eventually(
-      () => product.sql<{ sender: string; receiver: string; received_text: string }[]>`
+      () => product.sql<{ sender: string; receiver: string; receivedText: string }[]>`
         select sender, receiver, received_text from inbound_messages where route = 'jsmpp'`,
       (rows) => rows.length >= 1,
     );
-    expect(found[0]).toEqual({ sender: '555', receiver: '12345', received_text: 'Hello World' });
+    expect(found[0]).toEqual({ sender: '555', receiver: '12345', receivedText: 'Hello World' });
   });
 });

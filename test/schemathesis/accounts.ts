@@ -20,7 +20,7 @@ export async function openFuzzedAccount(databaseUrl: string, name: string): Prom
     const settings = { name, mode: 'live', rate_limit_per_minute: REQUESTS_PER_MINUTE } as const;
     await openAccount(sql, { id, settings, balance: BALANCE_GROSZE });
     await activateSender(sql, id, SENDER);
-    await updateAccount(sql, id, { sender_name: SENDER });
+    await updateAccount(sql, id, { senderName: SENDER });
     return (await issueKey(sql, id, 'live', ALL_SCOPES)).key;
   } finally {
     await sql.end({ timeout: 5 });

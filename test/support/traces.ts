@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import { byColumnName } from '../../db/columnNames.ts';
 import type { Database } from '../../db/connection.ts';
 
 /** Columns in which words are found, as `table.column` (other schemas than `public` by name), and in how many rows. */
@@ -29,7 +30,7 @@ export async function searchDatabase(sql: Database, words: readonly string[], of
         (column, i) => sql`${i === 0 ? sql`` : sql`,`}
           count(*) filter (where t.${sql(column)}::text ~* ${pattern})::int as ${sql(column)}`,
       )} from ${sql(schema)}.${sql(name)} t where ${of} = '' or t::text like ${`%${of}%`}`;
-    for (const [column, count] of Object.entries(counts!)) {
+    for (const [column, count] of Object.entries(byColumnName(counts!))) {
       if (count > 0) found[`${schema === 'public' ? '' : `${schema}.`}${name}.${column}`] = count;
     }
   }

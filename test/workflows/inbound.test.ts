@@ -19,11 +19,11 @@ afterAll(() => pipeline?.close(), 60_000);
 interface Stored {
   id: string;
   state: string;
-  account_id: string | null;
+  accountId: string | null;
   text: string | null;
-  matched_by: string | null;
-  reply_to: string | null;
-  opt_out: boolean;
+  matchedBy: string | null;
+  replyTo: string | null;
+  optOut: boolean;
 }
 
 let phones = 0;
@@ -94,8 +94,8 @@ describe('by keyword', () => {
     const phone = newPhone();
     await wrote(other, phone);
     expect(await reply(phone, 'Sklep: tak, jutro o 10')).toMatchObject({
-      ...{ state: 'matched', account_id: account, text: 'tak, jutro o 10', matched_by: 'prefix' },
-      ...{ reply_to: null, opt_out: false },
+      ...{ state: 'matched', accountId: account, text: 'tak, jutro o 10', matchedBy: 'prefix' },
+      ...{ replyTo: null, optOut: false },
     });
   });
 
@@ -106,7 +106,7 @@ describe('by keyword', () => {
     await wrote(account, phone, '29 days');
     const last = await wrote(account, phone, '2 days');
     await wrote(other, phone, '1 day');
-    expect(await reply(phone, 'own tak')).toMatchObject({ account_id: account, reply_to: last });
+    expect(await reply(phone, 'own tak')).toMatchObject({ accountId: account, replyTo: last });
   });
 
   test('a keyword is no other word’s beginning, and nobody’s where inbound is off or the account closed', async () => {
@@ -119,11 +119,11 @@ describe('by keyword', () => {
     for (const text of ['kwiatysą', 'KWIATYX tak', 'tak kwiaty', 'off tak', 'gone tak']) {
       expect(await reply(newPhone(), text)).toMatchObject({
         state: 'unmatched',
-        account_id: null,
+        accountId: null,
         text: null,
       });
     }
-    expect(await reply(newPhone(), 'held tak')).toMatchObject({ account_id: held });
+    expect(await reply(newPhone(), 'held tak')).toMatchObject({ accountId: held });
     const phone = newPhone();
     await wrote(off, phone);
     expect(await reply(phone, 'off tak')).toMatchObject({ state: 'unmatched' });
@@ -135,13 +135,13 @@ describe('by keyword', () => {
     const phone = newPhone();
     const message = await wrote(dedicated, phone);
     expect(await reply(phone, 'info proszę', '+48500600701')).toMatchObject({
-      ...{ account_id: dedicated, text: 'info proszę', matched_by: 'last_message', reply_to: message },
+      ...{ accountId: dedicated, text: 'info proszę', matchedBy: 'last_message', replyTo: message },
     });
     expect(await reply(newPhone(), 'info o', '+48500600709')).toMatchObject({
-      account_id: account,
+      accountId: account,
       text: 'o',
     });
-    expect(await reply(newPhone(), 'info n', null)).toMatchObject({ account_id: account, text: 'n' });
+    expect(await reply(newPhone(), 'info n', null)).toMatchObject({ accountId: account, text: 'n' });
   });
 });
 
@@ -153,11 +153,11 @@ describe('by the last message', () => {
     const last = await wrote(one, phone, '2 days');
     await wrote(two, newPhone(), '1 day');
     expect(await reply(phone, 'Nie, dziękuję')).toMatchObject({
-      ...{ state: 'matched', account_id: one, text: 'Nie, dziękuję', matched_by: 'last_message' },
-      ...{ reply_to: last, opt_out: false },
+      ...{ state: 'matched', accountId: one, text: 'Nie, dziękuję', matchedBy: 'last_message' },
+      ...{ replyTo: last, optOut: false },
     });
     const later = await wrote(two, phone, '1 day');
-    expect(await reply(phone, 'A teraz?')).toMatchObject({ account_id: two, reply_to: later });
+    expect(await reply(phone, 'A teraz?')).toMatchObject({ accountId: two, replyTo: later });
   });
 
   test('the time of sending counts, not that of planning', async () => {
@@ -165,7 +165,7 @@ describe('by the last message', () => {
     const phone = newPhone();
     const planned = await wrote(one, phone, '60 days', { sendAt: '1 hour' });
     await wrote(two, phone, '1 day');
-    expect(await reply(phone, 'ok')).toMatchObject({ account_id: one, reply_to: planned });
+    expect(await reply(phone, 'ok')).toMatchObject({ accountId: one, replyTo: planned });
   });
 
   test.each(['queued', 'sent', 'delivered', 'undelivered', 'expired'])(
@@ -174,7 +174,7 @@ describe('by the last message', () => {
       const account = await receiving();
       const phone = newPhone();
       const message = await wrote(account, phone, '1 hour', { status });
-      expect(await reply(phone, 'ok')).toMatchObject({ account_id: account, reply_to: message });
+      expect(await reply(phone, 'ok')).toMatchObject({ accountId: account, replyTo: message });
     },
   );
 
@@ -194,7 +194,7 @@ describe('by the last message', () => {
     const account = await receiving();
     const message = await wrote(account, young, '29 days 23:59:00');
     await wrote(account, old, '30 days 00:00:01');
-    expect(await reply(young, 'ok')).toMatchObject({ reply_to: message });
+    expect(await reply(young, 'ok')).toMatchObject({ replyTo: message });
     expect(await reply(old, 'ok')).toMatchObject({ state: 'unmatched' });
     // Counted from when the reply came, not from when it is looked at.
     const id = newId('in');
@@ -203,7 +203,7 @@ describe('by the last message', () => {
       select ${id}, 'late', ${id}, ${old}, ${SHARED}, 'dawno', created_at + interval '30 days'
         from messages where recipient = ${old}`;
     await inboundActivities(pipeline.sql).settleReply(id);
-    expect(await settled(old, 'dawno')).toMatchObject({ state: 'matched', account_id: account });
+    expect(await settled(old, 'dawno')).toMatchObject({ state: 'matched', accountId: account });
   });
 
   test('only accounts that receive on the number it was sent to; all, where the provider does not tell', async () => {
@@ -211,11 +211,11 @@ describe('by the last message', () => {
     const phone = newPhone();
     const first = await wrote(own, phone, '2 days');
     const last = await wrote(shared, phone, '1 day');
-    expect(await reply(phone, 'a', '+48500600702')).toMatchObject({ account_id: own, reply_to: first });
-    expect(await reply(phone, 'b', '48500600702')).toMatchObject({ account_id: own });
-    expect(await reply(phone, 'c', '500600702')).toMatchObject({ account_id: own });
-    expect(await reply(phone, 'd')).toMatchObject({ account_id: shared });
-    expect(await reply(phone, 'e', null)).toMatchObject({ account_id: shared, reply_to: last });
+    expect(await reply(phone, 'a', '+48500600702')).toMatchObject({ accountId: own, replyTo: first });
+    expect(await reply(phone, 'b', '48500600702')).toMatchObject({ accountId: own });
+    expect(await reply(phone, 'c', '500600702')).toMatchObject({ accountId: own });
+    expect(await reply(phone, 'd')).toMatchObject({ accountId: shared });
+    expect(await reply(phone, 'e', null)).toMatchObject({ accountId: shared, replyTo: last });
     expect(await reply(phone, 'f', '+48500600799')).toMatchObject({ state: 'unmatched' });
   });
 
@@ -231,7 +231,7 @@ describe('by the last message', () => {
     const held = await receiving();
     await pipeline.sql`update accounts set status = 'suspended' where id = ${held}`;
     await wrote(held, phone, '20 days');
-    expect(await reply(phone, 'c')).toMatchObject({ account_id: held });
+    expect(await reply(phone, 'c')).toMatchObject({ accountId: held });
   });
 });
 
@@ -246,8 +246,8 @@ describe('opting out', () => {
       await pipeline.sql`
       insert into blacklist (account_id, msisdn, reason, expires_at)
       values (${account}, ${phone}, 'manual', now() + interval '1 hour')`;
-      expect(await reply(phone, text)).toMatchObject({ account_id: account, text, opt_out: true });
-      expect(await blacklist(phone)).toEqual([{ account_id: account, reason: 'opt_out', expires_at: null }]);
+      expect(await reply(phone, text)).toMatchObject({ accountId: account, text, optOut: true });
+      expect(await blacklist(phone)).toEqual([{ accountId: account, reason: 'opt_out', expiresAt: null }]);
     },
   );
 
@@ -256,12 +256,12 @@ describe('opting out', () => {
     const phone = newPhone();
     expect(await reply(phone, 'KINO stop')).toMatchObject({
       text: 'stop',
-      opt_out: true,
-      matched_by: 'prefix',
+      optOut: true,
+      matchedBy: 'prefix',
     });
-    expect(await blacklist(phone)).toMatchObject([{ account_id: account }]);
+    expect(await blacklist(phone)).toMatchObject([{ accountId: account }]);
     const asking = newPhone();
-    expect(await reply(asking, 'kino nie przyjdę')).toMatchObject({ account_id: account, opt_out: false });
+    expect(await reply(asking, 'kino nie przyjdę')).toMatchObject({ accountId: account, optOut: false });
     expect(await blacklist(asking)).toEqual([]);
   });
 
@@ -270,11 +270,11 @@ describe('opting out', () => {
     const phone = newPhone();
     await wrote(account, phone);
     for (const text of ['Nie, dziękuję', 'stop przy sklepie', 'niestety', 'STOPKA']) {
-      expect(await reply(phone, text)).toMatchObject({ account_id: account, opt_out: false });
+      expect(await reply(phone, text)).toMatchObject({ accountId: account, optOut: false });
     }
     expect(await blacklist(phone)).toEqual([]);
     const stranger = newPhone();
-    expect(await reply(stranger, 'STOP')).toMatchObject({ state: 'unmatched', opt_out: false });
+    expect(await reply(stranger, 'STOP')).toMatchObject({ state: 'unmatched', optOut: false });
     expect(await blacklist(stranger)).toEqual([]);
   });
 });
@@ -401,11 +401,11 @@ describe('nothing is lost or doubled', () => {
     const given = { providerReference: randomBytes(8).toString('hex'), from: phone, to: SHARED, text: 'raz' };
     await Promise.all(Array.from({ length: 10 }, () => replies().receive('smsc', [given])));
     await replies().receive('smsc', [given, { ...given, text: 'inny tekst' }]);
-    expect(await settled(phone, 'raz')).toMatchObject({ account_id: account });
+    expect(await settled(phone, 'raz')).toMatchObject({ accountId: account });
     expect(await pipeline.sql`select from inbound_messages where sender = ${phone}`).toHaveLength(1);
     // Another provider's reference is another reply.
     await replies().receive('other', [{ ...given, text: 'dwa' }]);
-    expect(await settled(phone, 'dwa')).toMatchObject({ account_id: account });
+    expect(await settled(phone, 'dwa')).toMatchObject({ accountId: account });
     expect(errors).toEqual([]);
   });
 
@@ -419,10 +419,10 @@ describe('nothing is lost or doubled', () => {
       { providerReference: 'z', from: phone, to: '', text: 'dziwne' },
     ]);
     expect(await settled(phone, 'dziwne \ufffda\ufffdb\ufffd 😀 \u202e')).toMatchObject({
-      ...{ account_id: account, text: '\ufffda\ufffdb\ufffd 😀 \u202e' },
+      ...{ accountId: account, text: '\ufffda\ufffdb\ufffd 😀 \u202e' },
     });
     expect(await settled('PLAY\ufffd', 'dziwne DOLADOWANIE')).toMatchObject({ state: 'unmatched' });
-    expect(await settled(phone, 'dziwne')).toMatchObject({ account_id: account, text: '' });
+    expect(await settled(phone, 'dziwne')).toMatchObject({ accountId: account, text: '' });
   });
 
   test('stored and never processed: the worker makes up for it, also after its workflow was terminated', async () => {
@@ -434,13 +434,13 @@ describe('nothing is lost or doubled', () => {
       values (${id}, 'simulator', ${id}, ${phone}, ${SHARED}, ${text}, now() - interval '30 seconds')`;
     const [forgotten, terminated] = [newId('in'), newId('in')];
     await stored(forgotten, 'zapomniana');
-    expect(await settled(phone, 'zapomniana')).toMatchObject({ id: forgotten, account_id: account });
+    expect(await settled(phone, 'zapomniana')).toMatchObject({ id: forgotten, accountId: account });
 
     // On a queue that nobody serves, so that it has certainly done nothing.
     await pipeline.client.workflow.start('inbound', { ...inboundStart(terminated), taskQueue: 'nobody' });
     await pipeline.client.workflow.getHandle(terminated).terminate();
     await stored(terminated, 'przerwana');
-    expect(await settled(phone, 'przerwana')).toMatchObject({ id: terminated, account_id: account });
+    expect(await settled(phone, 'przerwana')).toMatchObject({ id: terminated, accountId: account });
     expect(await closed(terminated)).toBe('COMPLETED');
     await replies().catchUp();
     expect(errors).toEqual([]);

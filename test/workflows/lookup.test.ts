@@ -18,7 +18,7 @@ interface StoredLookup {
   state: string;
   reason: string | null;
   status: string | null;
-  checked_at: Date | null;
+  checkedAt: Date | null;
 }
 
 async function stored(id: string): Promise<StoredLookup> {
@@ -83,7 +83,7 @@ test.each([
   const id = await writtenLookup(pipeline, account, ending);
   expect(await lookUp(pipeline, account, id)).toEqual(outcome);
   expect(await resultOf(id)).toEqual(outcome);
-  expect(await stored(id)).toMatchObject({ ...outcome, checked_at: null });
+  expect(await stored(id)).toMatchObject({ ...outcome, checkedAt: null });
   expect(await timesAsked(id)).toBe(1);
   expect(await pipeline.balance(account)).toBe(100);
 });

@@ -221,13 +221,13 @@ describe('the endings of the simulated route', () => {
     expect(await pipeline.balance(account)).toBe(left);
     expect(await pipeline.submits(message.id)).toBe(status === 'failed' ? 0 : 1);
     const moved = await row(message.id);
-    expect(moved.delivered_at === null).toBe(status !== 'delivered');
+    expect(moved.deliveredAt === null).toBe(status !== 'delivered');
   });
 
   test('902 keeps the reason', async () => {
     const { message } = await sent('902');
     await pipeline.untilStatus(message.id, 'failed');
-    expect((await row(message.id)).error_code).toBe('network_refused');
+    expect((await row(message.id)).errorCode).toBe('network_refused');
   });
 
   test('903 expires when its time is over, without a refund', async () => {
@@ -257,8 +257,8 @@ describe('the endings of the simulated route', () => {
     expect((await row(message.id)).status).toBe('queued');
     await pipeline.sleep(24 * HOUR);
     expect(await pipeline.submits(message.id)).toBe(1);
-    const [{ provider_message_id: late } = { provider_message_id: '' }] = await pipeline.sql<
-      { provider_message_id: string }[]
+    const [{ providerMessageId: late } = { providerMessageId: '' }] = await pipeline.sql<
+      { providerMessageId: string }[]
     >`
       select provider_message_id from simulator_submits where reference = ${message.id + '/1'}`;
     await storeReports(pipeline.sql, 'simulator', [
@@ -360,7 +360,7 @@ describe('reports at the wrong time', () => {
     const kept =
       await pipeline.sql`select applied_at from delivery_reports where provider_message_id = 'never-seen'`;
     expect(kept).toHaveLength(1);
-    expect(kept[0]!.applied_at).toBeNull();
+    expect(kept[0]!.appliedAt).toBeNull();
   });
 
   test('intermediate states do not end a message', async () => {
@@ -379,7 +379,7 @@ describe('reports at the wrong time', () => {
     await until('recorded', async () => {
       const [part] =
         await pipeline.sql`select report_state from message_parts where message_id = ${message.id}`;
-      return part!.report_state === 'unknown';
+      return part!.reportState === 'unknown';
     });
     expect((await row(message.id)).status).toBe('sent');
     await storeReports(pipeline.sql, 'simulator', [report('undelivered')]);
@@ -422,7 +422,7 @@ describe('the charge', () => {
     await cancel(message.id);
     const [after] =
       await pipeline.sql`select test_credits, balance_grosze from accounts where id = ${account}`;
-    expect(after).toMatchObject({ test_credits: 1, balance_grosze: 0 });
+    expect(after).toMatchObject({ testCredits: 1, balanceGrosze: 0 });
   });
 });
 

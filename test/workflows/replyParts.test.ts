@@ -125,7 +125,7 @@ describe('a reply in parts', () => {
     const from = newPhone();
     await receive(part(from, 1, 2, 'a', { to: null }), part(from, 2, 2, 'b', { to: null }));
     const [row] = await sql`select receiver, received_text from inbound_messages where sender = ${from}`;
-    expect(row).toEqual({ receiver: null, received_text: 'ab' });
+    expect(row).toEqual({ receiver: null, receivedText: 'ab' });
   });
 
   test('with addresses and texts that cannot be stored as they are', async () => {

@@ -17,7 +17,7 @@ interface MessageNow {
   status: string;
   submission: string;
   route: string;
-  error_code: string | null;
+  errorCode: string | null;
 }
 
 async function now(id: string): Promise<MessageNow> {
@@ -67,7 +67,7 @@ describe('an unanswered submit', () => {
     expect(await pipeline.balance(account)).toBe(985);
     await update(message.id, giveUpUpdate);
     await pipeline.untilStatus(message.id, 'failed');
-    expect((await now(message.id)).error_code).toBe('given_up');
+    expect((await now(message.id)).errorCode).toBe('given_up');
     expect(await pipeline.client.workflow.getHandle(message.id).result()).toEqual({ status: 'failed' });
     expect(await pipeline.balance(account)).toBe(1000);
     expect(await pipeline.submits(message.id)).toBe(2);

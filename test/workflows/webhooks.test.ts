@@ -97,7 +97,7 @@ interface LoggedEvent {
 async function logged(messageId: string): Promise<LoggedEvent[]> {
   return [
     ...(await pipeline.sql<LoggedEvent[]>`
-      select e.id, e.type, e.state, extract(epoch from e.created_at)::float8 * 1000 as "createdAt",
+      select e.id, e.type, e.state, extract(epoch from e.created_at)::float8 * 1000 as created_at,
              (select coalesce(jsonb_agg(jsonb_build_object(
                        'number', t.attempt, 'at', extract(epoch from t.at) * 1000, 'durationMs', t.duration_ms,
                        'statusCode', t.status_code, 'error', t.error, 'answer', t.answer) order by t.attempt), '[]')

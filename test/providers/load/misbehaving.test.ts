@@ -212,9 +212,9 @@ describe.concurrent('200 messages, and an SMSC that', { timeout: PATIENCE_MS }, 
     smsc.maxBinds = 1;
     for (const connection of smsc.connections()) connection.disconnect();
     await eventually(
-      () => product.sql<{ last_error: string | null }[]>`
+      () => product.sql<{ lastError: string | null }[]>`
         select last_error from route_workers where route = ${scene.name}`,
-      (states) => states.length === 2 && states.every(({ last_error }) => /RINVPASWD/.test(last_error ?? '')),
+      (states) => states.length === 2 && states.every(({ lastError }) => /RINVPASWD/.test(lastError ?? '')),
     );
     expect(smsc.bindAnswers.filter((status) => status === STATUS.badPassword).length).toBeGreaterThan(2);
     expect((await scene.now()).filter(({ status }) => status === 'failed')).toEqual([]);
