@@ -76,7 +76,7 @@ async function sent(input: Omit<SendInput, 'to'>): Promise<{ draft: Draft; parts
   await new MockActivityEnvironment().run(() => steps.submit(draft.id, { moves: 0 }));
   expect(parts).toHaveLength(draft.parts);
   expect(parts.map(({ text }) => text).join('')).toBe(draft.text);
-  expect(draft.cost_grosze).toBe(10 * draft.parts);
+  expect(draft.costGrosze).toBe(10 * draft.parts);
   return { draft, parts };
 }
 
