@@ -9,7 +9,7 @@ const EWA = '+48500100202';
 
 /** A book with Anna in it, room for two more contacts and one more group, which two names mean. */
 const BOOK: BookExcerpt = {
-  contacts: new Map([[ANNA, { id: 'ct_anna', content: { ...NAMELESS, first_name: 'Anna' } }]]),
+  contacts: new Map([[ANNA, { id: 'ct_anna', content: { ...NAMELESS, firstName: 'Anna' } }]]),
   groups: new Map([
     ['Klienci', { id: 'gr_old', isNew: false }],
     ['VIP', { id: 'gr_vip', isNew: true }],

@@ -24,7 +24,7 @@ export const ACCESS_CHANGES: readonly Change[] = [
   {
     name: 'a suspended account goes on',
     file: 'api/http/authentication.ts',
-    from: "if (row.account_status === 'suspended') throw new Refused({ reason: 'account_suspended' });",
+    from: "if (row.accountStatus === 'suspended') throw new Refused({ reason: 'account_suspended' });",
     to: '',
     tests: ['test/api/access.test.ts'],
     only: 'closed to suspended',
@@ -32,7 +32,7 @@ export const ACCESS_CHANGES: readonly Change[] = [
   {
     name: 'a test key changes a live account',
     file: 'api/http/authentication.ts',
-    from: "row.key_mode === 'test' && row.account_mode === 'live'",
+    from: "row.keyMode === 'test' && row.accountMode === 'live'",
     to: 'false',
     tests: ['test/api/testKeys.test.ts'],
   },

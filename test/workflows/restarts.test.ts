@@ -93,7 +93,7 @@ test('where all workflows are lost, a run starts no more than it may; none of th
   expect(await cappedFinding()).toMatchObject({
     state: 'open',
     subject: 'workflows',
-    account_id: null,
+    accountId: null,
     details: { restarted: CAP, open_messages: all.length },
   });
   // What is known is not reported again.

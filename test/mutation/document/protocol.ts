@@ -61,8 +61,8 @@ export const PROTOCOL_CHANGES: readonly Change[] = [
   {
     name: 'message.failed does not say why',
     file: 'pipeline/webhookEnvelope.ts',
-    from: 'error_code: snapshot.error_code,',
-    to: 'error_code: null,',
+    from: 'errorCode: snapshot.error_code,',
+    to: 'errorCode: null,',
     tests: ['test/api/specification.test.ts', 'test/workflows/webhooks.test.ts', 'test/api/account.test.ts'],
     only: 'tell of sent, undelivered and failed|are not taken anywhere else by a redirect|the receiver gets signed events|tell of the message as it was|come in order, once each, signed',
   },
@@ -109,7 +109,7 @@ export const PROTOCOL_CHANGES: readonly Change[] = [
   {
     name: 'Retry-After always says one second',
     file: 'api/http/authentication.ts',
-    from: "throw new Refused({ reason: 'rate_limited', seconds: row.resets_in });",
+    from: "throw new Refused({ reason: 'rate_limited', seconds: row.resetsIn });",
     to: "throw new Refused({ reason: 'rate_limited', seconds: 1 });",
     tests: ['test/api/access.test.ts'],
     only: 'rate limit',
@@ -323,7 +323,7 @@ export const PROTOCOL_CHANGES: readonly Change[] = [
   {
     name: 'a later attempt tells the updated_at of now',
     file: 'pipeline/webhookEnvelope.ts',
-    from: '    updated_at: new Date(snapshot.updated_at),\n',
+    from: '    updatedAt: new Date(snapshot.updated_at),\n',
     to: '',
     tests: ['test/workflows/webhooks.test.ts'],
     only: 'tell of the message as it was',
