@@ -24,20 +24,20 @@ export type OpenTools = Tools & { close(): Promise<void> };
 const CONNECT_TIMEOUT = '5s';
 const MAX_BYTES = 1_000_000;
 
-/** The tools of the service whose settings are in the environment. */
-export function serviceTools(): OpenTools {
+/** The tools of the service whose settings these are: of the environment, unless given. */
+export function serviceTools(env?: NodeJS.ProcessEnv): OpenTools {
   let client: Promise<Client> | undefined;
   return {
     async secretsKey() {
       const { readConfig } = await import('../config.ts');
       const { databaseUrlOf } = await import('../connections.ts');
       const { checkSecretsKey, loadSecretsKey } = await import('../secrets.ts');
-      const config = readConfig();
+      const config = readConfig(env);
       const key = await loadSecretsKey(config);
       await checkSecretsKey(databaseUrlOf(config, 'admin'), key);
       return key;
     },
-    temporal: () => (client ??= openClient()),
+    temporal: () => (client ??= openClient(env)),
     read: readSource,
     async close() {
       await client?.then(
@@ -48,11 +48,11 @@ export function serviceTools(): OpenTools {
   };
 }
 
-async function openClient(): Promise<Client> {
+async function openClient(env: NodeJS.ProcessEnv | undefined): Promise<Client> {
   const { readConfig } = await import('../config.ts');
   const { awaitTemporal, connectTo } = await import('../connections.ts');
   const { Client, Connection } = await import('@temporalio/client');
-  const { temporal } = connectTo(readConfig(), 'admin');
+  const { temporal } = connectTo(readConfig(env), 'admin');
   // Asked once, so that a server that is not there is told in the words of every other command.
   await awaitTemporal(temporal, 0);
   const { namespace, ...server } = temporal;

@@ -1,7 +1,8 @@
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { promisify } from 'node:util';
 import { expect } from 'vitest';
+import { operatingUser } from '../../bin/admin/execute.ts';
+import { runAdmin } from '../../bin/admin/program.ts';
+import { serviceTools } from '../../bin/admin/tools.ts';
 import { openDatabase, type Database } from '../../db/connection.ts';
 import { newApiKey } from '../../db/accounts/apiKeys.ts';
 import { encrypt } from '../../db/encryption.ts';
@@ -35,7 +36,7 @@ export interface Product {
   account(webhook?: { url: string; secret: string }): Promise<ProductAccount>;
   /** Adds an SMPP route for one account alone, and waits until a worker is bound. */
   route(name: string, smsc: Smsc, account: ProductAccount, options?: RouteWish): Promise<void>;
-  /** The operator's command line, as `npm run admin -- --json …`, in a process of its own. */
+  /** The command line of staff, as `npm run admin -- --json …`, in this process: one for each line costs more than what it does. */
   admin(words: string[], input?: string): Promise<Record<string, unknown>>;
   stop(): Promise<void>;
 }
@@ -105,7 +106,7 @@ export async function startProduct(workers = 2): Promise<Product> {
       });
       await untilBound(sql, name, wish.sessions ?? 1);
     },
-    admin: (words, input) => runAdmin(service, words, input),
+    admin: (words, input) => runLine(service, words, input),
     async stop() {
       await Promise.all(more.map((worker) => worker.stop()));
       await sql.end({ timeout: 5 });
@@ -203,17 +204,22 @@ async function newAccount(
   return { id, api: apiClient(apiUrl, key) };
 }
 
-async function runAdmin(
+/** `-` on the line reads `input`. */
+async function runLine(
   service: ServiceUnderTest,
   words: string[],
-  input?: string,
+  input = '',
 ): Promise<Record<string, unknown>> {
-  const running = promisify(execFile)(
-    process.execPath,
-    ['--import', 'tsx', 'bin/admin.ts', '--json', ...words],
-    { env: environmentOf(service) },
-  );
-  running.child.stdin?.end(input ?? '');
-  const { stdout } = await running;
-  return JSON.parse(stdout) as Record<string, unknown>;
+  const settings = environmentOf(service);
+  let out = '';
+  let err = '';
+  const code = await runAdmin(['--json', ...words], {
+    actor: operatingUser(),
+    openDatabase: () => Promise.resolve(openDatabase(service.databaseUrl, 1)),
+    openTools: () => ({ ...serviceTools(settings), read: () => Promise.resolve(input) }),
+    out: (text) => (out += text),
+    err: (text) => (err += text),
+  });
+  if (code !== 0) throw new Error(`admin ${words.join(' ')}: ${err}`);
+  return JSON.parse(out) as Record<string, unknown>;
 }
