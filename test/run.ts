@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { findTemporal } from '../bin/embedded/temporal.ts';
 import { buildBundle, isBuilt } from '../worker/bundle.ts';
 import { BESIDE_VARIABLE } from './runner/beside.ts';
+import { memoryFolder } from './runner/memoryFolder.ts';
 import { runTests } from './runner/runTests.ts';
 import { prepareJsmpp } from './smsc/jsmpp.ts';
 import { makeTemplate, TEMPLATE_VARIABLE } from './support/databaseTemplate.ts';
@@ -25,15 +26,16 @@ async function prepareOnce(template: string): Promise<void> {
 
 /** All tests, with what they share. Those that are asked for by name run as they do with vitest alone. */
 async function runAll(): Promise<number> {
-  const template = await mkdtemp(join(tmpdir(), 'goniec-template-'));
+  const folder = memoryFolder() ?? (await mkdtemp(join(tmpdir(), 'goniec-tests-')));
   try {
     // PostgreSQL runs as another user when we are root, and has to get in.
-    await chmod(template, 0o711);
-    await prepareOnce(template);
+    await chmod(folder, 0o711);
+    process.env.TMPDIR = folder;
+    await prepareOnce(join(folder, 'template'));
     process.env[BESIDE_VARIABLE] = 'true';
     return await runTests([]);
   } finally {
-    await rm(template, { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true });
   }
 }
 
