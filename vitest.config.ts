@@ -1,16 +1,33 @@
-import { defineConfig } from 'vitest/config';
-import { BESIDE_VARIABLE, MOSTLY_WAITING } from './test/runner/beside.ts';
+import { defineConfig, type TestProjectConfiguration } from 'vitest/config';
+import { ALONE, BESIDE_VARIABLE, MOSTLY_WAITING } from './test/runner/beside.ts';
 import LongestFirst from './test/runner/longestFirst.ts';
 
 const SERVICE_TESTS = ['test/api/**/*.test.ts'];
 // No server and no client of one: what these import is loaded once for each worker, and nothing of one file goes on in the next.
 const PURE = ['domain', 'docs', 'http', 'mutation'].map((folder) => `test/${folder}/**/*.test.ts`);
-const beside = process.env[BESIDE_VARIABLE] === undefined ? [] : MOSTLY_WAITING;
+// A whole run: its tests of the API are spread over three projects, which share a service.
+const isWhole = process.env[BESIDE_VARIABLE] !== undefined;
+const SERVICE = { globalSetup: ['test/support/globalSetup.ts'] };
+const spread: TestProjectConfiguration[] = [
+  { extends: true, test: { ...SERVICE, name: 'waiting', include: MOSTLY_WAITING } },
+  {
+    extends: true,
+    test: {
+      ...SERVICE,
+      name: 'answers',
+      include: SERVICE_TESTS,
+      exclude: [...MOSTLY_WAITING, ...ALONE],
+      isolate: false,
+      maxWorkers: 3,
+      sequence: { groupOrder: 1 },
+    },
+  },
+];
 
 export default defineConfig({
   test: {
     // Two cores' worth: tests wait half of their time, and more of it in a whole run; more at once only make their servers late.
-    maxWorkers: beside.length === 0 ? 3 : 4,
+    maxWorkers: isWhole ? 4 : 3,
     sequence: { sequencer: LongestFirst },
     // Against what hangs, no measure of speed: a machine half as fast has to pass too.
     testTimeout: 120_000,
@@ -35,29 +52,16 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: 'pure', include: PURE, isolate: false } },
-      ...(beside.length === 0
-        ? []
-        : [
-            {
-              extends: true as const,
-              test: {
-                name: 'waiting',
-                include: beside,
-                // A service of its own, since it runs beside the parts.
-                globalSetup: ['test/support/globalSetup.ts'],
-              },
-            },
-          ]),
+      ...(isWhole ? spread : []),
       {
         extends: true,
         test: {
           name: 'service',
-          include: SERVICE_TESTS,
-          exclude: beside,
-          globalSetup: ['test/support/globalSetup.ts'],
+          ...SERVICE,
+          include: isWhole ? ALONE : SERVICE_TESTS,
           // One after the other, and after the rest: the service under test needs the machine itself.
           fileParallelism: false,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
         },
       },
     ],

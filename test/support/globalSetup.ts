@@ -1,6 +1,6 @@
 import type { TestProject } from 'vitest/node';
 import { UNLISTED } from '../../api/http/listedRefusals.ts';
-import { type ServiceUnderTest, startService } from './service.ts';
+import { type ServiceUnderTest, type StartedService, startService } from './service.ts';
 
 const ERROR_LEVEL = 50;
 
@@ -10,11 +10,21 @@ declare module 'vitest' {
   }
 }
 
-/** One service for all tests that ask for it; gone without a trace afterwards. */
+declare global {
+  // Each project of a run loads this file anew; what they share is the process's.
+  var sharedService: { starting: Promise<StartedService>; users: number } | undefined;
+}
+
+/** One service for all tests of a run that ask for it; gone without a trace when the last project has ended. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const { service, api, stop } = await startService();
+  const shared = (globalThis.sharedService ??= { starting: startService(), users: 0 });
+  shared.users += 1;
+  const { service, api, stop } = await shared.starting;
   project.provide('service', service);
   return async () => {
+    shared.users -= 1;
+    if (shared.users > 0) return;
+    globalThis.sharedService = undefined;
     await stop();
     printErrors(api.lines);
     failOnUnlisted(api.lines);
