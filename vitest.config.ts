@@ -26,8 +26,8 @@ const spread: TestProjectConfiguration[] = [
 
 export default defineConfig({
   test: {
-    // Two cores' worth: tests wait half of their time, and more of it in a whole run; more at once only make their servers late.
-    maxWorkers: isWhole ? 4 : 3,
+    // For two cores: the long files wait half to two thirds of their time, and a whole run has more of them at a time.
+    maxWorkers: isWhole ? 6 : 3,
     sequence: { sequencer: LongestFirst },
     // Against what hangs, no measure of speed: a machine half as fast has to pass too.
     testTimeout: 120_000,
