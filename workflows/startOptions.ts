@@ -69,7 +69,7 @@ export function messageRestart(message: StartableMessage) {
  * How the workflow of something that is over is run once more, to deliver the webhook events that are pending: also where
  * it completed, in the eyes of a Temporal or a database that was restored.
  */
-export const TO_TELL = { workflowIdReusePolicy: 'ALLOW_DUPLICATE' } as const;
+export const TO_NOTIFY = { workflowIdReusePolicy: 'ALLOW_DUPLICATE' } as const;
 
 /** How the `batch` workflow of a request with several recipients is started; its id is the request's. */
 export function batchStart(batch: BatchInput & { priority: boolean }) {

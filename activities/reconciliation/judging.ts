@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import type { Tally } from '../../workflows/contracts.ts';
-import type { Verdict } from './lostWorkflows.ts';
+import type { Verdict } from './repairs.ts';
 
 const IN_PARALLEL = 10;
 

@@ -14,6 +14,7 @@ import { beat, currentRun, judgeAll } from './judging.ts';
 import { noTally, sumOf } from './tally.ts';
 import { reconcileDrafts, reconcileLookups, reconcileWaiting } from './leftovers.ts';
 import { ABOUT_BATCHES, ABOUT_WORKFLOWS, lostWorkflows } from './lostWorkflows.ts';
+import { suspectsAmong } from './workflowState.ts';
 import { reconcileLedgers, reconcileRefunds } from './money.ts';
 import { reconcileEvents } from './unnotifiedEvents.ts';
 
@@ -74,7 +75,7 @@ export function reconciliationActivities(sql: Database, client: Client, restarts
       for (let looked = 0; looked < MESSAGES_PER_RUN; looked += PAGE) {
         const page = await openMessagesAfter(sql, after, PAGE);
         tally.looked += page.length;
-        const came = await judgeAll(await lost.suspects(page), lost.judge, tally);
+        const came = await judgeAll(await suspectsAmong(client, page), lost.judge, tally);
         // The next run looks at this page again.
         if (came.has('capped')) break;
         const last = page.at(-1);

@@ -4,7 +4,7 @@ import { databaseNow, readPosition, savePosition } from '../../db/maintenance/po
 import { lateBefore, unnotifiedBetween } from '../../db/webhooks/unnotified.ts';
 import type { Tally } from '../../workflows/contracts.ts';
 import { beat, judgeAll } from './judging.ts';
-import type { Verdict } from './lostWorkflows.ts';
+import type { Verdict } from './repairs.ts';
 
 // All before it are delivered, or a finding names them.
 const SETTLED = 'webhook events';

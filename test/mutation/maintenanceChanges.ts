@@ -87,7 +87,7 @@ export const MAINTENANCE_CHANGES: readonly Change[] = [
   },
   {
     name: 'a workflow that is lost is started again four times',
-    file: 'activities/reconciliation/lostWorkflows.ts',
+    file: 'activities/reconciliation/repairs.ts',
     from: 'const REPAIRS_MAX = 3;',
     to: 'const REPAIRS_MAX = 4;',
     tests: ['test/workflows/reconciliation.test.ts'],
