@@ -56,7 +56,7 @@ const addition = z
     ),
     reason: documented(
       omissibleWithDefault(plainText.min(1).max(BLACKLIST_REASON_MAX), BLACKLIST_REASON_STANDARD),
-      'Why; `manual` unless told.',
+      'Why; `manual` by default.',
       'reklamacja',
     ),
     expires_at: documented(

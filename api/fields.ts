@@ -14,7 +14,7 @@ const SENDER_MAX = 15;
 const DIGITS = /^[0-9]{1,9}$/;
 const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 
-/** How a phone number may be written, for descriptions of the interface; which ones exist no pattern can tell. */
+/** How a phone number may be written, for descriptions of the interface; which ones exist no pattern can say. */
 export const PHONE_NUMBER = {
   format: 'phone-number',
   pattern: '^(?:\\+[0-9]{8,15}|[0-9]{9,15})$',
@@ -55,7 +55,7 @@ export function given(field: string, type: 'string' | 'array'): object {
 
 /**
  * For `refine`, before a text is composed: refuses what is longer than `max` however it is composed, so that nobody has megabytes
- * composed to be told that.
+ * composed to learn that.
  */
 export function notFarBeyond(max: number): [(value: string) => boolean, { params: { refusal: object } }] {
   const refusal = { reason: 'field_too_long', limit: max, unit: 'characters' } as const;

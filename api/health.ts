@@ -30,7 +30,7 @@ export const getHealth = endpoint({
   path: '/v1/health',
   scope: null,
   id: 'getHealth',
-  summary: 'Tells whether the service works.',
+  summary: 'Says whether the service works.',
   description: 'For load balancers. Needs no key and is not counted.',
   statusTexts: { 503: 'Something that the service needs does not answer.' },
   responses: {

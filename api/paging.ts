@@ -47,7 +47,7 @@ export function cursorAfter(id: string): string {
 }
 
 /**
- * A page of what was found, where one more than its size was asked for: that one tells whether another page follows.
+ * A page of what was found, where one more than its size was asked for: that one shows whether another page follows.
  * @returns `last`: the row behind which the next page begins; undefined when there is none
  */
 export function pageOf<Row>(found: readonly Row[], size: number): { page: Row[]; last: Row | undefined } {

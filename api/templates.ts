@@ -81,7 +81,7 @@ export const createTemplate = endpoint({
   body: z.strictObject({
     name: documented(name, ...NAME),
     body: documented(body, ...BODY),
-    type: documented(omissibleWithDefault(type, 'sms'), 'What it is for; `sms` unless told.', 'sms'),
+    type: documented(omissibleWithDefault(type, 'sms'), 'What it is for; `sms` by default.', 'sms'),
     subject: documented(subject.default(null), ...SUBJECT),
   }),
   example: { name: 'Przypomnienie', body: 'Dzień dobry {{imie}}, termin: {{termin}}.' },

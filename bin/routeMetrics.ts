@@ -95,7 +95,7 @@ export function routeMetrics(routes: RouteOverview[], registry: Registry, now = 
   workerCounter('refused_parts', 'Submits refused for good.', ({ refused }) => refused);
   workerCounter(
     'unanswered_parts',
-    'Submits without an answer, or with one that does not tell.',
+    'Submits without an answer, or with an unclear one.',
     ({ unanswered }) => unanswered,
   );
   workerCounter(

@@ -233,8 +233,8 @@ function firstStart(apiKey: string, { DATA_DIR: dataDir }: Config, apiUrl: strin
 function laterStart(demo: DemoAccount, { DATA_DIR: dataDir }: Config): string {
   const where = dataDir === readConfig({}).DATA_DIR ? '' : `DATA_DIR=${shellWord(dataDir)} `;
   const kept = keptKey(dataDir);
-  const told = kept === null ? 'was handed over at the first start' : `is still in ${kept}`;
-  return `  The demo account's API key ${told}; make another one with
+  const place = kept === null ? 'was handed over at the first start' : `is still in ${kept}`;
+  return `  The demo account's API key ${place}; make another one with
 
     ${where}npm run --silent admin -- keys create --account ${demo.accountId}
 `;

@@ -11,7 +11,7 @@ const SAMPLERS = /^(parentbased_)?(always_on|always_off|traceidratio)$/;
 /**
  * Switches traces on where OpenTelemetry's standard environment variables name a collector; otherwise nothing is loaded.
  * To be called before API and worker are started.
- * @param service the service's name unless OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES tell one
+ * @param service the service's name unless OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES name one
  * @returns null when they are off
  * @throws ConfigError naming a variable that cannot be followed
  */

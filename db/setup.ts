@@ -8,7 +8,7 @@ export async function ping(sql: Database): Promise<void> {
 
 /**
  * Creates a database unless the server has it.
- * @param owner a role that it belongs to, from now on also where it is there already; the one that creates it unless told
+ * @param owner a role that it belongs to, from now on also where it is there already; the one that creates it by default
  */
 export async function createDatabase(sql: Database, name: string, owner?: string): Promise<void> {
   const found = await sql`select 1 from pg_database where datname = ${name}`;

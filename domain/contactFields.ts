@@ -67,7 +67,7 @@ function readValue(content: unknown): string | null | undefined {
   if (content === null) return null;
   if (typeof content === 'number') return Math.abs(content) <= EXACT_MAX ? String(content) : undefined;
   if (typeof content !== 'string' || !isStorable(content)) return undefined;
-  // Nobody has megabytes composed to be told that they are too long.
+  // Nobody has megabytes composed to learn that they are too long.
   if (content.length > COMPOSED_OF * CUSTOM_VALUE_MAX) return undefined;
   const value = composed(content);
   return value.length <= CUSTOM_VALUE_MAX ? value : undefined;

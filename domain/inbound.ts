@@ -4,7 +4,7 @@ export interface NetworkReply {
   providerReference: string;
   /** The phone that sent it, as the provider writes numbers. */
   from: string;
-  /** The number it was sent to; null when the provider does not tell. */
+  /** The number it was sent to; null when the provider does not say. */
   to: string | null;
   text: string;
 }

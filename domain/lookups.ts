@@ -21,7 +21,7 @@ export type LookupFailure = 'failed' | 'timed_out';
 
 /**
  * Why a look-up was never charged: too little balance; another one found the number just before (`known`); its caller
- * was told of a failure first (`abandoned`); nobody waits for this answer any more (`too_late`).
+ * was answered with a failure first (`abandoned`); nobody waits for this answer any more (`too_late`).
  */
 export type LookupRefusal = 'insufficient_funds' | 'known' | 'abandoned' | 'too_late';
 

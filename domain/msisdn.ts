@@ -67,7 +67,7 @@ export function isPolish(msisdn: string): boolean {
 
 /**
  * The country of an MSISDN (E.164 with plus) as ISO 3166-1 alpha-2, or null where the number belongs to
- * none (satellite, freephone 800) or a shared calling code (1, 7, 44 ...) does not tell.
+ * none (satellite, freephone 800) or a shared calling code (1, 7, 44 ...) does not say.
  */
 export function countryOf(msisdn: string): string | null {
   return parsePhoneNumberFromString(msisdn)?.country ?? null;

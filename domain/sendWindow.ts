@@ -18,7 +18,7 @@ export interface SendWindow {
 
 /**
  * Reads `HH:MM-HH:MM`, at least 15 minutes wide counted over midnight if need be (v2.3.0, Limits). As the end is
- * exclusive, it may be 24:00: `20:00-24:00` is `20:00-00:00`, and `00:00-24:00` any time. Equal ends are refused: nobody can tell whether they mean all day or never.
+ * exclusive, it may be 24:00: `20:00-24:00` is `20:00-00:00`, and `00:00-24:00` any time. Equal ends are refused: nobody can know whether they mean all day or never.
  *
  * @returns null when the input is not such a window
  */

@@ -224,7 +224,7 @@ function submitEntries(part: PartFacts): TimelineEntry[] {
   ];
 }
 
-/** When a message came to the statuses behind its first one, as far as that can be told. */
+/** When a message came to the statuses behind its first one, as far as that is known. */
 function statusMoments({ message, parts }: MessageFacts): { at: Date; status: MessageStatus }[] {
   const { status, acceptedAs, updatedAt } = message;
   const taken = parts.filter((part) => part.state === 'accepted');

@@ -33,7 +33,7 @@ export class DeadlineError extends Error {
 }
 
 /**
- * Tells a failure of the database or of Temporal from a fault of ours.
+ * Distinguishes a failure of the database or of Temporal from a fault of ours.
  * @returns null when the error is something else
  */
 export function outageOf(error: unknown): Outage | null {

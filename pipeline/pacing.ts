@@ -91,7 +91,7 @@ function places(sql: Database, route: string, spacingMs: number): (parts: number
 const CLOCK_TRUSTED_MS = 60_000;
 
 /**
- * Reads the database's clock off its answers: the quickest one of the last minute tells best how far it is from ours. By
+ * Reads the database's clock off its answers: the quickest one of the last minute shows best how far it is from ours. By
  * each single answer, places would move with every delay on the way.
  */
 function clockOf(): (theirNow: number, asked: number) => (theirs: number) => number {

@@ -1,7 +1,7 @@
 import type { Provider } from './provider.ts';
 
 /**
- * Stands for a route that sends nothing: it is disabled, or cannot be opened. Whatever is still queued on it is told so,
+ * Stands for a route that sends nothing: it is disabled, or cannot be opened. Whatever is still queued on it is answered so,
  * and moves on or waits.
  * @param problem why it cannot be opened; null: staff closed it
  */

@@ -6,7 +6,7 @@ import type { DeliveryReport, LateAnswer, SubmitAnswer, SubmitPart } from '../do
 export const LOOKUP_TIMEOUT_MS = 3_000;
 
 /**
- * What a provider hands over. Each promise resolves once it is stored; only then the SMSC is told that we have it. It
+ * What a provider hands over. Each promise resolves once it is stored; only then the SMSC gets the answer that we have it. It
  * rejects when it could not be stored: the SMSC is to hand it over again.
  */
 export interface ProviderHandlers {

@@ -6,7 +6,7 @@ const waiting = new WeakMap<Socket, Set<() => void>>();
 
 /**
  * Does something once when an answer is written, or its caller has gone. A response that stands behind another one on its connection
- * (pipelining) is not told when that closes, so the connection is asked too.
+ * (pipelining) is not notified when that closes, so the connection is asked too.
  */
 export function afterAnswer(response: ServerResponse, work: () => void): void {
   const { socket } = response.req;

@@ -39,7 +39,7 @@ const submits = new Histogram({
 });
 const reports = new Counter({
   name: 'goniec_delivery_reports_total',
-  help: 'Delivery reports that came, by the state they tell.',
+  help: 'Delivery reports that came, by their state.',
   labelNames: ['route', 'state'],
   registers: [registry],
 });

@@ -45,8 +45,8 @@ const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-
 /**
  * Traces by OpenTelemetry, sent by OTLP over HTTP. Address, headers, sampling, limits and queue are those of its standard
  * environment variables, which its SDK reads by itself.
- * @param service the service's name unless the environment tells one
- * @param onProblem told what the SDK complains of, such as a collector that does not answer
+ * @param service the service's name unless the environment names one
+ * @param onProblem gets what the SDK complains of, such as a collector that does not answer
  */
 export function openTelemetry(
   service: string,
@@ -61,7 +61,7 @@ export function openTelemetry(
   const processor = new BatchSpanProcessor(new OTLPTraceExporter());
   const ids = placedIds();
   const tracer = new BasicTracerProvider({ resource, spanProcessors: [processor] }).getTracer('goniec');
-  // A workflow has told its activities already whether its trace is sampled: here nothing is decided again.
+  // A workflow has already passed on to its activities whether its trace is sampled: here nothing is decided again.
   const placing = new BasicTracerProvider({
     resource,
     spanProcessors: [processor],
@@ -168,6 +168,12 @@ function kindOfError(error: unknown): string {
 
 function complaints(onProblem: (message: string) => void): DiagLogger {
   // What comes beside the message may be a whole answer of the collector's.
-  const tell = (message: string): void => onProblem(message);
-  return { error: tell, warn: tell, info: () => undefined, debug: () => undefined, verbose: () => undefined };
+  const report = (message: string): void => onProblem(message);
+  return {
+    error: report,
+    warn: report,
+    info: () => undefined,
+    debug: () => undefined,
+    verbose: () => undefined,
+  };
 }

@@ -1,6 +1,6 @@
 import { stdSerializers } from 'pino';
 
-// What tells of the fault and not of the data. PostgreSQL's errors also carry the row, the statement and its parameters.
+// What describes the fault and not the data. PostgreSQL's errors also carry the row, the statement and its parameters.
 const KEPT = ['code', 'severity', 'constraint_name', 'table_name', 'column_name', 'nonRetryable'] as const;
 // Data exceptions (class 22) quote the value that they could not read.
 const QUOTING = /^22/;

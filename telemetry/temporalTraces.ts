@@ -72,7 +72,7 @@ export function activityTraces(): ActivityInterceptorsFactory[] {
   ];
 }
 
-/** Where the workflows of a worker tell of their steps; nowhere while traces are off. */
+/** Where the workflows of a worker report their steps; nowhere while traces are off. */
 export function workflowTraces(): { sinks?: InjectedSinks<TraceSinks> } {
   const traces = tracing();
   if (traces === null) return {};

@@ -8,7 +8,7 @@ export interface SpanStart {
   name: string;
   kind: 'server' | 'client' | 'consumer' | 'internal';
   attributes?: Attributes;
-  /** The `traceparent` of the span that caused it; the one under way unless told, null for none. */
+  /** The `traceparent` of the span that caused it; the current one by default, null for none. */
   parent?: string | null;
   /** The `traceparent` of a span that it has to do with and does not belong to. */
   link?: string | undefined;
@@ -23,7 +23,7 @@ export interface OpenSpan {
   fail(kind: string): void;
 }
 
-/** A span whose place in its trace was chosen by whoever tells of it. */
+/** A span whose place in its trace is chosen by whoever reports it. */
 export interface PlacedSpan {
   name: string;
   /** Its own `traceparent`, of a sampled trace; null: any of its parent's trace. */
@@ -35,13 +35,13 @@ export interface PlacedSpan {
   attributes: Attributes;
 }
 
-/** Telling a collector what happened. */
+/** Reporting to a collector what happened. */
 export interface Tracing {
   /** Does some work in a span of its own. */
   within<T>(start: SpanStart, work: (span: OpenSpan) => Promise<T>): Promise<T>;
-  /** Tells of something that has just ended, as part of the span under way; without one of nothing. */
+  /** Reports something that has just ended, as part of the current span; nothing without one. */
   ended(name: string, seconds: number, attributes: Attributes, failure?: string): void;
-  /** Tells of a step of a workflow. */
+  /** Reports a step of a workflow. */
   placed(span: PlacedSpan): void;
   /** The `traceparent` of the span under way. */
   current(): string | null;

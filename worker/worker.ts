@@ -66,7 +66,7 @@ export interface RunningWorker {
 
 // Work under way gets this long to end; a longer activity is repeated elsewhere by its own rules.
 const SHUTDOWN_GRACE = '15s';
-// What does not end even when it is told to is left to its time-out: a statement to a database that hangs, say.
+// What does not end even when asked to is left to its time-out: a statement to a database that hangs, say.
 const SHUTDOWN_FORCE = '20s';
 // As long as a transaction may take; the regular work's statements are shorter.
 const DATABASE_SILENCE_MS = 60_000;

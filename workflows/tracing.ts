@@ -2,7 +2,7 @@ import type { Headers } from '@temporalio/common';
 import { proxySinks, type Sinks, workflowInfo, type WorkflowInterceptorsFactory } from '@temporalio/workflow';
 import { carriedTrace, traceHeader } from './traceHeader.ts';
 
-/** A step of a workflow, told to the worker, which makes a span without a duration of it. */
+/** A step of a workflow, reported to the worker, which makes a span without a duration of it. */
 export interface WorkflowStep {
   name: string;
   /** Its `traceparent`; null leaves the choice of the span's own id to the worker. */
@@ -15,7 +15,7 @@ export interface WorkflowStep {
   outcome?: string;
 }
 
-/** What the worker listens to. Replays tell nothing. */
+/** What the worker listens to. Replays report nothing. */
 export interface TraceSinks extends Sinks {
   trace: { step(step: WorkflowStep): void };
 }
@@ -44,7 +44,7 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
     lastAt = Date.now();
     const [, traceId, , flags] = (parent ?? link)!.split('-');
     segment = `00-${parent === null ? newTraceId(runId, lastAt) : traceId}-${digits(runId).slice(-16)}-${flags}`;
-    tell({ name: `workflow ${workflowType}`, self: segment, parent, link, at: lastAt });
+    report({ name: `workflow ${workflowType}`, self: segment, parent, link, at: lastAt });
   }
 
   /** Called wherever the workflow does something. */
@@ -57,7 +57,14 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
   function note(name: string, outcome?: string): void {
     const parent = step();
     if (parent === null) return;
-    tell({ name, self: null, parent, link: null, at: lastAt, ...(outcome === undefined ? {} : { outcome }) });
+    report({
+      name,
+      self: null,
+      parent,
+      link: null,
+      at: lastAt,
+      ...(outcome === undefined ? {} : { outcome }),
+    });
   }
 
   function withTrace<T extends { readonly headers: Headers }>(input: T): T {
@@ -98,7 +105,7 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
   };
 };
 
-function tell(step: WorkflowStep): void {
+function report(step: WorkflowStep): void {
   // Not sampled: nobody is to hear of it.
   if ((step.self ?? step.parent)!.endsWith('-00')) return;
   trace.step(step);

@@ -93,7 +93,7 @@ export const resendDelivery = endpoint({
     'Delivers an event again: the same id and body, a fresh `t` and signature, three attempts more at the present address. An event can be delivered again ten times; twenty events of an account at the same time.',
   statusTexts: {
     409: 'The event is being delivered, was delivered again ten times already, or the account has no webhook.',
-    429: 'Too many requests, or twenty events are being delivered again. `Retry-After` tells when to come back.',
+    429: 'Too many requests, or twenty events are being delivered again. `Retry-After` says when to come back.',
   },
   refusals: ['event_unknown', 'webhook_missing', 'event_pending', 'resends_used_up', 'resends_at_once'],
   params: z.strictObject({ id: lenientPathId('evt') }),

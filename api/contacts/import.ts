@@ -11,7 +11,7 @@ import { CUSTOM_COLUMNS_MAX } from './export.ts';
 import { Refused } from '../../domain/refusals.ts';
 import { HttpRefused } from '../http/refusals.ts';
 
-// The header, the most that one request may hold, and one more to tell that it holds too many: what comes behind is not
+// The header, the most that one request may hold, and one more to see that it holds too many: what comes behind is not
 // worth the time of reading it.
 const ROWS_READ = 1 + IMPORT_MAX + 1;
 // As many columns as an export writes.

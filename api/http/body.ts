@@ -15,11 +15,11 @@ const PIECE_BYTES = 1024 * 1024;
 /** What is known of the size of a body before there is all of it. */
 export interface SizeWatch {
   /**
-   * Told of a body of more than `bytes` before it is read, if its `Content-Length` says so, and when as much of it has come. What
+   * Called for a body of more than `bytes` before it is read, if its `Content-Length` says so, and when as much of it has come. What
    * it throws ends the reading.
    */
-  largerThan: { bytes: number; tell: () => void };
-  /** Told the size before anything is made of the body: as announced, before it is read, or once it is there. */
+  largerThan: { bytes: number; exceeded: () => void };
+  /** Gets the size before anything is made of the body: as announced, before it is read, or once it is there. */
   size: (bytes: number) => Promise<void>;
 }
 
@@ -46,7 +46,7 @@ export async function readBody(request: IncomingMessage, reading: BodyReading): 
   const announced = announcedBytes(request);
   if (announced !== null) {
     if (announced > limitBytes) throw tooLarge(limitBytes);
-    if (announced > watch.largerThan.bytes) watch.largerThan.tell();
+    if (announced > watch.largerThan.bytes) watch.largerThan.exceeded();
     await watch.size(announced);
   }
   const bytes = await readBytes(request, limitBytes, watch.largerThan);
@@ -127,7 +127,7 @@ export function readBytes(
       size += chunk.length;
       try {
         if (size > limitBytes) throw tooLarge(limitBytes);
-        if (largerThan !== undefined && size > largerThan.bytes) largerThan.tell();
+        if (largerThan !== undefined && size > largerThan.bytes) largerThan.exceeded();
         chunks.push(chunk);
       } catch (error) {
         settle(() => reject(error instanceof Error ? error : new Error(String(error))));

@@ -69,7 +69,7 @@ interface Traits {
    * schemas …) is not repeated: see `refusalsOf`.
    */
   refusals?: readonly Reason[];
-  /** Greatest size of the body in bytes; 64 kB unless told. */
+  /** Greatest size of the body in bytes; 64 kB by default. */
   bodyLimit?: number;
   /** Offers its 200 as `text/csv` too (`Accept`). */
   csv?: boolean;

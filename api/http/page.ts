@@ -28,7 +28,7 @@ export interface PageAnswer {
 
 /** A public address that people open, or a provider calls: no key, no JSON, no limit on requests. */
 export interface Page {
-  /** GET stands for HEAD as well; the visit tells which it was. */
+  /** GET stands for HEAD as well; the visit says which it was. */
   methods: readonly ('GET' | 'POST')[];
   /** Pattern with `:name` parameters. */
   path: string;

@@ -11,7 +11,7 @@ export interface Route {
 
 /**
  * The endpoints by interface, method and path.
- * @throws Error where two of one interface have the same, or where a public one shares its own: without a key nobody can tell
+ * @throws Error where two of one interface have the same, or where a public one shares its own: without a key nobody can know
  *   which one is meant
  */
 export function routesOf(endpoints: readonly Endpoint[]): Route[] {

@@ -86,7 +86,7 @@ function watchSize(
   admitted: Admitted | null,
 ): SizeWatch {
   return {
-    largerThan: { bytes: BYTES_OF_A_REQUEST, tell: () => admitted?.becomesHeavy() },
+    largerThan: { bytes: BYTES_OF_A_REQUEST, exceeded: () => admitted?.becomesHeavy() },
     async size(bytes) {
       if (caller === null) return;
       await countBody(front, caller.accountId, bytes, (name, value) => context.set(name, value));

@@ -19,7 +19,7 @@ export function validate<Schema extends z.ZodType>(
 
 /**
  * The query string as a plain record.
- * @throws HttpRefused when a parameter is given twice: nobody can tell which one was meant
+ * @throws HttpRefused when a parameter is given twice: nobody can know which one was meant
  */
 export function readQuery(querystring: string): Record<string, string> {
   const entries = [...new URLSearchParams(querystring)];

@@ -73,7 +73,7 @@ export const estimateMessages = endpoint({
   scope: 'send',
   readOnly: true,
   id: 'estimateMessages',
-  summary: 'Tells what a send would cost: for each recipient the final text, its parts, cost and send time.',
+  summary: 'Shows what a send would cost: for each recipient the final text, its parts, cost and send time.',
   description:
     'Takes what `POST /v1/messages` takes and answers what it would do: for each recipient the final text, encoding, parts, cost and send time. Nothing is sent, charged or kept.',
   statusTexts: PLAN_STATUS_TEXTS,

@@ -7,7 +7,7 @@ export const TRIED_AGAIN = `${ATTEMPTS_AT_MS.slice(1)
 
 /** What stands at the head of the interface's description. */
 export const ABOUT = {
-  summary: 'Sends SMS in Poland and abroad, and tells what became of them.',
+  summary: 'Sends SMS in Poland and abroad, and reports what became of them.',
   license: { name: 'All rights reserved', identifier: 'LicenseRef-UNLICENSED' },
   description: `A REST interface in JSON.
 
@@ -17,7 +17,7 @@ export const ABOUT = {
 
 **Errors.** Every error has the envelope \`{"error": {"code", "message", "param"}, "request_id"}\`: \`code\` is for programs, \`message\` a Polish sentence for people, \`param\` names the field to blame. Every answer carries \`X-Request-Id\`. 405 answers a method that the path does not have, 408, 417 and 431 a request that breaks the rules of HTTP.
 
-**Limits.** Requests are counted per account and minute (120 unless agreed otherwise); the headers \`RateLimit\` and \`RateLimit-Policy\` tell where you stand, and 429 carries \`Retry-After\`.
+**Limits.** Requests are counted per account and minute (120 unless agreed otherwise); the headers \`RateLimit\` and \`RateLimit-Policy\` show where you stand, and 429 carries \`Retry-After\`.
 
 **Pages.** Lists are cut into pages: \`next_cursor\` of one page is the \`cursor\` of the next, and null on the last. Nothing is skipped or shown twice while things are added.
 

@@ -21,7 +21,7 @@ export interface HtmlDocument {
   title: string;
   /** Everything in `<body>`. */
   body: Html;
-  /** The style sheet; `STYLE` unless told. */
+  /** The style sheet; `STYLE` by default. */
   style?: string;
 }
 

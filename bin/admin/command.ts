@@ -109,8 +109,8 @@ export function flag(about: string): Argument<boolean, false> {
   return { placeholder: '', about, schema, required: false, flag: true };
 }
 
-/** `--yes`: without it a command that acts on many things only tells what it would do. */
-export const yes = flag('does it; without this it is only told what would be done');
+/** `--yes`: without it a command that acts on many things only shows what it would do. */
+export const yes = flag('does it; without this it only shows what it would do');
 
 /** As {@link optionName}; a positional argument goes by its placeholder. */
 export function typedName(spec: AnyCommand, option: string): string {

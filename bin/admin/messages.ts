@@ -29,7 +29,7 @@ const resubmit = command({
   about: 'Submits unanswered messages again; their phones may get them twice.',
   options: {
     id: required('ID[,ID…]', 'the message or messages, from messages unanswered', messageIds),
-    yes: flag('does it to several messages; without this it is only told what would be done'),
+    yes: flag('does it to several messages; without this it only shows what it would do'),
   },
   async ask(asking, { id: ids, yes: agreed = false }): Promise<Shown> {
     const { resubmit: ask, resubmitAll } = await import('../../operations/support/decisions.ts');

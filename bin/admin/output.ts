@@ -7,7 +7,7 @@ export function asJson(value: Row): string {
 
 /**
  * The same for people: aligned lines, and a table for every list of records. Grosze are shown in PLN beside.
- * @param columns of the records in `data`; all unless told
+ * @param columns of the records in `data`; all by default
  */
 export function asText(result: Row, remark?: string, columns?: readonly string[]): string {
   const entries = Object.entries(result);

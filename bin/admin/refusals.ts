@@ -91,7 +91,7 @@ function ofStaff(refusal: StaffRefusal): AdminError {
         `The message ${refusal.message} has no running workflow; nothing can be decided for it any more.`,
       );
     case 'cancel_not_signalled':
-      return new AdminError('unavailable', `Temporal could not be told (${printable(refusal.fault)}).`);
+      return new AdminError('unavailable', `Temporal could not be notified (${printable(refusal.fault)}).`);
     case 'decision_not_carried_out':
       return new AdminError('unavailable', `Temporal could not carry it out (${printable(refusal.fault)}).`);
     case 'nothing_unstuck':

@@ -7,7 +7,7 @@ const reply = command({
   about: 'Sends an SMS from a phone of the simulated network; the running service receives it.',
   options: {
     from: required('NUMBER', 'the phone', text),
-    to: optional('NUMBER', 'the receiving number; without it the simulated SMSC does not tell', text),
+    to: optional('NUMBER', 'the receiving number; without it the simulated SMSC does not say', text),
     text: required('TEXT', 'what the phone sends', text),
   },
   async ask(asking, values): Promise<Shown> {

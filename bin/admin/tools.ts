@@ -53,7 +53,7 @@ async function openClient(env: NodeJS.ProcessEnv | undefined): Promise<Client> {
   const { awaitTemporal, connectTo } = await import('../connections.ts');
   const { Client, Connection } = await import('@temporalio/client');
   const { temporal } = connectTo(readConfig(env), 'admin');
-  // Asked once, so that a server that is not there is told in the words of every other command.
+  // Asked once, so that a server that is not there is reported in the words of every other command.
   await awaitTemporal(temporal, 0);
   const { namespace, ...server } = temporal;
   return new Client({

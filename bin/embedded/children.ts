@@ -37,7 +37,7 @@ export type Child = Pick<EmbeddedServer, 'pid' | 'stop' | 'onUnexpectedExit'> & 
 export type ChildOptions = {
   command: string;
   args: string[];
-  /** Where it runs; `/` unless told, so that it holds no disk. */
+  /** Where it runs; `/` by default, so that it holds no disk. */
   cwd?: string;
   /** All it is given: nothing of ours passes by itself. */
   env: NodeJS.ProcessEnv;

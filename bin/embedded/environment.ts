@@ -20,7 +20,7 @@ const GO = [
   ],
   ...['GOPRIVATE', 'GOPROXY', 'GOROOT', 'GOSUMDB', 'GOTMPDIR', 'GOTOOLCHAIN', 'GOVCS', 'CGO_ENABLED', 'CC'],
 ];
-// What tells Node itself how to run.
+// What configures Node itself.
 const NODE = ['NODE_OPTIONS', 'NODE_ENV', 'NODE_USE_SYSTEM_CA', 'UV_THREADPOOL_SIZE', 'npm_lifecycle_event'];
 
 /** The variables of our own that a child is given: all children get those of `system`. */

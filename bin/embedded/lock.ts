@@ -129,15 +129,15 @@ export function lockDataDir(dataDir: string): Lock {
  */
 export async function withLock<T>(path: string, onWait: () => void, work: () => Promise<T>): Promise<T> {
   mkdirSync(dirname(path), { recursive: true });
-  let told = false;
+  let said = false;
   for (;;) {
     let lock: Lock;
     try {
       lock = takeLock(path);
     } catch (error) {
       if (!(error instanceof LockedError)) throw error;
-      if (!told) onWait();
-      told = true;
+      if (!said) onWait();
+      said = true;
       await sleep(300);
       continue;
     }

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
-/** Tells whether a TCP port can be listened on at this moment; host undefined means every interface. */
+/** Whether a TCP port can be listened on at this moment; host undefined means every interface. */
 export function isPortFree(port: number, host: string | undefined): Promise<boolean> {
   return listenOnce(port, host).then(
     () => true,

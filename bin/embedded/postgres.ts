@@ -39,7 +39,7 @@ export type PostgresOptions = {
   port?: number;
   /** Receives one sentence about anything that takes long. */
   log: (line: string) => void;
-  /** Connections it lets in at most; 200 unless told. */
+  /** Connections it lets in at most; 200 by default. */
   maxConnections?: number;
 };
 

@@ -49,7 +49,7 @@ function userId(option: '-u' | '-g', name: string): number | null {
   return result.status === 0 && /^\d+\s*$/.test(result.stdout) ? Number(result.stdout) : null;
 }
 
-/** Tells whether that user can enter a folder: each one on the way to it has to let it through. */
+/** Whether that user can enter a folder: each one on the way to it has to let it through. */
 export function canEnter(runAs: RunAs, folder: string): boolean {
   if (runAs === null) return true;
   return (

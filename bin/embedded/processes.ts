@@ -42,7 +42,7 @@ function startByPs(pid: number): string | null {
   }
 }
 
-/** Tells whether exactly this process still runs. */
+/** Whether exactly this process still runs. */
 export function isRunning(identity: ProcessIdentity): boolean {
   return identify(identity.pid)?.started === identity.started;
 }

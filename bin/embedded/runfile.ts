@@ -18,7 +18,7 @@ const shape = z.object({
   apiUrl: z.string().nullable(),
 });
 
-/** What a running `npm start` tells the other commands about its servers. */
+/** What the other commands learn from a running `npm start` about its servers. */
 export type RunFile = z.infer<typeof shape>;
 
 const runFilePath = (dataDir: string): string => join(dataDir, 'run.json');

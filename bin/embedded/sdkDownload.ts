@@ -47,13 +47,13 @@ function download(tool: SdkTool, folder: string, log: (line: string) => void): P
   const child = spawn(process.execPath, ['--import', tsx, script, tool, folder], { env, stdio: 'ignore' });
   return new Promise((resolve) => {
     const begun = Date.now();
-    let told = false;
+    let announced = false;
     const watch = setInterval(() => {
       const waited = Date.now() - begun;
       const receiving = bytesReceived(folder) > 0;
-      if (receiving && !told) log('Downloading Temporal, once for this machine …');
-      told ||= receiving;
-      if ((!told && waited > FIRST_BYTE_MS) || waited > WHOLE_MS) child.kill('SIGKILL');
+      if (receiving && !announced) log('Downloading Temporal, once for this machine …');
+      announced ||= receiving;
+      if ((!announced && waited > FIRST_BYTE_MS) || waited > WHOLE_MS) child.kill('SIGKILL');
     }, 500);
     const done = () => {
       clearInterval(watch);

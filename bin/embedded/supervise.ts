@@ -12,7 +12,7 @@ export type Supervision<S extends EmbeddedServer> = {
   say: (line: string) => void;
   /** Whether the server does its work; asked again and again while it runs. It has to answer by itself. */
   works?: (server: S) => Promise<boolean>;
-  /** Between two such questions; five seconds unless told. */
+  /** Between two such questions; five seconds by default. */
   askEveryMs?: number;
 };
 

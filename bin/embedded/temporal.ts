@@ -32,7 +32,7 @@ const STOP_PATIENCE_MS = 10_000;
 const READY_PATIENCE_MS = 60_000;
 const TRIES = 3;
 
-/** What every server of this service is told beyond its defaults. */
+/** Settings of every server of this service beyond its defaults. */
 export const DYNAMIC_CONFIG = {
   // Without these two the server ignores fairness keys; the priority of a task works by the same matcher.
   'matching.useNewMatcher': 'true',

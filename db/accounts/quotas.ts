@@ -69,7 +69,7 @@ export async function withinQuotas<T>(tx: Sql, accountId: string, add: () => Pro
 export type MessageUsage = Pick<Quotas, 'scheduled_messages' | 'unpaid_messages'>;
 
 /**
- * Counts messages along an index, each kind no further than told: what has room for a send costs no more than that.
+ * Counts messages along an index, each kind no further than asked: what has room for a send costs no more than that.
  * @param now epoch milliseconds
  */
 export async function readMessageUsage(

@@ -82,7 +82,7 @@ export interface AnsweredMessage {
 
 /**
  * The last message that an account receiving on the reply's number wrote to the phone within the 30 days before it
- * (v2.3.0, Limits); null when there is none. Where the provider does not tell the number, all accounts count.
+ * (v2.3.0, Limits); null when there is none. Where the provider does not name the number, all accounts count.
  */
 export async function lastMessageTo(sql: Sql, reply: ReceivedReply): Promise<AnsweredMessage | null> {
   const { receiver } = reply;

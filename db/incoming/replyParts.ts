@@ -5,7 +5,7 @@ import type { Sql } from '../connection.ts';
 export interface PartGroup {
   route: string;
   sender: string;
-  /** '' when the provider does not tell. */
+  /** '' when the provider does not say. */
   receiver: string;
   reference: string;
   total: number;

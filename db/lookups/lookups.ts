@@ -4,7 +4,7 @@ import { refundOf } from '../money/billing.ts';
 import { isOverdue } from '../money/statements.ts';
 
 // A caller waits a few seconds for its answer: what begins much later (workers were down, say) would be paid by
-// someone who was told of a failure long ago. Nobody waits for a row that was not taken up within ten.
+// someone who was answered with a failure long ago. Nobody waits for a row that was not taken up within ten.
 const BEGIN_WITHIN_SECONDS = 30;
 const TAKEN_UP_WITHIN_SECONDS = 10;
 // Long after every way a workflow can take: it was terminated, and nobody else would refund.

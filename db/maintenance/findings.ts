@@ -79,7 +79,7 @@ export async function recordRepair(sql: Sql, action: string, finding: Finding): 
 }
 
 /**
- * Whether a run may start one more workflow again. Until the transaction ends nobody else is told so.
+ * Whether a run may start one more workflow again. Until the transaction ends nobody else gets that answer.
  * @param run the run's id, which is in the details of every restart
  */
 export async function mayRestart(sql: Sql, run: string, restartsPerRun: number): Promise<boolean> {

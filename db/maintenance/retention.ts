@@ -92,7 +92,7 @@ export async function eraseRepliesAfter(
   });
 }
 
-/** Takes out of the next clicks by id what tells of the visitor's device and address; the clicks still count. */
+/** Takes out of the next clicks by id what describes the visitor's device and address; the clicks still count. */
 export async function eraseClicksAfter(
   sql: Sql,
   { after, before, limit }: { after: string; before: string; limit: number },

@@ -84,7 +84,7 @@ export async function holdParts(
   return found?.held === true;
 }
 
-/** Notes that a submit got no answer in time, or one that does not tell, and shows it on the message. */
+/** Notes that a submit got no answer in time, or an unclear one, and shows it on the message. */
 export async function leavePartsUnanswered(sql: Sql, of: PartsOf, code: string | null): Promise<void> {
   const set: Fragment = sql`state = 'unanswered', answer_code = ${code}`;
   await sql`

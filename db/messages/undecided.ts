@@ -6,7 +6,7 @@ import { transaction } from '../transaction.ts';
 export type Resolution = 'charged' | 'abandoned';
 
 /**
- * Ends a request whose caller is about to be told that nothing will be sent, unless the charge was faster: its drafts, the
+ * Ends a request whose caller is about to be answered that nothing will be sent, unless the charge was faster: its drafts, the
  * links made for them and its idempotency key are gone. Waits for a charge that is under way.
  *
  * @returns `charged`, or `abandoned` when it was ended here or before, or never written

@@ -4,7 +4,7 @@ import { type Database, type Fragment, hasSqlState, type Sql, SQLSTATE } from '.
 import { transaction } from '../transaction.ts';
 
 // A caller waits a few seconds for its answer. A charge much later (workers were down, say) would send a message
-// whose caller was told of a failure long ago and has sent it again.
+// whose caller was answered with a failure long ago and has sent it again.
 const ACCEPT_WITHIN_SECONDS = 30;
 
 /**
@@ -37,7 +37,7 @@ export async function chargeRequest(sql: Database, requestId: string): Promise<A
   return await refuse(sql, requestId, 'too_late');
 }
 
-/** Refuses what is left undecided of a request; where nothing is, tells what was decided before. */
+/** Refuses what is left undecided of a request; where nothing is, returns what was decided before. */
 async function refuse(sql: Database, requestId: string, reason: Refusal): Promise<Acceptance> {
   return await transaction(sql, async (tx) => {
     if ((await removeUndecided(tx, requestId)) > 0) return { accepted: false, reason };

@@ -34,7 +34,7 @@ export function shown(sql: Sql, { accountId, from, until, filter }: ReportQuery)
 }
 
 /**
- * As SQL: `messages m` joined to what came of them, `e`. Both are read in the same order; the period is told twice so that
+ * As SQL: `messages m` joined to what came of them, `e`. Both are read in the same order; the period is given twice so that
  * no more than its rows are.
  */
 export function joinEffects(sql: Sql, { accountId, from, until }: ReportQuery): Fragment {

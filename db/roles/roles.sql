@@ -11,7 +11,7 @@ begin
       execute format('create role %I login', wanted);
     end if;
     execute format('alter role %I nosuperuser nocreatedb nocreaterole noreplication nobypassrls', wanted);
-    -- Errors name numbers and texts of customers. Whoever made the statement is told of them, and logs them without those.
+    -- Errors name numbers and texts of customers. Whoever made the statement gets them, and logs them without those.
     execute format('alter role %I set log_min_messages = log', wanted);
     execute format('alter role %I set log_min_error_statement = panic', wanted);
     execute format('alter role %I set log_statement = none', wanted);

@@ -5,7 +5,7 @@ import type { Sql } from '../connection.ts';
 /** What one worker sees of one of its routes. */
 export interface SeenRoute {
   route: string;
-  /** Messages get through, as far as this worker can tell. */
+  /** Messages get through, as far as this worker can see. */
   working: boolean;
   /** Open now, and how many there should be. */
   sessions: number;

@@ -90,7 +90,7 @@ export function routeCredentials(secretsKey: Buffer, route: Pick<Route, 'name' |
 
 /** Makes a route, without any rule. @returns false when there is one of this name */
 export async function addRoute(sql: Sql, route: Omit<Route, 'revision'>): Promise<boolean> {
-  // With its state, so that there is where to note a report that comes before a worker has told of its first session.
+  // With its state, so that there is where to note a report that comes before a worker has reported its first session.
   const added = await sql`
     with added as (
       insert into routes (name, kind, state, settings, credentials, rate_per_second, broken_after_s)

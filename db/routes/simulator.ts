@@ -70,7 +70,7 @@ export function simulatorStore(sql: Database, route: string) {
   };
 }
 
-/** A phone sends an SMS in the simulated network: `to` is the number it goes to, null when the SMSC does not tell. */
+/** A phone sends an SMS in the simulated network: `to` is the number it goes to, null when the SMSC does not say. */
 export async function addSimulatedReply(
   sql: Sql,
   reply: { from: string; to: string | null; text: string },

@@ -7,7 +7,7 @@ import { DeadlineError } from '../outages.ts';
 import { reportOf } from './figures.ts';
 import { reportPeriod } from './period.ts';
 
-// A second less than any answer may take: the database has given up before the caller is told so.
+// A second less than any answer may take: the database has given up before the caller is answered so.
 const PATIENCE_MS = 9000;
 // Of a process's ten connections the sends keep eight, whatever is reported.
 const AT_ONCE = 2;

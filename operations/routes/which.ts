@@ -25,7 +25,7 @@ export interface Choice {
   working: boolean;
 }
 
-/** Tells which routes a message would take now, the first choice first. @throws StaffRefused account_missing */
+/** Lists the routes that a message would take now, the first choice first. @throws StaffRefused account_missing */
 export const whichRoutes = recorded('routes which', async (sql, input: Input) => {
   const { to: msisdn, account, type = 'sms', priority = false } = input;
   if (account !== undefined) await findAccount(sql, account);

@@ -5,7 +5,7 @@ import type { Encoding } from '../../domain/parts.ts';
 export interface SendInput {
   /** Numbers in one of the three formats, and groups as `group:<id or name>`. */
   to: string | readonly string[];
-  /** `DEFAULT_CHANNEL` unless told. */
+  /** `DEFAULT_CHANNEL` by default. */
   channel?: Channel | undefined;
   text?: string | undefined;
   template_id?: string | undefined;
@@ -19,7 +19,7 @@ export interface SendInput {
   priority?: boolean | undefined;
   /** Whether the text is sent as it is written, with no placeholders in it. */
   literal?: boolean | undefined;
-  /** What an SMS goes as, whatever its text would need; as the text needs it unless told. */
+  /** What an SMS goes as, whatever its text would need; as the text needs it by default. */
   encoding?: Encoding | undefined;
   /** Brings the text into GSM-7 once it is written out, contacts' values included. */
   normalize?: boolean | undefined;

@@ -17,7 +17,7 @@ const LINK_ATTEMPTS = 10;
 export interface Answering<Body> {
   /** Kept with the body for whoever repeats the key. */
   status: number;
-  /** What the caller is told if the drafts are accepted. */
+  /** What the caller is answered if the drafts are accepted. */
   bodyOf: (drafts: readonly Draft[]) => Body;
   /** The `Idempotency-Key`; null where none came. */
   keyed: { key: string; fingerprint: Buffer } | null;

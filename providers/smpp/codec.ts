@@ -56,7 +56,7 @@ export function decodePdu(bytes: Buffer): Pdu {
 function readBody(bytes: Buffer, params: Record<string, { type: FieldType }>, fields: Fields): void {
   let offset = HEADER;
   for (const [name, { type }] of Object.entries(params)) {
-    // An answer that tells of an error ends with its header, and some SMSCs leave out empty fields at the end.
+    // An answer with an error ends with its header, and some SMSCs leave out empty fields at the end.
     if (offset >= bytes.length) return;
     const value = type.read(bytes, offset);
     const size = type.size(value);

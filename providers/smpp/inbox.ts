@@ -24,7 +24,7 @@ export interface Inbox {
 }
 
 /**
- * @param onError is told what could not be stored, which the SMSC will hand over again, and, without its content, what
+ * @param onError gets what could not be stored, which the SMSC will hand over again, and, without its content, what
  *   could not be read: that is acknowledged, or it would come for ever
  */
 export function createInbox(

@@ -29,9 +29,9 @@ export function createIntake(
       onDeliver(deliverPdu(pdu), (status) => {
         open--;
         if (open <= MOST / 2 && socket.isPaused()) socket.resume();
-        const told = writePdu(socket, encodePdu(answer, pdu.sequence, { message_id: '' }, status));
+        const written = writePdu(socket, encodePdu(answer, pdu.sequence, { message_id: '' }, status));
         onAnswered();
-        return told;
+        return written;
       });
     },
     open: () => open,

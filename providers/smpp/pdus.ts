@@ -32,7 +32,7 @@ interface MessageHead {
 export interface DeliverPdu extends MessageHead, Tlvs {
   protocol_id: number;
   data_coding: number;
-  /** At most 255 octets, with the user data header where esm_class tells of one. Empty where there is none. */
+  /** At most 255 octets, with the user data header where esm_class announces one. Empty where there is none. */
   short_message: Buffer;
 }
 

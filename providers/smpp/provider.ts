@@ -17,12 +17,12 @@ export interface SmppProviderOptions {
   name: string;
   settings: SmppSettings;
   credentials: SmppCredentials;
-  /** Told of what nobody waits for: what was delivered and not stored, or not readable; without content. */
+  /** Gets what nobody waits for: what was delivered and not stored, or not readable; without content. */
   onError: (error: unknown) => void;
 }
 
 // What is not the message's own fault, nor only the pace's.
-const TELLING = new Set<SubmitAnswer['kind']>(['broken', 'later', 'unanswered']);
+const WORTH_NOTING = new Set<SubmitAnswer['kind']>(['broken', 'later', 'unanswered']);
 
 /** A route to an SMSC by SMPP 3.4. */
 export function createSmppProvider({ name, settings, credentials, onError }: SmppProviderOptions): Provider {
@@ -50,7 +50,7 @@ export function createSmppProvider({ name, settings, credentials, onError }: Smp
         case 'answered': {
           const answer = answerOf(outcome.answer, reference, settings);
           // The sessions stand, and yet nothing gets through: without the SMSC's word nobody would know why.
-          if (TELLING.has(answer.kind)) sessions.note(answerInWords(outcome.answer));
+          if (WORTH_NOTING.has(answer.kind)) sessions.note(answerInWords(outcome.answer));
           return answer;
         }
         case 'late':

@@ -11,9 +11,9 @@ const MOST_REMEMBERED = 10_000;
 export interface HandedOver {
   /** The same for a reply that is handed over again, another one for the same words sent again. */
   readonly providerReference: string;
-  /** The SMSC was told that we have it. */
+  /** The SMSC got our answer that we have it. */
   acknowledged(): void;
-  /** The SMSC was not told, or that it was not stored: it will hand it over again. */
+  /** The SMSC got no answer, or that it was not stored: it will hand it over again. */
   unacknowledged(): void;
 }
 

@@ -15,7 +15,7 @@ export type Outcome =
 /** Requests of one connection, each settled exactly once. */
 export interface Requests {
   /**
-   * @param reference ours; with it, an answer after the time-out is told to `onLate`
+   * @param reference ours; with it, an answer after the time-out goes to `onLate`
    * @throws RangeError for fields that cannot be written
    */
   send: (command: string, fields: Fields, timeoutMs: number, reference?: string) => Promise<Outcome>;

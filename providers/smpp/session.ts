@@ -4,7 +4,7 @@ import type { Outcome, Requests } from './requests.ts';
 
 export type Role = 'transceiver' | 'transmitter' | 'receiver';
 
-/** What a session tells; none of these may throw. */
+/** What a session reports; none of these may throw. */
 export interface SessionEvents {
   /**
    * @param pdu null for one that cannot be read

@@ -22,7 +22,7 @@ export function concatenationHeader(reference: number, total: number, number: nu
 }
 
 /**
- * Separates the header from the content. A header longer than all there is, is none: some SMSCs tell of headers where
+ * Separates the header from the content. A header longer than all there is, is none: some SMSCs announce headers where
  * there are none, and the words would be lost. Elements that lie about their length end the reading of the header.
  */
 export function readUserData(bytes: Buffer): UserData {

@@ -8,7 +8,7 @@ const MESSAGE_ID = /^[\x21-\x7e]{1,64}$/;
 const THROTTLED_MS = 1_000;
 const LONGEST_WAIT_S = 300;
 
-/** An answer to a submit, with what else it told. */
+/** An answer to a submit, with what else it says. */
 export interface SmsAnswer {
   answer: SubmitAnswer;
   /** Into how many parts the provider cut the text; null where it does not say. */

@@ -25,7 +25,7 @@ export function isFinding(fields: Readonly<Record<string, string | undefined>>):
  */
 export function findingOf(fields: Readonly<Record<string, string | undefined>>): LookupFinding {
   const mcc = code(fields['mcc'], 3);
-  // MNC 0 is no network that the provider would tell of, but the absence of one.
+  // MNC 0 is no network that the provider would name, but the absence of one.
   const mnc = mcc === null ? null : code(fields['mnc'], 2);
   return {
     status: statusOf(fields['status'] ?? '', fields['info'] ?? ''),

@@ -5,7 +5,7 @@ const FAILURES_IN_ROW = 3;
 const PROBE_FIRST_MS = 1_000;
 const PROBE_LONGEST_MS = 30_000;
 
-/** Whether the provider works, as far as its answers tell. */
+/** Whether the provider works, as far as its answers show. */
 export interface Health {
   works(): boolean;
   failures(): number;

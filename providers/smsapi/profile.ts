@@ -70,7 +70,7 @@ function pointsOf(exchange: Exchange): number | null {
 function accountOf(exchange: Exchange): string {
   const profile = exchange.kind === 'answered' && isRecord(exchange.json) ? exchange.json : {};
   const name = profile['username'] ?? profile['name'];
-  const shown = typeof name === 'string' ? name.replace(/\p{C}/gu, ' ').slice(0, NAME_MAX) : 'name not told';
+  const shown = typeof name === 'string' ? name.replace(/\p{C}/gu, ' ').slice(0, NAME_MAX) : 'name not given';
   const points = pointsOf(exchange);
   return points === null ? shown : `${shown}, ${points} points`;
 }

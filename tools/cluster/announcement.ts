@@ -2,7 +2,7 @@ import type { ClusterFile } from './clusterFile.ts';
 import type { Member } from './members.ts';
 import type { Cluster } from './servers.ts';
 
-/** What the terminal is told once everything runs: what listens where, and how to go on. */
+/** What the terminal shows once everything runs: what listens where, and how to go on. */
 export function announcement(
   { apiUrl, temporalAddress }: Omit<ClusterFile, 'processes'>,
   members: Member[],

@@ -8,7 +8,7 @@ const GRPC_DEADLINE_EXCEEDED = 4;
 
 /**
  * Asks a Temporal frontend whether it takes calls (grpc.health.v1): not while it starts, nor from the moment on at which
- * it was told to stop.
+ * it was asked to stop.
  * @param address host:port
  */
 export async function frontendServes(address: string): Promise<BackendState> {

@@ -12,7 +12,7 @@ export type NodeProcessOptions = {
   dataDir: string;
   /** The program, from the root of its repository. */
   program: string;
-  /** Where that is; this one unless told. */
+  /** Where that is; this one by default. */
   root?: string;
   args?: string[];
   env: NodeJS.ProcessEnv;
@@ -20,7 +20,7 @@ export type NodeProcessOptions = {
   saying: string;
   /** 0 for what listens nowhere. */
   port: number;
-  /** Milliseconds until one that is told to stop is killed; longer than its own grace. */
+  /** Milliseconds until one that was asked to stop is killed; longer than its own grace. */
   patienceMs?: number;
 };
 

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 
-/** What `npm run cluster --` is told. */
+/** The options of `npm run cluster --`. */
 export type ClusterOptions = {
   /** Temporal alone, with the database and the balancer that it needs. */
   only?: 'temporal';
@@ -12,7 +12,7 @@ export type ClusterOptions = {
 };
 
 // Servers can be added until each has few shards; of one shard all workflows wait for one another's writes. 512 is what
-// Temporal's own charts begin with, for clusters that grow; two servers on a machine are told less.
+// Temporal's own charts begin with, for clusters that grow; two servers on a machine need less.
 const SHARDS = 128;
 
 const count = (min: number, max: number) => (text: string) => {

@@ -20,7 +20,7 @@ export type TemporalStore = {
 /**
  * The two databases beside the service's own, on the same server and named after it.
  * @param databaseUrl postgres://user:password@host:port/database
- * @param role whose they are; the one in the address unless told
+ * @param role whose they are; the one in the address by default
  * @throws StartProblem when the address asks for an encrypted connection
  */
 export function temporalStoreOf(

@@ -62,7 +62,7 @@ const list = command({
 
 const which = command({
   name: 'routes which',
-  about: 'Tells which routes a message would take now, the first choice first.',
+  about: 'Lists the routes that a message would take now, the first choice first.',
   options: {
     to: required('NUMBER', 'the recipient', text),
     account: optional('ID', 'the sending account', accountId),

@@ -10,7 +10,7 @@ import { inWords } from '../refusals.ts';
 import { routeName } from '../values.ts';
 import { remark, ruleRecord, simulatorRemark, summary } from './shown.ts';
 
-/** What tells at a glance how the routes are, within the width of a terminal. */
+/** What shows at a glance how the routes are, within the width of a terminal. */
 const NARROW = [
   ...['name', 'kind', 'state', 'working', 'sessions', 'sessions_wanted'],
   ...['in_flight', 'queue', 'unanswered', 'failures'],
