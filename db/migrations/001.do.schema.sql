@@ -512,7 +512,7 @@ create table ledger_entries (
   created_at timestamptz not null default now(),
   check ((subject_kind is null) = (subject_id is null)),
   check (kind not in ('charge', 'refund') or subject_id is not null),
-  -- A payment pays a statement, and nothing else is booked about one.
+  -- A payment pays a statement, all of it, and nothing else is booked about one.
   check ((kind = 'payment') = (subject_kind is not distinct from 'statement'))
 );
 -- One charge and one refund of each message or look-up, one payment of each statement, whoever books them and however often.
@@ -535,9 +535,10 @@ begin
        union all
        select from number_lookups l where p.subject_kind = 'lookup' and l.id = p.subject_id and l.account_id = p.account_id
        union all
-       select from statements s where p.subject_kind = 'statement' and s.id = p.subject_id and s.account_id = p.account_id)
+       select from statements s where p.subject_kind = 'statement' and s.id = p.subject_id and s.account_id = p.account_id
+          and s.amount_grosze = p.amount_grosze)
   ) then
-    raise exception 'a charge, refund or payment has no subject of its account' using errcode = 'foreign_key_violation';
+    raise exception 'a charge, refund or payment has no such subject of its account' using errcode = 'foreign_key_violation';
   end if;
   update accounts a
      set balance_grosze = a.balance_grosze + s.amount, test_credits = a.test_credits + s.credits

@@ -123,13 +123,19 @@ describe('the ledger', () => {
     await sql`
       insert into statements (id, account_id, month, amount_grosze, due_at)
       values (${id}, ${account}, '2026-05-01', 300, now())`;
-    const pay = (of: string, kind: string | null = 'statement', subject: string | null = id) => sql`
+    const pay = (
+      of: string,
+      kind: string | null = 'statement',
+      subject: string | null = id,
+      grosze = 300,
+    ) => sql`
       insert into ledger_entries (account_id, kind, amount_grosze, subject_kind, subject_id)
-      values (${of}, 'payment', 300, ${kind}, ${subject})`;
+      values (${of}, 'payment', ${grosze}, ${kind}, ${subject})`;
     const other = newId('cl');
     await sql`insert into accounts (id, name) values (${other}, 'Other')`;
     await expect(pay(other)).rejects.toMatchObject({ code: '23503' });
     await expect(pay(account, 'statement', newId('st'))).rejects.toMatchObject({ code: '23503' });
+    await expect(pay(account, 'statement', id, 299)).rejects.toMatchObject({ code: '23503' });
     await expect(pay(account, null, null)).rejects.toMatchObject({ code: '23514' });
     await expect(pay(account, 'message', await messageIn('queued'))).rejects.toMatchObject({ code: '23514' });
     await expect(
