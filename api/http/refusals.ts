@@ -117,7 +117,6 @@ export const KINDS: Readonly<Partial<Record<Reason, Kind>>> = {
   expectation_unsupported: other(417),
   sender_inactive: other(422),
   no_route: other(422),
-  text_not_gsm7: other(422),
   rate_limited: TOO_OFTEN,
   too_many_at_once: TOO_OFTEN,
   too_many_heavy_at_once: TOO_OFTEN,
