@@ -155,12 +155,14 @@ describe('requests under way at once', () => {
 
   it('beyond 100 they are answered 429 with Retry-After; afterwards all is as before', async () => {
     const account = await newAccount();
+    // Each API counts for itself, and a cluster has two.
+    const asked = inject('service').apiPid === undefined ? 400 : 200;
     const answers = await Promise.all(
-      Array.from({ length: 200 }, () => account.api.post('/v1/contacts', contacts(20, 'x'))),
+      Array.from({ length: asked }, () => account.api.post('/v1/contacts', contacts(20, 'x'))),
     );
     const refused = answers.filter(({ status }) => status === 429);
     expect(refused.length).toBeGreaterThan(0);
-    expect(refused.length).toBeLessThanOrEqual(100);
+    expect(refused.length).toBeLessThanOrEqual(asked - 100);
     for (const { headers, body } of refused) {
       expect(headers.get('retry-after')).toBe('1');
       expect(body.error.code).toBe('rate_limited');
