@@ -38,10 +38,7 @@ export function septetsOf(char: string): 0 | 1 | 2 {
 
 /** Whether every character of the text is in GSM-7; true for the empty text. Stops at the first other one. */
 export function isGsm7(text: string): boolean {
-  for (const char of text) {
-    if (septetsOf(char) === 0) return false;
-  }
-  return true;
+  return firstOutside(text) === null;
 }
 
 /** Where the first character stands that GSM-7 does not have, in characters from 1; null where it has them all. */
