@@ -1,7 +1,5 @@
-import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { messageActivities } from '../../activities/messages.ts';
-import { submissionActivities } from '../../activities/submission.ts';
 import type { Database } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { writeDrafts } from '../../db/messages/drafts.ts';
@@ -11,14 +9,11 @@ import { declareChannel } from '../../domain/channels.ts';
 import { messageRecord } from '../../domain/records.ts';
 import type { Routing } from '../../domain/routing.ts';
 import type { SubmitPart } from '../../domain/submission.ts';
-import type { Asked } from '../../operations/asked.ts';
-import { newPace } from '../../operations/pace.ts';
 import { draftMessages } from '../../operations/sending/draftMessages.ts';
 import type { SendInput } from '../../operations/sending/input.ts';
 import { planMessages } from '../../operations/sending/plan.ts';
-import { createPacer } from '../../pipeline/pacing.ts';
-import type { Provider } from '../../providers/provider.ts';
 import { startDatabase } from '../support/database.ts';
+import { askedSend, submitBy } from '../support/submitting.ts';
 
 /** What is said aloud, billed by every five words. */
 interface Speech {
@@ -75,38 +70,11 @@ beforeAll(async () => {
 });
 afterAll(() => stop());
 
-function sending(input: SendInput): Asked<SendInput> {
-  const services = {
-    sql,
-    routing: () => Promise.resolve(ROUTING),
-    settings: { DEFAULT_SENDER: 'GONIEC' },
-    shortUrl: 'https://gnc.example',
-  };
-  const caller = { accountId: ACCOUNT, accountMode: 'live', keyMode: 'live' };
-  const request = { requestId: newId('req'), receivedAt: Date.now(), pace: newPace(), input };
-  return { ...request, services, caller } as unknown as Asked<SendInput>;
-}
+const sending = (input: SendInput) => askedSend(sql, ACCOUNT, ROUTING, input);
 
 async function submitted(id: string, name = 'voice'): Promise<SubmitPart[]> {
-  const parts: SubmitPart[] = [];
-  const provider = {
-    name,
-    takesWhole: false,
-    async submit(part: SubmitPart, leave: () => Promise<boolean>) {
-      if (!(await leave())) return { kind: 'withheld' as const };
-      parts.push(part);
-      return { kind: 'accepted' as const, providerMessageId: part.reference };
-    },
-  } as unknown as Provider;
-  const steps = submissionActivities({
-    ...{ sql, provider, pacer: createPacer(sql, name, null) },
-    routing: () => Promise.reject(new Error('nobody asks for another route')),
-    applyReports: () => Promise.resolve(),
-    onAnswer: () => undefined,
-  });
-  expect(await new MockActivityEnvironment().run(() => steps.submit(id, { moves: 0 }))).toMatchObject({
-    status: 'sent',
-  });
+  const { parts, outcome } = await submitBy(sql, name, id);
+  expect(outcome).toMatchObject({ status: 'sent' });
   return parts;
 }
 

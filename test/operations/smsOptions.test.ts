@@ -1,6 +1,4 @@
-import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { submissionActivities } from '../../activities/submission.ts';
 import type { Database } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { type Draft, writeDrafts } from '../../db/messages/drafts.ts';
@@ -8,14 +6,11 @@ import { chargeRequest } from '../../db/money/billing.ts';
 import { isGsm7 } from '../../domain/gsm7.ts';
 import type { Routing } from '../../domain/routing.ts';
 import type { SubmitPart } from '../../domain/submission.ts';
-import type { Asked } from '../../operations/asked.ts';
-import { newPace } from '../../operations/pace.ts';
 import { draftMessages } from '../../operations/sending/draftMessages.ts';
 import type { SendInput } from '../../operations/sending/input.ts';
 import { planMessages } from '../../operations/sending/plan.ts';
-import { createPacer } from '../../pipeline/pacing.ts';
-import type { Provider } from '../../providers/provider.ts';
 import { startDatabase } from '../support/database.ts';
+import { askedSend, submitBy } from '../support/submitting.ts';
 
 const ROUTING: Routing = {
   routes: [
@@ -38,17 +33,7 @@ beforeAll(async () => {
 });
 afterAll(() => stop());
 
-function sending(input: Omit<SendInput, 'to'>): Asked<SendInput> {
-  const services = {
-    sql,
-    routing: () => Promise.resolve(ROUTING),
-    settings: { DEFAULT_SENDER: 'GONIEC' },
-    shortUrl: 'https://gnc.example',
-  };
-  const caller = { accountId: ACCOUNT, accountMode: 'live', keyMode: 'live' };
-  const request = { requestId: newId('req'), receivedAt: Date.now(), pace: newPace() };
-  return { ...request, input: { to: TO, ...input }, services, caller } as unknown as Asked<SendInput>;
-}
+const sending = (input: Omit<SendInput, 'to'>) => askedSend(sql, ACCOUNT, ROUTING, { to: TO, ...input });
 
 /** Accepts and charges a send, and submits it: what was billed, and what left. */
 async function sent(input: Omit<SendInput, 'to'>): Promise<{ draft: Draft; parts: SubmitPart[] }> {
@@ -56,24 +41,8 @@ async function sent(input: Omit<SendInput, 'to'>): Promise<{ draft: Draft; parts
   const drafts = await draftMessages(request, await planMessages(request));
   await writeDrafts(sql, drafts);
   expect(await chargeRequest(sql, request.requestId)).toEqual({ accepted: true });
-  const parts: SubmitPart[] = [];
-  const provider = {
-    name: 'texts',
-    takesWhole: false,
-    async submit(part: SubmitPart, leave: () => Promise<boolean>) {
-      if (!(await leave())) return { kind: 'withheld' as const };
-      parts.push(part);
-      return { kind: 'accepted' as const, providerMessageId: part.reference };
-    },
-  } as unknown as Provider;
-  const steps = submissionActivities({
-    ...{ sql, provider, pacer: createPacer(sql, 'texts', null) },
-    routing: () => Promise.reject(new Error('nobody asks for another route')),
-    applyReports: () => Promise.resolve(),
-    onAnswer: () => undefined,
-  });
   const draft = drafts[0]!;
-  await new MockActivityEnvironment().run(() => steps.submit(draft.id, { moves: 0 }));
+  const { parts } = await submitBy(sql, 'texts', draft.id);
   expect(parts).toHaveLength(draft.parts);
   expect(parts.map(({ text }) => text).join('')).toBe(draft.text);
   expect(draft.costGrosze).toBe(10 * draft.parts);
