@@ -1,3 +1,4 @@
+import type { Channel } from '../../domain/channels.ts';
 import type { SubmitAnswer } from '../../domain/submission.ts';
 import type { ReportState } from '../../domain/receipts.ts';
 import { answerOfError } from './errorCodes.ts';
@@ -9,33 +10,38 @@ const THROTTLED_MS = 1_000;
 const LONGEST_WAIT_S = 300;
 
 /** An answer to a submit, with what else it says. */
-export interface SmsAnswer {
+export interface ReadAnswer {
   answer: SubmitAnswer;
-  /** Into how many parts the provider cut the text; null where it does not say. */
+  /** Into how many parts the provider cut an SMS; null where it does not say. */
   parts: number | null;
   /** The message's end, where the answer names it already. */
   ended: ReportState | null;
 }
 
 /**
- * Reads the answer to `POST /sms.do` (https://www.smsapi.pl/docs/#2-pojedynczy-sms): with `format=json`
+ * Reads the answer to `POST /sms.do`, `/mms.do` or `/vms.do` (https://www.smsapi.pl/docs/#2-pojedynczy-sms): with `format=json`
  * `{ count, list: [{ id, points, number, status, idx, … }], parts }`, or `{ error, message }`. Never throws: what cannot be
  * understood leaves open whether the message was taken.
  *
+ * @param channel what was submitted
  * @param overrides how the route reads single error codes
  */
-export function readSmsAnswer(exchange: Exchange, overrides: Readonly<Record<string, string>>): SmsAnswer {
-  const only = (answer: SubmitAnswer): SmsAnswer => ({ answer, parts: null, ended: null });
+export function readAnswer(
+  exchange: Exchange,
+  channel: Channel,
+  overrides: Readonly<Record<string, string>>,
+): ReadAnswer {
+  const only = (answer: SubmitAnswer): ReadAnswer => ({ answer, parts: null, ended: null });
   if (exchange.kind === 'not_sent') return only({ kind: 'broken', code: exchange.code });
   if (exchange.kind === 'lost') return only({ kind: 'unanswered', code: exchange.code });
   if (exchange.status === 429) return only(answerOfStatus(exchange));
   const error = errorCodeOf(exchange.json);
-  if (error !== null) return only(answerOfError(error, overrides));
+  if (error !== null) return only(answerOfError(error, channel, overrides));
   if (exchange.status < 200 || exchange.status > 299) return only(answerOfStatus(exchange));
 
   const entry = firstEntry(exchange.json);
   const entryError = errorCodeOf(entry);
-  if (entryError !== null) return only(answerOfError(entryError, overrides));
+  if (entryError !== null) return only(answerOfError(entryError, channel, overrides));
   const id = entry?.['id'];
   const providerMessageId = typeof id === 'number' ? String(id) : id;
   if (typeof providerMessageId !== 'string' || !MESSAGE_ID.test(providerMessageId)) {

@@ -1,4 +1,6 @@
+import type { Channel } from '../../domain/channels.ts';
 import type { RefusalReason, SubmitAnswer } from '../../domain/submission.ts';
+import { untilCallsOpen } from './callingHours.ts';
 
 /** An answer that a message may get; everything but `accepted`. */
 export type Rejection = Exclude<SubmitAnswer, { kind: 'accepted' }>;
@@ -27,6 +29,26 @@ const REFUSED: Readonly<Record<number, Rejection>> = {
   112: refusedFor('not_permitted'), // not to this country
 };
 
+/**
+ * The same for MMS and voice alone: what speaks of a picture or a call says nothing of the route, whose SMS go on
+ * (https://www.smsapi.pl/docs/#19-kody-bledow).
+ */
+const REFUSED_BESIDE_SMS: Readonly<Record<number, Rejection>> = {
+  8: refusedFor('invalid_content'),
+  21: refusedFor('invalid_content'), // an MMS of more than 300 kB
+  22: refusedFor('invalid_content'), // SMIL
+  23: refusedFor('invalid_content'), // media that could not be fetched
+  24: refusedFor('invalid_content'), // media of a format it does not know
+  26: refusedFor('invalid_content'), // a subject of more than 30 characters
+  31: refusedFor('invalid_content'), // a text that cannot be read aloud
+  35: refusedFor('invalid_content'), // a voice it does not have
+  55: refusedFor('invalid_destination'), // no landline, and told to skip mobile phones
+  110: refusedFor('not_permitted'), // the account has no MMS, or no voice
+};
+
+/** A call outside the hours, repeats included. */
+const OUTSIDE_CALLING_HOURS = 51;
+
 /** Codes after which the message was certainly not taken and may be given again. */
 const LATER: Readonly<Record<number, Rejection>> = {
   52: { kind: 'later', retryAfterMs: ONE_NUMBER_MS },
@@ -51,17 +73,27 @@ export const ALREADY_TAKEN = 53;
  * What an error code says of the message it was the answer to (https://www.smsapi.pl/docs/#19-kody-bledow). What is not
  * listed there, and the provider's internal errors (201, 666, 999), leave open whether the message was taken.
  *
+ * @param channel what was submitted
  * @param overrides how the route reads single codes (`SmsapiSettings.errors`)
  */
-export function answerOfError(code: number, overrides: Readonly<Record<string, string>>): Rejection {
+export function answerOfError(
+  code: number,
+  channel: Channel,
+  overrides: Readonly<Record<string, string>>,
+): Rejection {
   const text = String(code);
   const override = Object.hasOwn(overrides, text) ? overrides[text] : undefined;
-  const answer = override === undefined ? usualAnswer(code) : readOverride(override, code);
+  const answer = override === undefined ? usualAnswer(code, channel) : readOverride(override, code);
   return { ...answer, code: text };
 }
 
-function usualAnswer(code: number): Rejection {
+function usualAnswer(code: number, channel: Channel): Rejection {
   if (code === ALREADY_TAKEN) return { kind: 'unanswered' };
+  if (code === OUTSIDE_CALLING_HOURS && channel === 'vms') {
+    return { kind: 'later', retryAfterMs: untilCallsOpen(Date.now()) };
+  }
+  const beside = channel === 'sms' ? undefined : REFUSED_BESIDE_SMS[code];
+  if (beside !== undefined) return beside;
   if (BROKEN.has(code)) return { kind: 'broken', code: '' };
   return REFUSED[code] ?? LATER[code] ?? { kind: 'unanswered' };
 }

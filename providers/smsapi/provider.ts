@@ -7,13 +7,13 @@ import type { Provider, ProviderHandlers } from '../provider.ts';
 import { callbackAddress } from '../callbacks.ts';
 import { createLateAnswers } from '../lateAnswers.ts';
 import type { LookupAnswers } from '../stores.ts';
-import { readSmsAnswer, type SmsAnswer } from './answers.ts';
+import { type ReadAnswer, readAnswer } from './answers.ts';
 import { createHealth, type Health } from './health.ts';
 import { ALREADY_TAKEN, inWords } from './errorCodes.ts';
 import { createProviderHttp } from './http.ts';
 import { lookUp } from './lookup.ts';
 import { probe, urlsOf } from './profile.ts';
-import { smsForm, wouldBeReplaced } from './request.ts';
+import { submitForm, SUBMIT_PATHS, wouldBeReplaced } from './request.ts';
 import { CALLBACK_PATHS, type SmsapiCredentials, type SmsapiSettings } from './settings.ts';
 
 // An answer that is late may still come within this time.
@@ -52,10 +52,10 @@ export function createSmsapiProvider(options: SmsapiOptions): Provider {
   let handlers: ProviderHandlers | null = null;
 
   const send = async (part: SubmitPart): Promise<SubmitAnswer> => {
-    const form = smsForm(part, settings, notifyUrl, Date.now());
+    const form = submitForm(part, settings, notifyUrl, Date.now());
     const limits = { writtenWithinMs: WRITTEN_SHARE * answerMs, answeredWithinMs: LATEST_ANSWER_MS };
-    const exchange = await http.post('/sms.do', form, limits);
-    const read = readSmsAnswer(exchange, settings.errors);
+    const exchange = await http.post(SUBMIT_PATHS[part.channel], form, limits);
+    const read = readAnswer(exchange, part.channel, settings.errors);
     reportDifference(part, read, onError);
     if (read.answer.kind === 'accepted' && read.ended !== null) {
       const { providerMessageId } = read.answer;
@@ -140,7 +140,7 @@ function judge(health: Health, answer: SubmitAnswer): void {
   else health.succeeded();
 }
 
-function reportDifference(part: SubmitPart, { parts }: SmsAnswer, onError: (error: unknown) => void): void {
+function reportDifference(part: SubmitPart, { parts }: ReadAnswer, onError: (error: unknown) => void): void {
   // Which texts go as UCS-2 it decides itself, whatever it is asked.
   if (parts === null || parts === part.parts || optionsOf(part.content).ucs2) return;
   onError(new Error(`${part.reference}: cut into ${parts} parts by the provider, billed as ${part.parts}`));

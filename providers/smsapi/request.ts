@@ -1,3 +1,4 @@
+import type { Channel } from '../../domain/channels.ts';
 import { optionsOf } from '../../domain/smsOptions.ts';
 import type { SubmitPart } from '../../domain/submission.ts';
 import { idxOf } from './reference.ts';
@@ -18,34 +19,77 @@ export function wouldBeReplaced(text: string): boolean {
   return /\[%[^\]]*%\]/.test(text);
 }
 
+/** Where a message of each channel is posted to. */
+export const SUBMIT_PATHS: Readonly<Record<Channel, string>> = {
+  sms: '/sms.do',
+  mms: '/mms.do',
+  vms: '/vms.do',
+};
+
 /**
- * The form of `POST /sms.do` for one whole message (https://www.smsapi.pl/docs/#2-pojedynczy-sms). `check_idx` makes the
- * provider refuse an `idx` that it has seen in the last 24 hours, so that nothing can be sent twice.
+ * The form of a submit of one whole message. `check_idx` makes the provider refuse an `idx` that it has seen in the last 24
+ * hours, so that nothing can be sent twice.
  *
  * @param notifyUrl where delivery reports are to go; null: where the provider's panel says
  * @param now epoch milliseconds
  */
-export function smsForm(
+export function submitForm(
   part: SubmitPart,
   settings: SmsapiSettings,
   notifyUrl: string | null,
   now: number,
 ): Form {
-  const sender = settings.sender ?? part.sender;
   const idx = idxOf(part.reference);
   return {
     to: digits(part.destination),
+    ...FORMS[part.channel](part, settings, now),
+    format: 'json',
+    details: '1',
+    ...(idx === null ? {} : { idx, check_idx: '1' }),
+    ...(notifyUrl === null ? {} : { notify_url: notifyUrl }),
+  };
+}
+
+/** What is peculiar to each channel. */
+const FORMS: Readonly<Record<Channel, (part: SubmitPart, settings: SmsapiSettings, now: number) => Form>> = {
+  sms: smsForm,
+  mms: mmsForm,
+  vms: vmsForm,
+};
+
+/** Of `POST /sms.do` (https://www.smsapi.pl/docs/#2-pojedynczy-sms). */
+function smsForm(part: SubmitPart, settings: SmsapiSettings, now: number): Form {
+  const sender = settings.sender ?? part.sender;
+  return {
     ...(sender === null ? {} : { from: sender }),
     message: part.text,
     encoding: 'utf-8',
-    format: 'json',
-    details: '1',
     max_parts: String(MAX_PARTS),
-    ...(idx === null ? {} : { idx, check_idx: '1' }),
     expiration_date: String(expirationOf(part.expiresAt, settings, now)),
     ...(part.priority && settings.fastPriority ? { fast: '1' } : {}),
     ...(optionsOf(part.content).flash ? { flash: '1' } : {}),
-    ...(notifyUrl === null ? {} : { notify_url: notifyUrl }),
+  };
+}
+
+/**
+ * Of `POST /mms.do`: it names no sender and takes no end of delivery attempts (the provider's PHP client, `Api/Action/Mms/Send`).
+ */
+function mmsForm({ text, content }: SubmitPart): Form {
+  return { subject: mmsOf(content).subject, smil: text };
+}
+
+/**
+ * Of `POST /vms.do`: `try` 1 to 6, `interval` 300 to 7200 s between two calls (the provider's PHP client, `Api/Action/Vms/Send`). It
+ * takes no end of delivery attempts.
+ */
+function vmsForm({ text, sender, content }: SubmitPart, settings: SmsapiSettings): Form {
+  const { voice, tries } = voiceOf(content);
+  return {
+    ...(sender === null ? {} : { from: sender.replace(/^\+/, '') }),
+    tts: text,
+    tts_lector: voice,
+    try: String(tries),
+    interval: String(settings.callIntervalSeconds),
   };
 }
 
@@ -66,4 +110,12 @@ function expirationOf(expiresAt: Date, settings: SmsapiSettings, now: number): n
 
 function digits(msisdn: string): string {
   return msisdn.replace(/^\+/, '');
+}
+
+function mmsOf(content: object | null): { subject: string } {
+  return { subject: '', ...content };
+}
+
+function voiceOf(content: object | null): { voice: string; tries: number } {
+  return { voice: 'ewa', tries: 1, ...content };
 }

@@ -47,6 +47,8 @@ export const smsapiSettings = z
     sender: z.string().min(1).max(15).optional(),
     /** Priority messages are sent with `fast=1`, which the provider charges more for. */
     fastPriority: z.boolean().default(false),
+    /** Between two calls of a voice message that is not answered; the provider takes 300 to 7200 s. */
+    callIntervalSeconds: z.int().min(300).max(7200).default(300),
     /** Requests that may be open at once per worker process. */
     window: z.int().min(1).max(100).default(20),
     /** Within this time a submit is answered, or it counts as unanswered. */
@@ -76,7 +78,7 @@ const callbackSecret = z
 
 /** What is secret about a route of the kind `smsapi`. */
 export const smsapiCredentials = z.strictObject({
-  /** OAuth token of the provider's panel, with the rights `sms`, `hlr` and `profile`. */
+  /** OAuth token of the provider's panel, with the rights `sms`, `mms`, `vms`, `hlr` and `profile`. */
   token: z.string().regex(/^[\x21-\x7e]{8,512}$/, 'must be 8 to 512 visible ASCII characters'),
   /** Part of the addresses that the provider calls. */
   callbackSecret,

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readSmsAnswer } from '../../providers/smsapi/answers.ts';
+import { CHANNELS } from '../../domain/channels.ts';
+import { readAnswer } from '../../providers/smsapi/answers.ts';
 import { callbackAddress } from '../../providers/callbacks.ts';
 import { readLookup, readReply, readReports } from '../../providers/smsapi/callbacks.ts';
 import { findingOf } from '../../providers/smsapi/finding.ts';
@@ -32,6 +33,7 @@ const anyFields = (names: string[]) =>
   fc
     .uniqueArray(fc.tuple(fc.constantFrom(...names), anyText), { selector: ([name]) => name })
     .map((entries) => new Map(entries));
+const anyChannel = fc.constantFrom(...CHANNELS);
 const storedAsIs = /^[^\0\p{Surrogate}]*$/u;
 
 describe('what comes from outside', () => {
@@ -58,10 +60,10 @@ describe('what comes from outside', () => {
 
   it('whatever it is, never breaks the reading of an answer', () => {
     fc.assert(
-      fc.property(fc.jsonValue(), fc.integer({ min: 100, max: 599 }), (json, status) => {
+      fc.property(fc.jsonValue(), fc.integer({ min: 100, max: 599 }), anyChannel, (json, status, channel) => {
         const exchange = { kind: 'answered', status, json, retryAfter: null } as const;
         expect(['broken', 'throttled', 'later', 'refused', 'unanswered', 'accepted']).toContain(
-          readSmsAnswer(exchange, {}).answer.kind,
+          readAnswer(exchange, channel, {}).answer.kind,
         );
         expect(['failed', 'found', 'waiting', 'timed_out']).toContain(readLookupAnswer(exchange).kind);
       }),

@@ -14,10 +14,13 @@ export interface ProviderCall {
 
 /** A message that the provider took. */
 export interface TakenSms {
+  /** `/sms.do`, `/mms.do` or `/vms.do`. */
+  path: string;
   id: string;
   idx: string | null;
   to: string;
   from: string | null;
+  /** What an SMS says, a call reads aloud, or the SMIL of an MMS. */
   text: string;
   notifyUrl: string | null;
   form: Record<string, string>;
@@ -34,6 +37,10 @@ export interface Provider {
   taken: TakenSms[];
   /** Points on the account. */
   points: number;
+  /** What the account may send beside SMS. */
+  channels: ('mms' | 'vms')[];
+  /** The time in Poland, for the hours of calls; noon unless a test sets it. */
+  minuteOfDay: () => number;
   /** Does this to the next requests for messages instead of answering them. */
   next(...mischiefs: Mischief[]): void;
   /** Does this to all requests, the profile too; null: answers as usual. */
@@ -44,6 +51,12 @@ export interface Provider {
 }
 
 const IDX = /^[0-9a-z]{1,255}$/i;
+const SUBMIT = /^\/(sms|mms|vms)\.do$/;
+const MMS_MAX_BYTES = 300_000;
+const SUBJECT_MAX = 30;
+const VOICES = ['agnieszka', 'ewa', 'jacek', 'jan', 'maja'];
+const DAY_BEGINS = 8 * 60;
+const DAY_ENDS = 22 * 60;
 const MIN_VALIDITY_S = 15 * 60;
 const MAX_VALIDITY_S = 72 * 3600;
 
@@ -55,15 +68,16 @@ export async function startProvider(): Promise<Provider> {
 
   const server = createServer((request, response) => {
     void readForm(request).then((form) => {
+      const { pathname, searchParams } = new URL(request.url ?? '/', 'http://provider.invalid');
       const call: ProviderCall = {
         method: request.method ?? '',
-        path: request.url ?? '',
+        path: pathname,
         token: /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? null,
-        form,
+        form: { ...Object.fromEntries(searchParams), ...form },
       };
       provider.calls.push(call);
       const take = () => answerTo(provider, call);
-      const mischief = everyTime ?? (call.path === '/sms.do' ? mischiefs.shift() : undefined);
+      const mischief = everyTime ?? (SUBMIT.test(call.path) ? mischiefs.shift() : undefined);
       if (mischief === undefined) json(response, 200, take());
       else mischief(response, take, call);
     });
@@ -77,6 +91,8 @@ export async function startProvider(): Promise<Provider> {
     calls: [],
     taken: [],
     points: 1000,
+    channels: ['mms', 'vms'],
+    minuteOfDay: () => 12 * 60,
     next: (...more) => void mischiefs.push(...more),
     always: (mischief) => (everyTime = mischief),
     lookupAnswer: (id, number) => ({ status: 'OK', number, id, price: 0.04 }),
@@ -104,7 +120,9 @@ function answerTo(provider: Provider, { path, token, form }: ProviderCall): unkn
   if (token !== provider.token) return { error: 101, message: 'Authorization failed' };
   switch (path) {
     case '/sms.do':
-      return takeSms(provider, form);
+    case '/mms.do':
+    case '/vms.do':
+      return take(provider, path, form);
     case '/hlr.do':
     case '/hlrsync.do':
       return provider.lookupAnswer(randomBytes(12).toString('hex'), form['number'] ?? '');
@@ -115,52 +133,90 @@ function answerTo(provider: Provider, { path, token, form }: ProviderCall): unkn
   }
 }
 
-function takeSms(provider: Provider, form: Record<string, string>): unknown {
-  const code = problemOf(provider, form);
+function take(provider: Provider, path: string, form: Record<string, string>): unknown {
+  const code = problemOf(provider, form) ?? problemOfChannel[path]!(form, provider);
   if (code !== null) return { error: code, message: `error ${code}`, invalid_numbers: null };
   const id = randomBytes(12).toString('hex').toUpperCase();
-  const { to = '', message = '', from = null, idx = null, notify_url = null } = form;
-  provider.taken.push({ id, idx, to, from, text: message, notifyUrl: notify_url, form });
-  const { parts } = splitIntoParts(message);
+  const { to = '', from = null, idx = null, notify_url = null } = form;
+  const text = form['message'] ?? form['tts'] ?? form['smil'] ?? '';
+  provider.taken.push({ path, id, idx, to, from, text, notifyUrl: notify_url, form });
+  const parts = path === '/sms.do' ? { parts: splitIntoParts(text).parts.length } : {};
   return {
     count: 1,
     list: [
       {
         id,
-        points: 0.16 * parts.length,
+        points: 0.16 * (parts.parts ?? 1),
         number: to,
         date_sent: Math.floor(Date.now() / 1000),
         submitted_number: to,
         status: 'QUEUE',
         error: null,
         idx,
-        parts: parts.length,
+        ...parts,
       },
     ],
-    message,
-    length: message.length,
-    parts: parts.length,
+    ...(parts.parts === undefined ? {} : { message: text, length: text.length, ...parts }),
   };
 }
 
+/** What the provider checks of every message (https://www.smsapi.pl/docs/#19-kody-bledow). */
 function problemOf(provider: Provider, form: Record<string, string>): number | null {
-  const { to = '', message = '', idx, check_idx, expiration_date, max_parts } = form;
-  if (form['format'] !== 'json' || form['encoding'] !== 'utf-8') return 8;
-  if (message === '') return 11;
-  if (form['flash'] === '1' && splitIntoParts(message).encoding !== 'gsm7') return 17;
-  if (splitIntoParts(message).parts.length > Number(max_parts ?? 10)) return 12;
+  const { to = '', idx, check_idx } = form;
+  if (form['format'] !== 'json') return 8;
   if (!/^[1-9][0-9]{8,14}$/.test(to)) return 13;
   if (provider.points <= 0) return 103;
   if (idx !== undefined && !IDX.test(idx)) return 20;
   const used = provider.taken.some((sms) => sms.idx?.toLowerCase() === idx?.toLowerCase());
   if (idx !== undefined && check_idx === '1' && used) return 53;
-  const validity = Number(expiration_date ?? NaN) - Date.now() / 1000;
-  if (expiration_date !== undefined && !(validity > MIN_VALIDITY_S && validity < MAX_VALIDITY_S)) return 56;
   return null;
 }
 
+type Check = (form: Record<string, string>, provider: Provider) => number | null;
+
+const problemOfChannel: Readonly<Record<string, Check>> = {
+  '/sms.do'({ message = '', encoding, flash, max_parts, expiration_date }) {
+    if (encoding !== 'utf-8') return 8;
+    if (message === '') return 11;
+    const { encoding: letters, parts } = splitIntoParts(message);
+    if (isOn(flash) && letters !== 'gsm7') return 17;
+    if (parts.length > Number(max_parts ?? 10)) return 12;
+    const validity = Number(expiration_date ?? NaN) - Date.now() / 1000;
+    const taken = validity > MIN_VALIDITY_S && validity < MAX_VALIDITY_S;
+    return expiration_date !== undefined && !taken ? 56 : null;
+  },
+  '/mms.do'({ to = '', subject = '', smil = '' }, { channels }) {
+    if (!channels.includes('mms')) return 110;
+    if (!to.startsWith('48')) return 32;
+    if (Buffer.byteLength(smil) > MMS_MAX_BYTES) return 21;
+    if (!/^\s*<smil\b[\s\S]*<\/smil>\s*$/.test(smil)) return 22;
+    if (subject === '') return 11;
+    return subject.length > SUBJECT_MAX ? 26 : null;
+  },
+  '/vms.do'({ to = '', tts = '', tts_lector = 'ewa', try: tries = '1', interval = '300' }, provider) {
+    if (!provider.channels.includes('vms')) return 110;
+    if (!to.startsWith('48')) return 32;
+    if (tts === '') return 11;
+    if (!VOICES.includes(tts_lector)) return 35;
+    if (!/^[1-6]$/.test(tries) || Number(interval) < 300 || Number(interval) > 7200) return 8;
+    const lastCall = provider.minuteOfDay() + ((Number(tries) - 1) * Number(interval)) / 60;
+    return provider.minuteOfDay() < DAY_BEGINS || lastCall >= DAY_ENDS ? 51 : null;
+  },
+};
+
+// The provider's own clients send 1 in a form, and true in JSON.
+function isOn(flag: string | undefined): boolean {
+  return flag === '1' || flag === 'true';
+}
+
+/** A form, or JSON, as the provider's JavaScript client sends it. */
 async function readForm(request: IncomingMessage): Promise<Record<string, string>> {
   const chunks: Buffer[] = [];
   for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
-  return Object.fromEntries(new URLSearchParams(Buffer.concat(chunks).toString('utf8')));
+  const body = Buffer.concat(chunks).toString('utf8');
+  if (body === '' || !(request.headers['content-type'] ?? '').includes('json')) {
+    return Object.fromEntries(new URLSearchParams(body));
+  }
+  const fields = Object.entries(JSON.parse(body) as Record<string, unknown>);
+  return Object.fromEntries(fields.map(([name, value]) => [name, String(value)]));
 }
