@@ -14,7 +14,9 @@ import { cancelMessage } from './messages/cancel.ts';
 import { estimateMessages } from './messages/estimate.ts';
 import { listMessageEvents } from './messages/events.ts';
 import { getMessage, listMessages } from './messages/history.ts';
+import { sendMms } from './messages/mms.ts';
 import { sendMessages } from './messages/send.ts';
+import { sendVoice } from './messages/voice.ts';
 import { openApiEndpoint } from './openapi/endpoint.ts';
 import { getReport } from './reports.ts';
 import { listSenders } from './senders.ts';
@@ -25,6 +27,8 @@ import { listDeliveries, resendDelivery } from './account/webhookDeliveries.ts';
 /** The whole interface. */
 export const endpoints: readonly Endpoint[] = [
   sendMessages,
+  sendMms,
+  sendVoice,
   estimateMessages,
   listMessages,
   getMessage,

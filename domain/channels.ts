@@ -1,10 +1,13 @@
-import { cutAsNoted, type Encoding, MAX_PARTS, noteOfCut, splitIntoParts } from './parts.ts';
-import { optionsOf, type SmsContent } from './smsOptions.ts';
+import { mms } from './channels/mms.ts';
+import { sms } from './channels/sms.ts';
+import { vms } from './channels/vms.ts';
+import type { Encoding } from './parts.ts';
+import type { Refusal } from './refusals.ts';
 
 /** What a message is sent as (v2.3.0, Message, `type`). */
 export type Channel = 'sms' | 'mms' | 'vms';
 
-/** All that the interface knows; which of them are served, {@link rulesOf} knows. */
+/** All that the interface knows. */
 export const CHANNELS: readonly Channel[] = ['sms', 'mms', 'vms'];
 
 /** What a message is sent as unless its request names a channel. */
@@ -18,7 +21,7 @@ export interface StoredContent {
 
 /** A content as it is counted when its message is accepted. */
 export interface Measure {
-  /** As which the text goes to the provider. */
+  /** As which the text goes to the provider; says nothing of channels that are not SMS. */
   encoding: Encoding;
   /** What is billed. */
   parts: number;
@@ -39,12 +42,30 @@ export interface DomesticPrices {
   pricePerVmsGrosze: number;
 }
 
-/** What a channel declares; `Content` is what its messages say. */
-interface Declaration<Content> {
+/** What holds for all contents of a channel. */
+export interface ChannelTraits {
   channel: Channel;
   /** The most parts one message may have. */
   maxParts: number;
+  /** The most characters of a text once it is written out; null: its parts bound it. */
+  longest: number | null;
+  /** Whether a message can go before others, at twice the price (v2.3.0, Send, rule 3). */
+  priority: boolean;
+  /** Whether a foreign part without a price of its own costs twice the domestic one; otherwise it is not sent (rule 4). */
+  foreignAtTwice: boolean;
+  /** Whether a text can hold links: one that is heard cannot. */
+  links: boolean;
+  /** Whether the sender is a number that is called from, and never a name. */
+  senderIsNumber: boolean;
   domesticPrice: (prices: DomesticPrices) => number;
+  /** A value as it stands in a text in place of its placeholder. */
+  written: (value: string) => string;
+  /** What is wrong with a text before its placeholders are filled; null: nothing. */
+  faultOf: (text: string) => Refusal | null;
+}
+
+/** What a channel declares; `Content` is what its messages say. */
+export interface Declaration<Content> extends ChannelTraits {
   read: (stored: StoredContent) => Content;
   measure: (content: Content) => Measure;
   /** Cuts a content as it was measured, even if it would be cut in another way now. */
@@ -54,46 +75,30 @@ interface Declaration<Content> {
 }
 
 /** What the rest asks a channel, of contents as they are stored. */
-export interface ChannelRules {
-  channel: Channel;
-  maxParts: number;
-  domesticPrice: (prices: DomesticPrices) => number;
+export interface ChannelRules extends ChannelTraits {
   measure: (stored: StoredContent) => Measure;
   /** @param cut of the {@link Measure}; null, as nobody has stored one, cuts as it would be now */
   cutAs: (stored: StoredContent, cut: string | null) => CutContent;
   show: (stored: StoredContent) => { text: string; subject: string | null };
 }
 
-const served = new Map<Channel, ChannelRules>();
+const declared: Record<Channel, ChannelRules> = { sms: rules(sms), mms: rules(mms), vms: rules(vms) };
 
-/** Makes a channel known; one that is known already is replaced. */
-export function declareChannel<Content>(declared: Declaration<Content>): void {
-  const { channel, maxParts, domesticPrice, read, measure, cutAs, show } = declared;
-  served.set(channel, {
-    ...{ channel, maxParts, domesticPrice },
+/** What a channel declares. */
+export function rulesOf(channel: Channel): ChannelRules {
+  return declared[channel];
+}
+
+/** Puts another declaration in the place of a channel's. */
+export function declareChannel<Content>(declaration: Declaration<Content>): void {
+  declared[declaration.channel] = rules(declaration);
+}
+
+function rules<Content>({ read, measure, cutAs, show, ...traits }: Declaration<Content>): ChannelRules {
+  return {
+    ...traits,
     measure: (stored) => measure(read(stored)),
     cutAs: (stored, cut) => cutAs(read(stored), cut ?? measure(read(stored)).cut),
     show: (stored) => show(read(stored)),
-  });
+  };
 }
-
-/** @throws Error when nobody serves the channel */
-export function rulesOf(channel: Channel): ChannelRules {
-  const rules = served.get(channel);
-  if (rules === undefined) throw new Error(`the channel ${channel} is not served`);
-  return rules;
-}
-
-// An SMS says its text, and costs what it has parts (v2.3.0, Send, rules 1 and 2).
-declareChannel<SmsContent>({
-  channel: 'sms',
-  maxParts: MAX_PARTS,
-  domesticPrice: (prices) => prices.pricePerPartGrosze,
-  read: ({ text, content }) => ({ text, ...optionsOf(content) }),
-  measure: ({ text, ucs2 }) => {
-    const split = splitIntoParts(text, ucs2);
-    return { encoding: split.encoding, parts: split.parts.length, cut: noteOfCut(split) };
-  },
-  cutAs: ({ text }, cut) => cutAsNoted(text, cut),
-  show: ({ text }) => ({ text, subject: null }),
-});

@@ -110,21 +110,23 @@ export interface Substitutes {
   values: ReadonlyMap<string, string>;
   optOut: string;
   link: (url: string) => string;
+  /** As what any of these stands in the text. */
+  written: (value: string) => string;
 }
 
 /** The final text of one recipient. What values contain is text and never a placeholder itself. */
-export function render(pieces: readonly Piece[], { values, optOut, link }: Substitutes): string {
+export function render(pieces: readonly Piece[], { values, optOut, link, written }: Substitutes): string {
   return pieces
     .map((piece) => {
       switch (piece.kind) {
         case 'text':
           return piece.text;
         case 'value':
-          return values.get(piece.key) ?? '';
+          return written(values.get(piece.key) ?? '');
         case 'opt-out':
-          return optOut;
+          return written(optOut);
         case 'link':
-          return link(piece.url);
+          return written(link(piece.url));
         case 'malformed':
           return piece.source;
       }

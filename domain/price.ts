@@ -30,12 +30,16 @@ export interface PriceQuery {
   /** The account's domestic price per part of the channel, grosze net. */
   domesticGrosze: number;
   countryRates: CountryRates;
+  /** Whether a foreign part without a price of its own costs twice the domestic one. */
+  foreignAtTwice: boolean;
 }
 
 /**
  * The price of one part in grosze net (v2.3.0, Send, rules 3 and 4): Poland always the account's
  * domestic price; abroad the channel's price of the longest matching prefix, else twice the domestic price;
  * priority doubles either.
+ *
+ * @returns null for a foreign part that has no price: it is not sent ("foreign MMS and voice need separate pricing")
  */
 export function pricePerPart({
   channel,
@@ -43,11 +47,13 @@ export function pricePerPart({
   priority,
   domesticGrosze,
   countryRates,
-}: PriceQuery): number {
+  foreignAtTwice,
+}: PriceQuery): number | null {
+  const standard = foreignAtTwice ? defaultForeignPrice(domesticGrosze) : null;
   const price = isPolish(msisdn)
     ? domesticGrosze
-    : (individualRate(channel, msisdn, countryRates) ?? defaultForeignPrice(domesticGrosze));
-  return priority ? price * PRIORITY_FACTOR : price;
+    : (individualRate(channel, msisdn, countryRates) ?? standard);
+  return price !== null && priority ? price * PRIORITY_FACTOR : price;
 }
 
 /** The price of one foreign SMS part without an individual rate, grosze net: twice the domestic one. */

@@ -1,5 +1,7 @@
+import type { Channel } from './channels.ts';
 import type { QuotaName } from './quotas.ts';
 import type { RouteTraffic } from './routing.ts';
+import type { SmilFault } from './smil.ts';
 
 /** Why what stands behind the service gave no answer: it is not there, or it took too long. */
 export type Outage = 'unavailable' | 'timed_out';
@@ -40,7 +42,12 @@ export type Refusal =
   | { reason: 'text_empty' | 'text_blank'; index: number | null }
   | { reason: 'link_malformed' | 'placeholder_malformed'; source: string; position: number }
   | { reason: 'links_too_many' | 'placeholders_too_many'; limit: number }
-  | { reason: 'template_unknown' | 'template_not_sms' | 'params_without_template' }
+  | { reason: 'template_unknown' | 'params_without_template' }
+  | { reason: 'template_type'; channel: Channel }
+  | { reason: 'smil_malformed'; what: SmilFault; line: number; name: string | null }
+  | { reason: 'foreign_price_missing'; index: number | null }
+  | { reason: 'sender_not_number'; sender: string }
+  | { reason: 'calling_hours_missed' | 'links_unheard' }
   | { reason: 'params_repeated'; key: string }
   | { reason: 'instant_malformed' | 'window_malformed'; field: string }
   | {

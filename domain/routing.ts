@@ -1,3 +1,4 @@
+import type { CallingHours } from './callingHours.ts';
 import { type Channel, CHANNELS } from './channels.ts';
 
 /** What a route carries: messages by type, and number look-ups. */
@@ -8,6 +9,8 @@ export interface RouteTraits {
   carries: readonly RouteTraffic[];
   /** It reaches no phone. */
   simulated: boolean;
+  /** When it makes calls; absent or null: at any time. */
+  callingHours?: CallingHours | null;
 }
 
 /** What a route is used for; null, and '' for the prefix, admit everything. */
@@ -37,7 +40,7 @@ export type RouteOption = StoredRouteOption & RouteTraits;
 
 /** All routes and their rules at one moment, as stored. */
 export interface StoredRouting {
-  routes: StoredRouteOption[];
+  routes: (StoredRouteOption & { settings: unknown })[];
   rules: RouteRule[];
 }
 

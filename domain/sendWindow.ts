@@ -5,6 +5,7 @@ const MINUTE_MS = 60_000;
 const DAY_MINUTES = 24 * 60;
 const DAY_MS = DAY_MINUTES * MINUTE_MS;
 const MIN_WIDTH_MINUTES = 15;
+const STEPS_MAX = 6;
 const PATTERN = /^([01][0-9]|2[0-3]):([0-5][0-9])-(?:([01][0-9]|2[0-3]):([0-5][0-9])|24:00)$/;
 
 /**
@@ -55,6 +56,22 @@ export function firstMomentInside(instant: number, window: SendWindow): number {
     if (nextChange === null || opening < nextChange) return opening;
     moment = nextChange;
   }
+}
+
+/**
+ * The first moment, from the given one on, that lies inside all windows.
+ * @param instant epoch milliseconds, whole
+ * @returns epoch milliseconds; null where the windows never meet
+ */
+export function firstMomentInsideAll(instant: number, windows: readonly SendWindow[]): number | null {
+  let moment = instant;
+  // Each step moves to an opening; windows that meet at all do so within a day, or two where the clocks change.
+  for (let step = 0; step <= STEPS_MAX * windows.length; step += 1) {
+    const next = windows.reduce(firstMomentInside, moment);
+    if (next === moment) return moment;
+    moment = next;
+  }
+  return null;
 }
 
 /** Milliseconds since midnight on the Polish clock, and the instant of its next change (null: none known). */

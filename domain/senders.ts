@@ -10,5 +10,10 @@ const NUMERIC = /^[0-9]{3,15}$/;
  * nothing on whether the sender is registered or active.
  */
 export function isSenderName(input: string): boolean {
-  return (ALPHANUMERIC.test(input) && !input.endsWith(' ')) || NUMERIC.test(input);
+  return (ALPHANUMERIC.test(input) && !input.endsWith(' ')) || isNumber(input);
+}
+
+/** Whether a sender is a number rather than a name. */
+export function isNumber(sender: string): boolean {
+  return NUMERIC.test(sender);
 }

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { CallingHours } from '../domain/callingHours.ts';
 import type { Channel } from '../domain/channels.ts';
 import type { RouteTraits } from '../domain/routing.ts';
 import type { Callbacks } from './callbacks.ts';
@@ -48,6 +49,8 @@ export interface KindDeclaration<Settings extends Record<string, unknown>, Crede
   channels: readonly Channel[];
   /** Whether they answer look-ups of numbers as well. */
   looksUp: boolean;
+  /** When its routes make calls; absent or null: at any time. */
+  callingHours?: (settings: Settings) => CallingHours | null;
   /** It reaches no phone. */
   simulated?: true;
   settings: z.ZodType<Settings>;
@@ -69,6 +72,8 @@ export interface KindDeclaration<Settings extends Record<string, unknown>, Crede
 export interface ProviderKind {
   readonly name: string;
   readonly traits: RouteTraits;
+  /** Null also for settings that cannot be read. */
+  callingHours(stored: unknown): CallingHours | null;
   readonly settings: z.ZodType<Record<string, unknown>>;
   readonly options: KindOptions;
   readonly credentials: z.ZodType;
@@ -89,6 +94,10 @@ export function providerKind<Settings extends Record<string, unknown>, Credentia
   return {
     ...{ name, settings, options, credentials },
     traits: { carries: looksUp ? [...channels, 'hlr'] : channels, simulated },
+    callingHours(stored) {
+      const read = settings.safeParse(stored);
+      return read.success ? (declared.callingHours?.(read.data) ?? null) : null;
+    },
     secret: secret ?? null,
     callbacks:
       callbacks === undefined

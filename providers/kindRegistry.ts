@@ -26,7 +26,11 @@ export function createRegistry(all: readonly ProviderKind[]): KindRegistry {
     all,
     named: (name) => byName.get(name),
     withTraits: ({ routes, rules }) => ({
-      routes: routes.map((route) => ({ ...route, ...(byName.get(route.kind)?.traits ?? UNKNOWN) })),
+      routes: routes.map(({ settings, ...route }) => {
+        const kind = byName.get(route.kind);
+        if (kind === undefined) return { ...route, ...UNKNOWN };
+        return { ...route, ...kind.traits, callingHours: kind.callingHours(settings) };
+      }),
       rules,
     }),
   };

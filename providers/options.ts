@@ -1,3 +1,6 @@
+import { z } from 'zod';
+import { parseSendWindow } from '../domain/sendWindow.ts';
+
 /** How what is typed for an option is read; what does not fit is refused before anything is asked of the kind. */
 export type OptionReading =
   | { as: 'text' }
@@ -20,3 +23,8 @@ export interface KindOption {
  * takes of every route (`name`, `kind`, `rate` …).
  */
 export type KindOptions = Readonly<Record<string, KindOption>>;
+
+/** A setting: when a route makes calls, `HH:MM-HH:MM` in Polish time; `00:00-24:00` is any time. */
+export const callingHours = z
+  .string()
+  .refine((hours) => parseSendWindow(hours) !== null, 'must be HH:MM-HH:MM, at least 15 minutes');

@@ -1,4 +1,5 @@
 import type { QuotaName } from '../../domain/quotas.ts';
+import type { SmilFault } from '../../domain/smil.ts';
 import type { Problem } from './refusals.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -37,6 +38,23 @@ const QUOTA_TEXTS: Readonly<Record<QuotaName, (limit: number) => string>> = {
   unpaid_messages: (limit) =>
     `W ciągu 24 godzin konto może mieć najwyżej tyle wiadomości odrzuconych lub anulowanych: ${limit}. ` +
     'Pomiń numery z czarnej listy, wyślij bez planowania, spróbuj później',
+};
+
+// By what is wrong; of an element or attribute with its name.
+const SMIL_TEXTS: Readonly<Record<SmilFault, (name: string | null) => string>> = {
+  not_xml: () => 'to nie jest poprawny dokument XML',
+  construct: () => 'DOCTYPE, instrukcje przetwarzania, komentarze i CDATA nie są dozwolone',
+  element: (name) => `element ${quoted(name ?? '')} nie może tu stać`,
+  attribute: (name) => `atrybut ${quoted(name ?? '')} nie jest tu dozwolony`,
+  placeholder: () => 'pola „{{…}}” mogą stać tylko w treści elementu „text”',
+  source_missing: (name) => `element ${quoted(name ?? '')} musi mieć atrybut „src”`,
+  source_address: () =>
+    '„src” musi być publicznym adresem https, bez danych logowania i najwyżej 2000 znaków',
+  text_misplaced: () => 'tekst może stać tylko w elemencie „text”',
+  too_deep: () => 'elementy są zagnieżdżone za głęboko (najwyżej 8 poziomów)',
+  too_large: () => 'za dużo elementów (najwyżej 200, w tym 50 obrazów, dźwięków, filmów i tekstów)',
+  body_missing: () => 'brak elementu „body”',
+  media_missing: () => 'brak obrazu, dźwięku, filmu lub tekstu',
 };
 
 /** The Polish sentence of the error envelope's `message` (v2.3.0, Errors). */
@@ -200,8 +218,18 @@ export function problemText(problem: Problem): string {
       return `Wiadomość może zawierać łącznie najwyżej ${problem.limit} pola z kontaktów, linki śledzone i link rezygnacji.`;
     case 'template_unknown':
       return 'Nie znaleziono szablonu o podanym identyfikatorze.';
-    case 'template_not_sms':
-      return 'Szablon nie jest typu „sms”.';
+    case 'template_type':
+      return `Szablon nie jest typu „${problem.channel}”.`;
+    case 'smil_malformed':
+      return `Dokument SMIL jest nieprawidłowy (wiersz ${problem.line}): ${SMIL_TEXTS[problem.what](problem.name)}.`;
+    case 'links_unheard':
+      return 'Treść czytana na głos nie może zawierać linku śledzonego ani linku rezygnacji.';
+    case 'foreign_price_missing':
+      return `Wysyłka na numer zagraniczny wymaga osobnej ceny, której konto nie ma${position(problem.index)}.`;
+    case 'sender_not_number':
+      return `Rozmowa może wychodzić tylko z numeru, a nadawca ${quoted(problem.sender)} jest nazwą.`;
+    case 'calling_hours_missed':
+      return 'W podanych godzinach i z tyloma próbami nie da się zadzwonić: połączenia są możliwe tylko w godzinach dzwonienia.';
     case 'params_without_template':
       return 'Pole „params” można podać tylko razem z „template_id”.';
     case 'params_repeated':

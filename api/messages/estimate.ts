@@ -102,8 +102,8 @@ function estimateOf(plan: Plan): Estimate {
   };
 }
 
-function estimateOfOne({ sender, priority, timing }: Plan, message: PlannedMessage): Estimate['messages'][0] {
-  const { rejected } = message;
+function estimateOfOne({ sender, priority }: Plan, message: PlannedMessage): Estimate['messages'][0] {
+  const { rejected, timing } = message;
   return {
     to: message.recipient.msisdn,
     from: sender,

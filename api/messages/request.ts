@@ -6,12 +6,17 @@ import {
   given,
   instant,
   issue,
+  lineText,
   omissible,
   plainText,
   reference,
   sendWindow,
   senderName,
 } from '../fields.ts';
+import type { Channel } from '../../domain/channels.ts';
+import { SUBJECT_MAX } from '../../domain/channels/mms.ts';
+import { TRIES_MAX, VOICE_TEXT_MAX, VOICES } from '../../domain/channels/vms.ts';
+import { SMIL_MAX } from '../../domain/smil.ts';
 import { priority } from './schema.ts';
 
 const PARAM_MAX = 1000;
@@ -29,69 +34,147 @@ const param = z
   .nullable()
   .transform((value) => (value === null ? '' : String(value)));
 
+const SMIL_EXAMPLE =
+  '<smil><body><par dur="8s"><img src="https://cdn.example.com/wiosna.jpg"/><text>Dzień dobry {{imie}}!</text></par></body></smil>';
+
 // A number in one of the three formats, or `group:` and a group's id or name.
 const recipient = plainText.meta({ format: 'recipient' });
+
+/** Whom any kind of message is sent to. */
+export const to = z
+  .union([recipient, z.array(recipient).meta({ minItems: 1 })])
+  .describe(
+    'One number, `group:<id or name>`, or an array of numbers and groups: at most 500 recipients, duplicates removed. A single text is answered with a Message, an array with a BatchResult.',
+  );
+
+/** What a text may hold. */
+const PLACEHOLDERS =
+  'Placeholders: `{{imie}}`, `{{nazwisko}}`, `{{email}}` and custom fields from the contact book, `{{opt_out}}` or `{{wypisz}}` for the personal opt-out link, `{{link:<url>}}` for a tracked link (at most two addresses); at most four in all. A missing value becomes empty.';
+
+/** `template_id`, of a template for the kind of message. @param instead the field that it stands for */
+export const templateOf = (type: Channel, instead: string) =>
+  documented(
+    omissible(plainText.min(1).max(TEMPLATE_ID_MAX)),
+    `A template instead of \`${instead}\`; its type must be \`${type}\`.`,
+    exampleId('tpl'),
+  );
+
+export const params = documented(
+  omissible(
+    z
+      .record(plainText, param)
+      .refine((given) => Object.keys(given).length <= PARAMS_MAX, issue(TOO_MANY_PARAMS))
+      .meta({ maxProperties: PARAMS_MAX }),
+  ),
+  'Values for the placeholders of the template, whatever the case of the keys. The rest is filled from the contact book.',
+  { termin: '21 listopada' },
+);
+
+/** What holds for any kind of message. */
+export const sendOptions = {
+  from: documented(
+    omissible(senderName),
+    'An active sender of the account; its default when left out.',
+    'SKLEP',
+  ),
+  send_at: documented(
+    omissible(instant),
+    'When to send, at most 90 days ahead; in the past means at once.',
+    '2026-11-24T09:00:00+01:00',
+  ),
+  send_window: documented(
+    omissible(sendWindow),
+    'Sending hours of this message, `HH:MM-HH:MM` in Polish time, at least 15 minutes wide, the end exclusive. Outside of them it waits for their next start. Left out, the account decides.',
+    '08:00-20:00',
+  ),
+  expires_at: documented(
+    omissible(instant),
+    'When delivery attempts end: 15 minutes to 72 hours after the send time.',
+    '2026-11-24T12:00:00Z',
+  ),
+  reference: omissible(reference),
+};
+
+/** Not null either: "any value other than true/false gives 400". */
+const sendPriority = priority.optional();
+const ignoredPriority = documented(
+  z.boolean().optional(),
+  'Of SMS alone: taken, and ignored. The price stays, and the message has none.',
+  false,
+);
+
+/** A body says something of its own, or names a template; params come with a template only. */
+export const textOrTemplate = (field: string) => ({
+  anyOf: [given(field, 'string'), given('template_id', 'string')],
+  not: {
+    required: ['params'],
+    properties: { params: { type: 'object' }, template_id: { type: 'null' } },
+  },
+});
 
 /** The body of a send, and of its estimate (v2.3.0, Send). */
 export const sendRequest = z
   .strictObject({
-    to: z
-      .union([recipient, z.array(recipient).meta({ minItems: 1 })])
-      .describe(
-        'One number, `group:<id or name>`, or an array of numbers and groups: at most 500 recipients, duplicates removed. A single text is answered with a Message, an array with a BatchResult.',
-      ),
+    to,
     text: documented(
       omissible(plainText.min(1)),
-      'What to send; needed unless `template_id` is given. Placeholders: `{{imie}}`, `{{nazwisko}}`, `{{email}}` and custom fields from the contact book, `{{opt_out}}` or `{{wypisz}}` for the personal opt-out link, `{{link:<url>}}` for a tracked link (at most two addresses); at most four in all. A missing value becomes empty.',
+      `What to send; needed unless \`template_id\` is given. ${PLACEHOLDERS}`,
       'Dzień dobry!',
     ),
-    template_id: documented(
-      omissible(plainText.min(1).max(TEMPLATE_ID_MAX)),
-      'A template instead of `text`; its type must be `sms`.',
-      exampleId('tpl'),
+    template_id: templateOf('sms', 'text'),
+    params,
+    ...sendOptions,
+    priority: sendPriority,
+  })
+  .meta(textOrTemplate('text'));
+
+/** The body of POST /v1/mms. */
+export const mmsRequest = z
+  .strictObject({
+    to,
+    subject: documented(
+      omissible(lineText.trim().min(1).max(SUBJECT_MAX)),
+      `The subject, at most ${SUBJECT_MAX} characters; needed unless the template has one.`,
+      'Wiosenna oferta',
     ),
-    params: documented(
-      omissible(
-        z
-          .record(plainText, param)
-          .refine((params) => Object.keys(params).length <= PARAMS_MAX, issue(TOO_MANY_PARAMS))
-          .meta({ maxProperties: PARAMS_MAX }),
-      ),
-      'Values for the placeholders of the template, whatever the case of the keys. The rest is filled from the contact book.',
-      { termin: '21 listopada' },
+    smil: documented(
+      omissible(plainText.min(1).max(SMIL_MAX)),
+      `What to show: a SMIL document of the elements \`smil\`, \`head\`, \`meta\`, \`layout\`, \`root-layout\`, \`region\`, \`body\`, \`par\`, \`seq\`, \`img\`, \`audio\`, \`video\` and \`text\`, its media by public https addresses; needed unless \`template_id\` is given. In the content of \`text\`, and only there, placeholders may stand. ${PLACEHOLDERS}`,
+      SMIL_EXAMPLE,
     ),
+    template_id: templateOf('mms', 'smil'),
+    params,
+    ...sendOptions,
+    priority: ignoredPriority,
+  })
+  .meta(textOrTemplate('smil'));
+
+/** The body of POST /v1/voice. */
+export const voiceRequest = z
+  .strictObject({
+    to,
+    text: documented(
+      omissible(plainText.min(1).max(VOICE_TEXT_MAX)),
+      'What is read aloud; needed unless `template_id` is given. Placeholders: `{{imie}}`, `{{nazwisko}}`, `{{email}}` and custom fields from the contact book, at most four; no links.',
+      'Dzień dobry {{imie}}, przypominamy o wizycie jutro o dziesiątej.',
+    ),
+    template_id: templateOf('vms', 'text'),
+    params,
+    voice: documented(omissible(z.enum(VOICES)), 'Who reads; `ewa` when left out.', 'maja'),
+    tries: documented(
+      omissible(z.int().min(1).max(TRIES_MAX)),
+      'Call attempts in all while nobody answers; 1 when left out.',
+      3,
+    ),
+    ...sendOptions,
+    priority: ignoredPriority,
     from: documented(
       omissible(senderName),
-      'An active sender of the account; its default when left out.',
-      'SKLEP',
+      'The number that is shown: an active sender of the account that is a number. Left out, the account’s default if it is one, else a number of the provider’s.',
+      '48221234567',
     ),
-    send_at: documented(
-      omissible(instant),
-      'When to send, at most 90 days ahead; in the past means at once.',
-      '2026-11-24T09:00:00+01:00',
-    ),
-    send_window: documented(
-      omissible(sendWindow),
-      'Sending hours of this message, `HH:MM-HH:MM` in Polish time, at least 15 minutes wide, the end exclusive. Outside of them it waits for their next start. Left out, the account decides.',
-      '08:00-20:00',
-    ),
-    expires_at: documented(
-      omissible(instant),
-      'When delivery attempts end: 15 minutes to 72 hours after the send time.',
-      '2026-11-24T12:00:00Z',
-    ),
-    reference: omissible(reference),
-    // Not null either: "any value other than true/false gives 400".
-    priority: priority.optional(),
   })
-  .meta({
-    anyOf: [given('text', 'string'), given('template_id', 'string')],
-    // Params come with a template only.
-    not: {
-      required: ['params'],
-      properties: { params: { type: 'object' }, template_id: { type: 'null' } },
-    },
-  });
+  .meta(textOrTemplate('text'));
 
 export type SendRequest = z.output<typeof sendRequest>;
 
@@ -102,10 +185,19 @@ export const SEND_EXAMPLE = {
   reference: 'order-1042',
 };
 
+/** Bodies of the other kinds as examples. */
+export const MMS_EXAMPLE = { to: '+48500100200', subject: 'Wiosenna oferta', smil: SMIL_EXAMPLE };
+export const VOICE_EXAMPLE = {
+  to: '+48500100200',
+  text: 'Dzień dobry {{imie}}, przypominamy o wizycie jutro o dziesiątej.',
+  voice: 'maja' as const,
+  tries: 3,
+};
+
 /**
  * In bytes: 10,000 numbers with quotes and comma (15 each) are 150 kB, the most that a list may name before duplicates are removed; 500 are 7.5 kB. The
- * longest text is 20 parts and two addresses, 7,000 characters or 42 kB written as escapes; what fills its places comes from
- * `params`, and has to fit into the same 20 parts.
+ * longest text is a SMIL document of 10,000 characters, or 60 kB written as escapes; what fills its places comes from
+ * `params`, and has to fit into the same length.
  */
 export const SEND_BODY_LIMIT = 256 * 1024;
 
@@ -113,7 +205,7 @@ export const SEND_BODY_LIMIT = 256 * 1024;
 export const PLAN_REFUSALS: readonly Reason[] = [
   ...(['recipients_empty', 'recipient_malformed', 'recipient_too_long', 'recipients_too_many'] as const),
   ...(['groups_too_many', 'group_unknown', 'group_empty', 'recipient_unverified', 'no_route'] as const),
-  ...(['sender_inactive', 'template_unknown', 'template_not_sms', 'params_without_template'] as const),
+  ...(['sender_inactive', 'template_unknown', 'template_type', 'params_without_template'] as const),
   ...(['params_repeated', 'placeholder_malformed', 'link_malformed', 'placeholders_too_many'] as const),
   ...(['links_too_many', 'text_empty', 'text_blank', 'text_too_long'] as const),
   ...(['send_at_too_far', 'expires_at_out_of_range'] as const),

@@ -26,7 +26,7 @@ export const ABOUT = {
 
 /** The resources, in the order in which they are shown. */
 export const TAGS = [
-  { name: 'Messages', description: 'Sending, history, cancelling.' },
+  { name: 'Messages', description: 'Sending SMS, MMS and calls, history, cancelling.' },
   { name: 'Templates', description: 'Texts with placeholders, kept for sending.' },
   { name: 'Contacts', description: 'The contact book, for personal texts.' },
   { name: 'Groups', description: 'Groups of contacts, which can be sent to.' },
@@ -42,6 +42,8 @@ export const TAGS = [
 
 const TAG_BY_SEGMENT: Readonly<Record<string, string>> = {
   messages: 'Messages',
+  mms: 'Messages',
+  voice: 'Messages',
   templates: 'Templates',
   contacts: 'Contacts',
   groups: 'Groups',

@@ -63,7 +63,7 @@ export async function readRouteRules(sql: Sql): Promise<StoredRule[]> {
 export async function readRouting(sql: Sql): Promise<StoredRouting> {
   const [row] = await sql<StoredRouting[]>`
     select coalesce((
-             select jsonb_agg(jsonb_build_object('name', r.name, 'kind', r.kind, 'state', r.state,
+             select jsonb_agg(jsonb_build_object('name', r.name, 'kind', r.kind, 'state', r.state, 'settings', r.settings,
                       'working', coalesce(s.working_at > now() - make_interval(secs => r.broken_after_s), false))
                     order by r.name)
                from routes r left join route_states s on s.route = r.name), '[]') as routes,

@@ -11,13 +11,13 @@ export async function draftMessages(
   { services, caller, input, requestId }: Asked<SendInput>,
   plan: Plan,
 ): Promise<Draft[]> {
-  const { terms, timing, sender, wording } = plan;
+  const { terms, sender, wording } = plan;
   const msisdns = plan.messages.map(({ recipient }) => recipient.msisdn);
   const { sql, shortUrl } = services;
   const linksOf = await ownLinks(sql, caller.accountId, sender, wording, shortUrl, msisdns);
   const now = new Date(terms.now);
   return plan.messages.map(
-    ({ id, route, recipient, values, parts, cut, rejected, rejection, costGrosze }) => {
+    ({ id, route, recipient, values, parts, cut, rejected, rejection, costGrosze, timing }) => {
       // As long as the samples that the plan measured.
       const links = linksOf(recipient.msisdn);
       const acceptedAs = rejected ? 'rejected' : timing.acceptedAs;

@@ -1,4 +1,5 @@
 import type { Channel } from '../../domain/channels.ts';
+import type { Voice } from '../../domain/channels/vms.ts';
 import type { Encoding } from '../../domain/parts.ts';
 
 /** What a send, or its estimate, is asked with (v2.3.0, Send); fields as there, read and checked one by one. */
@@ -8,6 +9,14 @@ export interface SendInput {
   /** `DEFAULT_CHANNEL` by default. */
   channel?: Channel | undefined;
   text?: string | undefined;
+  /** What an MMS says instead of `text`. */
+  smil?: string | undefined;
+  /** Of an MMS; its template's by default. */
+  subject?: string | undefined;
+  /** Who reads a call's text aloud; `ewa` by default. */
+  voice?: Voice | undefined;
+  /** Attempts of a call, 1 to 6; 1 by default. */
+  tries?: number | undefined;
   template_id?: string | undefined;
   params?: Readonly<Record<string, string>> | undefined;
   from?: string | undefined;

@@ -31,7 +31,7 @@ export function sampleLinks(shortUrl: string): PersonalLinks {
 export async function ownLinks(
   sql: Sql,
   accountId: string,
-  sender: string,
+  sender: string | null,
   { pieces }: Wording,
   shortUrl: string,
   msisdns: readonly string[],
@@ -40,7 +40,9 @@ export async function ownLinks(
   const wanted = msisdns.flatMap((recipient) => urls.map((url) => ({ recipient, url })));
   const known = await knownLinks(sql, accountId, wanted);
   const hasOptOut = pieces.some(({ kind }) => kind === 'opt-out');
-  const optOuts = hasOptOut ? await knownOptOuts(sql, accountId, sender, msisdns) : new Map<string, string>();
+  const optOuts = hasOptOut
+    ? await knownOptOuts(sql, accountId, sender ?? '', msisdns)
+    : new Map<string, string>();
   const host = withoutScheme(shortUrl);
   return (msisdn) => {
     const tracked = urls.map((url) => linkOf(url, known.get(`${msisdn}\n${url}`)));

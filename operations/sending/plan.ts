@@ -1,9 +1,12 @@
 import { readSendTerms, type SendTerms } from '../../db/messages/drafts.ts';
 import { newId } from '../../db/ids.ts';
 import { blacklistReason, type ErrorCode } from '../../domain/reasons.ts';
-import { type Channel, DEFAULT_CHANNEL, rulesOf } from '../../domain/channels.ts';
+import { type CallingHours, hoursToBegin } from '../../domain/callingHours.ts';
+import { type Channel, type ChannelRules, DEFAULT_CHANNEL, rulesOf } from '../../domain/channels.ts';
 import { messageCost, pricePerPart } from '../../domain/price.ts';
 import { orderRoutes, type Routing, type Traffic } from '../../domain/routing.ts';
+import { isNumber } from '../../domain/senders.ts';
+import { parseSendWindow, type SendWindow } from '../../domain/sendWindow.ts';
 import type { Asked } from '../asked.ts';
 import { mapPaced } from '../pace.ts';
 import { sampleLinks } from './personalLinks.ts';
@@ -15,6 +18,7 @@ import { Refused } from '../../domain/refusals.ts';
 
 // The route of what is never sent.
 const NOBODY = 'none';
+const ANY_TIME = '00:00-24:00';
 
 /** What a request comes to: whom it would send what, when and for how much. Nothing is written, charged or sent. */
 export interface Plan {
@@ -22,8 +26,8 @@ export interface Plan {
   batched: boolean;
   channel: Channel;
   terms: SendTerms;
-  sender: string;
-  timing: Timing;
+  /** Null for a call without a number of the account's own: the provider's is shown. */
+  sender: string | null;
   priority: boolean;
   wording: Wording;
   messages: PlannedMessage[];
@@ -43,6 +47,7 @@ export interface PlannedMessage extends PersonalText {
   id: string;
   /** The route it takes as things are now. */
   route: string;
+  timing: Timing;
 }
 
 /**
@@ -61,10 +66,11 @@ export async function planMessages(asked: Asked<SendInput>): Promise<Plan> {
   const terms = await readSendTerms(sql, caller.accountId, input.from ?? null, msisdns);
   if (terms === null) throw new Refused({ reason: 'account_closed' });
 
-  const sender = senderOf(input.from, terms, services.settings.DEFAULT_SENDER);
+  const rules = rulesOf(channel);
+  const sender = senderOf(input.from, terms, services.settings.DEFAULT_SENDER, rules);
   refuseUnverified(recipients, terms);
-  const timing = timingOf(input, terms);
-  const priority = input.priority ?? false;
+  const timingBy = timings(input, terms);
+  const priority = rules.priority && (input.priority ?? false);
   const valuesOf = await contactValues(sql, caller.accountId, wording, recipients);
   const links = sampleLinks(services.shortUrl);
   const blacklisted = new Set(terms.blacklisted);
@@ -74,7 +80,7 @@ export async function planMessages(asked: Asked<SendInput>): Promise<Plan> {
     const values = valuesOf(recipient.msisdn);
     const text = personalText(wording, recipient, values, links);
     const rejected = blacklisted.has(recipient.msisdn);
-    const perPartGrosze = perPart(channel, recipient.msisdn, priority, terms);
+    const perPartGrosze = perPart(rules, recipient, priority, terms);
     const costGrosze = rejected ? 0 : messageCost(text.parts, perPartGrosze);
     const id = newId('msg');
     const route = routeOf(routing, {
@@ -95,9 +101,10 @@ export async function planMessages(asked: Asked<SendInput>): Promise<Plan> {
       costGrosze,
       id,
       route: route ?? NOBODY,
+      timing: timingBy(channel === 'vms' ? callingHoursOf(routing, route) : null),
     };
   });
-  return { batched: read.batched, channel, terms, sender, timing, priority, wording, messages };
+  return { batched: read.batched, channel, terms, sender, priority, wording, messages };
 }
 
 /**
@@ -124,25 +131,61 @@ function noRoute({ index }: Recipient): Refused {
   return new Refused({ reason: 'no_route', index }, 'to');
 }
 
-function timingOf(input: SendInput, terms: SendTerms): Timing {
-  const asked = {
-    sendAt: input.send_at ?? null,
-    window: input.send_window ?? terms.sendWindow,
-    expiresAt: input.expires_at ?? null,
-  };
-  return findTiming(asked, terms.now);
+function callingHoursOf({ routes }: Routing, name: string | null): CallingHours | null {
+  return routes.find((route) => route.name === name)?.callingHours ?? null;
 }
 
-function perPart(channel: Channel, msisdn: string, priority: boolean, terms: SendTerms): number {
-  const domesticGrosze = rulesOf(channel).domesticPrice(terms);
-  return pricePerPart({ channel, msisdn, priority, domesticGrosze, countryRates: terms.countryRates });
+/** The time of the request's messages, by the calling hours of their route; each found once. */
+function timings(input: SendInput, terms: SendTerms): (hours: CallingHours | null) => Timing {
+  const found = new Map<CallingHours | null, Timing>();
+  const window = parseSendWindow(input.send_window ?? terms.sendWindow ?? ANY_TIME) ?? null;
+  const windowsWith = (hours: CallingHours | null): SendWindow[] => {
+    const own = window === null ? [] : [window];
+    if (hours === null) return own;
+    const toBegin = hoursToBegin(hours, input.tries ?? 1);
+    if (toBegin === null) throw new Refused({ reason: 'calling_hours_missed' }, 'tries');
+    return [...own, toBegin];
+  };
+  const find = (hours: CallingHours | null): Timing => {
+    const { send_at: sendAt = null, expires_at: expiresAt = null } = input;
+    return findTiming({ sendAt, windows: windowsWith(hours), expiresAt }, terms.now);
+  };
+  return (hours) => {
+    const timing = found.get(hours) ?? find(hours);
+    found.set(hours, timing);
+    return timing;
+  };
+}
+
+function perPart(
+  { channel, domesticPrice, foreignAtTwice }: ChannelRules,
+  { msisdn, index }: Recipient,
+  priority: boolean,
+  terms: SendTerms,
+): number {
+  const price = pricePerPart({
+    ...{ channel, msisdn, priority, foreignAtTwice },
+    ...{ domesticGrosze: domesticPrice(terms), countryRates: terms.countryRates },
+  });
+  if (price === null) throw new Refused({ reason: 'foreign_price_missing', index }, 'to');
+  return price;
 }
 
 // The installation's default sender is everybody's; any other has to be active on the account's own list.
-function senderOf(asked: string | undefined, terms: SendTerms, installationDefault: string): string {
-  if (terms.sender !== null) return terms.sender;
-  if (asked === undefined || asked === installationDefault) return installationDefault;
-  throw new Refused({ reason: 'sender_inactive', sender: asked }, 'from');
+function senderOf(
+  asked: string | undefined,
+  terms: SendTerms,
+  installationDefault: string,
+  { senderIsNumber }: ChannelRules,
+): string | null {
+  const isDefault = asked === undefined || asked === installationDefault;
+  if (terms.sender === null && !isDefault) {
+    throw new Refused({ reason: 'sender_inactive', sender: asked }, 'from');
+  }
+  const sender = terms.sender ?? installationDefault;
+  if (!senderIsNumber || isNumber(sender)) return sender;
+  if (asked !== undefined) throw new Refused({ reason: 'sender_not_number', sender: asked }, 'from');
+  return null;
 }
 
 function refuseUnverified(recipients: readonly Recipient[], { unverified }: SendTerms): void {

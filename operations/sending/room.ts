@@ -14,10 +14,12 @@ import type { Refused } from '../../domain/refusals.ts';
 export async function messageQuotaRefusal(
   sql: Sql,
   accountId: string,
-  { terms, timing, messages }: Plan,
+  { terms, messages }: Plan,
 ): Promise<Refused | null> {
   const rejected = messages.filter((message) => message.rejected).length;
-  const scheduled = timing.acceptedAs === 'scheduled' ? messages.length - rejected : 0;
+  const scheduled = messages.filter(
+    ({ rejected: isRejected, timing }) => !isRejected && timing.acceptedAs === 'scheduled',
+  ).length;
   if (rejected === 0 && scheduled === 0) return null;
   const limits = quotasOf(terms.quotas);
   const used = await readMessageUsage(sql, accountId, limits, terms.now);

@@ -1,4 +1,4 @@
-import { firstMomentInside, parseSendWindow } from '../../domain/sendWindow.ts';
+import { firstMomentInsideAll, type SendWindow } from '../../domain/sendWindow.ts';
 import {
   type AcceptedStatus,
   DEFAULT_EXPIRY_MS,
@@ -22,20 +22,20 @@ export interface Timing {
  * Finds the send time (v2.3.0, States and Limits): a `send_at` in the past means at once; a time outside the window
  * moves to the window's next start; `expires_at` counts from the time so found.
  *
- * @param asked instants in epoch milliseconds; `window` is the request's own, else the account's
+ * @param asked instants in epoch milliseconds; it is sent inside all `windows`
  * @param now epoch milliseconds
- * @throws Refused for a `send_at` beyond 90 days, an `expires_at` outside 15 minutes to 72 hours
+ * @throws Refused for a `send_at` beyond 90 days, an `expires_at` outside 15 minutes to 72 hours, windows that never meet
  */
 export function findTiming(
-  asked: { sendAt: number | null; window: string | null; expiresAt: number | null },
+  asked: { sendAt: number | null; windows: readonly SendWindow[]; expiresAt: number | null },
   now: number,
 ): Timing {
   if (asked.sendAt !== null && asked.sendAt > now + SEND_AT_HORIZON_MS) {
     throw new Refused({ reason: 'send_at_too_far' }, 'send_at');
   }
   const wanted = Math.max(asked.sendAt ?? now, now);
-  const window = asked.window === null ? null : parseSendWindow(asked.window);
-  const sendTime = window === null ? wanted : firstMomentInside(wanted, window);
+  const sendTime = firstMomentInsideAll(wanted, asked.windows);
+  if (sendTime === null) throw new Refused({ reason: 'calling_hours_missed' }, 'send_window');
   const { expiresAt } = asked;
   if (
     expiresAt !== null &&

@@ -15,7 +15,7 @@ import {
 } from '../../domain/placeholders.ts';
 import { firstOutside } from '../../domain/gsm7.ts';
 import { normalize } from '../../domain/normalize.ts';
-import { storedOptions } from '../../domain/smsOptions.ts';
+import { contentOf, type TemplateExtras } from './contents.ts';
 import { refuseMalformed } from './malformed.ts';
 import type { Recipient } from './recipients.ts';
 import type { SendInput } from './input.ts';
@@ -26,7 +26,7 @@ export interface Wording {
   pieces: Piece[];
   channel: Channel;
   /** The field of the request that the text comes from; what is wrong with the text is wrong with it. */
-  field: 'text' | 'template_id';
+  field: 'text' | 'smil' | 'template_id';
   /** What becomes of the text once it is written out. */
   finish: { normalize: boolean; gsm7Only: boolean };
   /** What its channel has beside the text, as it is stored. */
@@ -55,10 +55,13 @@ export async function findWording(
   request: SendInput,
   channel: Channel,
 ): Promise<Wording> {
-  const written = await writtenOrTemplate(sql, accountId, request, channel);
-  const wording = { channel, ...written, ...styleOf(request) };
+  const { template, ...written } = await writtenOrTemplate(sql, accountId, request, channel);
+  const { encoding, normalize: normalized = false } = request;
+  const finish = { normalize: normalized, gsm7Only: encoding === 'gsm7' };
+  const wording = { channel, ...written, finish, content: contentOf(channel, request, template) };
   const { pieces, field } = wording;
   refuseMalformed(pieces, field);
+  refuseUnheard(channel, pieces, field);
   if (linkAddresses(pieces).length > LINK_ADDRESSES_MAX)
     throw new Refused({ reason: 'links_too_many', limit: LINK_ADDRESSES_MAX }, field);
   if (placeholderCount(pieces) > PLACEHOLDERS_MAX)
@@ -69,32 +72,48 @@ export async function findWording(
   return wording;
 }
 
-// What is normalized is GSM-7, and counted so: whoever gives up the diacritics does it for the longer parts.
-function styleOf({ encoding, normalize = false, flash = false }: SendInput) {
-  const content = storedOptions({ flash, ucs2: encoding === 'ucs2' && !normalize });
-  return { finish: { normalize, gsm7Only: encoding === 'gsm7' }, content };
-}
-
 async function writtenOrTemplate(
   sql: Sql,
   accountId: string,
   request: SendInput,
   channel: Channel,
-): Promise<Pick<Wording, 'pieces' | 'field'>> {
-  const { text, template_id: templateId, params } = request;
+): Promise<Pick<Wording, 'pieces' | 'field'> & { template: TemplateExtras }> {
+  const { template_id: templateId, params } = request;
+  const field = channel === 'mms' ? 'smil' : 'text';
   if (templateId === undefined) {
     if (params !== undefined) throw new Refused({ reason: 'params_without_template' }, 'params');
-    if (text === undefined) throw new Refused({ reason: 'field_missing', field: 'text' }, 'text');
-    return {
-      pieces: request.literal === true ? [{ kind: 'text', text }] : parsePlaceholders(text),
-      field: 'text',
-    };
+    const text = request[field];
+    if (text === undefined) throw new Refused({ reason: 'field_missing', field }, field);
+    refuseFaulty(channel, text, field);
+    const literal = request.literal === true;
+    return { pieces: literal ? [{ kind: 'text', text }] : parsePlaceholders(text), field, template: null };
   }
   const values = paramsByKey(params ?? {});
   const template = await readTemplate(sql, accountId, templateId);
   if (template === null) throw new Refused({ reason: 'template_unknown' }, 'template_id');
-  if (template.type !== channel) throw new Refused({ reason: 'template_not_sms' }, 'template_id');
-  return { pieces: fillIn(parsePlaceholders(template.body), values), field: 'template_id' };
+  if (template.type !== channel) throw new Refused({ reason: 'template_type', channel }, 'template_id');
+  refuseFaulty(channel, template.body, 'template_id');
+  const filled = new Map([...values].map(([key, value]) => [key, rulesOf(channel).written(value)]));
+  return { pieces: fillIn(parsePlaceholders(template.body), filled), field: 'template_id', template };
+}
+
+/** @throws Refused for what the channel cannot send, whatever its placeholders become */
+function refuseFaulty(channel: Channel, text: string, field: string): void {
+  const { longest, faultOf } = rulesOf(channel);
+  refuseLonger(text, longest, field);
+  const fault = faultOf(text);
+  if (fault !== null) throw new Refused(fault, field);
+}
+
+/** @throws Refused for links in what is read aloud */
+function refuseUnheard(channel: Channel, pieces: readonly Piece[], field: string): void {
+  if (!rulesOf(channel).links && pieces.some(({ kind }) => kind === 'link' || kind === 'opt-out'))
+    throw new Refused({ reason: 'links_unheard' }, field);
+}
+
+function refuseLonger(text: string, limit: number | null, field: string): void {
+  if (limit !== null && text.length > limit)
+    throw new Refused({ reason: 'field_too_long', field, limit, unit: 'characters' }, field);
 }
 
 function paramsByKey(params: Record<string, string>): Map<string, string> {
@@ -166,7 +185,8 @@ export function writtenOut(
   links: PersonalLinks,
   index: number | null,
 ): string {
-  return finished(wording, render(wording.pieces, { values, ...links }), index);
+  const { written } = rulesOf(wording.channel);
+  return finished(wording, render(wording.pieces, { values, written, ...links }), index);
 }
 
 function finished({ finish, field }: Wording, text: string, index: number | null): string {
@@ -177,7 +197,8 @@ function finished({ finish, field }: Wording, text: string, index: number | null
 }
 
 function measure({ channel, field, content }: Wording, text: string, index: number | null): Measure {
-  const { maxParts: limit, measure: measured } = rulesOf(channel);
+  const { maxParts: limit, longest, measure: measured } = rulesOf(channel);
+  refuseLonger(text, longest, field);
   const found = measured({ text, content });
   if (found.parts > limit)
     throw new Refused({ reason: 'text_too_long', parts: found.parts, limit, index }, field);

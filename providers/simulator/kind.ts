@@ -1,13 +1,22 @@
 import { z } from 'zod';
+import { readCallingHours } from '../../domain/callingHours.ts';
 import { providerKind } from '../kind.ts';
+import { callingHours } from '../options.ts';
+
+const BETWEEN_TRIES_S = 300;
 
 /** The simulated network: for demo, tests and customers' integrations. */
 export const simulator = providerKind({
   name: 'simulator',
-  channels: ['sms'],
+  channels: ['sms', 'mms', 'vms'],
   looksUp: true,
   simulated: true,
-  settings: z.strictObject({}),
+  settings: z.strictObject({
+    /** When calls are made, Polish time; any time unless set. */
+    callingHours: callingHours.optional(),
+  }),
+  callingHours: (set) =>
+    set.callingHours === undefined ? null : readCallingHours(set.callingHours, BETWEEN_TRIES_S),
   options: {},
   credentials: z.null(),
   async open({ name }, { stores, onError }) {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { voiceContentOf } from '../../domain/channels/vms.ts';
 import type { NetworkReply } from '../../domain/inbound.ts';
 import type { DeliveryReport, SubmitAnswer, SubmitPart } from '../../domain/submission.ts';
 import type { Provider } from '../provider.ts';
@@ -61,6 +62,15 @@ const REPORTS_BY_ENDING: Record<string, PlannedReport[]> = {
  * - 906: report after 30 s
  * - 907: report before the submit's answer
  * - 908: reports repeated and out of order
+ *
+ * Of calls alone, a second for each try:
+ * - 921: nobody answers: undelivered
+ * - 922: busy: undelivered
+ * - 923: answered at the third try: delivered if there is one, else undelivered
+ *
+ * Of MMS alone:
+ * - 931: refused for its size
+ * - 932: a phone that takes no MMS: undelivered
  */
 export function createSimulator(
   name: string,
@@ -112,17 +122,38 @@ export function createSimulator(
 async function submitTo(store: SimulatorStore, part: SubmitPart): Promise<SubmitAnswer> {
   const ending = part.destination.slice(-3);
   if (ending === '902') return { kind: 'refused', reason: 'network_refused' };
+  if (ending === '931' && part.channel === 'mms') return { kind: 'refused', reason: 'invalid_content' };
   if (ending === '904' && (await store.countThrottle(part.reference, THROTTLED_TRIES))) {
     return { kind: 'throttled', retryAfterMs: THROTTLE_DELAY_MS };
   }
   const providerMessageId = randomBytes(8).toString('hex');
-  await store.take(providerMessageId, part, REPORTS_BY_ENDING[ending] ?? ON_TIME);
+  await store.take(providerMessageId, part, reportsOf(part, ending));
   if (ending === '905') {
     await delay(ANSWER_TIMEOUT_MS);
     return { kind: 'unanswered' };
   }
   if (ending === '907') await untilReported(store, providerMessageId);
   return { kind: 'accepted', providerMessageId };
+}
+
+function reportsOf(part: SubmitPart, ending: string): PlannedReport[] {
+  const ofChannel = part.channel === 'vms' ? callReports(part, ending) : undefined;
+  if (part.channel === 'mms' && ending === '932') return REPORTS_BY_ENDING['901']!;
+  return ofChannel ?? REPORTS_BY_ENDING[ending] ?? ON_TIME;
+}
+
+function callReports({ content }: SubmitPart, ending: string): PlannedReport[] | undefined {
+  const { tries } = voiceContentOf(content);
+  const after = (calls: number) => DELIVERY_MS * calls;
+  switch (ending) {
+    case '921':
+    case '922':
+      return [{ state: 'undelivered', afterMs: after(tries) }];
+    case '923':
+      return [{ state: tries < 3 ? 'undelivered' : 'delivered', afterMs: after(Math.min(tries, 3)) }];
+    default:
+      return undefined;
+  }
 }
 
 async function untilReported(store: SimulatorStore, providerMessageId: string): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Channel } from '../../domain/channels.ts';
 import type { RefusalReason, SubmitAnswer } from '../../domain/submission.ts';
-import { untilCallsOpen } from './callingHours.ts';
+import { firstMomentInside } from '../../domain/sendWindow.ts';
 
 /** An answer that a message may get; everything but `accepted`. */
 export type Rejection = Exclude<SubmitAnswer, { kind: 'accepted' }>;
@@ -46,8 +46,10 @@ const REFUSED_BESIDE_SMS: Readonly<Record<number, Rejection>> = {
   110: refusedFor('not_permitted'), // the account has no MMS, or no voice
 };
 
-/** A call outside the hours, repeats included. */
+/** A call outside the provider's hours, 8:00 to 22:00 Polish time, repeats included. */
 const OUTSIDE_CALLING_HOURS = 51;
+const DAY = { startMinute: 8 * 60, endMinute: 22 * 60 };
+const NIGHT = { startMinute: DAY.endMinute, endMinute: DAY.startMinute };
 
 /** Codes after which the message was certainly not taken and may be given again. */
 const LATER: Readonly<Record<number, Rejection>> = {
@@ -90,12 +92,21 @@ export function answerOfError(
 function usualAnswer(code: number, channel: Channel): Rejection {
   if (code === ALREADY_TAKEN) return { kind: 'unanswered' };
   if (code === OUTSIDE_CALLING_HOURS && channel === 'vms') {
-    return { kind: 'later', retryAfterMs: untilCallsOpen(Date.now()) };
+    return { kind: 'later', retryAfterMs: untilMorning(Date.now()) };
   }
   const beside = channel === 'sms' ? undefined : REFUSED_BESIDE_SMS[code];
   if (beside !== undefined) return beside;
   if (BROKEN.has(code)) return { kind: 'broken', code: '' };
   return REFUSED[code] ?? LATER[code] ?? { kind: 'unanswered' };
+}
+
+/**
+ * How long until a call that came too late may be given again, in ms: until the next morning, also where it is not night yet, as then
+ * its repeats reach into it.
+ * @param now epoch milliseconds
+ */
+export function untilMorning(now: number): number {
+  return firstMomentInside(firstMomentInside(now, NIGHT), DAY) - now;
 }
 
 function readOverride(override: string, code: number): Rejection {

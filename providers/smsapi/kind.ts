@@ -1,3 +1,4 @@
+import { readCallingHours } from '../../domain/callingHours.ts';
 import type { Callback } from '../callbacks.ts';
 import { providerKind } from '../kind.ts';
 import { CALLBACK_PATHS, type CallbackKind, smsapiCredentials, smsapiSettings } from './settings.ts';
@@ -8,9 +9,11 @@ import { CALLBACK_PATHS, type CallbackKind, smsapiCredentials, smsapiSettings } 
  */
 export const smsapi = providerKind({
   name: 'smsapi',
-  channels: ['sms'],
+  channels: ['sms', 'mms', 'vms'],
   looksUp: true,
   settings: smsapiSettings,
+  callingHours: ({ callingHours, callIntervalSeconds }) =>
+    readCallingHours(callingHours, callIntervalSeconds),
   options: {
     url: {
       placeholder: 'URL',

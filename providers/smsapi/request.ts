@@ -1,4 +1,6 @@
 import type { Channel } from '../../domain/channels.ts';
+import { mmsContentOf } from '../../domain/channels/mms.ts';
+import { voiceContentOf } from '../../domain/channels/vms.ts';
 import { optionsOf } from '../../domain/smsOptions.ts';
 import type { SubmitPart } from '../../domain/submission.ts';
 import { idxOf } from './reference.ts';
@@ -75,7 +77,7 @@ function smsForm(part: SubmitPart, settings: SmsapiSettings, now: number): Form 
  * Of `POST /mms.do`: it names no sender and takes no end of delivery attempts (the provider's PHP client, `Api/Action/Mms/Send`).
  */
 function mmsForm({ text, content }: SubmitPart): Form {
-  return { subject: mmsOf(content).subject, smil: text };
+  return { subject: mmsContentOf(content).subject, smil: text };
 }
 
 /**
@@ -83,7 +85,7 @@ function mmsForm({ text, content }: SubmitPart): Form {
  * takes no end of delivery attempts.
  */
 function vmsForm({ text, sender, content }: SubmitPart, settings: SmsapiSettings): Form {
-  const { voice, tries } = voiceOf(content);
+  const { voice, tries } = voiceContentOf(content);
   return {
     ...(sender === null ? {} : { from: sender.replace(/^\+/, '') }),
     tts: text,
@@ -110,12 +112,4 @@ function expirationOf(expiresAt: Date, settings: SmsapiSettings, now: number): n
 
 function digits(msisdn: string): string {
   return msisdn.replace(/^\+/, '');
-}
-
-function mmsOf(content: object | null): { subject: string } {
-  return { subject: '', ...content };
-}
-
-function voiceOf(content: object | null): { voice: string; tries: number } {
-  return { voice: 'ewa', tries: 1, ...content };
 }

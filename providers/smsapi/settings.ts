@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { callingHours } from '../options.ts';
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 const MAX_VALIDITY_MINUTES = 72 * 60;
@@ -47,6 +48,11 @@ export const smsapiSettings = z
     sender: z.string().min(1).max(15).optional(),
     /** Priority messages are sent with `fast=1`, which the provider charges more for. */
     fastPriority: z.boolean().default(false),
+    /**
+     * When calls are made, Polish time, repeats included (https://www.smsapi.pl/docs/#19-kody-bledow, 51): one that is ordered
+     * outside of them waits.
+     */
+    callingHours: callingHours.default('08:00-22:00'),
     /** Between two calls of a voice message that is not answered; the provider takes 300 to 7200 s. */
     callIntervalSeconds: z.int().min(300).max(7200).default(300),
     /** Requests that may be open at once per worker process. */

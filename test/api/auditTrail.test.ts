@@ -94,6 +94,8 @@ describe('changes through the API', () => {
 const AUDITED = ['PATCH /v1/account', 'PUT /v1/account/webhook'];
 const LOGGED_ONLY = [
   'POST /v1/messages',
+  'POST /v1/mms',
+  'POST /v1/voice',
   'POST /v1/messages/estimate',
   'DELETE /v1/messages/:id',
   'POST /v1/account/webhook/deliveries/:id/resend',

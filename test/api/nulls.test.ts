@@ -10,6 +10,10 @@ const later = new Date(Date.now() + 86_400_000).toISOString();
 /** A body of each endpoint that takes one, with what it needs; `:id` in the path is the template, group or contact made below. */
 const BODIES: Readonly<Record<string, { id?: 'template' | 'group' | 'contact'; body: object }>> = {
   'POST /v1/messages': { body: { to: '500100200', text: 'x', send_at: later } },
+  'POST /v1/mms': {
+    body: { to: '500100200', subject: 'x', smil: '<smil><body><text>x</text></body></smil>', send_at: later },
+  },
+  'POST /v1/voice': { body: { to: '500100200', text: 'x', send_at: later } },
   'POST /v1/messages/estimate': { body: { to: '500100200', text: 'x', send_at: later } },
   'POST /v1/templates': { body: { name: 'x', body: 'y' } },
   'PATCH /v1/templates/:id': { id: 'template', body: { name: 'x', body: 'y', type: 'sms' } },
@@ -27,6 +31,8 @@ const BODIES: Readonly<Record<string, { id?: 'template' | 'group' | 'contact'; b
 const MEANT: Readonly<Record<string, readonly string[]>> = {
   // "Any value other than true/false gives 400" (v2.3.0, Send).
   'POST /v1/messages': ['priority'],
+  'POST /v1/mms': ['priority'],
+  'POST /v1/voice': ['priority'],
   'POST /v1/messages/estimate': ['priority'],
   'PATCH /v1/account': ['sender_name', 'send_window', 'inbound_prefix'],
   'POST /v1/blacklist': ['expires_at'],

@@ -48,13 +48,6 @@ describe('routing', () => {
     });
   });
 
-  it.each(['/v1/mms', '/v1/voice'])('%s is not built: 404', async (path) => {
-    expect(await account.api.post(path, { to: '500100200' })).toMatchObject({
-      status: 404,
-      body: { error: { code: 'not_found' } },
-    });
-  });
-
   it.each([
     '%00',
     '%E0%A4%A',

@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { findTiming } from '../../operations/sending/timing.ts';
+import { parseSendWindow } from '../../domain/sendWindow.ts';
 import { Refused } from '../../domain/refusals.ts';
 
 const MINUTE = 60_000;
 const DAY = 1440 * MINUTE;
 const at = (text: string) => Date.parse(text);
+const windowsOf = (window: string | null) => (window === null ? [] : [parseSendWindow(window)!]);
 const shown = (sendAt: string | null, window: string | null, now: string) =>
   findTiming(
-    { sendAt: sendAt === null ? null : at(sendAt), window, expiresAt: null },
+    { sendAt: sendAt === null ? null : at(sendAt), windows: windowsOf(window), expiresAt: null },
     at(now),
   ).sendAt?.toISOString() ?? null;
 
@@ -55,7 +57,7 @@ describe('send time', () => {
   });
 
   it('gives up 72 h after the send time, or at expires_at', () => {
-    const asked = { sendAt: at('2027-01-15T11:00:00Z'), window: '20:00-21:00', expiresAt: null };
+    const asked = { sendAt: at('2027-01-15T11:00:00Z'), windows: windowsOf('20:00-21:00'), expiresAt: null };
     expect(findTiming(asked, at(now)).giveUpAt.toISOString()).toBe('2027-01-18T19:00:00.000Z');
     const expiresAt = at('2027-01-15T19:15:00Z');
     expect(findTiming({ ...asked, expiresAt }, at(now))).toMatchObject({
@@ -65,7 +67,7 @@ describe('send time', () => {
   });
 
   it('expires_at counts from the time as moved', () => {
-    const asked = { sendAt: null, window: '20:00-21:00', expiresAt: at('2027-01-15T13:00:00Z') };
+    const asked = { sendAt: null, windows: windowsOf('20:00-21:00'), expiresAt: at('2027-01-15T13:00:00Z') };
     expect(() => findTiming(asked, at(now))).toThrow(Refused);
   });
 
@@ -86,7 +88,7 @@ describe('send time', () => {
       const fromNow = (ms: number | undefined) => (ms === undefined ? null : at(now) + ms);
       const timing = () =>
         findTiming(
-          { sendAt: fromNow(asked.sendAt), expiresAt: fromNow(asked.expiresAt), window: null },
+          { sendAt: fromNow(asked.sendAt), expiresAt: fromNow(asked.expiresAt), windows: [] },
           at(now),
         );
       if (taken)

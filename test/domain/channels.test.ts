@@ -44,6 +44,20 @@ test('the note of a cut says where parts begin', () => {
   expect(noteOfCut(splitIntoParts('ż'.repeat(71)))).toBe('ucs2:67');
 });
 
-test('a channel that nobody serves is none', () => {
-  expect(() => rulesOf('mms')).toThrow('the channel mms is not served');
+describe.each([
+  ['mms', { subject: 'Oferta' }, 'Oferta'],
+  ['vms', { voice: 'jan', tries: 2 }, null],
+] as const)('%s', (channel, content, subject) => {
+  const rules = rulesOf(channel);
+
+  test('is one part, submitted as it is, however long', () => {
+    const stored = { text: 'ż'.repeat(5_000), content };
+    expect(rules.measure(stored)).toEqual({ encoding: 'ucs2', parts: 1, cut: 'whole' });
+    expect(rules.cutAs(stored, 'whole')).toEqual({ encoding: 'ucs2', parts: [stored.text] });
+    expect(rules.show(stored)).toEqual({ text: stored.text, subject });
+  });
+
+  test('shows nothing of one that was erased', () => {
+    expect(rules.show({ text: '', content: null })).toEqual({ text: '', subject: null });
+  });
 });

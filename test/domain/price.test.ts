@@ -14,8 +14,9 @@ import {
 const RUNS = { seed: 15, numRuns: 500 };
 const RATES: CountryRates = { '4': { sms: 1 }, '49': { sms: 25, mms: 90, vms: 60 }, '49151': { sms: 31 } };
 
-function price(msisdn: string, countryRates: CountryRates = {}, priority = false): number {
-  return pricePerPart({ channel: 'sms', msisdn, priority, domesticGrosze: 15, countryRates });
+function price(msisdn: string, countryRates: CountryRates = {}, priority = false): number | null {
+  const asked = { channel: 'sms', msisdn, priority, domesticGrosze: 15, countryRates } as const;
+  return pricePerPart({ ...asked, foreignAtTwice: true });
 }
 
 describe('the price of one part', () => {

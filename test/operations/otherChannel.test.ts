@@ -25,6 +25,13 @@ const WORDS_A_PART = 5;
 declareChannel<Speech>({
   channel: 'vms',
   maxParts: 4,
+  longest: null,
+  priority: true,
+  foreignAtTwice: true,
+  links: true,
+  senderIsNumber: false,
+  written: (value) => value,
+  faultOf: () => null,
   domesticPrice: (prices) => prices.pricePerVmsGrosze,
   read: ({ text }) => ({ words: text.split(' ') }),
   measure: ({ words }) => ({

@@ -5,7 +5,7 @@ import { providerKinds } from '../../providers/registry.ts';
 import { courier } from './courierKind.ts';
 
 const stored = (kind: string) => ({
-  routes: [{ name: 'r', kind, state: 'active' as const, working: true }],
+  routes: [{ name: 'r', kind, state: 'active' as const, working: true, settings: {} }],
   rules: [],
 });
 const optionOf = (kind: string) => providerKinds.withTraits(stored(kind)).routes[0];
@@ -13,12 +13,13 @@ const optionOf = (kind: string) => providerKinds.withTraits(stored(kind)).routes
 describe('the registry of kinds', () => {
   test('says of a route what its kind can carry', () => {
     expect(optionOf('smpp')).toMatchObject({ name: 'r', carries: ['sms'], simulated: false });
-    expect(optionOf('smsapi')).toMatchObject({ carries: ['sms', 'hlr'], simulated: false });
-    expect(optionOf('simulator')).toMatchObject({ carries: ['sms', 'hlr'], simulated: true });
+    expect(optionOf('smsapi')).toMatchObject({ carries: ['sms', 'mms', 'vms', 'hlr'], simulated: false });
+    expect(optionOf('simulator')).toMatchObject({ carries: ['sms', 'mms', 'vms', 'hlr'], simulated: true });
   });
 
   test('gives nothing to a route of a kind that only a later release knows', () => {
-    expect(optionOf('pigeon')).toEqual({ ...stored('pigeon').routes[0], carries: [], simulated: false });
+    const known = { name: 'r', kind: 'pigeon', state: 'active', working: true };
+    expect(optionOf('pigeon')).toEqual({ ...known, carries: [], simulated: false });
   });
 
   test('has no two kinds of one name, and no option that two kinds read in different ways', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { untilCallsOpen } from '../../providers/smsapi/callingHours.ts';
+import { untilMorning } from '../../providers/smsapi/errorCodes.ts';
 import { errorAnswer } from '../smsapi/provider.ts';
 import { CALLBACK_URL, leaves, openClient, SECRET, sms } from './smsapiClient.ts';
 
@@ -93,7 +93,7 @@ describe('a call by SMSAPI.pl', () => {
     const { provider, client } = await openClient();
     provider.minuteOfDay = () => 21 * 60 + 40;
     expect(await client.submit(call({ voice: 'ewa', tries: 1 }), leaves)).toMatchObject({ kind: 'accepted' });
-    const before = untilCallsOpen(Date.now());
+    const before = untilMorning(Date.now());
     const answer = await client.submit(call({ voice: 'ewa', tries: 6 }), leaves);
     expect(answer).toMatchObject({ kind: 'later', code: '51' });
     const { retryAfterMs } = answer as { retryAfterMs: number };
@@ -127,7 +127,7 @@ describe('a call by SMSAPI.pl', () => {
 describe('the next morning for a call', () => {
   const opening = (now: string) => {
     const from = Date.parse(now);
-    return new Date(from + untilCallsOpen(from)).toISOString();
+    return new Date(from + untilMorning(from)).toISOString();
   };
   it.each([
     ['late in the evening', '2026-11-24T21:30:00Z', '2026-11-25T07:00:00.000Z'],

@@ -16,6 +16,8 @@ export interface AccountWish {
   billing?: 'prepaid' | 'postpaid';
   creditLimit?: number;
   price?: number;
+  mmsPrice?: number;
+  vmsPrice?: number;
   countryRates?: CountryRates;
   rateLimit?: number;
   sendWindow?: string;
@@ -59,9 +61,11 @@ export async function newAccount(wish: AccountWish = {}): Promise<TestAccount> {
   const { mode = 'live', balance = 10_000, testCredits = mode === 'test' ? 25 : 0 } = wish;
   const id = newId('cl');
   await sql`
-    insert into accounts (id, name, mode, billing_mode, credit_limit_grosze, price_per_part_grosze, country_rates,
+    insert into accounts (id, name, mode, billing_mode, credit_limit_grosze, price_per_part_grosze, price_per_mms_grosze,
+                          price_per_vms_grosze, country_rates,
                           rate_limit_per_minute, sender_name, send_window, inbound_number)
     values (${id}, 'Test', ${mode}, ${wish.billing ?? 'prepaid'}, ${wish.creditLimit ?? 0}, ${wish.price ?? 10},
+            ${wish.mmsPrice ?? 60}, ${wish.vmsPrice ?? 40},
             ${JSON.stringify(wish.countryRates ?? {})}::text::jsonb, ${wish.rateLimit ?? 100_000},
             ${wish.defaultSender ?? null}, ${wish.sendWindow ?? null},
             ${wish.inboundNumber ?? null})`;

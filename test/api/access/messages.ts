@@ -1,5 +1,6 @@
 import type { AccessCases } from './cases.ts';
 
+const SMIL = '<smil><body><text>x</text></body></smil>';
 const later = new Date(Date.now() + 86_400_000).toISOString();
 
 export const messageCases: AccessCases = {
@@ -10,6 +11,12 @@ export const messageCases: AccessCases = {
   tables: ['messages', 'ledger_entries'],
   cases: {
     'POST /v1/messages': { call: ({ api }) => api.send({ to: '500100200', text: 'x', send_at: later }) },
+    'POST /v1/mms': {
+      call: ({ api }) => api.post('/v1/mms', { to: '500100200', subject: 'x', smil: SMIL, send_at: later }),
+    },
+    'POST /v1/voice': {
+      call: ({ api }) => api.post('/v1/voice', { to: '500100200', text: 'x', send_at: later }),
+    },
     'POST /v1/messages/estimate': {
       call: ({ api }) => api.post('/v1/messages/estimate', { to: '500100200', text: 'x' }),
     },

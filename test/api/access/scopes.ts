@@ -40,6 +40,8 @@ export const SCOPES: Readonly<Record<string, Scope>> = {
   'POST /v1/groups/:id/contacts': 'manage',
   'DELETE /v1/groups/:id/contacts/:contactId': 'manage',
   // Not in the document. An estimate is asked by whoever may send; a delivery again is a change of what the receiver gets.
+  'POST /v1/mms': 'send',
+  'POST /v1/voice': 'send',
   'POST /v1/messages/estimate': 'send',
   'GET /v1/messages/:id/events': 'read',
   'GET /v1/account/webhook/deliveries': 'read',

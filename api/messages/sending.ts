@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import type { Draft } from '../../db/messages/drafts.ts';
+import { messageRecord } from '../../domain/records.ts';
+import type { Asked, Caller } from '../../operations/asked.ts';
+import { fingerprintOf } from '../../operations/sending/idempotency.ts';
+import type { SendInput } from '../../operations/sending/input.ts';
+import { send } from '../../operations/sending/send.ts';
+import { documented } from '../documented.ts';
+import type { Reason } from '../http/refusals.ts';
+import { grosze } from '../schemas.ts';
+import { PLAN_REFUSALS, PLAN_STATUS_TEXTS } from './request.ts';
+import { messageSchema, recipientCount, testMode } from './schema.ts';
+
+const REPLAYED = { 'Idempotent-Replayed': 'true' };
+
+/** BatchResult. */
+const batchResultSchema = z
+  .strictObject({
+    count: recipientCount,
+    accepted: documented(
+      z.int().nonnegative(),
+      'Recipients that the message is sent to: all but the rejected.',
+      1,
+    ),
+    total_cost_grosze: documented(grosze.nonnegative(), 'What all of them cost together, in grosze net.', 15),
+    test_mode: testMode,
+    messages: z.array(messageSchema).describe('One message for each recipient.'),
+  })
+  .meta({ id: 'BatchResult', description: 'What a send to an array is answered with.' });
+
+type Accepted = z.output<typeof messageSchema> | z.output<typeof batchResultSchema>;
+
+/** What every endpoint that sends declares. */
+export const SENDING = {
+  method: 'POST',
+  scope: 'send',
+  idempotent: true,
+  responses: { 201: z.union([messageSchema, batchResultSchema]) },
+  statusTexts: {
+    ...PLAN_STATUS_TEXTS,
+    402: 'The balance is too low for the whole request, or a monthly statement is overdue. Nothing was sent.',
+    409: 'The same `Idempotency-Key` came with other content, or its first request is still under way.',
+  },
+} as const;
+
+/** What is always said of a send. */
+export const ALL_OR_NOTHING =
+  'All recipients are accepted and charged together, or nothing is sent. Numbers on the blacklist become messages with status `rejected` at no cost.';
+
+/** Why a send is refused, whatever is sent. */
+export const SEND_REFUSALS: readonly Reason[] = [
+  ...PLAN_REFUSALS,
+  'statement_overdue',
+  'insufficient_funds',
+  'quota_reached',
+  'send_abandoned',
+  'send_unresolved',
+];
+
+/**
+ * Sends what was asked for and answers with a Message, or with a BatchResult when `to` was an array or a group.
+ * @param path of the endpoint: the same `Idempotency-Key` at another one is another request
+ */
+export async function sendAndAnswer(
+  call: Omit<Asked<unknown>, 'input'> & { body: unknown; idempotencyKey: string | null },
+  path: string,
+  input: SendInput,
+) {
+  const { services, caller, body, idempotencyKey: key } = call;
+  const fingerprint = () => fingerprintOf(services.secretsKey, 'POST', path, body);
+  const sent = await send(
+    { ...call, input },
+    {
+      status: 201,
+      bodyOf: (drafts) => answerOf(drafts, caller),
+      keyed: key === null ? null : { key, fingerprint: fingerprint() },
+    },
+  );
+  return { status: 201 as const, body: sent.body, ...(sent.replayed ? { headers: REPLAYED } : {}) };
+}
+
+/** A Message, or a BatchResult when `to` was an array or a group. */
+function answerOf(drafts: readonly Draft[], { accountMode }: Caller): Accepted {
+  const messages = drafts.map(messageRecord);
+  if (!drafts[0]!.batched) return messages[0]!;
+  return {
+    count: messages.length,
+    accepted: messages.filter(({ status }) => status !== 'rejected').length,
+    total_cost_grosze: messages.reduce((sum, { cost_grosze }) => sum + cost_grosze, 0),
+    ...(accountMode === 'test' ? { test_mode: true as const } : {}),
+    messages,
+  };
+}

@@ -1,0 +1,24 @@
+import type { Declaration } from '../channels.ts';
+import { cutAsNoted, MAX_PARTS, noteOfCut, splitIntoParts } from '../parts.ts';
+import { optionsOf, type SmsContent } from '../smsOptions.ts';
+
+/** An SMS says its text, and costs what it has parts (v2.3.0, Send, rules 1 and 2). */
+export const sms: Declaration<SmsContent> = {
+  channel: 'sms',
+  maxParts: MAX_PARTS,
+  longest: null,
+  priority: true,
+  foreignAtTwice: true,
+  links: true,
+  senderIsNumber: false,
+  domesticPrice: (prices) => prices.pricePerPartGrosze,
+  written: (value) => value,
+  faultOf: () => null,
+  read: ({ text, content }) => ({ text, ...optionsOf(content) }),
+  measure: ({ text, ucs2 }) => {
+    const split = splitIntoParts(text, ucs2);
+    return { encoding: split.encoding, parts: split.parts.length, cut: noteOfCut(split) };
+  },
+  cutAs: ({ text }, cut) => cutAsNoted(text, cut),
+  show: ({ text }) => ({ text, subject: null }),
+};

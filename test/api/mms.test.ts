@@ -1,0 +1,217 @@
+import { describe, expect, it } from 'vitest';
+import { SMIL_MAX } from '../../domain/smil.ts';
+import {
+  books,
+  database,
+  newAccount,
+  storedMessages,
+  type TestAccount,
+  untilStatus,
+} from '../support/factories.ts';
+
+const PATH = '/v1/mms';
+const SMIL =
+  '<smil><body><par dur="5s"><img src="https://cdn.example.com/a.jpg?x=1&amp;y=2"/></par></body></smil>';
+const withText = (text: string) => `<smil><body><text>${text}</text></body></smil>`;
+const MMS = { to: '500100200', subject: 'Wiosenna oferta', smil: SMIL };
+
+async function refused(account: TestAccount, body: unknown, status: number, param: string | undefined) {
+  const answer = await account.api.post(PATH, body);
+  expect(answer).toMatchObject({ status });
+  expect(answer.body.error.param).toBe(param);
+  expect(await storedMessages(account.id)).toEqual([]);
+  return answer.body.error.message;
+}
+
+describe('an MMS', () => {
+  it('is answered as a Message of its type, charged at its price, and delivered', async () => {
+    const account = await newAccount({ balance: 100, mmsPrice: 60 });
+    const { status, body } = await account.api.post(PATH, { ...MMS, reference: 'oferta-7' });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({
+      ...{ type: 'mms', status: 'queued', to: '+48500100200', from: 'INFO', text: SMIL },
+      ...{ subject: 'Wiosenna oferta', parts: 1, cost_grosze: 60, priority: false, reference: 'oferta-7' },
+    });
+    expect(await books(account.id)).toMatchObject({ balance: 40, ledger: 40 });
+    await untilStatus(account, body.id, 'delivered');
+    const history = (await account.api.get('/v1/messages')).body.data;
+    expect(history).toMatchObject([{ id: body.id, type: 'mms', subject: 'Wiosenna oferta', text: SMIL }]);
+    const [handed] =
+      await database()`select content from simulator_submits where reference like ${body.id + '%'}`;
+    expect(handed).toEqual({ content: SMIL });
+    const { body: report } = await account.api.get('/v1/reports?type=mms');
+    expect(report).toMatchObject({ totals: { messages: 1, cost_grosze: 60 } });
+  });
+
+  it('to several is answered with a BatchResult, all or nothing', async () => {
+    const account = await newAccount({ balance: 100, mmsPrice: 50 });
+    const to = ['500100200', '+48500100201'];
+    const { status, body } = await account.api.post(PATH, { ...MMS, to });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ count: 2, accepted: 2, total_cost_grosze: 100 });
+    expect(await refusedFor(account, { ...MMS, to: '500100203' })).toBe(402);
+    expect(await storedMessages(account.id)).toHaveLength(2);
+  });
+
+  const refusedFor = async ({ api }: TestAccount, body: unknown) => (await api.post(PATH, body)).status;
+
+  it('has no priority: asked for, it changes neither price nor record', async () => {
+    const { id, api } = await newAccount({ balance: 100, mmsPrice: 60 });
+    expect((await api.post(PATH, { ...MMS, priority: true })).body).toMatchObject({
+      priority: false,
+      cost_grosze: 60,
+    });
+    expect((await books(id)).balance).toBe(40);
+    expect((await api.post(PATH, { ...MMS, priority: 'yes' })).body.error.param).toBe('priority');
+  });
+
+  it('abroad has the price of its own that the account has, and is refused without one', async () => {
+    const account = await newAccount({
+      balance: 1000,
+      countryRates: { '49': { mms: 90, sms: 20 }, '44': { sms: 20 } },
+    });
+    const message = await refused(account, { ...MMS, to: ['500100200', '+447911123456'] }, 422, 'to');
+    expect(message).toContain('pozycja 2 na liście');
+    expect((await books(account.id)).balance).toBe(1000);
+    const { body } = await account.api.post(PATH, { ...MMS, to: '+4915112345678', priority: true });
+    expect(body).toMatchObject({ cost_grosze: 90 });
+  });
+
+  it('takes text and subject from a template of its type, and its own subject before that', async () => {
+    const { api } = await newAccount();
+    const template = await api.post('/v1/templates', {
+      ...{ name: 'm', type: 'mms', subject: 'Z szablonu', body: withText('Cześć {{imie}}, kod {{kod}}') },
+    });
+    const asked = { to: '500100200', template_id: template.body.id, params: { kod: '<b>&"\'</b>' } };
+    const first = (await api.post(PATH, asked)).body;
+    expect(first).toMatchObject({
+      subject: 'Z szablonu',
+      text: withText('Cześć , kod &lt;b&gt;&amp;&quot;&apos;&lt;/b&gt;'),
+    });
+    expect((await api.post(PATH, { ...asked, subject: 'Własny' })).body).toMatchObject({ subject: 'Własny' });
+    // And a template of another type is none.
+    expect(
+      (await api.post('/v1/messages', { to: '500100200', template_id: template.body.id })).body.error,
+    ).toMatchObject({ param: 'template_id', message: 'Szablon nie jest typu „sms”.' });
+    const sms = (await api.post('/v1/templates', { name: 's', body: 'x' })).body.id;
+    expect((await api.post(PATH, { ...asked, template_id: sms })).body.error).toMatchObject({
+      param: 'template_id',
+      message: 'Szablon nie jest typu „mms”.',
+    });
+  });
+
+  it('has what contacts and links say as text, never as markup', async () => {
+    const { api } = await newAccount();
+    await api.post('/v1/contacts', [{ msisdn: '500100200', first_name: '</text><img src="x"/>' }]);
+    const smil = withText('{{imie}} {{link:https://example.com/?a=1&amp;b=2}} {{wypisz}}');
+    const { status, body } = await api.post(PATH, { ...MMS, smil });
+    expect(status).toBe(201);
+    expect(body.text).toMatch(
+      /^<smil><body><text>&lt;\/text&gt;&lt;img src=&quot;x&quot;\/&gt; s\.example\/l\/\S+ s\.example\/o\/\S+<\/text><\/body><\/smil>$/,
+    );
+  });
+
+  it('waits for its window, and can be cancelled until then', async () => {
+    const { id, api } = await newAccount({ balance: 60, mmsPrice: 60 });
+    const sendAt = new Date(Date.now() + 3_600_000).toISOString();
+    const { body } = await api.post(PATH, { ...MMS, send_at: sendAt, send_window: '00:00-24:00' });
+    expect(body).toMatchObject({ status: 'scheduled', send_at: sendAt });
+    expect((await api.delete(`/v1/messages/${body.id}`)).body).toMatchObject({
+      status: 'cancelled',
+      type: 'mms',
+    });
+    expect((await books(id)).balance).toBe(60);
+  });
+
+  it('with the same Idempotency-Key is sent once, and at another path is another request', async () => {
+    const { id, api } = await newAccount({ balance: 1000, mmsPrice: 60 });
+    const key = { 'Idempotency-Key': 'a' };
+    const first = await api.post(PATH, MMS, key);
+    const again = await api.post(PATH, MMS, key);
+    expect(again.body).toEqual(first.body);
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    expect((await api.post('/v1/voice', { to: '500100200', text: 'Hej' }, key)).status).toBe(409);
+    expect(await storedMessages(id)).toHaveLength(1);
+  });
+
+  it('to a number on the blacklist is rejected, and free', async () => {
+    const { id, api } = await newAccount({ balance: 60, mmsPrice: 60 });
+    await api.post('/v1/blacklist', { msisdn: '500100200' });
+    expect((await api.post(PATH, MMS)).body).toMatchObject({
+      status: 'rejected',
+      cost_grosze: 0,
+      type: 'mms',
+    });
+    expect((await books(id)).balance).toBe(60);
+  });
+
+  it.each([
+    ['+48500100902', 'failed'],
+    ['+48500100931', 'failed'],
+    ['+48500100932', 'undelivered'],
+  ])('to %s ends as %s', async (to, status) => {
+    const account = await newAccount({ balance: 60, mmsPrice: 60 });
+    const { body } = await account.api.post(PATH, { ...MMS, to });
+    await untilStatus(account, body.id, status);
+    expect((await books(account.id)).balance).toBe(status === 'failed' ? 60 : 0);
+  });
+
+  it('takes a subject of 30 characters and SMIL of 10,000', async () => {
+    const { api } = await newAccount({ balance: 1000 });
+    const frame = withText('').length;
+    const smil = withText('ż'.repeat(SMIL_MAX - frame));
+    expect(await api.post(PATH, { ...MMS, subject: 'ż'.repeat(30), smil })).toMatchObject({ status: 201 });
+    const over = await api.post(PATH, { ...MMS, smil: withText('ż'.repeat(SMIL_MAX - frame + 1)) });
+    expect(over.body.error).toMatchObject({ param: 'smil' });
+    // Also where it is only the values that make it so long.
+    await api.post('/v1/contacts', [{ msisdn: '500100200', first_name: '&&&&' }]);
+    const filled = await api.post(PATH, {
+      ...MMS,
+      smil: withText(`{{imie}}${'a'.repeat(SMIL_MAX - frame - 8)}`),
+    });
+    expect(filled.body.error).toMatchObject({ param: 'smil' });
+  });
+
+  it.each([
+    [{ to: '500100200', subject: 'x' }, 400, 'smil'],
+    [{ to: '500100200', smil: SMIL }, 400, 'subject'],
+    [{ ...MMS, subject: null }, 400, 'subject'],
+    [{ ...MMS, subject: ' ' }, 400, 'subject'],
+    [{ ...MMS, subject: 'a'.repeat(31) }, 400, 'subject'],
+    [{ ...MMS, subject: 'a\nb' }, 400, 'subject'],
+    [{ ...MMS, smil: '' }, 400, 'smil'],
+    [{ ...MMS, smil: 'Dzień dobry' }, 400, 'smil'],
+    [{ ...MMS, smil: withText('{{imie') }, 400, 'smil'],
+    [{ ...MMS, smil: SMIL.replace('cdn.example.com', '127.0.0.1') }, 400, 'smil'],
+    [{ ...MMS, smil: `<!DOCTYPE a [<!ENTITY b "${'c'.repeat(50)}">]>${SMIL}` }, 400, 'smil'],
+    [{ ...MMS, smil: '<par>'.repeat(1_900) }, 400, 'smil'],
+    [{ ...MMS, text: 'Dzień dobry' }, 400, 'text'],
+    [{ ...MMS, voice: 'ewa' }, 400, 'voice'],
+    [{ ...MMS, params: { a: 'b' } }, 400, 'params'],
+    [{ ...MMS, from: 'OBCY' }, 422, 'from'],
+    [{ ...MMS, expires_at: new Date().toISOString() }, 400, 'expires_at'],
+  ])('%j is refused with %i, and nothing is left of it', async (body, status, param) => {
+    const message = await refused(await newAccount({ balance: 1000 }), body, status, param);
+    expect(message).toMatch(/\.$/);
+  });
+
+  it('says where its SMIL is wrong', async () => {
+    const smil = '<smil>\n<body>\n<script/>\n</body></smil>';
+    expect(await refused(await newAccount(), { ...MMS, smil }, 400, 'smil')).toBe(
+      'Dokument SMIL jest nieprawidłowy (wiersz 3): element „script” nie może tu stać.',
+    );
+  });
+
+  it('needs the scope send, and is of its account alone', async () => {
+    const reader = await newAccount({ scopes: ['read', 'manage'] });
+    expect((await reader.api.post(PATH, MMS)).status).toBe(403);
+    const owner = await newAccount();
+    const { body } = await owner.api.post(PATH, MMS);
+    expect((await reader.api.get(`/v1/messages/${body.id}`)).status).toBe(404);
+    const theirs = (
+      await owner.api.post('/v1/templates', { name: 'x', type: 'mms', body: SMIL, subject: 'x' })
+    ).body.id;
+    const stranger = await newAccount();
+    expect((await stranger.api.post(PATH, { to: '500100200', template_id: theirs })).status).toBe(404);
+  });
+});

@@ -1,0 +1,80 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { hoursToBegin } from '../../domain/callingHours.ts';
+import { firstMomentInside, firstMomentInsideAll, parseSendWindow } from '../../domain/sendWindow.ts';
+
+const MINUTE = 60_000;
+const hours = (window: string, betweenTriesS = 300) => ({ window: parseSendWindow(window)!, betweenTriesS });
+const window = (written: string) => parseSendWindow(written)!;
+
+describe('the hours in which a call may begin', () => {
+  it.each([
+    ['08:00-22:00', 300, 1, { startMinute: 480, endMinute: 1320 }],
+    ['08:00-22:00', 300, 6, { startMinute: 480, endMinute: 1295 }],
+    ['08:00-22:00', 7200, 6, { startMinute: 480, endMinute: 720 }],
+    ['08:00-22:00', 301, 2, { startMinute: 480, endMinute: 1314 }],
+    ['20:00-02:00', 3600, 3, { startMinute: 1200, endMinute: 1440 }],
+    ['20:00-02:00', 3600, 4, { startMinute: 1200, endMinute: 1380 }],
+    ['00:00-24:00', 7200, 6, { startMinute: 0, endMinute: 1440 }],
+    ['08:00-08:15', 900, 2, null],
+    ['08:00-08:15', 840, 2, { startMinute: 480, endMinute: 481 }],
+  ])('%s, tries %s s apart, %i of them', (written, betweenTriesS, tries, expected) => {
+    expect(hoursToBegin(hours(written, betweenTriesS), tries)).toEqual(expected);
+  });
+});
+
+describe('a moment inside several windows', () => {
+  const at = (text: string) => Date.parse(text);
+  const first = (now: string, ...written: string[]) => {
+    const moment = firstMomentInsideAll(at(now), written.map(window));
+    return moment === null ? null : new Date(moment).toISOString();
+  };
+
+  it.each([
+    // 23:00 in Poland: the call waits for the morning.
+    ['2026-11-24T22:00:00Z', ['08:00-22:00'], '2026-11-25T07:00:00.000Z'],
+    ['2026-11-24T22:00:00Z', ['08:00-22:00', '20:00-06:00'], '2026-11-25T19:00:00.000Z'],
+    ['2026-11-24T20:59:59.999Z', ['08:00-22:00', '20:00-06:00'], '2026-11-24T20:59:59.999Z'],
+    ['2026-11-24T12:00:00Z', ['08:00-22:00', '22:00-06:00'], null],
+    ['2026-11-24T12:00:00Z', ['22:00-08:00', '07:45-09:00'], '2026-11-25T06:45:00.000Z'],
+    ['2026-11-24T12:00:00Z', [], '2026-11-24T12:00:00.000Z'],
+    // The nights when the clocks change.
+    ['2027-03-27T22:30:00Z', ['08:00-22:00'], '2027-03-28T06:00:00.000Z'],
+    ['2027-10-30T20:30:00Z', ['08:00-22:00'], '2027-10-31T07:00:00.000Z'],
+    ['2027-03-28T00:10:00Z', ['02:30-05:00', '00:00-04:00'], '2027-03-28T01:00:00.000Z'],
+    ['2027-10-31T00:50:00Z', ['02:15-02:45', '00:00-03:00'], '2027-10-31T01:15:00.000Z'],
+    // They meet on the doubled hour as on any other day, but not in the skipped one.
+    ['2027-03-27T12:00:00Z', ['02:10-02:50', '02:00-03:00'], '2027-03-29T00:10:00.000Z'],
+  ])('from %s in %j is %s', (now, windows, expected) => {
+    expect(first(now, ...windows)).toBe(expected);
+  });
+
+  it('is in each, and no minute before it is', () => {
+    const minutes = fc.integer({ min: 0, max: 1439 });
+    const anyWindow = fc
+      .tuple(minutes, minutes)
+      .filter(([start, end]) => start !== end)
+      .map(([startMinute, endMinute]) => ({ startMinute, endMinute }));
+    // Three days around each change of the clocks in 2027, and around an ordinary day.
+    const instant = fc
+      .tuple(
+        fc.constantFrom(at('2027-03-27T00:00:00Z'), at('2027-10-30T00:00:00Z'), at('2027-06-10T00:00:00Z')),
+        fc.integer({ min: 0, max: 3 * 1440 }),
+      )
+      .map(([day, minute]) => day + minute * MINUTE);
+    fc.assert(
+      fc.property(instant, fc.array(anyWindow, { minLength: 1, maxLength: 3 }), (from, windows) => {
+        const inside = (moment: number) => windows.every((one) => firstMomentInside(moment, one) === moment);
+        let searched: number | null = null;
+        for (let moment = from; moment <= from + 3 * 1440 * MINUTE; moment += MINUTE) {
+          if (inside(moment)) {
+            searched = moment;
+            break;
+          }
+        }
+        expect(firstMomentInsideAll(from, windows)).toBe(searched);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});

@@ -1,0 +1,179 @@
+import fc from 'fast-check';
+import { SaxesParser } from 'saxes';
+import { describe, expect, it } from 'vitest';
+import { faultOfSmil, inSmil, SMIL_MAX } from '../../domain/smil.ts';
+
+const IMAGE = '<img src="https://cdn.example.com/a.jpg"/>';
+const body = (inside: string) => `<smil><body>${inside}</body></smil>`;
+const whatIn = (smil: string) => {
+  const fault = faultOfSmil(smil);
+  return fault?.reason === 'smil_malformed' ? fault.what : fault;
+};
+
+describe('SMIL', () => {
+  it.each([
+    body(IMAGE),
+    `<?xml version="1.0" encoding="UTF-8"?>\n${body(`<par dur="5s">${IMAGE}</par>`)}\n`,
+    `<smil xmlns="http://www.w3.org/2001/SMIL20/Language"><head><meta name="a" content="b"/><layout>
+      <root-layout width="100%" height="100%"/><region id="I" left="0" top="0" width="100%" height="60%" fit="meet"/>
+      </layout></head><body><par dur="8s"><img src="https://cdn.example.com/a.jpg?x=1&amp;y=2" region="I" alt="ż"/>
+      <audio src="https://cdn.example.com/a.mp3" begin="1s"/><text region="T">Dzień dobry {{imie}} &amp; &#380;</text></par>
+      <seq><video src="https://cdn.example.com:8443/a.3gp"/><text src="https://cdn.example.com/a.txt"/></seq></body></smil>`,
+    body('<text>{{link:https://example.com/?a=1}} {{wypisz}}</text>'),
+  ])('is taken: %s', (smil) => {
+    expect(faultOfSmil(smil)).toBeNull();
+  });
+
+  it.each([
+    ['not_xml', ''],
+    ['not_xml', 'Dzień dobry'],
+    ['not_xml', '<smil>'],
+    ['not_xml', body('<par>')],
+    ['not_xml', body(`${IMAGE}&nbsp;`)],
+    ['not_xml', body('<img src="https://cdn.example.com/a.jpg" src="https://cdn.example.com/b.jpg"/>')],
+    ['not_xml', body('<text>\u0001</text>')],
+    ['not_xml', body('<text>&#0;</text>')],
+    ['not_xml', `${body(IMAGE)}<smil/>`],
+    ['construct', `<!DOCTYPE smil SYSTEM "https://example.com/x.dtd">${body(IMAGE)}`],
+    ['construct', `<!DOCTYPE smil [<!ENTITY a "b">]>${body('<text>&a;</text>')}`],
+    ['construct', `<?php echo 1 ?>${body(IMAGE)}`],
+    ['construct', body(`<!-- {{imie}} -->${IMAGE}`)],
+    ['construct', body('<text><![CDATA[{{imie}}]]></text>')],
+    ['element', '<html/>'],
+    ['element', body('<script src="https://cdn.example.com/a.js"/>')],
+    ['element', body(`<smil><body>${IMAGE}</body></smil>`)],
+    ['element', `<smil><body>${IMAGE}</body><body>${IMAGE}</body></smil>`],
+    ['element', body(`<text>${IMAGE}</text>`)],
+    ['element', body('<constructor/>')],
+    ['attribute', body('<img src="https://cdn.example.com/a.jpg" onload="x()"/>')],
+    ['attribute', body('<par href="https://example.com"/>')],
+    ['attribute', body('<img xlink:href="https://example.com" src="https://cdn.example.com/a.jpg"/>')],
+    ['placeholder', body('<img src="https://cdn.example.com/{{imie}}.jpg"/>')],
+    ['placeholder', body('<text region="{{imie}}">x</text>')],
+    ['source_missing', body('<img/>')],
+    ['source_missing', body('<video alt="x"/>')],
+    ['text_misplaced', body(`{{imie}}${IMAGE}`)],
+    ['text_misplaced', `<smil>x${body(IMAGE).slice(6)}`],
+    ['body_missing', '<smil><head/></smil>'],
+    ['media_missing', '<smil><body><par/></body></smil>'],
+    ['too_deep', body('<par>'.repeat(8) + IMAGE + '</par>'.repeat(8))],
+    ['too_large', body(IMAGE.repeat(51))],
+    ['too_large', body(`${IMAGE}${'<par/>'.repeat(198)}`)],
+  ])('%s: %s', (what, smil) => {
+    expect(whatIn(smil)).toBe(what);
+  });
+
+  it.each([
+    ...[
+      'http://cdn.example.com/a.jpg',
+      '//cdn.example.com/a.jpg',
+      'a.jpg',
+      'cid:a',
+      'data:,x',
+      'file:///etc/passwd',
+    ],
+    ...[
+      'javascript:alert(1)',
+      'https://127.0.0.1/a.jpg',
+      'https://0x7f.1/a.jpg',
+      'https://2130706433/',
+      'https://[::1]/',
+    ],
+    ...[
+      'https://[::ffff:10.0.0.1]/',
+      'https://10.0.0.1/',
+      'https://169.254.169.254/latest',
+      'https://localhost/a.jpg',
+    ],
+    ...[
+      'https://postgres/',
+      'https://db.internal/',
+      'https://user:pass@cdn.example.com/a.jpg',
+      'https://cdn.example.com:22/',
+    ],
+    ...[' https://cdn.example.com/a.jpg', 'https://cdn.example.com/a b', 'https://①②⑦.0.0.1/', ''],
+    `https://cdn.example.com/${'a'.repeat(2000)}`,
+  ])('a medium at %s is refused', (src) => {
+    expect(whatIn(body(`<img src="${src}"/>`))).toBe('source_address');
+  });
+
+  it('is judged to the last element, and its line is named', () => {
+    expect(faultOfSmil(body(IMAGE.repeat(50)))).toBeNull();
+    expect(faultOfSmil(body(`${IMAGE}${'<par/>'.repeat(197)}`))).toBeNull();
+    expect(faultOfSmil(body('<par>'.repeat(5) + IMAGE + '</par>'.repeat(5)))).toBeNull();
+    expect(faultOfSmil(`<smil>\n<body>\n${IMAGE}\n<b/>\n</body></smil>`)).toEqual({
+      ...{ reason: 'smil_malformed', what: 'element', line: 4, name: 'b' },
+    });
+  });
+
+  it('whatever it is, is read without an error of ours, soon', () => {
+    const piece = fc.constantFrom(
+      ...[
+        '<smil>',
+        '</smil>',
+        '<body>',
+        '</body>',
+        '<par>',
+        '</par>',
+        IMAGE,
+        '<text>',
+        '</text>',
+        '<!--',
+        '-->',
+      ],
+      ...[
+        '<![CDATA[',
+        ']]>',
+        '&',
+        ';',
+        '<',
+        '>',
+        '"',
+        '{{',
+        '}}',
+        '<?',
+        '?>',
+        'ż',
+        '\ud800',
+        '\0',
+        '<!DOCTYPE a [',
+      ],
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {
+        const began = performance.now();
+        faultOfSmil(pieces.join(''));
+        expect(performance.now() - began).toBeLessThan(1_000);
+      }),
+    );
+    for (const hostile of ['<par>', '&amp;', '<a ', '<!--', ' x="{{"', '<![CDATA['])
+      expect(faultOfSmil(hostile.repeat(SMIL_MAX / hostile.length))).not.toBeNull();
+  });
+});
+
+describe('a value in SMIL', () => {
+  it('is text, and never markup, whatever it says', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'binary' }),
+        fc.constantFrom('', ']]>', '<b/>', '&amp;', '"\''),
+        (value, more) => {
+          const read: string[] = [];
+          const reader = new SaxesParser();
+          reader.on('error', (error) => {
+            throw error;
+          });
+          reader.on('text', (text) => read.push(text));
+          const tags: string[] = [];
+          reader.on('opentag', ({ name }) => tags.push(name));
+          reader.write(`<text>${inSmil(value + more)}</text>`).close();
+          expect(tags).toEqual(['text']);
+          const kept = (value + more)
+            .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/gu, '')
+            .replace(/\r\n?/g, '\n');
+          expect(read.join('')).toBe(kept);
+        },
+      ),
+    );
+  });
+});
