@@ -65,7 +65,8 @@ export interface Traffic {
  * The routes that may take this, the best first: those with a rule of the account's own, then with the longest prefix,
  * then with a rule for just this priority or type; among equals by weight, each key by its own lot. Routes that do not
  * work come after all that do. Only active routes are named. The simulated network is nobody's reserve: it stands back
- * where a real route has a matching rule, unless a rule gives it to the account.
+ * where a real route has a matching rule, unless a rule gives it to the account. For a message that is so too where that route
+ * carries other types alone: whoever has an SMSC does not want MMS to the same phones simulated, and paid.
  */
 export function orderRoutes({ routes, rules }: Routing, traffic: Traffic): string[] {
   const byName = new Map(routes.map((route) => [route.name, route]));
@@ -74,7 +75,13 @@ export function orderRoutes({ routes, rules }: Routing, traffic: Traffic): strin
     return route !== undefined && route.carries.includes(traffic.type) && admits(rule, traffic);
   });
   const isSimulated = (rule: RouteRule): boolean => byName.get(rule.route)?.simulated === true;
-  const real = matching.some((rule) => !isSimulated(rule));
+  const real = rules.some((rule) => {
+    const route = byName.get(rule.route);
+    if (route === undefined || route.simulated) return false;
+    if (traffic.type === 'hlr') return route.carries.includes('hlr') && admits(rule, traffic);
+    const carriesMessages = CHANNELS.some((channel) => route.carries.includes(channel));
+    return carriesMessages && admits({ ...rule, type: null }, traffic);
+  });
   const candidates = matching
     .filter((rule) => byName.get(rule.route)?.state === 'active')
     .filter((rule) => !real || !isSimulated(rule) || rule.accountId !== null)

@@ -86,6 +86,23 @@ describe('the order of routes', () => {
     expect(orderRoutes({ routes: [SIMULATOR, option('real')], rules }, abroad)).toEqual(['simulator']);
   });
 
+  test('it stands back for MMS and calls too where the real route carries SMS alone, and not for look-ups', () => {
+    const all = { ...SIMULATOR, carries: ['sms', 'mms', 'vms', 'hlr'] as const };
+    const routing = {
+      routes: [all, option('smsc')],
+      rules: [rule('simulator'), rule('smsc', { prefix: '48' })],
+    };
+    for (const type of ['mms', 'vms'] as const) {
+      expect(orderRoutes(routing, { ...SMS, type })).toEqual([]);
+      expect(orderRoutes(routing, { ...SMS, type, msisdn: '+4915112345678' })).toEqual(['simulator']);
+    }
+    expect(orderRoutes(routing, { ...SMS, type: 'hlr' })).toEqual(['simulator']);
+    const smsOnly = [rule('simulator'), rule('smsc', { type: 'sms' })];
+    expect(orderRoutes({ ...routing, rules: smsOnly }, { ...SMS, type: 'mms' })).toEqual([]);
+    const given = [rule('simulator', { accountId: 'cl_a', type: 'mms' }), rule('smsc')];
+    expect(orderRoutes({ ...routing, rules: given }, { ...SMS, type: 'mms' })).toEqual(['simulator']);
+  });
+
   test('an account may be given the simulated network', () => {
     const rules = [rule('simulator', { accountId: 'cl_a' }), rule('real')];
     const routing = { routes: [SIMULATOR, option('real')], rules };
