@@ -3,7 +3,8 @@ import { hashKey } from '../../db/accounts/apiKeys.ts';
 import { type KeyRow, useKey } from '../../db/accounts/keys.ts';
 import type { Sql } from '../../db/connection.ts';
 import type { Caller } from '../../operations/asked.ts';
-import type { Endpoint, Interface } from './endpoint.ts';
+import type { Interface } from '../../domain/interfaces.ts';
+import type { Endpoint } from './endpoint.ts';
 import { HttpRefused } from './refusals.ts';
 import { Refused } from '../../domain/refusals.ts';
 

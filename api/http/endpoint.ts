@@ -1,15 +1,11 @@
 import type { z } from 'zod';
+import type { Interface } from '../../domain/interfaces.ts';
 import type { Caller, Scope } from '../../operations/asked.ts';
 import type { Services } from '../services.ts';
 import type { Reason } from './refusals.ts';
 import type { Pace } from '../../operations/pace.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-
-/** The interfaces of the service: the earlier one (v1.2.0) and the current one (v2.3.0). */
-export type Interface = 'v1' | 'v2';
-/** The one of an endpoint unless it names another. */
-export const INTERFACE: Interface = 'v2';
 
 /** One request after authentication and validation. */
 export interface Call<Params, Query, Body, Who> {

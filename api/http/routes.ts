@@ -1,4 +1,5 @@
-import { type Endpoint, type Interface, INTERFACE, type Method } from './endpoint.ts';
+import { type Interface, INTERFACE } from '../../domain/interfaces.ts';
+import type { Endpoint, Method } from './endpoint.ts';
 import { HttpRefused } from './refusals.ts';
 
 /** A method of a path, which interfaces may own side by side. */

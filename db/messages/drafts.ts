@@ -1,4 +1,5 @@
 import type { DomesticPrices } from '../../domain/channels.ts';
+import type { Interface } from '../../domain/interfaces.ts';
 import type { MessageRow } from '../../domain/records.ts';
 import type { CountryRates } from '../../domain/price.ts';
 import type { Quotas } from '../../domain/quotas.ts';
@@ -56,6 +57,10 @@ export interface Draft extends MessageRow {
   /** When the wait for a delivery report ends. */
   giveUpAt: Date;
   route: string;
+  /** The one that it is sent through. */
+  interface: Interface;
+  /** The caller's identifier, of the earlier interface; at most 255 characters. */
+  idx: string | null;
 }
 
 /** The claim of an idempotency key, written together with the drafts. */
@@ -166,10 +171,10 @@ function draftsOf(sql: Sql, drafts: readonly Draft[], condition: Fragment) {
     drafted as (
       insert into messages (id, account_id, request_id, batched, channel, status, accepted_as, recipient, country, sender,
                             text, content, parts, cut, cost_grosze, test_credits, priority, reference, send_at, expires_at,
-                            give_up_at, route, error_code, opt_out_token, created_at, updated_at)
+                            give_up_at, route, interface, idx, error_code, opt_out_token, created_at, updated_at)
       select id, account_id, request_id, batched, channel, 'draft', accepted_as, recipient, country, sender,
              text, content, parts, cut, cost_grosze, test_credits, priority, reference, send_at, expires_at,
-             give_up_at, route, error_code, opt_out_token, created_at, created_at
+             give_up_at, route, interface, idx, error_code, opt_out_token, created_at, created_at
         from jsonb_populate_recordset(null::messages, ${rows}::text::jsonb) ${condition}
       returning id
     )${drafts.some(({ links }) => links.length > 0) ? linksOf(sql, rows) : sql``}`;

@@ -1,4 +1,5 @@
 import type { Draft } from '../../db/messages/drafts.ts';
+import { INTERFACE } from '../../domain/interfaces.ts';
 import { countryOf } from '../../domain/msisdn.ts';
 import type { Asked } from '../asked.ts';
 import { ownLinks } from './personalLinks.ts';
@@ -42,6 +43,8 @@ export async function draftMessages(
         testCredits: terms.mode === 'test' && !rejected ? 1 : 0,
         priority: plan.priority,
         reference: input.reference ?? null,
+        interface: input.interface ?? INTERFACE,
+        idx: input.idx ?? null,
         sendAt: rejected ? null : timing.sendAt,
         expiresAt: timing.expiresAt,
         giveUpAt: timing.giveUpAt,

@@ -1,5 +1,6 @@
 import type { Channel } from '../../domain/channels.ts';
 import type { Voice } from '../../domain/channels/vms.ts';
+import type { Interface } from '../../domain/interfaces.ts';
 import type { Encoding } from '../../domain/parts.ts';
 
 /** What a send, or its estimate, is asked with (v2.3.0, Send); fields as there, read and checked one by one. */
@@ -34,4 +35,8 @@ export interface SendInput {
   normalize?: boolean | undefined;
   /** Shown at once, and not stored by the phone; SMS only. */
   flash?: boolean | undefined;
+  /** Which interface it is asked through; the current one by default. */
+  interface?: Interface | undefined;
+  /** The caller's identifier of one message of the earlier interface (v1.2.0, POST /v1/sms); at most `IDX_MAX` characters. */
+  idx?: string | undefined;
 }

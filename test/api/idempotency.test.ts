@@ -226,6 +226,8 @@ describe('a process that died in the middle', () => {
         testCredits: 0,
         priority: false,
         reference: null,
+        interface: 'v2',
+        idx: null,
         sendAt: sendAt,
         expiresAt: null,
       },

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { expect, test } from 'vitest';
 import { endpoints } from '../../api/endpoints.ts';
-import { endpoint, type Interface } from '../../api/http/endpoint.ts';
+import { endpoint } from '../../api/http/endpoint.ts';
+import type { Interface } from '../../domain/interfaces.ts';
 import { changesSomething, ownerOf, publicOwner, routesOf } from '../../api/http/routes.ts';
 import { HttpRefused } from '../../api/http/refusals.ts';
 
