@@ -34,7 +34,7 @@ const NOBODYS = {
   ...all('audit_addresses', ['UPDATE']),
 };
 const STAFF = {
-  ...all('accounts api_keys', CHANGE_ONLY),
+  ...all('accounts api_keys api_tokens', CHANGE_ONLY),
   ...all('senders verified_numbers routes route_rules allowed_keywords', READ_ONLY),
   ...all('installation', APPEND_ONLY),
 };

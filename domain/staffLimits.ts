@@ -16,3 +16,6 @@ export const DEFAULT_BROKEN_AFTER_S = 10;
 /** The share of a rule among equal ones. */
 export const MAX_WEIGHT = 1_000_000;
 export const DEFAULT_WEIGHT = 100;
+
+/** Characters of a token's label, at most. */
+export const TOKEN_LABEL_LENGTH = 100;

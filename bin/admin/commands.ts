@@ -18,12 +18,14 @@ import { statementCommands } from './statements.ts';
 import { cancelCommands } from './support/cancel.ts';
 import { stuckCommands } from './support/stuck.ts';
 import { webhookCommands } from './support/webhooks.ts';
+import { tokenCommands } from './tokens.ts';
 
 /** Every command, in the order of the help. A new one is declared in its file and appears here. */
 export const ALL_COMMANDS: readonly AnyCommand[] = [
   ...accountCommands,
   ...quotaCommands,
   ...keyCommands,
+  ...tokenCommands,
   ...senderCommands,
   ...numberCommands,
   ...moneyCommands,

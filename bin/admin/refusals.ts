@@ -40,6 +40,8 @@ function ofStaff(refusal: StaffRefusal): AdminError {
       return refused('A live key is issued after the first top-up; this account is still in test mode.');
     case 'key_missing':
       return notFound(`There is no key ${refusal.key}.`);
+    case 'token_missing':
+      return notFound(`There is no token ${refusal.token}.`);
     case 'verified_numbers_used_up':
       return refused(
         `The account ${refusal.account} has ${refusal.limit} verified numbers already; remove one first.`,

@@ -5,6 +5,7 @@ import {
   MAX_PRICE,
   MAX_RATE_LIMIT,
   NOTE_LENGTH,
+  TOKEN_LABEL_LENGTH,
 } from '../../domain/staffLimits.ts';
 import { ALL_SCOPES } from '../../operations/accounts/keys.ts';
 
@@ -38,6 +39,8 @@ function id(prefix: string, what: string) {
 
 export const accountId = id('cl', 'an account');
 export const keyId = id('key', 'a key');
+export const tokenId = id('tok', 'a token');
+export const tokenLabel = line(TOKEN_LABEL_LENGTH);
 export const messageId = id('msg', 'a message');
 /** Several of them, separated by commas; each once. */
 export const messageIds = z

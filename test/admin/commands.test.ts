@@ -260,6 +260,40 @@ describe('what is refused names the option and changes nothing', () => {
   });
 });
 
+describe('tokens of the earlier interface', () => {
+  test('are shown once, kept as a hash, listed by label, several for an account, revoked one by one for good', async () => {
+    const id = await account();
+    const made = await ok('tokens', 'create', '--account', id, '--label', 'sklep');
+    const other = await ok('tokens', 'create', '--account', id, '--label', 'sklep');
+    const token = String(made['token']);
+    expect(token).toMatch(/^goniec_[0-9a-f]{40}$/);
+    expect(other['token']).not.toBe(token);
+    const [kept] = await sql()<
+      Answer[]
+    >`select hash, hint, label from api_tokens where id = ${String(made['id'])}`;
+    expect(kept).toEqual({ hash: hashKey(token), hint: `goniec_…${token.slice(-4)}`, label: 'sklep' });
+
+    const listed = await run('--json', 'tokens', 'list', '--account', id);
+    const audited = await run('--json', 'audit', '--account', id);
+    for (const { out } of [listed, audited]) {
+      expect(out).toContain(made['id']);
+      expect(out).not.toContain(token.slice(7));
+      expect(out).not.toContain(hashKey(token).toString('hex'));
+    }
+
+    const first = await ok('tokens', 'revoke', String(made['id']));
+    expect(first['revoked_at']).toMatch(/Z$/);
+    expect(await ok('tokens', 'revoke', String(made['id']))).toEqual(first);
+    expect(await lastAudit(id)).toMatchObject({ action: 'tokens revoke', subject: made['id'] });
+    expect(listIn(await ok('tokens', 'list', '--account', id))).toMatchObject([
+      { id: made['id'], revoked_at: first['revoked_at'] },
+      { id: other['id'], revoked_at: null },
+    ]);
+    expect((await no('tokens', 'revoke', newId('tok'))).code).toBe('not_found');
+    expect((await no('tokens', 'create', '--account', id)).code).toBe('invalid_argument');
+  });
+});
+
 describe('keys', () => {
   test('are shown once, kept as a hash, listed by hint, revoked for good', async () => {
     const id = await account('--mode', 'live');

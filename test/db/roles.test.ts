@@ -23,7 +23,7 @@ const ALL = 'SELECT INSERT UPDATE DELETE';
 // As decided, not as the code has it: what each part may do with the tables of which it may not read and write every row.
 const BOOKS = { ...named(READ, 'schema_version'), ...named(APPEND, 'ledger_entries audit_log') };
 const STAFFS = {
-  ...named(CHANGE, 'accounts api_keys'),
+  ...named(CHANGE, 'accounts api_keys api_tokens'),
   ...named(READ, 'senders verified_numbers routes route_rules allowed_keywords'),
   ...named(APPEND, 'installation'),
 };
