@@ -2,9 +2,17 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import helmet from 'koa-helmet';
 import { endpoints } from './endpoints.ts';
+import { earlierEndpoints } from './v1_2/endpoints.ts';
 import { pages } from './pages.ts';
-import { accessLog, errorEnvelope, httpRules, measure, requestId } from './http/middleware.ts';
-import { changesSomething, routesOf } from './http/routes.ts';
+import {
+  accessLog,
+  askedInterface,
+  errorEnvelope,
+  httpRules,
+  measure,
+  requestId,
+} from './http/middleware.ts';
+import { changesSomething, onlyOwner, routesOf } from './http/routes.ts';
 import { type Context, serve, type State } from './http/serve.ts';
 import { servePage } from './http/servePage.ts';
 import type { Services } from './services.ts';
@@ -26,6 +34,7 @@ export function createApp(services: Services): Koa<State> {
   const traces = tracing();
   if (traces !== null) app.use(traceRequests(traces));
   app.use(accessLog(services.log));
+  app.use(askedInterface());
   app.use(errorEnvelope(services.log));
   app.use(securityHeaders());
   app.use(httpRules());
@@ -36,7 +45,7 @@ export function createApp(services: Services): Koa<State> {
 
 function createRouter(services: Services): Router<State> {
   const router = new Router<State>({ sensitive: true, strict: true });
-  for (const route of routesOf(endpoints)) {
+  for (const route of routes) {
     const layer = router.register(route.path, [route.method], (context, next) =>
       isOfAnother(route.path, context.path) ? next() : serve(route, services, context, context.params),
     );
@@ -49,7 +58,8 @@ function createRouter(services: Services): Router<State> {
   return router;
 }
 
-const declaredPaths = new Set(endpoints.map(({ path }) => path));
+const routes = routesOf([...endpoints, ...earlierEndpoints]);
+const declaredPaths = new Set(routes.map(({ path }) => path));
 
 /** Whether a path that fits a pattern with parameters is declared itself: `/v1/messages/estimate` is no message. */
 function isOfAnother(pattern: string, path: string): boolean {
@@ -80,6 +90,11 @@ function refuseUnrouted(router: Router<State>, context: Context): void {
   const allowed = [...new Set([...layers.flatMap(({ methods }) => methods), 'OPTIONS'])].sort();
   if (layers.length === 0) throw new HttpRefused({ reason: 'route_unknown' });
   context.state.route = String(layers[0]!.path);
+  // The form of the interface that has the path, with whatever methods.
+  const owners = new Map(
+    routes.filter(({ path }) => path === context.state.route).flatMap((route) => [...route.owners]),
+  );
+  context.state.asked ??= onlyOwner({ owners });
   if (context.method !== 'OPTIONS') {
     const problem = { reason: 'method_not_allowed', method: context.method, allowed } as const;
     throw new HttpRefused(problem);

@@ -3,6 +3,9 @@ import type { MessageStatus } from './statuses.ts';
 /** Greatest length of a caller's identifier; the document has none for messages (v1.2.0, POST /v1/sms), so as of `reference`. */
 export const IDX_MAX = 255;
 
+/** How far ahead a message may be scheduled (v1.2.0, Limits). */
+export const EARLIER_SEND_AT_HORIZON_MS = 60 * 24 * 3_600_000;
+
 /** The statuses of the earlier interface (v1.2.0, States and transitions). */
 export const EARLIER_STATUSES = [
   'queued',

@@ -49,10 +49,10 @@ export type Refusal =
   | { reason: 'sender_not_number'; sender: string }
   | { reason: 'calling_hours_missed' | 'links_unheard' }
   | { reason: 'params_repeated'; key: string }
+  | { reason: 'send_at_too_far'; days: number }
   | { reason: 'instant_malformed' | 'window_malformed'; field: string }
   | {
       reason:
-        | 'send_at_too_far'
         | 'expires_at_out_of_range'
         | 'settings_empty'
         | 'prefix_malformed'

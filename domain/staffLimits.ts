@@ -19,3 +19,5 @@ export const DEFAULT_WEIGHT = 100;
 
 /** Characters of a token's label, at most. */
 export const TOKEN_LABEL_LENGTH = 100;
+/** Requests a minute of a token (v1.2.0, Limits). */
+export const DEFAULT_TOKEN_RATE = 100;

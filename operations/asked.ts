@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { Requester } from '../db/accounts/audit.ts';
+import type { RateWindow } from '../db/accounts/keys.ts';
 import type { Database } from '../db/connection.ts';
 import type { Routing } from '../domain/routing.ts';
 import type { Pace } from './pace.ts';
@@ -32,6 +33,8 @@ export interface Caller extends Requester {
   /** A test key on a live account: it may read, and change nothing. */
   readOnly: boolean;
   scopes: readonly Scope[];
+  /** Where its requests are counted. */
+  window: RateWindow;
 }
 
 /** One thing that is asked of the service, whichever door it came through. */

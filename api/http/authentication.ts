@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { hashKey } from '../../db/accounts/apiKeys.ts';
-import { type KeyRow, useKey } from '../../db/accounts/keys.ts';
+import { type KeyRow, type RateWindow, type UsedRow, useKey, useToken } from '../../db/accounts/keys.ts';
 import type { Sql } from '../../db/connection.ts';
 import type { Caller } from '../../operations/asked.ts';
 import type { Interface } from '../../domain/interfaces.ts';
@@ -10,10 +10,17 @@ import { Refused } from '../../domain/refusals.ts';
 
 const BEARER = /^Bearer +([\x21-\x7e]+) *$/i;
 const KEY = /^pk_(?:test|live)_[0-9A-Za-z]{40}$/;
+const TOKEN = /^goniec_[0-9a-f]{40}$/;
+// Whose kind they are is seen also of those that cannot be right.
+const KINDS: readonly [prefix: RegExp, Interface][] = [
+  [/^pk_/, 'v2'],
+  [/^goniec_/, 'v1'],
+];
+const ALL_SCOPES = ['send', 'read', 'manage'] as const;
 const WINDOW_SECONDS = 60;
 
 /** Who a request turned out to be of, before it is known whether it is let in. */
-export type Identity = Pick<KeyRow, 'keyId' | 'accountId'>;
+export type Identity = Pick<UsedRow, 'keyId' | 'accountId'>;
 
 /** Who calls, and which interface the key is for. */
 export interface Authenticated {
@@ -29,9 +36,20 @@ export interface Presented {
   requestId: string;
 }
 
+/** The interface that a key or token is for, by its prefix; null where none came, or one of neither kind. */
+export function interfaceOf(authorization: string | undefined): Interface | null {
+  const presented = BEARER.exec(authorization ?? '')?.[1] ?? '';
+  return KINDS.find(([prefix]) => prefix.test(presented))?.[1] ?? null;
+}
+
+/** The name of a window in the `RateLimit` headers. */
+export function windowName({ of }: RateWindow): string {
+  return of.startsWith('tok_') ? 'token' : 'account';
+}
+
 /**
- * Authenticates a request and counts it against its account's rate limit (v2.3.0, Authentication and Limits).
- * Nothing is remembered between requests: a revoked key ends at once.
+ * Authenticates a request and counts it against the rate limit of its account, or of its token (v2.3.0 and v1.2.0, Authentication
+ * and Limits). Nothing is remembered between requests: a revoked key ends at once.
  *
  * @param setHeader receives the `RateLimit` headers, also when the request is refused afterwards
  * @param identified receives whose the key is, also when the request is refused afterwards
@@ -43,23 +61,17 @@ export async function authenticate(
   setHeader: (name: string, value: string) => void,
   identified: (identity: Identity) => void,
 ): Promise<Authenticated> {
-  const row = await findKey(sql, authorization);
+  const { asked, row, ...may } = await find(sql, authorization);
   identified(row);
-  const limit = row.rateLimitPerMinute;
-  setHeader('RateLimit-Policy', `"account";q=${limit};w=${WINDOW_SECONDS}`);
-  setHeader('RateLimit', `"account";r=${Math.max(limit - row.used, 0)};t=${row.resetsIn}`);
+  const { rateLimitPerMinute: limit } = row;
+  const window = { of: asked === 'v1' ? row.keyId : row.accountId, limit };
+  setHeader('RateLimit-Policy', `"${windowName(window)}";q=${limit};w=${WINDOW_SECONDS}`);
+  setHeader('RateLimit', `"${windowName(window)}";r=${Math.max(limit - row.used, 0)};t=${row.resetsIn}`);
   if (row.used > limit) throw new Refused({ reason: 'rate_limited', seconds: row.resetsIn });
   if (row.accountStatus === 'suspended') throw new Refused({ reason: 'account_suspended' });
   if (row.accountStatus === 'closed') throw new Refused({ reason: 'account_closed' });
-  const caller: Caller = {
-    ...{ accountId: row.accountId, keyId: row.keyId, address, requestId },
-    accountMode: row.accountMode,
-    keyMode: row.keyMode,
-    readOnly: row.keyMode === 'test' && row.accountMode === 'live',
-    scopes: row.scopes,
-  };
-  // There is one kind of key so far.
-  return { caller, asked: 'v2' };
+  const { accountId, keyId, accountMode } = row;
+  return { caller: { accountId, keyId, address, requestId, accountMode, window, ...may }, asked };
 }
 
 /**
@@ -78,12 +90,25 @@ function isReading({ method, scope, readOnly }: Endpoint): boolean {
   return readOnly === true || (method === 'GET' && scope === 'read');
 }
 
-async function findKey(sql: Sql, authorization: string | undefined): Promise<KeyRow> {
+/** What is in force of what was presented, and what its holder may do. */
+type Found = Pick<Caller, 'keyMode' | 'readOnly' | 'scopes'> & { asked: Interface; row: UsedRow };
+
+async function find(sql: Sql, authorization: string | undefined): Promise<Found> {
   if (authorization === undefined) throw new HttpRefused({ reason: 'key_missing' });
-  const key = BEARER.exec(authorization)?.[1];
-  if (key === undefined || !KEY.test(key)) throw new HttpRefused({ reason: 'key_invalid' });
-  const hash = hashKey(key);
-  const row = await useKey(sql, hash);
-  if (row === null || !timingSafeEqual(row.hash, hash)) throw new HttpRefused({ reason: 'key_invalid' });
+  const presented = BEARER.exec(authorization)?.[1] ?? '';
+  if (TOKEN.test(presented)) {
+    const row = inForce(await useToken(sql, hashKey(presented)), presented);
+    // Tokens have neither scopes nor a mode of their own (v1.2.0, Authentication).
+    return { asked: 'v1', row, keyMode: row.accountMode, readOnly: false, scopes: ALL_SCOPES };
+  }
+  if (!KEY.test(presented)) throw new HttpRefused({ reason: 'key_invalid' });
+  const row: KeyRow = inForce(await useKey(sql, hashKey(presented)), presented);
+  const { keyMode, scopes } = row;
+  return { asked: 'v2', row, keyMode, readOnly: keyMode === 'test' && row.accountMode === 'live', scopes };
+}
+
+function inForce<Row extends UsedRow>(row: Row | null, presented: string): Row {
+  if (row === null || !timingSafeEqual(row.hash, hashKey(presented)))
+    throw new HttpRefused({ reason: 'key_invalid' });
   return row;
 }

@@ -65,6 +65,8 @@ interface Traits {
    * schemas …) is not repeated: see `refusalsOf`.
    */
   refusals?: readonly Reason[];
+  /** As which status an outage behind it is answered, in the earlier interface; 502 by default. */
+  outageStatus?: 503;
   /** Greatest size of the body in bytes; 64 kB by default. */
   bodyLimit?: number;
   /** Offers its 200 as `text/csv` too (`Accept`). */

@@ -3,6 +3,9 @@ import type { Logger } from 'pino';
 import { newId } from '../../db/ids.ts';
 import { measureRequest } from '../../telemetry/httpMetrics.ts';
 import { withIds } from '../../telemetry/ids.ts';
+import { INTERFACE, type Interface } from '../../domain/interfaces.ts';
+import { earlierError } from '../v1_2/errors.ts';
+import { interfaceOf } from './authentication.ts';
 import { type ErrorAnswer, errorAnswer, HttpRefused } from './refusals.ts';
 import { clientAddress } from './address.ts';
 import type { Context, State } from './serve.ts';
@@ -59,7 +62,28 @@ function isTraced({ method, status, state }: Context): boolean {
   return state.visitor !== true && (state.changes === true || !READS.has(method));
 }
 
-/** Turns whatever is thrown into the error envelope (v2.3.0, Errors). */
+/** An error as an interface answers it. */
+interface ErrorForm {
+  status: number;
+  body: object;
+  headers?: Record<string, string>;
+}
+
+const errorForms: Readonly<Record<Interface, (error: ErrorAnswer, state: State) => ErrorForm>> = {
+  v1: (error, { outageStatus }) => earlierError(error, outageStatus),
+  v2: (error, { requestId: id }) => ({ status: error.status, body: errorBody(error, id) }),
+};
+
+/** Knows the interface of whoever shows a key or a token, before anybody asks whether it is in force. */
+export function askedInterface(): Middleware<State> {
+  return async (context, next) => {
+    const asked = interfaceOf(context.headers.authorization);
+    if (asked !== null) context.state.asked = asked;
+    await next();
+  };
+}
+
+/** Turns whatever is thrown into the error envelope of the interface that was asked (v2.3.0 and v1.2.0, Errors). */
 export function errorEnvelope(log: Logger): Middleware<State> {
   return async (context, next) => {
     try {
@@ -73,9 +97,10 @@ export function errorEnvelope(log: Logger): Middleware<State> {
         );
       }
       context.state.refusal = error.problem.reason;
-      context.status = error.status;
-      context.set(error.headers);
-      context.body = errorBody(error, context.state.requestId);
+      const form = errorForms[context.state.asked ?? INTERFACE](error, context.state);
+      context.status = form.status;
+      context.set({ ...error.headers, ...form.headers });
+      context.body = form.body;
     }
   };
 }

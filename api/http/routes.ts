@@ -47,6 +47,11 @@ export function ownerOf({ owners }: Route, asked: Interface): Endpoint {
   return endpoint;
 }
 
+/** In whose form it is answered that nobody is known to ask: the owner's, and of several the current interface's. */
+export function onlyOwner({ owners }: Pick<Route, 'owners'>): Interface {
+  return owners.has(INTERFACE) ? INTERFACE : [...owners.keys()][0]!;
+}
+
 /** Whether any endpoint of the route changes something although it is a GET. */
 export function changesSomething({ owners }: Route): boolean {
   return [...owners.values()].some(({ changes }) => changes === true);

@@ -12,7 +12,8 @@ import { addIds } from '../../telemetry/ids.ts';
 import { watchRefusals } from './listedRefusals.ts';
 import { HttpRefused } from './refusals.ts';
 import { newPace } from '../../operations/pace.ts';
-import { changesSomething, ownerOf, publicOwner, type Route } from './routes.ts';
+import { changesSomething, onlyOwner, ownerOf, publicOwner, type Route } from './routes.ts';
+import type { Interface } from '../../domain/interfaces.ts';
 import type { Services } from '../services.ts';
 import { readQuery } from './validation.ts';
 
@@ -31,6 +32,10 @@ export interface State {
   refusal?: string;
   /** True for a GET that changes something. */
   changes?: boolean;
+  /** The interface in whose form an error is answered; the current one unless known. */
+  asked?: Interface;
+  /** As which status an outage is answered by the endpoint, where that is not the usual one. */
+  outageStatus?: number;
   /** True for a page that anybody opens: its visitors are not traced. */
   visitor?: boolean;
 }
@@ -49,6 +54,7 @@ export async function serve(
   const receivedAt = Date.now();
   context.state.route = route.path;
   if (changesSomething(route)) context.state.changes = true;
+  context.state.asked ??= onlyOwner(route);
   const { endpoint, caller } = await choose(route, services, context, receivedAt);
   const csv = endpoint.csv === true && context.accepts('json', 'csv') === 'csv';
   const admitted = caller === null ? null : services.admission.enter(caller.accountId, context.res);
@@ -89,7 +95,7 @@ function watchSize(
     largerThan: { bytes: BYTES_OF_A_REQUEST, exceeded: () => admitted?.becomesHeavy() },
     async size(bytes) {
       if (caller === null) return;
-      await countBody(front, caller.accountId, bytes, (name, value) => context.set(name, value));
+      await countBody(front, caller.window, bytes, (name, value) => context.set(name, value));
     },
   };
 }
@@ -105,6 +111,7 @@ async function choose(
   if (open !== null) return { endpoint: open, caller: null };
   const { caller, asked } = await identify(services, context, receivedAt);
   const endpoint = ownerOf(route, asked);
+  if (endpoint.outageStatus !== undefined) context.state.outageStatus = endpoint.outageStatus;
   authorise(endpoint, caller);
   return { endpoint, caller };
 }

@@ -239,7 +239,7 @@ export function problemText(problem: Problem): string {
     case 'window_malformed':
       return `Pole ${quoted(problem.field)} musi mieć postać HH:MM-HH:MM i obejmować co najmniej 15 minut.`;
     case 'send_at_too_far':
-      return 'Wysyłkę można zaplanować najwyżej 90 dni naprzód.';
+      return `Wysyłkę można zaplanować najwyżej ${problem.days} dni naprzód.`;
     case 'expires_at_out_of_range':
       return 'Termin ważności musi przypadać od 15 minut do 72 godzin po czasie wysyłki.';
     case 'settings_empty':

@@ -7,6 +7,7 @@ const PATH = '/v1/mms';
 /** POST /v1/mms: fields in the manner of POST /v1/messages, as v2.3.0 shows no body (Send, rule 10). */
 export const sendMms = endpoint({
   ...SENDING,
+  method: 'POST',
   path: PATH,
   id: 'sendMms',
   summary: 'Sends an MMS to one number, to several, or to contact groups.',

@@ -7,6 +7,7 @@ const PATH = '/v1/messages';
 /** POST /v1/messages (v2.3.0, Send). */
 export const sendMessages = endpoint({
   ...SENDING,
+  method: 'POST',
   path: PATH,
   id: 'sendMessages',
   summary: 'Sends an SMS to one number, to several, or to contact groups.',

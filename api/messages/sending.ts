@@ -32,7 +32,6 @@ type Accepted = z.output<typeof messageSchema> | z.output<typeof batchResultSche
 
 /** What every endpoint that sends declares. */
 export const SENDING = {
-  method: 'POST',
   scope: 'send',
   idempotent: true,
   responses: { 201: z.union([messageSchema, batchResultSchema]) },

@@ -7,6 +7,7 @@ const PATH = '/v1/voice';
 /** POST /v1/voice: fields in the manner of POST /v1/messages, as v2.3.0 shows no body (Send, rule 10). */
 export const sendVoice = endpoint({
   ...SENDING,
+  method: 'POST',
   path: PATH,
   id: 'sendVoice',
   summary: 'Calls one number, several, or contact groups, and reads a text aloud.',

@@ -1,9 +1,14 @@
 import { listTokens } from '../../db/accounts/apiTokens.ts';
 import { byColumnName } from '../../db/columnNames.ts';
 import { findAccount } from '../../operations/accounts/find.ts';
-import { createToken, revokeToken } from '../../operations/accounts/tokens.ts';
-import { command, required, type Outcome, type Shown } from './command.ts';
-import { accountId, tokenId, tokenLabel } from './values.ts';
+import {
+  createToken,
+  type CreatedToken,
+  revokeToken,
+  rotateToken,
+} from '../../operations/accounts/tokens.ts';
+import { command, optional, required, type Outcome, type Shown } from './command.ts';
+import { accountId, rateLimit, tokenId, tokenLabel } from './values.ts';
 
 const create = command({
   name: 'tokens create',
@@ -11,15 +16,29 @@ const create = command({
   options: {
     account: required('ID', 'the account', accountId),
     label: required('TEXT', 'what the token is for', tokenLabel),
+    rateLimit: optional('N', 'requests a minute; default 100', rateLimit),
   },
   async ask(asking, input): Promise<Shown> {
-    const { id, token, label } = await createToken({ ...asking, input });
-    return {
-      result: { id, token, account_id: input.account, label },
-      remark: 'The token is shown this once; only its hash is kept.',
-    };
+    return shown(await createToken({ ...asking, input }));
   },
 });
+
+const rotate = command({
+  name: 'tokens rotate',
+  about: 'Revokes a token at once and shows another with its label, this once.',
+  options: { token: required('TOKEN_ID', 'the token', tokenId) },
+  positional: ['token'],
+  async ask(asking, input): Promise<Shown> {
+    return shown(await rotateToken({ ...asking, input }));
+  },
+});
+
+function shown({ id, token, label, rateLimit }: CreatedToken): Shown {
+  return {
+    result: { id, token, label, rate_limit_per_minute: rateLimit },
+    remark: 'The token is shown this once; only its hash is kept.',
+  };
+}
 
 const revoke = command({
   name: 'tokens revoke',
@@ -42,4 +61,4 @@ const list = command({
   },
 });
 
-export const tokenCommands = [create, revoke, list];
+export const tokenCommands = [create, rotate, revoke, list];

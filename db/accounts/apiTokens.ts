@@ -27,23 +27,33 @@ export interface TokenDetails {
   accountId: string;
   hint: string;
   label: string;
+  /** Requests a minute. */
+  rateLimitPerMinute: number;
   createdAt: Date;
   lastUsedAt: Date | null;
   revokedAt: Date | null;
 }
 
 function tokenColumns(sql: Sql) {
-  return sql`id, account_id, hint, label, created_at, last_used_at, revoked_at`;
+  return sql`id, account_id, hint, label, rate_limit_per_minute, created_at, last_used_at, revoked_at`;
 }
 
 /** Stores a token by its hash. */
 export async function insertToken(
   sql: Sql,
-  token: { id: string; account: string; hash: Buffer; hint: string; label: string },
+  token: { id: string; account: string; hash: Buffer; hint: string; label: string; rateLimit: number },
 ): Promise<void> {
   await sql`
-    insert into api_tokens (id, account_id, hash, hint, label)
-    values (${token.id}, ${token.account}, ${token.hash}, ${token.hint}, ${token.label})`;
+    insert into api_tokens (id, account_id, hash, hint, label, rate_limit_per_minute)
+    values (${token.id}, ${token.account}, ${token.hash}, ${token.hint}, ${token.label}, ${token.rateLimit})`;
+}
+
+/** The token, locked against other staff until the transaction ends. Undefined: no such token. */
+export async function lockToken(sql: Sql, id: string): Promise<TokenDetails | undefined> {
+  const [row] = await sql<
+    TokenDetails[]
+  >`select ${tokenColumns(sql)} from api_tokens where id = ${id} for update`;
+  return row;
 }
 
 /** Revokes a token from this moment on; one revoked before keeps its time. Undefined: no such token. */

@@ -1,20 +1,25 @@
 import type { Sql } from '../connection.ts';
 
-/** A key that is in force, its account's state, and the account's request window after counting this request. */
-export interface KeyRow {
+/** A key or a token that is in force, its account's state, and the request window after counting this request. */
+export interface UsedRow {
   keyId: string;
   /** SHA-256 of the key. */
   hash: Buffer;
-  keyMode: 'test' | 'live';
-  scopes: ('send' | 'read' | 'manage')[];
   accountId: string;
   accountStatus: 'active' | 'suspended' | 'closed';
   accountMode: 'test' | 'live';
+  /** Of the window: the account's, or the token's own. */
   rateLimitPerMinute: number;
   /** Requests of the current window, this one included. */
   used: number;
   /** Whole seconds until the window ends, at least 1. */
   resetsIn: number;
+}
+
+/** A key of the current interface. */
+export interface KeyRow extends UsedRow {
+  keyMode: 'test' | 'live';
+  scopes: ('send' | 'read' | 'manage')[];
 }
 
 /**
@@ -50,7 +55,44 @@ export async function useKey(sql: Sql, hash: Buffer): Promise<KeyRow | null> {
   return row ?? null;
 }
 
-/** What is left of an account's request window. */
+/**
+ * Finds a token of the earlier interface by its hash, unless it is revoked, and counts the request against its own limit (v1.2.0,
+ * Limits: requests per minute per token), as {@link useKey} does against the account's.
+ *
+ * @returns null when no such token is in force
+ */
+export async function useToken(sql: Sql, hash: Buffer): Promise<UsedRow | null> {
+  const [row] = await sql<UsedRow[]>`
+    with found as (
+      select t.id as key_id, t.hash, t.last_used_at, t.rate_limit_per_minute,
+             a.id as account_id, a.status as account_status, a.mode as account_mode
+        from api_tokens t join accounts a on a.id = t.account_id
+       where t.hash = ${hash} and t.revoked_at is null
+    ), counted as (
+      insert into rate_windows as w (account_id, started_at, used)
+      select key_id, now(), 1 from found
+      on conflict (account_id) do update
+         set started_at = case when w.started_at <= now() - interval '60 s' then now() else w.started_at end,
+             used = case when w.started_at <= now() - interval '60 s' then 1 else w.used + 1 end
+      returning w.account_id, w.started_at, w.used
+    ), touched as (
+      update api_tokens set last_used_at = now()
+       where id = (select key_id from found where last_used_at is null or last_used_at < now() - interval '5 min')
+    )
+    select key_id, hash, found.account_id, account_status, account_mode, rate_limit_per_minute,
+           used, greatest(1, ceil(extract(epoch from started_at + interval '60 s' - now())))::int as resets_in
+      from found join counted on counted.account_id = found.key_id`;
+  return row ?? null;
+}
+
+/** Whose requests are counted together, and how many there may be in a minute. */
+export interface RateWindow {
+  /** The id of an account, or of a token. */
+  of: string;
+  limit: number;
+}
+
+/** What is left of a request window. */
 export interface WindowLeft {
   /** Whether there was room. */
   taken: boolean;
@@ -61,21 +103,24 @@ export interface WindowLeft {
 }
 
 /**
- * Counts a request that {@link useKey} has counted once as so many more; as no more than a whole window, so that nothing is too large for
- * an account with a small one.
+ * Counts a request that was counted once as so many more; as no more than a whole window, so that nothing is too large for
+ * a small one.
  */
-export async function countFurther(sql: Sql, accountId: string, requests: number): Promise<WindowLeft> {
+export async function countFurther(
+  sql: Sql,
+  { of, limit }: RateWindow,
+  requests: number,
+): Promise<WindowLeft> {
+  const further = Math.min(requests, limit - 1);
   const [counted] = await sql<WindowLeft[]>`
     with taken as (
-      update rate_windows w set used = w.used + least(${requests}::int, a.rate_limit_per_minute - 1)
-        from accounts a
-       where a.id = ${accountId} and w.account_id = a.id
-         and w.used + least(${requests}::int, a.rate_limit_per_minute - 1) <= a.rate_limit_per_minute
-      returning w.account_id, w.used
+      update rate_windows set used = used + ${further}::int
+       where account_id = ${of} and used + ${further}::int <= ${limit}::int
+      returning account_id, used
     )
-    select t.used is not null as taken, a.rate_limit_per_minute - coalesce(t.used, w.used) as left,
+    select t.used is not null as taken, ${limit}::int - coalesce(t.used, w.used) as left,
            greatest(1, ceil(extract(epoch from w.started_at + interval '60 s' - now())))::int as resets_in
-      from rate_windows w join accounts a on a.id = w.account_id left join taken t on t.account_id = w.account_id
-     where w.account_id = ${accountId}`;
+      from rate_windows w left join taken t on t.account_id = w.account_id
+     where w.account_id = ${of}`;
   return counted!;
 }

@@ -1,9 +1,9 @@
 import type { Sql } from '../connection.ts';
 
-/** The answer that an idempotency key keeps: a Message or a BatchResult (v2.3.0). */
+/** The answer that an idempotency key keeps: a Message or a BatchResult (v2.3.0), or a list response (v1.2.0). */
 interface KeptAnswer {
   requestId: string;
-  body: Record<string, unknown>;
+  body: unknown;
 }
 
 /**
@@ -22,17 +22,27 @@ export async function eraseAnswers(
      order by request_id for update`;
   if (kept.length === 0) return;
   const erased = new Set<unknown>(ids);
-  const masked = (message: Record<string, unknown>): Record<string, unknown> =>
-    erased.has(message['id']) ? { ...message, to: mask(String(message['to'])), text: '' } : message;
-  const bodies = kept.map(({ body }) => {
-    const { messages } = body;
-    return Array.isArray(messages)
-      ? { ...body, messages: (messages as Record<string, unknown>[]).map(masked) }
-      : masked(body);
-  });
+  const bodies = kept.map(({ body }) => maskedIn(body, erased, mask));
   await sql`
     update idempotency_keys k set accepted_body = e.body
       from unnest(${kept.map(({ requestId }) => requestId)}::text[],
                   ${bodies.map((body) => JSON.stringify(body))}::text[]::jsonb[]) as e(request_id, body)
      where k.request_id = e.request_id`;
+}
+
+/** The same, with whatever in it is one of the messages masked. */
+function maskedIn(value: unknown, erased: ReadonlySet<unknown>, mask: (msisdn: string) => string): unknown {
+  if (Array.isArray(value)) return value.map((one) => maskedIn(one, erased, mask));
+  if (typeof value !== 'object' || value === null) return value;
+  if (!('id' in value) || !erased.has(value.id)) {
+    return Object.fromEntries(
+      Object.entries(value).map(([name, inner]) => [name, maskedIn(inner, erased, mask)]),
+    );
+  }
+  return {
+    ...value,
+    ...('to' in value ? { to: mask(String(value.to)) } : {}),
+    ...('text' in value ? { text: '' } : {}),
+    ...('subject' in value ? { subject: null } : {}),
+  };
 }

@@ -8,6 +8,8 @@ import {
 } from '../../domain/statuses.ts';
 import { Refused } from '../../domain/refusals.ts';
 
+const DAY_MS = 24 * 3_600_000;
+
 /** When a message goes out and how long it is tried. */
 export interface Timing {
   acceptedAs: Exclude<AcceptedStatus, 'rejected'>;
@@ -31,7 +33,7 @@ export function findTiming(
   now: number,
 ): Timing {
   if (asked.sendAt !== null && asked.sendAt > now + SEND_AT_HORIZON_MS) {
-    throw new Refused({ reason: 'send_at_too_far' }, 'send_at');
+    throw new Refused({ reason: 'send_at_too_far', days: SEND_AT_HORIZON_MS / DAY_MS }, 'send_at');
   }
   const wanted = Math.max(asked.sendAt ?? now, now);
   const sendTime = firstMomentInsideAll(wanted, asked.windows);

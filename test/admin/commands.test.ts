@@ -292,6 +292,21 @@ describe('tokens of the earlier interface', () => {
     expect((await no('tokens', 'revoke', newId('tok'))).code).toBe('not_found');
     expect((await no('tokens', 'create', '--account', id)).code).toBe('invalid_argument');
   });
+
+  test('are rotated: the former ends at once, and the new one has its label and rate', async () => {
+    const id = await account();
+    const made = await ok('tokens', 'create', '--account', id, '--label', 'kasa', '--rate-limit', '250');
+    const next = await ok('tokens', 'rotate', String(made['id']));
+    expect(next).toMatchObject({ label: 'kasa', rate_limit_per_minute: 250 });
+    expect(next['token']).toMatch(/^goniec_[0-9a-f]{40}$/);
+    expect(next['token']).not.toBe(made['token']);
+    expect(await lastAudit(id)).toMatchObject({ action: 'tokens rotate', subject: next['id'] });
+    expect(listIn(await ok('tokens', 'list', '--account', id))).toMatchObject([
+      { id: made['id'], label: 'kasa', revoked_at: expect.stringMatching(/Z$/) as string },
+      { id: next['id'], label: 'kasa', rate_limit_per_minute: 250, revoked_at: null },
+    ]);
+    expect((await no('tokens', 'rotate', String(made['id']))).code).toBe('not_found');
+  });
 });
 
 describe('keys', () => {

@@ -4,6 +4,7 @@ create table api_tokens (
   account_id text collate "C" not null references accounts,
   hash bytea not null unique, -- SHA-256 of the whole token
   hint text not null,         -- prefix and last four characters, for people
+  rate_limit_per_minute integer not null default 100 check (rate_limit_per_minute > 0),
   label text not null check (char_length(label) between 1 and 100),
   created_at timestamptz not null default now(),
   last_used_at timestamptz,

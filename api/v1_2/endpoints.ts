@@ -1,0 +1,15 @@
+import type { Endpoint } from '../http/endpoint.ts';
+import { getBalance } from './balance.ts';
+import { getHlr } from './hlr.ts';
+import { sendEarlierMms } from './mms.ts';
+import { sendEarlierSms } from './sms.ts';
+import { sendEarlierVoice } from './vms.ts';
+
+/** The whole of the earlier interface (v1.2.0). */
+export const earlierEndpoints: readonly Endpoint[] = [
+  sendEarlierSms,
+  sendEarlierMms,
+  sendEarlierVoice,
+  getHlr,
+  getBalance,
+];

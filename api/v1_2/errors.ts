@@ -1,0 +1,46 @@
+import type { ErrorAnswer, Reason } from '../http/refusals.ts';
+import { problemText } from '../http/texts.ts';
+
+/** An error of the earlier interface (v1.2.0, Error). */
+export interface EarlierError {
+  status: number;
+  body: { error: { code: number; message: string; details: { field: string } | null } };
+  headers?: Record<string, string>;
+}
+
+const UNPROCESSABLE = 422;
+const OUTAGE = 502;
+const RETRY_SECONDS = '1';
+
+/** Reasons whose status is another one than their kind has in the current interface, or than what becomes of that. */
+const STATUSES: Readonly<Partial<Record<Reason, number>>> = {
+  // Not of a field of the request: of its form as HTTP.
+  request_malformed: 400,
+  host_missing: 400,
+  idempotency_other_content: UNPROCESSABLE,
+  // As that interface has no 409: what is asked is being done, and may be asked again.
+  idempotency_in_progress: 429,
+};
+
+/**
+ * How an error is answered in the earlier interface (v1.2.0, Errors). That document has one status for what the current one divides into 400 and
+ * 422, and 502 or 503 for what stands behind the service; statuses of HTTP itself (404, 405, 413, 415 …) are the same.
+ *
+ * @param outageStatus as which an outage is answered
+ */
+export function earlierError({ status, problem, param }: ErrorAnswer, outageStatus = OUTAGE): EarlierError {
+  const code =
+    STATUSES[problem.reason] ?? (status === 400 ? UNPROCESSABLE : isOutage(status) ? outageStatus : status);
+  const retry = problem.reason === 'idempotency_in_progress' ? { 'Retry-After': RETRY_SECONDS } : {};
+  return {
+    status: code,
+    body: {
+      error: { code, message: problemText(problem), details: param === null ? null : { field: param } },
+    },
+    headers: retry,
+  };
+}
+
+function isOutage(status: number): boolean {
+  return status === 502 || status === 504;
+}

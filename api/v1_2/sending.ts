@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+import type { Channel } from '../../domain/channels.ts';
+import type { Asked } from '../../operations/asked.ts';
+import { fingerprintOf } from '../../operations/sending/idempotency.ts';
+import type { SendInput } from '../../operations/sending/input.ts';
+import { send } from '../../operations/sending/send.ts';
+import type { Reason } from '../http/refusals.ts';
+import { type FieldNames, inTheirWords } from './fields.ts';
+import { type SendAnswer, sendAnswerOf, sentMessageOf } from './schema.ts';
+
+const REPLAYED = { 'Idempotent-Replayed': 'true' };
+
+/** Why a send of this interface is refused, whatever is sent. */
+export const EARLIER_SEND_REFUSALS: readonly Reason[] = [
+  ...(['recipient_unverified', 'no_route', 'sender_inactive', 'text_blank', 'text_too_long'] as const),
+  ...(['number_malformed', 'polish_number_too_long', 'sender_malformed', 'instant_malformed'] as const),
+  ...(['send_at_too_far', 'statement_overdue', 'insufficient_funds', 'quota_reached'] as const),
+  ...(['send_abandoned', 'send_unresolved', 'idempotency_other_content', 'idempotency_in_progress'] as const),
+];
+
+/** The key under which an item is known by its `idx`: nobody can have it as an `Idempotency-Key`, which has no control characters. */
+export function keyOfIdx(channel: Channel, idx: string): string {
+  return `\u0001${channel}:${createHash('sha256').update(idx).digest('base64url')}`;
+}
+
+/** Sends one item, once for each `idx`. @param names of the request's fields, where they are not those of the operation */
+export async function sendOne(
+  call: Omit<Asked<unknown>, 'input'>,
+  input: SendInput & { channel: Channel; to: string },
+  names: FieldNames,
+) {
+  const { idx, channel } = input;
+  const { secretsKey } = call.services;
+  const keyed =
+    idx === undefined
+      ? null
+      : { key: keyOfIdx(channel, idx), fingerprint: fingerprintOf(secretsKey, 'idx', channel, input) };
+  const asked = { ...call, input: { ...input, interface: 'v1' as const, literal: true } };
+  const sending = send<SendAnswer>(asked, {
+    status: 200,
+    bodyOf: (drafts) => sendAnswerOf(drafts.map(sentMessageOf)),
+    keyed,
+  });
+  const { body, replayed } = await inTheirWords(names, sending);
+  return { status: 200 as const, body, ...(replayed ? { headers: REPLAYED } : {}) };
+}

@@ -1,0 +1,94 @@
+import { expect, inject } from 'vitest';
+import { earlierEndpoints } from '../../api/v1_2/endpoints.ts';
+import { newApiToken } from '../../db/accounts/apiTokens.ts';
+import { newId } from '../../db/ids.ts';
+import { type AccountWish, database, newAccount, type TestAccount } from './factories.ts';
+
+/** A message as the earlier interface answers it to its sender. */
+export interface EarlierMessage {
+  id: string;
+  to: string;
+  status: string;
+  parts: number;
+  cost: number;
+  sent_at: string | null;
+}
+
+/** An answer of the earlier interface. */
+export interface EarlierAnswer {
+  status: number;
+  headers: Headers;
+  body: {
+    success?: true;
+    data: { count: number; messages: EarlierMessage[]; next_cursor: number | null } & Record<string, unknown>;
+    error: { code: number; message: string; details: { field: string } | null };
+  };
+}
+
+/** A caller of the earlier interface. */
+export interface EarlierClient {
+  get(path: string): Promise<EarlierAnswer>;
+  post(path: string, body: unknown): Promise<EarlierAnswer>;
+}
+
+/** An account with a token. */
+export interface EarlierAccount extends TestAccount {
+  tokenId: string;
+  token: string;
+  v1: EarlierClient;
+}
+
+/** Makes an account with a token. */
+export async function newEarlierAccount(wish: AccountWish = {}): Promise<EarlierAccount> {
+  const account = await newAccount(wish);
+  return { ...account, ...(await newToken(account.id)) };
+}
+
+/** Gives an account a token. @param limit of requests a minute; so many that no test reaches it, unless given */
+export async function newToken(accountId: string, limit = 100_000) {
+  const tokenId = newId('tok');
+  const { token, hash, hint } = newApiToken();
+  await database()`
+    insert into api_tokens (id, account_id, hash, hint, label, rate_limit_per_minute)
+    values (${tokenId}, ${accountId}, ${hash}, ${hint}, 'test', ${limit})`;
+  return { tokenId, token, v1: earlierClient(token) };
+}
+
+/** A client that holds every answer to what its endpoint declares, and every error to the one form (v1.2.0, Error). */
+export function earlierClient(token?: string): EarlierClient {
+  const base = inject('service').apiUrl;
+  const call = async (method: 'GET' | 'POST', path: string, body?: unknown): Promise<EarlierAnswer> => {
+    const response = await fetch(base + path, {
+      method,
+      headers: {
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const { status, headers } = response;
+    const answer = (await response.json()) as EarlierAnswer['body'];
+    expect(headers.get('x-request-id')).toMatch(/^req_/);
+    if (status >= 400) expectError(status, answer);
+    else {
+      const endpoint = earlierEndpoints.find(
+        (one) => one.method === method && one.path === path.split('?')[0],
+      );
+      expect(endpoint?.responses[status]?.parse(answer)).toEqual(answer);
+    }
+    return { status, headers, body: answer };
+  };
+  return { get: (path) => call('GET', path), post: (path, body) => call('POST', path, body) };
+}
+
+function expectError(status: number, body: unknown): void {
+  expect(body).toEqual({
+    error: {
+      code: status,
+      message: expect.stringMatching(/\S.*\.$/s) as string,
+      details: expect.toSatisfy(
+        (details: unknown) => details === null || typeof (details as { field: unknown }).field === 'string',
+      ) as null,
+    },
+  });
+}
