@@ -33,6 +33,8 @@ export type Refusal =
   | { reason: 'recipient_malformed' | 'recipient_too_long'; index: number | null }
   | { reason: 'number_malformed' | 'polish_number_too_long'; field: string }
   | { reason: 'recipients_empty' }
+  /** Places in the list, from 1. */
+  | { reason: 'recipients_malformed'; positions: readonly number[] }
   | { reason: 'recipients_too_many'; limit: number }
   | { reason: 'recipient_unverified'; index: number | null }
   | { reason: 'no_route'; index: number | null }

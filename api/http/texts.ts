@@ -177,6 +177,8 @@ export function problemText(problem: Problem): string {
       return `Numer w polu „${problem.field}” ${TOO_LONG_FOR_POLAND}`;
     case 'recipients_empty':
       return 'Podaj co najmniej jednego odbiorcę.';
+    case 'recipients_malformed':
+      return `Nieprawidłowe numery odbiorców: ${problem.positions.length}. Pierwszy stoi na liście na pozycji ${problem.positions[0]}.`;
     case 'recipients_too_many':
       return `Za dużo odbiorców w jednym żądaniu (najwyżej ${problem.limit}).`;
     case 'recipient_unverified':

@@ -1,5 +1,6 @@
 import type { Endpoint } from '../http/endpoint.ts';
 import { getBalance } from './balance.ts';
+import { sendBulk } from './bulk.ts';
 import { getHlr } from './hlr.ts';
 import { sendEarlierMms } from './mms.ts';
 import { sendEarlierSms } from './sms.ts';
@@ -8,6 +9,7 @@ import { sendEarlierVoice } from './vms.ts';
 /** The whole of the earlier interface (v1.2.0). */
 export const earlierEndpoints: readonly Endpoint[] = [
   sendEarlierSms,
+  sendBulk,
   sendEarlierMms,
   sendEarlierVoice,
   getHlr,

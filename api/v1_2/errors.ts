@@ -1,10 +1,16 @@
-import type { ErrorAnswer, Reason } from '../http/refusals.ts';
+import type { ErrorAnswer, Problem, Reason } from '../http/refusals.ts';
 import { problemText } from '../http/texts.ts';
+
+/** The field that is to blame, and the places in a list where there are several. */
+interface Details {
+  field: string;
+  positions?: readonly number[];
+}
 
 /** An error of the earlier interface (v1.2.0, Error). */
 export interface EarlierError {
   status: number;
-  body: { error: { code: number; message: string; details: { field: string } | null } };
+  body: { error: { code: number; message: string; details: Details | null } };
   headers?: Record<string, string>;
 }
 
@@ -35,7 +41,7 @@ export function earlierError({ status, problem, param }: ErrorAnswer, outageStat
   return {
     status: code,
     body: {
-      error: { code, message: problemText(problem), details: param === null ? null : { field: param } },
+      error: { code, message: problemText(problem), details: detailsOf(problem, param) },
     },
     headers: retry,
   };
@@ -43,4 +49,14 @@ export function earlierError({ status, problem, param }: ErrorAnswer, outageStat
 
 function isOutage(status: number): boolean {
   return status === 502 || status === 504;
+}
+
+function detailsOf(problem: Problem, param: string | null): Details | null {
+  if (param === null) return null;
+  // Of an element the whole path: `messages.2.to`.
+  const inside = 'field' in problem && problem.field.startsWith(`${param}.`);
+  return {
+    field: inside ? problem.field : param,
+    ...('positions' in problem ? { positions: problem.positions } : {}),
+  };
 }

@@ -60,9 +60,12 @@ export async function inTheirWords<T>(names: FieldNames, work: Promise<T>): Prom
   try {
     return await work;
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    const { refusal, param, cause } = error;
-    const named = 'field' in refusal ? { ...refusal, field: names[refusal.field] ?? refusal.field } : refusal;
-    throw new Refused(named, param === null ? undefined : (names[param] ?? param), cause);
+    throw error instanceof Refused ? renamed(error, (field) => names[field] ?? field) : error;
   }
+}
+
+/** The same refusal, its fields by other names. */
+export function renamed({ refusal, param, cause }: Refused, nameOf: (field: string) => string): Refused {
+  const named = 'field' in refusal ? { ...refusal, field: nameOf(refusal.field) } : refusal;
+  return new Refused(named, param === null ? undefined : nameOf(param), cause);
 }

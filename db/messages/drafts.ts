@@ -6,7 +6,8 @@ import type { Quotas } from '../../domain/quotas.ts';
 import type { AcceptedStatus } from '../../domain/statuses.ts';
 import { activeEntry } from '../incoming/blacklist.ts';
 import { byColumnName } from '../columnNames.ts';
-import { type Fragment, type Sql, violates } from '../connection.ts';
+import { type Database, type Fragment, type Sql, violates } from '../connection.ts';
+import { transaction } from '../transaction.ts';
 import { isOverdue } from '../money/statements.ts';
 import { isFree } from './idempotency.ts';
 
@@ -126,12 +127,51 @@ export async function readSendTerms(
   return terms ?? null;
 }
 
+// What travels in one statement at most: of longer requests each stretch is written by itself, as one parameter for all would hold
+// up whoever shares the process.
+const WRITTEN_AT_ONCE = 1_000;
+
 /**
- * Writes the drafts of one request with their tracked links (one statement, all or none).
+ * Writes the drafts of one request with their tracked links. What is left where that is cut off was never charged, and is
+ * deleted as any draft is.
  * @throws LinksChangedError
  */
 export async function writeDrafts(sql: Sql, drafts: readonly Draft[]): Promise<void> {
-  await withLinks(sql`with ${draftsOf(sql, drafts, sql``)} select from drafted`);
+  for (let from = 0; from < drafts.length; from += WRITTEN_AT_ONCE) {
+    const stretch = drafts.slice(from, from + WRITTEN_AT_ONCE);
+    await withLinks(sql`with ${draftsOf(sql, stretch, sql``)} select from drafted`);
+  }
+}
+
+/**
+ * Claims several idempotency keys and writes the drafts of their request: all or nothing.
+ * @returns false when one of the keys is taken
+ */
+export async function writeDraftsWithKeys(
+  sql: Database,
+  drafts: readonly Draft[],
+  claims: readonly KeyClaim[],
+): Promise<boolean> {
+  const { accountId, requestId } = drafts[0]!;
+  // In one order everywhere: those who want the same keys wait for each other instead of deadlocking.
+  const sorted = [...claims].sort((a, b) => (a.key < b.key ? -1 : 1));
+  try {
+    await transaction(sql, async (tx) => {
+      for (const claim of sorted) {
+        const claimed = await tx`with ${claimOf(tx, accountId, requestId, claim)} select from claimed`;
+        if (claimed.length === 0) throw new KeyTakenError();
+      }
+      await writeDrafts(tx, drafts);
+    });
+    return true;
+  } catch (error) {
+    if (error instanceof KeyTakenError) return false;
+    throw error;
+  }
+}
+
+class KeyTakenError extends Error {
+  override readonly name = 'KeyTakenError';
 }
 
 /**
@@ -148,7 +188,14 @@ export async function writeDraftsWithKey(
 ): Promise<boolean> {
   const { accountId, requestId } = drafts[0]!;
   const written = await withLinks(sql`
-    with claimed as (
+    with ${claimOf(sql, accountId, requestId, claim)}, ${draftsOf(sql, drafts, sql`where exists (select from claimed)`)}
+    select id from drafted limit 1`);
+  return written.length > 0;
+}
+
+function claimOf(sql: Sql, accountId: string, requestId: string, claim: KeyClaim): Fragment {
+  return sql`
+    claimed as (
       insert into idempotency_keys as k
              (account_id, key, fingerprint, request_id, accepted_status, accepted_body, lease_until)
       values (${accountId}, ${claim.key}, ${claim.fingerprint}, ${requestId}, ${claim.acceptedStatus},
@@ -159,9 +206,7 @@ export async function writeDraftsWithKey(
              lease_until = excluded.lease_until, created_at = now()
        where ${isFree(sql, sql`k`)}
       returning request_id
-    ), ${draftsOf(sql, drafts, sql`where exists (select from claimed)`)}
-    select id from drafted limit 1`);
-  return written.length > 0;
+    )`;
 }
 
 // Rows travel as one JSON parameter: one prepared statement whatever their number.

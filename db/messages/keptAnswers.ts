@@ -2,7 +2,8 @@ import type { Sql } from '../connection.ts';
 
 /** The answer that an idempotency key keeps: a Message or a BatchResult (v2.3.0), or a list response (v1.2.0). */
 interface KeptAnswer {
-  requestId: string;
+  accountId: string;
+  key: string;
   body: unknown;
 }
 
@@ -17,17 +18,17 @@ export async function eraseAnswers(
   mask: (msisdn: string) => string,
 ): Promise<void> {
   const kept = await sql<KeptAnswer[]>`
-    select request_id, accepted_body as body from idempotency_keys
+    select account_id, key, accepted_body as body from idempotency_keys
      where request_id in (select request_id from messages where id = any(${ids as string[]}))
-     order by request_id for update`;
+     order by account_id, key for update`;
   if (kept.length === 0) return;
   const erased = new Set<unknown>(ids);
   const bodies = kept.map(({ body }) => maskedIn(body, erased, mask));
   await sql`
     update idempotency_keys k set accepted_body = e.body
-      from unnest(${kept.map(({ requestId }) => requestId)}::text[],
-                  ${bodies.map((body) => JSON.stringify(body))}::text[]::jsonb[]) as e(request_id, body)
-     where k.request_id = e.request_id`;
+      from unnest(${kept.map(({ accountId }) => accountId)}::text[], ${kept.map(({ key }) => key)}::text[],
+                  ${bodies.map((body) => JSON.stringify(body))}::text[]::jsonb[]) as e(account_id, key, body)
+     where k.account_id = e.account_id and k.key = e.key`;
 }
 
 /** The same, with whatever in it is one of the messages masked. */

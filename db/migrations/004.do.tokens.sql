@@ -10,4 +10,8 @@ create table api_tokens (
   last_used_at timestamptz,
   revoked_at timestamptz
 );
+-- Of a request with several items each may have a key of its own.
+alter table idempotency_keys drop constraint idempotency_keys_request_id_key;
+create index idempotency_keys_request on idempotency_keys (request_id);
+
 create index api_tokens_account on api_tokens (account_id);

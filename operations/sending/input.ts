@@ -7,6 +7,8 @@ import type { Encoding } from '../../domain/parts.ts';
 export interface SendInput {
   /** Numbers in one of the three formats, and groups as `group:<id or name>`. */
   to: string | readonly string[];
+  /** The most recipients there may be; 500 by default (v2.3.0, Limits). */
+  recipientsMax?: number | undefined;
   /** `DEFAULT_CHANNEL` by default. */
   channel?: Channel | undefined;
   text?: string | undefined;

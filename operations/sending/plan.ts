@@ -58,10 +58,10 @@ export interface PlannedMessage extends PersonalText {
 export async function planMessages(asked: Asked<SendInput>): Promise<Plan> {
   const { input, caller, services, pace } = asked;
   const { sql } = services;
-  const read = readRecipients(input.to);
+  const read = readRecipients(input.to, input.recipientsMax);
   const channel = input.channel ?? DEFAULT_CHANNEL;
   const wording = await findWording(sql, caller.accountId, input, channel);
-  const recipients = await expandRecipients(sql, caller.accountId, read);
+  const recipients = await expandRecipients(sql, caller.accountId, read, input.recipientsMax);
   const msisdns = recipients.map(({ msisdn }) => msisdn);
   const terms = await readSendTerms(sql, caller.accountId, input.from ?? null, msisdns);
   if (terms === null) throw new Refused({ reason: 'account_closed' });

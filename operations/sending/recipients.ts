@@ -5,7 +5,8 @@ import { isOverlongPolish, parseMsisdn } from '../../domain/msisdn.ts';
 import { Refused } from '../../domain/refusals.ts';
 
 const GROUP = 'group:';
-const RECIPIENTS_MAX = 500;
+/** The most recipients of a request, unless its interface takes more (v2.3.0, Limits). */
+export const RECIPIENTS_MAX = 500;
 // Before duplicates are removed; far more than anybody means.
 const NAMED_MAX = 10_000;
 const GROUPS_MAX = 100;
@@ -30,10 +31,10 @@ export interface ReadRecipients {
  * Reads `to` (v2.3.0, Send): numbers in one of the three formats, and groups as `group:<id or name>`.
  * @throws Refused for a malformed number, none at all or too many
  */
-export function readRecipients(to: string | readonly string[]): ReadRecipients {
+export function readRecipients(to: string | readonly string[], limit = RECIPIENTS_MAX): ReadRecipients {
   if (typeof to === 'string') return { named: [readOne(to, null)], batched: to.startsWith(GROUP) };
   if (to.length === 0) throw new Refused({ reason: 'recipients_empty' }, 'to');
-  if (to.length > NAMED_MAX) throw tooMany();
+  if (to.length > NAMED_MAX) throw tooMany(limit);
   const seen = new Set<string>();
   const numbers = new Set<string>();
   const named: Named[] = [];
@@ -44,36 +45,37 @@ export function readRecipients(to: string | readonly string[]): ReadRecipients {
     const one = readOne(input, index);
     named.push(one);
     if ('msisdn' in one) numbers.add(one.msisdn);
-    if (numbers.size > RECIPIENTS_MAX) throw tooMany();
+    if (numbers.size > limit) throw tooMany(limit);
   }
   return { named, batched: true };
 }
 
 /**
- * The recipients, groups expanded and duplicates removed, at most 500.
+ * The recipients, groups expanded and duplicates removed.
  * @throws Refused for an unknown group, an empty one or too many recipients
  */
 export async function expandRecipients(
   sql: Sql,
   accountId: string,
   { named }: ReadRecipients,
+  limit = RECIPIENTS_MAX,
 ): Promise<Recipient[]> {
-  const members = await membersOf(sql, accountId, named);
+  const members = await membersOf(sql, accountId, named, limit);
   const unique = new Map<string, Recipient>();
   for (const one of named) {
     const msisdns = 'msisdn' in one ? [one.msisdn] : members.get(one.group)!;
     for (const msisdn of msisdns) {
       if (!unique.has(msisdn)) unique.set(msisdn, { msisdn, index: one.index });
-      if (unique.size > RECIPIENTS_MAX) throw tooMany();
+      if (unique.size > limit) throw tooMany(limit);
     }
   }
   return [...unique.values()];
 }
 
-async function membersOf(sql: Sql, accountId: string, named: ReadRecipients['named']) {
+async function membersOf(sql: Sql, accountId: string, named: ReadRecipients['named'], limit: number) {
   const groups = named.flatMap((one) => ('group' in one ? [one.group] : []));
   if (groups.length > GROUPS_MAX) throw new Refused({ reason: 'groups_too_many', limit: GROUPS_MAX }, 'to');
-  const found = groups.length === 0 ? [] : await expandGroups(sql, accountId, groups, RECIPIENTS_MAX + 1);
+  const found = groups.length === 0 ? [] : await expandGroups(sql, accountId, groups, limit + 1);
   for (const { name, id, msisdns } of found) {
     if (id === null) throw new Refused({ reason: 'group_unknown', group: name }, 'groups');
     if (msisdns.length === 0) throw new Refused({ reason: 'group_empty', group: name }, 'groups');
@@ -91,6 +93,6 @@ function readOne(input: string, index: number | null): Named {
   return { msisdn, index };
 }
 
-function tooMany(): Refused {
-  return new Refused({ reason: 'recipients_too_many', limit: RECIPIENTS_MAX }, 'to');
+function tooMany(limit: number): Refused {
+  return new Refused({ reason: 'recipients_too_many', limit }, 'to');
 }

@@ -61,7 +61,7 @@ async function replayOf<Body>(
 }
 
 /** What can be refused without a charge, before anything is written. */
-function paymentRefusal(plan: Plan): Refused | null {
+export function paymentRefusal(plan: Plan): Refused | null {
   if (plan.terms.overdue) return new Refused({ reason: 'statement_overdue' });
   if (isAffordable(plan)) return null;
   countRequested('insufficient_funds', plan.messages.length);

@@ -118,6 +118,7 @@ const ENDPOINTS: Readonly<Record<string, Answered>> = {
   'GET /v1/health': 'reads',
   'GET /v1/openapi.json': 'reads',
   'v1 POST /v1/sms': ['sending/send#send'],
+  'v1 POST /v1/sms/bulk': ['sending/send#send', 'sending/sendItems#sendItems'],
   'v1 POST /v1/mms': ['sending/send#send'],
   'v1 POST /v1/vms': ['sending/send#send'],
   'v1 GET /v1/hlr': ['lookUp#lookUp'],

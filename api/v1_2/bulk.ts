@@ -1,0 +1,135 @@
+import { z } from 'zod';
+import { parseMsisdn } from '../../domain/msisdn.ts';
+import { Refused } from '../../domain/refusals.ts';
+import type { Asked } from '../../operations/asked.ts';
+import { mapPaced, type Pace } from '../../operations/pace.ts';
+import { fingerprintOf } from '../../operations/sending/idempotency.ts';
+import { send } from '../../operations/sending/send.ts';
+import { type Item, type ItemAnswers, sendItems } from '../../operations/sending/sendItems.ts';
+import { documented } from '../documented.ts';
+import { plainText } from '../fields.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { date, encoding, from, idx, inTheirWords, message, renamed, to } from './fields.ts';
+import { type SendAnswer, sendAnswer, sendAnswerOf, sentMessageOf } from './schema.ts';
+import { EARLIER_SEND_REFUSALS, keyOfIdx } from './sending.ts';
+import { encodingOf, SMS_NAMES } from './sms.ts';
+
+// v1.2.0, Limits.
+const RECIPIENTS_MAX = 10_000;
+const MESSAGES_MAX = 100;
+const NUMBER_MAX = 32;
+
+const sameText = z.strictObject({
+  recipients: documented(
+    z.array(plainText.max(NUMBER_MAX)).min(1).max(RECIPIENTS_MAX),
+    'Whom it goes to: at most 10,000 numbers; each once.',
+    ['+48500100200', '+48500100201'],
+  ),
+  message,
+  from,
+  date,
+  encoding,
+});
+const ownTexts = z.strictObject({
+  messages: documented(
+    z.array(z.strictObject({ to, message, from, date, idx })).min(1).max(MESSAGES_MAX),
+    'At most 100 messages, each with a text of its own.',
+    [{ to: '+48500100200', message: 'Dzień dobry!', idx: 'zam-1042' }],
+  ),
+});
+
+type SameText = z.output<typeof sameText>;
+type OwnText = z.output<typeof ownTexts>['messages'][number];
+type Call = Omit<Asked<unknown>, 'input'>;
+type Shown = SendAnswer['data']['messages'][number];
+
+// Read by what it has, so that what is wrong is said of the body that was meant.
+const eitherBody = z
+  .unknown()
+  .meta({ oneOf: [sameText, ownTexts].map((schema) => jsonSchemaOf(schema)) })
+  .transform((value, context): SameText | { messages: OwnText[] } => {
+    const meant = typeof value === 'object' && value !== null && 'messages' in value ? ownTexts : sameText;
+    const parsed = meant.safeParse(value);
+    if (parsed.success) return parsed.data;
+    context.issues.push(
+      ...parsed.error.issues.map((found) => ({ ...found, input: value }) as z.core.$ZodRawIssue),
+    );
+    return z.NEVER;
+  });
+
+function jsonSchemaOf(schema: z.ZodType): Record<string, unknown> {
+  const written: Record<string, unknown> = z.toJSONSchema(schema, { io: 'input' });
+  delete written['$schema'];
+  return written;
+}
+
+/** POST /v1/sms/bulk (v1.2.0): one text to many, or many texts. */
+export const sendBulk = endpoint({
+  interface: 'v1',
+  method: 'POST',
+  path: '/v1/sms/bulk',
+  scope: 'send',
+  id: 'sendBulk',
+  summary: 'Sends one text to many recipients, or a text of its own to each.',
+  description:
+    'All messages are accepted and charged together, or nothing is sent. Malformed numbers refuse the request, and the answer names them; a number on the blacklist becomes a message with status `rejected` at no cost.',
+  refusals: [...EARLIER_SEND_REFUSALS, 'recipients_malformed', 'text_not_gsm7'],
+  body: eitherBody,
+  example: { recipients: ['+48500100200', '+48500100201'], message: 'Dzień dobry!' },
+  // 10,000 numbers of 15 characters with quotes and comma are 180 kB, the longest text written as escapes 60 kB.
+  bodyLimit: 512 * 1024,
+  responses: { 200: sendAnswer },
+  async handle(call) {
+    const { body } = call;
+    const messages = 'messages' in body ? await sendEach(call, body.messages) : await sendToAll(call, body);
+    return { status: 200, body: sendAnswerOf(messages) };
+  },
+});
+
+async function sendToAll(call: Call, body: SameText): Promise<Shown[]> {
+  const { recipients, message: text, from: sender, date: sendAt } = body;
+  await refuseMalformed(recipients, call.pace);
+  const input = {
+    ...{ interface: 'v1' as const, literal: true, to: recipients, recipientsMax: RECIPIENTS_MAX },
+    ...{ text, from: sender, send_at: sendAt, encoding: encodingOf(body.encoding) },
+  };
+  const sending = send<Shown[]>(
+    { ...call, input },
+    { status: 200, bodyOf: (drafts) => drafts.map(sentMessageOf), keyed: null },
+  );
+  return (await inTheirWords({ ...SMS_NAMES, to: 'recipients' }, sending)).body;
+}
+
+/** @throws Refused with the place of each number that is none: a program can leave them out, and nothing is sent unseen */
+async function refuseMalformed(recipients: readonly string[], pace: Pace): Promise<void> {
+  const numbers = await mapPaced(pace, recipients, parseMsisdn);
+  const positions = numbers.flatMap((number, index) => (number === null ? [index + 1] : []));
+  if (positions.length > 0) throw new Refused({ reason: 'recipients_malformed', positions }, 'recipients');
+}
+
+async function sendEach(call: Call, messages: readonly OwnText[]): Promise<Shown[]> {
+  const { secretsKey } = call.services;
+  const items = messages.map((one): Item => {
+    const { to: recipient, message: text, from: sender, date: sendAt, idx: own } = one;
+    const input = {
+      ...{ channel: 'sms' as const, to: recipient, text, from: sender, send_at: sendAt },
+      ...{ flash: undefined, normalize: undefined, idx: own, encoding: encodingOf(undefined) },
+    };
+    return {
+      input: { ...input, interface: 'v1', literal: true },
+      keyed:
+        own === undefined
+          ? null
+          : { key: keyOfIdx('sms', own), fingerprint: fingerprintOf(secretsKey, 'idx', 'sms', input) },
+    };
+  });
+  const answers: ItemAnswers<Shown> = {
+    status: 200,
+    bodyOf: (shown) => sendAnswerOf([shown]),
+    shownIn: (body) => (body as SendAnswer).data.messages[0]!,
+    show: sentMessageOf,
+    blamed: (error, index) =>
+      renamed(error, (field) => `messages.${index}.${SMS_NAMES[field as keyof typeof SMS_NAMES] ?? field}`),
+  };
+  return await sendItems({ ...call, input: items }, answers);
+}
