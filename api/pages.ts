@@ -1,9 +1,15 @@
 import { callbacks } from './callbacks/pages.ts';
 import { endpoints } from './endpoints.ts';
 import type { Page } from './http/page.ts';
-import { docsPage } from './pages/docs.ts';
+import { docsPage, earlierDocsPage } from './pages/docs.ts';
 import { redirect } from './pages/redirect.ts';
 import { optOutPage } from './pages/optOut.ts';
 
 /** Every public page. */
-export const pages: readonly Page[] = [optOutPage, redirect, docsPage(() => endpoints), ...callbacks];
+export const pages: readonly Page[] = [
+  optOutPage,
+  redirect,
+  docsPage(() => endpoints),
+  earlierDocsPage(),
+  ...callbacks,
+];

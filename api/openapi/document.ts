@@ -14,48 +14,78 @@ const PATH_PARAMETER = /:(\w+)/g;
 
 type Writer = ReturnType<typeof schemaWriter>;
 
+/** What the descriptions of two interfaces do not share. */
+export interface Description {
+  version: string;
+  about: { summary: string; license: OpenApi['info']['license']; description: string };
+  tags: OpenApi['tags'];
+  /** @throws Error for a path of no resource */
+  tagOf: (path: string) => string;
+  /** How its keys are presented. */
+  key: { name: string; description: string };
+  headers: Record<string, Header>;
+  errors: {
+    schema: JsonSchema;
+    responses: () => Record<string, Response>;
+    /** @throws Error for a text of a status that is never answered */
+    of: (endpoint: Endpoint) => Record<string, Response>;
+  };
+  webhooks: (write: Writer) => Record<string, PathItem>;
+}
+
+/** Of the current interface. */
+const CURRENT: Description = {
+  version: INTERFACE_VERSION,
+  about: ABOUT,
+  tags: TAGS,
+  tagOf,
+  key: {
+    name: 'apiKey',
+    description:
+      'A key of the account, `pk_live_…` or `pk_test_…`. It has scopes: `send`, `read`, `manage`; each operation names the one it needs.',
+  },
+  headers: HEADERS,
+  errors: { schema: ERROR_SCHEMA, responses: errorResponses, of: errorsOf },
+  webhooks: webhookItems,
+};
+
 /**
  * Describes endpoints in OpenAPI 3.1, from the schemas that validate their requests and answers.
  * @throws Error for a schema that cannot be expressed, an operation id used twice
  */
-export function describeInterface(endpoints: readonly Endpoint[]): OpenApi {
-  const schemas: Record<string, JsonSchema> = { Error: ERROR_SCHEMA };
+export function describeInterface(endpoints: readonly Endpoint[], of: Description = CURRENT): OpenApi {
+  const schemas: Record<string, JsonSchema> = { Error: of.errors.schema };
   const write = schemaWriter(schemas);
   const paths: Record<string, PathItem> = {};
   const ids = new Set<string>();
   for (const endpoint of endpoints) {
-    const operation = describe(endpoint, write);
+    const operation = describe(endpoint, write, of);
     if (ids.has(operation.operationId)) throw new Error(`two operations are called ${operation.operationId}`);
     ids.add(operation.operationId);
     const path = endpoint.path.replace(PATH_PARAMETER, '{$1}');
     paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: operation };
   }
-  const webhooks = webhookItems(write);
+  const webhooks = of.webhooks(write);
   return {
     openapi: '3.1.1',
-    info: { title: 'goniec', version: INTERFACE_VERSION, ...ABOUT },
+    info: { title: 'goniec', version: of.version, ...of.about },
     servers: [{ url: '/', description: 'This installation.' }],
-    tags: TAGS,
-    security: [{ apiKey: [] }],
+    tags: of.tags,
+    security: [{ [of.key.name]: [] }],
     paths,
     webhooks,
     components: {
       schemas: Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1))),
-      responses: errorResponses(),
-      headers: HEADERS,
+      responses: of.errors.responses(),
+      headers: of.headers,
       securitySchemes: {
-        apiKey: {
-          type: 'http',
-          scheme: 'bearer',
-          description:
-            'A key of the account, `pk_live_…` or `pk_test_…`. It has scopes: `send`, `read`, `manage`; each operation names the one it needs.',
-        },
+        [of.key.name]: { type: 'http', scheme: 'bearer', description: of.key.description },
       },
     },
   };
 }
 
-function describe(endpoint: Endpoint, write: Writer): Operation {
+function describe(endpoint: Endpoint, write: Writer, of: Description): Operation {
   const parameters = [
     ...parametersOf(endpoint.params, 'path', write),
     ...parametersOf(endpoint.query, 'query', write),
@@ -65,11 +95,11 @@ function describe(endpoint: Endpoint, write: Writer): Operation {
     operationId: endpoint.id,
     summary: endpoint.summary,
     description: endpoint.description,
-    tags: [tagOf(endpoint.path)],
-    security: endpoint.scope === null ? [] : [{ apiKey: [endpoint.scope] }],
+    tags: [of.tagOf(endpoint.path)],
+    security: endpoint.scope === null ? [] : [{ [of.key.name]: of === CURRENT ? [endpoint.scope] : [] }],
     ...(parameters.length === 0 ? {} : { parameters }),
     ...bodyOf(endpoint, write),
-    responses: { ...answersOf(endpoint, write), ...errorsOf(endpoint) },
+    responses: { ...answersOf(endpoint, write), ...of.errors.of(endpoint) },
   };
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Endpoint, endpoint } from '../http/endpoint.ts';
-import { describeInterface } from './document.ts';
+import { describeInterface, type Description } from './document.ts';
 import type { OpenApi } from './types.ts';
 
 const CACHE = { 'Cache-Control': 'public, max-age=300' };
@@ -18,15 +18,20 @@ export function openApiEndpoint(endpoints: () => readonly Endpoint[]): Endpoint 
     summary: 'Describes this interface in OpenAPI 3.1.',
     description: 'This document. Needs no key and is not counted.',
     responses: { 200: z.record(z.string(), z.unknown()) },
-    handle: () => Promise.resolve({ status: 200, body: { ...describedOnce(endpoints()) }, headers: CACHE }),
+    handle: () => Promise.resolve(answerWith(describedOnce(endpoints()))),
   });
+}
+
+/** A document as an answer that may be kept for a while. */
+export function answerWith(document: OpenApi) {
+  return { status: 200 as const, body: { ...document }, headers: CACHE };
 }
 
 const described = new WeakMap<readonly Endpoint[], OpenApi>();
 
-/** The document of the endpoints; made once in the life of a process. */
-export function describedOnce(endpoints: readonly Endpoint[]): OpenApi {
-  const known = described.get(endpoints) ?? describeInterface(endpoints);
+/** The document of the endpoints; made once in the life of a process. @param of the interface; the current one by default */
+export function describedOnce(endpoints: readonly Endpoint[], of?: Description): OpenApi {
+  const known = described.get(endpoints) ?? describeInterface(endpoints, of);
   described.set(endpoints, known);
   return known;
 }

@@ -1,21 +1,42 @@
 import type { Endpoint } from '../http/endpoint.ts';
 import { describedOnce } from '../openapi/endpoint.ts';
+import type { OpenApi } from '../openapi/types.ts';
+import { earlierDocument } from '../v1_2/endpoints.ts';
+import { EARLIER_DOCUMENT_PATH } from '../v1_2/openapi.ts';
 import type { Page, PageAnswer } from '../http/page.ts';
 import { documentation } from './docs/document.ts';
 import { DOCS_STYLE } from './docs/style.ts';
 import { html, htmlAnswer } from './html.ts';
+
+/** A page for people, and what it is made of; the documents are asked for at the first visit. */
+interface Documented {
+  path: string;
+  document: () => OpenApi;
+  /** Where the document is found. */
+  documentPath: string;
+}
 
 /**
  * GET /docs: the interface for people, made of the OpenAPI document. No scripts and nothing from elsewhere.
  * @param endpoints what is documented; asked for at the first visit
  */
 export function docsPage(endpoints: () => readonly Endpoint[]): Page {
+  const document = () => describedOnce(endpoints());
+  return pageOf({ path: '/docs', document, documentPath: '/v1/openapi.json' });
+}
+
+/** GET /docs/1.2: the same of the earlier interface. */
+export function earlierDocsPage(): Page {
+  return pageOf({ path: '/docs/1.2', document: earlierDocument, documentPath: EARLIER_DOCUMENT_PATH });
+}
+
+function pageOf({ path, document, documentPath }: Documented): Page {
   let made: PageAnswer | undefined;
   return {
     methods: ['GET'],
-    path: '/docs',
+    path,
     visitors: true,
-    handle: () => Promise.resolve((made ??= makePage(endpoints()))),
+    handle: () => Promise.resolve((made ??= makePage(document(), documentPath))),
     failed: (status) =>
       htmlAnswer(status, {
         lang: 'en',
@@ -28,13 +49,12 @@ export function docsPage(endpoints: () => readonly Endpoint[]): Page {
   };
 }
 
-function makePage(endpoints: readonly Endpoint[]): PageAnswer {
-  const document = describedOnce(endpoints);
+function makePage(document: OpenApi, documentPath: string): PageAnswer {
   const { status, body, headers } = htmlAnswer(200, {
     lang: 'en',
     title: `${document.info.title} API ${document.info.version}`,
     style: DOCS_STYLE,
-    body: documentation(document),
+    body: documentation(document, documentPath),
   });
   return { status, body, headers: { ...headers, 'Cache-Control': 'public, max-age=300' } };
 }

@@ -1,8 +1,11 @@
 import type { Endpoint } from '../http/endpoint.ts';
+import { describedOnce } from '../openapi/endpoint.ts';
+import type { OpenApi } from '../openapi/types.ts';
 import { getBalance } from './balance.ts';
 import { sendBulk } from './bulk.ts';
 import { getHlr } from './hlr.ts';
 import { sendEarlierMms } from './mms.ts';
+import { EARLIER, earlierOpenApi } from './openapi.ts';
 import { sendEarlierSms } from './sms.ts';
 import { sendEarlierVoice } from './vms.ts';
 
@@ -14,4 +17,10 @@ export const earlierEndpoints: readonly Endpoint[] = [
   sendEarlierVoice,
   getHlr,
   getBalance,
+  earlierOpenApi(earlierDocument),
 ];
+
+/** Its OpenAPI document. */
+export function earlierDocument(): OpenApi {
+  return describedOnce(earlierEndpoints, EARLIER);
+}

@@ -1,4 +1,4 @@
-import type { ErrorAnswer, Problem, Reason } from '../http/refusals.ts';
+import { type ErrorAnswer, type Problem, type Reason, statusesOf } from '../http/refusals.ts';
 import { problemText } from '../http/texts.ts';
 
 /** The field that is to blame, and the places in a list where there are several. */
@@ -35,8 +35,7 @@ const STATUSES: Readonly<Partial<Record<Reason, number>>> = {
  * @param outageStatus as which an outage is answered
  */
 export function earlierError({ status, problem, param }: ErrorAnswer, outageStatus = OUTAGE): EarlierError {
-  const code =
-    STATUSES[problem.reason] ?? (status === 400 ? UNPROCESSABLE : isOutage(status) ? outageStatus : status);
+  const code = earlierStatusOf(problem.reason, status, outageStatus);
   const retry = problem.reason === 'idempotency_in_progress' ? { 'Retry-After': RETRY_SECONDS } : {};
   return {
     status: code,
@@ -45,6 +44,19 @@ export function earlierError({ status, problem, param }: ErrorAnswer, outageStat
     },
     headers: retry,
   };
+}
+
+/** Every status that a refusal for this reason may be answered with. */
+export function earlierStatusesOf(reason: Reason, outageStatus = OUTAGE): number[] {
+  return [...new Set(statusesOf(reason).map((status) => earlierStatusOf(reason, status, outageStatus)))];
+}
+
+/** @param status in the current interface */
+function earlierStatusOf(reason: Reason, status: number, outageStatus: number): number {
+  const own = STATUSES[reason];
+  if (own !== undefined) return own;
+  if (status === 400) return UNPROCESSABLE;
+  return isOutage(status) ? outageStatus : status;
 }
 
 function isOutage(status: number): boolean {

@@ -123,6 +123,7 @@ const ENDPOINTS: Readonly<Record<string, Answered>> = {
   'v1 POST /v1/vms': ['sending/send#send'],
   'v1 GET /v1/hlr': ['lookUp#lookUp'],
   'v1 GET /v1/balance': 'reads',
+  'v1 GET /v1/openapi-1.2.json': 'reads',
 };
 
 /** What both the command line and the REST interface can do: the operation's file, and who asks it, also through another one. */

@@ -1,8 +1,11 @@
 import { expect, inject } from 'vitest';
-import { earlierEndpoints } from '../../api/v1_2/endpoints.ts';
+import type { Operation } from '../../api/openapi/types.ts';
+import { earlierDocument, earlierEndpoints } from '../../api/v1_2/endpoints.ts';
 import { newApiToken } from '../../db/accounts/apiTokens.ts';
 import { newId } from '../../db/ids.ts';
 import { type AccountWish, database, newAccount, type TestAccount } from './factories.ts';
+
+const document = earlierDocument();
 
 /** A message as the earlier interface answers it to its sender. */
 export interface EarlierMessage {
@@ -69,6 +72,9 @@ export function earlierClient(token?: string): EarlierClient {
     const { status, headers } = response;
     const answer = (await response.json()) as EarlierAnswer['body'];
     expect(headers.get('x-request-id')).toMatch(/^req_/);
+    const item = document.paths[path.split('?')[0]!] as Record<string, Operation> | undefined;
+    const declared = item?.[method.toLowerCase()]?.responses;
+    if (declared !== undefined) expect(Object.keys(declared)).toContain(String(status));
     if (status >= 400) expectError(status, answer);
     else {
       const endpoint = earlierEndpoints.find(

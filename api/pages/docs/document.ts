@@ -7,8 +7,11 @@ import { objectId, sampleText } from './schema.ts';
 
 const WEBHOOKS = 'Webhooks';
 
-/** The body of the documentation page: navigation, every resource with its operations, the objects. */
-export function documentation(document: OpenApi): Html {
+/**
+ * The body of the documentation page: navigation, every resource with its operations, the objects.
+ * @param path of the document for programs
+ */
+export function documentation(document: OpenApi, path: string): Html {
   const { info, tags, components } = document;
   const resources = tags.map((tag) => ({ ...tag, operations: operationsOf(document, tag.name) }));
   const objects = Object.entries(components.schemas);
@@ -44,8 +47,8 @@ export function documentation(document: OpenApi): Html {
         <p class="lead">${info.summary}</p>
         ${prose(info.description)}
         <p>
-          The same for programs: <a href="/v1/openapi.json">OpenAPI document</a>. In the examples
-          <code>$BASE</code> is the address of this installation, <code>$KEY</code> your key.
+          The same for programs: <a href="${path}">OpenAPI document</a>. In the examples <code>$BASE</code> is
+          the address of this installation, <code>$KEY</code> your key.
         </p>
         ${resources.map(
           ({ name, description, operations }) =>
