@@ -92,7 +92,7 @@ describe('texts of their own', () => {
     expect(status).toBe(200);
     expect(body.data.messages.map(({ to }) => to)).toEqual(messages.map(({ to }) => to));
     expect((await books(account.id)).balance).toBe(60);
-    const stored = await database()`
+    const stored = await database()<{ text: string; idx: string | null; scheduled: boolean }[]>`
       select text, idx, status = 'scheduled' as scheduled from messages where account_id = ${account.id} order by id`;
     expect(stored.map((one) => [one.text, one.idx, one.scheduled])).toEqual([
       ['Kod 1', null, false],
