@@ -1,6 +1,9 @@
+import type { Channel } from './channels.ts';
+
 /** What has to be known of a message to start its workflow. */
 export interface StartableMessage {
   id: string;
+  channel: Channel;
   accountId: string;
   requestId: string;
   /** One of several recipients of its request. */

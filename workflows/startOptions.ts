@@ -26,6 +26,9 @@ const PATIENT = { workflowTaskTimeout: '10s' } as const;
 const AGAIN = { workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY' } as const;
 const UNTIL_DONE = { ...ONCE, ...AGAIN } as const;
 
+/** As staff read it in the Temporal UI. */
+const CHANNEL_NAMES = { sms: 'SMS', mms: 'MMS', vms: 'Call' } as const;
+
 /**
  * How the `message` workflow is started, whoever starts it: the send, the batch, or a cancel that comes first.
  * The workflow's id is the message's. Nothing in here is personal data.
@@ -34,7 +37,7 @@ const UNTIL_DONE = { ...ONCE, ...AGAIN } as const;
  * @param callerNotified true when its caller hears of the charge before the workflow task ends
  */
 export function messageStart(message: StartableMessage, accepted: boolean, callerNotified = false) {
-  const { id, accountId, requestId, batched, route, sendAt, giveUpAt, priority } = message;
+  const { id, channel, accountId, requestId, batched, route, sendAt, giveUpAt, priority } = message;
   const input: MessageInput = {
     ...{ accountId, requestId, route, sendAt, giveUpAt, priority, accepted },
     ...(callerNotified ? { callerNotified } : {}),
@@ -52,7 +55,7 @@ export function messageStart(message: StartableMessage, accepted: boolean, calle
       { key: SEARCH_ATTRIBUTES.request, value: requestId },
       ...(sendAt === null ? [] : [{ key: SEARCH_ATTRIBUTES.sendTime, value: new Date(sendAt) }]),
     ]),
-    staticSummary: `${priority ? 'Priority SMS' : 'SMS'} by ${route}, ${sendAt === null ? 'at once' : 'scheduled'}`,
+    staticSummary: `${priority ? 'Priority ' : ''}${CHANNEL_NAMES[channel]} by ${route}, ${sendAt === null ? 'at once' : 'scheduled'}`,
     priority: taskPriority({ accountId, priority, batched }),
   };
 }
@@ -84,7 +87,7 @@ export function batchStart(batch: BatchInput & { priority: boolean }) {
       { key: SEARCH_ATTRIBUTES.account, value: accountId },
       { key: SEARCH_ATTRIBUTES.request, value: requestId },
     ]),
-    staticSummary: `${priority ? 'Priority batch' : 'Batch'} of ${recipients} SMS`,
+    staticSummary: `${priority ? 'Priority batch' : 'Batch'} for ${recipients} recipients`,
     priority: taskPriority({ accountId, priority, batched: false }),
   };
 }

@@ -35,7 +35,7 @@ export async function acceptedMessagesAfter(
 
 /** As SQL, of messages `m`, what {@link startable} takes. */
 export function startableColumns(sql: Sql): Fragment {
-  return sql`m.id, m.account_id, m.request_id, m.batched, m.route, m.send_at, m.give_up_at, m.priority`;
+  return sql`m.id, m.channel, m.account_id, m.request_id, m.batched, m.route, m.send_at, m.give_up_at, m.priority`;
 }
 
 /** The row with its times as they are handed to workflows. */

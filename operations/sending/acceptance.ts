@@ -110,6 +110,7 @@ function startOperation(drafts: readonly Draft[], callerNotified: boolean) {
 function startable(draft: Draft) {
   return {
     id: draft.id,
+    channel: draft.channel,
     accountId: draft.accountId,
     requestId: draft.requestId,
     batched: draft.batched,

@@ -64,7 +64,7 @@ describe('hostile or mistyped values', () => {
     [['rules', 'add', '--route', 'simulator', '--prefix', '4'.repeat(16)], '--prefix'],
     [['rules', 'add', '--route', 'simulator', '--prefix', ''], '--prefix'],
     [['rules', 'add', '--route', 'simulator', '--type', 'fax'], '--type'],
-    [['rules', 'add', '--route', 'simulator', '--type', 'mms'], '--type'],
+    [['rules', 'add', '--route', 'simulator', '--type', 'fax'], '--type'],
     [['rules', 'add', '--route', 'simulator', '--priority', 'true'], '--priority'],
     [['rules', 'add', '--route', 'simulator', '--account', "cl_';--"], '--account'],
     [['rules', 'add', '--route', "x'; drop table routes; --"], '--route'],

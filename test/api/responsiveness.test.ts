@@ -2,9 +2,12 @@ import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { endpoints } from '../../api/endpoints.ts';
 import type { Endpoint } from '../../api/http/endpoint.ts';
+import { earlierEndpoints } from '../../api/v1_2/endpoints.ts';
 import { QUOTAS } from '../../domain/quotas.ts';
 import { newId } from '../../db/ids.ts';
 import { database, newAccount, type TestAccount } from '../support/factories.ts';
+import { newToken } from '../support/earlierClient.ts';
+import { endBulk } from '../support/endBulk.ts';
 import { type HostileBody, hostileBodies } from '../support/hostileBodies.ts';
 import { type ServiceProcess, spawnProcess } from '../support/service.ts';
 import { metricsPort } from '../telemetry/observed.ts';
@@ -18,12 +21,14 @@ const TRIES = 3;
 let api: ServiceProcess;
 let metrics: number;
 let account: TestAccount;
+let token: string;
 let id: { group: string; contact: string; template: string };
 
 beforeAll(async () => {
   api = await spawnProcess('api', inject('service'), { METRICS_PORT: '0' });
   metrics = await metricsPort(api);
   account = await newAccount({ balance: 100_000_000, rateLimit: 10_000_000 });
+  ({ token } = await newToken(account.id, 1_000_000));
   const group = await account.api.post('/v1/groups', { name: 'Grupa' });
   const contact = await account.api.post('/v1/contacts', { msisdn: '500100200' });
   const template = await account.api.post('/v1/templates', { name: 'x', body: 'x', type: 'mms' });
@@ -33,7 +38,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-const withBody: readonly Endpoint[] = endpoints.filter(({ body }) => body !== undefined);
+const withBody = [...endpoints, ...earlierEndpoints].filter(({ body }) => body !== undefined);
 const small: HostileBody = { name: 'small', type: 'application/json', body: '{}' };
 
 const limitOf = ({ bodyLimit = 64 * 1024 }: Endpoint): number => bodyLimit;
@@ -47,15 +52,19 @@ function pathOf({ path }: Endpoint): string {
   return path.replace(':contactId', id.contact).replace(':id', of).replace(/:\w+/, '500100200');
 }
 
-async function ask(path: string, init: RequestInit = {}): Promise<number> {
-  const headers = { authorization: `Bearer ${account.key}`, ...(init.headers as Record<string, string>) };
+async function ask(path: string, init: RequestInit = {}, key = account.key): Promise<number> {
+  const headers = { authorization: `Bearer ${key}`, ...(init.headers as Record<string, string>) };
   const response = await fetch(api.url + path, { ...init, headers });
   await response.arrayBuffer();
   return response.status;
 }
 
 const send = (endpoint: Endpoint, { type, body }: HostileBody): Promise<number> =>
-  ask(pathOf(endpoint), { method: endpoint.method, body, headers: { 'content-type': type } });
+  ask(
+    pathOf(endpoint),
+    { method: endpoint.method, body, headers: { 'content-type': type } },
+    endpoint.interface === 'v1' ? token : account.key,
+  );
 
 async function longestBlockMs(): Promise<number> {
   // A connection that was kept may just be closed.
@@ -75,7 +84,9 @@ async function blockOf(work: () => Promise<unknown>): Promise<number> {
 }
 
 describe('no body keeps the process from others for more than 100 ms', () => {
-  it.each(withBody.map((one): [string, Endpoint] => [`${one.method} ${one.path}`, one]))(
+  it.each(
+    withBody.map((one): [string, Endpoint] => [`${one.interface ?? 'v2'} ${one.method} ${one.path}`, one]),
+  )(
     '%s',
     async (_, endpoint) => {
       const hostile = hostileBodies(endpoint, limitOf(endpoint));
@@ -171,6 +182,18 @@ describe('nor does what the limits allow', () => {
     const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
     await rich(() => post('/v1/messages', { to: numbers(500), text, send_at: tomorrow }), 201);
     await rich(() => ask('/v1/messages?limit=200'), 200);
+  });
+
+  it('500 MMS as long as they may be, and 10,000 recipients of one text', async () => {
+    const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
+    const smil = `<smil><body>${'<par><text>{{imie}}ż</text></par>'.repeat(4)}<text>${'ż'.repeat(9_700)}</text></body></smil>`;
+    const mms = { to: numbers(500), subject: 'x', smil, send_at: tomorrow };
+    await rich(() => post('/v1/mms', mms), 201);
+    const recipients = Array.from({ length: 10_000 }, (_, i) => `+48${600_200_000 + i}`);
+    const body = JSON.stringify({ recipients, message: 'ż'.repeat(1_300), date: tomorrow });
+    const headers = { 'content-type': 'application/json' };
+    await rich(() => ask('/v1/sms/bulk', { method: 'POST', body, headers }, token), 200);
+    await endBulk(account.id);
   });
 
   it('1,000 numbers of the blacklist and 500 members', async () => {

@@ -215,6 +215,7 @@ export async function startPipeline(
       const giveUpAt = options.giveUpAt ?? (sendAt ?? (await temporal.now())) + 3 * DAY;
       const message: StartableMessage = {
         id: newId('msg'),
+        channel: 'sms',
         accountId: account,
         requestId: options.requestId ?? newId('req'),
         batched: options.requestId !== undefined,
