@@ -1,4 +1,4 @@
-import type { Sql } from '../connection.ts';
+import type { Fragment, Sql } from '../connection.ts';
 
 /** A key or a token that is in force, its account's state, and the request window after counting this request. */
 export interface UsedRow {
@@ -38,19 +38,12 @@ export async function useKey(sql: Sql, hash: Buffer): Promise<KeyRow | null> {
              a.id as account_id, a.status as account_status, a.mode as account_mode, a.rate_limit_per_minute
         from api_keys k join accounts a on a.id = k.account_id
        where k.hash = ${hash} and k.revoked_at is null
-    ), counted as (
-      insert into rate_windows as w (account_id, started_at, used)
-      select account_id, now(), 1 from found
-      on conflict (account_id) do update
-         set started_at = case when w.started_at <= now() - interval '60 s' then now() else w.started_at end,
-             used = case when w.started_at <= now() - interval '60 s' then 1 else w.used + 1 end
-      returning w.account_id, w.started_at, w.used
-    ), touched as (
+    ), counted as (${countedFor(sql, sql`account_id`)}), touched as (
       update api_keys set last_used_at = now()
        where id = (select key_id from found where last_used_at is null or last_used_at < now() - interval '5 min')
     )
     select key_id, hash, key_mode, scopes, found.account_id, account_status, account_mode, rate_limit_per_minute,
-           used, greatest(1, ceil(extract(epoch from started_at + interval '60 s' - now())))::int as resets_in
+           used, ${resetsIn(sql, sql`counted`)} as resets_in
       from found join counted on counted.account_id = found.account_id`;
   return row ?? null;
 }
@@ -68,21 +61,30 @@ export async function useToken(sql: Sql, hash: Buffer): Promise<UsedRow | null> 
              a.id as account_id, a.status as account_status, a.mode as account_mode
         from api_tokens t join accounts a on a.id = t.account_id
        where t.hash = ${hash} and t.revoked_at is null
-    ), counted as (
-      insert into rate_windows as w (account_id, started_at, used)
-      select key_id, now(), 1 from found
-      on conflict (account_id) do update
-         set started_at = case when w.started_at <= now() - interval '60 s' then now() else w.started_at end,
-             used = case when w.started_at <= now() - interval '60 s' then 1 else w.used + 1 end
-      returning w.account_id, w.started_at, w.used
-    ), touched as (
+    ), counted as (${countedFor(sql, sql`key_id`)}), touched as (
       update api_tokens set last_used_at = now()
        where id = (select key_id from found where last_used_at is null or last_used_at < now() - interval '5 min')
     )
     select key_id, hash, found.account_id, account_status, account_mode, rate_limit_per_minute,
-           used, greatest(1, ceil(extract(epoch from started_at + interval '60 s' - now())))::int as resets_in
+           used, ${resetsIn(sql, sql`counted`)} as resets_in
       from found join counted on counted.account_id = found.key_id`;
   return row ?? null;
+}
+
+/** As SQL: counts a request of what was `found`, in the window of its account or of itself. */
+function countedFor(sql: Sql, of: Fragment): Fragment {
+  return sql`
+      insert into rate_windows as w (account_id, started_at, used)
+      select ${of}, now(), 1 from found
+      on conflict (account_id) do update
+         set started_at = case when w.started_at <= now() - interval '60 s' then now() else w.started_at end,
+             used = case when w.started_at <= now() - interval '60 s' then 1 else w.used + 1 end
+      returning w.account_id, w.started_at, w.used`;
+}
+
+/** As SQL: whole seconds until a window ends, at least 1. */
+function resetsIn(sql: Sql, window: Fragment): Fragment {
+  return sql`greatest(1, ceil(extract(epoch from ${window}.started_at + interval '60 s' - now())))::int`;
 }
 
 /** Whose requests are counted together, and how many there may be in a minute. */
@@ -119,7 +121,7 @@ export async function countFurther(
       returning account_id, used
     )
     select t.used is not null as taken, ${limit}::int - coalesce(t.used, w.used) as left,
-           greatest(1, ceil(extract(epoch from w.started_at + interval '60 s' - now())))::int as resets_in
+           ${resetsIn(sql, sql`w`)} as resets_in
       from rate_windows w left join taken t on t.account_id = w.account_id
      where w.account_id = ${of}`;
   return counted!;

@@ -32,7 +32,7 @@ export const ACCESS_CHANGES: readonly Change[] = [
   {
     name: 'a test key changes a live account',
     file: 'api/http/authentication.ts',
-    from: "row.keyMode === 'test' && row.accountMode === 'live'",
+    from: "keyMode === 'test' && row.accountMode === 'live'",
     to: 'false',
     tests: ['test/api/testKeys.test.ts'],
   },

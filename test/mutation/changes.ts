@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ACCESS_CHANGES } from './accessChanges.ts';
+import { CHANNEL_CHANGES } from './channelChanges.ts';
 import { CONCURRENCY_CHANGES } from './concurrencyChanges.ts';
 import { PROTOCOL_CHANGES } from './document/protocol.ts';
 import { REQUEST_CHANGES } from './document/requests.ts';
@@ -37,6 +38,7 @@ export function changes(): Change[] {
     ...INCOMING_CHANGES,
     ...WEBHOOK_CHANGES,
     ...ACCESS_CHANGES,
+    ...CHANNEL_CHANGES,
     ...CONCURRENCY_CHANGES,
     ...MAINTENANCE_CHANGES,
     ...RESOURCE_CHANGES,

@@ -117,9 +117,8 @@ export const PROTOCOL_CHANGES: readonly Change[] = [
   {
     name: 'the seconds until a window ends are those of the first half of it',
     file: 'db/accounts/keys.ts',
-    from: "interval '60 s' - now())))::int as resets_in",
-    to: "interval '30 s' - now())))::int as resets_in",
-    at: 1,
+    from: "interval '60 s' - now())))::int",
+    to: "interval '30 s' - now())))::int",
     tests: ['test/api/access.test.ts'],
     only: 'rate limit',
   },
@@ -339,8 +338,8 @@ export const PROTOCOL_CHANGES: readonly Change[] = [
   {
     name: 'of a group of 501 the first 500 get the message',
     file: 'operations/sending/recipients.ts',
-    from: 'expandGroups(sql, accountId, groups, RECIPIENTS_MAX + 1)',
-    to: 'expandGroups(sql, accountId, groups, RECIPIENTS_MAX)',
+    from: 'expandGroups(sql, accountId, groups, limit + 1)',
+    to: 'expandGroups(sql, accountId, groups, limit)',
     tests: ['test/api/personalisation.test.ts'],
     only: 'with more than 500 numbers',
   },

@@ -114,8 +114,8 @@ export const REQUEST_CHANGES: readonly Change[] = [
   {
     name: "a send without a window of its own does not keep to the account's",
     file: 'operations/sending/plan.ts',
-    from: 'window: input.send_window ?? terms.sendWindow,',
-    to: 'window: input.send_window ?? null,',
+    from: 'input.send_window ?? terms.sendWindow ?? ANY_TIME',
+    to: 'input.send_window ?? ANY_TIME',
     tests: ['test/api/send.test.ts'],
     only: 'outside the window moves to its start',
   },

@@ -149,8 +149,8 @@ export const RESOURCE_CHANGES: readonly Change[] = [
   {
     name: 'priority costs nothing more abroad',
     file: 'domain/price.ts',
-    from: 'return priority ? price * PRIORITY_FACTOR : price;',
-    to: 'return priority && isPolish(msisdn) ? price * PRIORITY_FACTOR : price;',
+    from: 'return price !== null && priority ? price * PRIORITY_FACTOR : price;',
+    to: 'return price !== null && priority && isPolish(msisdn) ? price * PRIORITY_FACTOR : price;',
     tests: ['test/api/send.test.ts'],
     only: 'with priority',
   },
@@ -164,8 +164,8 @@ export const RESOURCE_CHANGES: readonly Change[] = [
   {
     name: 'the account’s window stands before the request’s',
     file: 'operations/sending/plan.ts',
-    from: 'window: input.send_window ?? terms.sendWindow,',
-    to: 'window: terms.sendWindow ?? input.send_window ?? null,',
+    from: 'input.send_window ?? terms.sendWindow ?? ANY_TIME',
+    to: 'terms.sendWindow ?? input.send_window ?? ANY_TIME',
     tests: ['test/api/send.test.ts'],
     only: 'outside the window moves',
   },
