@@ -8,6 +8,7 @@ export type Outage = 'unavailable' | 'timed_out';
 
 /** Why something that was asked for is not done, as data: no status, no sentence. Each door words it for its own users. */
 export type Refusal =
+  | { reason: 'account_not_migrated' }
   | { reason: 'account_suspended' | 'account_closed' | 'test_key_on_live_account' }
   | { reason: 'scope_missing'; scope: string }
   | { reason: 'rate_limited'; seconds: number }

@@ -10,6 +10,13 @@ import type { ProviderStores } from './stores.ts';
 /** What came of asking a provider for a sign of life. Words for staff, without secrets. */
 export type RouteTest = { ok: true; answer: string } | { ok: false; problem: string };
 
+/** What is left of our account at a provider. */
+export interface ProviderBalance {
+  /** PLN. */
+  balance: number;
+  username: string | null;
+}
+
 /** How staff hand over the credentials of a kind. */
 export interface SecretFields {
   /** What a secret that is not written as JSON stands for: `password`. */
@@ -66,6 +73,8 @@ export interface KindDeclaration<Settings extends Record<string, unknown>, Crede
   open(plan: RoutePlan<Settings, Credentials>, around: Surroundings): Promise<Provider>;
   /** Asks for a sign of life now, from this process; sends nothing. */
   test(settings: Settings, credentials: Credentials): Promise<RouteTest>;
+  /** Asks what is left of our account at the provider; null where it does not say. Absent: it has no such thing. */
+  balance?(settings: Settings, credentials: Credentials): Promise<ProviderBalance | null>;
 }
 
 /** A kind of provider for whoever does not know which: settings and credentials are as stored. */
@@ -83,6 +92,8 @@ export interface ProviderKind {
   open(plan: RoutePlan<unknown, unknown>, around: Surroundings): Promise<Provider>;
   /** @throws ZodError when settings or credentials cannot be used */
   test(settings: unknown, credentials: unknown): Promise<RouteTest>;
+  /** Absent: it has no such thing. @throws ZodError when settings or credentials cannot be used */
+  readonly balance?: (settings: unknown, credentials: unknown) => Promise<ProviderBalance | null>;
 }
 
 /** Makes a kind from its declaration. */
@@ -117,5 +128,11 @@ export function providerKind<Settings extends Record<string, unknown>, Credentia
     async test(stored, secrets) {
       return declared.test(settings.parse(stored), credentials.parse(secrets));
     },
+    ...(declared.balance === undefined
+      ? {}
+      : {
+          balance: async (stored: unknown, secrets: unknown) =>
+            declared.balance!(settings.parse(stored), credentials.parse(secrets)),
+        }),
   };
 }

@@ -80,6 +80,7 @@ export const KINDS: Readonly<Partial<Record<Reason, Kind>>> = {
   lookup_unpaid: UNPAID,
   account_suspended: FORBIDDEN,
   account_closed: FORBIDDEN,
+  account_not_migrated: FORBIDDEN,
   test_key_on_live_account: FORBIDDEN,
   scope_missing: FORBIDDEN,
   recipient_unverified: FORBIDDEN,

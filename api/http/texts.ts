@@ -68,6 +68,8 @@ export function problemText(problem: Problem): string {
       return 'Konto jest zawieszone.';
     case 'account_closed':
       return 'Konto jest zamknięte.';
+    case 'account_not_migrated':
+      return 'Konto nie zostało jeszcze przeniesione do panelu.';
     case 'test_key_on_live_account':
       return 'Klucz testowy na aktywnym koncie może tylko odczytywać dane. Użyj klucza produkcyjnego.';
     case 'scope_missing':

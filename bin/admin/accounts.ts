@@ -13,7 +13,7 @@ import { findAccount } from '../../operations/accounts/find.ts';
 import { keptOf } from '../../operations/accounts/quotas.ts';
 import { command, optional, required, type Outcome, type Shown, type Values } from './command.ts';
 import { invalidArgument } from './problems.ts';
-import { accountId, accountName, grosze, oneOf, price, rateLimit, text } from './values.ts';
+import { accountId, accountName, grosze, oneOf, price, rateLimit, text, yesOrNo } from './values.ts';
 
 const NONE = 'none';
 
@@ -90,6 +90,11 @@ const setOptions = {
   countryRates: optional('JSON', 'foreign prices, such as {"49":{"sms":25}}; {} for none', text),
   sender: optional('NAME|none', 'the default sender, one of the active ones', text),
   sendWindow: optional('HH:MM-HH:MM|none', 'default sending hours, Polish time', text),
+  legacyProxy: optional(
+    'yes|no',
+    'not migrated: its tokens see the balance at SMSAPI.pl, and no history',
+    yesOrNo,
+  ),
 };
 
 const set = command({
@@ -129,6 +134,7 @@ function changesOf(values: Values<typeof setOptions>) {
     ...(countryRates === undefined ? {} : { countryRates: parsed(countryRates) }),
     ...given('senderName', orNull(values.sender)),
     ...given('sendWindow', orNull(values.sendWindow)),
+    ...given('legacyProxy', values.legacyProxy),
   };
 }
 

@@ -26,6 +26,8 @@ export interface AccountRow {
   webhookUrl: string | null;
   inboundNumber: string | null;
   inboundPrefix: string | null;
+  /** Not migrated: in the earlier interface it has its provider's balance, and no history (v1.2.0, Balance response). */
+  legacyProxy: boolean;
 }
 
 /** Settings that an account changes itself; what is absent stays as it is. */
@@ -43,7 +45,7 @@ export async function readAccount(sql: Sql, accountId: string): Promise<AccountR
   const [account] = await sql<AccountRow[]>`
     select id, name, status, mode, billing_mode, balance_grosze, credit_limit_grosze, test_credits,
            price_per_part_grosze, price_per_mms_grosze, price_per_vms_grosze, price_per_hlr_grosze, country_rates,
-           rate_limit_per_minute, sender_name, send_window, webhook_url, inbound_number, inbound_prefix
+           rate_limit_per_minute, sender_name, send_window, webhook_url, inbound_number, inbound_prefix, legacy_proxy
       from accounts where id = ${accountId}`;
   return account ?? null;
 }

@@ -26,6 +26,7 @@ export type AccountPatch = Partial<
     | 'rateLimitPerMinute'
     | 'senderName'
     | 'sendWindow'
+    | 'legacyProxy'
   >
 >;
 
@@ -88,7 +89,7 @@ export async function updateAccount(sql: Sql, id: string, patch: AccountPatch): 
   await sql`update accounts set ${sql(columnValues(sql, patch))}, updated_at = now() where id = ${id}`;
 }
 
-type ColumnValue = string | number | null | postgres.Parameter;
+type ColumnValue = string | number | boolean | null | postgres.Parameter;
 
 // Left to itself the driver would write an object by its JavaScript type, not as the column's jsonb.
 function columnValues(sql: Sql, { countryRates, ...patch }: AccountPatch): Record<string, ColumnValue> {

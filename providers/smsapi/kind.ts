@@ -42,6 +42,10 @@ export const smsapi = providerKind({
     const tested = await testSmsapiRoute(settings, credentials);
     return tested.ok ? { ok: true, answer: `account ${tested.account}` } : tested;
   },
+  async balance(settings, credentials) {
+    const { readBalance } = await import('./profile.ts');
+    return await readBalance(settings, credentials);
+  },
 });
 
 function called(what: CallbackKind): Callback {

@@ -1,9 +1,12 @@
 import { createProviderHttp, type Exchange, type ProviderHttp } from './http.ts';
 import { errorCodeOf, isRecord } from './answers.ts';
 import { inWords } from './errorCodes.ts';
+import type { ProviderBalance } from '../kind.ts';
 import type { SmsapiCredentials, SmsapiSettings } from './settings.ts';
 
 const LIMITS = { writtenWithinMs: 10_000, answeredWithinMs: 10_000 };
+// Whoever asks for a balance has ten seconds for all of it.
+const BALANCE_LIMITS = { writtenWithinMs: 4_000, answeredWithinMs: 6_000 };
 const NAME_MAX = 100;
 /** The code for an account without points. */
 const NO_POINTS = '103';
@@ -46,6 +49,21 @@ export async function testSmsapiRoute(
   }
 }
 
+/** What is left of our account, in points of a złoty each; null where the profile does not say. Never throws. */
+export async function readBalance(
+  settings: SmsapiSettings,
+  { token }: SmsapiCredentials,
+): Promise<ProviderBalance | null> {
+  const http = createProviderHttp(urlsOf(settings), token);
+  try {
+    const exchange = await http.get('/profile', BALANCE_LIMITS);
+    const points = problemOf(exchange) === null ? pointsOf(exchange) : null;
+    return points === null ? null : { balance: points, username: usernameOf(exchange) };
+  } finally {
+    await http.close();
+  }
+}
+
 /** The addresses to try, in order. */
 export function urlsOf({ url, backupUrl }: SmsapiSettings): string[] {
   return backupUrl === undefined ? [url] : [url, backupUrl];
@@ -67,10 +85,14 @@ function pointsOf(exchange: Exchange): number | null {
   return typeof points === 'number' && Number.isFinite(points) ? points : null;
 }
 
-function accountOf(exchange: Exchange): string {
+function usernameOf(exchange: Exchange): string | null {
   const profile = exchange.kind === 'answered' && isRecord(exchange.json) ? exchange.json : {};
   const name = profile['username'] ?? profile['name'];
-  const shown = typeof name === 'string' ? name.replace(/\p{C}/gu, ' ').slice(0, NAME_MAX) : 'name not given';
+  return typeof name === 'string' ? name.replace(/\p{C}/gu, ' ').slice(0, NAME_MAX) : null;
+}
+
+function accountOf(exchange: Exchange): string {
+  const shown = usernameOf(exchange) ?? 'name not given';
   const points = pointsOf(exchange);
   return points === null ? shown : `${shown}, ${points} points`;
 }

@@ -1,4 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { sealCredentials } from '../../../db/routes/routes.ts';
+import { json, startProvider } from '../../smsapi/provider.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type EarlierAccount, newEarlierAccount, newToken } from '../../support/earlierClient.ts';
 import { books, database, storedMessages, untilStatus } from '../../support/factories.ts';
 
@@ -239,6 +242,37 @@ describe('GET /v1/balance and /v1/hlr', () => {
     expect((await postpaid.v1.get('/v1/balance')).body.data).toMatchObject({
       ...{ balance: -0.5, balance_grosze: -50, credit_limit_grosze: 1000, billing_mode: 'postpaid' },
     });
+  });
+
+  it('shows the balance at the provider of an account that was not migrated', async () => {
+    const account = await newEarlierAccount({ balance: 12_345 });
+    const sql = database();
+    await sql`update accounts set legacy_proxy = true where id = ${account.id}`;
+    // By the simulated network it has none anywhere.
+    expect(await account.v1.get('/v1/balance')).toMatchObject({
+      status: 403,
+      body: { error: { code: 403 } },
+    });
+    const provider = await startProvider();
+    onTestFinished(() => provider.close());
+    provider.points = 87.5;
+    const name = `proxy-${account.id.slice(-8)}`;
+    const credentials = { token: provider.token, callbackSecret: 'a'.repeat(32) };
+    const { secretsKey } = inject('service');
+    const sealed = sealCredentials(Buffer.from(secretsKey, 'base64'), name, credentials);
+    await sql`insert into routes (name, kind, state, settings, credentials)
+              values (${name}, 'smsapi', 'active', ${JSON.stringify({ url: provider.url })}::text::jsonb, ${sealed})`;
+    await sql`insert into route_rules (route, account_id) values (${name}, ${account.id})`;
+    onTestFinished(async () => {
+      await sql`update routes set state = 'disabled' where name = ${name}`;
+    });
+    const known = await eventually(
+      () => account.v1.get('/v1/balance'),
+      ({ status }) => status === 200,
+    );
+    expect(known.body.data).toEqual({ balance: 87.5, currency: 'PLN', username: 'firma' });
+    provider.always((response) => json(response, 500, {}));
+    expect((await account.v1.get('/v1/balance')).status).toBe(502);
   });
 
   it.each([
