@@ -18,6 +18,12 @@ const UNPROCESSABLE = 422;
 const OUTAGE = 502;
 const RETRY_SECONDS = '1';
 
+/** Where the current interface's sentence speaks of what this one does not have. */
+const OWN_TEXTS: Readonly<Partial<Record<Reason, string>>> = {
+  idempotency_other_content: 'To „idx” miała już inna wiadomość z ostatnich 24 godzin.',
+  idempotency_in_progress: 'Żądanie z tym samym „idx” jest jeszcze w toku. Ponów je za chwilę.',
+};
+
 /** Reasons whose status is another one than their kind has in the current interface, or than what becomes of that. */
 const STATUSES: Readonly<Partial<Record<Reason, number>>> = {
   // Not of a field of the request: of its form as HTTP.
@@ -40,7 +46,11 @@ export function earlierError({ status, problem, param }: ErrorAnswer, outageStat
   return {
     status: code,
     body: {
-      error: { code, message: problemText(problem), details: detailsOf(problem, param) },
+      error: {
+        code,
+        message: OWN_TEXTS[problem.reason] ?? problemText(problem),
+        details: detailsOf(problem, param),
+      },
     },
     headers: retry,
   };

@@ -139,6 +139,7 @@ describe('idx', () => {
 
     const different = await account.v1.post('/v1/sms', { ...item, message: 'Co innego' });
     expect(different.status).toBe(422);
+    expect(different.body.error.message).toBe('To „idx” miała już inna wiadomość z ostatnich 24 godzin.');
     const call = { to: SMS.to, tts: 'Hej' };
     expect((await account.v1.post('/v1/vms', call)).status).toBe(200);
     const stranger = await newEarlierAccount();
