@@ -223,3 +223,13 @@ async function slowestWhile(ask: () => Promise<{ status: number }>, work: Promis
   console.log(`the slowest other request took ${Math.round(slowest)} ms`);
   return slowest;
 }
+
+it('a body of up to 512 kB is taken here, and on no other path', async () => {
+  const { v1 } = await newEarlierAccount({ balance: 1000 });
+  const padded = (body: unknown, bytes: number) => JSON.stringify(body).padEnd(bytes);
+  const bulk = { recipients: ['+48500100200'], message: 'x' };
+  expect((await v1.post(PATH, padded(bulk, 512 * 1024))).status).toBe(200);
+  expect((await v1.post(PATH, padded(bulk, 512 * 1024 + 1))).status).toBe(413);
+  const single = { to: '+48500100200', message: 'x' };
+  expect((await v1.post('/v1/sms', padded(single, 64 * 1024 + 1))).status).toBe(413);
+});
