@@ -1,4 +1,6 @@
 import { cancelScheduled, chargeRequest } from '../db/money/billing.ts';
+import { pendingEventsOf } from '../db/incoming/inbound.ts';
+import type { StatusChange } from '../db/messages/endings.ts';
 import type { Database } from '../db/connection.ts';
 import type { Acceptance } from '../domain/acceptance.ts';
 import { countEnd } from '../telemetry/messageMetrics.ts';
@@ -14,11 +16,13 @@ export function billingActivities(sql: Database, news: ChargeNotices) {
       return acceptance;
     },
 
-    /** Cancels and refunds a message that is still scheduled; returns its status afterwards. */
-    async cancelMessage(messageId: string): Promise<string> {
+    /** Cancels and refunds a message that is still scheduled; returns its status afterwards, with events where there are any. */
+    async cancelMessage(messageId: string): Promise<string | StatusChange> {
       const status = await cancelScheduled(sql, messageId);
-      if (status === 'cancelled') countEnd(status);
-      return status;
+      if (status !== 'cancelled') return status;
+      countEnd(status);
+      const events = await pendingEventsOf(sql, messageId);
+      return events.length > 0 ? { status, events } : status;
     },
   };
 }

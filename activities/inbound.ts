@@ -9,7 +9,7 @@ import {
   type ReceivedReply,
   type ReplyMatch,
   settleReply,
-  writeReceivedEvent,
+  writeReceivedEvents,
 } from '../db/incoming/inbound.ts';
 import { transaction } from '../db/transaction.ts';
 import { splitKeyword } from '../domain/keywords.ts';
@@ -48,7 +48,7 @@ async function settle(tx: Sql, id: string): Promise<{ settled: SettledReply; fir
   await settleReply(tx, id, match);
   if (match === null) return { settled: { accountId: null, events: [] }, first: true };
   if (match.optOut) await blacklistForOptOut(tx, match.accountId, reply.sender);
-  await writeReceivedEvent(tx, id);
+  await writeReceivedEvents(tx, id);
   const events = await pendingEventsOf(tx, id);
   return { settled: { accountId: match.accountId, events }, first: true };
 }

@@ -2,14 +2,15 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
 import type { Database } from '../db/connection.ts';
 import { attemptsBefore, endResend } from '../db/webhooks/webhookResends.ts';
-import { loadEvent, logAttempt } from '../db/webhooks/webhooks.ts';
-import { ATTEMPTS, pauseAfterAttempt } from '../domain/webhooks.ts';
+import { loadEvent, logAttempt, type WebhookEvent } from '../db/webhooks/webhooks.ts';
+import { attemptsOf } from '../domain/webhooks.ts';
 import {
   attempt,
   exhaust,
   nameInLogs,
   type Notifying,
   notifyOnce,
+  pauseAfter,
   post,
 } from '../pipeline/webhookAttempts.ts';
 import { observeAttempt } from '../telemetry/reactionMetrics.ts';
@@ -23,17 +24,18 @@ export function webhookActivities(notifying: Notifying) {
     /**
      * Makes one delivery attempt and logs it.
      * @throws ApplicationFailure `WebhookAttemptFailed` with the delay until the next attempt, or `WebhookExhausted`,
-     *   final, after the third
+     *   final, after the last
      */
     async deliverWebhook(eventId: string): Promise<void> {
       const event = await loadEvent(sql, eventId);
       if (!event || event.state !== 'pending') return;
       nameInLogs(event);
-      if (!event.url || !event.secret || event.attempts >= ATTEMPTS) return exhaust(sql, eventId);
+      if (!event.url || !event.secret || event.attempts >= attemptsOf(event.type))
+        return exhaust(sql, eventId);
 
       const number = event.attempts + 1;
       const { delivered, statusCode } = await attempt(notifying, event, event.url, number);
-      if (!delivered) throw failure(number, statusCode);
+      if (!delivered) throw failure(event, number, statusCode);
     },
 
     /**
@@ -47,7 +49,7 @@ export function webhookActivities(notifying: Notifying) {
       const event = await loadEvent(sql, eventId);
       if (before === null || !event) return;
       const tried = event.attempts - before;
-      if (!event.url || !event.secret || tried >= ATTEMPTS) {
+      if (!event.url || !event.secret || tried >= attemptsOf(event.type)) {
         return endResend(sql, eventId, round, 'exhausted');
       }
       const { delivered, ...result } = await post(notifying, event, event.url);
@@ -55,8 +57,8 @@ export function webhookActivities(notifying: Notifying) {
       await logAttempt(sql, { eventId, attempt: event.attempts + 1, url: event.url, ...result }, 'pending');
       observeAttempt(result.statusCode, result.durationMs);
       if (delivered) return endResend(sql, eventId, round, 'delivered');
-      if (tried + 1 >= ATTEMPTS) await endResend(sql, eventId, round, 'exhausted');
-      throw failure(tried + 1, result.statusCode);
+      if (tried + 1 >= attemptsOf(event.type)) await endResend(sql, eventId, round, 'exhausted');
+      throw failure(event, tried + 1, result.statusCode);
     },
   };
 }
@@ -82,9 +84,9 @@ export function webhookClosingActivities(sql: Database) {
   };
 }
 
-function failure(number: number, statusCode: number | null): ApplicationFailure {
-  const message = `attempt ${number} of ${ATTEMPTS} failed: ${statusCode ?? 'no answer'}`;
-  const nextRetryDelay = pauseAfterAttempt(number);
+function failure(event: WebhookEvent, number: number, statusCode: number | null): ApplicationFailure {
+  const message = `attempt ${number} of ${attemptsOf(event.type)} failed: ${statusCode ?? 'no answer'}`;
+  const nextRetryDelay = pauseAfter(event, number);
   return nextRetryDelay === null
     ? ApplicationFailure.nonRetryable(message, FAILURE.webhookExhausted)
     : ApplicationFailure.create({

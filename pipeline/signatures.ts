@@ -1,7 +1,15 @@
 import { createHmac } from 'node:crypto';
 import { decrypt } from '../db/encryption.ts';
 import type { WebhookEvent } from '../db/webhooks/webhooks.ts';
-import { PREVIOUS_SIGNATURE_HEADER, SIGNATURE_HEADER, signatureOf, signedText } from '../domain/webhooks.ts';
+import {
+  earlierSignatureOf,
+  earlierSignedText,
+  isEarlierEvent,
+  PREVIOUS_SIGNATURE_HEADER,
+  SIGNATURE_HEADER,
+  signatureOf,
+  signedText,
+} from '../domain/webhooks.ts';
 
 /**
  * The signature headers of one attempt. `X-Service-Signature` has one signature and nothing else, as receivers written
@@ -10,14 +18,20 @@ import { PREVIOUS_SIGNATURE_HEADER, SIGNATURE_HEADER, signatureOf, signedText } 
  * @param now epoch milliseconds
  */
 export function signaturesOf(
-  { accountId, secret, secretBefore }: Pick<WebhookEvent, 'accountId' | 'secret' | 'secretBefore'>,
+  {
+    accountId,
+    type,
+    secret,
+    secretBefore,
+  }: Pick<WebhookEvent, 'accountId' | 'type' | 'secret' | 'secretBefore'>,
   secretsKey: Buffer,
   body: string,
   now: number,
 ): Record<string, string> {
   if (secret === null) throw new Error('an account with a webhook has a secret');
   const t = Math.floor(now / 1000);
-  const signed = (stored: Buffer): string => sign(body, decrypt(secretsKey, accountId, stored), t);
+  const signBy = isEarlierEvent(type) ? signEarlier : sign;
+  const signed = (stored: Buffer): string => signBy(body, decrypt(secretsKey, accountId, stored), t);
   return {
     [SIGNATURE_HEADER]: signed(secret),
     ...(secretBefore === null ? {} : { [PREVIOUS_SIGNATURE_HEADER]: signed(secretBefore) }),
@@ -30,4 +44,9 @@ export function signaturesOf(
  */
 export function sign(body: string, secret: string, t: number): string {
   return signatureOf(t, createHmac('sha256', secret).update(signedText(t, body)).digest('hex'));
+}
+
+/** The same of the earlier interface (v1.2.0, Events). */
+export function signEarlier(body: string, secret: string, t: number): string {
+  return earlierSignatureOf(t, createHmac('sha256', secret).update(earlierSignedText(t, body)).digest('hex'));
 }

@@ -1,13 +1,13 @@
 import type { Database } from '../db/connection.ts';
 import { exhaustEvent, loadEvent, logAttempt, type WebhookEvent } from '../db/webhooks/webhooks.ts';
-import { ATTEMPTS, pauseAfterAttempt } from '../domain/webhooks.ts';
+import { attemptsOf, isEarlierEvent, pauseAfterAttempt } from '../domain/webhooks.ts';
 import { addIds } from '../telemetry/ids.ts';
 import { countEvent, observeAttempt } from '../telemetry/reactionMetrics.ts';
 import type { AttemptLeft, Notified } from '../workflows/contracts.ts';
 import type { Delivery, Outgoing } from './outgoingHttp.ts';
 import type { QuickLane } from './quickLane.ts';
 import { signaturesOf } from './signatures.ts';
-import { envelopeOf } from './webhookEnvelope.ts';
+import { bodyOf } from './webhookEnvelope.ts';
 
 /** What notifying receivers needs. */
 export interface Notifying {
@@ -47,13 +47,14 @@ export async function notifyOnce(
 ): Promise<AttemptLeft | null> {
   if (!event || event.state !== 'pending') return null;
   nameInLogs(event);
-  if (event.attempts > 0) return { nextInMs: pauseAfterAttempt(event.attempts) ?? 0 };
+  if (event.attempts > 0) return { nextInMs: pauseAfter(event, event.attempts) ?? 0 };
   const leave = event.url && event.secret ? notifying.quick.enter(originOf(event.url)) : null;
   if (leave === null) return { nextInMs: 0 };
 
   try {
     const { delivered } = await attempt(notifying, event, event.url!, 1);
-    return delivered ? null : { nextInMs: pauseAfterAttempt(1) ?? 0 };
+    const pause = delivered ? null : pauseAfter(event, 1);
+    return pause === null ? null : { nextInMs: pause };
   } finally {
     leave();
   }
@@ -62,6 +63,11 @@ export async function notifyOnce(
 /** Names what an event is about in the log of this step. */
 export function nameInLogs({ accountId, subjectKind, subjectId }: WebhookEvent): void {
   addIds({ accountId, ...(subjectKind === 'message' ? { messageId: subjectId } : {}) });
+}
+
+/** As `pauseAfterAttempt`, by how often the event is tried. */
+export function pauseAfter({ type }: WebhookEvent, number: number): number | null {
+  return pauseAfterAttempt(number, attemptsOf(type));
 }
 
 function originOf(url: string): string {
@@ -79,7 +85,7 @@ export async function attempt(
   number: number,
 ): Promise<Attempt> {
   const { delivered, ...result } = await post(notifying, event, url);
-  const state = delivered ? 'delivered' : number >= ATTEMPTS ? 'exhausted' : 'pending';
+  const state = delivered ? 'delivered' : number >= attemptsOf(event.type) ? 'exhausted' : 'pending';
   await logAttempt(notifying.sql, { eventId: event.id, attempt: number, url, ...result }, state);
   observeAttempt(result.statusCode, result.durationMs);
   if (state !== 'pending') countEvent(state);
@@ -93,15 +99,20 @@ export async function post(
   event: WebhookEvent,
   url: string,
 ): Promise<Attempt> {
-  const body = JSON.stringify(await envelopeOf(sql, event, shortUrl));
+  const body = JSON.stringify(await bodyOf(sql, event, shortUrl));
   const headers = signaturesOf(event, secretsKey, body, Date.now());
   const result = await outgoing.post(
     url,
-    { 'content-type': 'application/json', 'user-agent': 'goniec-webhooks/1', ...headers },
+    { 'content-type': 'application/json', 'user-agent': userAgentOf(event), ...headers },
     body,
   );
   const delivered = result.statusCode !== null && result.statusCode >= 200 && result.statusCode < 300;
   return { ...result, delivered };
+}
+
+// v1.2.0, Events, names its own.
+function userAgentOf({ type }: WebhookEvent): string {
+  return isEarlierEvent(type) ? 'Service-Webhook/1.0' : 'goniec-webhooks/1';
 }
 
 /** Ends an event that no attempt delivered. */

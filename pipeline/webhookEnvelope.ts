@@ -1,18 +1,41 @@
 import type { Database } from '../db/connection.ts';
 import type { ClickSnapshot } from '../db/links/clicks.ts';
 import {
+  eventIncoming,
   eventLink,
   eventMessage,
   eventReply,
+  eventReported,
   type StatusSnapshot,
   type WebhookEvent,
 } from '../db/webhooks/webhooks.ts';
+import { deliveryReportEvent, incomingSmsEvent } from '../domain/earlierRecords.ts';
 import { inboundRecord } from '../domain/inbound.ts';
 import { linkRecord } from '../domain/links.ts';
 import { type MessageRow, messageRecord } from '../domain/records.ts';
 
-/** The body of an event (v2.3.0, Events): the same on every attempt. */
-export async function envelopeOf(sql: Database, event: WebhookEvent, shortUrl: string): Promise<object> {
+/** The body of an event, in the form of its interface: the same on every attempt. */
+export async function bodyOf(sql: Database, event: WebhookEvent, shortUrl: string): Promise<object> {
+  switch (event.type) {
+    case 'delivery_report':
+      return await deliveryReportOf(sql, event);
+    case 'incoming_sms': {
+      const { inboundNumber, ...reply } = await eventIncoming(sql, event.subjectId);
+      return incomingSmsEvent(reply, inboundNumber);
+    }
+    default:
+      return await envelopeOf(sql, event, shortUrl);
+  }
+}
+
+async function deliveryReportOf(sql: Database, event: WebhookEvent): Promise<object> {
+  const { status, error_code: errorCode, updated_at: updatedAt } = event.snapshot as StatusSnapshot;
+  const message = await eventReported(sql, event.subjectId);
+  return deliveryReportEvent({ ...message, status, errorCode, updatedAt: new Date(updatedAt) });
+}
+
+/** The envelope of an event (v2.3.0, Events). */
+async function envelopeOf(sql: Database, event: WebhookEvent, shortUrl: string): Promise<object> {
   return {
     id: event.id,
     type: event.type,
@@ -37,7 +60,8 @@ async function dataOf(sql: Database, event: WebhookEvent, shortUrl: string): Pro
         robot: click.robot,
       };
     }
-    case 'inbound': {
+    case 'inbound':
+    case 'inbound_v1': {
       const reply = await eventReply(sql, event.subjectId);
       return { inbound: inboundRecord(reply), opt_out: reply.optOut };
     }

@@ -28,7 +28,8 @@ export async function inbound(): Promise<InboundResult> {
     }
     setCurrentDetails(`Matched to ${accountId}${events.length > 0 ? '; notifies its webhook' : ''}.`);
     upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.account, value: accountId }]);
-    if (events.length > 0) await deliverEvents(events);
+    // One of each interface: neither address waits for the other.
+    await Promise.all(events.map((event) => deliverEvents([event])));
     return { matched: true };
   });
 }

@@ -9,7 +9,7 @@ import { leavePartsUnanswered } from '../../db/messages/parts.ts';
 import { forgetPaused, pauseMessage } from '../../db/messages/paused.ts';
 import { openSubmission, type SubmittableMessage } from '../../db/messages/submissions.ts';
 import { addIds } from '../../telemetry/ids.ts';
-import { countEnd, observeSent } from '../../telemetry/messageMetrics.ts';
+import { observeSent } from '../../telemetry/messageMetrics.ts';
 import { FAILURE, type SubmissionRound } from '../../workflows/contracts.ts';
 import { unknownMessage } from '../failures.ts';
 import { takeAnswer } from './answers.ts';
@@ -88,7 +88,7 @@ async function keptFromLeaving(
   { sql, provider }: Submitting,
   message: SubmittableMessage,
 ): Promise<Submitted | 'changed' | null> {
-  const { id, events } = message;
+  const { id } = message;
   // An earlier attempt came this far and its result was lost: the workflow has still to deliver its events.
   if (message.status !== 'queued') return asOutcome(message);
   if (message.route !== provider.name) return { status: 'moved', route: message.route };
@@ -98,9 +98,8 @@ async function keptFromLeaving(
   }
   if (message.paused) await forgetPaused(sql, [id]);
   if (message.blacklisted) {
-    const status = await rejectBlacklisted(sql, id);
-    countEnd(status);
-    if (status !== 'queued') return asOutcome({ status, events });
+    const change = await rejectBlacklisted(sql, id);
+    if (change.status !== 'queued') return asEnd(change);
   }
   if (message.giveUpAt.getTime() > Date.now()) return null;
   const end = await expireMessage(sql, id);

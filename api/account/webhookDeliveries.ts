@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { DELIVERY_STATES, type DeliveryRow, readDeliveries } from '../../db/webhooks/webhookDeliveries.ts';
 import { isId } from '../../domain/ids.ts';
 import { Refused } from '../../domain/refusals.ts';
-import { WEBHOOK_EVENT_TYPES } from '../../domain/webhooks.ts';
+import { EARLIER_EVENT_TYPES, WEBHOOK_EVENT_TYPES } from '../../domain/webhooks.ts';
 import { resend } from '../../operations/webhooks/resend.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { documented, EXAMPLE_INSTANT, exampleId } from '../documented.ts';
@@ -58,7 +58,10 @@ export const listDeliveries = endpoint({
     'Events for the webhook of the account, newest first, each with its attempts. `exhausted`: none of them was taken.',
   query: z.strictObject({
     state: z.enum(DELIVERY_STATES).optional().describe('Only events in this state.'),
-    type: z.enum(WEBHOOK_EVENT_TYPES).optional().describe('Only events of this type.'),
+    type: z
+      .enum([...WEBHOOK_EVENT_TYPES, ...EARLIER_EVENT_TYPES])
+      .optional()
+      .describe('Only events of this type.'),
     message_id: documented(z.string().optional(), 'Only events of this message.', exampleId('msg')),
     since: documented(instant.optional(), 'Only what happened then or later.', '2026-11-01T00:00:00Z'),
     limit: pageSize,

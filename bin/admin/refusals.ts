@@ -19,8 +19,19 @@ function ofBoth(refusal: Refusal): AdminError {
     return invalidArgument('--sender', 'the account has no active sender of this name (see senders add)');
   if (refusal.reason === 'window_malformed')
     return invalidArgument('--send-window', 'HH:MM-HH:MM, at least 15 minutes wide, or none is needed');
+  const fault = ADDRESS_FAULTS.get(refusal.reason);
+  if (fault !== undefined) return invalidArgument('--url', fault);
   return refused(`This is refused: ${refusal.reason}.`);
 }
+
+const ADDRESS_FAULTS = new Map<string, string>([
+  ['url_malformed', 'this is no address'],
+  ['url_scheme', 'https:// is needed'],
+  ['url_credentials', 'a user or password is not allowed'],
+  ['url_fragment', 'a part behind # is not allowed'],
+  ['url_port', 'port 443, or one from 1024 on that no other service is known for, is needed'],
+  ['url_private', 'the address has to be public'],
+]);
 
 function ofStaff(refusal: StaffRefusal): AdminError {
   switch (refusal.reason) {

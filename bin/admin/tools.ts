@@ -8,6 +8,8 @@ import { invalidArgument } from './problems.ts';
 export interface Tools {
   /** The key of the secrets in this database. */
   secretsKey(): Promise<Buffer>;
+  /** Whether webhooks may reach private addresses (`WEBHOOK_ALLOW_PRIVATE`). */
+  webhookAllowPrivate(): Promise<boolean>;
   /** A client of the service's Temporal. */
   temporal(): Promise<Client>;
   /**
@@ -36,6 +38,10 @@ export function serviceTools(env?: NodeJS.ProcessEnv): OpenTools {
       const key = await loadSecretsKey(config);
       await checkSecretsKey(databaseUrlOf(config, 'admin'), key);
       return key;
+    },
+    async webhookAllowPrivate() {
+      const { readConfig } = await import('../config.ts');
+      return readConfig(env).WEBHOOK_ALLOW_PRIVATE;
     },
     temporal: () => (client ??= openClient(env)),
     read: readSource,

@@ -10,6 +10,8 @@ import {
 import { ALL_SCOPES } from '../../operations/accounts/keys.ts';
 
 const MAX_ROWS = 1000;
+// As of the webhook that an account sets itself.
+const URL_LENGTH = 2048;
 
 /** A whole number between bounds; `unit` goes into the refusal (` of grosze`). */
 export function wholeNumber(min: number, max: number, unit: string) {
@@ -116,3 +118,5 @@ export const scopes = z
     'a list such as send,read,manage is needed',
   )
   .transform((list) => ALL_SCOPES.filter((scope) => list.split(',').includes(scope)));
+/** Any address, or `none`; whether it will do, the operation knows. */
+export const webhookUrlOrNone = orWord('none', line(URL_LENGTH));

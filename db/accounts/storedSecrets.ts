@@ -2,6 +2,14 @@ import type { Sql } from '../connection.ts';
 import { decrypt, encrypt } from '../encryption.ts';
 import { routeSecretOwner } from '../routes/routes.ts';
 
+/** The secrets of an account's webhooks, encrypted. */
+interface Stored {
+  id: string;
+  now: Buffer | null;
+  before: Buffer | null;
+  legacy: Buffer | null;
+}
+
 /**
  * Encrypts every stored secret with another key; call it in one transaction with the change of the fingerprint.
  * @returns how many there were
@@ -13,12 +21,15 @@ export async function reencryptSecrets(
   to: Buffer,
 ): Promise<{ webhooks: number; routes: number }> {
   const again = (owner: string, stored: Buffer): Buffer => encrypt(to, owner, decrypt(from, owner, stored));
-  const accounts = await sql<{ id: string; now: Buffer | null; before: Buffer | null }[]>`
-    select id, webhook_secret as now, webhook_secret_before as before from accounts
-     where webhook_secret is not null or webhook_secret_before is not null order by id for update`;
-  for (const { id, now, before } of accounts) {
+  const accounts = await sql<Stored[]>`
+    select id, webhook_secret as now, webhook_secret_before as before, legacy_webhook_secret as legacy from accounts
+     where webhook_secret is not null or webhook_secret_before is not null or legacy_webhook_secret is not null
+     order by id for update`;
+  for (const { id, now, before, legacy } of accounts) {
     await sql`
-      update accounts set webhook_secret = ${now && again(id, now)}, webhook_secret_before = ${before && again(id, before)}
+      update accounts
+         set webhook_secret = ${now && again(id, now)}, webhook_secret_before = ${before && again(id, before)},
+             legacy_webhook_secret = ${legacy && again(id, legacy)}
        where id = ${id}`;
   }
   const routes = await sql<{ name: string; credentials: Buffer }[]>`

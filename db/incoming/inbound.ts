@@ -128,20 +128,26 @@ export async function settleReply(sql: Sql, id: string, match: ReplyMatch | null
      where id = ${id} and state = 'received'`;
 }
 
-/** Writes the event `message.received` of a matched reply, once, for an account with a webhook. */
-export async function writeReceivedEvent(sql: Sql, id: string): Promise<void> {
+/** Writes the event of a matched reply, once for each interface whose webhook its account has. */
+export async function writeReceivedEvents(sql: Sql, id: string): Promise<void> {
   await sql`
     insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
     select ${newId('evt')}, i.account_id, 'inbound', i.id, 'message.received', '{}'
       from inbound_messages i join accounts a on a.id = i.account_id
      where i.id = ${id} and a.webhook_url is not null
     on conflict (subject_id) where subject_kind in ('link', 'inbound') do nothing`;
+  await sql`
+    insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
+    select ${newId('evt')}, i.account_id, 'inbound_v1', i.id, 'incoming_sms', '{}'
+      from inbound_messages i join accounts a on a.id = i.account_id
+     where i.id = ${id} and a.legacy_webhook_url is not null
+    on conflict (subject_id) where subject_kind = 'inbound_v1' do nothing`;
 }
 
-/** The events of a reply that are not delivered yet. */
+/** The events of a reply, or of a message, that are not delivered yet. */
 export async function pendingEventsOf(sql: Sql, id: string): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
-    select id from webhook_events where subject_id = ${id} and state = 'pending'`;
+    select id from webhook_events where subject_id = ${id} and state = 'pending' order by created_at`;
   return rows.map((row) => row.id);
 }
 

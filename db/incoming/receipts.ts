@@ -4,7 +4,7 @@ import type { Outcome, ReportState } from '../../domain/receipts.ts';
 import type { Fragment, Sql } from '../connection.ts';
 import { newId } from '../ids.ts';
 import { secondsSinceDue } from '../messages/facts.ts';
-import { statusSnapshot } from '../messages/statusEvents.ts';
+import { eventsOf } from '../messages/statusEvents.ts';
 
 // After this long an unknown report is left to staff.
 const MATCH_WITHIN = '1 day';
@@ -226,14 +226,9 @@ export async function moveMessages(sql: Sql, moves: MessageMove[]): Promise<Move
                     ${moves.map((m) => m.to)}::text[], ${moves.map(() => newId('evt'))}::text[])
                as c(id, source, target, event_id)
        where m.id = c.id and m.status = c.source
-      returning m.id, m.account_id, m.status, m.delivered_at, m.error_code, m.updated_at, c.event_id,
+      returning m.id, m.account_id, m.interface, m.status, m.delivered_at, m.error_code, m.updated_at, c.event_id,
                 ${secondsSinceDue(sql)} as after
-    ), event as (
-      insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
-      select s.event_id, s.account_id, 'message', s.id, 'message.' || s.status, ${statusSnapshot(sql, sql`s`)}
-        from moved s join accounts a on a.id = s.account_id
-       where a.webhook_url is not null
-      returning id
+    ), event as (${eventsOf(sql, sql`moved`, sql`s.event_id`)}
     )
     select s.id as message_id, s.status as to, e.id as event, s.after as after_seconds
       from moved s left join event e on e.id = s.event_id`;

@@ -77,7 +77,7 @@ export async function erasePerson(sql: Database, person: Person, mask: Mask): Pr
     await tx`
       update webhook_attempts set answer = null where answer is not null and event_id in (
         select id from webhook_events where subject_id = any(${ids})
-            or subject_kind = 'inbound' and subject_id in (select id from inbound_messages where sender = ${msisdn} and ${of})
+            or subject_kind in ('inbound', 'inbound_v1') and subject_id in (select id from inbound_messages where sender = ${msisdn} and ${of})
             or subject_kind = 'link' and subject_id in (select token from tracked_links where recipient = ${msisdn} and ${of}))`;
     await tx`
       update inbound_messages

@@ -59,7 +59,8 @@ export async function acceptParts(
         from before b
        where m.id = b.id and m.status = 'queued' and exists (select from answered)
          and b.others + ${parts.length} = b.parts
-      returning m.id, m.account_id, m.status, m.delivered_at, m.error_code, m.updated_at, ${secondsSinceDue(sql)} as after
+      returning m.id, m.account_id, m.interface, m.status, m.delivered_at, m.error_code, m.updated_at,
+                ${secondsSinceDue(sql)} as after
     ), event as (${eventOf(sql, sql`sent`)}), outcome as (
       insert into outcome_signals (message_id, status, event_ids)
       select s.id, s.status, array(select id from event)
@@ -94,7 +95,7 @@ export async function concludeSubmission(sql: Database, messageId: string): Prom
         update messages m set status = 'sent', submission = 'answered', updated_at = now()
           from parts p
          where m.id = ${messageId} and m.status = 'queued' and p.accepted = m.parts
-        returning m.id, m.account_id, m.status, m.delivered_at, m.error_code, m.updated_at,
+        returning m.id, m.account_id, m.interface, m.status, m.delivered_at, m.error_code, m.updated_at,
                   ${secondsSinceDue(tx)} as after
       ), event as (${eventOf(tx, sql`sent`)}), shown as (
         update messages m set submission = 'unanswered', updated_at = now()

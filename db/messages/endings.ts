@@ -67,7 +67,7 @@ export async function expireMessage(sql: Sql, messageId: string): Promise<Status
          set status = 'expired', updated_at = now(),
              submission = case when submission = 'submitting' then 'unanswered' else submission end
        where id = ${messageId} and status in ('scheduled', 'queued', 'sent')
-      returning id, account_id, status, submission, delivered_at, error_code, updated_at
+      returning id, account_id, interface, status, submission, delivered_at, error_code, updated_at
     ), resumed as (
       delete from paused_messages where message_id in (select id from expired)
     ), refunded as (${refundOf(sql, sql`(select * from expired where submission = 'waiting')`)}), event as (${eventOf(sql, sql`expired`)})
@@ -80,10 +80,10 @@ export async function expireMessage(sql: Sql, messageId: string): Promise<Status
 /**
  * Rejects a message whose recipient opted out after it was accepted (v2.3.0, States: rejected, cost 0): its cost is given
  * back, once. Nothing changes when the provider was given some of it, or the number is not on the blacklist any more.
- * @returns the status the message has now
+ * @returns what the message is now
  */
-export async function rejectBlacklisted(sql: Sql, messageId: string): Promise<string> {
-  const [row] = await sql<{ status: string }[]>`
+export async function rejectBlacklisted(sql: Sql, messageId: string): Promise<StatusChange> {
+  const [row] = await sql<StatusChange[]>`
     with rejected as (
       update messages m
          set status = 'rejected',
@@ -91,11 +91,12 @@ export async function rejectBlacklisted(sql: Sql, messageId: string): Promise<st
                                then ${blacklistReason(true)}::text else ${blacklistReason(false)}::text end, cost_grosze = 0, test_credits = 0, updated_at = now()
        where m.id = ${messageId} and m.status = 'queued' and m.submission = 'waiting'
          and exists (${activeEntry(sql, sql`m.account_id`, sql`m.recipient`)})
-      returning m.id, m.account_id, m.status
-    ), refunded as (${refundOf(sql, sql`rejected`)})
-    select coalesce((select status from rejected), (select status from messages where id = ${messageId})) as status`;
+      returning m.id, m.account_id, m.interface, m.status, m.delivered_at, m.error_code, m.updated_at
+    ), refunded as (${refundOf(sql, sql`rejected`)}), event as (${eventOf(sql, sql`rejected`)})
+    select coalesce((select status from rejected), (select status from messages where id = ${messageId})) as status,
+           ${pendingEvents(sql, messageId)} || array(select id from event) as events`;
   if (!row) throw new Error(`message ${messageId} vanished`);
-  return row.status;
+  return row;
 }
 
 /** As SQL, without its statement's `with`: a queued message becomes `failed`. */
@@ -103,5 +104,5 @@ function failedOf(sql: Sql, messageId: string, reason: ErrorCode, only: Fragment
   return sql`
     update messages set status = 'failed', submission = 'answered', error_code = ${reason}, updated_at = now()
      where id = ${messageId} and status = 'queued' ${only}
-    returning id, account_id, status, delivered_at, error_code, updated_at`;
+    returning id, account_id, interface, status, delivered_at, error_code, updated_at`;
 }

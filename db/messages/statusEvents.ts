@@ -1,13 +1,24 @@
 import type { Fragment, Sql } from '../connection.ts';
 import { newId } from '../ids.ts';
 
-/** As SQL: writes the event of a status that messages have just got, for accounts with a webhook; returns its id. */
+/**
+ * As SQL: writes the event of a status that a message has just got, in the form of the interface that sent it, for an account
+ * with a webhook of that interface; returns its id. The current one notifies of neither rejected nor cancelled messages.
+ * @param moved rows with `interface` and what {@link statusSnapshot} reads, one at most
+ */
 export function eventOf(sql: Sql, moved: Fragment) {
+  return eventsOf(sql, moved, sql`${newId('evt')}`);
+}
+
+/** As {@link eventOf}, of any number of messages. @param id as SQL, the event's id of a row `s` of `moved` */
+export function eventsOf(sql: Sql, moved: Fragment, id: Fragment) {
   return sql`
     insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
-    select ${newId('evt')}, s.account_id, 'message', s.id, 'message.' || s.status, ${statusSnapshot(sql, sql`s`)}
+    select ${id}, s.account_id, 'message', s.id,
+           case s.interface when 'v1' then 'delivery_report' else 'message.' || s.status end, ${statusSnapshot(sql, sql`s`)}
       from ${moved} s join accounts a on a.id = s.account_id
-     where a.webhook_url is not null
+     where case s.interface when 'v1' then a.legacy_webhook_url is not null
+                            else a.webhook_url is not null and s.status not in ('rejected', 'cancelled') end
     returning id`;
 }
 
@@ -18,7 +29,7 @@ export function pendingEvents(sql: Sql, messageId: string) {
 }
 
 /** The fields of a message that change after an event, as SQL, for `webhook_events.snapshot`. */
-export function statusSnapshot(sql: Sql, row: Fragment) {
+function statusSnapshot(sql: Sql, row: Fragment) {
   return sql`jsonb_build_object('status', ${row}.status, 'delivered_at', ${row}.delivered_at,
     'error_code', ${row}.error_code, 'updated_at', ${row}.updated_at)`;
 }

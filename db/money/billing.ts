@@ -1,4 +1,5 @@
 import type { Acceptance, Refusal } from '../../domain/acceptance.ts';
+import { eventOf } from '../messages/statusEvents.ts';
 import { removeUndecided, resolutionOf } from '../messages/undecided.ts';
 import { type Database, type Fragment, hasSqlState, type Sql, SQLSTATE } from '../connection.ts';
 import { transaction } from '../transaction.ts';
@@ -55,8 +56,8 @@ export async function cancelScheduled(sql: Sql, messageId: string): Promise<stri
     with cancelled as (
       update messages set status = 'cancelled', updated_at = now()
        where id = ${messageId} and status = 'scheduled'
-      returning id, account_id, status
-    ), refunded as (${refundOf(sql, sql`cancelled`)}
+      returning id, account_id, interface, status, delivered_at, error_code, updated_at
+    ), refunded as (${refundOf(sql, sql`cancelled`)}), event as (${eventOf(sql, sql`cancelled`)}
     )
     select status from cancelled
     union all

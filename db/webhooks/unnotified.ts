@@ -52,8 +52,9 @@ export async function unnotifiedClicks(sql: Sql, ids: readonly string[]): Promis
 /** Of these replies those whose event was not delivered. */
 export async function unnotifiedReplies(sql: Sql, ids: readonly string[]): Promise<Unnotified[]> {
   return await sql<Unnotified[]>`
-    select e.subject_id as id, e.account_id, ${isLate(sql)} as late from webhook_events e
-     where e.subject_kind = 'inbound' and e.subject_id = any(${ids as string[]}) and e.state = 'pending'`;
+    select e.subject_id as id, e.account_id, bool_or(${isLate(sql)}) as late from webhook_events e
+     where e.subject_kind in ('inbound', 'inbound_v1') and e.subject_id = any(${ids as string[]}) and e.state = 'pending'
+     group by e.subject_id, e.account_id`;
 }
 
 /** As SQL, a condition on pending events `e`: they should have been delivered minutes ago. */

@@ -39,12 +39,45 @@ export async function setWebhook(
       subject: null,
       changes: {
         url: addressChange(account?.webhookUrl ?? null, url),
-        // Which secret it was says no log.
-        ...(isNew ? { secret: { from: stored === null ? null : 'former', to: 'new' } } : {}),
+        ...secretChange(stored, secret),
       },
     });
     return secret;
   });
+}
+
+/** What staff have changed of an account's webhook of the earlier interface. */
+export interface LegacyChange {
+  /** Encrypted; now stored. */
+  secret: Buffer;
+  /** By field, for the audit log. */
+  changes: Record<string, { from: unknown; to: unknown }>;
+}
+
+/**
+ * Sets the address of the webhook of the earlier interface, as {@link setWebhook} does; its secret before is forgotten. The
+ * account has to be held.
+ */
+export async function setLegacyWebhook(
+  tx: Sql,
+  accountId: string,
+  url: string | null,
+  choose: (stored: Buffer | null) => Buffer,
+): Promise<LegacyChange> {
+  const [before] = await tx<{ legacyWebhookUrl: string | null; legacyWebhookSecret: Buffer | null }[]>`
+    select legacy_webhook_url, legacy_webhook_secret from accounts where id = ${accountId} for no key update`;
+  const stored = before?.legacyWebhookSecret ?? null;
+  const secret = choose(stored);
+  await tx`
+    update accounts set legacy_webhook_url = ${url}, legacy_webhook_secret = ${secret}, updated_at = now()
+     where id = ${accountId}`;
+  return {
+    secret,
+    changes: {
+      url: addressChange(before?.legacyWebhookUrl ?? null, url),
+      ...secretChange(stored, secret),
+    },
+  };
 }
 
 /** Ends the secret before the present one at once; false when there was none in force. */
@@ -56,6 +89,12 @@ export async function endSecretBefore(sql: Sql, accountId: string): Promise<bool
               from accounts where id = ${accountId} for no key update) before
      where accounts.id = before.id returning before.in_force`;
   return account?.inForce ?? false;
+}
+
+// Which secret it was says no log.
+function secretChange(stored: Buffer | null, secret: Buffer) {
+  const isNew = stored === null || !secret.equals(stored);
+  return isNew ? { secret: { from: stored === null ? null : 'former', to: 'new' } } : {};
 }
 
 /** Where webhooks go, without path and query: many receivers have a secret there. That these changed is seen all the same. */

@@ -1,8 +1,10 @@
+import type { IncomingRow, ReportedRow } from '../../domain/earlierRecords.ts';
+import { EARLIER_EVENT_TYPES } from '../../domain/webhooks.ts';
 import type { InboundRow } from '../../domain/inbound.ts';
 import type { MessageRow } from '../../domain/records.ts';
 import type { TrackedLinkRow } from '../../domain/links.ts';
 import type { ClickSnapshot } from '../links/clicks.ts';
-import type { Sql } from '../connection.ts';
+import type { Fragment, Sql } from '../connection.ts';
 import { SECRET_GRACE } from './webhookSecrets.ts';
 
 /** What was true of a message at its event and has changed since; written by `statusSnapshot`. */
@@ -17,8 +19,8 @@ export interface StatusSnapshot {
 export interface WebhookEvent {
   id: string;
   accountId: string;
-  /** What it is about: a message by its id, a link by its token, a reply by its id. */
-  subjectKind: 'message' | 'link' | 'inbound';
+  /** What it is about: a message by its id, a link by its token, a reply by its id, for each interface by a kind of its own. */
+  subjectKind: 'message' | 'link' | 'inbound' | 'inbound_v1';
   subjectId: string;
   type: string;
   /** A `StatusSnapshot` of a message, a `ClickSnapshot` of a link. */
@@ -40,16 +42,54 @@ export interface WebhookEvent {
 export async function loadEvent(sql: Sql, eventId: string): Promise<WebhookEvent | null> {
   const [event] = await sql<WebhookEvent[]>`
     select e.id, e.account_id, e.subject_kind, e.subject_id,
-           e.type, e.snapshot, e.state, e.created_at, a.webhook_url as url, a.webhook_secret as secret,
-           case when a.webhook_secret_changed_at > now() - ${SECRET_GRACE}::interval then a.webhook_secret_before end
+           e.type, e.snapshot, e.state, e.created_at, ${receiverUrl(sql)} as url,
+           ${receiverSecret(sql)} as secret,
+           case when not ${isEarlier(sql)} and a.webhook_secret_changed_at > now() - ${SECRET_GRACE}::interval then a.webhook_secret_before end
              as secret_before,
            (select count(*)::int from webhook_attempts t where t.event_id = e.id) as attempts,
            (select o.id from webhook_events o
-             where o.subject_id = e.subject_id and o.type = 'message.sent' and o.id <> e.id and o.state = 'pending'
+             where o.subject_id = e.subject_id and o.id <> e.id and o.state = 'pending'
+               and (o.type = 'message.sent' or o.type = 'delivery_report' and o.snapshot->>'status' = 'sent')
              limit 1) as after
       from webhook_events e join accounts a on a.id = e.account_id
      where e.id = ${eventId}`;
   return event ?? null;
+}
+
+/** As SQL, of an event `e` and its account `a`: where it goes. */
+export function receiverUrl(sql: Sql): Fragment {
+  return sql`case when ${isEarlier(sql)} then a.legacy_webhook_url else a.webhook_url end`;
+}
+
+/** As SQL, of the same: the encrypted secret that signs it. */
+export function receiverSecret(sql: Sql): Fragment {
+  return sql`case when ${isEarlier(sql)} then a.legacy_webhook_secret else a.webhook_secret end`;
+}
+
+function isEarlier(sql: Sql): Fragment {
+  return sql`e.type = any(${[...EARLIER_EVENT_TYPES]})`;
+}
+
+/** What of the message that a change of status was of is still as it was then. */
+export async function eventReported(sql: Sql, messageId: string): Promise<Reported> {
+  const [message] = await sql<Reported[]>`
+    select id, recipient, idx, sent_key, submission from messages where id = ${messageId}`;
+  if (!message) throw new Error(`message ${messageId} vanished`);
+  return message;
+}
+
+type Reported = Omit<ReportedRow, 'status' | 'errorCode' | 'updatedAt'>;
+
+/** The reply that an event of the earlier interface speaks of, with the number on which its account receives. */
+export async function eventIncoming(
+  sql: Sql,
+  inboundId: string,
+): Promise<IncomingRow & { inboundNumber: string | null }> {
+  const [reply] = await sql<(IncomingRow & { inboundNumber: string | null })[]>`
+    select i.id, i.sender, i.receiver, i.text, i.received_at, a.inbound_number
+      from inbound_messages i join accounts a on a.id = i.account_id where i.id = ${inboundId}`;
+  if (!reply) throw new Error(`reply ${inboundId} vanished`);
+  return reply;
 }
 
 /** The message that an event speaks of, as it is now. */

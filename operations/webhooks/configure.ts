@@ -1,11 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { decrypt, encrypt } from '../../db/encryption.ts';
 import { setWebhook } from '../../db/webhooks/webhookSecrets.ts';
 import { Refused } from '../../domain/refusals.ts';
 import { faultOfAddress } from '../../domain/webhookAddress.ts';
 import type { Asked } from '../asked.ts';
-
-const SECRET_BYTES = 32;
+import { newWebhookSecret } from './newSecret.ts';
 
 interface Input {
   /** Null turns webhooks off. */
@@ -28,11 +26,7 @@ export async function configureWebhook({
   if (fault !== null) throw new Refused({ reason: fault }, 'url');
   const { accountId } = caller;
   const stored = await setWebhook(sql, caller, url, (current) =>
-    current === null || rotate ? encrypt(secretsKey, accountId, newSecret()) : current,
+    current === null || rotate ? encrypt(secretsKey, accountId, newWebhookSecret()) : current,
   );
   return { secret: decrypt(secretsKey, accountId, stored) };
-}
-
-function newSecret(): string {
-  return `whsec_${randomBytes(SECRET_BYTES).toString('base64url')}`;
 }

@@ -64,7 +64,14 @@ export interface Run {
 /** The tools of a command line that needs none. */
 export function noTools(): OpenTools {
   const missing = () => Promise.reject(new Error('not in this test'));
-  return { secretsKey: missing, temporal: missing, read: missing, close: () => Promise.resolve() };
+  const webhookAllowPrivate = () => Promise.resolve(false);
+  return {
+    secretsKey: missing,
+    webhookAllowPrivate,
+    temporal: missing,
+    read: missing,
+    close: () => Promise.resolve(),
+  };
 }
 
 /** What the command line needs of a pipeline. */

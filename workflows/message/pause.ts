@@ -1,5 +1,6 @@
 import { setCurrentDetails } from '@temporalio/workflow';
 import type { SubmissionOutcome } from '../contracts.ts';
+import { cancelMessage } from './cancelled.ts';
 import { local } from './local.ts';
 import { type MessageState, show, until, within } from './state.ts';
 
@@ -16,6 +17,5 @@ export async function pause(state: MessageState, seen: number): Promise<Submissi
   const woken = await within(input.giveUpAt - Date.now(), 'waits for its account', () => state.wakes > seen);
   if (!woken) return await local.expire(id);
   if (!state.cancelRequested) return null;
-  const status = await local.cancelMessage(id);
-  return status === 'cancelled' ? { status, events: [] } : null;
+  return (await cancelMessage(id)).end;
 }

@@ -1,5 +1,6 @@
 import { setCurrentDetails } from '@temporalio/workflow';
 import type { SubmissionOutcome } from '../contracts.ts';
+import { cancelMessage } from './cancelled.ts';
 import { local } from './local.ts';
 import { pause } from './pause.ts';
 import { type MessageState, takeRoute, within } from './state.ts';
@@ -14,8 +15,9 @@ export async function scheduled(state: MessageState): Promise<SubmissionOutcome 
   setCurrentDetails(`Scheduled: waits for its send time, ${new Date(input.sendAt).toISOString()}.`);
   await within(input.sendAt - Date.now(), 'waits for the send time', () => state.cancelRequested);
   if (state.cancelRequested) {
-    state.cancelStatus = await local.cancelMessage(id);
-    if (state.cancelStatus === 'cancelled') return { status: 'cancelled', events: [] };
+    const { status, end } = await cancelMessage(id);
+    state.cancelStatus = status;
+    if (end !== null) return end;
   }
   state.submitting = true;
   return await release(state);

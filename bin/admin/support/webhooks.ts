@@ -1,11 +1,11 @@
 import { DELIVERY_STATES, type DeliveryRow, readDeliveries } from '../../../db/webhooks/webhookDeliveries.ts';
 import type { Sql } from '../../../db/connection.ts';
-import { command, optional, required, yes, type Outcome, type Shown } from '../command.ts';
+import { command, flag, optional, required, yes, type Outcome, type Shown } from '../command.ts';
 import { findAccount } from '../../../operations/accounts/find.ts';
 import { printable } from '../printable.ts';
 import { refused } from '../problems.ts';
 import { leftInWords } from '../refusals.ts';
-import { accountId, eventId, instant, messageId, oneOf, rows, text } from '../values.ts';
+import { accountId, eventId, instant, messageId, oneOf, rows, text, webhookUrlOrNone } from '../values.ts';
 
 const DEFAULT_ROWS = 50;
 const DEFAULT_RESENDS = 200;
@@ -78,7 +78,27 @@ const endPrevious = command({
   },
 });
 
-export const webhookCommands = [list, resend, endPrevious];
+const legacy = command({
+  name: 'webhooks legacy',
+  about:
+    'Sets where an account is notified in the form of the earlier interface (v1.2.0), and answers the secret.',
+  options: {
+    account: required('ID', 'the account', accountId),
+    url: required('URL', 'its address, or none', webhookUrlOrNone),
+    rotateSecret: flag('makes a new secret, which signs alone from now on'),
+  },
+  async ask(asking, { account, url, rotateSecret = false }, tools): Promise<Shown> {
+    const { configureLegacyWebhook } = await import('../../../operations/webhooks/configureLegacy.ts');
+    const allowPrivate = await tools.webhookAllowPrivate();
+    const set = await configureLegacyWebhook({
+      ...asking,
+      input: { account, url, rotateSecret, allowPrivate },
+    });
+    return { result: { legacy_webhook_url: set.url, legacy_webhook_secret: set.secret } };
+  },
+});
+
+export const webhookCommands = [list, resend, endPrevious, legacy];
 
 async function find(
   sql: Sql,
