@@ -102,7 +102,10 @@ const untilStatus = ({ api }: ProductAccount, id: string, status: string) =>
 async function live(account: ProductAccount): Promise<void> {
   const { api, id: accountId } = account;
   const number = `+4850${String(Math.floor(Math.random() * 1e7)).padStart(7, '0')}`;
-  await product.sql`update accounts set inbound_number = ${number} where id = ${accountId}`;
+  await product.sql`
+    update accounts
+       set inbound_number = ${number}, legacy_webhook_url = ${receiver.url}, legacy_webhook_secret = webhook_secret
+     where id = ${accountId}`;
   await api.post('/v1/contacts', { msisdn: NUMBER, ...PERSON });
   await product.sql`insert into verified_numbers (account_id, msisdn) values (${accountId}, ${NUMBER})`;
   expect((await api.get(`/v1/numbers/${PHONE}/lookup`)).status).toBeLessThan(600);

@@ -66,6 +66,7 @@ const COMMANDS: Readonly<Record<string, Answered>> = {
   'webhooks list': 'reads',
   'webhooks resend': ['webhooks/resend#resendExhausted', 'webhooks/resend#resendForStaff'],
   'webhooks end-previous-secret': ['webhooks/previousSecret#endPreviousSecret'],
+  'webhooks legacy': ['webhooks/configureLegacy#configureLegacyWebhook'],
   stuck: 'reads',
   unstick: ['support/unstick#unstick'],
   'simulator reply': ['support/simulateReply#simulateReply'],
