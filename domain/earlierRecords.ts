@@ -1,36 +1,8 @@
 import { EARLIER_STATUS_OF, type EarlierStatus } from './earlierInterface.ts';
-import { isFinal, type MessageStatus } from './statuses.ts';
-
-/** Where a message stands, as far as that says whether it ever left for the provider. */
-export interface Whereabouts {
-  status: MessageStatus;
-  errorCode: string | null;
-  /** `waiting` where no provider was given anything of it. */
-  submission: string;
-}
-
-/**
- * Whether a message has left for the provider, or may have. One that a provider refused, or that was given up, has not; one
- * that a delivery report says was refused, has.
- */
-export function hasLeft({ status, errorCode, submission }: Whereabouts): boolean {
-  if (status === 'failed') return errorCode === 'rejected_on_report';
-  if (status === 'expired') return submission !== 'waiting';
-  return status === 'sent' || status === 'delivered' || status === 'undelivered';
-}
-
-/** A place in the history of the earlier interface: a second and a number in it, see {@link secondOf}. */
-const NUMBERS_IN_A_SECOND = 1_000_000;
-
-/** The Unix second of a place in the history. */
-export function secondOf(sentKey: number): number {
-  return Math.floor(sentKey / NUMBERS_IN_A_SECOND);
-}
-
-/** When a message of this place was taken up for sending, to the second, as the history is ordered. */
-export function sentAtOf(sentKey: number): string {
-  return new Date(secondOf(sentKey) * 1000).toISOString();
-}
+import type { Channel } from './channels.ts';
+import { sentAtOf, type SentKey } from './earlierHistory.ts';
+import { hasLeft, shownStatus, type Whereabouts } from './earlierStatus.ts';
+import { isFinal } from './statuses.ts';
 
 /** What is shown of a message at a change of its status. */
 export interface ReportedRow extends Whereabouts {
@@ -38,7 +10,7 @@ export interface ReportedRow extends Whereabouts {
   /** MSISDN in E.164 with plus. */
   recipient: string;
   idx: string | null;
-  sentKey: number | null;
+  sentKey: SentKey | null;
   /** When it got the status. */
   updatedAt: Date;
 }
@@ -96,5 +68,62 @@ export function incomingSmsEvent(row: IncomingRow, inboundNumber: string | null)
     to: row.receiver ?? inboundNumber ?? '',
     message: row.text,
     received_at: row.receivedAt.toISOString(),
+  };
+}
+
+/** What is shown of a message in the history. */
+export interface LoggedRow extends Whereabouts {
+  id: string;
+  /** The provider's id of its first part; null where that has none yet. */
+  providerMessageId: string | null;
+  channel: Channel;
+  sender: string | null;
+  recipient: string;
+  /** The beginning of the text; empty where it was erased, or has none. */
+  preview: string;
+  parts: number;
+  costGrosze: number;
+  idx: string | null;
+  sentKey: SentKey;
+  deliveredAt: Date | null;
+  updatedAt: Date;
+}
+
+/** One message of the history (v1.2.0, MessageLog). */
+export interface MessageLog {
+  id: string;
+  smsapi_id: string | null;
+  type: Channel;
+  sender: string | null;
+  recipient: string;
+  message_preview: string | null;
+  parts: number;
+  cost_grosze: number;
+  cost_pln: number;
+  status: EarlierStatus;
+  dlr_status: EarlierStatus | null;
+  dlr_updated_at: string | null;
+  idx: string | null;
+  sent_at: string;
+}
+
+/** Presents a message of the history (v1.2.0, MessageLog). */
+export function messageLog(row: LoggedRow): MessageLog {
+  const { status, dlrStatus } = shownStatus(row);
+  return {
+    id: row.id,
+    smsapi_id: row.providerMessageId,
+    type: row.channel,
+    sender: row.sender,
+    recipient: row.recipient,
+    message_preview: row.preview === '' ? null : row.preview,
+    parts: row.parts,
+    cost_grosze: row.costGrosze,
+    cost_pln: row.costGrosze / 100,
+    status,
+    dlr_status: dlrStatus,
+    dlr_updated_at: dlrStatus === null ? null : (row.deliveredAt ?? row.updatedAt).toISOString(),
+    idx: row.idx,
+    sent_at: sentAtOf(row.sentKey),
   };
 }

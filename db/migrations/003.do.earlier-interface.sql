@@ -12,8 +12,16 @@ alter table messages
   -- that no other message of that second has. Null: it waits for its send time, or is of before this migration.
   add column sent_key bigint;
 
--- By status, as the history can be asked for one; of several the indexed stretches are merged.
-create index messages_by_sent_key on messages (account_id, status, sent_key desc) where sent_key is not null;
+-- What the history tells apart, see domain/earlierStatus.ts; a test compares the two.
+create function history_class(status text, error_code text, submission text) returns text
+  language sql immutable parallel safe as $$
+  select case when status = 'failed' and error_code is distinct from 'rejected_on_report' then 'failed_unsent'
+              when status = 'expired' and submission = 'waiting' then 'expired_unsent'
+              else status end
+$$;
+-- It can be asked for some of these: of several the indexed stretches are merged.
+create index messages_by_sent_key on messages (account_id, history_class(status, error_code, submission), sent_key desc)
+  where sent_key is not null;
 
 -- Two messages get the same number only when a million others were taken up in between, and that takes longer than a second.
 create sequence sent_numbers minvalue 0 maxvalue 999999 start 0 cycle cache 1;

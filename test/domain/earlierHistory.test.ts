@@ -1,0 +1,99 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { pageOfHistory, secondOf, sentAtOf, type SentKey, stretchOf } from '../../domain/earlierHistory.ts';
+
+const NOW = 1_795_000_000;
+const key = (second: number, number: number): SentKey => second * 1_000_000 + number;
+
+/** What a database that holds these answers to one request. */
+function ask(keys: readonly SentKey[], cursor: number | null, limit: number) {
+  const { from, before } = stretchOf({ cursor, from: null, to: null });
+  const found = keys
+    .filter((one) => one >= from && one < before)
+    .sort((a, b) => b - a)
+    .slice(0, limit + 1)
+    .map((sentKey) => ({ sentKey }));
+  return pageOfHistory(found, limit);
+}
+
+// Many in one second, some beside it, at the edges of a second as well.
+const places = fc
+  .uniqueArray(
+    fc.tuple(
+      fc.integer({ min: NOW, max: NOW + 4 }),
+      fc.oneof(fc.integer({ min: 0, max: 400 }), fc.integer({ min: 999_900, max: 999_999 })),
+    ),
+    { maxLength: 300, selector: ([second, number]) => `${second} ${number}` },
+  )
+  .map((pairs) => pairs.map(([second, number]) => key(second, number)));
+
+describe('paging to the end', () => {
+  test('shows each record once, newest first, at most `limit` at a time, whatever is added meanwhile', () => {
+    fc.assert(
+      fc.property(places, fc.integer({ min: 1, max: 200 }), fc.array(fc.boolean()), (keys, limit, adding) => {
+        const all = [...keys];
+        const shown: SentKey[] = [];
+        let cursor: number | null = null;
+        let requests = 0;
+        let newest = Math.max(...keys, key(NOW, 0));
+        do {
+          if (adding[requests] === true) all.push((newest += 1));
+          const { page, nextCursor } = ask(all, cursor, limit);
+          expect(page.length).toBeLessThanOrEqual(limit);
+          if (nextCursor !== null) {
+            expect(Number.isSafeInteger(nextCursor)).toBe(true);
+            expect(page.length).toBeGreaterThan(0);
+          }
+          shown.push(...page.map(({ sentKey }) => sentKey));
+          cursor = nextCursor;
+          requests += 1;
+        } while (cursor !== null);
+        expect(shown).toEqual([...shown].sort((a, b) => b - a));
+        expect(new Set(shown).size).toBe(shown.length);
+        expect(shown.filter((one) => keys.includes(one))).toHaveLength(keys.length);
+      }),
+    );
+  });
+
+  test('a cursor is a Unix second, unless one second has more than fit on a page', () => {
+    fc.assert(
+      fc.property(places, fc.integer({ min: 1, max: 200 }), (keys, limit) => {
+        const { page, nextCursor } = ask(keys, null, limit);
+        if (nextCursor === null || nextCursor < 10 ** 12) return;
+        expect(new Set(page.map(({ sentKey }) => secondOf(sentKey))).size).toBe(1);
+        expect(keys.filter((one) => secondOf(one) === secondOf(nextCursor)).length).toBeGreaterThan(limit);
+      }),
+    );
+  });
+});
+
+test('a Unix second as cursor means what is earlier (v1.2.0, GET /v1/messages)', () => {
+  const keys = [key(NOW, 999_999), key(NOW + 1, 0), key(NOW + 1, 999_999), key(NOW + 2, 0)];
+  expect(ask(keys, NOW + 2, 10).page.map(({ sentKey }) => sentKey)).toEqual(keys.slice(0, 3).reverse());
+  expect(ask(keys, NOW, 10)).toEqual({ page: [], nextCursor: null });
+});
+
+test('`from` and `to` take in their own moment, by the second that is shown', () => {
+  const at = (ms: number) => NOW * 1000 + ms;
+  expect(sentAtOf(key(NOW, 5))).toBe(new Date(at(0)).toISOString());
+  const none = { cursor: null, from: null, to: null };
+  expect(stretchOf({ ...none, from: at(0), to: at(0) })).toEqual({
+    from: key(NOW, 0),
+    before: key(NOW + 1, 0),
+  });
+  expect(stretchOf({ ...none, from: at(1) }).from).toBe(key(NOW + 1, 0));
+  expect(stretchOf({ ...none, to: at(-1) }).before).toBe(key(NOW, 0));
+});
+
+test('any integer is a cursor, and every stretch can be asked for', () => {
+  const instant = fc.option(fc.integer({ min: -8.64e15, max: 8.64e15 }));
+  const cursor = fc.option(fc.maxSafeInteger());
+  fc.assert(
+    fc.property(cursor, instant, instant, (...[cursor, from, to]) => {
+      const stretch = stretchOf({ cursor, from, to });
+      for (const bound of [stretch.from, stretch.before]) {
+        expect(Number.isSafeInteger(bound) && bound >= 0).toBe(true);
+      }
+    }),
+  );
+});
