@@ -4,6 +4,7 @@ import type { OpenApi } from '../openapi/types.ts';
 import { getBalance } from './balance.ts';
 import { sendBulk } from './bulk.ts';
 import { getHlr } from './hlr.ts';
+import { listEarlierMessages } from './messages.ts';
 import { sendEarlierMms } from './mms.ts';
 import { EARLIER, earlierOpenApi } from './openapi.ts';
 import { sendEarlierSms } from './sms.ts';
@@ -16,6 +17,7 @@ export const earlierEndpoints: readonly Endpoint[] = [
   sendEarlierMms,
   sendEarlierVoice,
   getHlr,
+  listEarlierMessages,
   getBalance,
   earlierOpenApi(earlierDocument),
 ];

@@ -122,6 +122,7 @@ const ENDPOINTS: Readonly<Record<string, Answered>> = {
   'v1 POST /v1/sms/bulk': ['sending/send#send', 'sending/sendItems#sendItems'],
   'v1 POST /v1/mms': ['sending/send#send'],
   'v1 POST /v1/vms': ['sending/send#send'],
+  'v1 GET /v1/messages': 'reads',
   'v1 GET /v1/hlr': ['lookUp#lookUp'],
   'v1 GET /v1/balance': ['accounts/upstreamBalance#upstreamBalance'],
   'v1 GET /v1/openapi-1.2.json': 'reads',

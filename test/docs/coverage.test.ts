@@ -42,7 +42,8 @@ const SECTIONS = {
     'Beyond the interface',
   ],
   'test/coverage-1.2.md': [
-    ...['What the service does', 'Resources and their fields', 'Endpoints', 'Authentication', 'Errors'],
+    ...['What the service does', 'Resources and their fields', 'States and transitions'],
+    ...['Endpoints', 'Authentication', 'Events', 'Errors'],
     ...['Limits', 'Versioning'],
   ],
 };
