@@ -149,6 +149,7 @@ const AIDS = [
   /^support\/(workflow|workflowStates|stuckWorkflows)#/,
   /^(outages|pace|quotas|staff)#/,
   /^webhooks\/startResend#/,
+  /^webhooks\/newSecret#/,
   /^addressBook\/groups#unknownGroup$/,
   /^sending\/idempotency#fingerprintOf$/,
   /^sending\/plan#(totalCost|isAffordable)$/,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import pino from 'pino';
 import { expect, test } from 'vitest';
 import { endpoints } from '../../api/endpoints.ts';
+import { earlierEndpoints } from '../../api/v1_2/endpoints.ts';
 import { endpoint } from '../../api/http/endpoint.ts';
 import { refusalsOf, UNLISTED, watchRefusals } from '../../api/http/listedRefusals.ts';
 import { HttpRefused, kindOf, KINDS, type Reason, statusesOf } from '../../api/http/refusals.ts';
@@ -43,7 +44,7 @@ test('one that it lists is not, nor one that follows from its declaration, nor a
 });
 
 test('whatever is answered with another status than 400 is listed by an endpoint', () => {
-  const listed = new Set(endpoints.flatMap((one) => [...refusalsOf(one)]));
+  const listed = new Set([...endpoints, ...earlierEndpoints].flatMap((one) => [...refusalsOf(one)]));
   // A path that nobody declares is no endpoint's.
   const missing = Object.keys(KINDS).filter((reason) => !listed.has(reason as Reason));
   expect(missing).toEqual(['route_unknown']);

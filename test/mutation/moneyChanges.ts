@@ -47,7 +47,7 @@ export const MONEY_CHANGES: readonly Change[] = [
   {
     name: 'a cancelled message is not refunded',
     file: 'db/money/billing.ts',
-    from: '), refunded as (${refundOf(sql, sql`cancelled`)}\n    )',
+    from: '), refunded as (${refundOf(sql, sql`cancelled`)})',
     to: ')',
     tests: ['test/db/refunds.test.ts'],
   },

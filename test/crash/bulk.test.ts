@@ -1,0 +1,134 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, expect, test } from 'vitest';
+import { z } from 'zod';
+import { type Database, openDatabase } from '../../db/connection.ts';
+import { endings } from '../support/endings.ts';
+import { eventually } from '../support/eventually.ts';
+import { type Chance, chanceFrom } from './chance.ts';
+import { type Separate, startSeparately } from './installation.ts';
+import { SEED } from './seed.ts';
+
+const RECIPIENTS = Number(process.env['CRASH_BULK'] ?? 2_000);
+const PRICE = 10;
+const OPENING = 1_000_000;
+const FIRST = 600_000_000;
+// Of a request that its caller has lost nobody decides any more after so long.
+const DECIDED_MS = 40_000;
+const PATIENCE_MS = 20 * 60_000;
+
+const started = endings();
+afterEach(() => started.all());
+
+const numbers = Array.from({ length: RECIPIENTS }, (_, index) => `+48${FIRST + index}`);
+const blocked = numbers.filter((_, index) => index % 33 === 0);
+
+async function prepared(service: Separate): Promise<{ account: string; token: string }> {
+  const created = await service.admin(
+    ...['accounts', 'create', '--name', 'Bulk', '--mode', 'live', '--balance', String(OPENING)],
+    ...['--price', String(PRICE)],
+  );
+  const account = z.string().parse(created['id']);
+  const { token } = await service.admin('tokens', 'create', '--account', account, '--label', 'crash');
+  const { key } = await service.admin('keys', 'create', '--account', account);
+  for (let from = 0; from < blocked.length; from += 1_000) {
+    const response = await fetch(`${service.apiUrls[0]}/v1/blacklist`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${String(key)}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ msisdns: blocked.slice(from, from + 1_000) }),
+    });
+    expect(response.status).toBe(201);
+  }
+  return { account, token: z.string().parse(token) };
+}
+
+/** The status, or 0 where the connection was lost. */
+async function ask(url: string, token: string): Promise<number> {
+  try {
+    const response = await fetch(`${url}/v1/sms/bulk`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ recipients: numbers, message: 'Promocja do piątku.' }),
+    });
+    await response.arrayBuffer();
+    return response.status;
+  } catch {
+    return 0;
+  }
+}
+
+const countOf = async (sql: Database, account: string): Promise<Record<string, number>> => {
+  const rows = await sql<{ status: string; count: number }[]>`
+    select status, count(*)::int as count from messages where account_id = ${account} group by status`;
+  return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
+};
+
+/** Asks until the bulk is accepted; whoever asks is killed meanwhile, once. What its caller lost is all or nothing. */
+async function acceptedOnce(
+  service: Separate,
+  sql: Database,
+  account: string,
+  token: string,
+  chance: Chance,
+) {
+  const asking = ask(service.apiUrls[0]!, token);
+  await delay(chance.between(50, 1_500));
+  await service.apis[0].kill();
+  const first = await asking;
+  await service.apis[0].start();
+  if (first === 200) return;
+  expect(first).toBe(0);
+  const { draft, ...known } = await eventually(
+    () => countOf(sql, account),
+    ({ draft = 0, ...rest }) => draft === 0 || Object.keys(rest).length > 0,
+    DECIDED_MS,
+  ).catch(() => countOf(sql, account));
+  const accepted = Object.values(known).reduce((sum, count) => sum + count, 0);
+  console.log(
+    `the caller lost its answer: ${accepted} of ${RECIPIENTS} accepted, ${draft ?? 0} left as drafts`,
+  );
+  expect([0, RECIPIENTS]).toContain(accepted);
+  if (accepted === 0) expect(await ask(service.apiUrls[1]!, token)).toBe(200);
+}
+
+test(
+  'a bulk that API and workers are killed in the middle of is sent to each once, and charged to the grosz',
+  async () => {
+    const service = await startSeparately();
+    started.add(() => service.stop());
+    const chance = chanceFrom(SEED, 'bulk');
+    const { account, token } = await prepared(service);
+    const sql = openDatabase(service.databaseUrl, 2);
+    started.add(() => sql.end({ timeout: 5 }));
+    await acceptedOnce(service, sql, account, token, chance);
+
+    for (const worker of service.workers) {
+      await delay(chance.between(500, 8_000));
+      await worker.kill();
+      await worker.start();
+    }
+    const sent = RECIPIENTS - blocked.length;
+    const ended = await eventually(
+      () => countOf(sql, account),
+      ({ delivered = 0 }) => delivered === sent,
+      PATIENCE_MS,
+    );
+    expect({ draft: 0, ...ended }).toEqual({
+      draft: ended['draft'] ?? 0,
+      delivered: sent,
+      rejected: blocked.length,
+    });
+
+    const submits = await sql`
+      select count(*)::int as submits, count(distinct destination)::int as phones from simulator_submits`;
+    expect(submits).toEqual([{ submits: sent, phones: sent }]);
+    const books = await sql`
+      select balance_grosze::int as balance,
+             (select sum(amount_grosze)::int from ledger_entries where account_id = a.id) as ledger
+        from accounts a where id = ${account}`;
+    expect(books).toEqual([{ balance: OPENING - PRICE * sent, ledger: OPENING - PRICE * sent }]);
+    const rejected = await sql<{ recipient: string }[]>`
+      select recipient from messages where account_id = ${account} and status = 'rejected' order by recipient`;
+    expect(rejected.map(({ recipient }) => recipient)).toEqual([...blocked].sort());
+  },
+  PATIENCE_MS + 300_000,
+);
