@@ -76,6 +76,59 @@ describe('the whole service, by a route to SMSAPI.pl', () => {
     expect(own.map(({ event }) => event.type)).toEqual(['message.sent', 'message.delivered']);
   });
 
+  it.each([
+    [
+      'mms',
+      { subject: 'Wiosna', smil: '<smil><body><img src="https://cdn.example.com/ż.jpg"/></body></smil>' },
+    ],
+    ['voice', { text: 'Dzień dobry', voice: 'jan', tries: 2 }],
+  ])(
+    '%s: is taken, its strange callbacks change nothing, and its delivery is notified',
+    async (path, content) => {
+      const to = path === 'mms' ? '+48500400100' : '+48500400101';
+      const { status, body } = await account.api.post(`/v1/${path}`, { to, ...content });
+      expect(status).toBe(201);
+      const taken = await untilTaken(to);
+      expect(taken.path).toBe(path === 'mms' ? '/mms.do' : '/vms.do');
+      await untilStatus(body.id, 'sent');
+      const { id, idx } = taken;
+      for (const fields of [
+        { MsgId: id, status: 'ANSWERED', idx: idx! },
+        { MsgId: id, status_name: '' },
+        { MsgId: `${id},${id}`, status: '999,abc' },
+      ])
+        expect((await callBack(taken.notifyUrl!, fields)).status).toBe(200);
+      for (const fields of [{ MsgId: id }, { status: '404' }, {}])
+        expect((await callBack(taken.notifyUrl!, fields)).text).not.toBe('');
+      expect((await account.api.get(`/v1/messages/${body.id}`)).body.status).toBe('sent');
+      expect(await report(taken)).toEqual({ status: 200, text: 'OK' });
+      await untilStatus(body.id, 'delivered');
+      const calls = await receiver.until(
+        (all) => all.filter(({ event }) => event.data.message.id === body.id).length >= 2,
+      );
+      const own = calls.filter(({ event }) => event.data.message.id === body.id).map(({ event }) => event);
+      expect(own.map(({ type }) => type)).toEqual(['message.sent', 'message.delivered']);
+      expect(own[0]!.data.message).toMatchObject({
+        type: path === 'mms' ? 'mms' : 'vms',
+        subject: path === 'mms' ? 'Wiosna' : null,
+      });
+    },
+  );
+
+  it('an MMS and a call that the provider refuses fail alone, and are refunded', async () => {
+    const before = (await account.api.get('/v1/account')).body as unknown as { balance_grosze: number };
+    provider.channels = [];
+    const smil = '<smil><body><text>x</text></body></smil>';
+    const mms = await account.api.post('/v1/mms', { to: '+48500400110', subject: 'x', smil });
+    const call = await account.api.post('/v1/voice', { to: '+48500400111', text: 'x' });
+    for (const { body } of [mms, call]) await untilStatus(body.id, 'failed');
+    provider.channels = ['mms', 'vms'];
+    const after = (await account.api.get('/v1/account')).body as unknown as { balance_grosze: number };
+    expect(after.balance_grosze).toBe(before.balance_grosze);
+    const sms = await send({ text: 'SMS dalej idą' });
+    await untilTaken(sms.to);
+  });
+
   it('a report before the answer loses nothing', async () => {
     provider.next((response, take) => {
       const answer = take();
