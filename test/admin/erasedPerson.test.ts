@@ -48,7 +48,7 @@ let client: Client;
 let callbacks: Callbacks;
 /** By the way their messages take. */
 let accounts: { smpp: ProductAccount; smsapi: ProductAccount; simulator: ProductAccount };
-const kept: { account: ProductAccount; key: string; body: object; text: string }[] = [];
+const kept: { account: ProductAccount; path: string; key: string; body: object; text: string }[] = [];
 
 beforeAll(async () => {
   receiver = await startHttpReceiver((response, raw) => response.writeHead(500).end(raw));
@@ -62,6 +62,8 @@ beforeAll(async () => {
   await product.route('smsc', smsc, accounts.smpp);
   const { sql } = product;
   await sql`insert into route_rules (route, account_id) values ('simulator', ${accounts.simulator.id})`;
+  // An SMSC carries no MMS.
+  await sql`insert into route_rules (route, account_id, type) values ('simulator', ${accounts.smpp.id}, 'mms')`;
   // Somebody else's data stay, and show that not everything was emptied.
   await accounts.smpp.api.post('/v1/contacts', { msisdn: OTHER, first_name: 'Ktos' });
   for (const account of Object.values(accounts)) await live(account);
@@ -79,11 +81,12 @@ afterAll(async () => {
 async function send(
   account: ProductAccount,
   body: object,
+  path = '/v1/messages',
 ): Promise<{ id: string; text: string; batch: string[] }> {
   const key = `k-${kept.length}`;
-  const answer = await account.api.send(body, key);
+  const answer = await account.api.post(path, body, { 'Idempotency-Key': key });
   expect(answer.status, answer.text).toBe(201);
-  kept.push({ account, key, body, text: answer.text });
+  kept.push({ account, path, key, body, text: answer.text });
   return {
     id: answer.body.id,
     text: answer.body.text,
@@ -116,8 +119,10 @@ async function live(account: ProductAccount): Promise<void> {
   const params = { kod: PARAM };
   const text = `${TEXT} {{imie}} {{link:https://example.com/oferta}} {{opt_out}}`;
   const first = await send(account, { to: PHONE, text, reference: 'r-1' });
+  const smil = `<smil><body><text>{{imie}} ${TEXT}</text></body></smil>`;
   const sent = [
     first.id,
+    (await send(account, { to: NUMBER, subject: TEXT, smil }, '/v1/mms')).id,
     (await send(account, { to: NUMBER, template_id: template.id, params })).id,
     ...(await send(account, { to: [`48${PHONE}`, OTHER], text: 'Zbiorczy {{nazwisko}} {{email}}' })).batch,
     ...(await send(account, { to: 'group:Klub', text: `${TEXT} do grupy`, priority: true })).batch,
@@ -225,8 +230,8 @@ describe('a person whom three accounts wrote to, by SMSC, HTTP provider and simu
   test('a repeated request is not sent again, and shows nothing of the person', async () => {
     const stored = async () => (await product.sql`select from messages`).count;
     const before = await stored();
-    for (const { account, key, body, text } of kept) {
-      const again = await account.api.send(body, key);
+    for (const { account, path, key, body, text } of kept) {
+      const again = await account.api.post(path, body, { 'Idempotency-Key': key });
       expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([201, 'true']);
       if (account !== accounts.smpp) {
         expect(again.text).toBe(text);
