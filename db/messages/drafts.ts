@@ -129,7 +129,7 @@ export async function readSendTerms(
 
 // What travels in one statement at most: of longer requests each stretch is written by itself, as one parameter for all would hold
 // up whoever shares the process.
-const WRITTEN_AT_ONCE = 1_000;
+const WRITTEN_AT_ONCE = { drafts: 1_000, characters: 1_000_000 };
 
 /**
  * Writes the drafts of one request with their tracked links. What is left where that is cut off was never charged, and is
@@ -137,10 +137,22 @@ const WRITTEN_AT_ONCE = 1_000;
  * @throws LinksChangedError
  */
 export async function writeDrafts(sql: Sql, drafts: readonly Draft[]): Promise<void> {
-  for (let from = 0; from < drafts.length; from += WRITTEN_AT_ONCE) {
-    const stretch = drafts.slice(from, from + WRITTEN_AT_ONCE);
+  for (const stretch of stretchesOf(drafts)) {
     await withLinks(sql`with ${draftsOf(sql, stretch, sql``)} select from drafted`);
   }
+}
+
+/** What is written together: all of it where links are to be made, as they are all there or none is. */
+function stretchesOf(drafts: readonly Draft[]): (readonly Draft[])[] {
+  if (drafts.some(({ links }) => links.length > 0)) return [drafts];
+  const longest = Math.max(1, ...drafts.map(({ text }) => text.length));
+  const size = Math.max(
+    1,
+    Math.min(WRITTEN_AT_ONCE.drafts, Math.floor(WRITTEN_AT_ONCE.characters / longest)),
+  );
+  return Array.from({ length: Math.ceil(drafts.length / size) }, (_, index) =>
+    drafts.slice(index * size, (index + 1) * size),
+  );
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Draft } from '../../db/messages/drafts.ts';
 import { INTERFACE } from '../../domain/interfaces.ts';
 import { countryOf } from '../../domain/msisdn.ts';
 import type { Asked } from '../asked.ts';
+import { mapPaced } from '../pace.ts';
 import { ownLinks } from './personalLinks.ts';
 import type { Plan } from './plan.ts';
 import type { SendInput } from './input.ts';
@@ -9,7 +10,7 @@ import { writtenOut } from './wording.ts';
 
 /** The plan with every recipient's own links in its text, ready to be written. */
 export async function draftMessages(
-  { services, caller, input, requestId }: Asked<SendInput>,
+  { services, caller, input, requestId, pace }: Asked<SendInput>,
   plan: Plan,
 ): Promise<Draft[]> {
   const { terms, sender, wording } = plan;
@@ -17,7 +18,9 @@ export async function draftMessages(
   const { sql, shortUrl } = services;
   const linksOf = await ownLinks(sql, caller.accountId, sender, wording, shortUrl, msisdns);
   const now = new Date(terms.now);
-  return plan.messages.map(
+  return await mapPaced(
+    pace,
+    plan.messages,
     ({ id, route, recipient, values, parts, cut, rejected, rejection, costGrosze, timing }) => {
       // As long as the samples that the plan measured.
       const links = linksOf(recipient.msisdn);
