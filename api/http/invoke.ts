@@ -63,6 +63,8 @@ export async function invoke(
   const handled = withPatience(patience, () => endpoint.handle(call));
   const answer = await beforeDeadline(receivedAt, watchRefusals(endpoint, services.log, handled));
   if ('csv' in answer) return { ...answer, csv: withPatienceEach(answer.csv, owner) };
+  // What the handler has just done, and the look at its answer, are not one slice.
+  if (call.pace.due()) await call.pace.rest();
   const pace = newPace();
   const body = checked(endpoint, answer);
   if (pace.due()) await pace.rest();

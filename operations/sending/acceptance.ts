@@ -30,15 +30,20 @@ export async function acceptDrafts(
 ): Promise<Decision> {
   try {
     const resolution = await decideDrafts(services, drafts, receivedAt);
-    for (const { status } of drafts) {
-      countRequested(resolution === 'charged' ? (status as AcceptedStatus) : resolution);
-    }
+    if (resolution === 'charged') countAccepted(drafts);
+    else countRequested(resolution, drafts.length);
     return resolution;
   } catch (error) {
     const unresolved = error instanceof Refused && error.refusal.reason === 'send_unresolved';
     countRequested(unresolved ? 'unresolved' : 'abandoned', drafts.length);
     throw error;
   }
+}
+
+function countAccepted(drafts: readonly Draft[]): void {
+  const counts = new Map<AcceptedStatus, number>();
+  for (const { acceptedAs } of drafts) counts.set(acceptedAs, (counts.get(acceptedAs) ?? 0) + 1);
+  for (const [status, count] of counts) countRequested(status, count);
 }
 
 /**
