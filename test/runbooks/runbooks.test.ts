@@ -99,7 +99,7 @@ const submits = async (id: string): Promise<number> => {
 test('every runbook is followed here', () => {
   expect([...runbooks.keys()]).toEqual([
     'Cancel many',
-    'Submit or tell again, many',
+    'Submit or notify again, many',
     'Reset safely',
     'Drain a route',
     'Change keys',
@@ -155,9 +155,9 @@ test('Reset safely: nothing is charged, submitted or told twice', async () => {
   expect(receiver.calls.length).toBe(told);
 }, 300_000);
 
-test('Submit or tell again, many', async () => {
+test('Submit or notify again, many', async () => {
   const told = receiver.calls.length;
-  await follow('Submit or tell again, many', { ROUTE: 'simulator' });
+  await follow('Submit or notify again, many', { ROUTE: 'simulator' });
   await receiver.until(({ length }) => length > told, 60_000);
 }, 120_000);
 
