@@ -15,6 +15,8 @@ const ROOMS = {
   ],
   worker: ['activities', 'concurrency', 'pipeline', 'providers', 'db', 'domain', 'telemetry', 'workflows'],
   api: ['concurrency', 'providers', 'db', 'domain', 'operations', 'telemetry', 'workflows'],
+  // The same endpoints, asked in another manner.
+  mcp: ['api', 'domain', 'operations'],
 };
 // Beside the product, and not in its image.
 const NO_PRODUCT = ['tools', 'bench', 'test'];

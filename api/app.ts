@@ -20,15 +20,22 @@ import { traceRequests } from './http/traces.ts';
 import { tracing } from '../telemetry/tracing.ts';
 import { HttpRefused } from './http/refusals.ts';
 
-/** The whole API as a Koa application. */
-export function createApp(services: Services): Koa<State> {
+/** A door beside the two interfaces: what it answers at its paths is its own. */
+export interface Mount {
+  methods: readonly string[];
+  paths: readonly string[];
+  serve(services: Services, context: Context): Promise<void>;
+}
+
+/** The whole API as a Koa application, with the doors that stand beside it. */
+export function createApp(services: Services, mounts: readonly Mount[] = []): Koa<State> {
   const app = new Koa<State>();
   app.silent = true;
   // What stands last was added by the proxy next to us; what stands before it, anybody may have written.
   app.proxy = services.settings.TRUST_PROXY;
   app.maxIpsCount = 1;
   app.on('error', (error: unknown) => services.log.error({ err: error }, 'response failed'));
-  const router = createRouter(services);
+  const router = createRouter(services, mounts);
   app.use(measure());
   app.use(requestId());
   const traces = tracing();
@@ -43,7 +50,7 @@ export function createApp(services: Services): Koa<State> {
   return app;
 }
 
-function createRouter(services: Services): Router<State> {
+function createRouter(services: Services, mounts: readonly Mount[]): Router<State> {
   const router = new Router<State>({ sensitive: true, strict: true });
   for (const route of routes) {
     const layer = router.register(route.path, [route.method], (context, next) =>
@@ -54,6 +61,11 @@ function createRouter(services: Services): Router<State> {
   }
   for (const page of pages) {
     router.register(page.path, [...page.methods], (context) => servePage(page, services, context));
+  }
+  for (const mount of mounts) {
+    for (const path of mount.paths) {
+      router.register(path, [...mount.methods], (context) => mount.serve(services, context));
+    }
   }
   return router;
 }

@@ -19,7 +19,7 @@ import { countRefusal } from '../telemetry/httpMetrics.ts';
 import { watchPool } from '../telemetry/poolMetrics.ts';
 import { temporalCallMetrics } from '../telemetry/temporalMetrics.ts';
 import { clientTraces } from '../telemetry/temporalTraces.ts';
-import { createApp } from './app.ts';
+import { createApp, type Mount } from './app.ts';
 import { endpoints } from './endpoints.ts';
 import { createAdmission } from './http/admission.ts';
 import { errorBody } from './http/middleware.ts';
@@ -49,6 +49,8 @@ export interface ApiOptions {
   publicUrl?: string | undefined;
   /** Where short links lead; the public address unless given. */
   shortUrl?: string | undefined;
+  /** Doors beside the two interfaces; none unless given. */
+  mounts?: readonly Mount[];
 }
 
 /** A running API. */
@@ -111,9 +113,10 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     secretsKey,
     log,
     shortUrl: options.shortUrl ?? options.publicUrl ?? '',
+    publicUrl: options.publicUrl ?? null,
   };
 
-  const app = createApp(services);
+  const app = createApp(services, options.mounts);
   const handler = app.callback();
   const answer = (request: IncomingMessage, response: ServerResponse) => void handler(request, response);
   // What Node would refuse by itself, without a word, the application refuses in its envelope.

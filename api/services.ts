@@ -24,4 +24,6 @@ export interface Services extends OperationServices {
    */
   background: Running;
   settings: ApiSettings;
+  /** As which address people outside see the API; null: this machine's alone. */
+  publicUrl: string | null;
 }

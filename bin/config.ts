@@ -22,6 +22,8 @@ const environment = z.object({
   TRUST_PROXY: flag.default(false),
   REQUESTS_AT_ONCE: count(1, 100_000).default(100),
   HEAVY_REQUESTS_AT_ONCE: count(1, 1_000).default(4),
+  MCP_CONFIRM_RECIPIENTS: count(0, 10_000).default(10),
+  MCP_CONFIRM_GROSZE: count(0, 100_000_000).default(500),
   METRICS_PORT: count(0, 65535).optional(),
   METRICS_HOST: z.string().min(1).default('127.0.0.1'),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
@@ -69,7 +71,7 @@ export class ConfigError extends Error {
 // A misspelt setting of these families would silently do nothing; other variables are none of our business.
 const OWN_FAMILIES =
   // REQUESTS_CA_BUNDLE is a variable of others that many machines have.
-  /^(WEBHOOK|REQUESTS_AT|HEAVY|DATABASE|TEMPORAL|SECRETS|SHORT|METRICS|RETAIN|RECONCILE|WORKFLOW)_/;
+  /^(WEBHOOK|REQUESTS_AT|HEAVY|MCP|DATABASE|TEMPORAL|SECRETS|SHORT|METRICS|RETAIN|RECONCILE|WORKFLOW)_/;
 
 /**
  * Reads the settings. An empty variable counts as absent.

@@ -40,7 +40,7 @@ const invalidElement = z.strictObject({
     'Pole „msisdn” ma nieprawidłową wartość.',
   ),
 });
-const importSchema = z.strictObject({
+export const importSchema = z.strictObject({
   created: documented(z.int().nonnegative(), 'Contacts that are new.', 1),
   updated: documented(z.int().nonnegative(), 'Contacts that were known.', 0),
   invalid: documented(z.array(invalidElement), 'Elements that were left out.', []),

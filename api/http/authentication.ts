@@ -61,10 +61,10 @@ export async function authenticate(
   setHeader: (name: string, value: string) => void,
   identified: (identity: Identity) => void,
 ): Promise<Authenticated> {
-  const { asked, row, ...may } = await find(sql, authorization);
+  const { asked, row, ...may } = await find(sql, authorization, 1);
   identified(row);
-  const { rateLimitPerMinute: limit } = row;
-  const window = { of: asked === 'v1' ? row.keyId : row.accountId, limit };
+  const window = windowOf(asked, row);
+  const { limit } = window;
   setHeader('RateLimit-Policy', `"${windowName(window)}";q=${limit};w=${WINDOW_SECONDS}`);
   setHeader('RateLimit', `"${windowName(window)}";r=${Math.max(limit - row.used, 0)};t=${row.resetsIn}`);
   if (row.used > limit) throw new Refused({ reason: 'rate_limited', seconds: row.resetsIn });
@@ -72,6 +72,22 @@ export async function authenticate(
   if (row.accountStatus === 'closed') throw new Refused({ reason: 'account_closed' });
   const { accountId, keyId, accountMode } = row;
   return { caller: { accountId, keyId, address, requestId, accountMode, window, ...may }, asked };
+}
+
+/**
+ * Who presents a key of the current interface, without counting the request and whatever the account's state: for a door that
+ * answers some requests without asking anything of the account.
+ * @throws HttpRefused without such a key in force
+ */
+export async function keyHolder(sql: Sql, { authorization, address, requestId }: Presented): Promise<Caller> {
+  if (interfaceOf(authorization) === 'v1') throw new HttpRefused({ reason: 'key_invalid' });
+  const { asked, row, ...may } = await find(sql, authorization, 0);
+  const { accountId, keyId, accountMode } = row;
+  return { accountId, keyId, address, requestId, accountMode, window: windowOf(asked, row), ...may };
+}
+
+function windowOf(asked: Interface, row: UsedRow): RateWindow {
+  return { of: asked === 'v1' ? row.keyId : row.accountId, limit: row.rateLimitPerMinute };
 }
 
 /**
@@ -85,15 +101,15 @@ export function authorise(endpoint: Endpoint, caller: Caller): void {
   if (caller.readOnly && !isReading(endpoint)) throw new Refused({ reason: 'test_key_on_live_account' });
 }
 
-// What is declared tomorrow is closed to such keys unless it is plainly a reading.
-function isReading({ method, scope, readOnly }: Endpoint): boolean {
+/** Whether it is open to a test key on a live account. What is declared tomorrow is closed unless it is plainly a reading. */
+export function isReading({ method, scope, readOnly }: Endpoint): boolean {
   return readOnly === true || (method === 'GET' && scope === 'read');
 }
 
 /** What is in force of what was presented, and what its holder may do. */
 type Found = Pick<Caller, 'keyMode' | 'readOnly' | 'scopes'> & { asked: Interface; row: UsedRow };
 
-async function find(sql: Sql, authorization: string | undefined): Promise<Found> {
+async function find(sql: Sql, authorization: string | undefined, requests: 0 | 1): Promise<Found> {
   if (authorization === undefined) throw new HttpRefused({ reason: 'key_missing' });
   const presented = BEARER.exec(authorization)?.[1] ?? '';
   if (TOKEN.test(presented)) {
@@ -102,7 +118,7 @@ async function find(sql: Sql, authorization: string | undefined): Promise<Found>
     return { asked: 'v1', row, keyMode: row.accountMode, readOnly: false, scopes: ALL_SCOPES };
   }
   if (!KEY.test(presented)) throw new HttpRefused({ reason: 'key_invalid' });
-  const row: KeyRow = inForce(await useKey(sql, hashKey(presented)), presented);
+  const row: KeyRow = inForce(await useKey(sql, hashKey(presented), requests), presented);
   const { keyMode, scopes } = row;
   return { asked: 'v2', row, keyMode, readOnly: keyMode === 'test' && row.accountMode === 'live', scopes };
 }

@@ -16,7 +16,7 @@ import { messageSchema, recipientCount, testMode } from './schema.ts';
 const message = messageSchema.shape;
 
 /** What a send would come to (our addition). */
-const estimateSchema = z
+export const estimateSchema = z
   .strictObject({
     count: recipientCount,
     accepted: documented(
@@ -88,7 +88,8 @@ export const estimateMessages = endpoint({
   },
 });
 
-function estimateOf(plan: Plan): Estimate {
+/** What a plan would come to, whatever it sends. */
+export function estimateOf(plan: Plan): Estimate {
   const { messages, terms } = plan;
   const accepted = messages.filter(({ rejected }) => !rejected);
   return {

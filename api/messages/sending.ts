@@ -14,7 +14,7 @@ import { messageSchema, recipientCount, testMode } from './schema.ts';
 const REPLAYED = { 'Idempotent-Replayed': 'true' };
 
 /** BatchResult. */
-const batchResultSchema = z
+export const batchResultSchema = z
   .strictObject({
     count: recipientCount,
     accepted: documented(

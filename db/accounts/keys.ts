@@ -29,16 +29,17 @@ export interface KeyRow extends UsedRow {
  * The window is fixed, 60 s, and starts with the account's first request; the row lock makes the count exact
  * across processes. `last_used_at` is written at most every five minutes.
  *
+ * @param requests as how many it counts
  * @returns null when no such key is in force
  */
-export async function useKey(sql: Sql, hash: Buffer): Promise<KeyRow | null> {
+export async function useKey(sql: Sql, hash: Buffer, requests: 0 | 1 = 1): Promise<KeyRow | null> {
   const [row] = await sql<KeyRow[]>`
     with found as (
       select k.id as key_id, k.hash, k.mode as key_mode, k.scopes, k.last_used_at,
              a.id as account_id, a.status as account_status, a.mode as account_mode, a.rate_limit_per_minute
         from api_keys k join accounts a on a.id = k.account_id
        where k.hash = ${hash} and k.revoked_at is null
-    ), counted as (${countedFor(sql, sql`account_id`)}), touched as (
+    ), counted as (${countedFor(sql, sql`account_id`, requests)}), touched as (
       update api_keys set last_used_at = now()
        where id = (select key_id from found where last_used_at is null or last_used_at < now() - interval '5 min')
     )
@@ -61,7 +62,7 @@ export async function useToken(sql: Sql, hash: Buffer): Promise<UsedRow | null> 
              a.id as account_id, a.status as account_status, a.mode as account_mode
         from api_tokens t join accounts a on a.id = t.account_id
        where t.hash = ${hash} and t.revoked_at is null
-    ), counted as (${countedFor(sql, sql`key_id`)}), touched as (
+    ), counted as (${countedFor(sql, sql`key_id`, 1)}), touched as (
       update api_tokens set last_used_at = now()
        where id = (select key_id from found where last_used_at is null or last_used_at < now() - interval '5 min')
     )
@@ -71,14 +72,14 @@ export async function useToken(sql: Sql, hash: Buffer): Promise<UsedRow | null> 
   return row ?? null;
 }
 
-/** As SQL: counts a request of what was `found`, in the window of its account or of itself. */
-function countedFor(sql: Sql, of: Fragment): Fragment {
+/** As SQL: counts what was `found` as so many requests, in the window of its account or of itself. */
+function countedFor(sql: Sql, of: Fragment, requests: 0 | 1): Fragment {
   return sql`
       insert into rate_windows as w (account_id, started_at, used)
-      select ${of}, now(), 1 from found
+      select ${of}, now(), ${requests}::int from found
       on conflict (account_id) do update
          set started_at = case when w.started_at <= now() - interval '60 s' then now() else w.started_at end,
-             used = case when w.started_at <= now() - interval '60 s' then 1 else w.used + 1 end
+             used = case when w.started_at <= now() - interval '60 s' then ${requests}::int else w.used + ${requests}::int end
       returning w.account_id, w.started_at, w.used`;
 }
 

@@ -1,0 +1,121 @@
+import { acceptedContent, inputRequired } from '@modelcontextprotocol/server';
+import type { CallToolResult, InputRequiredResult } from '@modelcontextprotocol/server';
+import { invoke } from '../api/http/invoke.ts';
+import { errorAnswer } from '../api/http/refusals.ts';
+import type { Answer } from '../api/http/endpoint.ts';
+import type { Services } from '../api/services.ts';
+import type { Caller } from '../operations/asked.ts';
+import { confirmationNeeded, describe, failure, success } from './result.ts';
+import {
+  type ConfirmAbove,
+  estimateInstead,
+  type Extent,
+  extentOf,
+  isAbove,
+  keyOfCall,
+  splitSending,
+} from './sending.ts';
+import type { Arguments, Question, Tool } from './tool.ts';
+
+/** Whoever called, and what they can be asked. */
+export interface ToolCall {
+  services: Services;
+  requestId: string;
+  /** Counts the call against the account's rate limit. @throws Refused, also for a suspended or closed account */
+  admit: () => Promise<Caller>;
+  /** Counts a call that takes long among the account's heavy requests. @throws Refused */
+  becomesHeavy: () => void;
+  confirmAbove: ConfirmAbove;
+  /** Aborted when nobody waits any more. */
+  signal: AbortSignal;
+  /** Whether the client can show a question to its user. */
+  canAsk: boolean;
+  /** What the user answered to questions of this call. */
+  answers: Record<string, unknown> | undefined;
+  /** Says how far the call has come. */
+  progress: (step: number, of: number, message: string) => Promise<void>;
+}
+
+type Result = CallToolResult | InputRequiredResult;
+
+/** Calls a tool. Whatever is refused or fails is a result that says so, never a failure of the protocol. */
+export async function callTool(tool: Tool, given: Arguments, call: ToolCall): Promise<Result> {
+  const { services, requestId } = call;
+  try {
+    const caller = await call.admit();
+    if (tool.endpoint.heavy === true) call.becomesHeavy();
+    const result =
+      tool.sends === true ? await send(tool, given, call, caller) : await ask(tool, given, call, caller);
+    services.log.info({ requestId, tool: tool.name, accountId: caller.accountId }, 'tool called');
+    return result;
+  } catch (thrown) {
+    const error = errorAnswer(thrown);
+    const { code, problem, cause: err } = error;
+    if (error.status >= 500) services.log.error({ err, requestId, code }, 'tool failed');
+    else services.log.info({ requestId, tool: tool.name, reason: problem.reason }, 'tool refused');
+    return failure(error, requestId);
+  }
+}
+
+async function ask(tool: Tool, given: Arguments, call: ToolCall, caller: Caller): Promise<Result> {
+  return success(tool, (await put(tool.ask(given), call, caller, null)).body);
+}
+
+/** Looks at what a send would come to, has a large one agreed to, and sends it once however often it is called. */
+async function send(tool: Tool, given: Arguments, call: ToolCall, caller: Caller): Promise<Result> {
+  const { own, fields } = splitSending(given);
+  const question = tool.ask(fields);
+  if (own.dryRun) {
+    const { body } = await put(estimateInstead(question), call, caller, null);
+    return success(tool, body, `Nothing was sent. ${describe(extentOf(body))}`);
+  }
+  if (!own.confirmed && !hasAgreed(call)) {
+    const extent = extentOf((await put(estimateInstead(question), call, caller, null)).body);
+    if (isAbove(extent, call.confirmAbove)) return askFirst(extent, call);
+  }
+  await call.progress(1, 2, 'Checked; sending.');
+  const key = own.idempotencyKey ?? keyOfCall(tool, fields);
+  const answer = await put(question, call, caller, key);
+  await call.progress(2, 2, 'Accepted.');
+  const replayed = answer.headers?.['Idempotent-Replayed'] === 'true';
+  const note = replayed
+    ? 'This was sent by an earlier call and was not sent again: the answer below is that of the first call.'
+    : null;
+  return success(tool, answer.body, note);
+}
+
+const hasAgreed = ({ answers }: ToolCall): boolean =>
+  acceptedContent(answers, 'confirm')?.['confirm'] === true;
+
+function askFirst(extent: Extent, { canAsk, answers, requestId }: ToolCall): Result {
+  // Whoever was asked and has not agreed is not asked for ever.
+  if (!canAsk || answers !== undefined) return confirmationNeeded(extent, requestId);
+  return inputRequired({
+    inputRequests: {
+      confirm: inputRequired.elicit({
+        message: `Send? ${describe(extent)}`,
+        requestedSchema: {
+          type: 'object',
+          properties: { confirm: { type: 'boolean', title: 'Send it', default: false } },
+          required: ['confirm'],
+        },
+      }),
+    },
+  });
+}
+
+/** Asks an endpoint. @throws Refused, HttpRefused, and whatever failed behind it */
+async function put(
+  { endpoint, params, query, body }: Question,
+  { services, requestId, signal }: ToolCall,
+  caller: Caller,
+  key: string | null,
+): Promise<Answer> {
+  const answer = await invoke(endpoint, services, caller, {
+    ...{ params, body, requestId, signal, csv: false, receivedAt: Date.now() },
+    query: () => query,
+    idempotencyKey: () => key,
+  });
+  if ('csv' in answer) throw new Error('a tool asks for no table');
+  return answer;
+}

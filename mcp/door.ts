@@ -1,0 +1,164 @@
+import { createMcpHandler } from '@modelcontextprotocol/server';
+import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
+import type { Mount } from '../api/app.ts';
+import { clientAddress } from '../api/http/address.ts';
+import type { Admitted } from '../api/http/admission.ts';
+import { authenticate, keyHolder, type Presented } from '../api/http/authentication.ts';
+import { readBody } from '../api/http/body.ts';
+import { BYTES_OF_A_REQUEST, countBody } from '../api/http/bodyCost.ts';
+import { errorBody } from '../api/http/middleware.ts';
+import { beforeDeadline } from '../api/http/invoke.ts';
+import { errorAnswer, HttpRefused } from '../api/http/refusals.ts';
+import type { Context } from '../api/http/serve.ts';
+import { problemText } from '../api/http/texts.ts';
+import type { Services } from '../api/services.ts';
+import { Refused } from '../domain/refusals.ts';
+import type { Caller } from '../operations/asked.ts';
+import { isMeantForUs } from './gate.ts';
+import type { ConfirmAbove } from './sending.ts';
+import { createToolServer, type Session } from './server.ts';
+import { SUBSETS } from './tool.ts';
+import { toolsAt } from './tools.ts';
+
+// The longest template with every character an escape, or 500 contacts of 2 kB.
+const BODY_LIMIT = 1024 * 1024;
+const [PARSE_ERROR, INVALID_REQUEST] = [-32700, -32600];
+const REALM = 'Bearer realm="goniec"';
+
+/**
+ * The assistant-tool server (v2.3.0, What the service does): `/mcp`, and the subsets below it.
+ * @param confirmAbove how much a send may reach and cost before somebody has to agree to it
+ */
+export function assistantTools(confirmAbove: ConfirmAbove): Mount {
+  return {
+    paths: ['/mcp', ...SUBSETS.map((subset) => `/mcp/${subset}`)],
+    methods: ['GET', 'POST', 'DELETE'],
+    serve: (services, context) => serve(services, context, confirmAbove),
+  };
+}
+
+async function serve(services: Services, context: Context, confirmAbove: ConfirmAbove): Promise<void> {
+  context.state.route = context.path;
+  context.state.asked = 'v2';
+  if (!isMeantForUs(context, services)) {
+    refuse(context, 403, INVALID_REQUEST, 'Host or Origin is not of this service');
+    return;
+  }
+  const presented: Presented = {
+    authorization: context.headers.authorization,
+    address: clientAddress(context),
+    requestId: context.state.requestId,
+  };
+  const caller = await holder(services, context, presented);
+  if (caller === null) return;
+  const admitted = services.admission.enter(caller.accountId, context.res);
+  const body = await bodyOf(services, context, caller, admitted);
+  if (body === REFUSED) return;
+  await answer(services, context, body, { caller, admitted, presented, confirmAbove });
+}
+
+/** Whose key it is. A client without one is told how to bring one, and of nothing that it could sign in at. */
+async function holder(services: Services, context: Context, presented: Presented): Promise<Caller | null> {
+  try {
+    const caller = await beforeDeadline(Date.now(), keyHolder(services.front, presented));
+    Object.assign(context.state, { accountId: caller.accountId, keyId: caller.keyId });
+    return caller;
+  } catch (error) {
+    if (!(error instanceof HttpRefused)) throw error;
+    const refusal = errorAnswer(error);
+    context.state.refusal = refusal.problem.reason;
+    context.status = refusal.status;
+    context.set('WWW-Authenticate', REALM);
+    context.body = errorBody(refusal, context.state.requestId);
+    return null;
+  }
+}
+
+const REFUSED = Symbol('refused');
+
+/** The body; what cannot be read is refused in the form of the protocol. */
+async function bodyOf(
+  services: Services,
+  context: Context,
+  { window }: Caller,
+  admitted: Admitted,
+): Promise<unknown> {
+  if (context.method !== 'POST') return undefined;
+  try {
+    const body = await readBody(context.req, {
+      limitBytes: BODY_LIMIT,
+      watch: {
+        largerThan: { bytes: BYTES_OF_A_REQUEST, exceeded: () => admitted.becomesHeavy() },
+        size: (bytes) => countBody(services.front, window, bytes, (name, value) => context.set(name, value)),
+      },
+    });
+    // One message a request (2025-11-25, Transports): many in one would count as one.
+    if (!Array.isArray(body)) return body;
+    refuse(context, 400, INVALID_REQUEST, 'Batches are not supported');
+  } catch (error) {
+    if (!(error instanceof HttpRefused) && !(error instanceof Refused)) throw error;
+    const { status, problem, headers } = errorAnswer(error);
+    context.set(headers);
+    refuse(context, status, status === 400 ? PARSE_ERROR : INVALID_REQUEST, problemText(problem));
+  }
+  return REFUSED;
+}
+
+function refuse(context: Context, status: number, code: number, message: string): void {
+  context.status = status;
+  context.body = { jsonrpc: '2.0', id: null, error: { code, message } };
+}
+
+/** Who asks, and what holds for them. */
+interface Asking {
+  caller: Caller;
+  admitted: Admitted;
+  presented: Presented;
+  confirmAbove: ConfirmAbove;
+}
+
+async function answer(
+  services: Services,
+  context: Context,
+  body: unknown,
+  { caller, admitted, presented, confirmAbove }: Asking,
+): Promise<void> {
+  const setHeader = (name: string, value: string) => {
+    if (!context.headerSent) context.set(name, value);
+  };
+  const admit = async () => {
+    const who = authenticate(services.front, presented, setHeader, () => undefined);
+    return (await beforeDeadline(Date.now(), who)).caller;
+  };
+  const session: Session = {
+    caller,
+    tools: toolsAt(context.path),
+    call: {
+      ...{ services, admit, confirmAbove, over: admitted.over, requestId: context.state.requestId },
+      becomesHeavy: () => admitted.becomesHeavy(),
+    },
+  };
+  const handler = createMcpHandler(({ era }) => createToolServer(session, era === 'modern'), {
+    // Nothing that is listed changes while somebody listens.
+    maxSubscriptions: 1,
+    onerror: (error) => services.log.info({ err: error, requestId: context.state.requestId }, 'MCP'),
+  });
+  const response = await handler.fetch(requestOf(context, admitted.over), { parsedBody: body });
+  write(context, response);
+}
+
+/** The request as the protocol's library takes it; its body has been read. */
+function requestOf({ method, path, req }: Context, signal: AbortSignal): Request {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(req.headers)) {
+    if (typeof value === 'string') headers.set(name, value);
+  }
+  return new Request(`http://localhost${path}`, { method, headers, signal });
+}
+
+function write(context: Context, response: Response): void {
+  context.status = response.status;
+  response.headers.forEach((value, name) => context.set(name, value));
+  context.body = response.body === null ? null : Readable.fromWeb(response.body as ReadableStream);
+}

@@ -1,0 +1,169 @@
+import { z } from 'zod';
+import type { Endpoint } from '../api/http/endpoint.ts';
+import { schemaWriter } from '../api/openapi/jsonSchema.ts';
+import type { JsonSchema } from '../api/openapi/types.ts';
+import { Refused } from '../domain/refusals.ts';
+
+/** The parts that the tools are served in, beside all together (v2.3.0, What the service does). */
+export const SUBSETS = ['sms', 'account', 'reports', 'contacts'] as const;
+export type Subset = (typeof SUBSETS)[number];
+
+/** What came with a call of a tool. */
+export type Arguments = Readonly<Record<string, unknown>>;
+
+/** What an endpoint is asked with on behalf of a tool; nobody has looked at it yet. */
+export interface Question {
+  endpoint: Endpoint;
+  params: Record<string, unknown>;
+  query: Record<string, string>;
+  body: unknown;
+}
+
+/** How a tool behaves, as MCP's annotations say it; hints for the client, nothing that anybody relies on. */
+interface Behaviour {
+  /** Changes nothing. */
+  reads?: boolean;
+  /** Sends, or takes away what was there. */
+  destroys?: boolean;
+  /** A second call with the same arguments changes nothing more. */
+  repeatable?: boolean;
+  /** Reaches people or networks outside. */
+  reachesOut?: boolean;
+}
+
+interface Declaration extends Behaviour {
+  name: string;
+  title: string;
+  /** For a model: when to use it, what it costs, formats, what it does not do. */
+  description: string;
+  subsets: readonly Subset[];
+  /** Whose scope, schemas and refusals hold. */
+  endpoint: Endpoint;
+  /** The endpoint's fields that the tool takes; all unless given. */
+  only?: readonly string[];
+  /** Of these, the ones that must be given although the endpoint does not say so. */
+  required?: readonly string[];
+  /** Of these, the ones that may be left out although the endpoint wants them. */
+  optional?: readonly string[];
+  /** The argument that is the whole body: what is wrong in it names it. */
+  elements?: string;
+  /** Arguments in place of the endpoint's fields, or beside them. */
+  own?: z.ZodObject;
+  /** Answers with texts that people outside wrote. */
+  thirdParty?: boolean;
+  /** Asks in another way than argument by argument. */
+  ask?: (given: Arguments) => Question;
+  /** Sends: see `mcp/sending.ts`. */
+  sends?: boolean;
+  /** What it answers with, where that is not just what the endpoint may. */
+  answers?: readonly z.ZodType[];
+}
+
+/** A tool as the server lists and calls it. */
+export interface Tool extends Declaration {
+  inputSchema: JsonSchema;
+  outputSchema: JsonSchema;
+  annotations: Record<string, boolean | string>;
+  /** The question that the arguments put. @throws Refused naming an argument that is none of the tool's */
+  ask: (given: Arguments) => Question;
+}
+
+const COMPONENT = '#/components/schemas/';
+
+/** Declares a tool from the endpoint that it asks: names, schemas and scope stand there, and only there. */
+export function tool(declaration: Declaration): Tool {
+  const { endpoint, name, title } = declaration;
+  const inputSchema = inputOf(declaration);
+  const known = new Set(Object.keys(inputSchema.properties ?? {}));
+  const ask = declaration.ask ?? ((given: Arguments) => questionOf(endpoint, given));
+  return {
+    ...declaration,
+    inputSchema,
+    outputSchema: outputOf(declaration.answers ?? Object.values(endpoint.responses)),
+    annotations: {
+      title,
+      readOnlyHint: declaration.reads === true,
+      destructiveHint: declaration.destroys === true,
+      idempotentHint: declaration.reads === true || declaration.repeatable === true,
+      openWorldHint: declaration.reachesOut === true,
+    },
+    ask(given) {
+      const field = Object.keys(given).find((key) => !known.has(key));
+      if (field !== undefined) throw new Refused({ reason: 'field_unknown', field }, field);
+      const missing = inputSchema.required?.find((key) => given[key] === undefined);
+      if (missing !== undefined) throw new Refused({ reason: 'field_missing', field: missing }, missing);
+      return ask(given);
+    },
+    name,
+  };
+}
+
+/** Each argument where the endpoint declares it. A query takes texts only: what JSON says otherwise is written as one. */
+export function questionOf(endpoint: Endpoint, given: Arguments): Question {
+  const params: Record<string, unknown> = {};
+  const query: Record<string, string> = {};
+  const body: Record<string, unknown> = {};
+  const [inPath, inQuery] = [namesOf(endpoint.params), namesOf(endpoint.query)];
+  for (const [key, value] of Object.entries(given)) {
+    if (value === undefined) continue;
+    if (inPath.has(key)) params[key] = value;
+    else if (inQuery.has(key)) queryValue(query, key, value);
+    else body[key] = value;
+  }
+  return { endpoint, params, query, body: endpoint.body === undefined ? undefined : body };
+}
+
+function queryValue(query: Record<string, string>, key: string, value: unknown): void {
+  if (value === null) return;
+  if (typeof value === 'object')
+    throw new Refused({ reason: 'field_type', field: key, expected: 'string' }, key);
+  query[key] = String(value as string | number | boolean);
+}
+
+function namesOf(schema: z.ZodType | undefined): ReadonlySet<string> {
+  return new Set(schema instanceof z.ZodObject ? Object.keys(schema.shape) : []);
+}
+
+function inputOf({ endpoint, only, own, required = [], optional = [] }: Declaration): JsonSchema {
+  const components: Record<string, JsonSchema> = {};
+  const write = schemaWriter(components);
+  const merged: JsonSchema = { type: 'object', properties: {}, required: [...required] };
+  for (const part of [endpoint.params, endpoint.query, endpoint.body, own]) {
+    if (!(part instanceof z.ZodObject)) continue;
+    const schema = write(part, 'input');
+    for (const [name, field] of Object.entries(schema.properties ?? {})) {
+      if (part !== own && only !== undefined && !only.includes(name)) continue;
+      merged.properties![name] = field;
+      if (schema.required?.includes(name) === true) merged.required!.push(name);
+    }
+  }
+  merged.required = [...new Set(merged.required)].filter((name) => !optional.includes(name));
+  return withDefinitions({ ...merged, additionalProperties: false }, components);
+}
+
+/** A tool's answer is always an object; where it may be one of several, the schema says which. */
+function outputOf(answers: readonly z.ZodType[]): JsonSchema {
+  const components: Record<string, JsonSchema> = {};
+  const write = schemaWriter(components);
+  const schemas = answers.flatMap(alternatives).map((schema) => write(schema, 'output'));
+  const distinct = [...new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values()];
+  const [first] = distinct;
+  const schema =
+    distinct.length === 1 && first!.$ref === undefined ? first! : { type: 'object', anyOf: distinct };
+  return withDefinitions(schema, components);
+}
+
+const alternatives = (schema: z.ZodType): z.ZodType[] =>
+  schema instanceof z.ZodUnion ? [...(schema.options as z.ZodType[])] : [schema];
+
+// The formats of our own say nothing to a client's validator, which would warn of them.
+const OWN_FORMATS = /,?"format":"(?:recipient|phone-number|message-cursor|inbound-cursor)"/g;
+
+function withDefinitions(schema: JsonSchema, components: Record<string, JsonSchema>): JsonSchema {
+  const whole = Object.keys(components).length === 0 ? schema : { ...schema, $defs: components };
+  const text = JSON.stringify(whole)
+    .replaceAll(COMPONENT, '#/$defs/')
+    .replace(OWN_FORMATS, '')
+    .replaceAll('{,', '{');
+  return JSON.parse(text) as JsonSchema;
+}

@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { listContacts } from '../../api/contacts/list.ts';
+import { numberedContact } from '../../api/contacts/input.ts';
+import { importSchema, saveContacts } from '../../api/contacts/save.ts';
+import { deleteContact } from '../../api/contacts/single.ts';
+import { listGroups } from '../../api/groups/crud.ts';
+import { addGroupContacts } from '../../api/groups/members.ts';
+import { IMPORT_MAX } from '../../domain/contacts.ts';
+import { tool } from '../tool.ts';
+
+export const contactTools = [
+  tool({
+    name: 'list_contacts',
+    title: 'List or search contacts',
+    description:
+      'Lists contacts, or searches them by fragments of number, name or e-mail (`q`), or within a group (`group_id`). Pages of up to 200: pass `next_cursor` as `cursor` for the next.',
+    subsets: ['contacts'],
+    endpoint: listContacts,
+    reads: true,
+    thirdParty: true,
+  }),
+  tool({
+    name: 'upsert_contacts',
+    title: 'Create or update contacts',
+    description:
+      'Creates contacts, or updates those whose number is known: up to 500 at once. Given fields overwrite, omitted ones stay, `groups` replaces the memberships (unknown group names are created). Bad elements are listed in `invalid` by their place and do not stop the others.',
+    subsets: ['contacts'],
+    endpoint: saveContacts,
+    own: z.strictObject({
+      contacts: z
+        .array(numberedContact)
+        .min(1)
+        .max(IMPORT_MAX)
+        .describe('The contacts; each needs `msisdn`, the number.'),
+    }),
+    destroys: true,
+    repeatable: true,
+    thirdParty: true,
+    // Always as an array: one contact is answered as a list of one.
+    ask: ({ contacts }) => ({ endpoint: saveContacts, params: {}, query: {}, body: contacts }),
+    elements: 'contacts',
+    answers: [importSchema],
+  }),
+  tool({
+    name: 'delete_contact',
+    title: 'Delete a contact',
+    description:
+      'Deletes one contact (ct_…) with its group memberships. It cannot be undone. Messages that exist stay, and the number is not blocked: for that use `add_to_blacklist`.',
+    subsets: ['contacts'],
+    endpoint: deleteContact,
+    destroys: true,
+    repeatable: true,
+  }),
+  tool({
+    name: 'list_groups',
+    title: 'List contact groups',
+    description:
+      'Lists the contact groups by name with their number of members. Send to one with "group:<name or id>" as `to` of `send_sms`.',
+    subsets: ['contacts'],
+    endpoint: listGroups,
+    reads: true,
+    thirdParty: true,
+  }),
+  tool({
+    name: 'add_to_group',
+    title: 'Add contacts to a group',
+    description:
+      'Adds contacts by id (`contact_ids`) or number (`msisdns`), up to 500 in all, to a group (gr_…). Unknown numbers become contacts without a name. To create a group, name it in `groups` of `upsert_contacts`.',
+    subsets: ['contacts'],
+    endpoint: addGroupContacts,
+    repeatable: true,
+  }),
+];

@@ -1,0 +1,157 @@
+import { describe, expect, inject, it } from 'vitest';
+import { newAccount, newKey } from '../../support/factories.ts';
+import { GENERATIONS, mcpClient } from '../../support/mcpClient.ts';
+
+// Stated here on its own, as the document names them (v2.3.0, What the service does).
+const NAMED =
+  `send_sms send_voice cancel_message get_message list_messages list_replies list_links count_sms_parts list_templates save_template check_number get_account list_senders set_default_sender set_send_window set_inbound_keyword list_blacklist add_to_blacklist remove_from_blacklist list_contacts upsert_contacts delete_contact list_groups add_to_group get_report`.split(
+    ' ',
+  );
+const READING =
+  'get_message list_messages list_replies list_links count_sms_parts list_templates get_account list_senders list_blacklist list_contacts list_groups get_report'.split(
+    ' ',
+  );
+const { apiUrl } = inject('service');
+
+describe.each(GENERATIONS)('the assistant-tool server, %s', (generation) => {
+  it('has the 25 tools of the document, each with schemas, texts and hints', async () => {
+    const { key } = await newAccount();
+    const { client, close } = await mcpClient(apiUrl, key, { generation });
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name).sort()).toEqual([...NAMED].sort());
+    for (const tool of tools) {
+      expect(tool.title).toBeTruthy();
+      expect(tool.description!.length).toBeGreaterThan(60);
+      expect(tool.inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
+      expect(tool.outputSchema).toMatchObject({ type: 'object' });
+      for (const keyword of ['anyOf', 'oneOf', 'allOf', 'not'])
+        expect(tool.inputSchema).not.toHaveProperty(keyword);
+      expect(Object.keys(tool.annotations!).sort()).toEqual([
+        'destructiveHint',
+        'idempotentHint',
+        'openWorldHint',
+        'readOnlyHint',
+        'title',
+      ]);
+    }
+    await close();
+  });
+
+  it('serves each tool in a subset', async () => {
+    const { key } = await newAccount();
+    const listed: string[] = [];
+    for (const subset of ['sms', 'account', 'reports', 'contacts']) {
+      const { list, close } = await mcpClient(apiUrl, key, { generation, path: `/mcp/${subset}` });
+      listed.push(...(await list()));
+      await close();
+    }
+    expect([...new Set(listed)].sort()).toEqual([...NAMED].sort());
+    const several = listed.filter((name, index) => listed.indexOf(name) !== index).sort();
+    expect(several).toEqual(['list_links', 'list_messages', 'list_replies']);
+  });
+
+  it('lists what the key may use, and says which scope is missing', async () => {
+    const account = await newAccount();
+    const { key } = await newKey(account.id, 'live', ['read']);
+    const { list, call, close } = await mcpClient(apiUrl, key, { generation });
+    expect((await list()).sort()).toEqual([...READING].sort());
+    const answer = await call('send_sms', { to: '+48500100200', text: 'Cześć' });
+    expect(answer).toMatchObject({
+      isError: true,
+      refusal: { error: { code: 'forbidden' }, next: expect.stringContaining('"send"') as string },
+    });
+    await close();
+  });
+
+  it('refuses an unknown tool and another subset’s as the protocol says', async () => {
+    const { key } = await newAccount();
+    const { call, close } = await mcpClient(apiUrl, key, { generation, path: '/mcp/reports' });
+    await expect(call('send_sms')).rejects.toMatchObject({ code: -32602 });
+    await expect(call('nothing')).rejects.toMatchObject({ code: -32602 });
+    await close();
+  });
+});
+
+const INITIALIZE = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+};
+
+function post(path: string, body: unknown, headers: Record<string, string>): Promise<Response> {
+  return fetch(apiUrl + path, {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      Accept: 'application/json, text/event-stream',
+      ...headers,
+    },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+}
+
+describe('the door of the assistant-tool server', () => {
+  it.each([
+    ['no key', {}],
+    ['no such key', { Authorization: `Bearer pk_live_${'x'.repeat(40)}` }],
+    ['a token of the earlier interface', { Authorization: `Bearer goniec_${'a'.repeat(40)}` }],
+  ])('answers 401 without a place to sign in: %s', async (_name, headers) => {
+    const answer = await post('/mcp', INITIALIZE, headers as Record<string, string>);
+    expect(answer.status).toBe(401);
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="goniec"');
+    expect(await answer.json()).toMatchObject({ error: { code: 'unauthorized' } });
+  });
+
+  it.each([
+    '/.well-known/oauth-protected-resource',
+    '/.well-known/oauth-protected-resource/mcp',
+    '/.well-known/oauth-authorization-server',
+    '/.well-known/oauth-authorization-server/mcp',
+    '/.well-known/openid-configuration',
+  ])('has no %s', async (path) => {
+    expect((await fetch(apiUrl + path)).status).toBe(404);
+  });
+
+  it('refuses a browser that comes from elsewhere', async () => {
+    const { key } = await newAccount();
+    const headers = { Authorization: `Bearer ${key}` };
+    expect((await post('/mcp', INITIALIZE, { ...headers, Origin: 'https://evil.example' })).status).toBe(403);
+    expect((await post('/mcp', INITIALIZE, { ...headers, Origin: 'null' })).status).toBe(403);
+    expect((await post('/mcp', INITIALIZE, { ...headers, Origin: apiUrl })).status).toBe(200);
+  });
+
+  it.each([
+    ['no JSON', '{', 400, -32700],
+    ['a batch', [INITIALIZE, INITIALIZE], 400, -32600],
+    ['too deep', '['.repeat(20), 400, -32700],
+    ['a key twice', '{"jsonrpc":"2.0","jsonrpc":"2.0"}', 400, -32700],
+    ['too large', JSON.stringify({ text: 'x'.repeat(1_100_000) }), 413, -32600],
+  ])('refuses %s in the form of the protocol', async (_name, body, status, code) => {
+    const { key } = await newAccount();
+    const answer = await post('/mcp', body, { Authorization: `Bearer ${key}` });
+    expect(answer.status).toBe(status);
+    expect(await answer.json()).toMatchObject({ jsonrpc: '2.0', error: { code } });
+  });
+
+  it('keeps no stream open', async () => {
+    const { key } = await newAccount();
+    const headers = { Authorization: `Bearer ${key}`, Accept: 'text/event-stream' };
+    expect((await fetch(`${apiUrl}/mcp`, { headers })).status).toBe(405);
+    expect((await fetch(`${apiUrl}/mcp`, { method: 'DELETE', headers })).status).toBe(405);
+  });
+
+  it('counts calls against the rate limit of the account, and not lists', async () => {
+    const account = await newAccount({ rateLimit: 3 });
+    const { list, call, close } = await mcpClient(apiUrl, account.key);
+    for (let index = 0; index < 8; index += 1) await list();
+    for (let index = 0; index < 3; index += 1)
+      expect(await call('get_account')).toMatchObject({ isError: false });
+    expect(await call('get_account')).toMatchObject({
+      isError: true,
+      refusal: { error: { code: 'rate_limited' } },
+    });
+    expect((await account.api.get('/v1/account')).status).toBe(429);
+    await close();
+  });
+});
