@@ -1,0 +1,127 @@
+import { describe, expect, inject, it } from 'vitest';
+import { tools } from '../../../mcp/tools.ts';
+import { newAccount, newKey, type TestAccount } from '../../support/factories.ts';
+import { GENERATIONS, mcpClient, type ToolAnswer } from '../../support/mcpClient.ts';
+import { everythingOf } from '../access/everything.ts';
+import { toolCases } from './cases.ts';
+
+const { apiUrl } = inject('service');
+const SCOPES = ['send', 'read', 'manage'] as const;
+const TABLES = ['messages', 'ledger_entries', 'contacts', 'contact_groups', 'templates', 'blacklist'];
+const later = new Date(Date.now() + 86_400_000).toISOString();
+const STRANGE = [
+  '',
+  '   ',
+  '\u0000',
+  '\ud800',
+  "'; drop table messages; --",
+  '../../v1/account',
+  'ą'.repeat(50_000),
+];
+let keywords = 0;
+
+/** An account with one of everything that a tool names. */
+async function withBelongings(): Promise<{ account: TestAccount; of: Record<string, string> }> {
+  const account = await newAccount({ senders: ['SKLEP'] });
+  const { api } = account;
+  const sent = await api.send({
+    to: '500100777',
+    text: 'Tajne {{link:https://example.com/a}}',
+    send_at: later,
+  });
+  const template = await api.post('/v1/templates', { name: 'Ofiara', body: 'Tajne' });
+  const contact = await api.post('/v1/contacts', {
+    msisdn: '500100778',
+    first_name: 'Ofiara',
+    groups: ['OFIARA'],
+  });
+  await api.post('/v1/blacklist', { msisdn: '500100779' });
+  return {
+    account,
+    of: {
+      message: sent.body.id,
+      template: template.body.id,
+      contact: contact.body.id,
+      group: contact.body.groups[0]!.id,
+      listed: '+48500100779',
+      keyword: `MCP${process.pid % 10_000}${(keywords += 1)}`.slice(0, 10),
+    },
+  };
+}
+
+async function callWith(key: string, name: string, args: Record<string, unknown>): Promise<ToolAnswer> {
+  const { call, close } = await mcpClient(apiUrl, key);
+  try {
+    return await call(name, args);
+  } finally {
+    await close();
+  }
+}
+
+it('every tool has a case', () => {
+  expect(Object.keys(toolCases).sort()).toEqual(tools.map(({ name }) => name).sort());
+});
+
+describe.each(Object.entries(toolCases))('%s', (name, { scope, args, same }) => {
+  it.each(GENERATIONS)('does what the REST interface then shows, %s', async (generation) => {
+    const { account, of } = await withBelongings();
+    const { call, close } = await mcpClient(apiUrl, account.key, { generation });
+    const answer = await call(name, args(of));
+    await close();
+    expect(answer.isError, answer.texts.join()).toBe(false);
+    expect(JSON.parse(answer.texts.at(-1)!)).toEqual(answer.body);
+    await same(account, of, answer.body);
+  });
+
+  it('is closed without its scope, and changes nothing', async () => {
+    const { account, of } = await withBelongings();
+    const { key } = await newKey(
+      account.id,
+      'live',
+      SCOPES.filter((other) => other !== scope),
+    );
+    const before = await everythingOf(account, TABLES);
+    expect(await callWith(key, name, args(of))).toMatchObject({
+      isError: true,
+      refusal: { error: { code: 'forbidden' }, next: expect.stringContaining(`"${scope}"`) as string },
+    });
+    expect(await everythingOf(account, TABLES)).toEqual(before);
+  });
+
+  it('takes no hostile argument for another, and names it', async () => {
+    const { account, of } = await withBelongings();
+    const { call, close } = await mcpClient(apiUrl, account.key);
+    const unknown = await call(name, { ...args(of), nonsense: 1 });
+    expect(unknown).toMatchObject({
+      isError: true,
+      refusal: { error: { code: 'invalid_request', param: 'nonsense' } },
+    });
+    for (const field of Object.keys(args(of))) {
+      for (const value of [...STRANGE, 1e999, {}, [[]], { a: { b: [] } }]) {
+        const { isError, refusal } = await call(name, { ...args(of), [field]: value });
+        // What is taken after all is a text like any other, or stands for "not given".
+        if (!isError) continue;
+        expect(['invalid_request', 'not_found'], `${field}: ${JSON.stringify(value)}`).toContain(
+          refusal.error!.code,
+        );
+        expect(refusal.next).toBeTruthy();
+      }
+    }
+    await close();
+  });
+});
+
+describe.each(Object.entries(toolCases).filter(([, { names }]) => names !== undefined))(
+  '%s',
+  (name, { args }) => {
+    it('finds nothing of another account', async () => {
+      const victim = await withBelongings();
+      const stranger = await newAccount();
+      const before = await everythingOf(victim.account, TABLES);
+      const answer = await callWith(stranger.key, name, args(victim.of));
+      expect(answer).toMatchObject({ isError: true, refusal: { error: { code: 'not_found' } } });
+      expect(answer.texts.join()).not.toMatch(/tajne/i);
+      expect(await everythingOf(victim.account, TABLES)).toEqual(before);
+    });
+  },
+);
