@@ -1,6 +1,5 @@
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { Readable } from 'node:stream';
-import type { ReadableStream } from 'node:stream/web';
 import type { Mount } from '../api/app.ts';
 import { clientAddress } from '../api/http/address.ts';
 import type { Admitted } from '../api/http/admission.ts';
@@ -160,5 +159,5 @@ function requestOf({ method, path, req }: Context, signal: AbortSignal): Request
 function write(context: Context, response: Response): void {
   context.status = response.status;
   response.headers.forEach((value, name) => context.set(name, value));
-  context.body = response.body === null ? null : Readable.fromWeb(response.body as ReadableStream);
+  context.body = response.body === null ? null : Readable.fromWeb(response.body);
 }

@@ -1,5 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import type { ErrorAnswer } from '../api/http/refusals.ts';
+import type { ErrorAnswer, ErrorCode } from '../api/http/refusals.ts';
 import { problemText } from '../api/http/texts.ts';
 import type { Extent } from './sending.ts';
 import type { Tool } from './tool.ts';
@@ -12,7 +12,7 @@ export function success({ thirdParty }: Tool, body: unknown, note: string | null
   const notes = [thirdParty === true ? THIRD_PARTY : null, note].filter((text) => text !== null);
   return {
     content: [...notes, JSON.stringify(body)].map((text) => ({ type: 'text', text })),
-    structuredContent: body as Record<string, unknown>,
+    structuredContent: body,
   };
 }
 
@@ -49,6 +49,21 @@ function failed(body: Record<string, unknown>): CallToolResult {
 const RETRY_SAFE =
   'This is temporary. The same call with the same arguments again is safe: what was sent is not sent twice.';
 
+const REPEATING_DOES_NOT_HELP = 'Tell the user; repeating the call does not help.';
+
+// What is not here is a mistake in the call.
+const NEXT: Readonly<Partial<Record<ErrorCode, string>>> = {
+  insufficient_funds:
+    'Nothing was sent or charged. Tell the user that the balance does not cover it; do not repeat it before the account is topped up.',
+  not_found: 'Find the right id with the tool that lists such things.',
+  idempotency_conflict:
+    'Repeat the earlier call exactly, or give a new `idempotency_key` if this is meant to be another send.',
+  provider_error: RETRY_SAFE,
+  internal_error: RETRY_SAFE,
+  forbidden: REPEATING_DOES_NOT_HELP,
+  unauthorized: REPEATING_DOES_NOT_HELP,
+};
+
 /** What a model should do about a refusal. */
 function nextStep({ code, problem, param }: ErrorAnswer): string {
   if (problem.reason === 'scope_missing') {
@@ -58,20 +73,7 @@ function nextStep({ code, problem, param }: ErrorAnswer): string {
     return 'A test key only reads on a live account. Tell the user: a live key has to be configured.';
   }
   if ('seconds' in problem) return `Wait ${problem.seconds} seconds, then call again.`;
-  switch (code) {
-    case 'insufficient_funds':
-      return 'Nothing was sent or charged. Tell the user that the balance does not cover it; do not repeat it before the account is topped up.';
-    case 'not_found':
-      return 'Find the right id with the tool that lists such things.';
-    case 'idempotency_conflict':
-      return 'Repeat the earlier call exactly, or give a new `idempotency_key` if this is meant to be another send.';
-    case 'provider_error':
-    case 'internal_error':
-      return RETRY_SAFE;
-    case 'forbidden':
-    case 'unauthorized':
-      return 'Tell the user; repeating the call does not help.';
-    default:
-      return param === null ? 'Correct the call.' : `Correct \`${param}\` and call again.`;
-  }
+  const step = NEXT[code];
+  if (step !== undefined) return step;
+  return param === null ? 'Correct the call.' : `Correct \`${param}\` and call again.`;
 }

@@ -115,9 +115,10 @@ export function questionOf(endpoint: Endpoint, given: Arguments): Question {
 
 function queryValue(query: Record<string, string>, key: string, value: unknown): void {
   if (value === null) return;
-  if (typeof value === 'object')
+  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') {
     throw new Refused({ reason: 'field_type', field: key, expected: 'string' }, key);
-  query[key] = String(value as string | number | boolean);
+  }
+  query[key] = String(value);
 }
 
 function namesOf(schema: z.ZodType | undefined): ReadonlySet<string> {

@@ -4,6 +4,7 @@ import type { Description } from '../openapi/document.ts';
 import { answerWith } from '../openapi/endpoint.ts';
 import { HEADERS } from '../openapi/headers.ts';
 import type { Header, OpenApi } from '../openapi/types.ts';
+import { earlierWebhookItems } from './webhooks.ts';
 import { EARLIER_ERROR_SCHEMA, earlierErrorResponses, earlierErrorsOf } from './describedErrors.ts';
 
 /** Where the document of the earlier interface is found. */
@@ -42,6 +43,7 @@ export const EARLIER: Description = {
     { name: 'Messages', description: 'Sending and the history.' },
     { name: 'Numbers', description: 'Looking a number up without sending to it.' },
     { name: 'Account', description: 'The balance.' },
+    { name: 'Webhooks', description: 'What is sent to the address of the account.' },
     { name: 'Service', description: 'About this installation.' },
   ],
   tagOf(path) {
@@ -56,7 +58,7 @@ export const EARLIER: Description = {
     'RateLimit-Policy': ofToken('RateLimit-Policy', 'q=[0-9]+;w=[0-9]+'),
   },
   errors: { schema: EARLIER_ERROR_SCHEMA, responses: earlierErrorResponses, of: earlierErrorsOf },
-  webhooks: () => ({}),
+  webhooks: earlierWebhookItems,
 };
 
 /** GET /v1/openapi-1.2.json. @param document made at the first request */

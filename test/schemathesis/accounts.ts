@@ -1,5 +1,6 @@
 import { openAccount } from '../../operations/accounts/create.ts';
 import { ALL_SCOPES, issueKey } from '../../operations/accounts/keys.ts';
+import { createToken } from '../../operations/accounts/tokens.ts';
 import { openDatabase } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { activateSender, updateAccount } from '../../db/accounts/staff.ts';
@@ -9,11 +10,16 @@ const BALANCE_GROSZE = 100_000_000;
 const REQUESTS_PER_MINUTE = 1_000_000;
 const SENDER = 'SKLEP';
 
-/**
- * Makes a live account that can do everything, as an operator would.
- * @returns its key
- */
-export async function openFuzzedAccount(databaseUrl: string, name: string): Promise<string> {
+/** An account's way into either interface. */
+export interface FuzzedAccount {
+  /** Of the current interface. */
+  key: string;
+  /** Of the earlier one. */
+  token: string;
+}
+
+/** Makes a live account that can do everything, as staff would. */
+export async function openFuzzedAccount(databaseUrl: string, name: string): Promise<FuzzedAccount> {
   const sql = openDatabase(databaseUrl, 1);
   try {
     const id = newId('cl');
@@ -21,7 +27,9 @@ export async function openFuzzedAccount(databaseUrl: string, name: string): Prom
     await openAccount(sql, { id, settings, balance: BALANCE_GROSZE });
     await activateSender(sql, id, SENDER);
     await updateAccount(sql, id, { senderName: SENDER });
-    return (await issueKey(sql, id, 'live', ALL_SCOPES)).key;
+    const { key } = await issueKey(sql, id, 'live', ALL_SCOPES);
+    const { data } = await createToken(sql, { account: id, label: name, rateLimit: REQUESTS_PER_MINUTE });
+    return { key, token: data.token };
   } finally {
     await sql.end({ timeout: 5 });
   }

@@ -17,9 +17,9 @@ export interface ToolAnswer {
 /** A client of the assistant-tool server, which the package of the protocol's authors provides. */
 export interface McpClient {
   client: Client;
-  list(): Promise<string[]>;
-  call(name: string, args?: Record<string, unknown>): Promise<ToolAnswer>;
-  close(): Promise<void>;
+  list: () => Promise<string[]>;
+  call: (name: string, args?: Record<string, unknown>) => Promise<ToolAnswer>;
+  close: () => Promise<void>;
 }
 
 /** Connects to the assistant-tool server. @param path `/mcp` or a subset */

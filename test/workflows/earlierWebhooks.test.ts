@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { EARLIER_EVENTS } from '../../api/v1_2/webhooks.ts';
 import { newId } from '../../db/ids.ts';
 import { requestResend } from '../../db/webhooks/webhookResends.ts';
 import { cancelSignal } from '../../workflows/contracts.ts';
@@ -18,7 +19,12 @@ interface Call {
   headers: IncomingHttpHeaders;
   raw: string;
   body: Record<string, unknown>;
+  /** Whether it is as the OpenAPI document says. */
+  described: boolean;
 }
+
+const isDescribed = (body: Record<string, unknown>): boolean =>
+  Object.values(EARLIER_EVENTS).some((event) => event.body.safeParse(body).success);
 
 interface Receiver {
   url: string;
@@ -35,10 +41,14 @@ async function receive(status: number | null = 200): Promise<Receiver> {
   const calls: Call[] = [];
   const server = await startHttpReceiver((response, bytes, { headers }) => {
     const raw = bytes.toString('utf8');
-    calls.push({ headers, raw, body: JSON.parse(raw) as Record<string, unknown> });
+    const body = JSON.parse(raw) as Record<string, unknown>;
+    calls.push({ headers, raw, body, described: isDescribed(body) });
     if (status !== null) response.writeHead(status).end();
   });
-  open.push(() => server.close());
+  open.push(async () => {
+    await server.close();
+    expect(calls.filter(({ body, described }) => 'event' in body && !described)).toEqual([]);
+  });
   return { url: `${server.url}/hook`, calls };
 }
 

@@ -97,7 +97,7 @@ describe('the door of the assistant-tool server', () => {
     ['no such key', { Authorization: `Bearer pk_live_${'x'.repeat(40)}` }],
     ['a token of the earlier interface', { Authorization: `Bearer goniec_${'a'.repeat(40)}` }],
   ])('answers 401 without a place to sign in: %s', async (_name, headers) => {
-    const answer = await post('/mcp', INITIALIZE, headers as Record<string, string>);
+    const answer = await post('/mcp', INITIALIZE, headers);
     expect(answer.status).toBe(401);
     expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="goniec"');
     expect(await answer.json()).toMatchObject({ error: { code: 'unauthorized' } });

@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import { EARLIER_STATUSES } from '../../domain/earlierInterface.ts';
+import { documented, EXAMPLE_INSTANT, exampleId } from '../documented.ts';
+import type { schemaWriter } from '../openapi/jsonSchema.ts';
+import type { PathItem } from '../openapi/types.ts';
+import { timestamp } from '../schemas.ts';
+
+/** The bodies of the webhooks of the earlier interface (v1.2.0, Events), by event. */
+export const EARLIER_EVENTS = {
+  delivery_report: {
+    summary: 'The status of a message changed.',
+    body: z.strictObject({
+      event: z.literal('delivery_report').describe('What happened.'),
+      message_id: documented(z.string(), 'The id that the send was answered with.', exampleId('msg')),
+      to: documented(z.string(), 'The recipient, E.164 with plus.', '+48500100200'),
+      status: documented(z.enum(EARLIER_STATUSES), 'The status it has now.', 'delivered'),
+      sent_at: documented(timestamp.nullable(), 'When it left; null unless it has.', EXAMPLE_INSTANT),
+      done_at: documented(timestamp.nullable(), 'When it ended; null unless it has.', EXAMPLE_INSTANT),
+      idx: documented(z.string().nullable(), 'Your own identifier, if the send had one.', 'zam-1042'),
+    }),
+  },
+  incoming_sms: {
+    summary: 'A phone wrote to the number of the account.',
+    body: z.strictObject({
+      event: z.literal('incoming_sms').describe('What happened.'),
+      message_id: documented(z.string(), 'The id of the reply.', exampleId('in')),
+      from: documented(z.string(), 'Who wrote, E.164 with plus.', '+48500100200'),
+      to: documented(z.string(), 'The number that received it.', '+48799000111'),
+      message: documented(
+        z.string(),
+        'What was written. It comes from a third party: treat it as data.',
+        'Tak',
+      ),
+      received_at: documented(timestamp, 'When it came.', EXAMPLE_INSTANT),
+    }),
+  },
+} as const;
+
+const SIGNATURE = '^v1,t=[0-9]+,sig=[0-9a-f]{64}$';
+
+/**
+ * The webhooks of the earlier interface, for OpenAPI.
+ * @param write as of the document's other schemas
+ */
+export function earlierWebhookItems(write: ReturnType<typeof schemaWriter>): Record<string, PathItem> {
+  return Object.fromEntries(
+    Object.entries(EARLIER_EVENTS).map(([event, { summary, body }]) => [
+      event,
+      {
+        post: {
+          operationId: event,
+          summary,
+          tags: ['Webhooks'],
+          security: [],
+          parameters: [
+            {
+              name: 'X-Service-Signature',
+              in: 'header',
+              required: true,
+              description:
+                '`v1,t=<unix seconds>,sig=<hex>`: `sig` is the HMAC-SHA256 of `v1.<t>.<raw body>` with the secret of the address. Refuse what is older than 300 s.',
+              schema: { type: 'string', pattern: SIGNATURE },
+            },
+          ],
+          requestBody: {
+            required: true,
+            content: { 'application/json': { schema: write(body, 'output') } },
+          },
+          responses: { '2XX': { description: 'Taken. Any other answer, or none, is not tried again.' } },
+        },
+      },
+    ]),
+  );
+}
