@@ -19,7 +19,14 @@ const PATIENCE_MS = 20 * 60_000;
 const started = endings();
 afterEach(() => started.all());
 
-const numbers = Array.from({ length: RECIPIENTS }, (_, index) => `+48${FIRST + index}`);
+// The simulated network delivers to all but the last hundred of each thousand, where its documented endings are.
+const ORDINARY = 900;
+const numbers = Array.from(
+  { length: RECIPIENTS },
+  (_, index) => `+48${FIRST + Math.floor(index / ORDINARY) * 1_000 + (index % ORDINARY)}`,
+);
+// Two of a hundred.
+const MALFORMED_EACH = 50;
 const blocked = numbers.filter((_, index) => index % 33 === 0);
 
 async function prepared(service: Separate): Promise<{ account: string; token: string }> {
@@ -42,12 +49,12 @@ async function prepared(service: Separate): Promise<{ account: string; token: st
 }
 
 /** The status, or 0 where the connection was lost. */
-async function ask(url: string, token: string): Promise<number> {
+async function ask(url: string, token: string, recipients = numbers): Promise<number> {
   try {
     const response = await fetch(`${url}/v1/sms/bulk`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ recipients: numbers, message: 'Promocja do piątku.' }),
+      body: JSON.stringify({ recipients, message: 'Promocja do piątku.' }),
     });
     await response.arrayBuffer();
     return response.status;
@@ -101,6 +108,9 @@ test(
     const { account, token } = await prepared(service);
     const sql = openDatabase(service.databaseUrl, 2);
     started.add(() => sql.end({ timeout: 5 }));
+    const mistyped = numbers.map((number, index) => (index % MALFORMED_EACH === 0 ? `${number}1` : number));
+    expect(await ask(service.apiUrls[0]!, token, mistyped)).toBe(422);
+    expect(await countOf(sql, account)).toEqual({});
     await acceptedOnce(service, sql, account, token, chance);
 
     for (const worker of service.workers) {

@@ -10,7 +10,7 @@ import { exitCodeOf, installedSchemathesis } from './install.ts';
  * ports, reads the documents of both interfaces from there, and ends with 0 when a linter calls them valid and every answer was
  * what they say. `FUZZ_DOCUMENT=/v1/openapi-1.2.json` takes one of them.
  *
- * What is checked, and what is excused and why, stands in `schemathesis.toml`. Arguments are handed on, such as
+ * What is checked, and what is excused and why, stands in `schemathesis.toml` and `schemathesis-1.2.toml`. Arguments are handed on, such as
  * `--seed 2`, `--max-time 600`, `--include-operation-id sendMessages`, `--report html --report-dir build/fuzz`.
  */
 const folder = import.meta.dirname;
@@ -20,8 +20,8 @@ const scratch = mkdtempSync(join(tmpdir(), 'goniec-fuzz-'));
 const PEERS = ['first', 'second'];
 const DOCUMENTS = (
   [
-    ['/v1/openapi.json', 'key'],
-    ['/v1/openapi-1.2.json', 'token'],
+    ['/v1/openapi.json', 'key', 'schemathesis.toml'],
+    ['/v1/openapi-1.2.json', 'token', 'schemathesis-1.2.toml'],
   ] as const
 ).filter(([path]) => (process.env['FUZZ_DOCUMENT'] ?? path) === path);
 const LINTER = '@redocly/cli@1.34.5';
@@ -32,7 +32,7 @@ try {
     PEERS.map(async (name) => ({ name, ...(await openFuzzedAccount(service.databaseUrl, name)) })),
   );
   const codes: number[] = [];
-  for (const [path, kind] of DOCUMENTS) {
+  for (const [path, kind, settings] of DOCUMENTS) {
     const auth = join(scratch, 'auth.json');
     const users = accounts.map(({ name, [kind]: secret }) => userOf(name, secret));
     writeFileSync(auth, JSON.stringify({ auth: users }));
@@ -41,7 +41,7 @@ try {
     writeFileSync(description, await (await fetch(url)).text());
     // Fetched when it is needed: it brings more packages than the whole service.
     codes.push(await exitCodeOf('npx', ['--yes', LINTER, 'lint', description], process.env));
-    const config = join(folder, 'schemathesis.toml');
+    const config = join(folder, settings);
     const env = {
       ...process.env,
       FUZZ_AUTH: auth,
