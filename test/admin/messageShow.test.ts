@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { StartProblem } from '../../bin/embedded/problem.ts';
 import { newId } from '../../db/ids.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
+import { STORED } from '../support/channelContents.ts';
 import { pauseReconciliation, type Pipeline, startPipeline, until } from '../workflows/pipeline.ts';
 import { type Answer, listIn, pipelineLine } from './support.ts';
 
@@ -43,59 +44,62 @@ const facts = (answer: Answer, event: string) =>
     .map(({ details }) => details);
 
 describe('messages show', () => {
-  test('tells the whole way of a delivered message, in order, masked and without its text', async () => {
-    const id = await sent({}, { webhookUrl: hook('/take') });
-    await pipeline.untilStatus(id, 'delivered');
-    await ended(id);
-    const shown = await ok('messages', 'show', id);
-    expect(shown).toMatchObject({
-      ...{
-        id,
-        status: 'delivered',
-        to: '+48*****000',
-        route: 'simulator',
-        workflow: 'completed',
-        waits_for: null,
-      },
-    });
-    const told = lines(shown);
-    for (const step of [
-      'requested',
-      'charged',
-      'submitted',
-      'accepted',
-      'status',
-      'webhook',
-      'webhook_attempt',
-    ]) {
-      expect(told).toContain(step);
-    }
-    const times = listIn(shown, 'timeline').map(({ at }) => String(at));
-    expect(times).toEqual([...times].sort());
-    expect(facts(shown, 'requested')).toMatchObject([
-      { request_id: expect.stringMatching(/^req_/) as string },
-    ]);
-    expect(facts(shown, 'charged')).toEqual([{ amount_grosze: -15 }]);
-    expect(facts(shown, 'status')).toEqual([{ status: 'sent' }, { status: 'delivered' }]);
-    expect(facts(shown, 'report')).toMatchObject([{ route: 'simulator', part: 1, state: 'delivered' }]);
-    expect(facts(shown, 'webhook_attempt')).toMatchObject([
-      { type: 'message.sent', attempt: 1, status_code: 204 },
-      { type: 'message.delivered', attempt: 1, status_code: 204 },
-    ]);
-    expect(facts(shown, 'workflow')).toMatchObject([
-      { state: 'started' },
-      { asked: 'accept' },
-      { signal: 'outcome' },
-      { state: 'completed' },
-    ]);
-    const text = await run('messages', 'show', id);
-    expect(text.out).not.toMatch(/Poufne|500100000/);
-    const whole = await ok('messages', 'show', id, '--text', 'yes');
-    expect(whole).toMatchObject({ to: '+48500100000', text: 'Poufne' });
-    const [record] = await pipeline.sql`
+  test.each(STORED)(
+    'tells the whole way of a delivered $channel, in order, masked and without its text',
+    async (stored) => {
+      const id = await sent(stored, { webhookUrl: hook('/take') });
+      await pipeline.untilStatus(id, 'delivered');
+      await ended(id);
+      const shown = await ok('messages', 'show', id);
+      expect(shown).toMatchObject({
+        ...{
+          id,
+          status: 'delivered',
+          to: '+48*****000',
+          route: 'simulator',
+          workflow: 'completed',
+          waits_for: null,
+        },
+      });
+      const told = lines(shown);
+      for (const step of [
+        'requested',
+        'charged',
+        'submitted',
+        'accepted',
+        'status',
+        'webhook',
+        'webhook_attempt',
+      ]) {
+        expect(told).toContain(step);
+      }
+      const times = listIn(shown, 'timeline').map(({ at }) => String(at));
+      expect(times).toEqual([...times].sort());
+      expect(facts(shown, 'requested')).toMatchObject([
+        { request_id: expect.stringMatching(/^req_/) as string },
+      ]);
+      expect(facts(shown, 'charged')).toEqual([{ amount_grosze: -15 }]);
+      expect(facts(shown, 'status')).toEqual([{ status: 'sent' }, { status: 'delivered' }]);
+      expect(facts(shown, 'report')).toMatchObject([{ route: 'simulator', part: 1, state: 'delivered' }]);
+      expect(facts(shown, 'webhook_attempt')).toMatchObject([
+        { type: 'message.sent', attempt: 1, status_code: 204 },
+        { type: 'message.delivered', attempt: 1, status_code: 204 },
+      ]);
+      expect(facts(shown, 'workflow')).toMatchObject([
+        { state: 'started' },
+        { asked: 'accept' },
+        { signal: 'outcome' },
+        { state: 'completed' },
+      ]);
+      const text = await run('messages', 'show', id);
+      expect(text.out).not.toMatch(/Poufne|500100000/);
+      const whole = await ok('messages', 'show', id, '--text', 'yes');
+      expect(whole).toMatchObject({ to: '+48500100000', text: stored.text });
+      const [record] = await pipeline.sql`
       select details from audit_log where subject = ${id} and details <> '{}'`;
-    expect(record).toEqual({ details: { text: true } });
-  });
+      expect(record).toEqual({ details: { text: true } });
+    },
+  );
 
   test('shows what a running workflow waits for, what was scheduled, and a cancel with its refund', async () => {
     const id = await sent({ sendAt: Date.now() + 3_600_000 });

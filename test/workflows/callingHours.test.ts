@@ -40,10 +40,9 @@ async function order({ tries = 1, window }: { tries?: number; window?: string })
   const message = await pipeline.draft(await pipeline.account(), {
     sendAt,
     giveUpAt: timing.giveUpAt.getTime(),
-    ending: '000',
+    channel: 'vms',
+    content: { voice: 'ewa', tries },
   });
-  const content = JSON.stringify({ voice: 'ewa', tries });
-  await pipeline.sql`update messages set channel = 'vms', content = ${content}::text::jsonb where id = ${message.id}`;
   expect(await pipeline.accept(message)).toEqual({ accepted: true });
   return { id: message.id, sendAt };
 }

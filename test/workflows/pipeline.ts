@@ -12,7 +12,7 @@ import { type Database, openDatabase } from '../../db/connection.ts';
 import { encrypt } from '../../db/encryption.ts';
 import { newId } from '../../db/ids.ts';
 import { migrate } from '../../db/migrate.ts';
-import { rulesOf } from '../../domain/channels.ts';
+import { type Channel, rulesOf } from '../../domain/channels.ts';
 import { searchAttributesOf } from '../../bin/searchAttributes.ts';
 import { installRuntime } from '../../worker/runtime.ts';
 import { startWorker } from '../../worker/worker.ts';
@@ -62,6 +62,10 @@ export interface DraftOptions {
   cost?: number;
   requestId?: string;
   testCredits?: number;
+  /** An SMS unless said. */
+  channel?: Channel;
+  /** What the channel has beside the text. */
+  content?: object;
   /** The route it is given to; `simulator` unless said. */
   route?: string;
 }
@@ -211,11 +215,11 @@ export async function startPipeline(
 
     async draft(account, options = {}) {
       const { ending = '000', sendAt = null, text = 'Dzień dobry', cost = 15, testCredits = 0 } = options;
-      const { route = 'simulator' } = options;
+      const { route = 'simulator', channel = 'sms', content = null } = options;
       const giveUpAt = options.giveUpAt ?? (sendAt ?? (await temporal.now())) + 3 * DAY;
       const message: StartableMessage = {
         id: newId('msg'),
-        channel: 'sms',
+        channel,
         accountId: account,
         requestId: options.requestId ?? newId('req'),
         batched: options.requestId !== undefined,
@@ -224,13 +228,14 @@ export async function startPipeline(
         giveUpAt,
         priority: false,
       };
-      const { parts, cut } = rulesOf('sms').measure({ text, content: null });
+      const { parts, cut } = rulesOf(channel).measure({ text, content });
       await sql`
         insert into messages (id, account_id, request_id, accepted_as, recipient, sender, text, parts, cut,
-                              cost_grosze, test_credits, send_at, give_up_at, route)
+                              cost_grosze, test_credits, send_at, give_up_at, route, channel, content)
         values (${message.id}, ${account}, ${message.requestId}, ${sendAt === null ? 'queued' : 'scheduled'},
                 ${'+48500100' + ending}, 'TEST', ${text}, ${parts}, ${cut}, ${cost}, ${testCredits},
-                ${sendAt === null ? null : new Date(sendAt)}, ${new Date(giveUpAt)}, ${route})`;
+                ${sendAt === null ? null : new Date(sendAt)}, ${new Date(giveUpAt)}, ${route}, ${channel},
+                ${content === null ? null : JSON.stringify(content)}::text::jsonb)`;
       return message;
     },
 

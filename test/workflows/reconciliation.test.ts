@@ -11,6 +11,7 @@ import { chargeLookup } from '../../db/lookups/lookups.ts';
 import { ensureSchedules } from '../../worker/schedules.ts';
 import { cancelUpdate, type Tally } from '../../workflows/contracts.ts';
 import { batchRestart, batchStart } from '../../workflows/startOptions.ts';
+import { STORED } from '../support/channelContents.ts';
 import { eventually } from '../support/eventually.ts';
 import { startProxy } from '../support/proxy.ts';
 import { writtenLookup } from './lookups.ts';
@@ -50,7 +51,7 @@ async function accepted(options: object, account: object = {}) {
   return { id: message.id, account: owner };
 }
 
-const scheduled = async () => accepted({ sendAt: Date.now() + HOUR });
+const scheduled = async (options: object = {}) => accepted({ ...options, sendAt: Date.now() + HOUR });
 
 async function row(id: string) {
   const [message] = await pipeline.sql`select status, submission from messages where id = ${id}`;
@@ -110,19 +111,22 @@ describe('where all is well', () => {
 });
 
 describe('a message whose workflow was lost', () => {
-  test('scheduled and terminated: it sleeps again, charged once, and can be cancelled', async () => {
-    const { id, account } = await scheduled();
-    await terminate(id);
-    expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
-    expect(await stateOf(id)).toBe('RUNNING');
-    expect(await pipeline.balance(account)).toBe(985);
-    expect(await findings(id)).toEqual(REPAIRED);
-    expect(await repairs(id)).toEqual(['message workflow started again']);
-    expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
-    await handle(id).executeUpdate(cancelUpdate);
-    expect(await row(id)).toMatchObject({ status: 'cancelled' });
-    expect(await pipeline.balance(account)).toBe(1000);
-  });
+  test.each(STORED)(
+    'a scheduled $channel, terminated: it sleeps again, charged once, and can be cancelled',
+    async (stored) => {
+      const { id, account } = await scheduled(stored);
+      await terminate(id);
+      expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
+      expect(await stateOf(id)).toBe('RUNNING');
+      expect(await pipeline.balance(account)).toBe(985);
+      expect(await findings(id)).toEqual(REPAIRED);
+      expect(await repairs(id)).toEqual(['message workflow started again']);
+      expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
+      await handle(id).executeUpdate(cancelUpdate);
+      expect(await row(id)).toMatchObject({ status: 'cancelled' });
+      expect(await pipeline.balance(account)).toBe(1000);
+    },
+  );
 
   test('deleted from Temporal: started again', async () => {
     const { id, account } = await scheduled();
@@ -134,17 +138,20 @@ describe('a message whose workflow was lost', () => {
     expect(await pipeline.balance(account)).toBe(985);
   });
 
-  test('sent and terminated: never submitted again, its delivery report completes it', async () => {
-    const { id, account } = await accepted({ ending: '903' });
-    await pipeline.untilStatus(id, 'sent');
-    await terminate(id);
-    expect((await reconcile()).repaired).toBe(1);
-    await reportDelivered(pipeline.sql, id);
-    await pipeline.untilStatus(id, 'delivered');
-    await until('its workflow ends', async () => (await stateOf(id)) === 'COMPLETED');
-    expect(await pipeline.submits(id)).toBe(1);
-    expect(await pipeline.balance(account)).toBe(985);
-  });
+  test.each(STORED)(
+    'a sent $channel, terminated: never submitted again, its delivery report completes it',
+    async (stored) => {
+      const { id, account } = await accepted({ ...stored, ending: '903' });
+      await pipeline.untilStatus(id, 'sent');
+      await terminate(id);
+      expect((await reconcile()).repaired).toBe(1);
+      await reportDelivered(pipeline.sql, id);
+      await pipeline.untilStatus(id, 'delivered');
+      await until('its workflow ends', async () => (await stateOf(id)) === 'COMPLETED');
+      expect(await pipeline.submits(id)).toBe(1);
+      expect(await pipeline.balance(account)).toBe(985);
+    },
+  );
 
   test('gone from a restored Temporal when its report comes: its end is told all the same', async () => {
     const { id } = await accepted({ ending: '903' }, { webhookUrl: receiver.url });
