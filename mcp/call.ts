@@ -58,7 +58,7 @@ export async function callTool(tool: Tool, given: Arguments, call: ToolCall): Pr
 }
 
 async function ask(tool: Tool, given: Arguments, call: ToolCall, caller: Caller): Promise<Result> {
-  return success(tool, (await put(tool.ask(given), call, caller, null)).body);
+  return success(tool, (await askEndpoint(tool.ask(given), call, caller, null)).body);
 }
 
 /** Looks at what a send would come to, has a large one agreed to, and sends it once however often it is called. */
@@ -66,16 +66,16 @@ async function send(tool: Tool, given: Arguments, call: ToolCall, caller: Caller
   const { own, fields } = splitSending(given);
   const question = tool.ask(fields);
   if (own.dryRun) {
-    const { body } = await put(estimateInstead(question), call, caller, null);
+    const { body } = await askEndpoint(estimateInstead(question), call, caller, null);
     return success(tool, body, `Nothing was sent. ${describe(extentOf(body))}`);
   }
   if (!own.confirmed && !hasAgreed(call)) {
-    const extent = extentOf((await put(estimateInstead(question), call, caller, null)).body);
+    const extent = extentOf((await askEndpoint(estimateInstead(question), call, caller, null)).body);
     if (isAbove(extent, call.confirmAbove)) return askFirst(extent, call);
   }
   await call.progress(1, 2, 'Checked; sending.');
   const key = own.idempotencyKey ?? keyOfCall(tool, fields);
-  const answer = await put(question, call, caller, key);
+  const answer = await askEndpoint(question, call, caller, key);
   await call.progress(2, 2, 'Accepted.');
   const replayed = answer.headers?.['Idempotent-Replayed'] === 'true';
   const note = replayed
@@ -105,7 +105,7 @@ function askFirst(extent: Extent, { canAsk, answers, requestId }: ToolCall): Res
 }
 
 /** Asks an endpoint. @throws Refused, HttpRefused, and whatever failed behind it */
-async function put(
+export async function askEndpoint(
   { endpoint, params, query, body }: Question,
   { services, requestId, signal }: ToolCall,
   caller: Caller,

@@ -23,6 +23,8 @@ import { toolsAt } from './tools.ts';
 // The longest template with every character an escape, or 500 contacts of 2 kB.
 const BODY_LIMIT = 1024 * 1024;
 const [PARSE_ERROR, INVALID_REQUEST] = [-32700, -32600];
+// What a library says of a request may quote it.
+const FAULT_MAX = 200;
 const REALM = 'Bearer realm="goniec"';
 
 /**
@@ -141,7 +143,10 @@ async function answer(
   const handler = createMcpHandler(({ era }) => createToolServer(session, era === 'modern'), {
     // Nothing that is listed changes while somebody listens.
     maxSubscriptions: 1,
-    onerror: (error) => services.log.info({ err: error, requestId: context.state.requestId }, 'MCP'),
+    onerror: ({ name, message }) => {
+      const fault = `${name}: ${message.slice(0, FAULT_MAX)}`;
+      services.log.info({ requestId: context.state.requestId, fault }, 'no proper call of a tool');
+    },
   });
   const response = await handler.fetch(requestOf(context, admitted.over), { parsedBody: body });
   write(context, response);

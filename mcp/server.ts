@@ -1,12 +1,14 @@
 import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from '@modelcontextprotocol/server';
 import type { Caller } from '../operations/asked.ts';
 import { callTool, type ToolCall } from './call.ts';
+import { listedPrompts, promptOf } from './prompts.ts';
+import { listedResources, readResource } from './resources.ts';
 import type { Tool } from './tool.ts';
 import { mayUse } from './tools.ts';
 
 const INFO = { name: 'goniec', title: 'Goniec: SMS and voice messages', version: '2.3.0' };
 // Tools change with a release, and what a key may use with the key.
-const LISTED_MS = 300_000;
+const LISTED = { ttlMs: 300_000, cacheScope: 'private' } as const;
 
 const INSTRUCTIONS = [
   'Sends SMS and voice calls from Poland and answers what became of them.',
@@ -26,9 +28,16 @@ export interface Session {
 /** A server for one request: nothing is kept between two (stateless, both generations of the protocol). */
 export function createToolServer({ caller, tools, call }: Session, modern: boolean): Server {
   const server = new Server(INFO, {
-    capabilities: { tools: {} },
+    capabilities: { tools: {}, resources: {}, prompts: {} },
     instructions: INSTRUCTIONS,
-    cacheHints: { 'tools/list': { ttlMs: LISTED_MS, cacheScope: 'private' } },
+    cacheHints: { 'tools/list': LISTED, 'prompts/list': LISTED, 'resources/list': LISTED },
+  });
+  const callOf = (context: ServerContext): ToolCall => ({
+    ...call,
+    signal: AbortSignal.any([call.over, context.mcpReq.signal]),
+    canAsk: modern && server.getClientCapabilities()?.elicitation !== undefined,
+    answers: context.mcpReq.inputResponses,
+    progress: progressOf(context),
   });
   server.setRequestHandler('tools/list', () => ({
     tools: tools.filter((tool) => mayUse(caller, tool)).map(listed),
@@ -38,14 +47,17 @@ export function createToolServer({ caller, tools, call }: Session, modern: boole
     if (tool === undefined) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 64)}`);
     }
-    return await callTool(tool, given, {
-      ...call,
-      signal: AbortSignal.any([call.over, context.mcpReq.signal]),
-      canAsk: modern && server.getClientCapabilities()?.elicitation !== undefined,
-      answers: context.mcpReq.inputResponses,
-      progress: progressOf(context),
-    });
+    return await callTool(tool, given, callOf(context));
   });
+  server.setRequestHandler('resources/list', () => ({
+    resources: caller.scopes.includes('read') ? listedResources : [],
+  }));
+  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }));
+  server.setRequestHandler('resources/read', ({ params: { uri } }, context) =>
+    readResource(uri, callOf(context)),
+  );
+  server.setRequestHandler('prompts/list', () => ({ prompts: listedPrompts }));
+  server.setRequestHandler('prompts/get', ({ params }) => promptOf(params.name, params.arguments));
   return server;
 }
 
@@ -63,6 +75,7 @@ function progressOf({ mcpReq }: ServerContext): ToolCall['progress'] {
   return async (progress, total, message) => {
     if (token === undefined) return;
     const params = { progressToken: token, progress, total, message };
-    await mcpReq.notify({ method: 'notifications/progress', params });
+    // Who has gone meanwhile is no reason to give up.
+    await mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined);
   };
 }

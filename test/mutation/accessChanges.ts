@@ -70,7 +70,7 @@ export const ACCESS_CHANGES: readonly Change[] = [
   {
     name: 'a window of requests never begins anew',
     file: 'db/accounts/keys.ts',
-    from: "used = case when w.started_at <= now() - interval '60 s' then 1 else w.used + 1 end",
+    from: "used = case when w.started_at <= now() - interval '60 s' then ${requests}::int else w.used + ${requests}::int end",
     to: 'used = w.used + 1',
     tests: ['test/api/access.test.ts'],
     only: 'rate limit',

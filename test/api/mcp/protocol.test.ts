@@ -72,6 +72,51 @@ describe.each(GENERATIONS)('the assistant-tool server, %s', (generation) => {
   });
 });
 
+describe.each(GENERATIONS)('what a client reads and offers, %s', (generation) => {
+  it('shows prices, limits and templates of the account alone', async () => {
+    const account = await newAccount({ price: 17 });
+    await account.api.post('/v1/templates', { name: 'Moje', body: 'Dzień dobry' });
+    const { client, close } = await mcpClient(apiUrl, account.key, { generation });
+    const { resources } = await client.listResources();
+    const shown = await Promise.all(
+      resources.map(async ({ uri }) => {
+        const [content] = (await client.readResource({ uri })).contents;
+        return JSON.parse((content as { text: string }).text) as Record<string, unknown>;
+      }),
+    );
+    expect(shown).toMatchObject([
+      { price_per_part_grosze: 17, balance_grosze: 10_000 },
+      { rate_limit_per_minute: 100_000, mode: 'live' },
+      { data: [{ name: 'Moje' }] },
+    ]);
+    expect(shown[0]).not.toHaveProperty('webhook_url');
+    await expect(client.readResource({ uri: 'goniec://nothing' })).rejects.toThrow();
+    await close();
+  });
+
+  it('lists no resource to a key that may not read, and reads none', async () => {
+    const { key } = await newAccount({ scopes: ['send'] });
+    const { client, close } = await mcpClient(apiUrl, key, { generation });
+    expect((await client.listResources()).resources).toEqual([]);
+    await expect(client.readResource({ uri: 'goniec://templates' })).rejects.toThrow('read');
+    await close();
+  });
+
+  it('offers prompts, and quotes what is put into them', async () => {
+    const { key } = await newAccount();
+    const { client, close } = await mcpClient(apiUrl, key, { generation });
+    const { prompts } = await client.listPrompts();
+    expect(prompts.map(({ name }) => name)).toEqual(['campaign', 'reminder', 'why_failed']);
+    const { messages } = await client.getPrompt({ name: 'why_failed', arguments: { message_id: 'a" b' } });
+    expect(messages[0]!.content).toMatchObject({ text: expect.stringContaining('"a\\" b"') as string });
+    await expect(client.getPrompt({ name: 'why_failed', arguments: {} })).rejects.toMatchObject({
+      code: -32602,
+    });
+    await expect(client.getPrompt({ name: 'nothing' })).rejects.toMatchObject({ code: -32602 });
+    await close();
+  });
+});
+
 const INITIALIZE = {
   jsonrpc: '2.0',
   id: 1,

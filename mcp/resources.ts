@@ -1,0 +1,76 @@
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  type ReadResourceResult,
+  type Resource,
+  ResourceNotFoundError,
+} from '@modelcontextprotocol/server';
+import { getAccount } from '../api/account/account.ts';
+import type { Endpoint } from '../api/http/endpoint.ts';
+import { errorAnswer } from '../api/http/refusals.ts';
+import { problemText } from '../api/http/texts.ts';
+import { listTemplates } from '../api/templates.ts';
+import { askEndpoint, type ToolCall } from './call.ts';
+
+interface Served extends Resource {
+  endpoint: Endpoint;
+  /** Fields of the endpoint's answer that it shows; all unless given. */
+  fields?: readonly string[];
+}
+
+/** What a client may read without a model asking for it. All of them need the scope `read`. */
+const resources: readonly Served[] = [
+  {
+    uri: 'goniec://account/prices',
+    name: 'prices',
+    title: 'Prices',
+    description: 'The prices of the account in grosze net, and its balance.',
+    endpoint: getAccount,
+    fields: [
+      ...['balance_grosze', 'price_per_part_grosze', 'price_per_mms_grosze', 'price_per_vms_grosze'],
+      ...['price_per_hlr_grosze', 'country_rates', 'international_sms'],
+    ],
+  },
+  {
+    uri: 'goniec://account/limits',
+    name: 'limits',
+    title: 'Limits',
+    description: 'What bounds the account: calls a minute, credit, mode, sending hours, scopes of the key.',
+    endpoint: getAccount,
+    fields: [
+      ...['rate_limit_per_minute', 'credit_limit_grosze', 'mode', 'test_credits', 'send_window', 'scopes'],
+    ],
+  },
+  {
+    uri: 'goniec://templates',
+    name: 'templates',
+    title: 'Templates',
+    description: 'The message templates of the account.',
+    endpoint: listTemplates,
+  },
+];
+
+/** The resources as they are listed. */
+export const listedResources: Resource[] = resources.map(({ uri, name, title, description }) => ({
+  ...{ uri, name, title, description },
+  mimeType: 'application/json',
+}));
+
+/** Reads a resource: one call of the account's rate limit. @throws ProtocolError for an unknown one, and with the sentence of a refusal */
+export async function readResource(uri: string, call: ToolCall): Promise<ReadResourceResult> {
+  const resource = resources.find((known) => known.uri === uri);
+  if (resource === undefined) throw new ResourceNotFoundError(uri.slice(0, 200));
+  const { endpoint, fields } = resource;
+  try {
+    const question = { endpoint, params: {}, query: {}, body: undefined };
+    const { body } = await askEndpoint(question, call, await call.admit(), null);
+    const shown = Object.entries(body as object).filter(([name]) => fields?.includes(name) ?? true);
+    const text = JSON.stringify(Object.fromEntries(shown));
+    return { contents: [{ uri, mimeType: 'application/json', text }] };
+  } catch (thrown) {
+    const { problem, cause: err, status } = errorAnswer(thrown);
+    const { requestId, services } = call;
+    if (status >= 500) services.log.error({ err, requestId }, 'resource failed');
+    throw new ProtocolError(ProtocolErrorCode.InvalidRequest, problemText(problem));
+  }
+}
