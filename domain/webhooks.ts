@@ -67,6 +67,9 @@ export function earlierSignedText(t: number, body: string): string {
   return `v1.${t}.${body}`;
 }
 
+/** The form of such a signature, as the source of a pattern. */
+export const EARLIER_SIGNATURE_PATTERN = '^v1,t=[0-9]+,sig=[0-9a-f]{64}$';
+
 /** A signature of the earlier interface as its header has it. @param hex hexadecimal HMAC-SHA256 of {@link earlierSignedText} */
 export function earlierSignatureOf(t: number, hex: string): string {
   return `v1,t=${t},sig=${hex}`;

@@ -65,16 +65,16 @@ async function ask(tool: Tool, given: Arguments, call: ToolCall, caller: Caller)
 async function send(tool: Tool, given: Arguments, call: ToolCall, caller: Caller): Promise<Result> {
   const { own, fields } = splitSending(given);
   const question = tool.ask(fields);
-  if (own.dryRun) {
+  if (own.dry_run === true) {
     const { body } = await askEndpoint(estimateInstead(question), call, caller, null);
     return success(tool, body, `Nothing was sent. ${describe(extentOf(body))}`);
   }
-  if (!own.confirmed && !hasAgreed(call)) {
+  if (own.confirm !== true && !hasAgreed(call)) {
     const extent = extentOf((await askEndpoint(estimateInstead(question), call, caller, null)).body);
     if (isAbove(extent, call.confirmAbove)) return askFirst(extent, call);
   }
   await call.progress(1, 2, 'Checked; sending.');
-  const key = own.idempotencyKey ?? keyOfCall(tool, fields);
+  const key = own.idempotency_key ?? keyOfCall(tool, fields);
   const answer = await askEndpoint(question, call, caller, key);
   await call.progress(2, 2, 'Accepted.');
   const replayed = answer.headers?.['Idempotent-Replayed'] === 'true';

@@ -1,15 +1,13 @@
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { Readable } from 'node:stream';
 import type { Mount } from '../api/app.ts';
-import { clientAddress } from '../api/http/address.ts';
 import type { Admitted } from '../api/http/admission.ts';
 import { authenticate, keyHolder, type Presented } from '../api/http/authentication.ts';
 import { readBody } from '../api/http/body.ts';
-import { BYTES_OF_A_REQUEST, countBody } from '../api/http/bodyCost.ts';
 import { errorBody } from '../api/http/middleware.ts';
 import { beforeDeadline } from '../api/http/invoke.ts';
 import { errorAnswer, HttpRefused } from '../api/http/refusals.ts';
-import type { Context } from '../api/http/serve.ts';
+import { type Context, noteIdentity, presentedIn, watchSize } from '../api/http/serve.ts';
 import { problemText } from '../api/http/texts.ts';
 import type { Services } from '../api/services.ts';
 import { Refused } from '../domain/refusals.ts';
@@ -41,29 +39,24 @@ export function assistantTools(confirmAbove: ConfirmAbove): Mount {
 
 async function serve(services: Services, context: Context, confirmAbove: ConfirmAbove): Promise<void> {
   context.state.route = context.path;
-  context.state.asked = 'v2';
   if (!isMeantForUs(context, services)) {
     refuse(context, 403, INVALID_REQUEST, 'Host or Origin is not of this service');
     return;
   }
-  const presented: Presented = {
-    authorization: context.headers.authorization,
-    address: clientAddress(context),
-    requestId: context.state.requestId,
-  };
+  const presented = presentedIn(context);
   const caller = await holder(services, context, presented);
   if (caller === null) return;
   const admitted = services.admission.enter(caller.accountId, context.res);
-  const body = await bodyOf(services, context, caller, admitted);
-  if (body === REFUSED) return;
-  await answer(services, context, body, { caller, admitted, presented, confirmAbove });
+  const read = await bodyOf(services, context, caller, admitted);
+  if (read === null) return;
+  await answer(services, context, read.body, { caller, admitted, presented, confirmAbove });
 }
 
 /** Whose key it is. A client without one is told how to bring one, and of nothing that it could sign in at. */
 async function holder(services: Services, context: Context, presented: Presented): Promise<Caller | null> {
   try {
     const caller = await beforeDeadline(Date.now(), keyHolder(services.front, presented));
-    Object.assign(context.state, { accountId: caller.accountId, keyId: caller.keyId });
+    noteIdentity(context, caller);
     return caller;
   } catch (error) {
     if (!(error instanceof HttpRefused)) throw error;
@@ -76,26 +69,21 @@ async function holder(services: Services, context: Context, presented: Presented
   }
 }
 
-const REFUSED = Symbol('refused');
-
-/** The body; what cannot be read is refused in the form of the protocol. */
+/** The body, undefined without one; null: it could not be read, and is refused in the form of the protocol. */
 async function bodyOf(
   services: Services,
   context: Context,
-  { window }: Caller,
+  caller: Caller,
   admitted: Admitted,
-): Promise<unknown> {
-  if (context.method !== 'POST') return undefined;
+): Promise<{ body: unknown } | null> {
+  if (context.method !== 'POST') return { body: undefined };
   try {
     const body = await readBody(context.req, {
       limitBytes: BODY_LIMIT,
-      watch: {
-        largerThan: { bytes: BYTES_OF_A_REQUEST, exceeded: () => admitted.becomesHeavy() },
-        size: (bytes) => countBody(services.front, window, bytes, (name, value) => context.set(name, value)),
-      },
+      watch: watchSize(services, context, caller, admitted),
     });
     // One message a request (2025-11-25, Transports): many in one would count as one.
-    if (!Array.isArray(body)) return body;
+    if (!Array.isArray(body)) return { body };
     refuse(context, 400, INVALID_REQUEST, 'Batches are not supported');
   } catch (error) {
     if (!(error instanceof HttpRefused) && !(error instanceof Refused)) throw error;
@@ -103,7 +91,7 @@ async function bodyOf(
     context.set(headers);
     refuse(context, status, status === 400 ? PARSE_ERROR : INVALID_REQUEST, problemText(problem));
   }
-  return REFUSED;
+  return null;
 }
 
 function refuse(context: Context, status: number, code: number, message: string): void {

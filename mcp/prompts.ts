@@ -47,7 +47,7 @@ const prompts: readonly Written[] = [
   },
 ];
 
-// A name of JSON's own cannot leave the quotes.
+// What is written as JSON cannot leave its quotes.
 const quoted = (value: string | undefined): string => JSON.stringify(value ?? '');
 const ARGUMENT_MAX = 2_000;
 

@@ -12,14 +12,15 @@ import { problemText } from '../api/http/texts.ts';
 import { listTemplates } from '../api/templates.ts';
 import { askEndpoint, type ToolCall } from './call.ts';
 
-interface Served extends Resource {
+/** A resource, and where its content comes from. */
+export interface ServedResource extends Resource {
   endpoint: Endpoint;
   /** Fields of the endpoint's answer that it shows; all unless given. */
   fields?: readonly string[];
 }
 
-/** What a client may read without a model asking for it. All of them need the scope `read`. */
-const resources: readonly Served[] = [
+/** What a client may read without a model asking for it. */
+export const resources: readonly ServedResource[] = [
   {
     uri: 'goniec://account/prices',
     name: 'prices',
@@ -50,11 +51,10 @@ const resources: readonly Served[] = [
   },
 ];
 
-/** The resources as they are listed. */
-export const listedResources: Resource[] = resources.map(({ uri, name, title, description }) => ({
-  ...{ uri, name, title, description },
-  mimeType: 'application/json',
-}));
+/** The resource as it is listed. */
+export function listedResource({ uri, name, title, description }: ServedResource): Resource {
+  return { uri, name, title, description, mimeType: 'application/json' };
+}
 
 /** Reads a resource: one call of the account's rate limit. @throws ProtocolError for an unknown one, and with the sentence of a refusal */
 export async function readResource(uri: string, call: ToolCall): Promise<ReadResourceResult> {

@@ -1,11 +1,25 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { Refused } from '../domain/refusals.ts';
+import { omissible, plainText } from '../api/fields.ts';
+import { IDEMPOTENCY_KEY_MAX } from '../api/http/serve.ts';
+import { validate } from '../api/http/validation.ts';
 import { sendVoice } from '../api/messages/voice.ts';
 import { estimateMessages } from '../api/messages/estimate.ts';
 import { estimateVoice } from './estimateVoice.ts';
-import { type SendingArguments, SENDING_ARGUMENTS } from './sendingArguments.ts';
 import type { Arguments, Question, Tool } from './tool.ts';
+
+/** What every tool that sends takes beside what the endpoint does. */
+export const SENDING_ARGUMENTS = z.strictObject({
+  dry_run: omissible(z.boolean()).describe(
+    'true: shows what the call would send and cost, and sends nothing.',
+  ),
+  confirm: omissible(z.boolean()).describe(
+    'true: the user has seen recipients and cost, and agrees. Needed for large sends.',
+  ),
+  idempotency_key: omissible(plainText.min(1).max(IDEMPOTENCY_KEY_MAX)).describe(
+    'Calls with the same key send once within 24 hours. Left out, the arguments themselves are the key. Give a new one to send the same thing again on purpose.',
+  ),
+});
 
 /** How much a send may reach and cost before somebody has to agree to it. */
 export interface ConfirmAbove {
@@ -22,29 +36,15 @@ export interface Extent {
 }
 
 /** Takes what is the tool's own from the arguments of a send. @throws Refused naming the argument */
-export function splitSending(given: Arguments): { own: SendingArguments; fields: Arguments } {
+export function splitSending(given: Arguments): {
+  own: z.output<typeof SENDING_ARGUMENTS>;
+  fields: Arguments;
+} {
   const { dry_run, confirm, idempotency_key, ...fields } = given;
-  const read = SENDING_ARGUMENTS.safeParse(withoutMissing({ dry_run, confirm, idempotency_key }));
-  if (!read.success) {
-    const field = String(read.error.issues[0]!.path[0]);
-    throw new Refused({ reason: 'field_malformed', field }, field);
-  }
-  const own = read.data;
-  return {
-    own: {
-      dryRun: own.dry_run === true,
-      confirmed: own.confirm === true,
-      idempotencyKey: own.idempotency_key,
-    },
-    // One shape of answers, whether one number was named or several.
-    fields: 'to' in fields && typeof fields['to'] === 'string' ? { ...fields, to: [fields['to']] } : fields,
-  };
-}
-
-function withoutMissing(given: Arguments): Arguments {
-  return Object.fromEntries(
-    Object.entries(given).filter(([, value]) => value !== undefined && value !== null),
-  );
+  const own = validate(SENDING_ARGUMENTS, { dry_run, confirm, idempotency_key });
+  const { to } = fields;
+  // One shape of answers, whether one number was named or several.
+  return { own, fields: typeof to === 'string' ? { ...fields, to: [to] } : fields };
 }
 
 /** The same body, asked what it would come to. */

@@ -2,7 +2,7 @@ import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from '@m
 import type { Caller } from '../operations/asked.ts';
 import { callTool, type ToolCall } from './call.ts';
 import { listedPrompts, promptOf } from './prompts.ts';
-import { listedResources, readResource } from './resources.ts';
+import { listedResource, readResource, resources } from './resources.ts';
 import type { Tool } from './tool.ts';
 import { mayUse } from './tools.ts';
 
@@ -50,7 +50,7 @@ export function createToolServer({ caller, tools, call }: Session, modern: boole
     return await callTool(tool, given, callOf(context));
   });
   server.setRequestHandler('resources/list', () => ({
-    resources: caller.scopes.includes('read') ? listedResources : [],
+    resources: resources.filter((resource) => mayUse(caller, resource)).map(listedResource),
   }));
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }));
   server.setRequestHandler('resources/read', ({ params: { uri } }, context) =>

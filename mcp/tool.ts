@@ -45,8 +45,6 @@ interface Declaration extends Behaviour {
   required?: readonly string[];
   /** Of these, the ones that may be left out although the endpoint wants them. */
   optional?: readonly string[];
-  /** The argument that is the whole body: what is wrong in it names it. */
-  elements?: string;
   /** Arguments in place of the endpoint's fields, or beside them. */
   own?: z.ZodObject;
   /** Answers with texts that people outside wrote. */
@@ -72,7 +70,7 @@ const COMPONENT = '#/components/schemas/';
 
 /** Declares a tool from the endpoint that it asks: names, schemas and scope stand there, and only there. */
 export function tool(declaration: Declaration): Tool {
-  const { endpoint, name, title } = declaration;
+  const { endpoint, title } = declaration;
   const inputSchema = inputOf(declaration);
   const known = new Set(Object.keys(inputSchema.properties ?? {}));
   const ask = declaration.ask ?? ((given: Arguments) => questionOf(endpoint, given));
@@ -94,7 +92,6 @@ export function tool(declaration: Declaration): Tool {
       if (missing !== undefined) throw new Refused({ reason: 'field_missing', field: missing }, missing);
       return ask(given);
     },
-    name,
   };
 }
 

@@ -1,6 +1,7 @@
-import { isReading } from '../api/http/authentication.ts';
+import { whyNot } from '../api/http/authentication.ts';
+import type { Endpoint } from '../api/http/endpoint.ts';
 import type { Caller } from '../operations/asked.ts';
-import { SUBSETS, type Subset, type Tool } from './tool.ts';
+import { SUBSETS, type Tool } from './tool.ts';
 import { accountTools } from './tools/account.ts';
 import { contactTools } from './tools/contacts.ts';
 import { reportTools } from './tools/reports.ts';
@@ -12,13 +13,10 @@ export const tools: readonly Tool[] = [...smsTools, ...accountTools, ...contactT
 /** The tools of a path: all of `/mcp`, or of the subset it names. */
 export function toolsAt(path: string): readonly Tool[] {
   const subset = SUBSETS.find((name) => path === `/mcp/${name}`);
-  return subset === undefined ? tools : tools.filter(({ subsets }) => hasSubset(subsets, subset));
+  return subset === undefined ? tools : tools.filter(({ subsets }) => subsets.includes(subset));
 }
 
-const hasSubset = (subsets: readonly Subset[], subset: Subset): boolean => subsets.includes(subset);
-
-/** Whether the key may use the tool: what it may not is not listed. */
-export function mayUse({ scopes, readOnly }: Caller, { endpoint }: Tool): boolean {
-  if (endpoint.scope !== null && !scopes.includes(endpoint.scope)) return false;
-  return !readOnly || isReading(endpoint);
+/** Whether the key may use a tool, or read a resource: what it may not is not listed. */
+export function mayUse(caller: Caller, { endpoint }: { endpoint: Endpoint }): boolean {
+  return whyNot(endpoint, caller) === null;
 }

@@ -1,12 +1,20 @@
 import { timingSafeEqual } from 'node:crypto';
 import { hashKey } from '../../db/accounts/apiKeys.ts';
-import { type KeyRow, type RateWindow, type UsedRow, useKey, useToken } from '../../db/accounts/keys.ts';
+import {
+  findKey,
+  type HeldKeyRow,
+  type HolderRow,
+  type RateWindow,
+  type UsedRow,
+  useKey,
+  useToken,
+} from '../../db/accounts/keys.ts';
 import type { Sql } from '../../db/connection.ts';
 import type { Caller } from '../../operations/asked.ts';
 import type { Interface } from '../../domain/interfaces.ts';
 import type { Endpoint } from './endpoint.ts';
 import { HttpRefused } from './refusals.ts';
-import { Refused } from '../../domain/refusals.ts';
+import { type Refusal, Refused } from '../../domain/refusals.ts';
 
 const BEARER = /^Bearer +([\x21-\x7e]+) *$/i;
 const KEY = /^pk_(?:test|live)_[0-9A-Za-z]{40}$/;
@@ -61,7 +69,7 @@ export async function authenticate(
   setHeader: (name: string, value: string) => void,
   identified: (identity: Identity) => void,
 ): Promise<Authenticated> {
-  const { asked, row, ...may } = await find(sql, authorization, 1);
+  const { asked, row, ...may } = await find(sql, authorization);
   identified(row);
   const window = windowOf(asked, row);
   const { limit } = window;
@@ -80,13 +88,15 @@ export async function authenticate(
  * @throws HttpRefused without such a key in force
  */
 export async function keyHolder(sql: Sql, { authorization, address, requestId }: Presented): Promise<Caller> {
-  if (interfaceOf(authorization) === 'v1') throw new HttpRefused({ reason: 'key_invalid' });
-  const { asked, row, ...may } = await find(sql, authorization, 0);
+  const presented = bearerIn(authorization);
+  if (!KEY.test(presented)) throw new HttpRefused({ reason: 'key_invalid' });
+  const row = inForce(await findKey(sql, hashKey(presented)), presented);
   const { accountId, keyId, accountMode } = row;
-  return { accountId, keyId, address, requestId, accountMode, window: windowOf(asked, row), ...may };
+  const window = windowOf('v2', row);
+  return { accountId, keyId, address, requestId, accountMode, window, ...powersOf(row) };
 }
 
-function windowOf(asked: Interface, row: UsedRow): RateWindow {
+function windowOf(asked: Interface, row: HolderRow): RateWindow {
   return { of: asked === 'v1' ? row.keyId : row.accountId, limit: row.rateLimitPerMinute };
 }
 
@@ -95,35 +105,51 @@ function windowOf(asked: Interface, row: UsedRow): RateWindow {
  * @throws Refused naming the missing scope, or because a test key does no more than read on a live account
  */
 export function authorise(endpoint: Endpoint, caller: Caller): void {
-  if (endpoint.scope !== null && !caller.scopes.includes(endpoint.scope)) {
-    throw new Refused({ reason: 'scope_missing', scope: endpoint.scope });
-  }
-  if (caller.readOnly && !isReading(endpoint)) throw new Refused({ reason: 'test_key_on_live_account' });
+  const refusal = whyNot(endpoint, caller);
+  if (refusal !== null) throw new Refused(refusal);
 }
 
-/** Whether it is open to a test key on a live account. What is declared tomorrow is closed unless it is plainly a reading. */
-export function isReading({ method, scope, readOnly }: Endpoint): boolean {
+/** Why the key may not call the endpoint at all; null: it may. */
+export function whyNot(endpoint: Endpoint, caller: Caller): Refusal | null {
+  const { scope } = endpoint;
+  if (scope !== null && !caller.scopes.includes(scope)) return { reason: 'scope_missing', scope };
+  if (caller.readOnly && !isReading(endpoint)) return { reason: 'test_key_on_live_account' };
+  return null;
+}
+
+// What is declared tomorrow is closed to such keys unless it is plainly a reading.
+function isReading({ method, scope, readOnly }: Endpoint): boolean {
   return readOnly === true || (method === 'GET' && scope === 'read');
 }
 
 /** What is in force of what was presented, and what its holder may do. */
-type Found = Pick<Caller, 'keyMode' | 'readOnly' | 'scopes'> & { asked: Interface; row: UsedRow };
+type Found = Powers & { asked: Interface; row: UsedRow };
 
-async function find(sql: Sql, authorization: string | undefined, requests: 0 | 1): Promise<Found> {
-  if (authorization === undefined) throw new HttpRefused({ reason: 'key_missing' });
-  const presented = BEARER.exec(authorization)?.[1] ?? '';
+type Powers = Pick<Caller, 'keyMode' | 'readOnly' | 'scopes'>;
+
+async function find(sql: Sql, authorization: string | undefined): Promise<Found> {
+  const presented = bearerIn(authorization);
   if (TOKEN.test(presented)) {
     const row = inForce(await useToken(sql, hashKey(presented)), presented);
     // Tokens have neither scopes nor a mode of their own (v1.2.0, Authentication).
     return { asked: 'v1', row, keyMode: row.accountMode, readOnly: false, scopes: ALL_SCOPES };
   }
   if (!KEY.test(presented)) throw new HttpRefused({ reason: 'key_invalid' });
-  const row: KeyRow = inForce(await useKey(sql, hashKey(presented), requests), presented);
-  const { keyMode, scopes } = row;
-  return { asked: 'v2', row, keyMode, readOnly: keyMode === 'test' && row.accountMode === 'live', scopes };
+  const row = inForce(await useKey(sql, hashKey(presented)), presented);
+  return { asked: 'v2', row, ...powersOf(row) };
 }
 
-function inForce<Row extends UsedRow>(row: Row | null, presented: string): Row {
+function bearerIn(authorization: string | undefined): string {
+  if (authorization === undefined) throw new HttpRefused({ reason: 'key_missing' });
+  return BEARER.exec(authorization)?.[1] ?? '';
+}
+
+/** What a key of the current interface lets its holder do. */
+function powersOf({ keyMode, accountMode, scopes }: HeldKeyRow): Powers {
+  return { keyMode, readOnly: keyMode === 'test' && accountMode === 'live', scopes };
+}
+
+function inForce<Row extends HolderRow>(row: Row | null, presented: string): Row {
   if (row === null || !timingSafeEqual(row.hash, hashKey(presented)))
     throw new HttpRefused({ reason: 'key_invalid' });
   return row;

@@ -1,6 +1,12 @@
 import type { ParameterizedContext } from 'koa';
 import { clientAddress } from './address.ts';
-import { authenticate, type Authenticated, authorise, type Identity } from './authentication.ts';
+import {
+  authenticate,
+  type Authenticated,
+  authorise,
+  type Identity,
+  type Presented,
+} from './authentication.ts';
 import { readBody, type SizeWatch } from './body.ts';
 import { BYTES_OF_A_REQUEST, countBody } from './bodyCost.ts';
 import { Readable } from 'node:stream';
@@ -19,7 +25,8 @@ import { readQuery } from './validation.ts';
 
 // 1,000 numbers of the blacklist with quotes and comma are 15 kB, 500 ids and numbers of members 16 kB, one contact with its groups 33 kB.
 const BODY_LIMIT = 64 * 1024;
-const IDEMPOTENCY_KEY_MAX = 128;
+/** Longest `Idempotency-Key` in characters (v2.3.0, Limits). */
+export const IDEMPOTENCY_KEY_MAX = 128;
 
 /** What the middleware of a request share. */
 export interface State {
@@ -85,7 +92,7 @@ function csvReader(endpoint: Endpoint, { log }: Services): Endpoint['parseCsv'] 
 }
 
 /** A large body is one of the account's heavy requests, and more than one of its window. */
-function watchSize(
+export function watchSize(
   { front }: Services,
   context: Context,
   caller: Caller | null,
@@ -117,17 +124,24 @@ async function choose(
 }
 
 async function identify({ front }: Services, context: Context, receivedAt: number): Promise<Authenticated> {
-  const presented = {
+  const setHeader = (name: string, value: string) => context.set(name, value);
+  const identified = (identity: Identity) => noteIdentity(context, identity);
+  return await beforeDeadline(receivedAt, authenticate(front, presentedIn(context), setHeader, identified));
+}
+
+/** What a request presents of who asks. */
+export function presentedIn(context: Context): Presented {
+  return {
     authorization: context.headers.authorization,
     address: clientAddress(context),
     requestId: context.state.requestId,
   };
-  const setHeader = (name: string, value: string) => context.set(name, value);
-  const identified = ({ accountId, keyId }: Identity) => {
-    Object.assign(context.state, { accountId, keyId });
-    addIds({ accountId });
-  };
-  return await beforeDeadline(receivedAt, authenticate(front, presented, setHeader, identified));
+}
+
+/** Puts whose request it is into its log line and its trace. */
+export function noteIdentity(context: Context, { accountId, keyId }: Identity): void {
+  Object.assign(context.state, { accountId, keyId });
+  addIds({ accountId });
 }
 
 /** The header `Idempotency-Key`: 1 to 128 characters (v2.3.0, Limits), in UTF-8 or else Latin-1. */

@@ -13,7 +13,8 @@ import { messageSchema } from '../messages/schema.ts';
 import { timestamp } from '../schemas.ts';
 import type { schemaWriter } from './jsonSchema.ts';
 import { TRIED_AGAIN } from './overview.ts';
-import type { PathItem } from './types.ts';
+import type { Parameter, PathItem } from './types.ts';
+import { webhookItem } from './webhookItem.ts';
 
 const aboutMessage = z.strictObject({ message: messageSchema.describe('The message as it was then.') });
 const EVENTS: Readonly<Record<WebhookEventType, { summary: string; data: z.ZodType }>> = {
@@ -39,6 +40,25 @@ const EVENTS: Readonly<Record<WebhookEventType, { summary: string; data: z.ZodTy
   },
 };
 
+const SIGNATURES: readonly Parameter[] = [
+  {
+    name: SIGNATURE_HEADER,
+    in: 'header',
+    required: true,
+    description:
+      '`t=<unix seconds>,v1=<hex>`: `v1` is the HMAC-SHA256 of `<t>.<raw body>` with the secret that `PUT /v1/account/webhook` answered last.',
+    schema: { type: 'string', pattern: SIGNATURE_PATTERN },
+  },
+  {
+    name: PREVIOUS_SIGNATURE_HEADER,
+    in: 'header',
+    required: false,
+    description:
+      'Only within 24 hours after `rotate_secret`: the same with the secret before. A receiver that does not know the new secret yet checks this one.',
+    schema: { type: 'string', pattern: SIGNATURE_PATTERN },
+  },
+];
+
 /**
  * The webhooks of the interface (v2.3.0, Events), for OpenAPI.
  * @param write as of the document's other schemas
@@ -56,42 +76,15 @@ export function webhookItems(write: ReturnType<typeof schemaWriter>): Record<str
         created_at: documented(timestamp, 'When it happened.', EXAMPLE_INSTANT),
         data: data.describe('What it is about.'),
       });
-      return [type, item(type, summary, write(envelope, 'output'))];
+      return [
+        type,
+        webhookItem(type.replace('.', '_'), {
+          summary,
+          schema: write(envelope, 'output'),
+          signatures: SIGNATURES,
+          taken: `Taken. Any other answer, or none, is tried again ${TRIED_AGAIN}.`,
+        }),
+      ];
     }),
   );
-}
-
-function item(type: string, summary: string, schema: ReturnType<ReturnType<typeof schemaWriter>>): PathItem {
-  return {
-    post: {
-      operationId: type.replace('.', '_'),
-      summary,
-      tags: ['Webhooks'],
-      security: [],
-      parameters: [
-        {
-          name: SIGNATURE_HEADER,
-          in: 'header',
-          required: true,
-          description:
-            '`t=<unix seconds>,v1=<hex>`: `v1` is the HMAC-SHA256 of `<t>.<raw body>` with the secret that `PUT /v1/account/webhook` answered last.',
-          schema: { type: 'string', pattern: SIGNATURE_PATTERN },
-        },
-        {
-          name: PREVIOUS_SIGNATURE_HEADER,
-          in: 'header',
-          required: false,
-          description:
-            'Only within 24 hours after `rotate_secret`: the same with the secret before. A receiver that does not know the new secret yet checks this one.',
-          schema: { type: 'string', pattern: SIGNATURE_PATTERN },
-        },
-      ],
-      requestBody: { required: true, content: { 'application/json': { schema } } },
-      responses: {
-        '2XX': {
-          description: `Taken. Any other answer, or none, is tried again ${TRIED_AGAIN}.`,
-        },
-      },
-    },
-  };
 }

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { EARLIER_STATUSES } from '../../domain/earlierInterface.ts';
+import { EARLIER_SIGNATURE_PATTERN, SIGNATURE_HEADER } from '../../domain/webhooks.ts';
 import { documented, EXAMPLE_INSTANT, exampleId } from '../documented.ts';
 import type { schemaWriter } from '../openapi/jsonSchema.ts';
-import type { PathItem } from '../openapi/types.ts';
+import type { Parameter, PathItem } from '../openapi/types.ts';
+import { webhookItem } from '../openapi/webhookItem.ts';
 import { timestamp } from '../schemas.ts';
 
 /** The bodies of the webhooks of the earlier interface (v1.2.0, Events), by event. */
@@ -36,7 +38,14 @@ export const EARLIER_EVENTS = {
   },
 } as const;
 
-const SIGNATURE = '^v1,t=[0-9]+,sig=[0-9a-f]{64}$';
+const SIGNATURE: Parameter = {
+  name: SIGNATURE_HEADER,
+  in: 'header',
+  required: true,
+  description:
+    '`v1,t=<unix seconds>,sig=<hex>`: `sig` is the HMAC-SHA256 of `v1.<t>.<raw body>` with the secret of the address. Refuse what is older than 300 s.',
+  schema: { type: 'string', pattern: EARLIER_SIGNATURE_PATTERN },
+};
 
 /**
  * The webhooks of the earlier interface, for OpenAPI.
@@ -46,29 +55,12 @@ export function earlierWebhookItems(write: ReturnType<typeof schemaWriter>): Rec
   return Object.fromEntries(
     Object.entries(EARLIER_EVENTS).map(([event, { summary, body }]) => [
       event,
-      {
-        post: {
-          operationId: event,
-          summary,
-          tags: ['Webhooks'],
-          security: [],
-          parameters: [
-            {
-              name: 'X-Service-Signature',
-              in: 'header',
-              required: true,
-              description:
-                '`v1,t=<unix seconds>,sig=<hex>`: `sig` is the HMAC-SHA256 of `v1.<t>.<raw body>` with the secret of the address. Refuse what is older than 300 s.',
-              schema: { type: 'string', pattern: SIGNATURE },
-            },
-          ],
-          requestBody: {
-            required: true,
-            content: { 'application/json': { schema: write(body, 'output') } },
-          },
-          responses: { '2XX': { description: 'Taken. Any other answer, or none, is not tried again.' } },
-        },
-      },
+      webhookItem(event, {
+        summary,
+        schema: write(body, 'output'),
+        signatures: [SIGNATURE],
+        taken: 'Taken. Any other answer, or none, is not tried again.',
+      }),
     ]),
   );
 }

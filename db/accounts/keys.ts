@@ -1,7 +1,7 @@
 import type { Fragment, Sql } from '../connection.ts';
 
-/** A key or a token that is in force, its account's state, and the request window after counting this request. */
-export interface UsedRow {
+/** A key or a token that is in force, and its account's state. */
+export interface HolderRow {
   keyId: string;
   /** SHA-256 of the key. */
   hash: Buffer;
@@ -10,6 +10,10 @@ export interface UsedRow {
   accountMode: 'test' | 'live';
   /** Of the window: the account's, or the token's own. */
   rateLimitPerMinute: number;
+}
+
+/** The same, and the request window after counting this request. */
+export interface UsedRow extends HolderRow {
   /** Requests of the current window, this one included. */
   used: number;
   /** Whole seconds until the window ends, at least 1. */
@@ -17,10 +21,12 @@ export interface UsedRow {
 }
 
 /** A key of the current interface. */
-export interface KeyRow extends UsedRow {
+export interface HeldKeyRow extends HolderRow {
   keyMode: 'test' | 'live';
   scopes: ('send' | 'read' | 'manage')[];
 }
+
+export interface KeyRow extends UsedRow, HeldKeyRow {}
 
 /**
  * Finds the key by its hash, unless it is revoked, and counts the request against its account's limit
@@ -29,24 +35,41 @@ export interface KeyRow extends UsedRow {
  * The window is fixed, 60 s, and starts with the account's first request; the row lock makes the count exact
  * across processes. `last_used_at` is written at most every five minutes.
  *
- * @param requests as how many it counts
  * @returns null when no such key is in force
  */
-export async function useKey(sql: Sql, hash: Buffer, requests: 0 | 1 = 1): Promise<KeyRow | null> {
+export async function useKey(sql: Sql, hash: Buffer): Promise<KeyRow | null> {
   const [row] = await sql<KeyRow[]>`
-    with found as (
-      select k.id as key_id, k.hash, k.mode as key_mode, k.scopes, k.last_used_at,
-             a.id as account_id, a.status as account_status, a.mode as account_mode, a.rate_limit_per_minute
-        from api_keys k join accounts a on a.id = k.account_id
-       where k.hash = ${hash} and k.revoked_at is null
-    ), counted as (${countedFor(sql, sql`account_id`, requests)}), touched as (
-      update api_keys set last_used_at = now()
-       where id = (select key_id from found where last_used_at is null or last_used_at < now() - interval '5 min')
-    )
+    with found as (${keyInForce(sql, hash)}), counted as (${countedFor(sql, sql`account_id`)}),
+         touched as (${touchedKey(sql)})
     select key_id, hash, key_mode, scopes, found.account_id, account_status, account_mode, rate_limit_per_minute,
            used, ${resetsIn(sql, sql`counted`)} as resets_in
       from found join counted on counted.account_id = found.account_id`;
   return row ?? null;
+}
+
+/** Finds the key by its hash, unless it is revoked, and counts nothing. @returns null when no such key is in force */
+export async function findKey(sql: Sql, hash: Buffer): Promise<HeldKeyRow | null> {
+  const [row] = await sql<HeldKeyRow[]>`
+    with found as (${keyInForce(sql, hash)}), touched as (${touchedKey(sql)})
+    select key_id, hash, key_mode, scopes, account_id, account_status, account_mode, rate_limit_per_minute
+      from found`;
+  return row ?? null;
+}
+
+/** As SQL: the key, and its account. */
+function keyInForce(sql: Sql, hash: Buffer): Fragment {
+  return sql`
+      select k.id as key_id, k.hash, k.mode as key_mode, k.scopes, k.last_used_at,
+             a.id as account_id, a.status as account_status, a.mode as account_mode, a.rate_limit_per_minute
+        from api_keys k join accounts a on a.id = k.account_id
+       where k.hash = ${hash} and k.revoked_at is null`;
+}
+
+/** As SQL: notes that the key that was `found` is used. */
+function touchedKey(sql: Sql): Fragment {
+  return sql`
+      update api_keys set last_used_at = now()
+       where id = (select key_id from found where last_used_at is null or last_used_at < now() - interval '5 min')`;
 }
 
 /**
@@ -62,7 +85,7 @@ export async function useToken(sql: Sql, hash: Buffer): Promise<UsedRow | null> 
              a.id as account_id, a.status as account_status, a.mode as account_mode
         from api_tokens t join accounts a on a.id = t.account_id
        where t.hash = ${hash} and t.revoked_at is null
-    ), counted as (${countedFor(sql, sql`key_id`, 1)}), touched as (
+    ), counted as (${countedFor(sql, sql`key_id`)}), touched as (
       update api_tokens set last_used_at = now()
        where id = (select key_id from found where last_used_at is null or last_used_at < now() - interval '5 min')
     )
@@ -72,14 +95,14 @@ export async function useToken(sql: Sql, hash: Buffer): Promise<UsedRow | null> 
   return row ?? null;
 }
 
-/** As SQL: counts what was `found` as so many requests, in the window of its account or of itself. */
-function countedFor(sql: Sql, of: Fragment, requests: 0 | 1): Fragment {
+/** As SQL: counts a request of what was `found`, in the window of its account or of itself. */
+function countedFor(sql: Sql, of: Fragment): Fragment {
   return sql`
       insert into rate_windows as w (account_id, started_at, used)
-      select ${of}, now(), ${requests}::int from found
+      select ${of}, now(), 1 from found
       on conflict (account_id) do update
          set started_at = case when w.started_at <= now() - interval '60 s' then now() else w.started_at end,
-             used = case when w.started_at <= now() - interval '60 s' then ${requests}::int else w.used + ${requests}::int end
+             used = case when w.started_at <= now() - interval '60 s' then 1 else w.used + 1 end
       returning w.account_id, w.started_at, w.used`;
 }
 

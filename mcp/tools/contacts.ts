@@ -6,6 +6,7 @@ import { deleteContact } from '../../api/contacts/single.ts';
 import { listGroups } from '../../api/groups/crud.ts';
 import { addGroupContacts } from '../../api/groups/members.ts';
 import { IMPORT_MAX } from '../../domain/contacts.ts';
+import { Refused } from '../../domain/refusals.ts';
 import { tool } from '../tool.ts';
 
 export const contactTools = [
@@ -36,9 +37,13 @@ export const contactTools = [
     destroys: true,
     repeatable: true,
     thirdParty: true,
-    // Always as an array: one contact is answered as a list of one.
-    ask: ({ contacts }) => ({ endpoint: saveContacts, params: {}, query: {}, body: contacts }),
-    elements: 'contacts',
+    // The endpoint takes one contact too, and answers that in another shape.
+    ask({ contacts }) {
+      if (!Array.isArray(contacts)) {
+        throw new Refused({ reason: 'field_type', field: 'contacts', expected: 'array' }, 'contacts');
+      }
+      return { endpoint: saveContacts, params: {}, query: {}, body: contacts };
+    },
     answers: [importSchema],
   }),
   tool({

@@ -10,7 +10,7 @@ import { batchResultSchema } from '../../api/messages/sending.ts';
 import { sendVoice } from '../../api/messages/voice.ts';
 import { changeTemplate, createTemplate, listTemplates } from '../../api/templates.ts';
 import { countParts } from '../countParts.ts';
-import { SENDING_ARGUMENTS } from '../sendingArguments.ts';
+import { SENDING_ARGUMENTS } from '../sending.ts';
 import { questionOf, tool } from '../tool.ts';
 
 const RETRY =
@@ -18,32 +18,30 @@ const RETRY =
 const FIRST =
   'Call it with `dry_run: true` first when unsure: it shows recipients, final texts, parts, cost and send time, and sends nothing. Above a number of recipients or a cost set by the operator it asks for confirmation: show the user what it would do, and call again with `confirm: true` only after they agree.';
 
+const SENDS = {
+  subsets: ['sms'],
+  own: SENDING_ARGUMENTS,
+  sends: true,
+  destroys: true,
+  repeatable: true,
+  reachesOut: true,
+  answers: [batchResultSchema, estimateSchema],
+} as const;
+
 export const smsTools = [
   tool({
     name: 'send_sms',
     title: 'Send an SMS',
     description: `Sends a text message to one number, several, or contact groups, now or later. It costs money: grosze (1/100 PLN) for each part and recipient. Numbers like +48500100200 or 500100200; groups as "group:Klienci". Placeholders such as {{imie}} are filled from the contact book; {{link:https://…}} becomes a tracked short link; {{opt_out}} the recipient's opt-out link. ${FIRST} ${RETRY} It does not wait for delivery: ask \`get_message\` later.`,
-    subsets: ['sms'],
+    ...SENDS,
     endpoint: sendMessages,
-    own: SENDING_ARGUMENTS,
-    sends: true,
-    destroys: true,
-    repeatable: true,
-    reachesOut: true,
-    answers: [batchResultSchema, estimateSchema],
   }),
   tool({
     name: 'send_voice',
     title: 'Call and read a text aloud',
     description: `Calls one number, several, or contact groups and reads a text aloud in Polish (voices ewa, jacek, jan, maja). It costs \`price_per_vms_grosze\` of the account for each recipient. No links in the text. A call may wait for the morning: \`send_at\` in the answer says when. ${FIRST} ${RETRY}`,
-    subsets: ['sms'],
+    ...SENDS,
     endpoint: sendVoice,
-    own: SENDING_ARGUMENTS,
-    sends: true,
-    destroys: true,
-    repeatable: true,
-    reachesOut: true,
-    answers: [batchResultSchema, estimateSchema],
   }),
   tool({
     name: 'cancel_message',
@@ -120,7 +118,6 @@ export const smsTools = [
       'Without `id` it creates a template (`name` and `body` are needed); with `id` it changes the fields given and keeps the others. Placeholders are written {{imie}}, {{termin}} and so on. It sends nothing.',
     subsets: ['sms'],
     endpoint: createTemplate,
-    required: [],
     own: z.strictObject({
       id: z
         .string()

@@ -117,8 +117,8 @@ export const CHANNEL_CHANGES: readonly Change[] = [
   {
     name: 'tokens are counted with their account',
     file: 'db/accounts/keys.ts',
-    from: 'countedFor(sql, sql`key_id`, 1)',
-    to: 'countedFor(sql, sql`account_id`, 1)',
+    from: 'countedFor(sql, sql`key_id`)',
+    to: 'countedFor(sql, sql`account_id`)',
     tests: TOKENS,
   },
   {

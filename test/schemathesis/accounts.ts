@@ -1,6 +1,6 @@
 import { openAccount } from '../../operations/accounts/create.ts';
 import { ALL_SCOPES, issueKey } from '../../operations/accounts/keys.ts';
-import { newApiToken } from '../../db/accounts/apiTokens.ts';
+import { insertToken, newApiToken } from '../../db/accounts/apiTokens.ts';
 import { openDatabase } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { activateSender, updateAccount } from '../../db/accounts/staff.ts';
@@ -29,9 +29,8 @@ export async function openFuzzedAccount(databaseUrl: string, name: string): Prom
     await updateAccount(sql, id, { senderName: SENDER });
     const { key } = await issueKey(sql, id, 'live', ALL_SCOPES);
     const { token, hash, hint } = newApiToken();
-    await sql`
-      insert into api_tokens (id, account_id, hash, hint, label, rate_limit_per_minute)
-      values (${newId('tok')}, ${id}, ${hash}, ${hint}, ${name}, ${REQUESTS_PER_MINUTE})`;
+    const limits = { label: name, rateLimit: REQUESTS_PER_MINUTE };
+    await insertToken(sql, { id: newId('tok'), account: id, hash, hint, ...limits });
     return { key, token };
   } finally {
     await sql.end({ timeout: 5 });

@@ -55,6 +55,20 @@ describe('a send through a tool', () => {
     });
   });
 
+  it.each(['', '\u0000', '\ud800', 'k'.repeat(129), 7])(
+    'refuses a key that cannot be one: %j',
+    async (key) => {
+      const account = await newAccount();
+      await using(await mcpClient(apiUrl, account.key), async ({ call }) => {
+        expect(await call('send_sms', { ...ONE, idempotency_key: key })).toMatchObject({
+          isError: true,
+          refusal: { error: { code: 'invalid_request', param: 'idempotency_key' } },
+        });
+      });
+      expect(await storedMessages(account.id)).toEqual([]);
+    },
+  );
+
   it('sends once when the connection is cut after the charge and the call is made again', async () => {
     const account = await newAccount();
     const cut = new AbortController();

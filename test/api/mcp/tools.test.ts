@@ -125,3 +125,14 @@ describe.each(Object.entries(toolCases).filter(([, { names }]) => names !== unde
     });
   },
 );
+
+it('upsert_contacts takes a list alone, which it answers with counts', async () => {
+  const account = await newAccount();
+  for (const contacts of [{ msisdn: '500100300' }, '500100300', null]) {
+    expect(await callWith(account.key, 'upsert_contacts', { contacts })).toMatchObject({
+      isError: true,
+      refusal: { error: { code: 'invalid_request', param: 'contacts' } },
+    });
+  }
+  expect((await account.api.get('/v1/contacts')).body.data).toEqual([]);
+});
