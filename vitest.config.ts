@@ -48,6 +48,7 @@ export default defineConfig({
             'test/cluster/**',
             'test/upgrade/**',
             'test/runbooks/**',
+            'test/mcp/**',
           ],
         },
       },

@@ -28,16 +28,17 @@ const REALM = 'Bearer realm="goniec"';
 /**
  * The assistant-tool server (v2.3.0, What the service does): `/mcp`, and the subsets below it.
  * @param confirmAbove how much a send may reach and cost before somebody has to agree to it
+ * @param createServer what serves a request once its sender is known; the service's tools unless given
  */
-export function assistantTools(confirmAbove: ConfirmAbove): Mount {
+export function assistantTools(confirmAbove: ConfirmAbove, createServer = createToolServer): Mount {
   return {
     paths: ['/mcp', ...SUBSETS.map((subset) => `/mcp/${subset}`)],
     methods: ['GET', 'POST', 'DELETE'],
-    serve: (services, context) => serve(services, context, confirmAbove),
+    serve: (services, context) => serve(services, context, { confirmAbove, createServer }),
   };
 }
 
-async function serve(services: Services, context: Context, confirmAbove: ConfirmAbove): Promise<void> {
+async function serve(services: Services, context: Context, served: Served): Promise<void> {
   context.state.route = context.path;
   if (!isMeantForUs(context, services)) {
     refuse(context, 403, INVALID_REQUEST, 'Host or Origin is not of this service');
@@ -49,7 +50,7 @@ async function serve(services: Services, context: Context, confirmAbove: Confirm
   const admitted = services.admission.enter(caller.accountId, context.res);
   const read = await bodyOf(services, context, caller, admitted);
   if (read === null) return;
-  await answer(services, context, read.body, { caller, admitted, presented, confirmAbove });
+  await answer(services, context, read.body, { caller, admitted, presented, ...served });
 }
 
 /** Whose key it is. A client without one is told how to bring one, and of nothing that it could sign in at. */
@@ -99,19 +100,23 @@ function refuse(context: Context, status: number, code: number, message: string)
   context.body = { jsonrpc: '2.0', id: null, error: { code, message } };
 }
 
+interface Served {
+  confirmAbove: ConfirmAbove;
+  createServer: typeof createToolServer;
+}
+
 /** Who asks, and what holds for them. */
-interface Asking {
+interface Asking extends Served {
   caller: Caller;
   admitted: Admitted;
   presented: Presented;
-  confirmAbove: ConfirmAbove;
 }
 
 async function answer(
   services: Services,
   context: Context,
   body: unknown,
-  { caller, admitted, presented, confirmAbove }: Asking,
+  { caller, admitted, presented, confirmAbove, createServer }: Asking,
 ): Promise<void> {
   const setHeader = (name: string, value: string) => {
     if (!context.headerSent) context.set(name, value);
@@ -128,7 +133,7 @@ async function answer(
       becomesHeavy: () => admitted.becomesHeavy(),
     },
   };
-  const handler = createMcpHandler(({ era }) => createToolServer(session, era === 'modern'), {
+  const handler = createMcpHandler(({ era }) => createServer(session, era === 'modern'), {
     // Nothing that is listed changes while somebody listens.
     maxSubscriptions: 1,
     onerror: ({ name, message }) => {

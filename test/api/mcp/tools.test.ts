@@ -1,14 +1,14 @@
 import { describe, expect, inject, it } from 'vitest';
 import { tools } from '../../../mcp/tools.ts';
-import { newAccount, newKey, type TestAccount } from '../../support/factories.ts';
+import { newAccount, newKey } from '../../support/factories.ts';
 import { GENERATIONS, mcpClient, type ToolAnswer } from '../../support/mcpClient.ts';
 import { everythingOf } from '../access/everything.ts';
+import { withBelongings } from './belongings.ts';
 import { toolCases } from './cases.ts';
 
 const { apiUrl } = inject('service');
 const SCOPES = ['send', 'read', 'manage'] as const;
 const TABLES = ['messages', 'ledger_entries', 'contacts', 'contact_groups', 'templates', 'blacklist'];
-const later = new Date(Date.now() + 86_400_000).toISOString();
 const STRANGE = [
   '',
   '   ',
@@ -18,36 +18,6 @@ const STRANGE = [
   '../../v1/account',
   'ą'.repeat(50_000),
 ];
-let keywords = 0;
-
-/** An account with one of everything that a tool names. */
-async function withBelongings(): Promise<{ account: TestAccount; of: Record<string, string> }> {
-  const account = await newAccount({ senders: ['SKLEP'] });
-  const { api } = account;
-  const sent = await api.send({
-    to: '500100777',
-    text: 'Tajne {{link:https://example.com/a}}',
-    send_at: later,
-  });
-  const template = await api.post('/v1/templates', { name: 'Ofiara', body: 'Tajne' });
-  const contact = await api.post('/v1/contacts', {
-    msisdn: '500100778',
-    first_name: 'Ofiara',
-    groups: ['OFIARA'],
-  });
-  await api.post('/v1/blacklist', { msisdn: '500100779' });
-  return {
-    account,
-    of: {
-      message: sent.body.id,
-      template: template.body.id,
-      contact: contact.body.id,
-      group: contact.body.groups[0]!.id,
-      listed: '+48500100779',
-      keyword: `MCP${process.pid % 10_000}${(keywords += 1)}`.slice(0, 10),
-    },
-  };
-}
 
 async function callWith(key: string, name: string, args: Record<string, unknown>): Promise<ToolAnswer> {
   const { call, close } = await mcpClient(apiUrl, key);

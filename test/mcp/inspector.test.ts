@@ -1,0 +1,47 @@
+import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { withBelongings } from '../api/mcp/belongings.ts';
+import { toolCases } from '../api/mcp/cases.ts';
+import { newAccount } from '../support/factories.ts';
+import { type Generation, GENERATIONS } from '../support/mcpClient.ts';
+import { ended, installedPrograms, type OtherPrograms } from './install.ts';
+
+let programs: OtherPrograms;
+beforeAll(async () => {
+  programs = await installedPrograms();
+});
+
+/** Asks with the Inspector's command line. */
+function inspect(key: string, generation: Generation, args: readonly string[]) {
+  const [node, inspector] = programs.inspector;
+  const to = ['--cli', `${inject('service').apiUrl}/mcp`, '--transport', 'http'];
+  const as = ['--header', `Authorization: Bearer ${key}`, '--protocol-era', generation];
+  return ended(node, [inspector, ...to, ...as, ...args]);
+}
+
+const pairs = (args: Record<string, unknown>) =>
+  Object.entries(args).flatMap(([name, value]) => ['--tool-arg', `${name}=${JSON.stringify(value)}`]);
+
+describe.each(GENERATIONS)("the Inspector's command line, %s", (generation) => {
+  it('lists the tools, and finds their schemas portable', async () => {
+    const { key } = await newAccount();
+    const { code, stdout, stderr } = await inspect(key, generation, ['--method', 'tools/list', '--strict']);
+    expect(code, stderr).toBe(0);
+    const { tools } = JSON.parse(stdout) as { tools: { name: string }[] };
+    expect(tools.map(({ name }) => name).sort()).toEqual(Object.keys(toolCases).sort());
+  });
+
+  it.each(Object.entries(toolCases))('calls %s', async (name, { args, same }) => {
+    const { account, of } = await withBelongings();
+    const call = ['--method', 'tools/call', '--tool-name', name, ...pairs(args(of))];
+    const { code, stdout, stderr } = await inspect(account.key, generation, call);
+    expect(code, stdout + stderr).toBe(0);
+    const { structuredContent } = JSON.parse(stdout) as { structuredContent: Record<string, unknown> };
+    await same(account, of, structuredContent);
+  });
+
+  it('ends with 5 for what was refused', async () => {
+    const { key } = await newAccount();
+    const call = ['--method', 'tools/call', '--tool-name', 'get_message', ...pairs({ id: 'msg_0' })];
+    expect(await inspect(key, generation, call)).toMatchObject({ code: 5 });
+  });
+});
