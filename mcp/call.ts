@@ -1,11 +1,12 @@
 import { acceptedContent, inputRequired } from '@modelcontextprotocol/server';
-import type { CallToolResult, InputRequiredResult } from '@modelcontextprotocol/server';
+import type { CallToolResult, InputRequest, InputRequiredResult } from '@modelcontextprotocol/server';
+import { authorise } from '../api/http/authentication.ts';
 import { invoke } from '../api/http/invoke.ts';
 import { errorAnswer } from '../api/http/refusals.ts';
 import type { Answer } from '../api/http/endpoint.ts';
 import type { Services } from '../api/services.ts';
 import type { Caller } from '../operations/asked.ts';
-import { confirmationNeeded, describe, failure, success } from './result.ts';
+import { confirmationNeeded, declined, describe, failure, success } from './result.ts';
 import {
   type ConfirmAbove,
   estimateInstead,
@@ -38,6 +39,9 @@ export interface ToolCall {
 
 type Result = CallToolResult | InputRequiredResult;
 
+// An id or a number is shorter; what is longer is none.
+const NAMED_MAX = 64;
+
 /** Calls a tool. Whatever is refused or fails is a result that says so, never a failure of the protocol. */
 export async function callTool(tool: Tool, given: Arguments, call: ToolCall): Promise<Result> {
   const { services, requestId } = call;
@@ -58,7 +62,23 @@ export async function callTool(tool: Tool, given: Arguments, call: ToolCall): Pr
 }
 
 async function ask(tool: Tool, given: Arguments, call: ToolCall, caller: Caller): Promise<Result> {
-  return success(tool, (await askEndpoint(tool.ask(given), call, caller, null)).body);
+  const question = tool.ask(given);
+  if (tool.deletes !== undefined && call.canAsk && !hasAgreed(call)) {
+    authorise(tool.endpoint, caller);
+    return askBeforeDeleting(tool.deletes, given, call);
+  }
+  return success(tool, (await askEndpoint(question, call, caller, null)).body);
+}
+
+// One thing at a time: a client that cannot ask its user is not held up.
+function askBeforeDeleting(
+  { field, question }: NonNullable<Tool['deletes']>,
+  given: Arguments,
+  { answers, requestId }: ToolCall,
+): Result {
+  if (answers !== undefined) return declined(requestId);
+  const named = JSON.stringify(given[field]).slice(0, NAMED_MAX);
+  return inputRequired({ inputRequests: { confirm: confirmation(`${question} ${named}`, 'Yes') } });
 }
 
 /** Looks at what a send would come to, has a large one agreed to, and sends it once however often it is called. */
@@ -91,15 +111,17 @@ function askFirst(extent: Extent, { canAsk, answers, requestId }: ToolCall): Res
   // Whoever was asked and has not agreed is not asked for ever.
   if (!canAsk || answers !== undefined) return confirmationNeeded(extent, requestId);
   return inputRequired({
-    inputRequests: {
-      confirm: inputRequired.elicit({
-        message: `Send? ${describe(extent)}`,
-        requestedSchema: {
-          type: 'object',
-          properties: { confirm: { type: 'boolean', title: 'Send it', default: false } },
-          required: ['confirm'],
-        },
-      }),
+    inputRequests: { confirm: confirmation(`Send? ${describe(extent)}`, 'Send it') },
+  });
+}
+
+function confirmation(message: string, title: string): InputRequest {
+  return inputRequired.elicit({
+    message,
+    requestedSchema: {
+      type: 'object',
+      properties: { confirm: { type: 'boolean', title, default: false } },
+      required: ['confirm'],
     },
   });
 }

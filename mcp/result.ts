@@ -37,6 +37,15 @@ export function confirmationNeeded(extent: Extent, requestId: string): CallToolR
   });
 }
 
+/** A deletion that the user was asked about and did not agree to. */
+export function declined(requestId: string): CallToolResult {
+  return failed({
+    error: { code: 'confirmation_needed', message: 'Usunięcie wymaga potwierdzenia.' },
+    next: 'Nothing was deleted: the user did not agree. Do not call again unless they ask for it.',
+    request_id: requestId,
+  });
+}
+
 /** In English, for a person. */
 export function describe({ recipients, costGrosze }: Extent): string {
   return `It would go to ${recipients} recipient${recipients === 1 ? '' : 's'} and cost ${(costGrosze / 100).toFixed(2)} PLN net.`;

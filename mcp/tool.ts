@@ -53,6 +53,8 @@ interface Declaration extends Behaviour {
   ask?: (given: Arguments) => Question;
   /** Sends: see `mcp/sending.ts`. */
   sends?: boolean;
+  /** Deletes what cannot be had back: the field that names it, and the question to the user before its value. */
+  deletes?: { field: string; question: string };
   /** What it answers with, where that is not just what the endpoint may. */
   answers?: readonly z.ZodType[];
 }

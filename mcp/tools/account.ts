@@ -83,6 +83,7 @@ export const accountTools = [
       'Takes a number off the blacklist, so that it gets messages again. Do not do this for somebody who opted out unless they asked for it themselves.',
     subsets: ['account'],
     endpoint: shortenBlacklist,
+    deletes: { field: 'msisdn', question: 'Let messages go to this number again?' },
     destroys: true,
     repeatable: true,
   }),

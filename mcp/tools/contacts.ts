@@ -53,6 +53,7 @@ export const contactTools = [
       'Deletes one contact (ct_…) with its group memberships. It cannot be undone. Messages that exist stay, and the number is not blocked: for that use `add_to_blacklist`.',
     subsets: ['contacts'],
     endpoint: deleteContact,
+    deletes: { field: 'id', question: 'Delete this contact?' },
     destroys: true,
     repeatable: true,
   }),
