@@ -4,16 +4,23 @@ import { toolCases } from '../api/mcp/cases.ts';
 import { newAccount } from '../support/factories.ts';
 import { type Generation, GENERATIONS } from '../support/mcpClient.ts';
 import { ended, installedPrograms, type OtherPrograms } from './install.ts';
+import { startKeyProxy } from './keyProxy.ts';
 
+const REVISION = { legacy: '2025-11-25', modern: '2026-07-28' } as const;
 let programs: OtherPrograms;
 beforeAll(async () => {
   programs = await installedPrograms();
 });
 
 /** Asks with the Inspector's command line. */
-function inspect(key: string, generation: Generation, args: readonly string[]) {
+function inspect(
+  key: string,
+  generation: Generation,
+  args: readonly string[],
+  apiUrl = inject('service').apiUrl,
+) {
   const [node, inspector] = programs.inspector;
-  const to = ['--cli', `${inject('service').apiUrl}/mcp`, '--transport', 'http'];
+  const to = ['--cli', `${apiUrl}/mcp`, '--transport', 'http'];
   const as = ['--header', `Authorization: Bearer ${key}`, '--protocol-era', generation];
   return ended(node, [inspector, ...to, ...as, ...args]);
 }
@@ -24,9 +31,13 @@ const pairs = (args: Record<string, unknown>) =>
 describe.each(GENERATIONS)("the Inspector's command line, %s", (generation) => {
   it('lists the tools, and finds their schemas portable', async () => {
     const { key } = await newAccount();
-    const { code, stdout, stderr } = await inspect(key, generation, ['--method', 'tools/list', '--strict']);
+    const { url, revisions, close } = await startKeyProxy(inject('service').apiUrl, key);
+    const list = ['--method', 'tools/list', '--strict'];
+    const { code, stdout, stderr } = await inspect(key, generation, list, url);
+    await close();
     expect(code, stderr).toBe(0);
     const { tools } = JSON.parse(stdout) as { tools: { name: string }[] };
+    expect([...revisions]).toEqual([REVISION[generation]]);
     expect(tools.map(({ name }) => name).sort()).toEqual(Object.keys(toolCases).sort());
   });
 

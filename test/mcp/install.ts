@@ -45,7 +45,9 @@ async function install(folder: string): Promise<void> {
   await rm(part, { recursive: true, force: true });
   await mkdir(part, { recursive: true });
   await writeFile(join(part, 'package.json'), JSON.stringify({ private: true, dependencies: PACKAGES }));
-  await ended('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--prefix', part]);
+  const install = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--prefix', part];
+  const { code, stderr } = await ended('npm', install);
+  if (code !== 0) throw new Error(`npm could not install the programs: ${stderr}`);
   await rename(part, folder);
 }
 
