@@ -30,6 +30,7 @@ export async function openProvider(port: number, window: number): Promise<Submit
     onReplies: nothing,
     onReplyPart: nothing,
     onLateAnswer: nothing,
+    onEmailEvents: nothing,
   });
   await until('the provider is bound', () => provider.state().sessions === 1);
   const part: SubmitPart = {

@@ -1,8 +1,11 @@
 import type { CallingHours } from './callingHours.ts';
 import { type Channel, CHANNELS } from './channels.ts';
 
-/** What a route carries: messages by type, and number look-ups. */
-export type RouteTraffic = Channel | 'hlr';
+/** What a route carries: messages by type, e-mail, and number look-ups. */
+export type RouteTraffic = Channel | 'email' | 'hlr';
+
+// What waits for its route.
+const SENT = [...CHANNELS, 'email'] as const;
 
 /** What choosing a route has to know of its provider kind. */
 export interface RouteTraits {
@@ -50,11 +53,14 @@ export interface Routing {
   rules: RouteRule[];
 }
 
+/** Stands for the number of what goes to none: it fits the rules that are for all numbers, and no other. */
+export const NO_NUMBER = '+';
+
 /** What is to be carried. */
 export interface Traffic {
   /** Chooses among equals, always the same way for the same key: the id of the message or look-up. */
   key: string;
-  /** MSISDN in E.164 with plus. */
+  /** MSISDN in E.164 with plus; {@link NO_NUMBER} of an e-mail. */
   msisdn: string;
   accountId: string;
   type: RouteTraffic;
@@ -78,7 +84,8 @@ export function orderRoutes({ routes, rules }: Routing, traffic: Traffic): strin
   const real = rules.some((rule) => {
     const route = byName.get(rule.route);
     if (route === undefined || route.simulated) return false;
-    if (traffic.type === 'hlr') return route.carries.includes('hlr') && admits(rule, traffic);
+    if (traffic.type === 'hlr' || traffic.type === 'email')
+      return route.carries.includes(traffic.type) && admits(rule, traffic);
     const carriesMessages = CHANNELS.some((channel) => route.carries.includes(channel));
     return carriesMessages && admits({ ...rule, type: null }, traffic);
   });
@@ -99,7 +106,7 @@ export function orderRoutes({ routes, rules }: Routing, traffic: Traffic): strin
 export function hasReserve({ routes, rules }: Routing, name: string): boolean {
   const own = rules.filter(({ route }) => route === name);
   const both = (mine: RouteRule, other: RouteRule, traits: RouteTraits): boolean =>
-    CHANNELS.some((channel) => traits.carries.includes(channel) && overlap(channel, mine, other));
+    SENT.some((type) => traits.carries.includes(type) && overlap(type, mine, other));
   return routes.some(
     (other) =>
       other.name !== name &&
@@ -114,10 +121,10 @@ export function hasReserve({ routes, rules }: Routing, name: string): boolean {
   );
 }
 
-function overlap(channel: Channel, a: RouteRule, b: RouteRule): boolean {
+function overlap(sent: RouteTraffic, a: RouteRule, b: RouteRule): boolean {
   const meet = <T>(one: T | null, other: T | null): boolean =>
     one === null || other === null || one === other;
-  const admitsIt = ({ type }: RouteRule): boolean => type === null || type === channel;
+  const admitsIt = ({ type }: RouteRule): boolean => type === null || type === sent;
   return (
     admitsIt(a) &&
     admitsIt(b) &&

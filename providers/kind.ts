@@ -1,8 +1,9 @@
 import type { z } from 'zod';
 import type { CallingHours } from '../domain/callingHours.ts';
 import type { Channel } from '../domain/channels.ts';
-import type { RouteTraits } from '../domain/routing.ts';
+import type { RouteTraffic, RouteTraits } from '../domain/routing.ts';
 import type { Callbacks } from './callbacks.ts';
+import type { DomainRule, EmailKind } from './email.ts';
 import type { KindOptions } from './options.ts';
 import type { Provider } from './provider.ts';
 import type { ProviderStores } from './stores.ts';
@@ -52,8 +53,10 @@ export interface Surroundings {
 export interface KindDeclaration<Settings extends Record<string, unknown>, Credentials> {
   /** Stored with each route of the kind. */
   name: string;
-  /** What its routes can carry. */
+  /** The messages that its routes can carry. */
   channels: readonly Channel[];
+  /** How they carry e-mail; absent: not at all. */
+  email?: EmailKind<Settings, Credentials>;
   /** Whether they answer look-ups of numbers as well. */
   looksUp: boolean;
   /** When its routes make calls; absent or null: at any time. */
@@ -88,6 +91,8 @@ export interface ProviderKind {
   readonly credentials: z.ZodType;
   readonly secret: SecretFields | null;
   readonly callbacks: Callbacks<unknown, unknown> | null;
+  /** How its routes carry e-mail; null: not at all. Its functions throw ZodError when settings or credentials cannot be used. */
+  readonly email: EmailKind<unknown, unknown> | null;
   /** @throws ZodError when settings or credentials cannot be used */
   open(plan: RoutePlan<unknown, unknown>, around: Surroundings): Promise<Provider>;
   /** @throws ZodError when settings or credentials cannot be used */
@@ -101,10 +106,14 @@ export function providerKind<Settings extends Record<string, unknown>, Credentia
   declared: KindDeclaration<Settings, Credentials>,
 ): ProviderKind {
   const { name, channels, looksUp, simulated = false, settings, options, credentials, secret } = declared;
-  const { callbacks } = declared;
+  const { callbacks, email } = declared;
+  const carries: RouteTraffic[] = [...channels];
+  if (email !== undefined) carries.push('email');
+  if (looksUp) carries.push('hlr');
   return {
     ...{ name, settings, options, credentials },
-    traits: { carries: looksUp ? [...channels, 'hlr'] : channels, simulated },
+    traits: { carries, simulated },
+    email: email === undefined ? null : storedEmail(email, settings, credentials),
     callingHours(stored) {
       const read = settings.safeParse(stored);
       return read.success ? (declared.callingHours?.(read.data) ?? null) : null;
@@ -134,5 +143,39 @@ export function providerKind<Settings extends Record<string, unknown>, Credentia
           balance: async (stored: unknown, secrets: unknown) =>
             declared.balance!(settings.parse(stored), credentials.parse(secrets)),
         }),
+  };
+}
+
+/** The same for settings and credentials as they are stored. */
+function storedEmail<Settings, Credentials>(
+  { domains, callback }: EmailKind<Settings, Credentials>,
+  settings: z.ZodType<Settings>,
+  credentials: z.ZodType<Credentials>,
+): EmailKind<unknown, unknown> {
+  return {
+    domains: storedDomains(domains, settings, credentials),
+    ...(callback === undefined
+      ? {}
+      : {
+          callback: {
+            signed: async (secrets, call) => callback.signed(credentials.parse(secrets), call),
+            read: (call) => callback.read(call),
+          },
+        }),
+  };
+}
+
+function storedDomains<Settings, Credentials>(
+  rule: DomainRule<Settings, Credentials>,
+  settings: z.ZodType<Settings>,
+  credentials: z.ZodType<Credentials>,
+): DomainRule<unknown, unknown> {
+  if (rule.by === 'us')
+    return { by: 'us', records: (stored, domain) => rule.records(settings.parse(stored), domain) };
+  return {
+    by: 'provider',
+    add: async (stored, secrets, name) => rule.add(settings.parse(stored), credentials.parse(secrets), name),
+    check: async (stored, secrets, id) => rule.check(settings.parse(stored), credentials.parse(secrets), id),
+    remove: async (stored, secrets, id) => rule.remove(settings.parse(stored), credentials.parse(secrets), id),
   };
 }

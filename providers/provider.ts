@@ -1,6 +1,8 @@
+import type { ProviderEmailEvent } from '../domain/email/events.ts';
 import type { NetworkReply, ReplyPart } from '../domain/inbound.ts';
 import type { LookupAnswer } from '../domain/lookups.ts';
 import type { DeliveryReport, LateAnswer, SubmitAnswer, SubmitPart } from '../domain/submission.ts';
+import type { EmailGate } from './email.ts';
 
 /** Within this time a provider answers a look-up. */
 export const LOOKUP_TIMEOUT_MS = 3_000;
@@ -15,6 +17,8 @@ export interface ProviderHandlers {
   onReplies(replies: NetworkReply[]): Promise<void>;
   /** One part of a reply that came in several. */
   onReplyPart(part: ReplyPart): Promise<void>;
+  /** What became of e-mails; an event handed over again has the same `eventId`. */
+  onEmailEvents(events: readonly ProviderEmailEvent[]): Promise<void>;
   /**
    * The answer to a submit that was `unanswered` by then.
    * @param arrivedAt when it came, by `performance.now()`: handed over once more it is still no answer to a later submit
@@ -62,6 +66,8 @@ export interface Provider {
    * latest; never throws for what a provider does. One that cannot look up answers `failed`.
    */
   lookup(msisdn: string): Promise<LookupAnswer>;
+  /** Hands e-mails over; absent where its kind carries none. */
+  readonly email?: EmailGate;
   /** Begins to open sessions, and keeps them open; does not wait for them. */
   start(handlers: ProviderHandlers): Promise<void>;
   state(): ProviderState;

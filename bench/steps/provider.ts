@@ -38,7 +38,7 @@ export async function openProvider(
     onReports: async (reports: DeliveryReport[]) => {
       await Promise.all(reports.map((report) => onReport(report.providerMessageId, report.state)));
     },
-    ...{ onReplies: nothing, onReplyPart: nothing, onLateAnswer: nothing },
+    ...{ onReplies: nothing, onReplyPart: nothing, onLateAnswer: nothing, onEmailEvents: nothing },
   });
   await until('the provider is bound', () => provider.state().sessions === ROUTE_SETTINGS.sessions);
   return {

@@ -33,6 +33,7 @@ describe.each(['SMPPServerSimulator', 'StressServer'] as const)('jSMPP %s', (pro
       onReplies: (found) => Promise.resolve(void replies.push(...found)),
       onReplyPart: () => Promise.resolve(),
       onLateAnswer: () => Promise.resolve(),
+      onEmailEvents: () => Promise.resolve(),
     });
     await eventually(
       () => Promise.resolve(provider.state().sessions),

@@ -68,6 +68,7 @@ export async function openProvider(
       await store.onReplyPart?.(part);
       bound.parts.push(part);
     },
+    onEmailEvents: () => Promise.resolve(),
     async onLateAnswer(reference, answer, arrivedAt) {
       await store.onLateAnswer?.(reference, answer, arrivedAt);
       bound.late.push({ reference, answer });

@@ -322,6 +322,9 @@ async function carrierOf(port: number, settings: Record<string, unknown> = {}) {
   });
   onTestFinished(() => provider.stop());
   const stored = () => Promise.resolve();
-  await provider.start({ onReports: stored, onReplies: stored, onReplyPart: stored, onLateAnswer: stored });
+  await provider.start({
+    ...{ onReports: stored, onReplies: stored, onReplyPart: stored, onLateAnswer: stored },
+    onEmailEvents: stored,
+  });
   return provider;
 }

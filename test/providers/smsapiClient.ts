@@ -67,6 +67,7 @@ export async function openClient(
     onReports: (reports) => Promise.resolve(void opened.reports.push(...reports)),
     onReplies: () => Promise.resolve(),
     onReplyPart: () => Promise.resolve(),
+    onEmailEvents: () => Promise.resolve(),
     async onLateAnswer(reference, answer) {
       await storesLate?.();
       opened.late.push([reference, answer]);

@@ -1,0 +1,31 @@
+/** What the account's webhook is notified of about an e-mail (v1.2.0, States and transitions). */
+export const EMAIL_EVENT_KINDS = [
+  'sent',
+  'delivered',
+  'bounced',
+  'complained',
+  'delayed',
+  'opened',
+  'clicked',
+] as const;
+
+export type EmailEventKind = (typeof EMAIL_EVENT_KINDS)[number];
+
+/** An event as a provider reported it. */
+export interface ProviderEmailEvent {
+  /** The provider's, unique on its route: the same again is the same event. At most 200 characters. */
+  eventId: string;
+  /** Our id, where the provider returns it. */
+  emailId: string | null;
+  /** As the hand-over's answer had it; null where the event names none. */
+  providerEmailId: string | null;
+  kind: EmailEventKind | 'failed' | 'suppressed';
+  /** Of a bounce: whether the address will never take anything; null of all else. */
+  permanent: boolean | null;
+  /** Whom it concerns, as the provider writes them; empty: everybody. */
+  addresses: readonly string[];
+  /** When it happened. */
+  at: Date;
+  /** The provider's own data, as JSON: at most 64 kB. */
+  payload: Record<string, unknown>;
+}
