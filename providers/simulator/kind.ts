@@ -1,14 +1,18 @@
 import { z } from 'zod';
 import { readCallingHours } from '../../domain/callingHours.ts';
+import { ownRecords } from '../../domain/email/dnsRecords.ts';
 import { providerKind } from '../kind.ts';
 import { callingHours } from '../options.ts';
 
 const BETWEEN_TRIES_S = 300;
+// Stands for the host that takes bounces; nobody looks for it.
+const MAIL_HOST = 'mail.simulator.invalid';
 
 /** The simulated network: for demo, tests and customers' integrations. */
 export const simulator = providerKind({
   name: 'simulator',
   channels: ['sms', 'mms', 'vms'],
+  email: { domains: { by: 'us', records: (_settings, domain) => ownRecords(domain, MAIL_HOST) } },
   looksUp: true,
   simulated: true,
   settings: z.strictObject({
