@@ -9,6 +9,11 @@ export function unknownMessage(messageId: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(`no accepted message ${messageId}`, FAILURE.unknownMessage);
 }
 
+/** The same of an e-mail. */
+export function unknownEmail(id: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(`no accepted e-mail ${id}`, FAILURE.unknownEmail);
+}
+
 /** The same of a reply. It is stored before its workflow is started. */
 export function unknownReply(id: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(`no reply ${id}`, FAILURE.unknownReply);

@@ -3,6 +3,7 @@ import { extendBlacklist, listBlacklist, shortenBlacklist } from './blacklist.ts
 import { listContacts } from './contacts/list.ts';
 import { saveContacts } from './contacts/save.ts';
 import { changeContact, deleteContact, getContact } from './contacts/single.ts';
+import { emailEndpoints } from './email/endpoints.ts';
 import type { Endpoint } from './http/endpoint.ts';
 import { createGroup, deleteGroup, getGroup, listGroups, renameGroup } from './groups/crud.ts';
 import { addGroupContacts, removeGroupContact } from './groups/members.ts';
@@ -29,6 +30,7 @@ export const endpoints: readonly Endpoint[] = [
   sendMessages,
   sendMms,
   sendVoice,
+  ...emailEndpoints('v2'),
   estimateMessages,
   listMessages,
   getMessage,

@@ -71,6 +71,14 @@ export type Refusal =
         'lookup_unverified' | 'lookup_unpaid' | 'lookup_failed' | 'lookup_no_route' | 'lookup_timed_out';
     }
   | { reason: 'not_cancellable' }
+  | { reason: 'email_unknown' | 'email_no_route' | 'email_content_missing' | 'address_not_own' }
+  | { reason: 'address_malformed' | 'address_repeated' | 'display_name_malformed'; field: string }
+  | { reason: 'address_not_listed' | 'sender_domain_missing' | 'unsubscribe_needs_one' }
+  | { reason: 'sender_domain_unverified'; domain: string }
+  | { reason: 'header_not_allowed' | 'header_malformed' | 'header_repeated'; header: string }
+  /** Places in the list, from 0. */
+  | { reason: 'attachment_type' | 'attachment_not_base64'; index: number }
+  | { reason: 'attachments_too_large'; limitBytes: number }
   | { reason: 'contact_unknown' | 'contact_not_in_group' | 'contact_number_taken' | 'contact_not_object' }
   | { reason: 'contacts_too_many' | 'members_too_many' | 'fields_too_many'; limit: number }
   | { reason: 'quota_reached'; quota: QuotaName; limit: number }

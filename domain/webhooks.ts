@@ -9,8 +9,8 @@ export const WEBHOOK_EVENT_TYPES = [
 
 export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number];
 
-/** What the webhook of the earlier interface is notified of (v1.2.0, Events; no e-mail). */
-export const EARLIER_EVENT_TYPES = ['delivery_report', 'incoming_sms'] as const;
+/** What the webhook of the earlier interface is notified of (v1.2.0, Events). */
+export const EARLIER_EVENT_TYPES = ['delivery_report', 'incoming_sms', 'email_event'] as const;
 
 export type EarlierEventType = (typeof EARLIER_EVENT_TYPES)[number];
 

@@ -1,15 +1,18 @@
 import type { Database } from '../db/connection.ts';
+import { readNotifiedEvent } from '../db/emails/events.ts';
 import type { ClickSnapshot } from '../db/links/clicks.ts';
 import {
   eventIncoming,
   eventLink,
   eventMessage,
   eventReply,
+  type EmailEventSnapshot,
   eventReported,
   type StatusSnapshot,
   type WebhookEvent,
 } from '../db/webhooks/webhooks.ts';
 import { deliveryReportEvent, incomingSmsEvent } from '../domain/earlierRecords.ts';
+import { emailEvent } from '../domain/email/records.ts';
 import { inboundRecord } from '../domain/inbound.ts';
 import { linkRecord } from '../domain/links.ts';
 import { type MessageRow, messageRecord } from '../domain/records.ts';
@@ -23,6 +26,8 @@ export async function bodyOf(sql: Database, event: WebhookEvent, shortUrl: strin
       const { inboundNumber, ...reply } = await eventIncoming(sql, event.subjectId);
       return incomingSmsEvent(reply, inboundNumber);
     }
+    case 'email_event':
+      return emailEvent(await readNotifiedEvent(sql, event.subjectId, event.snapshot as EmailEventSnapshot));
     default:
       return await envelopeOf(sql, event, shortUrl);
   }
@@ -65,6 +70,8 @@ async function dataOf(sql: Database, event: WebhookEvent, shortUrl: string): Pro
       const reply = await eventReply(sql, event.subjectId);
       return { inbound: inboundRecord(reply), opt_out: reply.optOut };
     }
+    case 'email':
+      throw new Error(`${event.type} of an e-mail is no event of the current interface`);
   }
 }
 

@@ -72,6 +72,8 @@ export interface EmailGate {
    * handed over again until there is one. 0: the provider knows no such key, and what got no answer is never repeated.
    */
   readonly settlesForMs: number;
+  /** It reports that an e-mail is `sent` by an event; absent: the answer to the hand-over is that event. */
+  readonly reportsSent?: true;
   /**
    * Hands one e-mail over. Answers in its own time, with `unanswered` at the latest; never throws for what a provider does. Calls `leave`
    * when it could be sent now, and then sends at once.

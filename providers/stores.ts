@@ -1,4 +1,5 @@
 import type { LookupAnswer } from '../domain/lookups.ts';
+import type { SimulatorMail } from './simulator/email.ts';
 import type { SimulatorStore } from './simulator/provider.ts';
 
 /** The answers to look-ups that came as callbacks. */
@@ -10,6 +11,6 @@ export interface LookupAnswers {
 /** What providers remember outside themselves. */
 export interface ProviderStores {
   /** Each simulated route has its own. */
-  simulator: (route: string) => SimulatorStore;
+  simulator: (route: string) => SimulatorStore & SimulatorMail;
   lookups: LookupAnswers;
 }

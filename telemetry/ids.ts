@@ -10,6 +10,7 @@ export interface Ids {
   replyId?: string;
   clickId?: string;
   lookupId?: string;
+  emailId?: string;
 }
 
 const FIELDS: Readonly<Record<string, keyof Ids>> = {
@@ -20,6 +21,7 @@ const FIELDS: Readonly<Record<string, keyof Ids>> = {
   in: 'replyId',
   clk: 'clickId',
   hlr: 'lookupId',
+  em: 'emailId',
 };
 
 const current = new AsyncLocalStorage<Ids>();

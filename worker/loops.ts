@@ -17,9 +17,11 @@ const RESENDS_MS = 10_000;
 /** Starts what a worker does again and again: making up for what a crash left between storing and signalling. */
 export function startLoops(
   { sql, client }: Servers,
-  { reports, outcomes, replies, replyParts, onReportError, onReplyError }: Pipeline,
+  pipeline: Pipeline,
   log: Logger,
 ): { stop(): Promise<void> } {
+  const { reports, outcomes, replies, replyParts, emailEvents } = pipeline;
+  const { onReportError, onReplyError, onEmailError } = pipeline;
   const stopping = new AbortController();
   const logAs = (what: string) => (error: unknown) =>
     log.error({ err: error }, `${what}: will be tried again`);
@@ -27,6 +29,7 @@ export function startLoops(
   const others = [
     repeat(CATCH_UP_MS, () => replies.catchUp(), onReplyError),
     repeat(LATE_PARTS_MS, () => replyParts.flush(), onReplyError),
+    repeat(CATCH_UP_MS, () => emailEvents.catchUp(), onEmailError),
     repeat(CATCH_UP_MS, () => startForgottenClicks(sql, client), logAs('clicks')),
     repeat(CATCH_UP_MS, () => cancelForClosedAccounts(sql, stopping.signal), logAs('closed accounts')),
     repeat(

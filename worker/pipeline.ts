@@ -1,6 +1,7 @@
 import type { Routing } from '../domain/routing.ts';
 import { cachedRouting } from '../db/routes/routingCache.ts';
 import { type ChargeNotices, createChargeNotices } from '../pipeline/chargeNotices.ts';
+import { createEmailEvents, type EmailEvents } from '../pipeline/emailEvents.ts';
 import { createReceipts, type Receipts } from '../pipeline/deliveryReports.ts';
 import { createOutcomes, type Outcomes } from '../pipeline/outcomes.ts';
 import { createOutgoing } from '../pipeline/outgoingHttp.ts';
@@ -23,10 +24,12 @@ export interface Pipeline {
   reports: Receipts;
   replies: Replies;
   replyParts: ReplyParts;
+  emailEvents: EmailEvents;
   charges: ChargeNotices;
   routing: () => Promise<Routing>;
   onReportError: (error: unknown) => void;
   onReplyError: (error: unknown) => void;
+  onEmailError: (error: unknown) => void;
 }
 
 /** Puts the pipeline of a worker process together; nothing of it runs by itself yet. */
@@ -35,6 +38,8 @@ export function createPipeline({ sql, client }: Servers, options: WorkerOptions)
   const onReportError = (error: unknown): void =>
     log.error({ err: error }, 'delivery reports: will be tried again');
   const onReplyError = (error: unknown): void => log.error({ err: error }, 'replies: will be tried again');
+  const onEmailError = (error: unknown): void =>
+    log.error({ err: error }, 'events of e-mails: will be tried again');
   const notifying = {
     ...{ sql, secretsKey, shortUrl },
     outgoing: createOutgoing(options.config.WEBHOOK_ALLOW_PRIVATE),
@@ -48,7 +53,8 @@ export function createPipeline({ sql, client }: Servers, options: WorkerOptions)
   });
   const replies = createReplies(sql, client, onReplyError);
   return {
-    ...{ notifying, outcomes, replies, onReportError, onReplyError },
+    ...{ notifying, outcomes, replies, onReportError, onReplyError, onEmailError },
+    emailEvents: createEmailEvents(sql, client, onEmailError),
     reports: createReceipts(sql, outcomes, onReportError),
     replyParts: createReplyParts(sql, replies),
     charges: createChargeNotices(sql, (error) => log.warn({ err: error }, 'charges: callers wait longer')),

@@ -1,4 +1,6 @@
 import { Worker, type WorkerOptions } from '@temporalio/worker';
+import { emailActivities } from '../activities/email.ts';
+import type { HandingOver } from '../activities/email/handOver.ts';
 import { lookupActivities } from '../activities/lookup.ts';
 import { createPacer } from '../pipeline/pacing.ts';
 import type { QuickLane } from '../pipeline/quickLane.ts';
@@ -35,6 +37,12 @@ export function shouldTakeTasks(route: Route, provider: Provider, routing: Routi
   return hasReserve(routing, route.name);
 }
 
+/** What a route's tasks are done with: messages, and e-mails. */
+export interface RouteWork {
+  submitting: Omit<Submitting, 'pacer'>;
+  mail: Pick<HandingOver, 'secretsKey' | 'shortUrl' | 'emailEvents'>;
+}
+
 /**
  * Takes the tasks of a route.
  * @param quick for submits within workflow tasks, shared by all routes
@@ -43,7 +51,7 @@ export function shouldTakeTasks(route: Route, provider: Provider, routing: Routi
  */
 export async function takeRouteTasks(
   route: Route,
-  submitting: Omit<Submitting, 'pacer'>,
+  { submitting, mail }: RouteWork,
   quick: QuickLane,
   options: Omit<WorkerOptions, 'taskQueue' | 'activities'>,
   onBroken: (error: unknown) => void,
@@ -67,6 +75,7 @@ export async function takeRouteTasks(
     maxConcurrentActivityTaskExecutions: atOnce(route, provider),
     activities: {
       ...submissionActivities(submittingHere),
+      ...emailActivities({ ...submittingHere, ...mail }),
       ...lookupActivities(sql, provider),
     },
   });

@@ -9,6 +9,7 @@ import { closedProvider } from '../providers/closed.ts';
 import { createProvider } from '../providers/create.ts';
 import type { ProviderStores } from '../providers/stores.ts';
 import type { Database } from '../db/connection.ts';
+import type { EmailEvents } from '../pipeline/emailEvents.ts';
 import { readRoutes, type Route, routeCredentials } from '../db/routes/routes.ts';
 import { forgetWorker, reportRoutes, type SeenRoute } from '../db/routes/routeStates.ts';
 import type { Routing } from '../domain/routing.ts';
@@ -20,6 +21,9 @@ import { type RouteTasks, shouldTakeTasks, takeRouteTasks } from './routeTasks.t
 export interface RoutesOptions {
   sql: Database;
   secretsKey: Buffer;
+  /** Where the unsubscribe links of e-mails lead. */
+  shortUrl: string;
+  emailEvents: EmailEvents;
   stores: ProviderStores;
   /** Where each route's provider hands over what comes in. */
   handlersOf: (route: string) => ProviderHandlers;
@@ -120,10 +124,11 @@ async function startRoute(first: Route, quick: QuickLane, options: RoutesOptions
       .finally(() => (busy = null));
   };
   const begin = (): Promise<RouteTasks> => {
-    const { sql, routing, applyReports, worker, onBroken } = options;
+    const { sql, routing, applyReports, worker, onBroken, secretsKey, shortUrl, emailEvents } = options;
     const { onAnswer } = health;
     const submitting = { sql, provider, routing, applyReports, onAnswer };
-    return takeRouteTasks(route, submitting, quick, worker, onBroken);
+    const mail = { secretsKey, shortUrl, emailEvents };
+    return takeRouteTasks(route, { submitting, mail }, quick, worker, onBroken);
   };
   const endTasks = async (): Promise<void> => {
     const ending = tasks;

@@ -8,6 +8,7 @@ import {
 import type { Logger } from 'pino';
 import { batchActivities } from '../activities/batch.ts';
 import { billingActivities } from '../activities/billing.ts';
+import { emailBillingActivities } from '../activities/email.ts';
 import { inboundActivities } from '../activities/inbound.ts';
 import { linkActivities } from '../activities/links.ts';
 import { lookupBillingActivities } from '../activities/lookup.ts';
@@ -23,6 +24,7 @@ import {
 import { type Database, openDatabase } from '../db/connection.ts';
 import { findLookupAnswer } from '../db/lookups/lookupAnswers.ts';
 import { simulatorStore } from '../db/routes/simulator.ts';
+import { simulatorMail } from '../db/routes/simulatorMail.ts';
 import { notifyInOrder } from '../pipeline/webhookAttempts.ts';
 import { watchPool } from '../telemetry/poolMetrics.ts';
 import { temporalCallMetrics } from '../telemetry/temporalMetrics.ts';
@@ -166,22 +168,22 @@ type SharedOptions = ReturnType<typeof sharedOptions>;
 
 function routesOf(
   { sql }: Servers,
-  { reports, replies, replyParts, routing, onReportError }: Pipeline,
-  { secretsKey, log }: WorkerOptions,
+  { reports, replies, replyParts, emailEvents, routing, onReportError }: Pipeline,
+  { secretsKey, shortUrl, log }: WorkerOptions,
   shared: SharedOptions,
   onBroken: (error: unknown) => void,
 ): RoutesOptions {
   return {
-    sql,
-    secretsKey,
+    ...{ sql, secretsKey, shortUrl, emailEvents },
     stores: {
-      simulator: (route) => simulatorStore(sql, route),
+      simulator: (route) => ({ ...simulatorStore(sql, route), ...simulatorMail(sql, route) }),
       lookups: { find: (route, id) => findLookupAnswer(sql, route, id) },
     },
     handlersOf: (route) => ({
       onReports: (found) => reports.receive(route, found),
       onReplies: (found) => replies.receive(route, found),
       onReplyPart: (part) => replyParts.receive(route, part),
+      onEmailEvents: (found) => emailEvents.receive(route, found),
       onLateAnswer: (reference, answer, arrivedAt) => reports.receiveLateAnswer(reference, answer, arrivedAt),
     }),
     routing,
@@ -219,6 +221,7 @@ async function workflowWorker(
       ),
       ...batchActivities(sql, client),
       ...lookupBillingActivities(sql),
+      ...emailBillingActivities(sql),
       ...linkActivities(sql),
       ...inboundActivities(sql),
       ...reconciliationActivities(sql, client, config.RECONCILE_RESTARTS),

@@ -96,6 +96,27 @@ export interface LookupInput {
   route: string;
 }
 
+/** Input of the `email` workflow; its id is the e-mail's (`em_…`). */
+export interface EmailInput {
+  accountId: string;
+  requestId: string;
+  route: string;
+  /** When the wait for events ends, epoch milliseconds. */
+  giveUpAt: number;
+  /** True when the charge is already made. */
+  accepted: boolean;
+  /** `following`: the provider has it; `late`: it is over, and events that came since are delivered. Absent: from the beginning. */
+  stage?: 'following' | 'late';
+}
+
+/** What a hand-over came to. */
+export type HandedOver = { status: 'sent' | 'unanswered' | 'failed' } | MovedOn;
+
+/** Final word of an `email` workflow. */
+export interface EmailResult {
+  status: string;
+}
+
 /** Final word of a `message` workflow, shown as its result in the Temporal UI. */
 export interface MessageResult {
   status: string;
@@ -161,11 +182,15 @@ export const outcomeUpdate = defineUpdate<void, [MessageOutcome]>('outcome');
 /** The same where an update comes to no answer. */
 export const outcomeSignal = defineSignal<[MessageOutcome]>('outcome');
 
+/** Webhook events of an e-mail, to be delivered; by their ids. */
+export const emailEventsSignal = defineSignal<[string[]]>('emailEvents');
+
 /** Types of failures that callers and retry policies tell apart. */
 export const FAILURE = {
   notCancellable: 'NotCancellable',
   notUnanswered: 'NotUnanswered',
   unknownMessage: 'UnknownMessage',
+  unknownEmail: 'UnknownEmail',
   unknownReply: 'UnknownReply',
   unknownClick: 'UnknownClick',
   unknownResend: 'UnknownResend',

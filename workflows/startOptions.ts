@@ -1,6 +1,6 @@
 import { TypedSearchAttributes } from '@temporalio/common';
 import type { StartableMessage } from '../domain/startable.ts';
-import type { BatchInput, LookupInput, MessageInput, ResendInput } from './contracts.ts';
+import type { BatchInput, EmailInput, LookupInput, MessageInput, ResendInput } from './contracts.ts';
 import { MESSAGES_QUEUE, SEARCH_ATTRIBUTES } from './contracts.ts';
 
 /**
@@ -161,4 +161,44 @@ export function resendStart({ eventId, accountId, round }: ResendInput & { accou
     // Behind everything that is delivered for the first time.
     priority: { priorityKey: 5, fairnessKey: accountId },
   };
+}
+
+/** An e-mail, as far as its workflow is started with it. */
+export interface StartableEmail extends Omit<EmailInput, 'accepted' | 'stage'> {
+  id: string;
+}
+
+/** How the `email` workflow is started; its id is the e-mail's (`em_…`). @param accepted true when the charge is already made */
+export function emailStart({ id, ...email }: StartableEmail, accepted: boolean) {
+  const { accountId, requestId, route } = email;
+  return {
+    ...ONCE,
+    ...(accepted ? PATIENT : {}),
+    workflowId: id,
+    taskQueue: MESSAGES_QUEUE,
+    args: [{ ...email, accepted }] as [EmailInput],
+    typedSearchAttributes: new TypedSearchAttributes([
+      { key: SEARCH_ATTRIBUTES.account, value: accountId },
+      { key: SEARCH_ATTRIBUTES.status, value: 'queued' },
+      { key: SEARCH_ATTRIBUTES.route, value: route },
+      { key: SEARCH_ATTRIBUTES.request, value: requestId },
+    ]),
+    staticSummary: `E-mail by ${route}`,
+    priority: taskPriority({ accountId, priority: false, batched: false }),
+  };
+}
+
+/** How the lost workflow of an accepted e-mail is started again: what a provider has is not handed over again. */
+export function emailRestart(email: StartableEmail) {
+  return { ...emailStart(email, true), ...AGAIN };
+}
+
+/**
+ * How events are brought to an e-mail's workflow, with a signal: one that has ended runs once more, to deliver them and nothing
+ * else.
+ */
+export function emailLateStart(email: StartableEmail) {
+  const start = emailStart(email, true);
+  const input: EmailInput = { ...start.args[0], stage: 'late' };
+  return { ...start, ...TO_NOTIFY, args: [input] as [EmailInput] };
 }

@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { HttpRefused } from './refusals.ts';
-import { checkBounds } from './jsonBounds.ts';
+import { EncodedFile } from './encodedFile.ts';
+import { type BodyShape, checkBounds, type FileText } from './jsonBounds.ts';
 import { newPace, type Pace, runPaced } from '../../operations/pace.ts';
 
 const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
@@ -28,6 +29,8 @@ export interface BodyReading {
   /** Greatest size in bytes. */
   limitBytes: number;
   watch: SizeWatch;
+  /** Of a body with longer texts than others, or files. */
+  shape?: BodyShape | undefined;
   /** Turns CSV text into what JSON would have been. */
   parseCsv?: ((utf8: Buffer, pace: Pace) => Promise<unknown>) | undefined;
 }
@@ -40,7 +43,7 @@ export interface BodyReading {
  *   twice), and what the watch throws
  */
 export async function readBody(request: IncomingMessage, reading: BodyReading): Promise<unknown> {
-  const { limitBytes, watch, parseCsv } = reading;
+  const { limitBytes, watch, parseCsv, shape } = reading;
   const isCsv = parseCsv !== undefined && CSV_TYPE.test(request.headers['content-type'] ?? '');
   refuseUnreadable(request, isCsv);
   const announced = announcedBytes(request);
@@ -56,7 +59,8 @@ export async function readBody(request: IncomingMessage, reading: BodyReading): 
   if (bytes.length > watch.largerThan.bytes) await pace.rest();
   if (!isUtf8(bytes)) throw new HttpRefused({ reason: 'body_not_utf8' });
   const content = bytes.indexOf(BYTE_ORDER_MARK) === 0 ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes;
-  return isCsv ? await parseCsv(content, pace) : await parseJson(content, pace);
+  if (isCsv) return await parseCsv(content, pace);
+  return shape === undefined ? await parseJson(content, pace) : await parseWithFiles(content, shape, pace);
 }
 
 /** The elements of a top-level array are parsed one by one, as a list is what large bodies are. */
@@ -73,8 +77,28 @@ async function parseJson(bytes: Buffer, pace: Pace): Promise<unknown> {
   return values;
 }
 
-function parsed(bytes: Buffer): unknown {
-  if (bytes.length > PIECE_BYTES) throw tooLarge(PIECE_BYTES);
+/** What stands between the quotes of a file's content is never made a text: it is cut out, and put in its place as it came. */
+async function parseWithFiles(bytes: Buffer, shape: BodyShape, pace: Pace): Promise<unknown> {
+  const files: FileText[] = [];
+  await runPaced(pace, checkBounds(bytes, shape, files));
+  const rest: Buffer[] = [];
+  let at = 0;
+  for (const { from, to } of files) {
+    rest.push(bytes.subarray(at, from));
+    at = to;
+  }
+  rest.push(bytes.subarray(at));
+  if (pace.due()) await pace.rest();
+  const value = parsed(Buffer.concat(rest), shape.parsedBytes);
+  const list = (value as Record<string, { content: unknown }[]>)[shape.files];
+  for (const { index, from, to } of files) {
+    list![index]!.content = new EncodedFile(bytes.subarray(from, to));
+  }
+  return value;
+}
+
+function parsed(bytes: Buffer, limit = PIECE_BYTES): unknown {
+  if (bytes.length > limit) throw tooLarge(limit);
   try {
     return JSON.parse(bytes.toString());
   } catch {

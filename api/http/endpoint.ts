@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Interface } from '../../domain/interfaces.ts';
 import type { Caller, Scope } from '../../operations/asked.ts';
 import type { Services } from '../services.ts';
+import type { BodyShape } from './jsonBounds.ts';
 import type { Reason } from './refusals.ts';
 import type { Pace } from '../../operations/pace.ts';
 
@@ -69,6 +70,10 @@ interface Traits {
   outageStatus?: 503;
   /** Greatest size of the body in bytes; 64 kB by default. */
   bodyLimit?: number;
+  /** How a body is read that has longer texts than others, or files; see `BodyShape`. */
+  bodyShape?: BodyShape;
+  /** How much of the body counts as one request, in bytes; 64 kB by default. */
+  bytesOfARequest?: number;
   /** Offers its 200 as `text/csv` too (`Accept`). */
   csv?: boolean;
   /**

@@ -14,6 +14,41 @@ export const ITEMS_MAX = 10_000;
 /** 500 contacts with 6 fields, 20 of their own and 100 groups are 63,000. */
 export const VALUES_MAX = 100_000;
 
+/** What the texts of a body may be, where it is not what all others have. */
+export interface BodyShape {
+  /** The longest text in UTF-16 units. */
+  textMax: number;
+  /** What is parsed at once, in bytes, without files. */
+  parsedBytes: number;
+  /** The field with a list of files, whose `content` is base64 of any length: it is cut out before the body is parsed. */
+  files: string;
+}
+
+/** The content of a file in a body: what stands between its quotes, as it came. */
+export interface FileText {
+  /** Its place in the list. */
+  index: number;
+  from: number;
+  to: number;
+}
+
+/** What is looked for: the greatest text, and where files stand. */
+interface Wanted {
+  textMax: number;
+  /** Collects the contents of files. */
+  files: FileText[];
+  isFile: (stack: readonly Container[]) => boolean;
+}
+
+const NO_SHAPE: Wanted = { textMax: TEXT_MAX, files: [], isFile: () => false };
+
+/** @param files receives where the contents of files stand */
+function wantedOf({ textMax, files: field }: BodyShape, files: FileText[]): Wanted {
+  const isFile = ([top, list, file, ...deeper]: readonly Container[]): boolean =>
+    top?.key === field && list?.isArray === true && file?.key === 'content' && deeper.length === 0;
+  return { textMax, files, isFile };
+}
+
 // Between two of them a scan may be interrupted: a millisecond's worth.
 const STEP_BYTES = 65_536;
 
@@ -42,9 +77,16 @@ const [OPEN_OBJECT, OPEN_ARRAY, CLOSE_OBJECT, CLOSE_ARRAY] = [0x7b, 0x5b, 0x7d, 
  * A parser that could be interrupted itself (@streamparser/json 0.0.26) takes 0.5 s for an import of 2.8 MB that `JSON.parse` reads in 4 ms.
  *
  * @param bytes UTF-8
+ * @param shape of a body that has one of its own
+ * @param files receives where the contents of its files stand
  * @throws Refused naming the field
  */
-export function* checkBounds(bytes: Buffer): Generator<void, Elements> {
+export function* checkBounds(
+  bytes: Buffer,
+  shape?: BodyShape,
+  files: FileText[] = [],
+): Generator<void, Elements> {
+  const wanted = shape === undefined ? NO_SHAPE : wantedOf(shape, files);
   const stack: Container[] = [];
   const elements: [number, number][] = [];
   const isArray = bytes[firstSignificant(bytes)] === OPEN_ARRAY;
@@ -58,7 +100,7 @@ export function* checkBounds(bytes: Buffer): Generator<void, Elements> {
     // Most bytes outside of texts are blanks and digits.
     if (byte < OPEN_ARRAY && byte !== QUOTE && byte !== COMMA) continue;
     if (byte === QUOTE) {
-      const end = endOfText(bytes, at, stack);
+      const end = endOfText(bytes, at, stack, wanted);
       const top = stack.at(-1);
       if (top?.expectsKey === true) enterKey(top, bytes.subarray(at, end + 1), stack);
       at = end;
@@ -100,14 +142,24 @@ function opened(isArray: boolean): Container {
   return { keys: null, isArray, expectsKey: !isArray, key: isArray ? '0' : '', count: 0 };
 }
 
-function endOfText(bytes: Buffer, start: number, stack: readonly Container[]): number {
+function endOfText(bytes: Buffer, start: number, stack: readonly Container[], wanted: Wanted): number {
+  const { textMax } = wanted;
+  if (stack.at(-1)?.expectsKey === false && wanted.isFile(stack)) return endOfFile(bytes, start, stack, wanted);
   // A text of the greatest length with every character written as an escape.
-  const last = Math.min(bytes.length, start + 2 + 6 * TEXT_MAX);
+  const last = Math.min(bytes.length, start + 2 + 6 * textMax);
   let at = start + 1;
   while (at < last && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
-  const tooLong = at - start > TEXT_MAX && unitsOf(bytes, start + 1, at) > TEXT_MAX;
-  if (tooLong || (at >= last && last < bytes.length)) throw textTooLong(stack);
+  const tooLong = at - start > textMax && unitsOf(bytes, start + 1, at) > textMax;
+  if (tooLong || (at >= last && last < bytes.length)) throw textTooLong(stack, textMax);
   return Math.min(at, bytes.length);
+}
+
+// No quote is part of base64, written as an escape or not.
+function endOfFile(bytes: Buffer, start: number, stack: readonly Container[], { files }: Wanted): number {
+  const end = bytes.indexOf(QUOTE, start + 1);
+  const to = end === -1 ? bytes.length : end;
+  files.push({ index: stack[1]!.count, from: start + 1, to });
+  return to;
 }
 
 /** UTF-16 units of a text between its quotes. */
@@ -154,12 +206,12 @@ function enterNext(top: Container, stack: readonly Container[]): void {
   top.key = String(top.count);
 }
 
-function textTooLong(stack: readonly Container[]): Refused | HttpRefused {
+function textTooLong(stack: readonly Container[], limit: number): Refused | HttpRefused {
   if (stack.at(-1)?.expectsKey === true)
     return refused({ reason: 'key_too_long', limit: KEY_MAX }, stack.slice(0, -1));
   const field = pathOf(stack);
   return new Refused(
-    { reason: 'field_too_long', field, limit: TEXT_MAX, unit: 'characters' },
+    { reason: 'field_too_long', field, limit, unit: 'characters' },
     topLevelField(stack),
   );
 }

@@ -73,7 +73,8 @@ export async function serve(
       : await readBody(context.req, {
           limitBytes: endpoint.bodyLimit ?? BODY_LIMIT,
           parseCsv: csvReader(endpoint, services),
-          watch: watchSize(services, context, caller, admitted),
+          shape: endpoint.bodyShape,
+          watch: watchSize(services, context, caller, admitted, endpoint.bytesOfARequest),
         });
   const answer = await invoke(endpoint, services, caller, {
     ...{ params, body, csv, requestId: context.state.requestId },
@@ -97,12 +98,14 @@ export function watchSize(
   context: Context,
   caller: Caller | null,
   admitted: Admitted | null,
+  bytesOfARequest = BYTES_OF_A_REQUEST,
 ): SizeWatch {
   return {
     largerThan: { bytes: BYTES_OF_A_REQUEST, exceeded: () => admitted?.becomesHeavy() },
     async size(bytes) {
       if (caller === null) return;
-      await countBody(front, caller.window, bytes, (name, value) => context.set(name, value));
+      const setHeader = (name: string, value: string) => context.set(name, value);
+      await countBody(front, caller.window, bytes, bytesOfARequest, setHeader);
     },
   };
 }

@@ -31,6 +31,8 @@ const QUOTA_TEXTS: Readonly<Record<QuotaName, (limit: number) => string>> = {
   template_bytes: (limit) =>
     `Treści wszystkich szablonów konta mogą zajmować łącznie najwyżej ${megabytes(limit)} MB. Usuń niepotrzebne szablony`,
   blacklist: (limit) => `Czarna lista konta może mieć najwyżej tyle numerów: ${limit}. Usuń niepotrzebne`,
+  suppressions: (limit) =>
+    `Lista wykluczeń może mieć najwyżej tyle adresów: ${limit}. Usuń niepotrzebne`,
   scheduled_messages: (limit) =>
     `Konto może mieć naraz najwyżej tyle zaplanowanych wiadomości: ${limit}. Poczekaj, aż część zostanie wysłana, anuluj niepotrzebne`,
   links: (limit) =>
@@ -344,6 +346,40 @@ export function problemText(problem: Problem): string {
       return 'Konto testowe sprawdza tylko zweryfikowane numery; ten numer nie jest zweryfikowany.';
     case 'lookup_unpaid':
       return 'Za mało środków na koncie. Numer nie został sprawdzony.';
+    case 'email_unknown':
+      return 'Nie znaleziono e-maila o podanym identyfikatorze.';
+    case 'email_no_route':
+      return 'Wysyłka e-maili jest chwilowo niedostępna. Nic nie pobrano; spróbuj ponownie za chwilę.';
+    case 'email_content_missing':
+      return 'Podaj treść e-maila: „html”, „text” albo obie.';
+    case 'address_malformed':
+      return `Pole ${quoted(problem.field)} musi być adresem e-mail: sam adres, bez nazwy i nawiasów.`;
+    case 'address_repeated':
+      return `Adres w polu ${quoted(problem.field)} powtarza się. Każdy adres może wystąpić tylko raz.`;
+    case 'display_name_malformed':
+      return `Pole ${quoted(problem.field)} nie może wyglądać jak adres ani zawierać znaków niewidocznych.`;
+    case 'address_not_own':
+      return 'Konto testowe może wysyłać e-maile tylko na adresy we własnych domenach.';
+    case 'address_not_listed':
+      return 'Tego adresu nie ma na liście wykluczeń.';
+    case 'sender_domain_missing':
+      return 'Konto nie ma domyślnej domeny nadawcy. Podaj „from” z adresem w zweryfikowanej domenie.';
+    case 'sender_domain_unverified':
+      return `Domena nadawcy ${quoted(problem.domain)} nie jest zweryfikowana na tym koncie.`;
+    case 'unsubscribe_needs_one':
+      return 'Link rezygnacji jednym kliknięciem może mieć tylko e-mail do jednego adresu.';
+    case 'header_not_allowed':
+      return `Nagłówek ${quoted(problem.header)} nie jest dozwolony.`;
+    case 'header_malformed':
+      return `Nagłówek ${quoted(problem.header)} musi mieć jedną linię znaków ASCII, najwyżej 998.`;
+    case 'header_repeated':
+      return `Nagłówek ${quoted(problem.header)} podano więcej niż raz.`;
+    case 'attachment_type':
+      return `Załącznik${position(problem.index)} ma niedozwoloną nazwę lub typ.`;
+    case 'attachment_not_base64':
+      return `Treść załącznika${position(problem.index)} nie jest poprawnym base64.`;
+    case 'attachments_too_large':
+      return `Załączniki mogą mieć łącznie najwyżej ${megabytes(problem.limitBytes)} MB.`;
     case 'lookup_failed':
       return 'Operator nie sprawdził numeru. Opłata nie została pobrana; spróbuj ponownie za chwilę.';
     case 'lookup_no_route':

@@ -130,6 +130,12 @@ const KINDS: Readonly<Record<number, ErrorKind>> = {
     description: 'Something behind the API does not work at the moment.',
     example: { problem: { reason: 'unavailable' } },
   },
+  503: {
+    name: 'ServiceUnavailable',
+    codes: ['provider_error'],
+    description: 'No route for e-mail works at the moment. Nothing was charged.',
+    example: { problem: { reason: 'email_no_route' } },
+  },
   504: {
     name: 'GatewayTimeout',
     codes: ['provider_error'],

@@ -27,6 +27,7 @@ export const ABOUT = {
 /** The resources, in the order in which they are shown. */
 export const TAGS = [
   { name: 'Messages', description: 'Sending SMS, MMS and calls, history, cancelling.' },
+  { name: 'E-mail', description: 'Sending e-mail, what became of it, and who gets none.' },
   { name: 'Templates', description: 'Texts with placeholders, kept for sending.' },
   { name: 'Contacts', description: 'The contact book, for personal texts.' },
   { name: 'Groups', description: 'Groups of contacts, which can be sent to.' },
@@ -44,6 +45,7 @@ const TAG_BY_SEGMENT: Readonly<Record<string, string>> = {
   messages: 'Messages',
   mms: 'Messages',
   voice: 'Messages',
+  email: 'E-mail',
   templates: 'Templates',
   contacts: 'Contacts',
   groups: 'Groups',

@@ -92,7 +92,7 @@ const ERRORS: Readonly<Record<number, Described>> = {
   },
   503: {
     name: 'ServiceUnavailable',
-    description: 'What stands behind the service gave no answer.',
+    description: 'What stands behind the service gave no answer, or no route for e-mail works.',
     example: { reason: 'unavailable' },
   },
 };

@@ -1,3 +1,4 @@
+import { emailEndpoints } from '../email/endpoints.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { describedOnce } from '../openapi/endpoint.ts';
 import type { OpenApi } from '../openapi/types.ts';
@@ -16,6 +17,7 @@ export const earlierEndpoints: readonly Endpoint[] = [
   sendBulk,
   sendEarlierMms,
   sendEarlierVoice,
+  ...emailEndpoints('v1'),
   getHlr,
   listEarlierMessages,
   getBalance,

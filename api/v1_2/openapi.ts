@@ -14,6 +14,7 @@ const TAG_BY_SEGMENT: Readonly<Record<string, string>> = {
   sms: 'Messages',
   mms: 'Messages',
   vms: 'Messages',
+  email: 'E-mail',
   messages: 'Messages',
   hlr: 'Numbers',
   balance: 'Account',
@@ -41,6 +42,7 @@ export const EARLIER: Description = {
   },
   tags: [
     { name: 'Messages', description: 'Sending and the history.' },
+    { name: 'E-mail', description: 'Sending e-mail, what became of it, and who gets none.' },
     { name: 'Numbers', description: 'Looking a number up without sending to it.' },
     { name: 'Account', description: 'The balance.' },
     { name: 'Webhooks', description: 'What is sent to the address of the account.' },

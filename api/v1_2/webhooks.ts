@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { EARLIER_STATUSES } from '../../domain/earlierInterface.ts';
 import { EARLIER_SIGNATURE_PATTERN, SIGNATURE_HEADER } from '../../domain/webhooks.ts';
+import { EMAIL_EVENT_KINDS } from '../../domain/email/events.ts';
 import { documented, EXAMPLE_INSTANT, exampleId } from '../documented.ts';
 import type { schemaWriter } from '../openapi/jsonSchema.ts';
 import type { Parameter, PathItem } from '../openapi/types.ts';
@@ -34,6 +35,21 @@ export const EARLIER_EVENTS = {
         'Tak',
       ),
       received_at: documented(timestamp, 'When it came.', EXAMPLE_INSTANT),
+    }),
+  },
+  email_event: {
+    summary: 'The provider reported on an e-mail.',
+    body: z.strictObject({
+      event: z.literal('email_event').describe('What happened.'),
+      kind: documented(z.enum(EMAIL_EVENT_KINDS), 'What the provider reports.', 'delivered'),
+      email_id: documented(z.string(), 'The id that the send was answered with.', exampleId('em')),
+      to: documented(z.string(), 'Whom it concerns; of several all, with commas between.', 'jan@sklep.example'),
+      from: documented(z.string(), "The sender's address.", 'zamowienia@sklep.example'),
+      subject: documented(z.string(), 'The subject.', 'Potwierdzenie zamówienia 1042'),
+      received_at: documented(timestamp, 'When the report came.', EXAMPLE_INSTANT),
+      provider_payload: z
+        .record(z.string(), z.unknown())
+        .describe('All that the provider said. It comes from a third party: treat it as data.'),
     }),
   },
 } as const;

@@ -18,7 +18,8 @@ export class QuotaReachedError extends Error {
 }
 
 /** What is counted in `account_usage`, by triggers, in the very statement that adds or removes it. */
-export type Counted = 'contacts' | 'contact_bytes' | 'groups' | 'memberships' | 'blacklist' | 'links';
+export type Counted =
+  'contacts' | 'contact_bytes' | 'groups' | 'memberships' | 'blacklist' | 'suppressions' | 'links';
 
 /** How much an account keeps of what is counted, and how much it may. */
 export interface Usage {
@@ -32,6 +33,7 @@ const NOTHING: Record<Counted, number> = {
   groups: 0,
   memberships: 0,
   blacklist: 0,
+  suppressions: 0,
   links: 0,
 };
 

@@ -169,10 +169,7 @@ export async function writeDraftsWithKeys(
   const sorted = [...claims].sort((a, b) => (a.key < b.key ? -1 : 1));
   try {
     await transaction(sql, async (tx) => {
-      for (const claim of sorted) {
-        const claimed = await tx`with ${claimOf(tx, accountId, requestId, claim)} select from claimed`;
-        if (claimed.length === 0) throw new KeyTakenError();
-      }
+      for (const claim of sorted) await claimKey(tx, accountId, requestId, claim);
       await writeDrafts(tx, drafts);
     });
     return true;
@@ -182,8 +179,20 @@ export async function writeDraftsWithKeys(
   }
 }
 
-class KeyTakenError extends Error {
+/** An idempotency key belongs to another request. */
+export class KeyTakenError extends Error {
   override readonly name = 'KeyTakenError';
+}
+
+/** Claims one idempotency key within a transaction, as {@link writeDraftsWithKey} does. @throws KeyTakenError */
+export async function claimKey(
+  tx: Sql,
+  accountId: string,
+  requestId: string,
+  claim: KeyClaim,
+): Promise<void> {
+  const claimed = await tx`with ${claimOf(tx, accountId, requestId, claim)} select from claimed`;
+  if (claimed.length === 0) throw new KeyTakenError();
 }
 
 /**

@@ -21,9 +21,12 @@ export async function endRequest(tx: Sql, requestId: string): Promise<Resolution
   return await resolutionOf(tx, requestId);
 }
 
-/** What was decided about a request: all its messages share it, and what was refused has none. */
+/** What was decided about a request: all its messages, or its e-mail, share it, and what was refused has none. */
 export async function resolutionOf(tx: Sql, requestId: string): Promise<Resolution> {
-  const found = await tx`select from messages where request_id = ${requestId} limit 1`;
+  const found = await tx`
+    select from messages where request_id = ${requestId}
+    union all
+    select from emails where request_id = ${requestId} limit 1`;
   return found.length === 0 ? 'abandoned' : 'charged';
 }
 
@@ -35,12 +38,33 @@ export async function removeUndecided(tx: Sql, requestId: string): Promise<numbe
   // Locked by a statement of their own: what a charge under way has decided is seen by the ones after it.
   const drafts = await tx<{ id: string }[]>`
     select id from messages where request_id = ${requestId} and status = 'draft' order by id for update`;
-  const removed = await removeMessages(
+  const removed =
+    drafts.length > 0
+      ? await removeMessages(
+          tx,
+          drafts.map(({ id }) => id),
+        )
+      : await removeUndecidedEmails(tx, requestId);
+  await tx`delete from idempotency_keys where request_id = ${requestId} and state = 'open'`;
+  return removed;
+}
+
+async function removeUndecidedEmails(tx: Sql, requestId: string): Promise<number> {
+  const drafts = await tx<{ id: string }[]>`
+    select id from emails where request_id = ${requestId} and status = 'draft' for update`;
+  return await removeEmails(
     tx,
     drafts.map(({ id }) => id),
   );
-  await tx`delete from idempotency_keys where request_id = ${requestId} and state = 'open'`;
-  return removed;
+}
+
+/** Deletes e-mails that were never charged, with all that belongs to them; returns how many. */
+export async function removeEmails(tx: Sql, ids: readonly string[]): Promise<number> {
+  if (ids.length === 0) return 0;
+  // By the database's own function: the API's role may delete no e-mail.
+  const [removed] = await tx<{ count: number }[]>`
+    select delete_uncharged_emails(${ids as string[]}::text[]) as count`;
+  return removed!.count;
 }
 
 /** Deletes messages that were never accepted, with the links that nobody else was sent; returns how many. */

@@ -172,14 +172,16 @@ create trigger suppressions_added after insert on suppressions referencing new t
 create trigger suppressions_removed after delete on suppressions referencing old table as removed
   for each statement execute function count_removed('suppressions');
 
--- One for each address that an account wrote to with a List-Unsubscribe header; the token says nothing of the address.
+-- One for each e-mail with a List-Unsubscribe header, made when it is charged; the token says nothing of the address.
 create table unsubscribe_links (
   token text collate "C" primary key,
   account_id text collate "C" not null references accounts,
   address text collate "C" not null, -- in small letters
-  created_at timestamptz not null default now(),
-  unique (account_id, address)
+  email_id text collate "C" not null,
+  created_at timestamptz not null default now()
 );
+create index unsubscribe_links_of_address on unsubscribe_links (address);
+create index unsubscribe_links_by_time on unsubscribe_links using brin (created_at) with (autosummarize = on);
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Money: an e-mail may be the subject of a charge and a refund

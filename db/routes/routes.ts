@@ -156,13 +156,16 @@ export async function wasUsed(sql: Sql, name: string): Promise<boolean> {
         or exists (select from message_parts where route = ${name})
         or exists (select from delivery_reports where route = ${name})
         or exists (select from inbound_messages where route = ${name})
-        or exists (select from reply_parts where route = ${name}) as used`;
+        or exists (select from reply_parts where route = ${name})
+        or exists (select from emails where route = ${name})
+        or exists (select from provider_email_events where route = ${name}) as used`;
   return row?.used === true;
 }
 
 /** Removes a route that was never used, with its rules and what was seen of it. */
 export async function removeRoute(sql: Sql, name: string): Promise<void> {
   await sql`delete from route_rules where route = ${name}`;
+  await sql`delete from sender_domain_routes where route = ${name}`;
   await sql`delete from route_states where route = ${name}`;
   await sql`delete from route_workers where route = ${name}`;
   await sql`delete from routes where name = ${name}`;

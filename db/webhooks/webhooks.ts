@@ -15,15 +15,21 @@ export interface StatusSnapshot {
   updated_at: string;
 }
 
+/** Which event of a provider is notified. */
+export interface EmailEventSnapshot {
+  route: string;
+  event_id: string;
+}
+
 /** A webhook event with what its delivery needs. */
 export interface WebhookEvent {
   id: string;
   accountId: string;
-  /** What it is about: a message by its id, a link by its token, a reply by its id, for each interface by a kind of its own. */
-  subjectKind: 'message' | 'link' | 'inbound' | 'inbound_v1';
+  /** What it is about: a message, a reply, an e-mail by its id, a link by its token; a reply for each interface by a kind of its own. */
+  subjectKind: 'message' | 'link' | 'inbound' | 'inbound_v1' | 'email';
   subjectId: string;
   type: string;
-  /** A `StatusSnapshot` of a message, a `ClickSnapshot` of a link. */
+  /** A `StatusSnapshot` of a message, a `ClickSnapshot` of a link, an `EmailEventSnapshot` of an e-mail. */
   snapshot: object;
   state: 'pending' | 'delivered' | 'exhausted';
   createdAt: Date;

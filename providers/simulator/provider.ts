@@ -4,6 +4,7 @@ import { voiceContentOf } from '../../domain/channels/vms.ts';
 import type { NetworkReply } from '../../domain/inbound.ts';
 import type { DeliveryReport, SubmitAnswer, SubmitPart } from '../../domain/submission.ts';
 import type { Provider } from '../provider.ts';
+import { simulatedEmail, type SimulatorMail } from './email.ts';
 import { simulatedLookup } from './lookup.ts';
 
 /** A report the simulated SMSC will send. */
@@ -74,7 +75,7 @@ const REPORTS_BY_ENDING: Record<string, PlannedReport[]> = {
  */
 export function createSimulator(
   name: string,
-  store: SimulatorStore,
+  store: SimulatorStore & SimulatorMail,
   onError: (error: unknown) => void,
 ): Provider {
   const stopping = new AbortController();
@@ -92,6 +93,7 @@ export function createSimulator(
         inFlight -= 1;
       }
     },
+    email: simulatedEmail(store),
     lookup: simulatedLookup,
     state: () => ({
       ...{ takesSubmits: true, sessions: 1, sessionsWanted: 1, window: WINDOW, inFlight },
@@ -107,6 +109,11 @@ export function createSimulator(
         repeatUntil(
           stopping.signal,
           () => store.handOverReplies(HANDED_A_TURN, (replies) => handlers.onReplies(replies)),
+          onError,
+        ),
+        repeatUntil(
+          stopping.signal,
+          () => store.handOverEvents(HANDED_A_TURN, (events) => handlers.onEmailEvents(events)),
           onError,
         ),
       ]);

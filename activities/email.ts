@@ -1,0 +1,40 @@
+import type { Database } from '../db/connection.ts';
+import { chargeEmail } from '../db/emails/charge.ts';
+import { endEmail } from '../db/emails/handOver.ts';
+import type { Acceptance } from '../domain/acceptance.ts';
+import type { HandedOver } from '../workflows/contracts.ts';
+import { handOverEmail, type HandingOver } from './email/handOver.ts';
+import { unknownEmail } from './failures.ts';
+import { withHeartbeat } from './heartbeat.ts';
+
+/** Single-transaction steps of an e-mail; run as local activities, safe to repeat. */
+export function emailBillingActivities(sql: Database) {
+  return {
+    /** Charges the e-mail of a request, or refuses it. */
+    chargeEmail: (requestId: string): Promise<Acceptance> => chargeEmail(sql, requestId),
+
+    /**
+     * Ends the wait for events: what was never handed over has failed and is refunded.
+     * @throws ApplicationFailure `UnknownEmail`, for good
+     */
+    async endEmail(id: string): Promise<string> {
+      const status = await endEmail(sql, id);
+      if (status === null) throw unknownEmail(id);
+      return status;
+    },
+  };
+}
+
+/** Handing e-mails to one route; run on that route's task queue. */
+export function emailActivities(handing: HandingOver) {
+  return {
+    /**
+     * Hands an e-mail over.
+     * @param moves how often it has moved to another route so far
+     * @throws ApplicationFailure `Throttled` or `RouteUnavailable`, to be tried again; `UnknownEmail`, for good
+     */
+    async handOver(id: string, moves: number): Promise<HandedOver> {
+      return await withHeartbeat(() => handOverEmail(handing, id, moves));
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import type { Sql } from '../../db/connection.ts';
+import { type OpenEmail, readPiece, signingKey } from '../../db/emails/handOver.ts';
+import type { SubmitEmail } from '../../providers/email.ts';
+
+/**
+ * An e-mail as it is handed over: the same at every try. Addresses that were suppressed when it was accepted are left out. Its files are
+ * read while they are sent.
+ * @throws DecryptionError when the domain's key cannot be read
+ */
+export function submitEmailOf(
+  sql: Sql,
+  email: OpenEmail,
+  secretsKey: Buffer,
+  shortUrl: string,
+): SubmitEmail {
+  const { id, recipients, unsubscribeToken, domain, dkimSelector, dkimPrivateKey, domainId } = email;
+  const to = (kind: 'to' | 'cc' | 'bcc'): string[] =>
+    recipients.filter((one) => one.kind === kind && one.state !== 'suppressed').map(({ address }) => address);
+  if (domainId === null || dkimPrivateKey === null || dkimSelector === null)
+    throw new Error(`the sender domain of ${id} vanished`);
+  return {
+    id,
+    from: { address: email.fromAddress, name: email.fromName },
+    replyTo: email.replyTo,
+    to: to('to'),
+    cc: to('cc'),
+    bcc: to('bcc'),
+    subject: email.subject,
+    html: email.html,
+    text: email.text,
+    headers: email.headers,
+    listUnsubscribe: unsubscribeToken === null ? null : `${shortUrl}/u/${unsubscribeToken}`,
+    attachments: email.attachments.map(({ number, filename, content_type: contentType, content_id: contentId, bytes }) => ({
+      ...{ filename, contentType, contentId, bytes },
+      content: () => piecesOf(sql, id, number),
+    })),
+    domain: {
+      name: domain,
+      selector: dkimSelector,
+      privateKey: signingKey(secretsKey, domainId, dkimPrivateKey),
+    },
+    createdAt: email.createdAt,
+  };
+}
+
+async function* piecesOf(sql: Sql, id: string, number: number): AsyncGenerator<Buffer> {
+  for (let piece = 0; ; piece += 1) {
+    const content = await readPiece(sql, id, number, piece);
+    if (content === undefined) return;
+    yield content;
+  }
+}

@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import { emailAddress } from '../../domain/email/address.ts';
+import {
+  ALLOWED_HEADERS,
+  allowedHeader,
+  attachmentType,
+  isContentId,
+  isDisplayName,
+  isHeaderValue,
+} from '../../domain/email/content.ts';
+import { ATTACHMENTS_MAX, FROM_NAME_MAX } from '../../domain/email/limits.ts';
+import { documented } from '../documented.ts';
+import { issue, lineText, omissible, plainText } from '../fields.ts';
+import { EncodedFile } from '../http/encodedFile.ts';
+
+const HEADERS_MAX = 20;
+// As the browser's own field for addresses has it; which domains exist no pattern can say.
+const ADDRESS = { format: 'email', example: 'jan@sklep.example' };
+
+/** An address, as it is sent to. */
+export const address = z
+  .string()
+  .transform((value, context) => {
+    const read = emailAddress(value);
+    if (read !== null) return read;
+    context.addIssue({ code: 'custom', ...issue({ reason: 'address_malformed' }) });
+    return z.NEVER;
+  })
+  .meta(ADDRESS);
+
+/** A name beside an address: nothing that could be taken for an address. */
+export const displayName = lineText
+  .min(1)
+  .max(FROM_NAME_MAX)
+  .refine(isDisplayName, issue({ reason: 'display_name_malformed' }));
+
+/** Headers by name, each once. */
+export const headers = z
+  .record(z.string(), z.string())
+  .transform((given, context) => {
+    const read = new Map<string, string>();
+    for (const [name, value] of Object.entries(given)) {
+      const header = allowedHeader(name);
+      const reason =
+        header === null
+          ? 'header_not_allowed'
+          : read.has(header)
+            ? 'header_repeated'
+            : isHeaderValue(value)
+              ? null
+              : 'header_malformed';
+      if (reason !== null) {
+        context.addIssue({ code: 'custom', ...issue({ reason, header: name }) });
+        return z.NEVER;
+      }
+      read.set(header!, value);
+    }
+    return [...read];
+  })
+  .meta({
+    type: 'object',
+    maxProperties: HEADERS_MAX,
+    properties: Object.fromEntries(ALLOWED_HEADERS.map((name) => [name, { type: 'string', maxLength: 998 }])),
+    additionalProperties: false,
+  });
+
+// Cut out of the body before it is parsed: see `BodyShape`.
+const encoded = z
+  .unknown()
+  .transform((value, context) => {
+    if (value instanceof EncodedFile) return value;
+    context.issues.push({ code: 'invalid_type', expected: 'string', input: value });
+    return z.NEVER;
+  })
+  .meta({ type: 'string', contentEncoding: 'base64', description: 'The file, in base64.', example: 'JVBERi0xLjcK' });
+
+const attachment = z
+  .strictObject({
+    filename: documented(
+      plainText.min(1),
+      'What the file is called; its ending says its type, and has to be one of the list.',
+      'faktura.pdf',
+    ),
+    content: encoded,
+    content_id: documented(
+      omissible(plainText.refine(isContentId, issue({ reason: 'field_malformed' }))),
+      'How the HTML refers to it (`cid:logo`): then it is shown and not attached.',
+      'logo',
+    ),
+  })
+  .meta({ description: 'A file.' });
+
+/** Files; their contents are decoded by the handler. */
+export const attachments = z
+  .array(attachment)
+  .max(ATTACHMENTS_MAX)
+  .transform((files, context) =>
+    files.map(({ filename, content, content_id: contentId = null }, index) => {
+      const contentType = attachmentType(filename);
+      if (contentType === null)
+        context.addIssue({ code: 'custom', path: [index, 'filename'], ...issue({ reason: 'attachment_type', index }) });
+      return { filename, contentType: contentType ?? '', contentId, content };
+    }),
+  );
+

@@ -1,0 +1,154 @@
+import { z } from 'zod';
+import { type EmailRow, type EmailWithEvents, listEmails as readEmails, readEmail } from '../../db/emails/reads.ts';
+import { EMAIL_STATUSES, RECIPIENT_STATES } from '../../domain/email/statuses.ts';
+import { EMAIL_IDX_MAX } from '../../domain/email/limits.ts';
+import { isId } from '../../domain/ids.ts';
+import type { Interface } from '../../domain/interfaces.ts';
+import { Refused } from '../../domain/refusals.ts';
+import { documented, EXAMPLE_INSTANT, exampleId } from '../documented.ts';
+import { lenientPathId, plainText } from '../fields.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { cursorAfter, idCursor, pageOf, pageSize } from '../paging.ts';
+import { createdAt, timestamp, updatedAt } from '../schemas.ts';
+import { answered } from '../v1_2/schema.ts';
+import { address } from './fields.ts';
+
+const EVENT_KINDS = [
+  ...(['sent', 'delivered', 'delayed', 'bounced', 'complained', 'opened', 'clicked'] as const),
+  ...(['failed', 'suppressed', 'unsubscribed'] as const),
+] as const;
+
+const recipient = z
+  .strictObject({
+    kind: documented(z.enum(['to', 'cc', 'bcc']), 'Where it stood.', 'to'),
+    address: documented(z.string(), 'The address.', 'jan@sklep.example'),
+    state: documented(z.enum(RECIPIENT_STATES), 'The last that is known of it.', 'delivered'),
+  })
+  .meta({ id: 'EmailRecipient', description: 'An address of an e-mail.' });
+
+const email = z
+  .strictObject({
+    id: documented(z.string(), 'The id.', exampleId('em')),
+    status: documented(
+      z.enum(EMAIL_STATUSES),
+      '`queued`, `sent` (a provider has it), `delivered` (to all), `bounced` or `complained` (at least one address), `failed` (never handed over, refunded), `suppressed` (nobody to send it to), `unknown` (handed over without an answer).',
+      'delivered',
+    ),
+    from: documented(z.string(), "The sender's address.", 'zamowienia@sklep.example'),
+    from_name: documented(z.string().nullable(), "The sender's name.", 'Sklep Przykład'),
+    reply_to: documented(z.string().nullable(), 'Where answers go.', null),
+    subject: documented(z.string(), 'The subject.', 'Potwierdzenie zamówienia 1042'),
+    recipients: z.array(recipient).describe('Its addresses.'),
+    idx: documented(z.string().nullable(), 'Your own identifier.', 'zam-1042'),
+    cost: documented(z.number().nonnegative(), 'What it cost, in points: one is a grosz.', 1),
+    error: documented(z.string().nullable(), 'Why it failed, in one word; null unless it did.', null),
+    sent_at: documented(timestamp.nullable(), 'When a provider took it; null as long as none has.', EXAMPLE_INSTANT),
+    created_at: createdAt,
+    updated_at: updatedAt,
+  })
+  .meta({ id: 'Email', description: 'An e-mail.' });
+
+const event = z
+  .strictObject({
+    kind: documented(z.enum(EVENT_KINDS), 'What happened.', 'delivered'),
+    address: documented(z.string().nullable(), 'Whom it concerns; null: all of them.', 'jan@sklep.example'),
+    at: documented(timestamp, 'When.', EXAMPLE_INSTANT),
+    permanent: documented(
+      z.boolean().nullable(),
+      'Of `bounced`: whether the address will never take e-mail; null of all else.',
+      null,
+    ),
+  })
+  .meta({ id: 'EmailEvent', description: 'Something that happened to an e-mail.' });
+
+const emailWithEvents = email
+  .extend({ events: z.array(event).describe('What happened, the oldest first; the last 200.') })
+  .meta({ id: 'EmailWithEvents', description: 'An e-mail with what happened to it.' });
+
+/** GET /v1/email (ours): the e-mails of the account, newest first. */
+export function listEmails(owner: Interface) {
+  return endpoint({
+    interface: owner,
+    method: 'GET',
+    path: '/v1/email',
+    scope: 'read',
+    id: 'listEmails',
+    summary: 'Lists e-mails, newest first.',
+    description: 'E-mails of the account, newest first, by whichever interface they were sent.',
+    refusals: ['cursor_malformed', 'address_malformed'],
+    query: z.strictObject({
+      limit: pageSize,
+      status: z.enum(EMAIL_STATUSES).optional().describe('Only e-mails in this status.'),
+      idx: plainText.min(1).max(EMAIL_IDX_MAX).optional().describe('Only with exactly this identifier.'),
+      to: address.optional().describe('Only to this address, in `to`, `cc` or `bcc`.'),
+      cursor: idCursor('em', 'email-cursor').optional(),
+    }),
+    responses: {
+      200: answered(
+        z.strictObject({
+          count: documented(z.int().nonnegative(), 'E-mails on this page.', 1),
+          next_cursor: documented(z.string().nullable(), 'The `cursor` of the next page; null on the last.', null),
+          emails: z.array(email).describe('The e-mails.'),
+        }),
+      ),
+    },
+    async handle({ services, caller, query }) {
+      const { limit, status = null, idx = null, to = null, cursor = null } = query;
+      const filter = { status, idx, address: to, before: cursor };
+      const found = await readEmails(services.sql, caller.accountId, filter, limit + 1);
+      const { page, last } = pageOf(found, limit);
+      const emails = page.map(emailRecord);
+      const next = last === undefined ? null : cursorAfter(last.id);
+      return { status: 200, body: { success: true as const, data: { count: emails.length, next_cursor: next, emails } } };
+    },
+  });
+}
+
+/** GET /v1/email/{id} (ours). */
+export function getEmail(owner: Interface) {
+  return endpoint({
+    interface: owner,
+    method: 'GET',
+    path: '/v1/email/:id',
+    scope: 'read',
+    id: 'getEmail',
+    summary: 'Shows one e-mail.',
+    description: 'One e-mail, with what happened to it.',
+    refusals: ['email_unknown'],
+    params: z.strictObject({ id: lenientPathId('em') }),
+    responses: { 200: answered(emailWithEvents) },
+    async handle({ services, caller, params }) {
+      const found = isId('em', params.id) ? await readEmail(services.sql, caller.accountId, params.id) : null;
+      if (found === null) throw new Refused({ reason: 'email_unknown' });
+      return { status: 200, body: { success: true as const, data: { ...emailRecord(found), events: found.events.map(shown) } } };
+    },
+  });
+}
+
+function emailRecord(row: EmailRow): z.output<typeof email> {
+  return {
+    id: row.id,
+    status: row.status,
+    from: row.fromAddress,
+    from_name: row.fromName,
+    reply_to: row.replyTo,
+    subject: row.subject,
+    recipients: row.recipients,
+    idx: row.idx,
+    cost: row.costGrosze,
+    error: row.status === 'failed' ? row.errorCode : null,
+    sent_at: row.sentAt?.toISOString() ?? null,
+    created_at: row.createdAt.toISOString(),
+    updated_at: row.updatedAt.toISOString(),
+  };
+}
+
+function shown({ kind, address: whom, at, details }: EmailWithEvents['events'][number]): z.output<typeof event> {
+  const { permanent } = details;
+  return {
+    kind: EVENT_KINDS.find((one) => one === kind)!,
+    address: whom,
+    at: at.toISOString(),
+    permanent: typeof permanent === 'boolean' ? permanent : null,
+  };
+}

@@ -1,0 +1,153 @@
+import { z } from 'zod';
+import {
+  ATTACHMENTS_BYTES_MAX,
+  BODY_MAX,
+  EMAIL_IDX_MAX,
+  RECIPIENTS_MAX,
+  SUBJECT_MAX,
+} from '../../domain/email/limits.ts';
+import type { Interface } from '../../domain/interfaces.ts';
+import { Refused } from '../../domain/refusals.ts';
+import type { AttachmentInput } from '../../operations/email/input.ts';
+import { sendEmail as send } from '../../operations/email/send.ts';
+import type { Pace } from '../../operations/pace.ts';
+import { documented, EXAMPLE_INSTANT, exampleId } from '../documented.ts';
+import { issue, lineText, omissible, omissibleWithDefault, plainText } from '../fields.ts';
+import { endpoint } from '../http/endpoint.ts';
+import { timestamp } from '../schemas.ts';
+import { answered } from '../v1_2/schema.ts';
+import { address, attachments, displayName, headers } from './fields.ts';
+
+const REPLAYED = { 'Idempotent-Replayed': 'true' };
+const MEGABYTE = 1024 * 1024;
+// The files in base64, and both bodies with some of their characters written as escapes.
+const PARSED_BYTES = 4 * MEGABYTE;
+const BODY_LIMIT = Math.ceil((ATTACHMENTS_BYTES_MAX * 4) / 3) + PARSED_BYTES + MEGABYTE;
+// An invoice of 300 kB counts as one request.
+const BYTES_OF_A_REQUEST = 512 * 1024;
+
+const addresses = (kind: keyof typeof RECIPIENTS_MAX) => z.array(address).max(RECIPIENTS_MAX[kind]);
+
+const body = z
+  .strictObject({
+    to: documented(
+      z.union([address.transform((one) => [one]), addresses('to').min(1)]),
+      'Whom it goes to: one address, or up to 50; no address twice.',
+      'jan@sklep.example',
+    ),
+    cc: documented(omissibleWithDefault(addresses('cc'), []), 'Who gets a copy, and is seen: up to 20.', []),
+    bcc: documented(omissibleWithDefault(addresses('bcc'), []), 'Who gets a copy unseen: up to 20.', []),
+    subject: documented(lineText.min(1).max(SUBJECT_MAX), 'The subject.', 'Potwierdzenie zamówienia 1042'),
+    html: documented(
+      omissible(plainText.max(BODY_MAX)),
+      'The content in HTML; one of `html` and `text` is needed.',
+      '<p>Dziękujemy!</p>',
+    ),
+    text: documented(omissible(plainText.max(BODY_MAX)), 'The content as plain text.', 'Dziękujemy!'),
+    from: documented(
+      omissible(address),
+      "The sender's address, at a verified domain of the account; `noreply` at its default domain when left out.",
+      'zamowienia@sklep.example',
+    ),
+    from_name: documented(omissible(displayName), "The sender's name.", 'Sklep Przykład'),
+    reply_to: documented(omissible(address), 'Where answers go.', 'biuro@sklep.example'),
+    idx: documented(
+      omissible(plainText.min(1).max(EMAIL_IDX_MAX)),
+      'Your own identifier. The same e-mail with it again within 24 hours is not sent again; another one is refused.',
+      'zam-1042',
+    ),
+    headers: documented(omissibleWithDefault(headers, []), 'Headers beside the usual ones, of those listed.', {
+      'X-Entity-Ref-ID': 'zam-1042',
+    }),
+    attachments: documented(
+      omissibleWithDefault(attachments, []),
+      'Files: up to 20, together 10 MB; of usual documents and pictures.',
+      [],
+    ),
+    list_unsubscribe: documented(
+      omissibleWithDefault(z.boolean(), false),
+      'Offers one-click unsubscribing (RFC 8058); whoever uses it gets no more e-mail of the account. Of an e-mail to one address alone.',
+      false,
+    ),
+  })
+  .superRefine(({ html, text }, context) => {
+    if ((html ?? '') === '' && (text ?? '') === '')
+      context.addIssue({ code: 'custom', path: ['html'], ...issue({ reason: 'email_content_missing' }) });
+  });
+
+/** What an accepted e-mail is answered with (v1.2.0, Email response). */
+const sent = answered(
+  z.strictObject({
+    id: documented(z.string(), 'The id of the e-mail.', exampleId('em')),
+    to: documented(z.string(), 'Whom it goes to; of several all, with commas between.', 'jan@sklep.example'),
+    status: documented(
+      z.string(),
+      '`queued`; `suppressed` where every address is on the suppression list.',
+      'queued',
+    ),
+    cost: documented(z.number().nonnegative(), 'What it costs, in points: one is a grosz.', 1),
+    sent_at: documented(timestamp, 'When it was accepted.', EXAMPLE_INSTANT),
+  }),
+);
+
+/** POST /v1/email (v1.2.0), of the interface whose key asks. */
+export function sendEmail(owner: Interface) {
+  return endpoint({
+    interface: owner,
+    method: 'POST',
+    path: '/v1/email',
+    scope: 'send',
+    id: 'sendEmail',
+    summary: 'Sends an e-mail.',
+    description:
+      'Sends one e-mail, 1 grosz for each address in `to`, `cc` and `bcc`. Addresses on the suppression list are left out, free. It leaves from a domain of the account that is verified.',
+    refusals: [
+      ...(['address_malformed', 'address_repeated', 'display_name_malformed', 'email_content_missing'] as const),
+      ...(['header_not_allowed', 'header_malformed', 'header_repeated', 'attachment_type'] as const),
+      ...(['attachment_not_base64', 'attachments_too_large', 'unsubscribe_needs_one'] as const),
+      ...(['sender_domain_missing', 'sender_domain_unverified', 'address_not_own', 'email_no_route'] as const),
+      ...(['statement_overdue', 'insufficient_funds', 'quota_reached', 'send_abandoned'] as const),
+      ...(['send_unresolved', 'idempotency_other_content', 'idempotency_in_progress'] as const),
+    ],
+    body,
+    example: { to: 'jan@sklep.example', subject: 'Potwierdzenie zamówienia 1042', text: 'Dziękujemy!' },
+    bodyLimit: BODY_LIMIT,
+    bodyShape: { textMax: BODY_MAX, parsedBytes: PARSED_BYTES, files: 'attachments' },
+    bytesOfARequest: BYTES_OF_A_REQUEST,
+    responses: { 200: sent },
+    async handle(call) {
+      const { html = null, text = null, from = null, from_name: fromName = null, ...rest } = call.body;
+      const input = {
+        ...{ interface: owner, html, text, from, fromName },
+        ...{ to: rest.to, cc: rest.cc, bcc: rest.bcc, subject: rest.subject, headers: rest.headers },
+        replyTo: rest.reply_to ?? null,
+        idx: rest.idx ?? null,
+        attachments: await decodedAttachments(rest.attachments, call.pace),
+        listUnsubscribe: rest.list_unsubscribe,
+      };
+      const { email, replayed } = await send({ ...call, input });
+      return {
+        status: 200,
+        body: { success: true as const, data: email },
+        ...(replayed ? { headers: REPLAYED } : {}),
+      };
+    },
+  });
+}
+
+async function decodedAttachments(
+  given: z.output<typeof attachments>,
+  pace: Pace,
+): Promise<AttachmentInput[]> {
+  const files: AttachmentInput[] = [];
+  let bytes = 0;
+  for (const [index, { content, ...file }] of given.entries()) {
+    const decoded = await content.decode(pace);
+    if (decoded === null) throw new Refused({ reason: 'attachment_not_base64', index }, 'attachments');
+    bytes += decoded.bytes;
+    if (bytes > ATTACHMENTS_BYTES_MAX)
+      throw new Refused({ reason: 'attachments_too_large', limitBytes: ATTACHMENTS_BYTES_MAX }, 'attachments');
+    files.push({ ...file, ...decoded });
+  }
+  return files;
+}

@@ -1,0 +1,60 @@
+import { findUnsubscribeLink, unsubscribe, type UnsubscribeLink } from '../../db/emails/suppressions.ts';
+import { maskAddress } from '../../domain/email/address.ts';
+import type { Page, PageAnswer } from '../http/page.ts';
+import { failurePage, html, shortPage } from './html.ts';
+
+/**
+ * /u/{token} (ours), behind the `List-Unsubscribe` of an e-mail. A mail program posts to it (RFC 8058), and so does the button
+ * of the page, which changes nothing by itself: programs open every link of an e-mail. Again and again it is the same.
+ */
+export const unsubscribePage: Page = {
+  methods: ['GET', 'POST'],
+  path: '/u/:token',
+  visitors: true,
+  async handle({ method, params, services: { sql } }) {
+    const link = await findUnsubscribeLink(sql, params['token'] ?? '');
+    if (link === null) return inactive();
+    if (method !== 'POST') return link.unsubscribed ? confirmation(link) : question(link);
+    // However often somebody comes again, nothing is written.
+    if (!link.unsubscribed) await unsubscribe(sql, link);
+    return confirmation(link);
+  },
+  failed: (status, { requestId }) => failurePage(status, 'Nie udało się potwierdzić rezygnacji', requestId),
+};
+
+function confirmation({ address, accountName }: UnsubscribeLink): PageAnswer {
+  return shortPage(
+    200,
+    'Rezygnacja przyjęta',
+    html`<p>
+        Na adres <strong>${maskAddress(address)}</strong> nie będziemy już wysyłać e-maili od
+        <strong>${accountName}</strong>.
+      </p>
+      <p>Jeśli to pomyłka, skontaktuj się z nadawcą.</p>`,
+  );
+}
+
+function question({ address, accountName }: UnsubscribeLink): PageAnswer {
+  return shortPage(
+    200,
+    'Rezygnacja z\u00a0e-maili',
+    html`<p>
+        Czy adres <strong>${maskAddress(address)}</strong> ma już nie otrzymywać e-maili od
+        <strong>${accountName}</strong>?
+      </p>
+      <form method="post">
+        <button type="submit">Tak, rezygnuję</button>
+      </form>`,
+  );
+}
+
+function inactive(): PageAnswer {
+  return shortPage(
+    404,
+    'Link jest nieaktywny',
+    html`<p>
+        Ten link do rezygnacji z e-maili nie działa. Sprawdź, czy adres jest taki sam jak w otrzymanej wiadomości.
+      </p>
+      <p>Jeśli nadal nie działa, zgłoś rezygnację nadawcy.</p>`,
+  );
+}

@@ -1,0 +1,173 @@
+import type postgres from 'postgres';
+import type { EmailEventKind, ProviderEmailEvent } from '../../domain/email/events.ts';
+import type { NotifiedEmailEvent } from '../../domain/email/records.ts';
+import type { EmailStatus, RecipientState } from '../../domain/email/statuses.ts';
+import { newId } from '../ids.ts';
+import type { Sql } from '../connection.ts';
+import type { EmailEventSnapshot } from '../webhooks/webhooks.ts';
+
+// An event may come before the answer to its hand-over, but not by a day.
+const MATCHED_WITHIN = '24 hours';
+
+/** Stores events as they came; one that was stored before changes nothing. */
+export async function storeEmailEvents(
+  sql: Sql,
+  route: string,
+  events: readonly ProviderEmailEvent[],
+): Promise<void> {
+  for (const event of events) {
+    await sql`
+      insert into provider_email_events (route, event_id, email_id, provider_email_id, kind, permanent, addresses, at, payload)
+      values (${route}, ${event.eventId}, ${event.emailId}, ${event.providerEmailId}, ${event.kind}, ${event.permanent},
+              ${event.addresses as string[]}, ${event.at}, ${sql.json(event.payload as postgres.JSONValue)})
+      on conflict (route, event_id) do nothing`;
+  }
+}
+
+/** A stored event that is due. */
+export interface DueEvent extends Omit<ProviderEmailEvent, 'payload' | 'emailId'> {
+  route: string;
+  /** The e-mail it is of; null as long as it is not known. */
+  emailId: string | null;
+  /** It was applied before; its webhook is still to be notified. */
+  applied: boolean;
+  webhookEvent: string | null;
+}
+
+/** Takes stored events that are due, the oldest first, locked until the transaction ends. */
+export async function takeDueEvents(tx: Sql, limit: number): Promise<DueEvent[]> {
+  return [
+    ...(await tx<DueEvent[]>`
+      select v.route, v.event_id, v.provider_email_id, v.kind, v.permanent, v.addresses, v.at, v.webhook_event,
+             v.applied_at is not null as applied,
+             coalesce(
+               (select e.id from emails e where e.id = v.email_id and e.route = v.route and e.status <> 'draft'),
+               (select e.id from emails e
+                 where e.route = v.route and e.provider_email_id = v.provider_email_id and e.status <> 'draft' limit 1)
+             ) as email_id
+        from provider_email_events v where v.look_at <= now()
+       order by v.look_at, v.at limit ${limit} for update of v skip locked`),
+  ];
+}
+
+/** Looks again later at events whose e-mail is not known; after a day they are left to staff. */
+export async function postponeEvents(tx: Sql, events: readonly DueEvent[]): Promise<void> {
+  if (events.length === 0) return;
+  await tx`
+    update provider_email_events v
+       set look_at = case when v.received_at > now() - ${MATCHED_WITHIN}::interval
+                          then now() + greatest(interval '1 s', (now() - v.received_at) / 2) end
+      from unnest(${events.map(({ route }) => route)}::text[], ${events.map(({ eventId }) => eventId)}::text[]) as e(route, id)
+     where v.route = e.route and v.event_id = e.id`;
+}
+
+/** An e-mail that an event is of, locked. */
+export interface EventedEmail {
+  id: string;
+  accountId: string;
+  status: EmailStatus;
+  notifies: boolean;
+  recipients: { position: number; address: string; state: RecipientState }[];
+}
+
+/** Locks the e-mails of events. */
+export async function lockEmails(tx: Sql, ids: readonly string[]): Promise<EventedEmail[]> {
+  await tx`select from emails where id = any(${ids as string[]}::text[]) order by id for update`;
+  return [
+    ...(await tx<EventedEmail[]>`
+      select e.id, e.account_id, e.status, a.legacy_webhook_url is not null as notifies,
+             (select jsonb_agg(jsonb_build_object('position', r.position, 'address', r.address, 'state', r.state)
+                               order by r.position)
+                from email_recipients r where r.email_id = e.id) as recipients
+        from emails e join accounts a on a.id = e.account_id where e.id = any(${ids as string[]}::text[])`),
+  ];
+}
+
+/** What an event makes of its e-mail. */
+export interface AppliedEvent {
+  event: DueEvent;
+  emailId: string;
+  accountId: string;
+  status: EmailStatus;
+  /** Positions of the addresses that moved, and where to. */
+  moves: readonly { position: number; state: RecipientState }[];
+  /** Whom it concerns of the e-mail's addresses; null: nobody by name. */
+  address: string | null;
+  suppress: { addresses: readonly string[]; reason: 'bounce' | 'complaint' } | null;
+  /** Whether the account has a webhook that is notified of it. */
+  notifies: boolean;
+}
+
+/**
+ * Writes down what an event makes of its e-mail, once: states, the event as the account sees it, the suppression list, and the webhook
+ * event. An event proves that the provider has the e-mail.
+ */
+export async function applyEvent(tx: Sql, applied: AppliedEvent): Promise<void> {
+  const { event, emailId, accountId, status, moves, address, suppress, notifies } = applied;
+  const webhookEvent = notifies && isNotified(event.kind) ? newId('evt') : null;
+  await tx`
+    with email as (
+      update emails
+         set status = ${status}, submission = 'answered', provider_email_id = coalesce(provider_email_id, ${event.providerEmailId}),
+             sent_at = coalesce(sent_at, ${event.at}), updated_at = now()
+       where id = ${emailId}
+    ), moved as (
+      update email_recipients r set state = m.state
+        from unnest(${moves.map(({ position }) => position)}::int[], ${moves.map(({ state }) => state)}::text[]) as m(position, state)
+       where r.email_id = ${emailId} and r.position = m.position
+    ), shown as (
+      insert into email_events (email_id, kind, address, at, details)
+      select ${emailId}, kind, ${address}, at,
+             case when permanent is null then '{}'::jsonb else jsonb_build_object('permanent', permanent) end
+        from provider_email_events where route = ${event.route} and event_id = ${event.eventId}
+    ), suppressed as (
+      insert into suppressions (account_id, address, reason, email_id)
+      select ${accountId}, s, ${suppress?.reason ?? 'bounce'}, ${emailId}
+        from unnest(${(suppress?.addresses ?? []) as string[]}::text[]) as s order by s
+      on conflict (account_id, address) do nothing
+    ), noted as (
+      insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
+      select ${webhookEvent}::text, ${accountId}, 'email', ${emailId}, 'email_event',
+             jsonb_build_object('route', ${event.route}::text, 'event_id', ${event.eventId}::text)
+       where ${webhookEvent}::text is not null
+    ), freed as (
+      delete from email_attachment_pieces where email_id = ${emailId}
+    )
+    update provider_email_events
+       set email_id = ${emailId}, applied_at = now(), webhook_event = ${webhookEvent},
+           look_at = case when ${webhookEvent}::text is null then null else look_at end
+     where route = ${event.route} and event_id = ${event.eventId}`;
+  event.webhookEvent = webhookEvent;
+}
+
+function isNotified(kind: ProviderEmailEvent['kind']): kind is EmailEventKind {
+  return kind !== 'failed' && kind !== 'suppressed';
+}
+
+/** The workflows know of these: nobody has to look at them again. */
+export async function settleEvents(
+  sql: Sql,
+  events: readonly Pick<DueEvent, 'route' | 'eventId'>[],
+): Promise<void> {
+  if (events.length === 0) return;
+  await sql`
+    update provider_email_events v set look_at = null
+      from unnest(${events.map(({ route }) => route)}::text[], ${events.map(({ eventId }) => eventId)}::text[]) as e(route, id)
+     where v.route = e.route and v.event_id = e.id`;
+}
+
+/** The event that a webhook is notified of, with its e-mail; of one that was erased nothing personal is left. */
+export async function readNotifiedEvent(
+  sql: Sql,
+  emailId: string,
+  { route, event_id: eventId }: EmailEventSnapshot,
+): Promise<NotifiedEmailEvent> {
+  const [row] = await sql<NotifiedEmailEvent[]>`
+    select v.kind, e.id as email_id, v.addresses, e.from_address, e.subject, v.received_at, v.payload,
+           array(select r.address from email_recipients r
+                  where r.email_id = e.id and r.kind = 'to' order by r.position) as "to"
+      from provider_email_events v join emails e on e.id = ${emailId}
+     where v.route = ${route} and v.event_id = ${eventId}`;
+  if (!row) throw new Error(`an event of ${emailId} vanished`);
+  return row;
+}

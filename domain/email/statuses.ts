@@ -1,0 +1,65 @@
+import type { ProviderEmailEvent } from './events.ts';
+
+/** What an e-mail can be, as its account sees it. */
+export const EMAIL_STATUSES = [
+  'queued',
+  'sent',
+  'delivered',
+  'bounced',
+  'complained',
+  'failed',
+  'suppressed',
+  'unknown',
+] as const;
+
+export type EmailStatus = (typeof EMAIL_STATUSES)[number];
+
+/** What is known of one address of an e-mail. */
+export const RECIPIENT_STATES = [
+  'queued',
+  'suppressed',
+  'sent',
+  'delivered',
+  'delayed',
+  'bounced',
+  'complained',
+] as const;
+
+export type RecipientState = (typeof RECIPIENT_STATES)[number];
+
+// From which states an event moves an address, whatever order events come in. What was left out stays so.
+const MOVES: Readonly<Record<ProviderEmailEvent['kind'], readonly [to: RecipientState, from: readonly RecipientState[]]>> = {
+  sent: ['sent', ['queued']],
+  delayed: ['delayed', ['queued', 'sent']],
+  delivered: ['delivered', ['queued', 'sent', 'delayed', 'bounced']],
+  // Nobody opens what has not come.
+  opened: ['delivered', ['queued', 'sent', 'delayed']],
+  clicked: ['delivered', ['queued', 'sent', 'delayed']],
+  bounced: ['bounced', ['queued', 'sent', 'delayed', 'delivered']],
+  failed: ['bounced', ['queued', 'sent', 'delayed']],
+  suppressed: ['bounced', ['queued', 'sent', 'delayed']],
+  complained: ['complained', ['queued', 'sent', 'delayed', 'delivered', 'bounced']],
+};
+
+/** The state of an address after an event. */
+export function stateAfter(state: RecipientState, { kind }: Pick<ProviderEmailEvent, 'kind'>): RecipientState {
+  const [to, from] = MOVES[kind];
+  return from.includes(state) ? to : state;
+}
+
+/** What an e-mail is that a provider has, by its addresses: the worst that came of any; delivered when all are. */
+export function statusOfRecipients(states: readonly RecipientState[]): EmailStatus {
+  const sentTo = states.filter((state) => state !== 'suppressed');
+  if (sentTo.includes('complained')) return 'complained';
+  if (sentTo.includes('bounced')) return 'bounced';
+  return sentTo.every((state) => state === 'delivered') ? 'delivered' : 'sent';
+}
+
+/** Why an address is not written to any more, after an event; null: it may be. */
+export function suppressionAfter({
+  kind,
+  permanent,
+}: Pick<ProviderEmailEvent, 'kind' | 'permanent'>): 'bounce' | 'complaint' | null {
+  if (kind === 'complained') return 'complaint';
+  return kind === 'bounced' && permanent === true ? 'bounce' : null;
+}

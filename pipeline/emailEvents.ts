@@ -1,0 +1,114 @@
+import type { Client } from '@temporalio/client';
+import { oneAtATime } from '../concurrency/oneAtATime.ts';
+import type { Database, Sql } from '../db/connection.ts';
+import {
+  type AppliedEvent,
+  applyEvent,
+  type DueEvent,
+  type EventedEmail,
+  lockEmails,
+  postponeEvents,
+  settleEvents,
+  storeEmailEvents,
+  takeDueEvents,
+} from '../db/emails/events.ts';
+import { startableEmails } from '../db/emails/startable.ts';
+import { transaction } from '../db/transaction.ts';
+import { addressKey } from '../domain/email/address.ts';
+import type { ProviderEmailEvent } from '../domain/email/events.ts';
+import { stateAfter, statusOfRecipients, suppressionAfter } from '../domain/email/statuses.ts';
+import { emailEventsSignal } from '../workflows/contracts.ts';
+import { emailLateStart } from '../workflows/startOptions.ts';
+
+/** What happens to the events of e-mails: stored first, then applied, then brought to the workflow that notifies the webhook. */
+export interface EmailEvents {
+  /** Stores events; everything after that survives a crash by `catchUp`. */
+  receive(route: string, events: readonly ProviderEmailEvent[]): Promise<void>;
+  /** Applies stored events that are due, and brings them to their workflows. */
+  catchUp(): Promise<void>;
+}
+
+const AT_ONCE = 100;
+const SIGNAL_MS = 10_000;
+
+/** @param onError called with failures after events were stored; they are made up for by the next `catchUp` */
+export function createEmailEvents(sql: Database, client: Client, onError: (error: unknown) => void): EmailEvents {
+  const catchUp = oneAtATime(async () => {
+    for (let taken = AT_ONCE; taken === AT_ONCE;) {
+      const due = await transaction(sql, applyDue);
+      taken = due.length;
+      await bringToWorkflows(sql, client, due.filter(({ webhookEvent }) => webhookEvent !== null));
+    }
+  });
+  return {
+    async receive(route, events) {
+      if (events.length === 0) return;
+      await storeEmailEvents(sql, route, events);
+      void catchUp().catch(onError);
+    },
+    catchUp,
+  };
+}
+
+async function applyDue(tx: Sql): Promise<DueEvent[]> {
+  const due = await takeDueEvents(tx, AT_ONCE);
+  await postponeEvents(
+    tx,
+    due.filter(({ emailId }) => emailId === null),
+  );
+  const open = due.filter(({ emailId, applied }) => emailId !== null && !applied);
+  const emails = await lockEmails(tx, [...new Set(open.map(({ emailId }) => emailId!))]);
+  const byId = new Map(emails.map((email) => [email.id, email]));
+  for (const event of open) await applyEvent(tx, applicationOf(event, byId.get(event.emailId!)!));
+  return due;
+}
+
+/** What an event makes of its e-mail; the e-mail is left as it is after it. */
+function applicationOf(event: DueEvent, email: EventedEmail): AppliedEvent {
+  const concerned = concernedBy(event, email);
+  const moves = concerned
+    .map((recipient) => ({ recipient, state: stateAfter(recipient.state, event) }))
+    .filter(({ recipient, state }) => state !== recipient.state);
+  for (const { recipient, state } of moves) recipient.state = state;
+  // What has ended without a hand-over stays as it is; so does what nobody waits for any more, unless it is known now.
+  const status = email.status === 'failed' ? email.status : statusOfRecipients(email.recipients.map(({ state }) => state));
+  email.status = status;
+  const reason = suppressionAfter(event);
+  return {
+    ...{ event, emailId: email.id, accountId: email.accountId, status, notifies: email.notifies },
+    moves: moves.map(({ recipient: { position }, state }) => ({ position, state })),
+    address: concerned.length === 1 ? concerned[0]!.address : null,
+    suppress:
+      reason === null || concerned.length === 0
+        ? null
+        : { reason, addresses: [...new Set(concerned.map(({ address }) => addressKey(address)))] },
+  };
+}
+
+/** Those of the e-mail's addresses that an event names; all of them where it names nobody. A stranger's address counts for nothing. */
+function concernedBy({ addresses }: DueEvent, { recipients }: EventedEmail): EventedEmail['recipients'] {
+  const sentTo = recipients.filter(({ state }) => state !== 'suppressed');
+  if (addresses.length === 0) return sentTo;
+  const named = new Set(addresses.map(addressKey));
+  return sentTo.filter(({ address }) => named.has(addressKey(address)));
+}
+
+/** Signals the workflow of each e-mail; one that has ended runs once more for it. */
+async function bringToWorkflows(sql: Database, client: Client, due: readonly DueEvent[]): Promise<void> {
+  const byEmail = new Map<string, DueEvent[]>();
+  for (const event of due) byEmail.set(event.emailId!, [...(byEmail.get(event.emailId!) ?? []), event]);
+  const emails = await startableEmails(sql, [...byEmail.keys()]);
+  const signals = emails.map(async (email) => {
+    const events = byEmail.get(email.id)!;
+    await client.withDeadline(Date.now() + SIGNAL_MS, () =>
+      client.workflow.signalWithStart('email', {
+        ...emailLateStart(email),
+        signal: emailEventsSignal,
+        signalArgs: [events.map(({ webhookEvent }) => webhookEvent!)],
+      }),
+    );
+    await settleEvents(sql, events);
+  });
+  const failed = (await Promise.allSettled(signals)).find(({ status }) => status === 'rejected');
+  if (failed?.status === 'rejected') throw failed.reason;
+}

@@ -1,0 +1,162 @@
+import {
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  log,
+  proxyActivities,
+  proxyLocalActivities,
+  setCurrentDetails,
+  setHandler,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { emailActivities, emailBillingActivities } from '../activities/email.ts';
+import type { Acceptance } from '../domain/acceptance.ts';
+import {
+  acceptUpdate,
+  type EmailInput,
+  type EmailResult,
+  emailEventsSignal,
+  routeQueue,
+  SEARCH_ATTRIBUTES,
+} from './contracts.ts';
+import { deliverEvents } from './webhooks.ts';
+
+// One database transaction each, keyed by the e-mail: repeated until the database answers.
+const local = proxyLocalActivities<ReturnType<typeof emailBillingActivities>>({
+  startToCloseTimeout: '10s',
+  retry: { initialInterval: '100ms', maximumInterval: '5s' },
+});
+
+// Opens and clicks may come in any number.
+const EVENTS_OF_HISTORY = 4_000;
+// Events of an e-mail that is over come in twos and threes.
+const LATE_PATIENCE_MS = 1_000;
+
+interface State {
+  id: string;
+  input: EmailInput;
+  acceptance: Acceptance | undefined;
+  charging: Promise<Acceptance> | undefined;
+  route: string;
+  /** Webhook events that are not delivered yet. */
+  events: string[];
+}
+
+/**
+ * One e-mail from its charge to the end of its events: charge, hand over by its route, notify the customer's webhook of what the
+ * provider reports, for three days. Its id is the e-mail's. A cancel in the Temporal UI interrupts nothing: it goes at once.
+ */
+export async function email(input: EmailInput): Promise<EmailResult> {
+  const state: State = {
+    id: workflowInfo().workflowId,
+    input,
+    acceptance: input.accepted ? { accepted: true } : undefined,
+    charging: undefined,
+    route: input.route,
+    events: [],
+  };
+  setHandler(acceptUpdate, async () => state.acceptance ?? (await charge(state)), {
+    description: 'Charges the e-mail; answered to its caller.',
+  });
+  setHandler(emailEventsSignal, (events) => void state.events.push(...events), {
+    description: 'Webhook events to be delivered, of what the provider reported.',
+  });
+  return await CancellationScope.nonCancellable(async () => {
+    const status = await fromChargeToEnd(state);
+    await condition(allHandlersFinished);
+    setCurrentDetails(`Ended: ${status}.`);
+    return { status };
+  });
+}
+
+async function fromChargeToEnd(state: State): Promise<string> {
+  if (state.input.stage === 'late') return await deliverLate(state);
+  if (!(await charged(state))) return 'refused';
+  if (state.input.stage === undefined && !(await handedOver(state))) return await end(state);
+  await follow(state);
+  return await end(state);
+}
+
+/** Charges it, once, whoever asks for that first. */
+function charge(state: State): Promise<Acceptance> {
+  state.charging ??= CancellationScope.nonCancellable(async () => {
+    state.acceptance = await local.chargeEmail(state.input.requestId);
+    return state.acceptance;
+  });
+  return state.charging;
+}
+
+async function charged(state: State): Promise<boolean> {
+  setCurrentDetails('Waits for its charge.');
+  // The update may have been lost with the server that took it: then nobody asks, and nobody would end this.
+  if (!state.acceptance && !state.charging) await charge(state);
+  await condition(() => state.acceptance !== undefined);
+  return state.acceptance?.accepted === true;
+}
+
+/** By its route, or another one where that cannot. @returns whether the provider may have it */
+async function handedOver(state: State): Promise<boolean> {
+  for (let moves = 0; ; moves += 1) {
+    if (Date.now() >= state.input.giveUpAt) return false;
+    setCurrentDetails(`Queued: waits for the route ${state.route} to take it.`);
+    try {
+      const outcome = await handOver(state)(state.id, moves);
+      if (outcome.status !== 'moved') return outcome.status !== 'failed';
+      state.route = outcome.route;
+      upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.route, value: outcome.route }]);
+    } catch (error) {
+      const { accountId, requestId } = state.input;
+      log.warn('the hand-over of an e-mail ended without a result', { error, accountId, requestId });
+      return false;
+    }
+  }
+}
+
+/**
+ * On the route's own queue, for as long as the e-mail may go: what got no answer is settled by the provider's idempotency key, and
+ * where it has none never repeated. The heartbeat finds a lost worker sooner than the time-out would.
+ */
+function handOver({ input, route }: State) {
+  return proxyActivities<ReturnType<typeof emailActivities>>({
+    taskQueue: routeQueue(route),
+    startToCloseTimeout: '10m',
+    heartbeatTimeout: '15s',
+    scheduleToCloseTimeout: Math.max(input.giveUpAt - Date.now(), 1),
+    retry: { initialInterval: '1s', maximumInterval: '5m' },
+    summary: `hands over to ${route}`,
+  }).handOver;
+}
+
+/** Delivers events as they come, until the wait for them is over. */
+async function follow(state: State): Promise<void> {
+  const { input, events } = state;
+  upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.status, value: 'sent' }]);
+  for (;;) {
+    setCurrentDetails(`Handed over: takes events until ${new Date(input.giveUpAt).toISOString()}.`);
+    await deliverEvents(events.splice(0));
+    if (events.length > 0) continue;
+    if (workflowInfo().historyLength > EVENTS_OF_HISTORY) {
+      await condition(allHandlersFinished);
+      await continueAsNew<typeof email>({ ...input, route: state.route, accepted: true, stage: 'following' });
+    }
+    const left = input.giveUpAt - Date.now();
+    if (left <= 0) return;
+    await condition(() => events.length > 0, left, { summary: 'waits for events' });
+  }
+}
+
+async function end(state: State): Promise<string> {
+  const status = await local.endEmail(state.id);
+  upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.status, value: status }]);
+  return status;
+}
+
+/** Events of an e-mail whose workflow is over: delivers them, and nothing else, whatever became of it. */
+async function deliverLate({ events }: State): Promise<string> {
+  setCurrentDetails('Delivers events that came late.');
+  do await deliverEvents(events.splice(0));
+  while (await condition(() => events.length > 0, LATE_PATIENCE_MS));
+  return 'delivered late events';
+}
