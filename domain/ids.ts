@@ -1,6 +1,20 @@
 /** What an id stands for, by its prefix (v2.3.0, Resources and their fields; `key`, `tok`, `st`, `clk`, `hlr`, `em` and `dom` are ours). */
 export type IdPrefix =
-  'cl' | 'key' | 'tok' | 'msg' | 'req' | 'evt' | 'in' | 'tpl' | 'ct' | 'gr' | 'st' | 'clk' | 'hlr' | 'em' | 'dom';
+  | 'cl'
+  | 'key'
+  | 'tok'
+  | 'msg'
+  | 'req'
+  | 'evt'
+  | 'in'
+  | 'tpl'
+  | 'ct'
+  | 'gr'
+  | 'st'
+  | 'clk'
+  | 'hlr'
+  | 'em'
+  | 'dom';
 
 /** What follows the prefix and its underscore: a ULID in small letters. As the source of a pattern. */
 export const ID_BODY = '[0-9a-z]{26}';

@@ -32,12 +32,20 @@ const AT_ONCE = 100;
 const SIGNAL_MS = 10_000;
 
 /** @param onError called with failures after events were stored; they are made up for by the next `catchUp` */
-export function createEmailEvents(sql: Database, client: Client, onError: (error: unknown) => void): EmailEvents {
+export function createEmailEvents(
+  sql: Database,
+  client: Client,
+  onError: (error: unknown) => void,
+): EmailEvents {
   const catchUp = oneAtATime(async () => {
     for (let taken = AT_ONCE; taken === AT_ONCE;) {
       const due = await transaction(sql, applyDue);
       taken = due.length;
-      await bringToWorkflows(sql, client, due.filter(({ webhookEvent }) => webhookEvent !== null));
+      await bringToWorkflows(
+        sql,
+        client,
+        due.filter(({ webhookEvent }) => webhookEvent !== null),
+      );
     }
   });
   return {
@@ -71,7 +79,8 @@ function applicationOf(event: DueEvent, email: EventedEmail): AppliedEvent {
     .filter(({ recipient, state }) => state !== recipient.state);
   for (const { recipient, state } of moves) recipient.state = state;
   // What has ended without a hand-over stays as it is; so does what nobody waits for any more, unless it is known now.
-  const status = email.status === 'failed' ? email.status : statusOfRecipients(email.recipients.map(({ state }) => state));
+  const status =
+    email.status === 'failed' ? email.status : statusOfRecipients(email.recipients.map(({ state }) => state));
   email.status = status;
   const reason = suppressionAfter(event);
   return {

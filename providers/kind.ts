@@ -176,6 +176,7 @@ function storedDomains<Settings, Credentials>(
     by: 'provider',
     add: async (stored, secrets, name) => rule.add(settings.parse(stored), credentials.parse(secrets), name),
     check: async (stored, secrets, id) => rule.check(settings.parse(stored), credentials.parse(secrets), id),
-    remove: async (stored, secrets, id) => rule.remove(settings.parse(stored), credentials.parse(secrets), id),
+    remove: async (stored, secrets, id) =>
+      rule.remove(settings.parse(stored), credentials.parse(secrets), id),
   };
 }

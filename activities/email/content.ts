@@ -7,12 +7,7 @@ import type { SubmitEmail } from '../../providers/email.ts';
  * read while they are sent.
  * @throws DecryptionError when the domain's key cannot be read
  */
-export function submitEmailOf(
-  sql: Sql,
-  email: OpenEmail,
-  secretsKey: Buffer,
-  shortUrl: string,
-): SubmitEmail {
+export function submitEmailOf(sql: Sql, email: OpenEmail, secretsKey: Buffer, shortUrl: string): SubmitEmail {
   const { id, recipients, unsubscribeToken, domain, dkimSelector, dkimPrivateKey, domainId } = email;
   const to = (kind: 'to' | 'cc' | 'bcc'): string[] =>
     recipients.filter((one) => one.kind === kind && one.state !== 'suppressed').map(({ address }) => address);
@@ -30,10 +25,12 @@ export function submitEmailOf(
     text: email.text,
     headers: email.headers,
     listUnsubscribe: unsubscribeToken === null ? null : `${shortUrl}/u/${unsubscribeToken}`,
-    attachments: email.attachments.map(({ number, filename, content_type: contentType, content_id: contentId, bytes }) => ({
-      ...{ filename, contentType, contentId, bytes },
-      content: () => piecesOf(sql, id, number),
-    })),
+    attachments: email.attachments.map(
+      ({ number, filename, content_type: contentType, content_id: contentId, bytes }) => ({
+        ...{ filename, contentType, contentId, bytes },
+        content: () => piecesOf(sql, id, number),
+      }),
+    ),
     domain: {
       name: domain,
       selector: dkimSelector,

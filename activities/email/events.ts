@@ -15,15 +15,13 @@ export function answerEvents(
   const sent: ProviderEmailEvent[] = reportsSent
     ? []
     : [{ ...common, eventId: `${id}:sent`, kind: 'sent', permanent: null, addresses: [], payload: {} }];
-  const bounces = refused.map(
-    ({ address, code }, index): ProviderEmailEvent => ({
-      ...common,
-      eventId: `${id}:refused:${index}`,
-      kind: 'bounced',
-      permanent: true,
-      addresses: [address],
-      payload: { code },
-    }),
-  );
+  const bounces = refused.map(({ address, code }, index): ProviderEmailEvent => ({
+    ...common,
+    eventId: `${id}:refused:${index}`,
+    kind: 'bounced',
+    permanent: true,
+    addresses: [address],
+    payload: { code },
+  }));
   return [...sent, ...bounces];
 }

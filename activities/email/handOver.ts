@@ -53,11 +53,7 @@ const MOVE_AGAIN_MS = 60_000;
  * @param moves how often it has moved to another route so far
  * @throws ApplicationFailure `Throttled` or `RouteUnavailable`, to be tried again; `UnknownEmail`, for good
  */
-export async function handOverEmail(
-  handing: HandingOver,
-  id: string,
-  moves: number,
-): Promise<HandedOver> {
+export async function handOverEmail(handing: HandingOver, id: string, moves: number): Promise<HandedOver> {
   const { sql, provider } = handing;
   const email = await readOpenEmail(sql, id);
   if (email === null) throw unknownEmail(id);
@@ -97,8 +93,11 @@ async function keptFromLeaving(
 /** Whether the provider, asked again with the same id, still says what became of the first time. */
 function canSettle(gate: EmailGate | undefined, { firstSubmittedAt, now }: OpenEmail): boolean {
   const settlesForMs = gate?.settlesForMs ?? 0;
-  return settlesForMs > 0 && firstSubmittedAt !== null
-    && now < firstSubmittedAt.getTime() + settlesForMs - SETTLE_MARGIN_MS;
+  return (
+    settlesForMs > 0 &&
+    firstSubmittedAt !== null &&
+    now < firstSubmittedAt.getTime() + settlesForMs - SETTLE_MARGIN_MS
+  );
 }
 
 async function leave(

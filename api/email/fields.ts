@@ -72,7 +72,12 @@ const encoded = z
     context.issues.push({ code: 'invalid_type', expected: 'string', input: value });
     return z.NEVER;
   })
-  .meta({ type: 'string', contentEncoding: 'base64', description: 'The file, in base64.', example: 'JVBERi0xLjcK' });
+  .meta({
+    type: 'string',
+    contentEncoding: 'base64',
+    description: 'The file, in base64.',
+    example: 'JVBERi0xLjcK',
+  });
 
 const attachment = z
   .strictObject({
@@ -98,8 +103,11 @@ export const attachments = z
     files.map(({ filename, content, content_id: contentId = null }, index) => {
       const contentType = attachmentType(filename);
       if (contentType === null)
-        context.addIssue({ code: 'custom', path: [index, 'filename'], ...issue({ reason: 'attachment_type', index }) });
+        context.addIssue({
+          code: 'custom',
+          path: [index, 'filename'],
+          ...issue({ reason: 'attachment_type', index }),
+        });
       return { filename, contentType: contentType ?? '', contentId, content };
     }),
   );
-

@@ -1,5 +1,10 @@
 import { z } from 'zod';
-import { type EmailRow, type EmailWithEvents, listEmails as readEmails, readEmail } from '../../db/emails/reads.ts';
+import {
+  type EmailRow,
+  type EmailWithEvents,
+  listEmails as readEmails,
+  readEmail,
+} from '../../db/emails/reads.ts';
 import { EMAIL_STATUSES, RECIPIENT_STATES } from '../../domain/email/statuses.ts';
 import { EMAIL_IDX_MAX } from '../../domain/email/limits.ts';
 import { isId } from '../../domain/ids.ts';
@@ -42,7 +47,11 @@ const email = z
     idx: documented(z.string().nullable(), 'Your own identifier.', 'zam-1042'),
     cost: documented(z.number().nonnegative(), 'What it cost, in points: one is a grosz.', 1),
     error: documented(z.string().nullable(), 'Why it failed, in one word; null unless it did.', null),
-    sent_at: documented(timestamp.nullable(), 'When a provider took it; null as long as none has.', EXAMPLE_INSTANT),
+    sent_at: documented(
+      timestamp.nullable(),
+      'When a provider took it; null as long as none has.',
+      EXAMPLE_INSTANT,
+    ),
     created_at: createdAt,
     updated_at: updatedAt,
   })
@@ -87,7 +96,11 @@ export function listEmails(owner: Interface) {
       200: answered(
         z.strictObject({
           count: documented(z.int().nonnegative(), 'E-mails on this page.', 1),
-          next_cursor: documented(z.string().nullable(), 'The `cursor` of the next page; null on the last.', null),
+          next_cursor: documented(
+            z.string().nullable(),
+            'The `cursor` of the next page; null on the last.',
+            null,
+          ),
           emails: z.array(email).describe('The e-mails.'),
         }),
       ),
@@ -99,7 +112,10 @@ export function listEmails(owner: Interface) {
       const { page, last } = pageOf(found, limit);
       const emails = page.map(emailRecord);
       const next = last === undefined ? null : cursorAfter(last.id);
-      return { status: 200, body: { success: true as const, data: { count: emails.length, next_cursor: next, emails } } };
+      return {
+        status: 200,
+        body: { success: true as const, data: { count: emails.length, next_cursor: next, emails } },
+      };
     },
   });
 }
@@ -120,7 +136,10 @@ export function getEmail(owner: Interface) {
     async handle({ services, caller, params }) {
       const found = isId('em', params.id) ? await readEmail(services.sql, caller.accountId, params.id) : null;
       if (found === null) throw new Refused({ reason: 'email_unknown' });
-      return { status: 200, body: { success: true as const, data: { ...emailRecord(found), events: found.events.map(shown) } } };
+      return {
+        status: 200,
+        body: { success: true as const, data: { ...emailRecord(found), events: found.events.map(shown) } },
+      };
     },
   });
 }
@@ -143,7 +162,12 @@ function emailRecord(row: EmailRow): z.output<typeof email> {
   };
 }
 
-function shown({ kind, address: whom, at, details }: EmailWithEvents['events'][number]): z.output<typeof event> {
+function shown({
+  kind,
+  address: whom,
+  at,
+  details,
+}: EmailWithEvents['events'][number]): z.output<typeof event> {
   const { permanent } = details;
   return {
     kind: EVENT_KINDS.find((one) => one === kind)!,

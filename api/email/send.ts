@@ -56,9 +56,13 @@ const body = z
       'Your own identifier. The same e-mail with it again within 24 hours is not sent again; another one is refused.',
       'zam-1042',
     ),
-    headers: documented(omissibleWithDefault(headers, []), 'Headers beside the usual ones, of those listed.', {
-      'X-Entity-Ref-ID': 'zam-1042',
-    }),
+    headers: documented(
+      omissibleWithDefault(headers, []),
+      'Headers beside the usual ones, of those listed.',
+      {
+        'X-Entity-Ref-ID': 'zam-1042',
+      },
+    ),
     attachments: documented(
       omissibleWithDefault(attachments, []),
       'Files: up to 20, together 10 MB; of usual documents and pictures.',
@@ -102,10 +106,20 @@ export function sendEmail(owner: Interface) {
     description:
       'Sends one e-mail, 1 grosz for each address in `to`, `cc` and `bcc`. Addresses on the suppression list are left out, free. It leaves from a domain of the account that is verified.',
     refusals: [
-      ...(['address_malformed', 'address_repeated', 'display_name_malformed', 'email_content_missing'] as const),
+      ...([
+        'address_malformed',
+        'address_repeated',
+        'display_name_malformed',
+        'email_content_missing',
+      ] as const),
       ...(['header_not_allowed', 'header_malformed', 'header_repeated', 'attachment_type'] as const),
       ...(['attachment_not_base64', 'attachments_too_large', 'unsubscribe_needs_one'] as const),
-      ...(['sender_domain_missing', 'sender_domain_unverified', 'address_not_own', 'email_no_route'] as const),
+      ...([
+        'sender_domain_missing',
+        'sender_domain_unverified',
+        'address_not_own',
+        'email_no_route',
+      ] as const),
       ...(['statement_overdue', 'insufficient_funds', 'quota_reached', 'send_abandoned'] as const),
       ...(['send_unresolved', 'idempotency_other_content', 'idempotency_in_progress'] as const),
     ],
@@ -146,7 +160,10 @@ async function decodedAttachments(
     if (decoded === null) throw new Refused({ reason: 'attachment_not_base64', index }, 'attachments');
     bytes += decoded.bytes;
     if (bytes > ATTACHMENTS_BYTES_MAX)
-      throw new Refused({ reason: 'attachments_too_large', limitBytes: ATTACHMENTS_BYTES_MAX }, 'attachments');
+      throw new Refused(
+        { reason: 'attachments_too_large', limitBytes: ATTACHMENTS_BYTES_MAX },
+        'attachments',
+      );
     files.push({ ...file, ...decoded });
   }
   return files;

@@ -29,7 +29,10 @@ const entry = z
 
 const cursor = z
   .string()
-  .refine((text) => emailAddress(text) !== null && addressKey(text) === text, issue({ reason: 'cursor_malformed' }))
+  .refine(
+    (text) => emailAddress(text) !== null && addressKey(text) === text,
+    issue({ reason: 'cursor_malformed' }),
+  )
   .meta({ description: ABOUT_CURSOR });
 
 /** GET /v1/email/suppressions (ours): the suppression list, sorted by address. */
@@ -52,7 +55,11 @@ export function listSuppressions(owner: Interface) {
       200: answered(
         z.strictObject({
           count: documented(z.int().nonnegative(), 'Addresses on this page.', 1),
-          next_cursor: documented(z.string().nullable(), 'The `cursor` of the next page; null on the last.', null),
+          next_cursor: documented(
+            z.string().nullable(),
+            'The `cursor` of the next page; null on the last.',
+            null,
+          ),
           suppressions: z.array(entry).describe('The addresses.'),
         }),
       ),
@@ -80,7 +87,9 @@ export function addSuppressions(owner: Interface) {
     description: 'Puts up to 1000 addresses on the suppression list. Those that are on it keep their reason.',
     refusals: ['address_malformed', 'quota_reached'],
     body: z.strictObject({
-      addresses: documented(z.array(address).min(1).max(ADDED_MAX), 'Up to 1000 addresses.', ['jan@sklep.example']),
+      addresses: documented(z.array(address).min(1).max(ADDED_MAX), 'Up to 1000 addresses.', [
+        'jan@sklep.example',
+      ]),
     }),
     example: { addresses: ['jan@sklep.example'] },
     bodyLimit: 512 * 1024,

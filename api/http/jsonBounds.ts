@@ -144,7 +144,8 @@ function opened(isArray: boolean): Container {
 
 function endOfText(bytes: Buffer, start: number, stack: readonly Container[], wanted: Wanted): number {
   const { textMax } = wanted;
-  if (stack.at(-1)?.expectsKey === false && wanted.isFile(stack)) return endOfFile(bytes, start, stack, wanted);
+  if (stack.at(-1)?.expectsKey === false && wanted.isFile(stack))
+    return endOfFile(bytes, start, stack, wanted);
   // A text of the greatest length with every character written as an escape.
   const last = Math.min(bytes.length, start + 2 + 6 * textMax);
   let at = start + 1;
@@ -210,10 +211,7 @@ function textTooLong(stack: readonly Container[], limit: number): Refused | Http
   if (stack.at(-1)?.expectsKey === true)
     return refused({ reason: 'key_too_long', limit: KEY_MAX }, stack.slice(0, -1));
   const field = pathOf(stack);
-  return new Refused(
-    { reason: 'field_too_long', field, limit, unit: 'characters' },
-    topLevelField(stack),
-  );
+  return new Refused({ reason: 'field_too_long', field, limit, unit: 'characters' }, topLevelField(stack));
 }
 
 function refused(problem: HttpRefusal, stack: readonly Container[]): HttpRefused {

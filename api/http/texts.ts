@@ -31,8 +31,7 @@ const QUOTA_TEXTS: Readonly<Record<QuotaName, (limit: number) => string>> = {
   template_bytes: (limit) =>
     `Treści wszystkich szablonów konta mogą zajmować łącznie najwyżej ${megabytes(limit)} MB. Usuń niepotrzebne szablony`,
   blacklist: (limit) => `Czarna lista konta może mieć najwyżej tyle numerów: ${limit}. Usuń niepotrzebne`,
-  suppressions: (limit) =>
-    `Lista wykluczeń może mieć najwyżej tyle adresów: ${limit}. Usuń niepotrzebne`,
+  suppressions: (limit) => `Lista wykluczeń może mieć najwyżej tyle adresów: ${limit}. Usuń niepotrzebne`,
   scheduled_messages: (limit) =>
     `Konto może mieć naraz najwyżej tyle zaplanowanych wiadomości: ${limit}. Poczekaj, aż część zostanie wysłana, anuluj niepotrzebne`,
   links: (limit) =>

@@ -53,7 +53,8 @@ function inactive(): PageAnswer {
     404,
     'Link jest nieaktywny',
     html`<p>
-        Ten link do rezygnacji z e-maili nie działa. Sprawdź, czy adres jest taki sam jak w otrzymanej wiadomości.
+        Ten link do rezygnacji z e-maili nie działa. Sprawdź, czy adres jest taki sam jak w otrzymanej
+        wiadomości.
       </p>
       <p>Jeśli nadal nie działa, zgłoś rezygnację nadawcy.</p>`,
   );

@@ -43,7 +43,11 @@ export const EARLIER_EVENTS = {
       event: z.literal('email_event').describe('What happened.'),
       kind: documented(z.enum(EMAIL_EVENT_KINDS), 'What the provider reports.', 'delivered'),
       email_id: documented(z.string(), 'The id that the send was answered with.', exampleId('em')),
-      to: documented(z.string(), 'Whom it concerns; of several all, with commas between.', 'jan@sklep.example'),
+      to: documented(
+        z.string(),
+        'Whom it concerns; of several all, with commas between.',
+        'jan@sklep.example',
+      ),
       from: documented(z.string(), "The sender's address.", 'zamowienia@sklep.example'),
       subject: documented(z.string(), 'The subject.', 'Potwierdzenie zamówienia 1042'),
       received_at: documented(timestamp, 'When the report came.', EXAMPLE_INSTANT),

@@ -50,7 +50,11 @@ export interface EmailDraft {
  * Writes an e-mail with all that belongs to it, and the claim of its key where it has one: all or nothing.
  * @returns false when the key is taken
  */
-export async function writeEmailDraft(sql: Database, draft: EmailDraft, claim: KeyClaim | null): Promise<boolean> {
+export async function writeEmailDraft(
+  sql: Database,
+  draft: EmailDraft,
+  claim: KeyClaim | null,
+): Promise<boolean> {
   try {
     await transaction(sql, async (tx) => {
       if (claim !== null) await claimKey(tx, draft.accountId, draft.requestId, claim);

@@ -55,7 +55,12 @@ export async function readEmailTerms(
 }
 
 /** How many e-mails of the last 24 hours went to nobody, and so cost nothing; counted no further than asked. */
-export async function countUnpaidEmails(sql: Sql, accountId: string, since: string, upTo: number): Promise<number> {
+export async function countUnpaidEmails(
+  sql: Sql,
+  accountId: string,
+  since: string,
+  upTo: number,
+): Promise<number> {
   const [counted] = await sql<{ unpaid: number }[]>`
     select count(*)::int as unpaid from (
       select from emails

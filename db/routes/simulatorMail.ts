@@ -68,7 +68,15 @@ export function simulatorMail(sql: Database, route: string) {
   };
 }
 
-function eventOf({ id, providerEmailId, reference, kind, permanent, address, dueAt }: DueRow): ProviderEmailEvent {
+function eventOf({
+  id,
+  providerEmailId,
+  reference,
+  kind,
+  permanent,
+  address,
+  dueAt,
+}: DueRow): ProviderEmailEvent {
   return {
     eventId: `sim_${id}`,
     ...{ emailId: reference, providerEmailId, kind, permanent, addresses: [address], at: dueAt },

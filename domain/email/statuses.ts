@@ -28,7 +28,9 @@ export const RECIPIENT_STATES = [
 export type RecipientState = (typeof RECIPIENT_STATES)[number];
 
 // From which states an event moves an address, whatever order events come in. What was left out stays so.
-const MOVES: Readonly<Record<ProviderEmailEvent['kind'], readonly [to: RecipientState, from: readonly RecipientState[]]>> = {
+const MOVES: Readonly<
+  Record<ProviderEmailEvent['kind'], readonly [to: RecipientState, from: readonly RecipientState[]]>
+> = {
   sent: ['sent', ['queued']],
   delayed: ['delayed', ['queued', 'sent']],
   delivered: ['delivered', ['queued', 'sent', 'delayed', 'bounced']],
@@ -42,7 +44,10 @@ const MOVES: Readonly<Record<ProviderEmailEvent['kind'], readonly [to: Recipient
 };
 
 /** The state of an address after an event. */
-export function stateAfter(state: RecipientState, { kind }: Pick<ProviderEmailEvent, 'kind'>): RecipientState {
+export function stateAfter(
+  state: RecipientState,
+  { kind }: Pick<ProviderEmailEvent, 'kind'>,
+): RecipientState {
   const [to, from] = MOVES[kind];
   return from.includes(state) ? to : state;
 }

@@ -83,7 +83,10 @@ function keyOf({ services, input }: Asked<EmailInput>): { key: string; fingerpri
   return { key, fingerprint: fingerprintOf(services.secretsKey, 'idx', 'email', { ...rest, files }) };
 }
 
-async function replayOf({ services, caller }: Asked<EmailInput>, keyed: { key: string; fingerprint: Buffer } | null) {
+async function replayOf(
+  { services, caller }: Asked<EmailInput>,
+  keyed: { key: string; fingerprint: Buffer } | null,
+) {
   if (keyed === null) return null;
   const replay = await findReplay(services.sql, caller.accountId, keyed.key, keyed.fingerprint);
   return replay === null ? null : { email: replay.body as SentEmail, replayed: true };
@@ -117,7 +120,10 @@ async function planEmail({ services, caller, input, requestId }: Asked<EmailInpu
   );
   if (terms === null) throw new Refused({ reason: 'account_closed' });
   const suppressed = new Set(terms.suppressed);
-  const recipients = asked.map((one): EmailRecipient => ({ ...one, suppressed: suppressed.has(addressKey(one.address)) }));
+  const recipients = asked.map((one): EmailRecipient => ({
+    ...one,
+    suppressed: suppressed.has(addressKey(one.address)),
+  }));
   const paid = recipients.filter((one) => !one.suppressed);
   refuseUnverified(terms, from, paid);
 
@@ -159,12 +165,14 @@ function allRecipients({ to, cc, bcc }: EmailInput): Omit<EmailRecipient, 'suppr
 
 function refuseUnverified(terms: EmailTerms, from: string | null, paid: readonly EmailRecipient[]): void {
   if (terms.domain === null || terms.verifiedRoutes.length === 0) {
-    if (from === null && terms.domain === null) throw new Refused({ reason: 'sender_domain_missing' }, 'from');
+    if (from === null && terms.domain === null)
+      throw new Refused({ reason: 'sender_domain_missing' }, 'from');
     throw new Refused({ reason: 'sender_domain_unverified', domain: from ?? terms.domain! }, 'from');
   }
   // As the numbers of a test account (v2.3.0, Authentication, 8): nobody but the customer.
   const own = new Set(terms.ownDomains);
-  const stranger = terms.mode === 'test' ? paid.find(({ address }) => !own.has(domainOf(address))) : undefined;
+  const stranger =
+    terms.mode === 'test' ? paid.find(({ address }) => !own.has(domainOf(address))) : undefined;
   if (stranger !== undefined) throw new Refused({ reason: 'address_not_own' }, stranger.kind);
 }
 
@@ -181,10 +189,12 @@ async function routeOf(
   const routing = await services.routing();
   const traffic = {
     ...{ key: id, msisdn: NO_NUMBER, accountId: caller.accountId },
-    ...{ type: 'email', priority: false } as const,
+    ...({ type: 'email', priority: false } as const),
   };
   const works = new Set(routing.routes.filter(({ working }) => working).map(({ name }) => name));
-  const [route] = orderRoutes(routing, traffic).filter((name) => verifiedRoutes.includes(name) && works.has(name));
+  const [route] = orderRoutes(routing, traffic).filter(
+    (name) => verifiedRoutes.includes(name) && works.has(name),
+  );
   if (route === undefined) throw new Refused({ reason: 'email_no_route' });
   return route;
 }
@@ -200,6 +210,8 @@ async function refuseUnpaid({ services, caller }: Who, terms: EmailTerms, costGr
     return;
   }
   const affordable =
-    terms.mode === 'test' ? terms.testCredits * GROSZE_AN_ADDRESS >= costGrosze : terms.availableGrosze >= costGrosze;
+    terms.mode === 'test'
+      ? terms.testCredits * GROSZE_AN_ADDRESS >= costGrosze
+      : terms.availableGrosze >= costGrosze;
   if (!affordable) throw new Refused({ reason: 'insufficient_funds' });
 }

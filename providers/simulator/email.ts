@@ -37,11 +37,13 @@ const THROTTLE_DELAY_MS = 1_000;
 const SETTLES_FOR_MS = 24 * 3_600_000;
 
 type Ending = (address: string) => PlannedEmailEvent[];
-const planned = (
-  kind: ProviderEmailEvent['kind'],
-  afterMs = DELIVERY_MS,
-  permanent: boolean | null = null,
-): ((address: string) => PlannedEmailEvent) => (address) => ({ kind, permanent, address, afterMs });
+const planned =
+  (
+    kind: ProviderEmailEvent['kind'],
+    afterMs = DELIVERY_MS,
+    permanent: boolean | null = null,
+  ): ((address: string) => PlannedEmailEvent) =>
+  (address) => ({ kind, permanent, address, afterMs });
 const all =
   (...events: ((address: string) => PlannedEmailEvent)[]): Ending =>
   (address) =>
@@ -53,7 +55,11 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
   complained: all(planned('delivered'), planned('complained', DELIVERY_MS + 500)),
   delayed: all(planned('delayed'), planned('delivered', DELIVERY_MS + 1_000)),
   opened: all(planned('delivered'), planned('opened', DELIVERY_MS + 500)),
-  clicked: all(planned('delivered'), planned('opened', DELIVERY_MS + 300), planned('clicked', DELIVERY_MS + 600)),
+  clicked: all(
+    planned('delivered'),
+    planned('opened', DELIVERY_MS + 300),
+    planned('clicked', DELIVERY_MS + 600),
+  ),
   slow: all(planned('delivered', SLOW_DELIVERY_MS)),
   silent: all(),
 };

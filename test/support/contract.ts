@@ -20,7 +20,7 @@ const BEFORE_OPERATIONS = [404, 405, 408, 417, 431];
 const document = describedOnce(endpoints);
 const ajv = new Ajv2020({ strict: false, validateSchema: false, allErrors: true });
 addFormats.default(ajv);
-for (const own of ['phone-number', 'recipient', 'csv', 'message-cursor', 'inbound-cursor'])
+for (const own of ['phone-number', 'recipient', 'csv', 'message-cursor', 'inbound-cursor', 'email-cursor'])
   ajv.addFormat(own, true);
 ajv.addSchema({ ...document, $id: 'openapi' });
 const validators = new Map<string, ValidateFunction>();

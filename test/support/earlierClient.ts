@@ -1,4 +1,5 @@
 import { expect, inject } from 'vitest';
+import type { Endpoint } from '../../api/http/endpoint.ts';
 import type { Operation } from '../../api/openapi/types.ts';
 import { earlierDocument, earlierEndpoints } from '../../api/v1_2/endpoints.ts';
 import { newApiToken } from '../../db/accounts/apiTokens.ts';
@@ -32,6 +33,7 @@ export interface EarlierAnswer {
 export interface EarlierClient {
   get(path: string): Promise<EarlierAnswer>;
   post(path: string, body: unknown): Promise<EarlierAnswer>;
+  delete(path: string): Promise<EarlierAnswer>;
 }
 
 /** An account with a token. */
@@ -60,7 +62,11 @@ export async function newToken(accountId: string, limit = 100_000) {
 /** A client that holds every answer to what its endpoint declares, and every error to the one form (v1.2.0, Error). */
 export function earlierClient(token?: string): EarlierClient {
   const base = inject('service').apiUrl;
-  const call = async (method: 'GET' | 'POST', path: string, body?: unknown): Promise<EarlierAnswer> => {
+  const call = async (
+    method: 'GET' | 'POST' | 'DELETE',
+    path: string,
+    body?: unknown,
+  ): Promise<EarlierAnswer> => {
     const response = await fetch(base + path, {
       method,
       headers: {
@@ -72,19 +78,34 @@ export function earlierClient(token?: string): EarlierClient {
     const { status, headers } = response;
     const answer = (await response.json()) as EarlierAnswer['body'];
     expect(headers.get('x-request-id')).toMatch(/^req_/);
-    const item = document.paths[path.split('?')[0]!] as Record<string, Operation> | undefined;
+    const endpoint = endpointOf(method, path.split('?')[0]!);
+    const item = document.paths[documentedPath(endpoint?.path ?? path)] as
+      Record<string, Operation> | undefined;
     const declared = item?.[method.toLowerCase()]?.responses;
     if (declared !== undefined) expect(Object.keys(declared)).toContain(String(status));
     if (status >= 400) expectError(status, answer);
     else {
-      const endpoint = earlierEndpoints.find(
-        (one) => one.method === method && one.path === path.split('?')[0],
-      );
       expect(endpoint?.responses[status]?.parse(answer)).toEqual(answer);
     }
     return { status, headers, body: answer };
   };
-  return { get: (path) => call('GET', path), post: (path, body) => call('POST', path, body) };
+  return {
+    get: (path) => call('GET', path),
+    post: (path, body) => call('POST', path, body),
+    delete: (path) => call('DELETE', path),
+  };
+}
+
+/** The endpoint that a path belongs to: one that stands there as it is goes before one with parameters. */
+function endpointOf(method: string, path: string): Endpoint | undefined {
+  const ofMethod = earlierEndpoints.filter((one) => one.method === method);
+  const matches = ({ path: pattern }: Endpoint): boolean =>
+    new RegExp(`^${pattern.replace(/:\w+/g, '[^/]+')}$`).test(path);
+  return ofMethod.find((one) => one.path === path) ?? ofMethod.find(matches);
+}
+
+function documentedPath(pattern: string): string {
+  return pattern.replace(/:(\w+)/g, '{$1}');
 }
 
 function expectError(status: number, body: unknown): void {

@@ -1,0 +1,181 @@
+import { expect, it } from 'vitest';
+import { GROSZE_AN_ADDRESS } from '../../../domain/email/limits.ts';
+import { newToken } from '../../support/earlierClient.ts';
+import { giveDomain, newMailAccount, takenMail, untilEmail } from '../../support/email.ts';
+import { books, database } from '../../support/factories.ts';
+
+const rows = async (accountId: string): Promise<number> => {
+  const [row] = await database()<{ count: number }[]>`
+    select count(*)::int as count from emails where account_id = ${accountId}`;
+  return row!.count;
+};
+
+it('an e-mail is accepted, charged one grosz for each address, handed over as it was asked for, and delivered', async () => {
+  const account = await newMailAccount();
+  const answer = await account.v1.post('/v1/email', {
+    to: ['jan@klient.example', 'Ola.Nowak@KLIENT.example'],
+    cc: ['kopia@klient.example'],
+    bcc: ['ukryty@klient.example'],
+    subject: 'Zażółć gęślą jaźń 😀',
+    html: '<p>Dzień dobry</p>',
+    text: 'Dzień dobry',
+    from: `zamowienia@${account.domain}`,
+    from_name: 'Sklep „Przykład”',
+    reply_to: 'biuro@inny.example',
+    idx: 'zam-1',
+    headers: { 'x-entity-ref-id': 'zam-1' },
+  });
+  expect(answer).toMatchObject({
+    status: 200,
+    body: {
+      success: true,
+      data: { to: 'jan@klient.example, Ola.Nowak@klient.example', status: 'queued', cost: 4 },
+    },
+  });
+  const { id } = answer.body.data as unknown as { id: string };
+  expect(id).toMatch(/^em_[0-9a-z]{26}$/);
+  const email = await untilEmail(account, id, ({ status }) => status === 'delivered');
+  expect(email.recipients.map(({ kind, state }) => [kind, state])).toEqual([
+    ['to', 'delivered'],
+    ['to', 'delivered'],
+    ['cc', 'delivered'],
+    ['bcc', 'delivered'],
+  ]);
+  expect(await takenMail(id)).toMatchObject({
+    id,
+    from: { address: `zamowienia@${account.domain}`, name: 'Sklep „Przykład”' },
+    to: ['jan@klient.example', 'Ola.Nowak@klient.example'],
+    cc: ['kopia@klient.example'],
+    bcc: ['ukryty@klient.example'],
+    subject: 'Zażółć gęślą jaźń 😀',
+    html: '<p>Dzień dobry</p>',
+    text: 'Dzień dobry',
+    replyTo: 'biuro@inny.example',
+    headers: [['X-Entity-Ref-ID', 'zam-1']],
+    listUnsubscribe: null,
+    domain: account.domain,
+    tries: 1,
+  });
+  expect(await books(account.id)).toMatchObject({ balance: 10_000 - 4, ledger: 10_000 - 4 });
+});
+
+it('either kind of key may send and read, and errors have the form of its interface', async () => {
+  const account = await newMailAccount();
+  const email = { to: 'jan@klient.example', subject: 'Hej', text: 'Hej' };
+  const current = await account.api.post('/v1/email', email);
+  expect(current).toMatchObject({ status: 200, body: { data: { status: 'queued' } } });
+  const list = await account.v1.get('/v1/email');
+  expect(list.body.data).toMatchObject({ count: 1, next_cursor: null });
+  const byToken = await account.v1.post('/v1/email', { ...email, to: 'bez-malpy' });
+  expect(byToken).toMatchObject({ status: 422, body: { error: { code: 422, details: { field: 'to' } } } });
+  const byKey = await account.api.post('/v1/email', { ...email, to: 'bez-malpy' });
+  expect(byKey).toMatchObject({ status: 400, body: { error: { code: 'invalid_request', param: 'to' } } });
+});
+
+it('without `from` it leaves from noreply at the default domain; a domain that is not verified is 422', async () => {
+  const account = await newMailAccount();
+  const email = { to: 'jan@klient.example', subject: 'Hej', text: 'Hej' };
+  const { body } = await account.v1.post('/v1/email', email);
+  const { id } = body.data as unknown as { id: string };
+  await untilEmail(account, id, ({ status }) => status !== 'queued');
+  expect(await takenMail(id)).toMatchObject({ from: { address: `noreply@${account.domain}`, name: null } });
+
+  const pending = await giveDomain(account.id, { isDefault: false, confirmed: false });
+  const stranger = await newMailAccount();
+  for (const domain of [pending, stranger.domain, 'nieznana.example', `pod.${account.domain}`]) {
+    const refused = await account.v1.post('/v1/email', { ...email, from: `a@${domain}` });
+    expect(refused).toMatchObject({ status: 422, body: { error: { details: { field: 'from' } } } });
+    const byKey = await account.api.post('/v1/email', { ...email, from: `a@${domain}` });
+    expect(byKey).toMatchObject({ status: 422, body: { error: { code: 'invalid_request', param: 'from' } } });
+  }
+  expect(await rows(account.id)).toBe(1);
+});
+
+it('with too little money it is 402, and nothing is left of it', async () => {
+  const account = await newMailAccount({ balance: 2 });
+  const email = { subject: 'Hej', text: 'Hej' };
+  const refused = await account.v1.post('/v1/email', {
+    ...email,
+    to: ['a@klient.example', 'b@klient.example', 'c@klient.example'],
+    idx: 'raz',
+    attachments: [{ filename: 'a.txt', content: Buffer.from('a').toString('base64') }],
+  });
+  expect(refused.status).toBe(402);
+  expect(await rows(account.id)).toBe(0);
+  // The idx is free: what was refused stands for nothing.
+  const sent = await account.v1.post('/v1/email', {
+    ...email,
+    to: ['a@klient.example', 'b@klient.example'],
+    idx: 'raz',
+  });
+  expect(sent.status).toBe(200);
+  expect(await books(account.id)).toMatchObject({ balance: 0, ledger: 0 });
+});
+
+it('a hundred at once never spend more than there is', async () => {
+  const account = await newMailAccount({ balance: 30 });
+  const answers = await Promise.all(
+    Array.from({ length: 60 }, (_, index) =>
+      account.v1.post('/v1/email', { to: `jan${index}@klient.example`, subject: 'Hej', text: 'Hej' }),
+    ),
+  );
+  const statuses = answers.map(({ status }) => status);
+  expect(statuses.filter((status) => status === 200)).toHaveLength(30 / GROSZE_AN_ADDRESS);
+  expect(new Set(statuses)).toEqual(new Set([200, 402]));
+  expect(await books(account.id)).toMatchObject({ balance: 0, ledger: 0 });
+  expect(await rows(account.id)).toBe(30);
+});
+
+it('the same idx answers as the first time without a charge, also by another kind of key and at once; other content is refused', async () => {
+  const account = await newMailAccount();
+  const email = { to: 'jan@klient.example', subject: 'Hej', text: 'Hej', idx: 'zam-7' };
+  const first = await Promise.all([account.v1.post('/v1/email', email), account.v1.post('/v1/email', email)]);
+  const accepted = first.find(({ status }) => status === 200)!;
+  for (const { status } of first) expect([200, 429]).toContain(status);
+  const again = await account.v1.post('/v1/email', email);
+  expect(again.body).toEqual(accepted.body);
+  expect(again.headers.get('idempotent-replayed')).toBe('true');
+  const byKey = await account.api.post('/v1/email', email);
+  expect(byKey).toMatchObject({ status: 200, body: accepted.body });
+  const other = await account.v1.post('/v1/email', { ...email, subject: 'Inny' });
+  expect(other).toMatchObject({ status: 422 });
+  const file = { filename: 'a.txt', content: 'YQ==' };
+  expect(await account.v1.post('/v1/email', { ...email, attachments: [file] })).toMatchObject({
+    status: 422,
+  });
+  const conflict = await account.api.post('/v1/email', { ...email, subject: 'Inny' });
+  expect(conflict).toMatchObject({ status: 409, body: { error: { code: 'idempotency_conflict' } } });
+  // An idx is of its account alone.
+  const stranger = await newMailAccount();
+  expect((await stranger.v1.post('/v1/email', email)).body.data).not.toMatchObject({
+    id: (accepted.body.data as unknown as { id: string }).id,
+  });
+  expect(await books(account.id)).toMatchObject({ balance: 9_999, ledger: 9_999 });
+});
+
+it('a test account pays in test credits, and writes to its own domains alone', async () => {
+  const account = await newMailAccount({ mode: 'test', balance: 0, testCredits: 2 });
+  const email = { subject: 'Hej', text: 'Hej' };
+  const stranger = await account.v1.post('/v1/email', { ...email, to: 'jan@klient.example' });
+  expect(stranger).toMatchObject({ status: 403, body: { error: { details: { field: 'to' } } } });
+  const own = { ...email, to: [`a@${account.domain}`, `b@${account.domain}`] };
+  expect((await account.v1.post('/v1/email', own)).body.data).toMatchObject({ cost: 0, status: 'queued' });
+  expect((await account.v1.post('/v1/email', { ...own, to: `a@${account.domain}` })).status).toBe(402);
+  expect(await books(account.id)).toMatchObject({ balance: 0, ledger: 0, credits: 0 });
+});
+
+it('another account reads and changes nothing of it', async () => {
+  const [account, stranger] = [await newMailAccount(), await newMailAccount()];
+  const { body } = await account.v1.post('/v1/email', {
+    to: 'jan@klient.example',
+    subject: 'Hej',
+    text: 'Hej',
+  });
+  const { id } = body.data as unknown as { id: string };
+  for (const other of [stranger.api, stranger.v1]) {
+    expect((await other.get(`/v1/email/${id}`)).status).toBe(404);
+    expect((await other.get('/v1/email')).body.data).toMatchObject({ count: 0 });
+  }
+  const { v1: second } = await newToken(account.id);
+  expect((await second.get(`/v1/email/${id}`)).status).toBe(200);
+});

@@ -1,0 +1,83 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { inject } from 'vitest';
+import { domainSecretOwner } from '../../db/emails/handOver.ts';
+import { encrypt } from '../../db/encryption.ts';
+import { newId } from '../../db/ids.ts';
+import type { AccountWish } from './factories.ts';
+import { database } from './factories.ts';
+import { type EarlierAccount, earlierClient, newEarlierAccount } from './earlierClient.ts';
+import { eventually } from './eventually.ts';
+
+// Made once: a key takes a quarter of a second.
+const { publicKey, privateKey } = generateKeyPairSync('rsa', {
+  modulusLength: 2048,
+  publicKeyEncoding: { type: 'spki', format: 'der' },
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+});
+export const DKIM_PUBLIC_KEY = publicKey.toString('base64');
+
+let domains = 0;
+
+/** A name that no other test has. */
+export function newDomainName(): string {
+  domains += 1;
+  return `d${domains}-${newId('dom').slice(-10)}.example`;
+}
+
+/** Gives an account a sender domain that is confirmed for some routes. @returns its name */
+export async function giveDomain(
+  accountId: string,
+  { name = newDomainName(), isDefault = true, routes = ['simulator'], confirmed = true } = {},
+): Promise<string> {
+  const id = newId('dom');
+  const key = encrypt(Buffer.from(inject('service').secretsKey, 'base64'), domainSecretOwner(id), privateKey);
+  const sql = database();
+  await sql`
+    insert into sender_domains (id, account_id, name, is_default, dkim_selector, dkim_public_key, dkim_private_key, confirmed_at)
+    values (${id}, ${accountId}, ${name}, ${isDefault}, 'goniec', ${DKIM_PUBLIC_KEY}, ${key},
+            ${confirmed ? new Date() : null})`;
+  for (const route of routes)
+    await sql`insert into sender_domain_routes (domain_id, route, records) values (${id}, ${route}, '[]')`;
+  return name;
+}
+
+/** An account with a token and a sender domain. */
+export interface MailAccount extends EarlierAccount {
+  domain: string;
+}
+
+/** Makes an account that can send e-mail. */
+export async function newMailAccount(wish: AccountWish = {}): Promise<MailAccount> {
+  const account = await newEarlierAccount(wish);
+  return { ...account, domain: await giveDomain(account.id) };
+}
+
+/** An e-mail as `GET /v1/email/{id}` shows it. */
+export interface ShownEmail {
+  id: string;
+  status: string;
+  error: string | null;
+  cost: number;
+  recipients: { kind: string; address: string; state: string }[];
+  events: { kind: string; address: string | null; permanent: boolean | null }[];
+}
+
+/** Asks for an e-mail until it is as wanted. */
+export async function untilEmail(
+  { v1 }: { v1: ReturnType<typeof earlierClient> },
+  id: string,
+  wanted: (email: ShownEmail) => boolean,
+): Promise<ShownEmail> {
+  return await eventually(
+    async () => (await v1.get(`/v1/email/${id}`)).body.data as unknown as ShownEmail,
+    wanted,
+    40_000,
+  );
+}
+
+/** What the simulated provider took of an e-mail; undefined as long as it has not. */
+export async function takenMail(id: string): Promise<Record<string, unknown> | undefined> {
+  const [row] = await database()<{ mail: Record<string, unknown>; tries: number }[]>`
+    select mail, tries from simulator_emails where reference = ${id}`;
+  return row === undefined ? undefined : { ...row.mail, tries: row.tries };
+}
