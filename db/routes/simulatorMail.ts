@@ -21,6 +21,7 @@ export function simulatorMail(sql: Database, route: string) {
       providerEmailId: string,
       { reference, mail }: { reference: string; mail: object },
       events: { kind: string; permanent: boolean | null; address: string; afterMs: number }[],
+      reportedAt: number,
     ): Promise<{ providerEmailId: string; tries: number }> {
       const [taken] = await sql<{ providerEmailId: string; tries: number }[]>`
         with taken as (
@@ -36,7 +37,7 @@ export function simulatorMail(sql: Database, route: string) {
                                  ${events.map(({ permanent }) => permanent)}::boolean[],
                                  ${events.map(({ address }) => address)}::text[],
                                  ${events.map(({ afterMs }) => afterMs)}::int[]) as e(kind, permanent, address, after)
-           where t.tries = 1
+           where t.tries = ${reportedAt}
         )
         select provider_email_id, tries from taken`;
       return taken!;

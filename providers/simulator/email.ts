@@ -14,13 +14,15 @@ export interface PlannedEmailEvent {
 /** The simulated provider's memory of e-mails. */
 export interface SimulatorMail {
   /**
-   * Takes an e-mail and plans its events, both or neither, once for each reference.
+   * Takes an e-mail, once for each reference, and plans its events.
+   * @param reportedAt at which try the events are planned, from 1
    * @returns the id it has, and which try this was, from 1
    */
   takeEmail(
     providerEmailId: string,
     email: { reference: string; mail: object },
     events: PlannedEmailEvent[],
+    reportedAt: number,
   ): Promise<{ providerEmailId: string; tries: number }>;
   /** Counts a try; false once `upTo` were counted. */
   countThrottle(reference: string, upTo: number): Promise<boolean>;
@@ -77,7 +79,7 @@ const DELIVERED: Ending = all(planned('delivered'));
  * Of the first address in `to` alone:
  * - `refused`: refused at the hand-over
  * - `throttled`: throttled on the first three tries
- * - `unanswered`: taken, and unanswered at the first try
+ * - `unanswered`: taken, unanswered at the first try, and reported only after another
  */
 export function simulatedEmail(store: SimulatorMail): EmailGate {
   return {
@@ -103,6 +105,7 @@ async function take(store: SimulatorMail, email: SubmitEmail): Promise<EmailAnsw
     wished,
     { reference: email.id, mail: await asKept(email) },
     events,
+    ending === 'unanswered' ? 2 : 1,
   );
   if (ending === 'unanswered' && tries === 1) {
     await delay(ANSWER_TIMEOUT_MS);
