@@ -6,6 +6,7 @@ import {
   applyEvent,
   type DueEvent,
   type EventedEmail,
+  leaseEvents,
   lockEmails,
   postponeEvents,
   settleEvents,
@@ -63,6 +64,10 @@ async function applyDue(tx: Sql): Promise<DueEvent[]> {
   await postponeEvents(
     tx,
     due.filter(({ emailId }) => emailId === null),
+  );
+  await leaseEvents(
+    tx,
+    due.filter(({ applied }) => applied),
   );
   const open = due.filter(({ emailId, applied }) => emailId !== null && !applied);
   const emails = await lockEmails(tx, [...new Set(open.map(({ emailId }) => emailId!))]);

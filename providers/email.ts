@@ -11,7 +11,7 @@ export interface SubmitAttachment {
   contentId: string | null;
   bytes: number;
   /** Its bytes, read piece by piece each time it is called; the length of every piece but the last is a multiple of three. */
-  content(): AsyncIterable<Buffer>;
+  content: () => AsyncIterable<Buffer>;
 }
 
 /** An e-mail on its way to a provider: the same at every try. Nothing in it has a line break but the bodies. */

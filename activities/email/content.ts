@@ -25,12 +25,10 @@ export function submitEmailOf(sql: Sql, email: OpenEmail, secretsKey: Buffer, sh
     text: email.text,
     headers: email.headers,
     listUnsubscribe: unsubscribeToken === null ? null : `${shortUrl}/u/${unsubscribeToken}`,
-    attachments: email.attachments.map(
-      ({ number, filename, content_type: contentType, content_id: contentId, bytes }) => ({
-        ...{ filename, contentType, contentId, bytes },
-        content: () => piecesOf(sql, id, number),
-      }),
-    ),
+    attachments: email.attachments.map(({ number, filename, contentType, contentId, bytes }) => ({
+      ...{ filename, contentType, contentId, bytes },
+      content: () => piecesOf(sql, id, number),
+    })),
     domain: {
       name: domain,
       selector: dkimSelector,

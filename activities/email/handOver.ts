@@ -250,7 +250,10 @@ function asSubmitAnswer(answer: EmailAnswer): SubmitAnswer {
       return { kind: 'accepted', providerMessageId: answer.providerEmailId };
     case 'refused':
       return { kind: 'refused', reason: 'network_refused' };
-    default:
+    case 'throttled':
+    case 'later':
+    case 'broken':
+    case 'unanswered':
       return answer;
   }
 }

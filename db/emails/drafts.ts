@@ -78,8 +78,8 @@ async function insertEmail(tx: Sql, draft: EmailDraft): Promise<void> {
             ${JSON.stringify(draft.headers)}::text::jsonb, ${draft.idx}, ${draft.unsubscribeToken}, ${draft.costGrosze},
             ${draft.testCredits}, ${draft.giveUpAt}, ${draft.createdAt}, ${draft.createdAt})`;
   await tx`
-    insert into email_recipients (email_id, position, kind, address, state)
-    select ${id}, r.position, r.kind, r.address, r.state
+    insert into email_recipients (email_id, account_id, position, kind, address, state)
+    select ${id}, ${draft.accountId}, r.position, r.kind, r.address, r.state
       from unnest(${recipients.map((_, index) => index)}::int[], ${recipients.map(({ kind }) => kind)}::text[],
                   ${recipients.map(({ address }) => address)}::text[],
                   ${recipients.map(({ suppressed }) => (suppressed ? 'suppressed' : 'queued'))}::text[])

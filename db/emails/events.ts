@@ -8,6 +8,8 @@ import type { EmailEventSnapshot } from '../webhooks/webhooks.ts';
 
 // An event may come before the answer to its hand-over, but not by a day.
 const MATCHED_WITHIN = '24 hours';
+// Who has applied an event brings it to its workflow; another one does where that has not happened by then.
+const SIGNALLED_WITHIN = '15 seconds';
 
 /** Stores events as they came; one that was stored before changes nothing. */
 export async function storeEmailEvents(
@@ -57,6 +59,15 @@ export async function postponeEvents(tx: Sql, events: readonly DueEvent[]): Prom
     update provider_email_events v
        set look_at = case when v.received_at > now() - ${MATCHED_WITHIN}::interval
                           then now() + greatest(interval '1 s', (now() - v.received_at) / 2) end
+      from unnest(${events.map(({ route }) => route)}::text[], ${events.map(({ eventId }) => eventId)}::text[]) as e(route, id)
+     where v.route = e.route and v.event_id = e.id`;
+}
+
+/** Takes over what somebody applied and has not brought to its workflow. */
+export async function leaseEvents(tx: Sql, events: readonly DueEvent[]): Promise<void> {
+  if (events.length === 0) return;
+  await tx`
+    update provider_email_events v set look_at = now() + ${SIGNALLED_WITHIN}::interval
       from unnest(${events.map(({ route }) => route)}::text[], ${events.map(({ eventId }) => eventId)}::text[]) as e(route, id)
      where v.route = e.route and v.event_id = e.id`;
 }
@@ -135,7 +146,7 @@ export async function applyEvent(tx: Sql, applied: AppliedEvent): Promise<void> 
     )
     update provider_email_events
        set email_id = ${emailId}, applied_at = now(), webhook_event = ${webhookEvent},
-           look_at = case when ${webhookEvent}::text is null then null else look_at end
+           look_at = case when ${webhookEvent}::text is null then null else now() + ${SIGNALLED_WITHIN}::interval end
      where route = ${event.route} and event_id = ${event.eventId}`;
   event.webhookEvent = webhookEvent;
 }

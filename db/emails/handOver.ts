@@ -28,8 +28,8 @@ export interface OpenEmail {
   attachments: {
     number: number;
     filename: string;
-    content_type: string;
-    content_id: string | null;
+    contentType: string;
+    contentId: string | null;
     bytes: number;
   }[];
   /** Routes for which its domain is verified. */
@@ -50,8 +50,8 @@ export async function readOpenEmail(sql: Sql, id: string): Promise<OpenEmail | n
            (select coalesce(jsonb_agg(jsonb_build_object('kind', r.kind, 'address', r.address, 'state', r.state)
                                       order by r.position), '[]')
               from email_recipients r where r.email_id = e.id) as recipients,
-           (select coalesce(jsonb_agg(jsonb_build_object('number', f.number, 'filename', f.filename, 'content_type', f.content_type,
-                                                         'content_id', f.content_id, 'bytes', f.bytes) order by f.number), '[]')
+           (select coalesce(jsonb_agg(jsonb_build_object('number', f.number, 'filename', f.filename, 'contentType', f.content_type,
+                                                         'contentId', f.content_id, 'bytes', f.bytes) order by f.number), '[]')
               from email_attachments f where f.email_id = e.id) as attachments,
            array(select u.route from sender_domain_routes u
                   where u.domain_id = d.id and (u.verified_at is not null or d.confirmed_at is not null)) as verified_routes,

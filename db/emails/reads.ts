@@ -50,7 +50,11 @@ export async function listEmails(
        where e.account_id = ${accountId} and e.status <> 'draft'
          ${only(status, sql`and e.status = ${status}`)} ${only(idx, sql`and e.idx = ${idx}`)}
          ${only(before, sql`and e.id < ${before}`)}
-         ${only(address, sql`and e.id in (select email_id from email_recipients where lower(address) = lower(${address}))`)}
+         ${only(
+           address,
+           sql`and e.id in (select email_id from email_recipients
+                             where account_id = ${accountId} and lower(address) = lower(${address}))`,
+         )}
        order by e.id desc limit ${limit}`),
   ];
 }

@@ -86,6 +86,7 @@ create index emails_reports on emails (account_id, created_at, id) include (cost
 create table email_recipients (
   email_id text collate "C" not null references emails on delete cascade,
   position smallint not null,
+  account_id text collate "C" not null references accounts,
   kind text not null check (kind in ('to', 'cc', 'bcc')),
   address text not null,
   -- the last that is known of this address; suppressed: left out when it was sent
@@ -93,7 +94,7 @@ create table email_recipients (
     check (state in ('queued', 'suppressed', 'sent', 'delivered', 'delayed', 'bounced', 'complained')),
   primary key (email_id, position)
 );
-create index email_recipients_of_address on email_recipients (lower(address), email_id desc);
+create index email_recipients_of_address on email_recipients (lower(address), account_id, email_id desc);
 
 create table email_contents (
   email_id text collate "C" primary key references emails on delete cascade,

@@ -71,7 +71,7 @@ export async function sendEmail(asked: Asked<EmailInput>): Promise<{ email: Sent
 
 /** The key by which a repeated `idx` is known, and what makes two e-mails the same; null without `idx`. */
 function keyOf({ services, input }: Asked<EmailInput>): { key: string; fingerprint: Buffer } | null {
-  const { idx, attachments, interface: _, ...rest } = input;
+  const { idx, attachments } = input;
   if (idx === null) return null;
   const files = attachments.map(({ pieces, ...file }) => {
     const hash = createHash('sha256');
@@ -80,7 +80,12 @@ function keyOf({ services, input }: Asked<EmailInput>): { key: string; fingerpri
   });
   // Nobody can have it as an `Idempotency-Key`, which has no control characters.
   const key = `\u0001email:${createHash('sha256').update(idx).digest('base64url')}`;
-  return { key, fingerprint: fingerprintOf(services.secretsKey, 'idx', 'email', { ...rest, files }) };
+  return {
+    key,
+    fingerprint: fingerprintOf(services.secretsKey, 'idx', 'email', {
+      ...{ ...input, interface: undefined, attachments: files },
+    }),
+  };
 }
 
 async function replayOf(

@@ -5,7 +5,8 @@ import { encrypt } from '../../db/encryption.ts';
 import { newId } from '../../db/ids.ts';
 import type { AccountWish } from './factories.ts';
 import { database } from './factories.ts';
-import { type EarlierAccount, earlierClient, newEarlierAccount } from './earlierClient.ts';
+import type { earlierClient } from './earlierClient.ts';
+import { type EarlierAccount, newEarlierAccount } from './earlierClient.ts';
 import { eventually } from './eventually.ts';
 
 // Made once: a key takes a quarter of a second.

@@ -184,9 +184,10 @@ it('events in any order, of strangers and repeated, change what they may and not
 
 it('without a route that works it is 503, and nothing is left of it', async () => {
   const account = await newMailAccount();
-  const [{ name }] = await database()<{ name: string }[]>`
+  const [added] = await database()<{ name: string }[]>`
     insert into routes (name, kind, state) values (${`mail-${account.domain.split('.')[0]!.slice(-8)}`}, 'simulator', 'disabled')
     returning name`;
+  const { name } = added!;
   await database()`insert into route_rules (route, account_id, type) values (${name}, ${account.id}, 'email')`;
   await database()`update sender_domain_routes set route = ${name} where domain_id in (
     select id from sender_domains where account_id = ${account.id})`;
