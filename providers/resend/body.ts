@@ -52,10 +52,10 @@ function lengthOf(part: Buffer | SubmitAttachment): number {
 }
 
 /** @throws Error when the file has another length than it says; by then no more has been read than it should have had */
-async function* base64Of({ bytes, content }: SubmitAttachment): AsyncIterable<Buffer> {
-  let left = bytes;
+async function* base64Of(attachment: SubmitAttachment): AsyncIterable<Buffer> {
+  let left = attachment.bytes;
   let over: Buffer = Buffer.alloc(0);
-  for await (const piece of content()) {
+  for await (const piece of attachment.content()) {
     left -= piece.length;
     if (left < 0) break;
     const whole = over.length === 0 ? piece : Buffer.concat([over, piece]);
