@@ -139,6 +139,7 @@ export async function startResend(): Promise<ResendServer> {
     always: (mischief) => (everyTime = mischief),
     event: (sent, type, data = {}, at = new Date()) => eventOf(resend.webhookSecret, sent, type, data, at),
     async close() {
+      if (!server.listening) return;
       server.closeAllConnections();
       server.close();
       await once(server, 'close');
