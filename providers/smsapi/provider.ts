@@ -8,7 +8,7 @@ import { callbackAddress } from '../callbacks.ts';
 import { createLateAnswers } from '../lateAnswers.ts';
 import type { LookupAnswers } from '../stores.ts';
 import { type ReadAnswer, readAnswer } from './answers.ts';
-import { createHealth, type Health } from './health.ts';
+import { createHealth, type Health } from '../health.ts';
 import { ALREADY_TAKEN, inWords } from './errorCodes.ts';
 import { createProviderHttp } from './http.ts';
 import { lookUp } from './lookup.ts';

@@ -1,23 +1,8 @@
 import { z } from 'zod';
 import { callingHours } from '../options.ts';
+import { providerUrl, publicUrl } from '../urls.ts';
 
-const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 const MAX_VALIDITY_MINUTES = 72 * 60;
-
-// Keys and texts go over it: never in clear, except to a provider on this very machine (tests).
-const providerUrl = z
-  .url({ protocol: /^https?$/, abort: true })
-  .refine((url) => isPlain(new URL(url)), 'must have no user, query or fragment')
-  .refine(
-    (url) => new URL(url).protocol === 'https:' || LOOPBACK.has(new URL(url).hostname),
-    'must begin with https://',
-  )
-  .transform(withoutSlash);
-
-const publicUrl = z
-  .url({ protocol: /^https?$/, abort: true })
-  .refine((url) => isPlain(new URL(url)), 'must have no user, query or fragment')
-  .transform(withoutSlash);
 
 /** How an error code of the provider is to be read, instead of the usual way: `later:30` means after 30 s. */
 const reading = z
@@ -102,11 +87,3 @@ export const CALLBACK_PATHS = {
 } as const;
 
 export type CallbackKind = keyof typeof CALLBACK_PATHS;
-
-function isPlain({ username, password, search, hash }: URL): boolean {
-  return username === '' && password === '' && search === '' && hash === '';
-}
-
-function withoutSlash(url: string): string {
-  return new URL(url).href.replace(/\/+$/, '');
-}

@@ -14,6 +14,7 @@ describe('the registry of kinds', () => {
   test('says of a route what its kind can carry', () => {
     expect(optionOf('smpp')).toMatchObject({ name: 'r', carries: ['sms'], simulated: false });
     expect(optionOf('smsapi')).toMatchObject({ carries: ['sms', 'mms', 'vms', 'hlr'], simulated: false });
+    expect(optionOf('resend')).toMatchObject({ carries: ['email'], simulated: false });
     expect(optionOf('simulator')).toMatchObject({ carries: ['sms', 'mms', 'vms', 'hlr'], simulated: true });
   });
 

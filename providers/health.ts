@@ -12,8 +12,8 @@ export interface Health {
   lastError(): { text: string; at: Date } | null;
   /** The provider did its part: took a message, or judged it. */
   succeeded(): void;
-  /** It did not, or there was no answer. */
-  failed(text: string): void;
+  /** It did not, or there was no answer. @param certain nothing more is to be tried before a probe */
+  failed(text: string, certain?: boolean): void;
   /** Begins to probe, whenever the provider does not work, until stopped; the first probe at once. */
   start(): void;
   stop(): Promise<void>;
@@ -70,9 +70,9 @@ export function createHealth(
     succeeded() {
       inRow = 0;
     },
-    failed(text) {
+    failed(text, certain = false) {
       note(text);
-      inRow += 1;
+      inRow = certain ? FAILURES_IN_ROW : inRow + 1;
       if (inRow < FAILURES_IN_ROW) return;
       works = false;
       beginProbing();

@@ -1,0 +1,91 @@
+import type { EmailAnswer } from '../email.ts';
+import { blamesSender, codeOf, errorOf, isQuota, isRecord, type ProviderError, refusalOf } from './errors.ts';
+import type { Exchange } from './http.ts';
+
+const EMAIL_ID = /^[\x21-\x7e]{1,100}$/;
+const THROTTLED_MS = 1_000;
+const LONGEST_WAIT_S = 300;
+/** While the first request with the same key is still under way. */
+const CONCURRENT_MS = 1_500;
+const UNREADABLE_MS = 10_000;
+
+/** The provider took an e-mail with another body under its key: what became of that one, no answer will say. */
+export const OTHER_BODY = 'invalid_idempotent_request';
+/** What was to be sent could not be read. */
+export const UNREADABLE = 'content_unreadable';
+
+/**
+ * Reads the answer to `POST /emails`: `{ id }`, or an error. Never throws: what cannot be understood leaves open whether the e-mail
+ * was taken.
+ */
+export function readAnswer(exchange: Exchange): EmailAnswer {
+  switch (exchange.kind) {
+    case 'not_sent':
+      return { kind: 'broken', code: exchange.code };
+    case 'unreadable':
+      return { kind: 'later', retryAfterMs: UNREADABLE_MS, code: UNREADABLE };
+    case 'lost':
+      return { kind: 'unanswered', code: exchange.code };
+    case 'answered':
+      return exchange.status >= 200 && exchange.status <= 299 ? takenAs(exchange.json) : failureOf(exchange);
+  }
+}
+
+function takenAs(json: unknown): EmailAnswer {
+  const id = isRecord(json) ? json['id'] : undefined;
+  return typeof id === 'string' && EMAIL_ID.test(id)
+    ? { kind: 'accepted', providerEmailId: id }
+    : { kind: 'unanswered', code: 'not_understood' };
+}
+
+/**
+ * What another status says. Without an error of the provider's a redirect or a 4xx comes from something before it that did not take
+ * the request; after a 5xx, a conflict or a time-out at a proxy (408) it may have been taken.
+ */
+function failureOf(exchange: Exchange & { kind: 'answered' }): EmailAnswer {
+  const { status, json, headers } = exchange;
+  const code = codeOf(status, json);
+  const error = errorOf(json);
+  if (status === 429) {
+    if (error !== null && isQuota(error.name)) return { kind: 'broken', code };
+    return { kind: 'throttled', retryAfterMs: waitOf(headers) ?? THROTTLED_MS, code };
+  }
+  if (status === 409) return conflictOf(code);
+  if (status >= 500 || status === 408) return { kind: 'unanswered', code };
+  if (status === 413) return { kind: 'refused', reason: 'content_refused', code };
+  return error === null ? { kind: 'broken', code } : judged(status, error);
+}
+
+function conflictOf(code: string): EmailAnswer {
+  if (code === 'concurrent_idempotent_requests') return { kind: 'later', retryAfterMs: CONCURRENT_MS, code };
+  return { kind: 'unanswered', code };
+}
+
+/** A wrong key, or an address that is not the provider's interface (404, 405), speaks of the route; the rest of the one e-mail. */
+function judged(status: number, error: ProviderError): EmailAnswer {
+  const code = error.name;
+  if (status === 403 && blamesSender(error)) return { kind: 'refused', reason: 'sender_refused', code };
+  // The form of our keys is always the same: it is not this e-mail that ails.
+  if (code === 'invalid_idempotency_key') return { kind: 'broken', code };
+  if (status === 400 || status === 422 || status === 451) {
+    return { kind: 'refused', reason: refusalOf(error), code };
+  }
+  return { kind: 'broken', code };
+}
+
+/**
+ * How long the provider wants to be left alone, in ms, from a second to five minutes (`retry-after` in seconds or as a date, RFC
+ * 9110, 10.2.3; else `ratelimit-reset`, in seconds). Null when it does not say.
+ */
+export function waitOf(headers: Readonly<Record<string, string>>): number | null {
+  const seconds = secondsOf(headers['retry-after']) ?? secondsOf(headers['ratelimit-reset']);
+  return seconds === null ? null : Math.min(Math.max(seconds, 1), LONGEST_WAIT_S) * 1000;
+}
+
+function secondsOf(value: string | undefined): number | null {
+  if (value === undefined || value.length > 40) return null;
+  if (/^[0-9]{1,9}(\.[0-9]{1,9})?$/.test(value)) return Number(value);
+  if (!/^[A-Z][a-z]{2}, [0-9]{2} /.test(value)) return null;
+  const at = Date.parse(value);
+  return Number.isNaN(at) ? null : Math.ceil((at - Date.now()) / 1000);
+}

@@ -1,0 +1,202 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { DomainProblem, type ProviderDomain } from '../email.ts';
+import type { SeenRecord } from '../../domain/email/dnsRecords.ts';
+import { waitOf } from './answers.ts';
+import { jsonBody } from './body.ts';
+import { codeOf, errorOf, inWords, isRecord } from './errors.ts';
+import { createProviderHttp, type ProviderRequest } from './http.ts';
+import type { ResendCredentials, ResendSettings } from './settings.ts';
+
+const LIMITS = { writtenWithinMs: 10_000, answeredWithinMs: 10_000 };
+// E-mails share the account's rate: a question that comes too many is asked again.
+const ASKED_AT_MOST = 4;
+const LONGEST_WAIT_MS = 3_000;
+const PAGE = 100;
+const PAGES_MAX = 100;
+const RECORDS_MAX = 20;
+const VALUE_MAX = 2_000;
+const WORDS_MAX = 150;
+const DOMAIN_ID = /^[A-Za-z0-9_-]{1,100}$/;
+const LABEL = /^[A-Za-z0-9_-]{1,63}$/;
+
+/** Verified once, and a record was missing since; for 72 hours the provider goes on. */
+const TEMPORARY_FAILURE = 'temporary_failure';
+
+/**
+ * Adds a domain, or finds it in the provider's list (https://resend.com/docs/api-reference/domains/create-domain).
+ * @param name in ASCII
+ * @throws DomainProblem
+ */
+export async function addDomain(
+  settings: ResendSettings,
+  credentials: ResendCredentials,
+  name: string,
+): Promise<ProviderDomain> {
+  return asking(settings, credentials, async (ask) => {
+    const body = jsonBody({ name, region: settings.region });
+    const created = await ask({ method: 'POST', path: '/domains', body });
+    if (isDone(created)) return readDomain(created.json);
+    // That it is there already is no error of its own, but one of many.
+    const id = created.status < 500 ? await findDomain(ask, name) : null;
+    const found = id === null ? null : await getDomain(ask, id);
+    if (found === null) throw problemOf(created);
+    return found;
+  });
+}
+
+/**
+ * Has the provider look at a domain's DNS, and says what it found by now: it looks in its own time
+ * (https://resend.com/docs/api-reference/domains/verify-domain).
+ * @returns null when it does not have the domain any more
+ * @throws DomainProblem
+ */
+export async function checkDomain(
+  settings: ResendSettings,
+  credentials: ResendCredentials,
+  id: string,
+): Promise<ProviderDomain | null> {
+  return asking(settings, credentials, async (ask) => {
+    const known = await getDomain(ask, id);
+    // A verified one it looks after by itself, and would take no e-mails from while it looks at it anew.
+    if (known === null || known.verified) return known;
+    const begun = await ask({ method: 'POST', path: `${pathOf(id)}/verify` });
+    if (begun.status === 404) return null;
+    if (!isDone(begun)) throw problemOf(begun);
+    return getDomain(ask, id);
+  });
+}
+
+/** Removes a domain from the provider's list; one that is not in it is no problem. @throws DomainProblem */
+export async function removeDomain(
+  settings: ResendSettings,
+  credentials: ResendCredentials,
+  id: string,
+): Promise<void> {
+  await asking(settings, credentials, async (ask) => {
+    const removed = await ask({ method: 'DELETE', path: pathOf(id) });
+    if (!isDone(removed) && removed.status !== 404) throw problemOf(removed);
+  });
+}
+
+interface Answered {
+  status: number;
+  json: unknown;
+}
+type Ask = (request: ProviderRequest) => Promise<Answered>;
+
+async function asking<T>(
+  { url }: ResendSettings,
+  { apiKey }: ResendCredentials,
+  work: (ask: Ask) => Promise<T>,
+): Promise<T> {
+  const http = createProviderHttp(url, apiKey);
+  try {
+    return await work(async (request) => {
+      for (let asked = 1; ; asked += 1) {
+        const exchange = await http.send(request, LIMITS);
+        if (exchange.kind === 'unreadable') throw new DomainProblem('not asked');
+        if (exchange.kind !== 'answered') throw new DomainProblem(`no answer: ${exchange.code}`);
+        if (exchange.status !== 429 || asked === ASKED_AT_MOST) return exchange;
+        await delay(Math.min(waitOf(exchange.headers) ?? LONGEST_WAIT_MS, LONGEST_WAIT_MS));
+      }
+    });
+  } finally {
+    await http.close();
+  }
+}
+
+const isDone = ({ status }: Answered): boolean => status >= 200 && status <= 299;
+
+function problemOf({ status, json }: Answered): DomainProblem {
+  const said = errorOf(json)?.message.replace(/\p{C}/gu, ' ').slice(0, WORDS_MAX) ?? '';
+  const code = inWords(codeOf(status, json));
+  return new DomainProblem(said === '' ? code : `${code}: ${said}`);
+}
+
+async function getDomain(ask: Ask, id: string): Promise<ProviderDomain | null> {
+  const answer = await ask({ method: 'GET', path: pathOf(id) });
+  if (answer.status === 404) return null;
+  if (!isDone(answer)) throw problemOf(answer);
+  return readDomain(answer.json);
+}
+
+/** The id of the domain of this name in the provider's list, page by page; null when it is not in it. */
+async function findDomain(ask: Ask, name: string): Promise<string | null> {
+  let after = '';
+  for (let page = 0; page < PAGES_MAX; page += 1) {
+    const answer = await ask({ method: 'GET', path: `/domains?limit=${PAGE}${after}` });
+    if (!isDone(answer)) throw problemOf(answer);
+    const { data, has_more: more } = isRecord(answer.json) ? answer.json : {};
+    if (!Array.isArray(data)) throw notUnderstood();
+    const domains = data.filter(isRecord);
+    const id = domains.find((domain) => sameName(domain['name'], name))?.['id'];
+    if (typeof id === 'string') return id;
+    const last = domains.at(-1)?.['id'];
+    if (more !== true || typeof last !== 'string') return null;
+    after = `&after=${encodeURIComponent(last)}`;
+  }
+  return null;
+}
+
+const sameName = (given: unknown, name: string): boolean =>
+  typeof given === 'string' && given.toLowerCase() === name.toLowerCase();
+
+function pathOf(id: string): string {
+  if (!DOMAIN_ID.test(id)) throw new DomainProblem('this is no id of a domain');
+  return `/domains/${id}`;
+}
+
+const notUnderstood = (): DomainProblem => new DomainProblem('its answer was not understood');
+
+/**
+ * A domain as the provider writes it: its status is `verified`, or `partially_…` where it does not only send and one of its uses
+ * lacks records. Records for anything but sending are left out.
+ */
+function readDomain(json: unknown): ProviderDomain {
+  const { id, name, status, records: listed } = isRecord(json) ? json : {};
+  if (typeof id !== 'string' || !DOMAIN_ID.test(id)) throw notUnderstood();
+  if (typeof name !== 'string' || !Array.isArray(listed) || listed.length > RECORDS_MAX)
+    throw notUnderstood();
+  const records = listed.map((record) => readRecord(record, name)).filter((record) => record !== null);
+  if (records.length === 0) throw notUnderstood();
+  const sends = records.every(({ seen }) => seen);
+  const partly = status === 'partially_verified' || status === 'partially_failed';
+  const verified = status === 'verified' || status === TEMPORARY_FAILURE || (partly && sends);
+  return { id, verified, records };
+}
+
+/** Null for what sending does not need, and for what is no record. */
+function readRecord(json: unknown, domain: string): SeenRecord | null {
+  if (!isRecord(json)) return null;
+  const { record, type, value: written } = json;
+  if (type !== 'TXT' && type !== 'MX' && type !== 'CNAME') return null;
+  if (typeof written !== 'string' || written === '' || written.length > VALUE_MAX) return null;
+  const name = nameOf(record, json['name'], domain);
+  if (name === null) return null;
+  return {
+    type,
+    name,
+    value: type === 'TXT' ? written.replace(/^"(.*)"$/, '$1') : written.replace(/\.$/, ''),
+    priority: type === 'MX' ? priorityOf(json['priority']) : null,
+    purpose: record === 'DKIM' ? 'dkim' : type === 'TXT' ? 'spf' : 'return_path',
+    seen: json['status'] === 'verified',
+  };
+}
+
+/**
+ * The whole name of a record. The provider writes it for the zone that the domain is in, which it alone knows: `send.news` for
+ * `news.sklep.example`. What is before the domain is one label, or two with `_domainkey`.
+ */
+function nameOf(record: unknown, written: unknown, domain: string): string | null {
+  if (typeof written !== 'string') return null;
+  const [first = '', second] = written.split('.', 2);
+  if (!LABEL.test(first)) return null;
+  if (record === 'SPF') return `${first}.${domain}`.toLowerCase();
+  if (record === 'DKIM' && second === '_domainkey') return `${first}._domainkey.${domain}`.toLowerCase();
+  return null;
+}
+
+function priorityOf(priority: unknown): number {
+  const number = Number(priority ?? NaN);
+  return Number.isInteger(number) && number >= 0 && number <= 65_535 ? number : 10;
+}

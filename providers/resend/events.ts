@@ -1,0 +1,154 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { Webhook } from 'standardwebhooks';
+import type { ProviderEmailEvent } from '../../domain/email/events.ts';
+import { isId } from '../../domain/ids.ts';
+import { storable } from '../../domain/inbound.ts';
+import type { CallbackCall } from '../callbacks.ts';
+import { ID_TAG } from './body.ts';
+import { isRecord } from './errors.ts';
+import type { ResendCredentials } from './settings.ts';
+
+const BODY_MAX = 256 * 1024;
+const PAYLOAD_MAX = 64 * 1024;
+const DEPTH_MAX = 10;
+const KEY_MAX = 200;
+const ADDRESSES_MAX = 100;
+const ADDRESS_MAX = 320;
+const PROVIDER_ID_MAX = 100;
+const EVENT_ID = /^[\x21-\x7e]{1,200}$/;
+const TIMESTAMP = /^[0-9]{1,12}$/;
+/** Nothing was sent before, and no clock is that wrong. */
+const EARLIEST = Date.UTC(2020, 0, 1);
+const LATEST_MS = 86_400_000;
+
+const KINDS: Readonly<Record<string, ProviderEmailEvent['kind']>> = {
+  'email.sent': 'sent',
+  'email.delivered': 'delivered',
+  'email.delivery_delayed': 'delayed',
+  'email.bounced': 'bounced',
+  'email.complained': 'complained',
+  'email.opened': 'opened',
+  'email.clicked': 'clicked',
+  'email.failed': 'failed',
+  'email.suppressed': 'suppressed',
+};
+
+/**
+ * Whether the provider signed a call, within five minutes either way: `svix-id`, `svix-timestamp`, `svix-signature`, the last with
+ * several signatures where its secret was changed (https://resend.com/docs/webhooks/verify-webhooks-requests).
+ */
+export async function isSigned({ webhookSecret }: ResendCredentials, call: CallbackCall): Promise<boolean> {
+  const signed = signedHeaders(call.headers);
+  if (webhookSecret === undefined || signed === null) return false;
+  const body = await call.body();
+  if (body.length > BODY_MAX) return false;
+  try {
+    new Webhook(webhookSecret).verify(body, signed, { jsonParse: false });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function signedHeaders(headers: IncomingHttpHeaders): Record<string, string> | null {
+  const { 'svix-id': id, 'svix-timestamp': timestamp, 'svix-signature': signature } = headers;
+  if (typeof id !== 'string' || !EVENT_ID.test(id)) return null;
+  if (typeof timestamp !== 'string' || !TIMESTAMP.test(timestamp)) return null;
+  if (typeof signature !== 'string') return null;
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature };
+}
+
+/**
+ * Reads a call: `{ type, created_at, data }` (https://resend.com/docs/webhooks/event-types). What is no event of an e-mail, or of a
+ * kind that nobody knows, brings none: it would only be called again.
+ * @returns null when this is no such call
+ */
+export async function readEvents(call: CallbackCall): Promise<readonly ProviderEmailEvent[] | null> {
+  const signed = signedHeaders(call.headers);
+  const body = await call.body();
+  if (signed === null || body.length > BODY_MAX) return null;
+  const json = parsed(body);
+  if (!isRecord(json) || typeof json['type'] !== 'string') return null;
+  const { type, created_at: createdAt, data } = json;
+  const kind = Object.hasOwn(KINDS, type) ? KINDS[type] : undefined;
+  if (kind === undefined) return [];
+  if (!isRecord(data)) return null;
+  const emailId = ourIdOf(data['tags']);
+  const providerEmailId = shortText(data['email_id']);
+  if (emailId === null && providerEmailId === null) return null;
+  return [
+    {
+      eventId: signed['webhook-id']!,
+      emailId,
+      providerEmailId,
+      kind,
+      permanent: kind === 'bounced' ? isPermanent(data['bounce']) : null,
+      addresses: addressesOf(data['to']),
+      at: timeOf(createdAt) ?? new Date(Number(signed['webhook-timestamp']) * 1000),
+      payload: payloadOf(data),
+    },
+  ];
+}
+
+function parsed(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Tags come as an object; the documentation has them as a list, too. */
+function ourIdOf(tags: unknown): string | null {
+  const named: unknown = Array.isArray(tags)
+    ? tags.filter(isRecord).find(({ name }) => name === ID_TAG)?.['value']
+    : isRecord(tags) && Object.hasOwn(tags, ID_TAG)
+      ? tags[ID_TAG]
+      : null;
+  return typeof named === 'string' && isId('em', named) ? named : null;
+}
+
+function shortText(value: unknown): string | null {
+  if (typeof value !== 'string' || value === '' || value.length > PROVIDER_ID_MAX) return null;
+  return storable(value);
+}
+
+/** `Permanent`, `Transient` or `Undetermined`: only the first says anything of the next e-mail. */
+function isPermanent(bounce: unknown): boolean {
+  const type = isRecord(bounce) ? bounce['type'] : null;
+  return typeof type === 'string' && type.toLowerCase() === 'permanent';
+}
+
+function addressesOf(to: unknown): string[] {
+  const listed: unknown[] = Array.isArray(to) ? to : [to];
+  return listed
+    .filter((one) => typeof one === 'string' && one !== '' && one.length <= ADDRESS_MAX)
+    .slice(0, ADDRESSES_MAX)
+    .map((one) => storable(one as string));
+}
+
+function timeOf(value: unknown): Date | null {
+  const at = typeof value === 'string' && value.length <= 40 ? Date.parse(value) : NaN;
+  return at >= EARLIEST && at <= Date.now() + LATEST_MS ? new Date(at) : null;
+}
+
+/** All of the data where it fits; else what says what became of the e-mail. */
+function payloadOf(data: Record<string, unknown>): Record<string, unknown> {
+  const whole = kept(data, 1) as Record<string, unknown>;
+  if (sizeOf(whole) <= PAYLOAD_MAX) return whole;
+  const short = Object.entries(whole).filter(([, value]) => sizeOf(value) <= PAYLOAD_MAX / 64);
+  return { ...Object.fromEntries(short.slice(0, 32)), shortened: true };
+}
+
+const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+
+/** As the database can hold it: no depth without end, and no character that PostgreSQL has not. */
+function kept(value: unknown, depth: number): unknown {
+  if (typeof value === 'string') return storable(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth > DEPTH_MAX) return null;
+  if (Array.isArray(value)) return value.map((one) => kept(one, depth + 1));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, one]) => [storable(key).slice(0, KEY_MAX), kept(one, depth + 1)]),
+  );
+}

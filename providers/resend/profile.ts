@@ -1,0 +1,49 @@
+import type { RouteTest } from '../kind.ts';
+import { codeOf, errorOf, inWords, isRecord } from './errors.ts';
+import { createProviderHttp, type Exchange, type ProviderHttp } from './http.ts';
+import type { ResendCredentials, ResendSettings } from './settings.ts';
+
+const LIMITS = { writtenWithinMs: 10_000, answeredWithinMs: 10_000 };
+const ONE_DOMAIN = { method: 'GET', path: '/domains?limit=1' } as const;
+
+/**
+ * Asks for a domain, which sends nothing (https://resend.com/docs/api-reference/domains/list-domains).
+ * @returns null when the provider would take e-mails, else what is the matter
+ */
+export async function probe(http: ProviderHttp, signal: AbortSignal): Promise<string | null> {
+  return problemOf(await http.send(ONE_DOMAIN, LIMITS, signal));
+}
+
+/** Tries address and API key of a route without sending anything. Never throws. */
+export async function testResendRoute(
+  { url }: ResendSettings,
+  { apiKey, webhookSecret }: ResendCredentials,
+): Promise<RouteTest> {
+  const http = createProviderHttp(url, apiKey);
+  try {
+    const exchange = await http.send(ONE_DOMAIN, LIMITS);
+    const problem = problemOf(exchange);
+    if (problem !== null) return { ok: false, problem: inWords(problem) };
+    const remarks = ['the API key is known'];
+    if (isSendingOnly(exchange))
+      remarks.push('it may only send: sender domains cannot be added or checked with it');
+    if (webhookSecret === undefined) remarks.push('there is no webhookSecret: its events are refused');
+    return { ok: true, answer: remarks.join('; ') };
+  } finally {
+    await http.close();
+  }
+}
+
+function problemOf(exchange: Exchange): string | null {
+  if (exchange.kind === 'unreadable') return exchange.kind;
+  if (exchange.kind !== 'answered') return exchange.code;
+  const { status, json } = exchange;
+  // Busy, but there; and a key that may only send can do all that hand-overs need.
+  if (status === 429 || isSendingOnly(exchange)) return null;
+  if (status !== 200) return codeOf(status, json);
+  return isRecord(json) && Array.isArray(json['data']) ? null : 'not_understood';
+}
+
+function isSendingOnly(exchange: Exchange): boolean {
+  return exchange.kind === 'answered' && errorOf(exchange.json)?.name === 'restricted_api_key';
+}

@@ -1,0 +1,306 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import fc from 'fast-check';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { ProviderEmailEvent } from '../../domain/email/events.ts';
+import type { CallbackCall } from '../../providers/callbacks.ts';
+import { resend as kind } from '../../providers/resend/kind.ts';
+import { resendCredentials } from '../../providers/resend/settings.ts';
+import { email, openClient } from './resendClient.ts';
+import { signCall, type SignedCall } from './resendServer.ts';
+
+const SECRET = `whsec_${Buffer.from('0123456789abcdef01234567').toString('base64')}`;
+const OTHER = `whsec_${Buffer.from('x'.repeat(24)).toString('base64')}`;
+const ID = 'em_01kaj000000000000000000017';
+const NOW = '2026-11-24T12:00:00.000Z';
+const { signed, read } = kind.email!.callback!;
+
+/** Has a call come over HTTP, and reads it as our API does. */
+async function arrived({ headers, body }: SignedCall): Promise<CallbackCall> {
+  let come: (call: CallbackCall) => void;
+  const call = new Promise<CallbackCall>((resolve) => (come = resolve));
+  const server = createServer((request, response) => {
+    void request.toArray().then((chunks) => {
+      const bytes = Buffer.concat(chunks as Buffer[]);
+      come({ method: 'POST', query: '', headers: request.headers, body: () => Promise.resolve(bytes) });
+      response.end('{}');
+    });
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const answer = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body });
+  await answer.text();
+  return call;
+}
+
+const direct = ({ headers, body }: SignedCall): CallbackCall => ({
+  ...{ method: 'POST', query: '', headers },
+  body: () => Promise.resolve(Buffer.from(body)),
+});
+const isSigned = (call: SignedCall, webhookSecret: string | undefined = SECRET) =>
+  signed({ apiKey: 're_12345678', webhookSecret }, direct(call));
+const ago = (seconds: number) => new Date(Date.now() - seconds * 1000);
+const data = { email_id: 'b6c0', to: ['jan@poczta.example'], tags: { goniec_id: ID } };
+const event = (type: string, over: object = {}) =>
+  JSON.stringify({ type, created_at: NOW, data: { ...data, ...over } });
+const readOf = (body: string) => read(direct(signCall(SECRET, body)));
+async function only(body: string): Promise<ProviderEmailEvent> {
+  const events = await readOf(body);
+  expect(events).toHaveLength(1);
+  return events![0]!;
+}
+
+describe('a call of Resend’s', () => {
+  it('about an e-mail that it took comes signed, and is read', async () => {
+    const { resend, submit } = await openClient();
+    const given = email({ to: ['Jan@Poczta.example', 'ola@poczta.example'] });
+    await submit(given);
+    const at = new Date();
+    const bounce = { type: 'Permanent', subType: 'General', message: 'no such mailbox' };
+    const extra = { to: ['ola@poczta.example'], bounce };
+    const sent = resend.event(resend.sent[0]!, 'email.bounced', extra, at);
+    const call = await arrived(sent);
+    const credentials = { apiKey: resend.apiKey, webhookSecret: resend.webhookSecret };
+    expect(await signed(credentials, call)).toBe(true);
+    expect(await read(call)).toEqual([
+      {
+        eventId: sent.headers['svix-id'],
+        ...{ emailId: given.id, providerEmailId: resend.sent[0]!.id, kind: 'bounced', permanent: true },
+        ...{ addresses: ['ola@poczta.example'], at },
+        payload: (JSON.parse(sent.body) as { data: unknown }).data,
+      },
+    ]);
+  });
+
+  it.each([
+    ['signed with its secret', signCall(SECRET, 'x'), true],
+    ['299 s ago', signCall(SECRET, 'x', ago(299)), true],
+    ['299 s ahead', signCall(SECRET, 'x', ago(-299)), true],
+    ['301 s ago', signCall(SECRET, 'x', ago(301)), false],
+    ['302 s ahead', signCall(SECRET, 'x', ago(-302)), false],
+    ['signed with another secret', signCall(OTHER, 'x'), false],
+    ['altered', { ...signCall(SECRET, 'x'), body: 'y' }, false],
+    ['as large as may be', signCall(SECRET, 'x'.repeat(256 * 1024)), true],
+    ['larger', signCall(SECRET, 'x'.repeat(256 * 1024 + 1)), false],
+    ['without anything', { headers: {}, body: 'x' }, false],
+  ])('%s', async (_, call, expected) => {
+    expect(await isSigned(call)).toBe(expected);
+    // Once more, it is the same call.
+    expect(await isSigned(call)).toBe(expected);
+  });
+
+  it.each([
+    ['svix-id', 'msg_other', false],
+    ['svix-id', '', false],
+    ['svix-id', 'a'.repeat(201), false],
+    ['svix-timestamp', '1', false],
+    ['svix-timestamp', 'NaN', false],
+    ['svix-timestamp', '-1', false],
+    ['svix-signature', '', false],
+    ['svix-signature', 'v1', false],
+    ['svix-signature', 'v1,', false],
+    ['svix-signature', `v1,${'A'.repeat(43)}=`, false],
+  ])('with %s %j is forged', async (name, value, expected) => {
+    const call = signCall(SECRET, 'x');
+    expect(await isSigned({ ...call, headers: { ...call.headers, [name]: value } })).toBe(expected);
+  });
+
+  it('with the secret of its time trailing other words is forged', async () => {
+    const call = signCall(SECRET, 'x');
+    const timestamp = `${call.headers['svix-timestamp']}.1`;
+    expect(await isSigned({ ...call, headers: { ...call.headers, 'svix-timestamp': timestamp } })).toBe(
+      false,
+    );
+  });
+
+  it('with several signatures needs one that fits', async () => {
+    const call = signCall(SECRET, 'x');
+    const other = signCall(OTHER, 'x', new Date(), call.headers['svix-id']);
+    const right = call.headers['svix-signature']!;
+    const wrong = other.headers['svix-signature']!;
+    const withSignatures = (signature: string) =>
+      isSigned({ ...call, headers: { ...call.headers, 'svix-signature': signature } });
+    expect(await withSignatures(`${wrong} ${right}`)).toBe(true);
+    expect(await withSignatures(`${right} ${wrong}`)).toBe(true);
+    expect(await withSignatures(`v2,abc v1a,${right.slice(3)} ${wrong}`)).toBe(false);
+  });
+
+  it('is checked with the secret as the panel shows it, or without its beginning; without one all are forged', async () => {
+    expect(await isSigned(signCall(SECRET, 'x'), SECRET.replace('whsec_', ''))).toBe(true);
+    expect(await signed({ apiKey: 're_12345678' }, direct(signCall(SECRET, 'x')))).toBe(false);
+  });
+});
+
+describe('an event', () => {
+  it.each([
+    ['email.sent', 'sent'],
+    ['email.delivered', 'delivered'],
+    ['email.delivery_delayed', 'delayed'],
+    ['email.complained', 'complained'],
+    ['email.opened', 'opened'],
+    ['email.clicked', 'clicked'],
+    ['email.failed', 'failed'],
+    ['email.suppressed', 'suppressed'],
+  ])('%s is %s', async (type, expected) => {
+    const call = signCall(SECRET, event(type));
+    expect(await read(direct(call))).toEqual([
+      {
+        eventId: call.headers['svix-id'],
+        ...{ emailId: ID, providerEmailId: 'b6c0', kind: expected, permanent: null },
+        ...{ addresses: ['jan@poczta.example'], at: new Date(NOW), payload: data },
+      },
+    ]);
+  });
+
+  it.each([
+    [{ type: 'Permanent' }, true],
+    [{ type: 'Transient' }, false],
+    [{ type: 'Undetermined' }, false],
+    [{ type: 5 }, false],
+    [undefined, false],
+  ])('email.bounced with %j: permanent %s', async (bounce, permanent) => {
+    expect(await only(event('email.bounced', { bounce }))).toMatchObject({ kind: 'bounced', permanent });
+  });
+
+  it.each([
+    'email.scheduled',
+    'email.received',
+    'domain.updated',
+    'toString',
+    '__proto__',
+    'email.brand_new',
+  ])('%s brings nothing, and is not called again', async (type) => {
+    expect(await readOf(event(type))).toEqual([]);
+    expect(await readOf(JSON.stringify({ type }))).toEqual([]);
+  });
+
+  it.each([
+    '',
+    'x',
+    'null',
+    '[]',
+    '"email.sent"',
+    '{}',
+    '{"type":5}',
+    '{"type":"email.sent"}',
+    '{"type":"email.sent","data":[]}',
+    '{"type":"email.sent","data":{"to":["a@b.example"]}}',
+    '['.repeat(100_000),
+  ])('%# is none', async (body) => {
+    expect(await readOf(body)).toBeNull();
+  });
+
+  it('names our id by its tag, in either form, and only one that is ours', async () => {
+    const idOf = async (tags: unknown) => (await only(event('email.sent', { tags }))).emailId;
+    expect(
+      await idOf([
+        { name: 'a', value: 'b' },
+        { name: 'goniec_id', value: ID },
+      ]),
+    ).toBe(ID);
+    expect(await idOf({ goniec_id: 'msg_01kaj000000000000000000017' })).toBeNull();
+    for (const tags of [
+      null,
+      5,
+      'x',
+      [],
+      [null],
+      { goniec_id: [ID] },
+      { goniec_id: `${ID}'` },
+      [{ name: 'goniec_id' }],
+    ])
+      expect(await idOf(tags)).toBeNull();
+  });
+
+  it('of a time that cannot be is of the time it was signed', async () => {
+    for (const at of ['yesterday', 5, null, '1970-01-01T00:00:00Z', '9999-01-01T00:00:00Z']) {
+      const body = JSON.stringify({ type: 'email.sent', created_at: at, data });
+      const { at: read } = await only(body);
+      expect(Math.abs(read.getTime() - Date.now())).toBeLessThan(10_000);
+    }
+    const plain = JSON.stringify({ type: 'email.sent', created_at: '2026-11-24 12:00:00.5+00', data });
+    expect((await only(plain)).at).toEqual(new Date('2026-11-24T12:00:00.500Z'));
+  });
+
+  it('has addresses as they came, and no end of none', async () => {
+    const addressesOf = async (to: unknown) => (await only(event('email.sent', { to }))).addresses;
+    expect(await addressesOf('jan@poczta.example')).toEqual(['jan@poczta.example']);
+    expect(await addressesOf([1, null, '', 'a\0b', 'x'.repeat(321), {}])).toEqual(['a\uFFFDb']);
+    expect(await addressesOf(Array.from({ length: 1000 }, (_, n) => `a${n}@b.example`))).toHaveLength(100);
+    expect(await addressesOf(undefined)).toEqual([]);
+  });
+
+  it('has all that it came with, as far as it can be stored', async () => {
+    const clicked = { click: { link: 'https://a.example/\0?\ud800', ipAddress: '192.0.2.1', '\0': 1 } };
+    const { payload } = await only(event('email.clicked', clicked));
+    expect(payload['click']).toEqual({
+      ...{ link: 'https://a.example/\uFFFD?\uFFFD', ipAddress: '192.0.2.1' },
+      '\uFFFD': 1,
+    });
+    let deep: unknown = 'x';
+    for (let n = 0; n < 1000; n += 1) deep = { deep };
+    expect(JSON.stringify((await only(event('email.sent', { deep }))).payload).length).toBeLessThan(1000);
+  });
+
+  it('of more than 64 kB keeps what is short of it', async () => {
+    const many = Array.from({ length: 5000 }, (_, n) => `field-${n}`);
+    const { payload, addresses } = await only(
+      event('email.bounced', { bounce: { type: 'Permanent' }, many }),
+    );
+    expect(payload).toMatchObject({ email_id: 'b6c0', bounce: { type: 'Permanent' }, shortened: true });
+    expect(payload['many']).toBeUndefined();
+    expect(addresses).toEqual(['jan@poczta.example']);
+    const wide = Object.fromEntries(many.map((name) => [name, 'x'.repeat(20)]));
+    expect(JSON.stringify((await only(event('email.sent', wide))).payload).length).toBeLessThan(65_536);
+  });
+
+  it('is read whatever it is: the same each time, bounded, and never a failure', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.dictionary(fc.string(), fc.jsonValue()), async (more) => {
+        const body = JSON.stringify({
+          type: 'email.sent',
+          created_at: NOW,
+          data: { ...more, email_id: 'b6c0' },
+        });
+        const { payload, at } = await only(body);
+        expect(JSON.stringify(payload)).not.toMatch(/\\u0000|\\ud[89a-f]/);
+        expect(at).toEqual(new Date(NOW));
+      }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.string(), async (body) => {
+        await readOf(body);
+        expect(await isSigned({ headers: { 'svix-id': body, 'svix-signature': body }, body })).toBe(false);
+      }),
+    );
+  });
+});
+
+describe('the credentials of a route to Resend', () => {
+  const fits = (credentials: object) => resendCredentials.safeParse(credentials).success;
+
+  it('are an API key, and the secret that the provider signs with', () => {
+    expect(fits({ apiKey: 're_12345678' })).toBe(true);
+    for (const webhookSecret of [SECRET, SECRET.replace('whsec_', '')])
+      expect(fits({ apiKey: 're_12345678', webhookSecret })).toBe(true);
+  });
+
+  it.each([
+    '',
+    'whsec_',
+    'whsec_short',
+    'whsec_not base64 at all!',
+    `whsec_${'A'.repeat(400)}`,
+    'A'.repeat(33),
+  ])('are none with the secret %j', (webhookSecret) => {
+    expect(fits({ apiKey: 're_12345678', webhookSecret })).toBe(false);
+  });
+
+  it('cannot smuggle anything into a header', () => {
+    expect(fits({ apiKey: 're_123\r\nX: y' })).toBe(false);
+    expect(fits({ apiKey: 'short' })).toBe(false);
+    expect(fits({ apiKey: 're_12345678', former: {} })).toBe(false);
+  });
+});

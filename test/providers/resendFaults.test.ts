@@ -1,0 +1,342 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import { createServer as createTcp } from 'node:net';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { readAnswer, waitOf } from '../../providers/resend/answers.ts';
+import { resend as kind } from '../../providers/resend/kind.ts';
+import { eventually } from '../support/eventually.ts';
+import { email, file, leaves, openClient, openResend, working } from './resendClient.ts';
+import { errorAnswer, type Mischief, write } from './resendServer.ts';
+
+const answers =
+  (status: number, name: string, message?: string, headers: Record<string, string> = {}): Mischief =>
+  async (response, take) => {
+    await take();
+    write(response, { ...errorAnswer(status, name, message), headers });
+  };
+/** Answers without taking the e-mail. */
+const instead =
+  (status: number, body: string, headers: Record<string, string> = {}): Mischief =>
+  (response) =>
+    void response.writeHead(status, headers).end(body);
+const refuses =
+  (status: number, name: string, message?: string, headers: Record<string, string> = {}): Mischief =>
+  (response) =>
+    write(response, { ...errorAnswer(status, name, message), headers });
+const taken: Mischief = async (response, take) => {
+  await take();
+  response.destroy();
+};
+const resetEarly: Mischief = (response) => void response.destroy();
+const half: Mischief = async (response, take) => {
+  const body = JSON.stringify((await take()).json);
+  response.writeHead(200, { 'content-length': body.length });
+  response.write(body.slice(0, 10), () => response.destroy());
+};
+const garbage: Mischief = async (response, take) => {
+  await take();
+  response.end('<html>');
+};
+const silent: Mischief = async (_, take) => void (await take());
+const slow: Mischief = async (response, take) => {
+  await take();
+  response.write(' ');
+};
+
+describe('an answer of Resend’s', () => {
+  const unanswered = (code: string) => ({ kind: 'unanswered', code });
+  const refused = (reason: string, code: string) => ({ kind: 'refused', reason, code });
+  const cases: [string, Mischief, object][] = [
+    ['500', answers(500, 'internal_server_error'), unanswered('internal_server_error')],
+    ['502 of a proxy', instead(502, '<html>'), unanswered('http_502')],
+    ['408', instead(408, ''), unanswered('http_408')],
+    ['a reset after it was taken', taken, { kind: 'unanswered' }],
+    ['a reset', resetEarly, { kind: 'unanswered' }],
+    ['half an answer', half, { kind: 'unanswered' }],
+    ['garbage', garbage, unanswered('not_understood')],
+    ['an empty answer', instead(200, ''), unanswered('not_understood')],
+    ['an id of no use', instead(200, '{"id":{"a":1}}'), unanswered('not_understood')],
+    ['an id with a line break', instead(200, '{"id":"a\\nb"}'), unanswered('not_understood')],
+    ['an id of a mile', instead(200, `{"id":"${'a'.repeat(101)}"}`), unanswered('not_understood')],
+    ['megabytes', instead(200, `{"id":"1","x":"${'a'.repeat(3_000_000)}"}`), unanswered('not_understood')],
+    ['deep nesting', instead(200, '['.repeat(100_000)), unanswered('not_understood')],
+    [
+      'too many requests',
+      refuses(429, 'rate_limit_exceeded', undefined, { 'retry-after': '7' }),
+      { kind: 'throttled', retryAfterMs: 7_000, code: 'rate_limit_exceeded' },
+    ],
+    [
+      'too many requests, by the usual headers',
+      refuses(429, 'rate_limit_exceeded', undefined, { 'ratelimit-reset': '3' }),
+      { kind: 'throttled', retryAfterMs: 3_000, code: 'rate_limit_exceeded' },
+    ],
+    [
+      'too many requests, for a year',
+      refuses(429, 'rate_limit_exceeded', undefined, { 'retry-after': '99999999' }),
+      { kind: 'throttled', retryAfterMs: 300_000, code: 'rate_limit_exceeded' },
+    ],
+    [
+      '429 of a proxy',
+      instead(429, 'slow down', { 'retry-after': 'x' }),
+      { kind: 'throttled', retryAfterMs: 1_000, code: 'http_429' },
+    ],
+    [
+      'the same key at once',
+      refuses(409, 'concurrent_idempotent_requests'),
+      { kind: 'later', retryAfterMs: 1_500, code: 'concurrent_idempotent_requests' },
+    ],
+    ['another conflict', instead(409, ''), unanswered('http_409')],
+    ['a missing key', refuses(401, 'missing_api_key'), { kind: 'broken', code: 'missing_api_key' }],
+    ['a wrong key', refuses(403, 'invalid_api_key'), { kind: 'broken', code: 'invalid_api_key' }],
+    ['a suspended key', refuses(403, 'suspended_api_key'), { kind: 'broken', code: 'suspended_api_key' }],
+    ['403 of a proxy', instead(403, 'error code: 1010'), { kind: 'broken', code: 'http_403' }],
+    ['no such endpoint', refuses(404, 'not_found'), { kind: 'broken', code: 'not_found' }],
+    ['another method', refuses(405, 'method_not_allowed'), { kind: 'broken', code: 'method_not_allowed' }],
+    [
+      'a redirect',
+      instead(302, '', { location: 'https://evil.example' }),
+      { kind: 'broken', code: 'http_302' },
+    ],
+    ['400 of a proxy', instead(400, 'bad'), { kind: 'broken', code: 'http_400' }],
+    ['a key of another form', refuses(400, 'invalid_idempotency_key'), { kind: 'broken' }],
+    ['a sender', refuses(422, 'invalid_from_address'), refused('sender_refused', 'invalid_from_address')],
+    [
+      'a sender, in words',
+      refuses(422, 'validation_error', 'Invalid `from` field.'),
+      refused('sender_refused', 'validation_error'),
+    ],
+    [
+      'a recipient',
+      refuses(422, 'validation_error', 'Invalid `to` field. The email address jan is wrong'),
+      refused('recipients_refused', 'validation_error'),
+    ],
+    ['a file', refuses(422, 'invalid_attachment'), refused('content_refused', 'invalid_attachment')],
+    [
+      'a field',
+      refuses(400, 'validation_error', 'Invalid tags'),
+      refused('content_refused', 'validation_error'),
+    ],
+    ['too much', instead(413, ''), refused('content_refused', 'http_413')],
+    ['a fear', refuses(451, 'security_error'), refused('provider_refused', 'security_error')],
+    ['an error that nobody knows', refuses(422, 'brand_new'), refused('provider_refused', 'brand_new')],
+  ];
+  it.each(cases)('%s', async (_, mischief, expected) => {
+    const { resend, submit, client, errors } = await openClient();
+    resend.next(mischief);
+    const given = email();
+    expect(await submit(given)).toMatchObject(expected);
+    expect(errors).toEqual([]);
+    expect(client.state().inFlight).toBe(0);
+    expect(await submit(given)).toMatchObject({ kind: 'accepted' });
+    expect(resend.sent).toHaveLength(1);
+  });
+
+  it.each([
+    ['silence', silent],
+    ['a body without end', slow],
+  ])('that is %s leaves the e-mail unanswered, and its repetition settles it', async (_, mischief) => {
+    const { resend, submit } = await openClient({ responseSeconds: 1 });
+    resend.next(mischief);
+    const given = email();
+    expect(await submit(given)).toEqual(unanswered('timed_out'));
+    expect(await submit(given)).toEqual({ kind: 'accepted', providerEmailId: resend.sent[0]!.id });
+    expect(resend.sent).toHaveLength(1);
+  });
+
+  it('about a domain that is not verified refuses the sender', async () => {
+    const { submit, client } = await openClient();
+    const stranger = email({ from: { address: 'a@obcy.example', name: null } });
+    expect(await submit(stranger)).toEqual(refused('sender_refused', 'validation_error'));
+    expect(client.state().failures).toBe(0);
+  });
+
+  it('that another body was taken under the key leaves it unanswered, and staff are notified', async () => {
+    const { resend, submit, client, errors } = await openClient();
+    const given = email();
+    await submit(given);
+    expect(await submit({ ...given, subject: 'Inny' })).toEqual(unanswered('invalid_idempotent_request'));
+    expect(errors.map(String)).toEqual([`Error: ${given.id}: taken by the provider with another body`]);
+    expect(resend.sent).toHaveLength(1);
+    expect(client.state().failures).toBe(0);
+  });
+
+  it('has a wait that may be a date', () => {
+    const inHalfAMinute = new Date(Date.now() + 30_000).toUTCString();
+    expect(waitOf({ 'retry-after': inHalfAMinute })).toBeGreaterThan(27_000);
+    expect(waitOf({ 'retry-after': inHalfAMinute })).toBeLessThanOrEqual(31_000);
+    expect(waitOf({ 'retry-after': 'Thu, 01 Jan 1970 00:00:00 GMT' })).toBe(1_000);
+    expect(waitOf({ 'retry-after': '-5' })).toBeNull();
+    expect(waitOf({})).toBeNull();
+  });
+
+  it('is read whatever it is', () => {
+    for (const json of [
+      null,
+      1,
+      [],
+      { name: 5 },
+      { name: '__proto__', message: {} },
+      { name: 'constructor' },
+    ]) {
+      for (const status of [200, 302, 400, 403, 409, 422, 429, 500]) {
+        const answer = readAnswer({ kind: 'answered', status, json, headers: {} });
+        expect(answer.kind).not.toBe('accepted');
+      }
+    }
+  });
+});
+
+describe('a provider that cannot be reached', () => {
+  async function closedPort(): Promise<string> {
+    const server = createTcp().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    server.close();
+    await once(server, 'close');
+    return `http://127.0.0.1:${port}`;
+  }
+
+  it('is given nothing', async () => {
+    const { client } = await openClient({ url: await closedPort() }, { waits: false });
+    let left = 0;
+    const leave = () => Promise.resolve((left += 1) > 0);
+    expect(await client.email!.submit(email(), leave)).toEqual({ kind: 'broken', code: 'no_session' });
+    expect(left).toBe(0);
+    await eventually(
+      () => Promise.resolve(client.state().lastError),
+      (error) => error === 'ECONNREFUSED',
+    );
+  });
+
+  it('from now on, is one that took nothing', async () => {
+    const { resend, client, submit } = await openClient();
+    await resend.close();
+    expect(await submit(email())).toEqual({ kind: 'broken', code: 'ECONNREFUSED' });
+    expect(client.state()).toMatchObject({ failures: 1, lastError: 'ECONNREFUSED' });
+  });
+
+  it('any more in the middle of a file, took nothing', async () => {
+    const { resend, submit } = await openClient();
+    resend.next((response) => void response.destroy());
+    const given = email({ attachments: [file(randomBytes(9_000_000))] });
+    expect(await submit(given)).toMatchObject({ kind: 'broken' });
+    expect(await submit(given)).toMatchObject({ kind: 'accepted' });
+  });
+
+  it('is given nothing more after three failures, and again once it answers a probe', async () => {
+    const { resend, client, submit } = await openClient();
+    resend.always(answers(503, 'application_error'));
+    for (let n = 0; n < 3; n += 1) expect(await submit(email())).toMatchObject({ kind: 'unanswered' });
+    expect(await submit(email())).toEqual({ kind: 'broken', code: 'no_session' });
+    expect(client.state()).toMatchObject({
+      takesSubmits: false,
+      sessions: 0,
+      lastError: 'application_error',
+    });
+    resend.always(null);
+    await working(client);
+    expect(await submit(email())).toMatchObject({ kind: 'accepted' });
+  });
+
+  it('is given nothing with a wrong key', async () => {
+    const { client } = await openClient({}, { waits: false, apiKey: 're_wrong_key' });
+    await eventually(
+      () => Promise.resolve(client.state().lastError),
+      (error) => error === 'wrong API key (invalid_api_key)',
+    );
+    expect(client.state().takesSubmits).toBe(false);
+  });
+
+  it('is given nothing while the account’s quota is used up, though it answers probes', async () => {
+    const { resend, client, submit } = await openClient();
+    resend.next(refuses(429, 'daily_quota_exceeded'));
+    expect(await submit(email())).toEqual({ kind: 'broken', code: 'daily_quota_exceeded' });
+    await delay(1_500);
+    expect(await submit(email())).toEqual({ kind: 'broken', code: 'no_session' });
+    expect(client.state().lastError).toBe(
+      'the account’s e-mails of a day are used up (daily_quota_exceeded)',
+    );
+    expect(resend.calls.filter(({ path }) => path === '/emails')).toHaveLength(1);
+  });
+
+  it('works with a key that may only send', async () => {
+    const resend = await openResend();
+    const { client } = await openClient({ url: resend.url }, { apiKey: resend.sendingKey });
+    expect(await client.email!.submit(email(), leaves)).toMatchObject({ kind: 'accepted' });
+  });
+});
+
+describe('a file that cannot be read', () => {
+  it('holds up its e-mail, and nothing of the route', async () => {
+    const { resend, client, submit, errors } = await openClient();
+    const broken = new Error('no database');
+    const unreadable = {
+      ...file(randomBytes(3000)),
+      async *content() {
+        yield await Promise.resolve(Buffer.alloc(300));
+        throw broken;
+      },
+    };
+    const given = email({ attachments: [unreadable] });
+    expect(await submit(given)).toEqual({ kind: 'later', retryAfterMs: 10_000, code: 'content_unreadable' });
+    expect(errors).toEqual([broken]);
+    expect(client.state().failures).toBe(0);
+    expect(await submit({ ...given, attachments: [] })).toMatchObject({ kind: 'accepted' });
+    expect(resend.sent).toHaveLength(1);
+  });
+});
+
+it('200 e-mails among faults are taken once each, and all are known by the id they were taken as', async () => {
+  const { resend, client, errors } = await openClient({ window: 10, responseSeconds: 1 });
+  const faults: Mischief[] = [
+    ...[taken, resetEarly, half, garbage, silent, slow],
+    ...[answers(500, 'internal_server_error'), refuses(429, 'rate_limit_exceeded', undefined, {})],
+    ...[answers(503, 'application_error'), refuses(409, 'concurrent_idempotent_requests')],
+  ];
+  const usual: Mischief = async (response, take) => write(response, await take());
+  for (let n = 0; n < 200; n += 1)
+    resend.next(randomInt(3) === 0 ? faults[randomInt(faults.length)]! : usual);
+
+  const settle = async (): Promise<[string, string]> => {
+    const given = email({ attachments: [file(randomBytes(randomInt(2000)), 96)] });
+    for (;;) {
+      const answer = await client.email!.submit(given, leaves);
+      if (answer.kind === 'accepted') return [given.id, answer.providerEmailId];
+      expect(['unanswered', 'throttled', 'later', 'broken']).toContain(answer.kind);
+      if (answer.kind === 'broken') await working(client);
+      else await delay(5);
+    }
+  };
+  const settled = await Promise.all(Array.from({ length: 200 }, settle));
+  expect(resend.sent).toHaveLength(200);
+  expect(settled.toSorted()).toEqual(resend.sent.map(({ key, id }) => [key, id]).toSorted());
+  expect(errors).toEqual([]);
+}, 120_000);
+
+describe('testing a route', () => {
+  const settings = (url: string) => ({ url });
+
+  it('asks for a sign of life and sends nothing', async () => {
+    const resend = await openResend();
+    const { apiKey, webhookSecret } = resend;
+    expect(await kind.test(settings(resend.url), { apiKey, webhookSecret })).toEqual({
+      ok: true,
+      answer: 'the API key is known',
+    });
+    expect(resend.calls.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /domains']);
+  });
+
+  it('says what is missing, and what is wrong', async () => {
+    const resend = await openResend();
+    const tested = async (apiKey: string) => kind.test(settings(resend.url), { apiKey });
+    expect(await tested(resend.sendingKey)).toMatchObject({
+      ok: true,
+      answer: expect.stringMatching(/may only send.*no webhookSecret/) as string,
+    });
+    expect(await tested('re_wrong_key')).toEqual({ ok: false, problem: 'wrong API key (invalid_api_key)' });
+    resend.always((response) => void response.end('<html>'));
+    expect(await tested(resend.apiKey)).toEqual({ ok: false, problem: 'not_understood' });
+  });
+});
