@@ -38,7 +38,9 @@ async function prepared(service: Separate): Promise<{ account: string; token: st
     ...['--price', String(PRICE)],
   );
   const account = z.string().parse(created['id']);
-  const { token } = await service.admin('tokens', 'create', '--account', account, '--label', 'crash');
+  const { token } = await service.admin(
+    ...['tokens', 'create', '--account', account, '--label', 'crash', '--rate-limit', '100000'],
+  );
   const { key } = await service.admin('keys', 'create', '--account', account);
   for (let from = 0; from < blocked.length; from += 1_000) {
     const response = await fetch(`${service.apiUrls[0]}/v1/blacklist`, {
