@@ -139,10 +139,12 @@ interface Part {
   back: () => Promise<unknown>;
 }
 
-const trigger = (table: string, name: string): Part => ({
-  away: () => sql`alter table ${sql(table)} disable trigger ${sql(name)}`,
-  back: () => sql`alter table ${sql(table)} enable trigger ${sql(name)}`,
-});
+function trigger(table: string, name: string): Part {
+  return {
+    away: () => sql`alter table ${sql(table)} disable trigger ${sql(name)}`,
+    back: () => sql`alter table ${sql(table)} enable trigger ${sql(name)}`,
+  };
+}
 
 async function index(name: string): Promise<Part> {
   const [row] = await sql<{ definition: string; size: number }[]>`
