@@ -12,7 +12,9 @@ export function billingActivities(sql: Database, news: ChargeNotices) {
     /** Charges all recipients of a request together, or refuses them all. */
     async charge(requestId: string): Promise<Acceptance> {
       const acceptance = await chargeRequest(sql, requestId);
-      if (acceptance.accepted) news.charged(requestId);
+      // Whose task is taken away meanwhile finds nothing of what was refused: only here it is known why.
+      if (acceptance.accepted || acceptance.reason === 'insufficient_funds')
+        news.decided({ requestId, acceptance });
       return acceptance;
     },
 

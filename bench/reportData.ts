@@ -28,7 +28,7 @@ async function insertMessages(sql: Database, count: number): Promise<void> {
   await sql`
     insert into messages (id, account_id, request_id, channel, status, accepted_as, recipient, sender, text, parts,
                           cost_grosze, reference, send_at, give_up_at, route, submission, delivered_at, created_at,
-                          updated_at, country)
+                          updated_at, country, sent_key)
     select 'msg_' || lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || lpad(to_hex(i), 14, '0'),
            case when i % 2 = 0 then ${REPORTED} else ${OTHER} end, 'req_' || lpad((i / 10)::text, 26, '0'), 'sms', status,
            'queued', case when i % 40 = 0 then '+49151' else '+48500' end || lpad((i / 2 % 300000)::text, 6, '0'),
@@ -37,7 +37,8 @@ async function insertMessages(sql: Database, count: number): Promise<void> {
            case when s < 0.2 then null when s < 0.6 then 'campaign-' || i / 40000 else 'order-' || i end,
            null, at + interval '3 days', 'simulator', 'answered',
            case when status = 'delivered' then at + make_interval(secs => exp(r)) end, at, at,
-           case when i % 40 = 0 then (array['DE', 'CZ', 'GB', 'UA'])[1 + i / 40 % 4] else 'PL' end
+           case when i % 40 = 0 then (array['DE', 'CZ', 'GB', 'UA'])[1 + i / 40 % 4] else 'PL' end,
+           floor(extract(epoch from at))::bigint * 1000000 + i % 1000000
       from (select i, now() - make_interval(secs => ${YEAR_SECONDS}::float8 * (1 - i::float8 / ${count * 2})) as at,
                    random() as s, random_normal(1.4, 0.8) + case when random() < 0.02 then 5 else 0 end as r, 1 + floor(random() ^ 4 * 4)::int as parts,
                    (array['delivered','delivered','delivered','delivered','delivered','delivered','delivered','delivered',

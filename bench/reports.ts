@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startPostgres } from '../bin/embedded/postgres.ts';
-import { type Database, openDatabase } from '../db/connection.ts';
+import { openDatabase } from '../db/connection.ts';
 import { migrate } from '../db/migrate.ts';
 import { type Grouping, readReport } from '../db/reports/reports.ts';
 import { addDays, divide, polishDay, startOfDay } from '../domain/calendar.ts';
@@ -16,17 +16,20 @@ import { median } from './spread.ts';
 /**
  * Measures reports (`npx tsx bench/reports.ts`) on a PostgreSQL of its own, over an account with many messages beside
  * another one with as many: each grouping, warm and cold (the server restarted, its files dropped from the system's
- * cache). Then what the index of the reports costs each message, and what counting beside its message costs each click.
+ * cache). Then what the index of the reports, and that of the earlier interface's history with its numbering, cost each message, and what
+ * counting beside its message costs each click.
  *
  * --messages <n>  messages of each of the two accounts (1000000)
  * --runs <n>      warm runs of each report; their median counts (5)
- * --lives <n>     messages that are sent and delivered with and without the index, and clicks (4000)
+ * --lives <n>     messages that are sent and delivered with and without an index, and clicks (4000)
+ * --rounds <n>    times that is done with and without, in turns; the medians count (3)
  */
 const { values } = parseArgs({
   options: {
     messages: { type: 'string', default: '1000000' },
     runs: { type: 'string', default: '5' },
     lives: { type: 'string', default: '4000' },
+    rounds: { type: 'string', default: '3' },
   },
 });
 const DIVISIONS: readonly ReportDivision[] = [
@@ -117,32 +120,55 @@ async function restartCold(): Promise<void> {
 
 async function measureWrites(): Promise<void> {
   const lives = Number(values.lives);
-  await click(sql, lives);
-  const counted = await click(sql, lives);
-  await sql`alter table link_clicks disable trigger link_clicks_effects`;
-  const uncounted = await click(sql, lives);
-  const size = await sizeOf(sql, 'messages_reports');
-  await liveThrough(sql, lives);
-  const withIndex = await liveThrough(sql, lives);
-  await sql`drop index messages_reports`;
-  const without = await liveThrough(sql, lives);
-  console.log(
-    `\nThe index has ${(size / 2 ** 20).toFixed(0)} MB.\n\n| | ms | bytes of log |\n| --- | ---: | ---: |`,
+  const live = () => liveThrough(sql, lives);
+  console.log('\n| | ms | bytes of log | without: ms | bytes of log |\n| --- | ---: | ---: | ---: | ---: |');
+  await compare(
+    'a click: its trigger',
+    () => click(sql, lives),
+    trigger('link_clicks', 'link_clicks_effects'),
   );
-  const rows: [string, WriteCost][] = [
-    ['a message from its draft to its delivery', withIndex],
-    ['the same without the index', without],
-    ['a click', counted],
-    ['the same without its trigger', uncounted],
-  ];
-  for (const [what, { ms, walBytes }] of rows) {
-    console.log(`| ${what} | ${ms.toFixed(3)} | ${walBytes.toFixed(0)} |`);
-  }
+  await compare("a message's life: the index of the reports", live, await index('messages_reports'));
+  const history = await index('messages_by_sent_key');
+  await compare("a message's life: the index of the earlier history", live, history);
+  await compare("a message's life: its numbering", live, trigger('messages', 'messages_sent_key'));
 }
 
-async function sizeOf(database: Database, index: string): Promise<number> {
-  const [row] = await database<{ size: number }[]>`select pg_relation_size(${index}::regclass) as size`;
-  return row!.size;
+/** Something that can be taken away and put back. */
+interface Part {
+  away: () => Promise<unknown>;
+  back: () => Promise<unknown>;
+}
+
+function trigger(table: string, name: string): Part {
+  return {
+    away: () => sql`alter table ${sql(table)} disable trigger ${sql(name)}`,
+    back: () => sql`alter table ${sql(table)} enable trigger ${sql(name)}`,
+  };
+}
+
+async function index(name: string): Promise<Part> {
+  const [row] = await sql<{ definition: string; size: number }[]>`
+    select pg_get_indexdef(${name}::regclass) as definition, pg_relation_size(${name}::regclass) as size`;
+  console.error(`${name} has ${(row!.size / 2 ** 20).toFixed(0)} MB`);
+  return { away: () => sql`drop index ${sql(name)}`, back: () => sql.unsafe(row!.definition) };
+}
+
+/** Writes with and without a part of the schema, in turns, and prints the medians. */
+async function compare(what: string, write: () => Promise<WriteCost>, part: Part): Promise<void> {
+  const having: WriteCost[] = [];
+  const missing: WriteCost[] = [];
+  await write();
+  for (let round = 0; round < Number(values.rounds); round += 1) {
+    having.push(await write());
+    await part.away();
+    missing.push(await write());
+    await part.back();
+  }
+  const cells = [having, missing].flatMap((costs) => [
+    median(costs.map(({ ms }) => ms)).toFixed(3),
+    median(costs.map(({ walBytes }) => walBytes)).toFixed(0),
+  ]);
+  console.log(`| ${[what, ...cells].join(' | ')} |`);
 }
 
 interface Timing {

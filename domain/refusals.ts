@@ -25,7 +25,8 @@ export type Refusal =
       reason: 'field_too_short' | 'field_too_long';
       field: string;
       limit: number;
-      unit: 'characters' | 'items';
+      /** What there are too few or too many of; of a number, itself. */
+      unit: 'characters' | 'items' | 'value';
     }
   | { reason: 'number_out_of_range'; field: string; min: number; max: number }
   | { reason: 'one_of'; field: string; values: readonly string[] }

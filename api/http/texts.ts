@@ -6,6 +6,7 @@ const TYPES: Readonly<Record<string, string>> = {
   string: 'tekstem',
   boolean: 'wartością true lub false',
   number: 'liczbą',
+  int: 'liczbą całkowitą',
   integer: 'liczbą całkowitą',
   array: 'tablicą',
   object: 'obiektem',
@@ -13,6 +14,19 @@ const TYPES: Readonly<Record<string, string>> = {
   'string or array': 'tekstem albo tablicą tekstów',
   'string or number': 'tekstem albo liczbą',
   'string or null': 'tekstem albo wartością null',
+};
+
+type Unit = Extract<Problem, { unit: string }>['unit'];
+
+const TOO_SHORT: Readonly<Record<Unit, (limit: number) => string>> = {
+  characters: (limit) => `jest za krótkie (minimum znaków: ${limit})`,
+  items: (limit) => `ma za mało elementów (co najmniej ${limit})`,
+  value: (limit) => `musi wynosić co najmniej ${limit}`,
+};
+const TOO_LONG: Readonly<Record<Unit, (limit: number) => string>> = {
+  characters: (limit) => `jest za długie (maksimum znaków: ${limit})`,
+  items: (limit) => `ma za dużo elementów (najwyżej ${limit})`,
+  value: (limit) => `musi wynosić najwyżej ${limit}`,
 };
 
 const TOO_LONG_FOR_POLAND =
@@ -149,13 +163,9 @@ export function problemText(problem: Problem): string {
     case 'field_type':
       return `Pole ${quoted(problem.field)} musi być ${TYPES[problem.expected] ?? 'innego typu'}.`;
     case 'field_too_short':
-      return problem.unit === 'items'
-        ? `Pole ${quoted(problem.field)} ma za mało elementów (co najmniej ${problem.limit}).`
-        : `Pole ${quoted(problem.field)} jest za krótkie (minimum znaków: ${problem.limit}).`;
+      return `Pole ${quoted(problem.field)} ${TOO_SHORT[problem.unit](problem.limit)}.`;
     case 'field_too_long':
-      return problem.unit === 'items'
-        ? `Pole ${quoted(problem.field)} ma za dużo elementów (najwyżej ${problem.limit}).`
-        : `Pole ${quoted(problem.field)} jest za długie (maksimum znaków: ${problem.limit}).`;
+      return `Pole ${quoted(problem.field)} ${TOO_LONG[problem.unit](problem.limit)}.`;
     case 'number_out_of_range':
       return `Pole ${quoted(problem.field)} musi być liczbą całkowitą od ${problem.min} do ${problem.max}.`;
     case 'one_of':

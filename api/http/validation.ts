@@ -36,9 +36,9 @@ function refusalOf(
   input: unknown,
   unknown: 'field_unknown' | 'parameter_unknown',
 ): Refused {
-  if (issue.code === 'unrecognized_keys' && issue.path.length === 0) {
-    const field = issue.keys[0] ?? '';
-    return new Refused({ reason: unknown, field }, field);
+  if (issue.code === 'unrecognized_keys') {
+    const path = [...issue.path.map(String), issue.keys[0] ?? ''];
+    return new Refused({ reason: unknown, field: path.join('.') }, path[0]);
   }
   const field = String(issue.path[0] ?? '');
   if (field === '' && issue.code === 'invalid_type') return new Refused({ reason: 'body_not_object' });
@@ -85,8 +85,9 @@ function typesOf({ errors }: z.core.$ZodIssueInvalidUnion): string {
   return [...new Set(types)].join(' or ');
 }
 
-function unitOf(origin: string): 'items' | 'characters' {
-  return origin === 'array' ? 'items' : 'characters';
+function unitOf(origin: string): 'items' | 'characters' | 'value' {
+  if (origin === 'array') return 'items';
+  return origin === 'string' ? 'characters' : 'value';
 }
 
 function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {

@@ -72,7 +72,7 @@ export async function sendAndAnswer(
     {
       status: 201,
       bodyOf: (drafts) => answerOf(drafts, caller),
-      keyed: key === null ? null : { key, fingerprint: fingerprint() },
+      keyed: key === null ? null : { key, fingerprint: fingerprint(), field: null },
     },
   );
   return { status: 201 as const, body: sent.body, ...(sent.replayed ? { headers: REPLAYED } : {}) };

@@ -11,7 +11,7 @@ import { plainText } from '../fields.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { date, encoding, from, idx, inTheirWords, message, renamed, to } from './fields.ts';
 import { type SendAnswer, sendAnswer, sendAnswerOf, sentMessageOf } from './schema.ts';
-import { EARLIER_SEND_REFUSALS, keyOfIdx } from './sending.ts';
+import { EARLIER_SEND_REFUSALS, keyedBy } from './sending.ts';
 import { encodingOf, SMS_NAMES } from './sms.ts';
 
 // v1.2.0, Limits.
@@ -120,7 +120,7 @@ async function sendEach(call: Call, messages: readonly OwnText[]): Promise<Shown
       keyed:
         own === undefined
           ? null
-          : { key: keyOfIdx('sms', own), fingerprint: fingerprintOf(secretsKey, 'idx', 'sms', input) },
+          : { ...keyedBy('sms', own), fingerprint: fingerprintOf(secretsKey, 'idx', 'sms', input) },
     };
   });
   const answers: ItemAnswers<Shown> = {

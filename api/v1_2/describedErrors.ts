@@ -1,9 +1,8 @@
 import { type Endpoint } from '../http/endpoint.ts';
 import { refusalsOf } from '../http/listedRefusals.ts';
 import type { Problem } from '../http/refusals.ts';
-import { problemText } from '../http/texts.ts';
 import type { Header, JsonSchema, Response } from '../openapi/types.ts';
-import { earlierStatusesOf } from './errors.ts';
+import { earlierStatusesOf, earlierText } from './errors.ts';
 
 interface Described {
   name: string;
@@ -147,7 +146,7 @@ export function earlierErrorResponses(): Record<string, Response> {
         content: {
           'application/json': {
             schema: { $ref: '#/components/schemas/Error' },
-            example: { error: { code: Number(status), message: problemText(example), details: null } },
+            example: { error: { code: Number(status), message: earlierText(example), details: null } },
           },
         },
       },

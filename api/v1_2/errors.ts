@@ -20,6 +20,10 @@ const RETRY_SECONDS = '1';
 
 /** Where the current interface's sentence speaks of what this one does not have. */
 const OWN_TEXTS: Readonly<Partial<Record<Reason, string>>> = {
+  key_missing: 'Brak tokenu API. Podaj go w nagłówku „Authorization: Bearer <token>”.',
+  key_invalid: 'Token API jest nieprawidłowy albo został unieważniony.',
+  send_unresolved:
+    'Nie wiadomo, czy wiadomość została przyjęta. Sprawdź historię albo ponów żądanie z tym samym „idx”.',
   idempotency_other_content: 'To „idx” miała już inna wiadomość z ostatnich 24 godzin.',
   idempotency_in_progress: 'Żądanie z tym samym „idx” jest jeszcze w toku. Ponów je za chwilę.',
 };
@@ -48,12 +52,17 @@ export function earlierError({ status, problem, param }: ErrorAnswer, outageStat
     body: {
       error: {
         code,
-        message: OWN_TEXTS[problem.reason] ?? problemText(problem),
+        message: earlierText(problem),
         details: detailsOf(problem, param),
       },
     },
     headers: retry,
   };
+}
+
+/** The Polish sentence of an error. */
+export function earlierText(problem: Problem): string {
+  return OWN_TEXTS[problem.reason] ?? problemText(problem);
 }
 
 /** Every status that a refusal for this reason may be answered with. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Channel } from '../../domain/channels.ts';
 import type { Asked } from '../../operations/asked.ts';
-import { fingerprintOf } from '../../operations/sending/idempotency.ts';
+import { fingerprintOf, type Keyed } from '../../operations/sending/idempotency.ts';
 import type { SendInput } from '../../operations/sending/input.ts';
 import { send } from '../../operations/sending/send.ts';
 import type { Reason } from '../http/refusals.ts';
@@ -23,6 +23,11 @@ export function keyOfIdx(channel: Channel, idx: string): string {
   return `\u0001${channel}:${createHash('sha256').update(idx).digest('base64url')}`;
 }
 
+/** The same as part of what a send is known by. */
+export function keyedBy(channel: Channel, idx: string): Pick<Keyed, 'key' | 'field'> {
+  return { key: keyOfIdx(channel, idx), field: 'idx' };
+}
+
 /** Sends one item, once for each `idx`. @param names of the request's fields, where they are not those of the operation */
 export async function sendOne(
   call: Omit<Asked<unknown>, 'input'>,
@@ -34,7 +39,7 @@ export async function sendOne(
   const keyed =
     idx === undefined
       ? null
-      : { key: keyOfIdx(channel, idx), fingerprint: fingerprintOf(secretsKey, 'idx', channel, input) };
+      : { ...keyedBy(channel, idx), fingerprint: fingerprintOf(secretsKey, 'idx', channel, input) };
   const asked = { ...call, input: { ...input, interface: 'v1' as const, literal: true } };
   const sending = send<SendAnswer>(asked, {
     status: 200,

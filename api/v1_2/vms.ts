@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { TRIES_MAX, VOICE_TEXT_MAX, VOICES } from '../../domain/channels/vms.ts';
 import { documented } from '../documented.ts';
-import { omissible, plainText } from '../fields.ts';
+import { omissible, plainText, senderName } from '../fields.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { date, to } from './fields.ts';
 import { sendAnswer } from './schema.ts';
@@ -29,7 +29,12 @@ export const sendEarlierVoice = endpoint({
       2,
     ),
     from: documented(
-      omissible(plainText.regex(/^\+?[0-9]{3,15}$/).transform((number) => number.replace('+', ''))),
+      omissible(
+        plainText
+          .transform((number) => number.replace(/^\+/, ''))
+          .pipe(senderName)
+          .meta({ pattern: '^\\+?[0-9]{3,15}$' }),
+      ),
       'The number that is shown: an active sender of the account.',
       '48221234567',
     ),

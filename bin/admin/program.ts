@@ -59,6 +59,7 @@ export async function runAdmin(line: readonly string[], around: Surroundings): P
 const GROUPS: Record<string, string> = {
   accounts: 'Accounts and their settings.',
   keys: 'API keys.',
+  tokens: 'API tokens of the earlier interface.',
   senders: 'Names and numbers that messages are sent from.',
   numbers: 'Numbers that a test account may send to.',
   inbound: 'Replies from phones.',

@@ -15,10 +15,11 @@ export function simulatorStore(sql: Database, route: string) {
     ): Promise<void> {
       await sql`
         with taken as (
-          insert into simulator_submits (provider_message_id, reference, source, destination, encoding, content, part,
-                                         parts, priority, route)
-          values (${providerMessageId}, ${part.reference}, ${part.sender}, ${part.destination}, ${part.encoding},
-                  ${part.text}, ${part.part}, ${part.parts}, ${part.priority}, ${route})
+          insert into simulator_submits (provider_message_id, reference, channel, source, destination, encoding, content,
+                                         options, part, parts, priority, route)
+          values (${providerMessageId}, ${part.reference}, ${part.channel}, ${part.sender}, ${part.destination},
+                  ${part.encoding}, ${part.text}, ${optionsOf(part)}::text::jsonb, ${part.part},
+                  ${part.parts}, ${part.priority}, ${route})
         )
         insert into simulator_reports (provider_message_id, reference, state, due_at, route)
         select ${providerMessageId}, ${part.reference}, r.state,
@@ -69,6 +70,9 @@ export function simulatorStore(sql: Database, route: string) {
     },
   };
 }
+
+const optionsOf = ({ content }: SubmitPart): string | null =>
+  content === null ? null : JSON.stringify(content);
 
 /** A phone sends an SMS in the simulated network: `to` is the number it goes to, null when the SMSC does not say. */
 export async function addSimulatedReply(

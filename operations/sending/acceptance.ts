@@ -93,7 +93,7 @@ async function askWorkflow({ temporal, charges }: Services, drafts: readonly Dra
     const asking = temporal.connection.withDeadline(until, () =>
       temporal.workflow.executeUpdateWithStart(acceptUpdate, { startWorkflowOperation, updateId }),
     );
-    return await within(until, Promise.race([notice.accepted, asking]));
+    return await within(until, Promise.race([notice.decision, asking]));
   } finally {
     notice.forget();
   }

@@ -3,22 +3,21 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Database } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
-import { listenForCharges, notifyCharged } from '../../db/money/chargeNotices.ts';
-import type { Acceptance } from '../../domain/acceptance.ts';
+import { type ChargeNotice, listenForCharges, notifyCharged } from '../../db/money/chargeNotices.ts';
 
 /** The workers' notices of charges. */
 export interface ChargeListener {
   /** Whether a notice of this process to itself came lately. Else callers have their answer from the workflow alone. */
   works(): boolean;
-  /** Listens for the charge of one request. That it was refused, and all where no notice comes, the workflow answers. */
+  /** Listens for the charge of one request. Where no notice comes the workflow answers. */
   of(requestId: string): AwaitedCharge;
   /** Listens no more. */
   stop(): Promise<void>;
 }
 
-/** The charge of one request, once its notice has come. */
+/** What the charge of one request decided, once its notice has come. */
 export interface AwaitedCharge {
-  accepted: Promise<Acceptance>;
+  decision: Promise<ChargeNotice['acceptance']>;
   forget: () => void;
 }
 
@@ -50,7 +49,9 @@ export function createChargeListener(
   async function listen(): Promise<void> {
     listener = openListener();
     try {
-      await listenForCharges(listener, (requestId) => charges.emit(eventOf(requestId)));
+      await listenForCharges(listener, ({ requestId, acceptance }) =>
+        charges.emit(eventOf(requestId), acceptance),
+      );
     } catch (error) {
       await endListener();
       throw error;
@@ -58,19 +59,19 @@ export function createChargeListener(
   }
 
   function of(requestId: string): AwaitedCharge {
-    let accept: () => void = () => undefined;
-    const accepted = new Promise<Acceptance>((resolve) => (accept = () => resolve({ accepted: true })));
-    charges.once(eventOf(requestId), accept);
-    return { accepted, forget: () => charges.off(eventOf(requestId), accept) };
+    let decide: (acceptance: ChargeNotice['acceptance']) => void = () => undefined;
+    const decision = new Promise<ChargeNotice['acceptance']>((resolve) => (decide = resolve));
+    charges.once(eventOf(requestId), decide);
+    return { decision, forget: () => charges.off(eventOf(requestId), decide) };
   }
 
   /** @returns whether a notice of this process to itself came */
   async function reachesSelf(): Promise<boolean> {
-    const { accepted, forget } = of(self);
+    const { decision, forget } = of(self);
     try {
       // It may wait long for a connection while the database is busy; once sent, a notice comes at once.
-      await notifyCharged(sql, [self]);
-      return await Promise.race([accepted.then(() => true), delay(ECHO_MS, false, { signal })]);
+      await notifyCharged(sql, [{ requestId: self, acceptance: { accepted: true } }]);
+      return await Promise.race([decision.then(() => true), delay(ECHO_MS, false, { signal })]);
     } finally {
       forget();
     }

@@ -4,6 +4,14 @@ import { abandonRequest } from '../../db/messages/undecided.ts';
 import type { Database } from '../../db/connection.ts';
 import { Refused } from '../../domain/refusals.ts';
 
+/** What a send is known by for 24 hours. */
+export interface Keyed {
+  key: string;
+  fingerprint: Buffer;
+  /** The field that it came in; null: it came in a header. */
+  field: string | null;
+}
+
 /** The decision a key already has, an acceptance: the original status and body. */
 export interface Replay {
   status: number;
@@ -33,17 +41,18 @@ export function fingerprintOf(secretsKey: Buffer, method: string, path: string, 
 export async function findReplay(
   sql: Database,
   accountId: string,
-  key: string,
-  fingerprint: Buffer,
+  { key, fingerprint, field }: Keyed,
 ): Promise<Replay | null> {
+  const param = field ?? undefined;
   const record = await readKeyRecord(sql, accountId, key);
   if (record === null) return null;
-  if (!fingerprint.equals(record.fingerprint)) throw new Refused({ reason: 'idempotency_other_content' });
+  if (!fingerprint.equals(record.fingerprint))
+    throw new Refused({ reason: 'idempotency_other_content' }, param);
   if (record.state === 'accepted') return { status: record.acceptedStatus, body: record.acceptedBody };
   if (!record.leaseExpired || !(await takeOverKey(sql, record.requestId)))
-    throw new Refused({ reason: 'idempotency_in_progress' });
+    throw new Refused({ reason: 'idempotency_in_progress' }, param);
   await abandonRequest(sql, record.requestId);
-  return await findReplay(sql, accountId, key, fingerprint);
+  return await findReplay(sql, accountId, { key, fingerprint, field });
 }
 
 function canonical(value: unknown): string {

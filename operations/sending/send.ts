@@ -6,7 +6,7 @@ import type { Asked } from '../asked.ts';
 import { withinQuota } from '../quotas.ts';
 import { acceptDrafts } from './acceptance.ts';
 import { draftMessages } from './draftMessages.ts';
-import { findReplay } from './idempotency.ts';
+import { findReplay, type Keyed } from './idempotency.ts';
 import type { SendInput } from './input.ts';
 import { isAffordable, type Plan, planMessages } from './plan.ts';
 import { messageQuotaRefusal, refuseLinksBeyond } from './room.ts';
@@ -19,8 +19,8 @@ export interface Answering<Body> {
   status: number;
   /** What the caller is answered if the drafts are accepted. */
   bodyOf: (drafts: readonly Draft[]) => Body;
-  /** The `Idempotency-Key`; null where none came. */
-  keyed: { key: string; fingerprint: Buffer } | null;
+  /** By its `Idempotency-Key`, or a field that is one; null where none came. */
+  keyed: Keyed | null;
 }
 
 /** What was answered: by this send, or by the first one with its key. */
@@ -56,7 +56,7 @@ async function replayOf<Body>(
   { keyed }: Answering<Body>,
 ): Promise<Sent<Body> | null> {
   if (keyed === null) return null;
-  const replay = await findReplay(services.sql, caller.accountId, keyed.key, keyed.fingerprint);
+  const replay = await findReplay(services.sql, caller.accountId, keyed);
   return replay === null ? null : { body: replay.body as Body, replayed: true };
 }
 
@@ -91,7 +91,8 @@ async function writeMessages<Body>(asked: Asked<SendInput>, plan: Plan, answerin
       continue;
     }
     const replay = await replayOf(asked, answering);
-    if (replay === null) throw new Refused({ reason: 'idempotency_in_progress' });
+    if (replay === null)
+      throw new Refused({ reason: 'idempotency_in_progress' }, answering.keyed?.field ?? undefined);
     return { replay };
   }
 }

@@ -3,7 +3,7 @@ import { Refused } from '../../domain/refusals.ts';
 import type { Asked } from '../asked.ts';
 import { acceptDrafts } from './acceptance.ts';
 import { draftMessages } from './draftMessages.ts';
-import { findReplay } from './idempotency.ts';
+import { findReplay, type Keyed } from './idempotency.ts';
 import type { SendInput } from './input.ts';
 import { type Plan, planMessages } from './plan.ts';
 import { messageQuotaRefusal } from './room.ts';
@@ -13,7 +13,7 @@ import { paymentRefusal } from './send.ts';
 export interface Item {
   input: SendInput & { to: string; literal: true };
   /** What it is known by for 24 hours; null: it is sent whenever it comes. */
-  keyed: { key: string; fingerprint: Buffer } | null;
+  keyed: Keyed | null;
 }
 
 /** How the door that the items came through answers. */
@@ -89,7 +89,10 @@ async function sendOpen<Shown>(
   const claims = open.flatMap((index): KeyClaim[] => {
     const { keyed } = items[index]!;
     if (keyed === null) return [];
-    return [{ ...keyed, acceptedStatus: answers.status, acceptedBody: answers.bodyOf(shown.get(index)!) }];
+    const { key, fingerprint } = keyed;
+    return [
+      { key, fingerprint, acceptedStatus: answers.status, acceptedBody: answers.bodyOf(shown.get(index)!) },
+    ];
   });
   if (claims.length === 0) await writeDrafts(services.sql, drafts);
   else if (!(await writeDraftsWithKeys(services.sql, drafts, claims)))
@@ -99,11 +102,8 @@ async function sendOpen<Shown>(
   return shown;
 }
 
-async function replayOf(
-  { services, caller }: Asked<unknown>,
-  { key, fingerprint }: NonNullable<Item['keyed']>,
-): Promise<unknown> {
-  return (await findReplay(services.sql, caller.accountId, key, fingerprint))?.body ?? null;
+async function replayOf({ services, caller }: Asked<unknown>, keyed: Keyed): Promise<unknown> {
+  return (await findReplay(services.sql, caller.accountId, keyed))?.body ?? null;
 }
 
 function refuseOther(

@@ -473,6 +473,8 @@ describe('help and text for people', () => {
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out).toContain('--credit-limit <GROSZE>');
     expect((await ok('topup', '--help'))['help']).toContain('--pln <N>');
+    // Every group of commands says what it is about.
+    expect((await run('--help')).out).not.toMatch(/\[command\]$/m);
   });
 
   test('an incomplete line is one sentence', async () => {

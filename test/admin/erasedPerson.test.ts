@@ -209,6 +209,7 @@ describe('a person whom three accounts wrote to, by SMSC, HTTP provider and simu
         ...['idempotency_keys.accepted_body', 'inbound_messages.received_text', 'inbound_messages.sender'],
         ...['link_clicks.user_agent', 'messages.recipient', 'messages.text', 'number_lookups.msisdn'],
         ...['opt_out_links.msisdn', 'reply_parts.content', 'reply_parts.sender', 'simulator_submits.content'],
+        'simulator_submits.options',
         ...['tracked_links.recipient', 'verified_numbers.msisdn', 'webhook_attempts.answer'],
         'pg_catalog.pg_statistic.stavalues1',
       ]),

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Database, openDatabase } from '../../db/connection.ts';
 import { endings } from '../support/endings.ts';
-import { eventually } from '../support/eventually.ts';
+import { eventually, whileProgressing } from '../support/eventually.ts';
 import { type Chance, chanceFrom } from './chance.ts';
 import { type Separate, startSeparately } from './installation.ts';
 import { SEED } from './seed.ts';
@@ -14,7 +14,10 @@ const OPENING = 1_000_000;
 const FIRST = 600_000_000;
 // Of a request that its caller has lost nobody decides any more after so long.
 const DECIDED_MS = 40_000;
-const PATIENCE_MS = 20 * 60_000;
+// Longer than whatever a killed worker leaves behind takes to be given up.
+const IDLE_MS = 120_000;
+// Held by progress alone: how long ten thousand take is the machine's affair.
+const NO_LIMIT = 0;
 
 const started = endings();
 afterEach(() => started.all());
@@ -35,7 +38,9 @@ async function prepared(service: Separate): Promise<{ account: string; token: st
     ...['--price', String(PRICE)],
   );
   const account = z.string().parse(created['id']);
-  const { token } = await service.admin('tokens', 'create', '--account', account, '--label', 'crash');
+  const { token } = await service.admin(
+    ...['tokens', 'create', '--account', account, '--label', 'crash', '--rate-limit', '100000'],
+  );
   const { key } = await service.admin('keys', 'create', '--account', account);
   for (let from = 0; from < blocked.length; from += 1_000) {
     const response = await fetch(`${service.apiUrls[0]}/v1/blacklist`, {
@@ -48,20 +53,26 @@ async function prepared(service: Separate): Promise<{ account: string; token: st
   return { account, token: z.string().parse(token) };
 }
 
-/** The status, or 0 where the connection was lost. */
-async function ask(url: string, token: string, recipients = numbers): Promise<number> {
+/** Its status is 0 where the connection was lost. */
+interface Answer {
+  status: number;
+  body: unknown;
+}
+
+async function ask(url: string, token: string, body: object = toAll(numbers)): Promise<Answer> {
   try {
     const response = await fetch(`${url}/v1/sms/bulk`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ recipients, message: 'Promocja do piątku.' }),
+      body: JSON.stringify(body),
     });
-    await response.arrayBuffer();
-    return response.status;
+    return { status: response.status, body: await response.json() };
   } catch {
-    return 0;
+    return { status: 0, body: null };
   }
 }
+
+const toAll = (recipients: readonly string[]) => ({ recipients, message: 'Promocja do piątku.' });
 
 const countOf = async (sql: Database, account: string): Promise<Record<string, number>> => {
   const rows = await sql<{ status: string; count: number }[]>`
@@ -70,6 +81,8 @@ const countOf = async (sql: Database, account: string): Promise<Record<string, n
       from messages where account_id = ${account} group by 1`;
   return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
 };
+
+const ended = ({ delivered = 0, unanswered = 0 }: Record<string, number>): number => delivered + unanswered;
 
 /** Asks until the bulk is accepted; whoever asks is killed meanwhile, once. What its caller lost is all or nothing. */
 async function acceptedOnce(
@@ -82,7 +95,7 @@ async function acceptedOnce(
   const asking = ask(service.apiUrls[0]!, token);
   await delay(chance.between(50, 1_500));
   await service.apis[0].kill();
-  const first = await asking;
+  const { status: first } = await asking;
   await service.apis[0].start();
   if (first === 200) return;
   expect(first).toBe(0);
@@ -96,7 +109,7 @@ async function acceptedOnce(
     `the caller lost its answer: ${accepted} of ${RECIPIENTS} accepted, ${draft ?? 0} left as drafts`,
   );
   expect([0, RECIPIENTS]).toContain(accepted);
-  if (accepted === 0) expect(await ask(service.apiUrls[1]!, token)).toBe(200);
+  if (accepted === 0) expect(await ask(service.apiUrls[1]!, token)).toMatchObject({ status: 200 });
 }
 
 test(
@@ -109,7 +122,7 @@ test(
     const sql = openDatabase(service.databaseUrl, 2);
     started.add(() => sql.end({ timeout: 5 }));
     const mistyped = numbers.map((number, index) => (index % MALFORMED_EACH === 0 ? `${number}1` : number));
-    expect(await ask(service.apiUrls[0]!, token, mistyped)).toBe(422);
+    expect(await ask(service.apiUrls[0]!, token, toAll(mistyped))).toMatchObject({ status: 422 });
     expect(await countOf(sql, account)).toEqual({});
     await acceptedOnce(service, sql, account, token, chance);
 
@@ -125,11 +138,11 @@ test(
       unanswered = 0,
       draft,
       ...others
-    } = await eventually(
-      () => countOf(sql, account),
-      (counts) => (counts['delivered'] ?? 0) + (counts['unanswered'] ?? 0) === sent,
-      PATIENCE_MS,
-    );
+    } = await whileProgressing(() => countOf(sql, account), {
+      progress: ended,
+      holds: (counts) => ended(counts) === sent,
+      idleMs: IDLE_MS,
+    });
     console.log(
       `${delivered} delivered, ${unanswered} unanswered, ${draft ?? 0} drafts of a request that was given up`,
     );
@@ -149,5 +162,67 @@ test(
       select recipient from messages where account_id = ${account} and status = 'rejected' order by recipient`;
     expect(rejected.map(({ recipient }) => recipient)).toEqual([...blocked].sort());
   },
-  PATIENCE_MS + 300_000,
+  NO_LIMIT,
 );
+
+const ROUNDS = 5;
+const ITEMS = 100;
+const CHARGED_MS = 400;
+
+test(
+  'items asked for again with their idx after the API was killed are sent once each, and no idx is blocked',
+  async () => {
+    const service = await startSeparately();
+    started.add(() => service.stop());
+    const chance = chanceFrom(SEED, 'items');
+    const { account, token } = await prepared(service);
+    const sql = openDatabase(service.databaseUrl, 2);
+    started.add(() => sql.end({ timeout: 5 }));
+    const answers: unknown[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const body = { messages: itemsOf(round) };
+      const asking = ask(service.apiUrls[0]!, token, body);
+      await delay(chance.between(5, CHARGED_MS));
+      await service.apis[0].kill();
+      const first = await asking;
+      expect([0, 200]).toContain(first.status);
+      const last = await eventually(
+        () => ask(service.apiUrls[1]!, token, body),
+        ({ status }) => {
+          expect([200, 429, 502]).toContain(status);
+          return status === 200;
+        },
+        DECIDED_MS,
+      );
+      if (first.status === 200) expect(last.body).toEqual(first.body);
+      answers.push(last.body);
+      await service.apis[0].start();
+    }
+    const sent = ROUNDS * ITEMS;
+    await whileProgressing(() => countOf(sql, account), {
+      progress: ended,
+      holds: (counts) => ended(counts) === sent,
+      idleMs: IDLE_MS,
+    });
+    for (const [round, answer] of answers.entries())
+      expect((await ask(service.apiUrls[0]!, token, { messages: itemsOf(round) })).body).toEqual(answer);
+    const [taken] = await sql`
+      select (select count(*)::int from simulator_submits) as submits,
+             (select count(distinct destination)::int from simulator_submits) as phones,
+             (select count(*)::int from idempotency_keys where state <> 'accepted') as open,
+             (select count(distinct idx)::int from messages where status <> 'draft') as known,
+             (select balance_grosze::int from accounts where id = ${account}) as balance,
+             (select sum(amount_grosze)::int from ledger_entries where account_id = ${account}) as ledger`;
+    const balance = OPENING - PRICE * sent;
+    expect(taken).toEqual({ submits: sent, phones: sent, open: 0, known: sent, balance, ledger: balance });
+  },
+  NO_LIMIT,
+);
+
+function itemsOf(round: number) {
+  return Array.from({ length: ITEMS }, (_, index) => ({
+    to: `+48${500_000_000 + round * 1_000 + index}`,
+    message: `Kod ${index}`,
+    idx: `${round}-${index}`,
+  }));
+}

@@ -3,6 +3,13 @@ import type { Change } from './changes.ts';
 /** Faults in what is charged, refunded and reported. */
 export const MONEY_CHANGES: readonly Change[] = [
   {
+    name: 'that a send cannot be paid is answered by its workflow alone',
+    file: 'activities/billing.ts',
+    from: "if (acceptance.accepted || acceptance.reason === 'insufficient_funds')",
+    to: 'if (acceptance.accepted)',
+    tests: ['test/db/chargeNotices.test.ts'],
+  },
+  {
     name: 'the credit limit is a grosz too generous',
     file: 'db/migrations/001.do.schema.sql',
     from: 'then -a.credit_limit_grosze else 0 end',

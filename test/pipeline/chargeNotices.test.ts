@@ -23,20 +23,22 @@ const seen = async (what: unknown[][], count: number): Promise<void> => {
   );
 };
 
+const paid = (requestId: string) => ({ requestId, acceptance: { accepted: true } as const });
+
 test('charges made while others are told are told together, also after a failure', async () => {
   const { sql, asked, answers } = slowDatabase();
   const errors: unknown[] = [];
   const notices = createChargeNotices(sql, (error) => errors.push(error));
-  notices.charged('req_1');
-  notices.charged('req_2');
-  notices.charged('req_3');
+  notices.decided(paid('req_1'));
+  notices.decided(paid('req_2'));
+  notices.decided(paid('req_3'));
   expect(asked).toEqual([['req_1']]);
   answers[0]!(new Error('away'));
   await seen(asked, 2);
   expect(asked[1]).toEqual(['req_2', 'req_3']);
   expect(errors).toHaveLength(1);
   answers[1]!();
-  notices.charged('req_4');
+  notices.decided(paid('req_4'));
   await seen(asked, 3);
   expect(asked[2]).toEqual(['req_4']);
 });

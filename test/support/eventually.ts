@@ -22,3 +22,26 @@ export async function eventually<T>(
     await delay(PAUSE_MS);
   }
 }
+
+/**
+ * As `eventually`, for work whose length depends on the machine: waits for as long as it goes on.
+ * @param progress a figure that grows with the work, and has an end
+ * @returns the answer that was waited for
+ * @throws after `idleMs` without progress, with the last answer
+ */
+export async function whileProgressing<T>(
+  ask: () => Promise<T>,
+  {
+    progress,
+    holds,
+    idleMs,
+  }: { progress: (answer: T) => number; holds: (answer: T) => boolean; idleMs: number },
+): Promise<T> {
+  let furthest = -Infinity;
+  for (;;) {
+    const before = furthest;
+    const answer = await eventually(ask, (now) => holds(now) || progress(now) > before, idleMs);
+    if (holds(answer)) return answer;
+    furthest = progress(answer);
+  }
+}

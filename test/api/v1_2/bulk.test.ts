@@ -119,7 +119,7 @@ describe('texts of their own', () => {
     expect(await storedMessages(account.id)).toHaveLength(3);
 
     const other = await account.v1.post(PATH, { messages: [item(4, { idx: '4' }), item(5, { idx: '2' })] });
-    expect(other).toMatchObject({ status: 422 });
+    expect(other).toMatchObject({ status: 422, body: { error: { details: { field: 'messages.1.idx' } } } });
     const twice = await account.v1.post(PATH, { messages: [item(4, { idx: '4' }), item(5, { idx: '4' })] });
     expect(twice).toMatchObject({ status: 422, body: { error: { details: { field: 'messages.1.idx' } } } });
     expect(await storedMessages(account.id)).toHaveLength(3);
@@ -189,6 +189,7 @@ it.each([
     'messages.1.message',
   ],
   [{ messages: [{ to: '+48500100200', message: 'x', from: 'OBCY' }] }, 'messages.0.from'],
+  [{ messages: [{ to: '+48500100200', message: 'x', encoding: 'gsm' }] }, 'messages.0.encoding'],
   [{ messages: Array.from({ length: 101 }, () => ({ to: '+48500100200', message: 'x' })) }, 'messages'],
   [{ messages: [{ to: '+48500100200', message: 'x' }], recipients: ['+48500100200'] }, 'recipients'],
   [null, undefined],

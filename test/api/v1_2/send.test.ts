@@ -139,7 +139,10 @@ describe('idx', () => {
 
     const different = await account.v1.post('/v1/sms', { ...item, message: 'Co innego' });
     expect(different.status).toBe(422);
-    expect(different.body.error.message).toBe('To „idx” miała już inna wiadomość z ostatnich 24 godzin.');
+    expect(different.body.error).toMatchObject({
+      message: 'To „idx” miała już inna wiadomość z ostatnich 24 godzin.',
+      details: { field: 'idx' },
+    });
     const call = { to: SMS.to, tts: 'Hej' };
     expect((await account.v1.post('/v1/vms', call)).status).toBe(200);
     const stranger = await newEarlierAccount();
@@ -221,13 +224,29 @@ describe('POST /v1/mms and /v1/vms', () => {
     ['/v1/vms', { to: SMS.to }, 'tts'],
     ['/v1/vms', { to: SMS.to, tts: ' ' }, 'tts'],
     ['/v1/vms', { to: SMS.to, tts: 'x', tts_lector: 'ania' }, 'tts_lector'],
-    ['/v1/vms', { to: SMS.to, tts: 'x', tries: 7 }, 'tries'],
-    ['/v1/vms', { to: SMS.to, tts: 'x', from: 'SKLEP' }, 'from'],
-    ['/v1/vms', { to: SMS.to, tts: 'x', from: '48229999999' }, 'from'],
-  ])('%s refuses %j with 422', async (path, body, field) => {
-    const account = await newEarlierAccount();
+    ['/v1/vms', { to: SMS.to, tts: 'x', tries: 0 }, 'tries', 'Pole „tries” musi wynosić co najmniej 1.'],
+    ['/v1/vms', { to: SMS.to, tts: 'x', tries: 7 }, 'tries', 'Pole „tries” musi wynosić najwyżej 6.'],
+    ['/v1/vms', { to: SMS.to, tts: 'x', tries: 1.5 }, 'tries', 'Pole „tries” musi być liczbą całkowitą.'],
+    ['/v1/vms', { to: SMS.to, tts: 'x', tries: '2' }, 'tries', 'Pole „tries” musi być liczbą.'],
+    [
+      '/v1/vms',
+      { to: SMS.to, tts: 'x', from: 'SKLEP' },
+      'from',
+      'Rozmowa może wychodzić tylko z numeru, a nadawca „SKLEP” jest nazwą.',
+    ],
+    ['/v1/vms', { to: SMS.to, tts: 'x', from: '++48221234567' }, 'from'],
+    ['/v1/vms', { to: SMS.to, tts: 'x', from: '1'.repeat(16) }, 'from'],
+    [
+      '/v1/vms',
+      { to: SMS.to, tts: 'x', from: '48229999999' },
+      'from',
+      'Nadawca „48229999999” nie jest aktywny na liście nadawców konta.',
+    ],
+  ])('%s refuses %j with 422', async (path, body, field, message: string | undefined = undefined) => {
+    const account = await newEarlierAccount({ senders: ['SKLEP'] });
     const answer = await account.v1.post(path, body);
     expect(answer).toMatchObject({ status: 422, body: { error: { details: { field } } } });
+    if (message !== undefined) expect(answer.body.error.message).toBe(message);
     expect(await storedMessages(account.id)).toEqual([]);
   });
 });

@@ -27,6 +27,7 @@ describe('a token', () => {
   ])('%s is none: 401 in the form of the interface', async (token) => {
     const answer = await earlierClient(token).post('/v1/sms', SMS);
     expect(answer).toMatchObject({ status: 401, body: { error: { code: 401, details: null } } });
+    expect(answer.body.error.message).toMatch(/token/i);
   });
 
   it('has a rate limit of its own', async () => {

@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest';
+import { keyOfIdx } from '../../api/v1_2/sending.ts';
+import { CHANNELS } from '../../domain/channels.ts';
+
+test('an idx is another key for each channel and each text, of one length and no key of a header', () => {
+  const keys = CHANNELS.flatMap((channel) =>
+    ['a', 'b', 'ż'.repeat(255)].map((idx) => keyOfIdx(channel, idx)),
+  );
+  expect(new Set(keys).size).toBe(keys.length);
+  expect(new Set(keys.map(({ length }) => length)).size).toBe(1);
+  for (const key of keys) expect(key).toMatch(/^[^\x20-\x7E]/);
+});
