@@ -66,13 +66,16 @@ function deliveryReports({ parts, headers }: ReadMessage): Found[] | null {
     const what = ofAction(action, fields);
     if (what === null) return [];
     const address = typed(fields.get('original-recipient')) ?? typed(fields.get('final-recipient'));
+    // It would be said of everybody: at most that it did not arrive this time.
+    if (address === null && what.kind !== 'bounced') return [];
+    const permanent = address === null && what.permanent !== null ? false : what.permanent;
     const payload = {
       ...pick(fields, 'action', 'status', 'diagnostic-code', 'remote-mta', 'final-recipient'),
       ...pick(ofMessage ?? new Map(), 'reporting-mta', 'arrival-date'),
       ...pick(headers, 'message-id'),
     };
     const mark = `${action} ${ofMessage?.get('reporting-mta') ?? ''}`;
-    return [{ ...what, addresses: address === null ? [] : [address], payload, mark }];
+    return [{ kind: what.kind, permanent, addresses: address === null ? [] : [address], payload, mark }];
   });
 }
 

@@ -165,6 +165,12 @@ describe('a report of a mail server', () => {
     expect(events).toMatchObject([{ ...event, emailId: id, addresses: ['jan@poczta.example'] }]);
   });
 
+  it('that names nobody says nothing for good of everybody', async () => {
+    await deliver(report([...MTA, 'Action: delivered', 'Status: 2.0.0']));
+    await deliver(report([...MTA, 'Action: failed', 'Status: 5.1.1']));
+    expect(events).toMatchObject([{ kind: 'bounced', permanent: false, addresses: [] }]);
+  });
+
   it('that says nothing of use is taken and dropped', async () => {
     expect(await deliver(report(single('pondered', '5.0.0')))).toMatch(/^250/);
     expect(await deliver(report([]))).toMatch(/^250/);

@@ -173,6 +173,13 @@ describe('a connection that breaks', () => {
     expect(await route.send(anEmail())).toMatchObject({ kind: 'unanswered' });
   });
 
+  it.each(['reset', 'silence', 'drip'] as const)('when it was taken: %s', async (fault) => {
+    server.fault = at('taken', fault);
+    const email = anEmail();
+    expect(await route.send(email)).toMatchObject({ kind: 'unanswered' });
+    expect(server.taken).toEqual([email.id]);
+  });
+
   it('does not count with what is no answer', async () => {
     server.fault = at('dot', { reply: 'hm' });
     expect(await route.send(anEmail())).toMatchObject({ kind: 'unanswered' });
@@ -230,9 +237,10 @@ describe('two hundred e-mails with faults at random', () => {
     ];
     server.fault = (stage) => {
       if (stage === 'greeting' || stage === 'EHLO' || Math.random() > 0.06) return null;
-      return faults[Math.floor(Math.random() * faults.length)]!;
+      // Who has taken it says so, or nothing.
+      const some = stage === 'taken' ? (['reset', 'silence'] as const) : faults;
+      return some[Math.floor(Math.random() * some.length)]!;
     };
-    // What it has may get lost on the way to us: it was taken, and the connection broke.
     const emails = Array.from({ length: 200 }, (_, i) => (i % 10 === 0 ? large() : anEmail()));
     const ends = new Map<string, EmailAnswer | Withheld>();
     const queue = [...emails];

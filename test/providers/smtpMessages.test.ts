@@ -127,7 +127,7 @@ describe('a message that a relay takes', () => {
 
   it('has files, and pictures where the HTML names them', async () => {
     const [report, picture] = [randomBytes(70_001), randomBytes(5_000)];
-    const { mail } = await sent({
+    const { mail, raw } = await sent({
       html: '<img src="cid:logo@sklep">',
       text: 'Logo',
       attachments: [
@@ -154,8 +154,11 @@ describe('a message that a relay takes', () => {
       contentId: '<logo@sklep>',
       contentDisposition: 'inline',
     });
-    expect(named.get('list.eml')).toMatchObject({ contentType: 'application/octet-stream' });
-    expect(named.get('empty.txt')).toMatchObject({ contentType: 'application/octet-stream', size: 0 });
+    expect(named.get('list.eml')).toMatchObject({ content: Buffer.from('From: a\r\n\r\nb') });
+    expect(named.get('empty.txt')).toMatchObject({ size: 0 });
+    for (const name of ['list.eml', 'empty.txt'])
+      expect(raw.toString('latin1')).toContain(`Content-Type: application/octet-stream; name=${name}\r\n`);
+    expect(namesOf(raw)).not.toContain('x-evil');
   });
 });
 

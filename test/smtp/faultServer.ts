@@ -3,9 +3,8 @@ import { createServer, type Socket } from 'node:net';
 /** What it does instead of its usual answer: a reply, silence, a reset; or a reply that drips for ever. */
 export type Fault = { reply: string } | 'silence' | 'reset' | 'drip';
 
-/** Where in the dialogue. `half`: when a part of the message has come; `dot`: when all of it has. */
-export const STAGES = ['greeting', 'EHLO', 'MAIL', 'RCPT', 'DATA', 'half', 'dot', 'RSET'] as const;
-export type Stage = (typeof STAGES)[number];
+/** Where in the dialogue. `half`: when a part of the message has come; `dot`: when all of it has; `taken`: when it was taken. */
+export type Stage = 'greeting' | 'EHLO' | 'MAIL' | 'RCPT' | 'DATA' | 'half' | 'dot' | 'taken' | 'RSET';
 
 /** A mail server without TLS that goes wrong where it is asked to. */
 export interface FaultServer {
@@ -51,6 +50,7 @@ function serve(socket: Socket, it: FaultServer): void {
   let message: string | null = null;
   let recipients = 0;
   let halfSeen = false;
+  let isLost = false;
 
   const say = (stage: Stage, line: string, usual: string, then: () => void = () => undefined): void => {
     answer(it.fault(stage, line), usual, then);
@@ -84,6 +84,7 @@ function serve(socket: Socket, it: FaultServer): void {
       return say('DATA', line, '354 go on', () => {
         message = '';
         halfSeen = false;
+        isLost = false;
       });
     }
     if (verb === 'RSET') return say('RSET', line, '250 2.0.0 ok');
@@ -97,14 +98,24 @@ function serve(socket: Socket, it: FaultServer): void {
         if (!halfSeen && (pending.length > 20_000 || end >= 0)) {
           halfSeen = true;
           const fault = it.fault('half', '');
-          if (fault !== null) return answer(fault, '');
+          if (fault !== null) {
+            isLost = true;
+            answer(fault, '');
+          }
         }
         if (end < 0) return;
         const whole = pending.slice(0, end);
         pending = pending.slice(end + 5);
         message = null;
         const id = /^Message-ID: <(em_[0-9a-z]+)@/im.exec(whole)?.[1] ?? '?';
-        say('dot', whole, '250 2.0.0 Ok: queued', () => it.taken.push(id));
+        if (isLost) continue;
+        const fault = it.fault('dot', whole);
+        if (fault !== null) {
+          answer(fault, '');
+          continue;
+        }
+        it.taken.push(id);
+        say('taken', whole, '250 2.0.0 Ok: queued');
         continue;
       }
       const end = pending.indexOf('\r\n');
