@@ -49,6 +49,7 @@ export default defineConfig({
             'test/upgrade/**',
             'test/runbooks/**',
             'test/mcp/**',
+            'test/dkim/**',
           ],
         },
       },

@@ -69,10 +69,12 @@ describe('a new kind of provider, on the command line', () => {
   it('is offered with its options, those that it shares with another kind too', async () => {
     const { out } = await run('routes', 'add', '--help');
     const help = out.replaceAll(/\s+/g, ' ');
-    expect(help).toContain('--kind <smpp|smsapi|resend|simulator|courier>');
-    expect(help).toContain('--host <HOST> smpp: the SMSC; courier: the courier’s yard');
+    expect(help).toContain('--kind <smpp|smsapi|resend|smtp|simulator|courier>');
+    expect(help).toContain('--host <HOST> smpp: the SMSC; smtp: the mail relay; courier: the courier’s yard');
     expect(help).toContain('--bags <N> courier: how many; default 1');
-    expect(help).toContain('password (smpp), token (smsapi), apiKey (resend), or key (courier)');
+    expect(help).toContain(
+      'password (smpp), token (smsapi), apiKey (resend), password (smtp), or key (courier)',
+    );
     expect(help).toContain('--courier-id <ID> courier: whose key it is');
   });
 

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startService } from '../support/service.ts';
 import { openFuzzedAccount } from './accounts.ts';
-import { exitCodeOf, installedSchemathesis } from './install.ts';
+import { exitCodeOf } from '../support/pythonPackage.ts';
+import { installedSchemathesis } from './install.ts';
 
 /**
  * Lets schemathesis loose on the service (`npm run test:fuzz`): starts PostgreSQL, Temporal, worker and API on free

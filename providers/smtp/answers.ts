@@ -1,0 +1,114 @@
+import type { EmailAnswer, EmailRefusal } from '../email.ts';
+import type { HandOver, RefusedRecipient } from './connection.ts';
+import { type Reply, replyCode } from './replies.ts';
+
+const LATER_LEAST_MS = 30_000;
+const LATER_MOST_MS = 600_000;
+const THROTTLED_MS = 30_000;
+const UNREADABLE_MS = 5_000;
+/**
+ * So long after it was accepted an e-mail waits for recipients that the relay only puts off: grey-listing takes minutes. Nobody has
+ * it meanwhile. Afterwards one full mailbox does not hold up the others.
+ */
+const TOGETHER_MS = 900_000;
+
+// RFC 4954, 6, and RFC 5321: the relay wants a login, or does not know the command. No e-mail is to blame.
+const ROUTE_AT_FAULT = new Set([500, 502, 503, 504, 530, 534, 535, 538]);
+const TOO_LARGE = 552;
+
+/**
+ * Whether an e-mail of this age rather waits for all recipients than leave some out. Where an answer makes no sense nobody knows
+ * whether that recipient is among them.
+ */
+export function waitsForAll(refused: readonly RefusedRecipient[], ageMs: number): boolean {
+  return refused.some(({ reply }) => reply === null || (isPutOff(reply) && ageMs < TOGETHER_MS));
+}
+
+/**
+ * What a hand-over comes to.
+ *
+ * @param ageMs of the e-mail, since it was accepted: the longer it is put off, the longer the pauses
+ * @param known recipients that were left out before
+ * @param asGiven an address as the e-mail has it
+ */
+export function answerOf(
+  result: HandOver,
+  {
+    id,
+    ageMs,
+    known,
+    asGiven,
+  }: {
+    id: string;
+    ageMs: number;
+    known: readonly { address: string; code: string }[];
+    asGiven: (address: string) => string;
+  },
+): EmailAnswer {
+  switch (result.kind) {
+    case 'taken': {
+      const refused = [
+        ...known,
+        ...result.refused.map(({ address, reply }) => ({ address: asGiven(address), code: codeOf(reply) })),
+      ];
+      return { kind: 'accepted', providerEmailId: id, ...(refused.length === 0 ? {} : { refused }) };
+    }
+    case 'answered':
+      return answerOfReply(
+        result.reply,
+        result.to === 'sender' ? 'sender_refused' : 'content_refused',
+        ageMs,
+      );
+    case 'no_recipients':
+      return ofRecipients(result.refused, ageMs);
+    case 'broken_off':
+      return putOff(result.refused, ageMs);
+    case 'too_large':
+      return { kind: 'refused', reason: 'content_refused', code: 'too_large' };
+    case 'unreadable':
+      return { kind: 'later', retryAfterMs: UNREADABLE_MS, code: 'unreadable' };
+    case 'lost':
+      return isPace(result.problem.reply ?? null)
+        ? { kind: 'throttled', retryAfterMs: THROTTLED_MS, code: result.problem.code }
+        : { kind: 'broken', code: result.problem.code };
+    case 'unknown':
+      return { kind: 'unanswered', code: result.problem.code };
+  }
+}
+
+function answerOfReply(reply: Reply, reason: EmailRefusal, ageMs: number): EmailAnswer {
+  const code = replyCode(reply);
+  if (isPace(reply)) return { kind: 'throttled', retryAfterMs: THROTTLED_MS, code };
+  if (reply.code < 500) return { kind: 'later', retryAfterMs: pause(ageMs), code };
+  if (ROUTE_AT_FAULT.has(reply.code)) return { kind: 'broken', code };
+  return { kind: 'refused', reason: reply.code === TOO_LARGE ? 'content_refused' : reason, code };
+}
+
+function ofRecipients(refused: readonly RefusedRecipient[], ageMs: number): EmailAnswer {
+  if (refused.some(({ reply }) => isPutOff(reply))) return putOff(refused, ageMs);
+  const fault = refused.find(({ reply }) => reply === null || ROUTE_AT_FAULT.has(reply.code));
+  if (fault !== undefined) return { kind: 'broken', code: codeOf(fault.reply) };
+  return { kind: 'refused', reason: 'recipients_refused', code: codeOf(refused[0]?.reply ?? null) };
+}
+
+function putOff(refused: readonly RefusedRecipient[], ageMs: number): EmailAnswer {
+  const reply = refused.some((one) => one.reply === null)
+    ? null
+    : refused.find((one) => isPutOff(one.reply))?.reply;
+  if (reply === undefined || reply === null) return { kind: 'broken', code: 'not_understood' };
+  return answerOfReply(reply, 'recipients_refused', ageMs);
+}
+
+const isPutOff = (reply: Reply | null): boolean => reply !== null && reply.code < 500;
+
+// The relay has enough for the moment, whosever e-mail it is: 421, or X.3.2 (RFC 3463).
+const isPace = (reply: Reply | null): boolean =>
+  reply !== null && (reply.code === 421 || reply.enhanced === '4.3.2');
+
+const codeOf = (reply: Reply | null): string => (reply === null ? 'not_understood' : replyCode(reply));
+
+/** Grows with the age, with some jitter, so that what was put off together does not come back together. */
+function pause(ageMs: number): number {
+  const whole = Math.min(Math.max(ageMs, LATER_LEAST_MS), LATER_MOST_MS);
+  return Math.round(whole * (0.75 + Math.random() / 2));
+}

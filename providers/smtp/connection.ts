@@ -1,0 +1,239 @@
+import { Readable } from 'node:stream';
+import SMTPConnection from 'nodemailer/lib/smtp-connection';
+import { problemOf, type Problem, replyOf, type Reply } from './replies.ts';
+import type { SmtpCredentials, SmtpSettings } from './settings.ts';
+
+const REPLY_BYTES = 64 * 1024;
+// What a whole hand-over may take, in times of the silence after which the relay is given up.
+const WHOLE_TIMES = 4;
+
+/** A message to hand over. */
+export interface Outgoing {
+  from: string;
+  to: readonly string[];
+  bytes: number;
+  content(): AsyncIterable<Buffer>;
+  /**
+   * Asked once the relay has answered for each recipient, before anything of the message is written.
+   * @param refused those that it did not take; another one it did
+   */
+  goOn(refused: readonly RefusedRecipient[]): boolean;
+}
+
+/** A recipient that the relay did not take, and what it said. */
+export interface RefusedRecipient {
+  address: string;
+  reply: Reply | null;
+}
+
+/** What became of a hand-over. In all but `taken` and `unknown` the relay certainly has nothing. */
+export type HandOver =
+  | { kind: 'taken'; response: string; refused: readonly RefusedRecipient[] }
+  /** It was answered with something else than yes. */
+  | { kind: 'answered'; to: 'sender' | 'message'; reply: Reply }
+  | { kind: 'no_recipients'; refused: readonly RefusedRecipient[] }
+  /** `goOn` said no. */
+  | { kind: 'broken_off'; refused: readonly RefusedRecipient[] }
+  | { kind: 'too_large' }
+  /** The files could not be read. */
+  | { kind: 'unreadable'; error: unknown }
+  | { kind: 'lost'; problem: Problem }
+  /** The whole message was written, and then there was no answer. */
+  | { kind: 'unknown'; problem: Problem };
+
+/** A connection to the relay, past TLS and login. */
+export interface Connection {
+  /** Hands one message over; never two at once, and never throws. */
+  handOver(outgoing: Outgoing): Promise<HandOver>;
+  /** Whether it could take another message, as far as is known. */
+  usable(): boolean;
+  /** Asks for a sign of life (RSET, RFC 5321, 4.1.1.5). */
+  alive(): Promise<boolean>;
+  /** Takes leave. */
+  end(): void;
+}
+
+type NodemailerFailure = Error & {
+  code?: string | undefined;
+  response?: string | undefined;
+  command?: string | undefined;
+};
+/** The envelope, with what nodemailer notes in it. */
+interface Envelope {
+  from: string;
+  to: string[];
+  size: number;
+  rejectedErrors?: (NodemailerFailure & { recipient?: string | undefined })[];
+  accepted?: string[];
+}
+
+/**
+ * Opens a connection to the relay: TLS as the settings want it, EHLO, and a login where there is a user, which never goes over plain
+ * text.
+ * @returns what was the matter instead, in words for staff; nothing of what the relay wrote but its codes
+ */
+export async function openConnection(
+  settings: SmtpSettings,
+  { user, password }: SmtpCredentials,
+  signal: AbortSignal,
+): Promise<Connection | Problem> {
+  const responseMs = settings.responseSeconds * 1000;
+  const connectMs = settings.connectSeconds * 1000;
+  if (signal.aborted) return { code: 'stopped' };
+  const smtp = new SMTPConnection(optionsOf(settings));
+  let fail: (problem: Problem) => void = () => undefined;
+  // It says so by an event, by a callback, or by both.
+  smtp.on('error', (error: NodemailerFailure) => fail(problemOf(error)));
+  smtp.on('end', () => {
+    const now = fail;
+    // The callback comes after this event, and may know more.
+    setImmediate(() => now({ code: 'connection_lost' }));
+  });
+
+  const during = <T>(ms: number, late: Problem, begin: (done: (result: T | Problem) => void) => void) =>
+    new Promise<T | Problem>((resolve) => {
+      const done = (result: T | Problem): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', stop);
+        fail = () => undefined;
+        resolve(result);
+      };
+      const stop = () => done({ code: 'stopped' });
+      const timer = setTimeout(() => done(late), ms);
+      fail = done;
+      signal.addEventListener('abort', stop, { once: true });
+      begin(done);
+    });
+
+  const opened = await during<null>(connectMs, { code: 'connect_timed_out' }, (done) => {
+    smtp.connect((error) => {
+      if (error !== undefined) return done(problemOf(error));
+      if (settings.security !== 'none' && !smtp.secure) return done({ code: 'no_tls' });
+      if (user === undefined) return done(null);
+      if (!smtp.secure) return done({ code: 'login_over_plain_text' });
+      smtp.login({ user, pass: password ?? '' }, (refused) =>
+        done(refused === null ? null : problemOf(refused)),
+      );
+    });
+  });
+  if (opened !== null) {
+    smtp.close();
+    return opened;
+  }
+
+  let broken = false;
+  const usable = () => !broken && !smtp.destroyed;
+  const discard = (): void => {
+    broken = true;
+    smtp.close();
+  };
+
+  return {
+    usable,
+    async alive() {
+      if (!usable()) return false;
+      const reset = await during<null>(connectMs, { code: 'timed_out' }, (done) =>
+        smtp.reset((error) => done(error === null ? null : problemOf(error))),
+      );
+      if (reset !== null) discard();
+      return reset === null;
+    },
+    async handOver(outgoing) {
+      const result = await handOver(smtp, outgoing, WHOLE_TIMES * responseMs);
+      // Only after these it is certain that the next command is read as one.
+      if (result.kind !== 'taken' && result.kind !== 'no_recipients') discard();
+      return result;
+    },
+    end() {
+      if (usable()) smtp.quit();
+      // The relay has no say in how long that takes.
+      setTimeout(() => smtp.close(), 1_000).unref();
+    },
+  };
+
+  function handOver(
+    connection: SMTPConnection,
+    { from, to, bytes, content, goOn }: Outgoing,
+    ms: number,
+  ): Promise<HandOver> {
+    return new Promise((resolve) => {
+      const envelope: Envelope = { from, to: [...to], size: bytes };
+      let written = false;
+      const refused = (): RefusedRecipient[] => (envelope.rejectedErrors ?? []).map(refusedRecipient);
+      const done = (result: HandOver): void => {
+        clearTimeout(timer);
+        fail = () => undefined;
+        resolve(result);
+      };
+      const lost = (problem: Problem): void => done({ kind: written ? 'unknown' : 'lost', problem });
+      // First asked for when the relay waits for the message. An error in it keeps the final dot from being written.
+      const message = async function* () {
+        if (!goOn(refused())) {
+          done({ kind: 'broken_off', refused: refused() });
+          throw new Error('broken off');
+        }
+        try {
+          for await (const chunk of content()) yield chunk;
+        } catch (error) {
+          done({ kind: 'unreadable', error });
+          throw error;
+        }
+        written = true;
+      };
+      const timer = setTimeout(() => lost({ code: 'timed_out' }), ms);
+      fail = lost;
+      connection.send(envelope, Readable.from(message(), { objectMode: false }), (error, info) => {
+        if (error === null) {
+          if (!written) return done({ kind: 'unknown', problem: { code: 'answered_too_early' } });
+          return done({ kind: 'taken', response: info?.response ?? '', refused: refused() });
+        }
+        done(failedHandOver(error, written, refused()));
+      });
+    });
+  }
+}
+
+function failedHandOver(
+  error: NodemailerFailure,
+  written: boolean,
+  refused: readonly RefusedRecipient[],
+): HandOver {
+  const reply = replyOf(error);
+  const problem = problemOf(error);
+  if (error.code === 'EMESSAGE' && reply === null && error.command === 'MAIL FROM')
+    return { kind: 'too_large' };
+  if (error.command === 'RCPT TO') {
+    return refused.length > 0 ? { kind: 'no_recipients', refused } : { kind: 'lost', problem };
+  }
+  if (reply === null) return { kind: written ? 'unknown' : 'lost', problem };
+  return { kind: 'answered', to: error.command === 'MAIL FROM' ? 'sender' : 'message', reply };
+}
+
+function refusedRecipient(error: NodemailerFailure & { recipient?: string | undefined }): RefusedRecipient {
+  return { address: error.recipient ?? '', reply: replyOf(error) };
+}
+
+function optionsOf(settings: SmtpSettings): SMTPConnection.Options {
+  const { host, port, security, mailHost, tlsCa, tlsServerName, tlsInsecure } = settings;
+  const connectMs = settings.connectSeconds * 1000;
+  return {
+    ...{ host, port, name: mailHost },
+    secure: security === 'tls',
+    requireTLS: security === 'starttls',
+    ignoreTLS: security === 'none',
+    tls: {
+      minVersion: 'TLSv1.2',
+      rejectUnauthorized: !tlsInsecure,
+      ...(tlsCa === undefined ? {} : { ca: tlsCa }),
+      ...(tlsServerName === undefined ? {} : { servername: tlsServerName }),
+    },
+    connectionTimeout: connectMs,
+    greetingTimeout: connectMs,
+    dnsTimeout: connectMs,
+    socketTimeout: settings.responseSeconds * 1000,
+    socketCloseTimeout: 1_000,
+    maxResponseSize: REPLY_BYTES,
+    allowInternalNetworkInterfaces: true,
+    logger: false,
+  };
+}

@@ -1,0 +1,88 @@
+import { createSemaphore } from '../../concurrency/semaphore.ts';
+import { type Connection, openConnection } from './connection.ts';
+import type { Problem } from './replies.ts';
+import type { SmtpCredentials, SmtpSettings } from './settings.ts';
+
+// Relays end what is idle for a few minutes.
+const IDLE_MS = 30_000;
+
+/** A connection, for one hand-over. */
+export interface Held {
+  connection: Connection;
+  /** Gives it back, also one that is of no use any more. */
+  release(): void;
+}
+
+/** The connections of a route in this process. */
+export interface Connections {
+  /** Waits for a place, and takes an open connection or opens one. */
+  hold(): Promise<Held | Problem>;
+  /** Hand-overs under way. */
+  inside(): number;
+  /** Takes leave on those that are idle, and of the others when they are given back. */
+  stop(): void;
+}
+
+interface Idle {
+  connection: Connection;
+  /** Messages handed over on it. */
+  uses: number;
+  timer: NodeJS.Timeout;
+}
+
+/** Keeps connections open between hand-overs, as each costs several round trips. */
+export function createConnections(settings: SmtpSettings, credentials: SmtpCredentials): Connections {
+  const places = createSemaphore({ places: settings.connections });
+  const stopping = new AbortController();
+  const idle: Idle[] = [];
+
+  const put = (connection: Connection, uses: number): void => {
+    const full = uses >= settings.messagesPerConnection;
+    if (full || stopping.signal.aborted || !connection.usable()) return connection.end();
+    const timer = setTimeout(() => {
+      idle.splice(idle.indexOf(entry), 1);
+      connection.end();
+    }, IDLE_MS);
+    const entry = { connection, uses, timer };
+    idle.push(entry);
+  };
+  const takeIdle = async (): Promise<{ connection: Connection; uses: number } | null> => {
+    for (let entry = idle.pop(); entry !== undefined; entry = idle.pop()) {
+      clearTimeout(entry.timer);
+      if (await entry.connection.alive()) return entry;
+      entry.connection.end();
+    }
+    return null;
+  };
+
+  return {
+    async hold() {
+      const leave = await places.enter();
+      try {
+        const known = await takeIdle();
+        const connection =
+          known?.connection ?? (await openConnection(settings, credentials, stopping.signal));
+        if ('code' in connection) {
+          leave();
+          return connection;
+        }
+        const release = () => {
+          put(connection, (known?.uses ?? 0) + 1);
+          leave();
+        };
+        return { connection, release };
+      } catch (error) {
+        leave();
+        throw error;
+      }
+    },
+    inside: () => places.inside(),
+    stop() {
+      stopping.abort();
+      for (const { connection, timer } of idle.splice(0)) {
+        clearTimeout(timer);
+        connection.end();
+      }
+    },
+  };
+}

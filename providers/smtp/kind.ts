@@ -1,0 +1,52 @@
+import { ownRecords } from '../../domain/email/dnsRecords.ts';
+import { providerKind } from '../kind.ts';
+import { smtpCredentials, smtpSettings } from './settings.ts';
+
+const MAX_PORT = 65_535;
+
+/** A mail relay that speaks SMTP (RFC 5321): we sign what it sends, and take its bounces ourselves. */
+export const smtp = providerKind({
+  name: 'smtp',
+  channels: [],
+  email: {
+    domains: { by: 'us', records: ({ mailHost, spf }, domain) => ownRecords(domain, mailHost, spf) },
+  },
+  looksUp: false,
+  settings: smtpSettings,
+  options: {
+    host: { placeholder: 'HOST', about: 'the mail relay', read: { as: 'text' } },
+    port: { placeholder: 'PORT', about: 'default 587', read: { as: 'number', min: 1, max: MAX_PORT } },
+    security: {
+      placeholder: 'starttls|tls|none',
+      about: 'default starttls; none on this machine only',
+      read: { as: 'word', words: ['starttls', 'tls', 'none'] },
+    },
+    tlsCa: {
+      placeholder: 'FILE|-',
+      about: 'the certificates to trust, PEM; default: those of Node',
+      read: { as: 'file' },
+    },
+    mailHost: {
+      placeholder: 'NAME',
+      about: 'our name to other mail servers, where bounces come to',
+      read: { as: 'text' },
+    },
+    bounces: { placeholder: 'ADDRESS:PORT', about: 'where to listen for bounces', read: { as: 'text' } },
+  },
+  credentials: smtpCredentials,
+  secret: {
+    bare: 'password',
+    own: 'returnPathKey',
+    options: {
+      user: { placeholder: 'NAME', about: 'who logs in with a password alone', read: { as: 'text' } },
+    },
+  },
+  async open({ name, settings, credentials }, { onError }) {
+    const { createSmtpProvider } = await import('./provider.ts');
+    return createSmtpProvider({ name, settings, credentials, onError });
+  },
+  async test(settings, credentials) {
+    const { testSmtpRoute } = await import('./provider.ts');
+    return testSmtpRoute(settings, credentials);
+  },
+});

@@ -1,0 +1,170 @@
+import { once } from 'node:events';
+import { SMTPServer } from 'smtp-server';
+import { createCounts } from '../../concurrency/counts.ts';
+import { createRunning } from '../../concurrency/running.ts';
+import { repeat } from '../../concurrency/repeat.ts';
+import { waitFor } from '../../concurrency/waitFor.ts';
+import type { ProviderHandlers } from '../provider.ts';
+import { readReturned, type Returned } from './reports.ts';
+import { emailOfReturnPath } from './returnPath.ts';
+import { listenAddress, type SmtpCredentials, type SmtpSettings } from './settings.ts';
+
+const BYTES_MAX = 1_000_000;
+const CONNECTIONS_MAX = 40;
+const CONNECTIONS_EACH = 10;
+const SILENCE_MS = 30_000;
+/** All that one connection may take. */
+const CONNECTION_MS = 120_000;
+const STORED_WITHIN_MS = 20_000;
+const TRY_AGAIN_MS = 15_000;
+
+/** Where mail servers bring the bounces of what a route sent. */
+export interface BounceListener {
+  /** Begins to listen, and tries again for as long as somebody else has the port. Nothing where none is set. */
+  start(handlers: Pick<ProviderHandlers, 'onEmailEvents'>): void;
+  stop(): Promise<void>;
+}
+
+/** An answer that the sending server keeps: what it has is to come again, or never. */
+class SmtpAnswer extends Error {
+  constructor(
+    readonly responseCode: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/**
+ * An SMTP server (RFC 5321) that takes nothing but what is addressed to a return path of the route, and has stored what it says before
+ * it takes it. It tells nobody which return paths there are: the one answer for all others is that there is no such mailbox.
+ */
+export function createBounceListener(
+  { bounces, mailHost }: Pick<SmtpSettings, 'bounces' | 'mailHost'>,
+  { returnPathKey, former }: Pick<SmtpCredentials, 'returnPathKey' | 'former'>,
+  onError: (error: unknown) => void,
+): BounceListener {
+  const where = bounces === undefined ? null : listenAddress(bounces);
+  const storing = createRunning();
+  let trying: ReturnType<typeof repeat> | null = null;
+  let server: SMTPServer | null = null;
+
+  const keys = (): string[] =>
+    former !== undefined && former.until > Date.now()
+      ? [returnPathKey, former.returnPathKey]
+      : [returnPathKey];
+
+  const listen = async (handlers: Pick<ProviderHandlers, 'onEmailEvents'>): Promise<void> => {
+    if (where === null || server !== null) return;
+    const opened = smtpServer(mailHost, keys, (returned) => {
+      const stored = store(returned, handlers);
+      storing.add(stored);
+      return stored;
+    });
+    // What breaks a connection is nobody's fault here; what keeps it from listening is seen below.
+    opened.on('error', () => undefined);
+    try {
+      await once(opened.listen(where.port, where.host), 'listening');
+    } catch (error) {
+      // Another worker of this machine has it.
+      if (isInUse(error)) return;
+      throw error;
+    }
+    server = opened;
+  };
+
+  return {
+    start(handlers) {
+      if (where !== null) trying = repeat(TRY_AGAIN_MS, () => listen(handlers), onError);
+    },
+    async stop() {
+      await trying?.stop();
+      const closing = server;
+      if (closing !== null) {
+        await waitFor(storing.settled(), STORED_WITHIN_MS, () => undefined);
+        await new Promise<void>((resolve) => closing.close(() => resolve()));
+      }
+    },
+  };
+
+  async function store(
+    returned: Returned,
+    { onEmailEvents }: Pick<ProviderHandlers, 'onEmailEvents'>,
+  ): Promise<void> {
+    const events = readReturned(returned);
+    if (events.length === 0) return;
+    try {
+      await waitFor(onEmailEvents(events), STORED_WITHIN_MS, () => {
+        throw new Error('a bounce was not stored in time');
+      });
+    } catch (error) {
+      onError(error);
+      throw new SmtpAnswer(451, '4.3.0 Try again later');
+    }
+  }
+}
+
+function smtpServer(
+  name: string,
+  keys: () => string[],
+  store: (returned: Returned) => Promise<void>,
+): SMTPServer {
+  const from = createCounts();
+  const server = new SMTPServer({
+    name,
+    banner: 'bounces only',
+    size: BYTES_MAX,
+    disabledCommands: ['AUTH', 'STARTTLS', 'XCLIENT', 'XFORWARD'],
+    authOptional: true,
+    disableReverseLookup: true,
+    maxClients: CONNECTIONS_MAX,
+    socketTimeout: SILENCE_MS,
+    closeTimeout: 1_000,
+    logger: false,
+    onConnect({ remoteAddress }, done) {
+      if (from.of(plain(remoteAddress)) > CONNECTIONS_EACH)
+        return done(new SmtpAnswer(421, '4.7.0 Too many'));
+      done();
+    },
+    onRcptTo({ address }, { envelope }, done) {
+      if (emailOfReturnPath(keys(), address) === null)
+        return done(new SmtpAnswer(550, '5.1.1 No such mailbox'));
+      if (envelope.rcptTo.length > 0) return done(new SmtpAnswer(452, '4.5.3 One recipient at a time'));
+      done();
+    },
+    onData(stream, { envelope: { mailFrom, rcptTo } }, done) {
+      const pieces: Buffer[] = [];
+      stream.on('data', (piece: Buffer) => {
+        if (!stream.sizeExceeded) pieces.push(piece);
+      });
+      stream.on('error', done);
+      stream.on('end', () => {
+        if (stream.sizeExceeded) return done(new SmtpAnswer(552, '5.3.4 Too large'));
+        const returnPath = rcptTo[0]?.address ?? '';
+        const emailId = emailOfReturnPath(keys(), returnPath);
+        if (emailId === null) return done(new SmtpAnswer(550, '5.1.1 No such mailbox'));
+        const sender = mailFrom === false ? '' : mailFrom.address;
+        store({ returnPath, emailId, sender, raw: Buffer.concat(pieces) }).then(
+          () => done(null, '2.0.0 Taken'),
+          done,
+        );
+      });
+    },
+  });
+  server.server.on('connection', (socket) => {
+    const address = plain(socket.remoteAddress ?? '');
+    from.add(address);
+    const over = setTimeout(() => socket.destroy(), CONNECTION_MS);
+    socket.once('close', () => {
+      clearTimeout(over);
+      from.remove(address);
+    });
+  });
+  return server;
+}
+
+const isInUse = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+
+/** An IPv4 address without the prefix that it has on a socket for both. */
+const plain = (address: string): string => address.replace(/^::ffff:/i, '');

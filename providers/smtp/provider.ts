@@ -1,0 +1,218 @@
+import { createRunning } from '../../concurrency/running.ts';
+import { waitFor } from '../../concurrency/waitFor.ts';
+import { NO_SESSION } from '../../domain/submission.ts';
+import type { EmailAnswer, SubmitEmail } from '../email.ts';
+import { emailOnly } from '../emailOnly.ts';
+import type { RouteTest } from '../kind.ts';
+import type { Provider, Withheld } from '../provider.ts';
+import { createHealth, type Health } from '../smsapi/health.ts';
+import { wireAddress, wireDomain } from './addresses.ts';
+import { answerOf, waitsForAll } from './answers.ts';
+import { openConnection } from './connection.ts';
+import { createConnections } from './connections.ts';
+import { createBounceListener } from './listener.ts';
+import { composed, headerProblem, type WireAddresses } from './message.ts';
+import { returnPath } from './returnPath.ts';
+import type { SmtpCredentials, SmtpSettings } from './settings.ts';
+import { signed, type SignedMessage } from './signature.ts';
+
+const LATER_MS = 5_000;
+
+/** What an SMTP provider is made of. */
+export interface SmtpProviderOptions {
+  /** The route's. */
+  name: string;
+  settings: SmtpSettings;
+  credentials: SmtpCredentials;
+  /** Takes what goes wrong by itself; without addresses or contents. */
+  onError: (error: unknown) => void;
+}
+
+interface Recipients {
+  addresses: WireAddresses;
+  /** As they are written, each once. */
+  all: string[];
+  asGiven: Map<string, string>;
+  /** Those that cannot be written. */
+  leftOut: { address: string; code: string }[];
+}
+
+/**
+ * A mail relay. What it takes it may lose or bounce later on; what it takes twice arrives twice, as SMTP knows no key for the same
+ * message: an e-mail that was written whole and got no answer is never repeated.
+ */
+export function createSmtpProvider({ name, settings, credentials, onError }: SmtpProviderOptions): Provider {
+  const connections = createConnections(settings, credentials);
+  const health = createHealth((signal) => probe(settings, credentials, signal));
+  const bounces = createBounceListener(settings, credentials, onError);
+  const underWay = createRunning();
+
+  const submit = async (
+    email: SubmitEmail,
+    leave: () => Promise<boolean>,
+  ): Promise<EmailAnswer | Withheld> => {
+    if (!health.works()) return { kind: 'broken', code: NO_SESSION };
+    const sender = senderOf(email, credentials.returnPathKey);
+    if (sender === null) return { kind: 'refused', reason: 'sender_refused', code: 'address' };
+    const problem = headerProblem(email);
+    if (problem !== null) return { kind: 'refused', reason: 'content_refused', code: problem };
+    const recipients = recipientsOf(email, sender);
+    if (recipients.all.length === 0)
+      return { kind: 'refused', reason: 'recipients_refused', code: 'address' };
+    const write = () => composed(email, recipients.addresses, credentials.returnPathKey);
+    let message: SignedMessage;
+    try {
+      message = await signed(write, { ...email.domain, name: sender.domain });
+    } catch (error) {
+      onError(error);
+      return { kind: 'later', retryAfterMs: LATER_MS, code: 'unreadable' };
+    }
+    return handOver(email, sender.returnPath, recipients, message, leave);
+  };
+
+  return emailOnly(
+    name,
+    {
+      settlesForMs: 0,
+      submit(email, leave) {
+        const submitted = submit(email, leave);
+        underWay.add(submitted);
+        return submitted;
+      },
+    },
+    {
+      async start(handlers) {
+        health.start();
+        bounces.start(handlers);
+        return Promise.resolve();
+      },
+      state() {
+        const last = health.lastError();
+        return {
+          takesSubmits: health.works(),
+          sessions: health.works() ? 1 : 0,
+          sessionsWanted: 1,
+          window: settings.connections,
+          inFlight: connections.inside(),
+          failures: health.failures(),
+          lastError: last === null ? null : inWords(last.text),
+          lastErrorAt: last?.at ?? null,
+        };
+      },
+      async stop() {
+        await Promise.all([health.stop(), bounces.stop()]);
+        await waitFor(underWay.settled(), settings.responseSeconds * 1000, () => undefined);
+        connections.stop();
+      },
+    },
+  );
+
+  async function handOver(
+    email: SubmitEmail,
+    from: string,
+    { all, leftOut, asGiven }: Recipients,
+    { bytes, content }: SignedMessage,
+    leave: () => Promise<boolean>,
+  ): Promise<EmailAnswer | Withheld> {
+    const held = await connections.hold();
+    if ('code' in held) {
+      health.failed(held.code);
+      return { kind: 'broken', code: held.code };
+    }
+    try {
+      if (!(await leave())) return { kind: 'withheld' };
+      const ageMs = Date.now() - email.createdAt.getTime();
+      const goOn = (refused: Parameters<typeof waitsForAll>[0]) => !waitsForAll(refused, ageMs);
+      const result = await held.connection.handOver({ from, to: all, bytes, content, goOn });
+      if (result.kind === 'unreadable') onError(result.error);
+      const answer = answerOf(result, {
+        id: `${email.id}@${email.domain.name}`,
+        ageMs,
+        known: leftOut,
+        asGiven: (address) => asGiven.get(address) ?? address,
+      });
+      judge(health, answer);
+      return answer;
+    } finally {
+      held.release();
+    }
+  }
+}
+
+// Who judged an e-mail works.
+function judge(health: Health, answer: EmailAnswer): void {
+  if (answer.kind === 'broken' || answer.kind === 'unanswered') health.failed(answer.code ?? 'unknown');
+  else health.succeeded();
+}
+
+function senderOf(
+  { id, from, replyTo, domain }: SubmitEmail,
+  key: string,
+): { from: string; replyTo: string | null; domain: string; returnPath: string } | null {
+  const address = wireAddress(from.address);
+  const reply = replyTo === null ? null : wireAddress(replyTo);
+  const name = wireDomain(domain.name);
+  if (address === null || name === null || (reply === null && replyTo !== null)) return null;
+  return { from: address, replyTo: reply, domain: name, returnPath: returnPath(key, id, name) };
+}
+
+function recipientsOf(
+  { to, cc, bcc }: SubmitEmail,
+  { from, replyTo }: { from: string; replyTo: string | null },
+): Recipients {
+  const asGiven = new Map<string, string>();
+  const leftOut: Recipients['leftOut'] = [];
+  const written = (addresses: readonly string[]): string[] =>
+    addresses.flatMap((address) => {
+      const wire = wireAddress(address);
+      if (wire === null) {
+        leftOut.push({ address, code: 'address' });
+        return [];
+      }
+      if (!asGiven.has(wire)) asGiven.set(wire, address);
+      return [wire];
+    });
+  const addresses = { from, replyTo, to: written(to), cc: written(cc) };
+  written(bcc);
+  return { addresses, all: [...asGiven.keys()], asGiven, leftOut };
+}
+
+/** Connects, with TLS and login, and takes leave; null when that works. */
+async function probe(
+  settings: SmtpSettings,
+  credentials: SmtpCredentials,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const connection = await openConnection(settings, credentials, signal);
+  if ('code' in connection) return connection.code;
+  connection.end();
+  return null;
+}
+
+/** Tries relay, TLS and login of a route without sending anything. Never throws. */
+export async function testSmtpRoute(
+  settings: SmtpSettings,
+  credentials: SmtpCredentials,
+): Promise<RouteTest> {
+  const problem = await probe(settings, credentials, new AbortController().signal);
+  if (problem !== null) return { ok: false, problem: inWords(problem) };
+  const how = settings.security === 'none' ? 'without TLS' : 'with TLS';
+  const who = credentials.user === undefined ? 'without a login' : 'and the login';
+  return { ok: true, answer: `${settings.host}:${settings.port} ${how} ${who}` };
+}
+
+const WORDS: Record<string, string> = {
+  no_tls: 'the relay has no TLS',
+  login_over_plain_text: 'a login never goes over plain text: security has to be starttls or tls',
+  connect_timed_out: 'no answer to the connection in time',
+  timed_out: 'no answer in time',
+  connection_lost: 'the relay closed the connection',
+  stopped: 'stopped',
+  ETLS: 'TLS did not come about',
+  EAUTH: 'the login did not come about',
+};
+
+function inWords(code: string): string {
+  if (/^(530|534|535|538)\b/.test(code)) return `the relay refused the login: ${code}`;
+  return WORDS[code] ?? (/^[45]/.test(code) ? `the relay answered ${code}` : code);
+}

@@ -1,0 +1,46 @@
+/** What a mail server answered (RFC 5321, 4.2; RFC 3463). */
+export interface Reply {
+  /** 400 to 599. */
+  code: number;
+  /** `5.1.1`; null where it has none. */
+  enhanced: string | null;
+}
+
+/** What kept a connection from working: a word for staff and metrics, without anything that the server wrote but its codes. */
+export interface Problem {
+  code: string;
+  /** What the server answered, where it did. */
+  reply?: Reply;
+}
+
+interface Failure {
+  code?: string | undefined;
+  originalCode?: string | undefined;
+  response?: string | undefined;
+  timeoutType?: string | undefined;
+}
+
+const REPLY = /^([45][0-9]{2})[ -](?:([245]\.[0-9]{1,3}\.[0-9]{1,3})(?=[ \r\n]|$))?/;
+const PLAIN_CODE = /^[A-Z][A-Z0-9_]{1,39}$/;
+
+/** The refusal that an error of nodemailer's stands for; null for one that is none. */
+export function replyOf({ response }: Failure): Reply | null {
+  // The last line counts where it came in several, and has the same code.
+  const [, code, enhanced] = REPLY.exec(response ?? '') ?? [];
+  return code === undefined ? null : { code: Number(code), enhanced: enhanced ?? null };
+}
+
+/** `550 5.1.1`. */
+export function replyCode({ code, enhanced }: Reply): string {
+  return enhanced === null ? String(code) : `${code} ${enhanced}`;
+}
+
+/** What an error of nodemailer's says of the connection. */
+export function problemOf(error: Failure & Error): Problem {
+  const reply = replyOf(error);
+  if (reply !== null) return { code: replyCode(reply), reply };
+  if (error.timeoutType !== undefined || error.code === 'ETIMEDOUT') return { code: 'timed_out' };
+  const code = error.originalCode ?? error.code ?? '';
+  if (code === 'ECONNECTION') return { code: 'connection_lost' };
+  return { code: PLAIN_CODE.test(code) ? code : 'failed' };
+}

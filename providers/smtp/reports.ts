@@ -1,0 +1,187 @@
+import { createHash } from 'node:crypto';
+import type { ProviderEmailEvent } from '../../domain/email/events.ts';
+import { fieldGroups, type Fields, type Part, type ReadMessage, readMessage } from './mime.ts';
+
+const RECIPIENTS_MAX = 100;
+const FIELD_MAX = 1_000;
+const TEXT_MAX = 4_000;
+const ADDRESS_MAX = 320;
+const STATUS = /^([245])\.[0-9]{1,3}\.[0-9]{1,3}\b/;
+const DAEMON = /^(mailer-daemon|postmaster)@/i;
+const ADDRESS = /[^\s<>,;:"]+@[^\s<>,;:"]+/;
+// Feedback that is no complaint: RFC 6430, RFC 6591.
+const NO_COMPLAINTS = new Set(['not-spam', 'auth-failure', 'dmarc']);
+const AWAY =
+  /^(out of (the )?office|automatic reply|auto(-| )?reply|autoreply|odpowied[zź] automatyczna|automatyczna odpowied[zź]|poza biurem|nieobecno[sś][cć])/i;
+
+/** A message that came to a return path. */
+export interface Returned {
+  /** Which it came to. */
+  returnPath: string;
+  /** Of the e-mail that the return path belongs to. */
+  emailId: string;
+  /** As the envelope has it; empty: none, as bounces have it. */
+  sender: string;
+  raw: Buffer;
+}
+
+/**
+ * What a message to a return path reports: delivery reports (RFC 3464), complaints (RFC 5965), and bounces of servers that know no
+ * reports. None for automatic replies and for what people write.
+ */
+export function readReturned({ raw, ...returned }: Returned): ProviderEmailEvent[] {
+  const message = readMessage(raw);
+  const found =
+    deliveryReports(message) ?? complaints(message) ?? plainBounce(message, returned.sender, raw.length);
+  const at = new Date();
+  return found.slice(0, RECIPIENTS_MAX).map(({ kind, permanent, addresses, payload, mark }) => ({
+    eventId: eventId(returned.returnPath, addresses, mark, message),
+    emailId: returned.emailId,
+    providerEmailId: null,
+    ...{ kind, permanent, addresses, at, payload },
+  }));
+}
+
+interface Found {
+  kind: 'bounced' | 'delayed' | 'delivered' | 'complained';
+  permanent: boolean | null;
+  addresses: string[];
+  payload: Record<string, unknown>;
+  /** What sets it apart from others in the same message. */
+  mark: string;
+}
+
+function deliveryReports({ parts, headers }: ReadMessage): Found[] | null {
+  const status = partOf(parts, 'message/delivery-status', 'message/global-delivery-status');
+  if (status === null) return null;
+  const [ofMessage, ...ofRecipients] = fieldGroups(status.text);
+  // Some write all in one group.
+  const groups = ofRecipients.length === 0 && ofMessage !== undefined ? [ofMessage] : ofRecipients;
+  return groups.flatMap((fields) => {
+    const action =
+      fields
+        .get('action')
+        ?.split(/[\s;(]/, 1)[0]
+        ?.toLowerCase() ?? '';
+    const what = ofAction(action, fields);
+    if (what === null) return [];
+    const address = typed(fields.get('original-recipient')) ?? typed(fields.get('final-recipient'));
+    // It would be said of everybody: at most that it did not arrive this time.
+    if (address === null && what.kind !== 'bounced') return [];
+    const permanent = address === null && what.permanent !== null ? false : what.permanent;
+    const payload = {
+      ...pick(fields, 'action', 'status', 'diagnostic-code', 'remote-mta', 'final-recipient'),
+      ...pick(ofMessage ?? new Map(), 'reporting-mta', 'arrival-date'),
+      ...pick(headers, 'message-id'),
+    };
+    const mark = `${action} ${ofMessage?.get('reporting-mta') ?? ''}`;
+    return [{ kind: what.kind, permanent, addresses: address === null ? [] : [address], payload, mark }];
+  });
+}
+
+function ofAction(action: string, fields: Fields): Pick<Found, 'kind' | 'permanent'> | null {
+  switch (action) {
+    case 'failed':
+      return { kind: 'bounced', permanent: classOf(fields) === '5' };
+    case 'delayed':
+      return { kind: 'delayed', permanent: null };
+    case 'delivered':
+    case 'relayed':
+    case 'expanded':
+      return { kind: 'delivered', permanent: null };
+    default:
+      return null;
+  }
+}
+
+function classOf(fields: Fields): string | null {
+  const status = STATUS.exec(fields.get('status') ?? '')?.[1];
+  return status ?? /\b([45])[0-9]{2}[ -]/.exec(fields.get('diagnostic-code') ?? '')?.[1] ?? null;
+}
+
+function complaints({ parts, headers }: ReadMessage): Found[] | null {
+  const feedback = partOf(parts, 'message/feedback-report');
+  if (feedback === null) return null;
+  const fields: Fields = fieldGroups(feedback.text)[0] ?? new Map<string, string>();
+  const type = fields.get('feedback-type')?.toLowerCase() ?? '';
+  if (type === '' || NO_COMPLAINTS.has(type)) return [];
+  const address = typed(fields.get('original-rcpt-to'));
+  const payload = {
+    ...pick(fields, 'feedback-type', 'user-agent', 'arrival-date', 'reporting-mta'),
+    ...pick(headers, 'message-id'),
+  };
+  const addresses = address === null ? [] : [address];
+  return [{ kind: 'complained', permanent: null, addresses, payload, mark: `complained ${type}` }];
+}
+
+// Without a report nobody can say whether the address will ever take anything.
+function plainBounce(message: ReadMessage, sender: string, bytes: number): Found[] {
+  const { headers, parts } = message;
+  const failed = headers.get('x-failed-recipients');
+  const isDaemon = sender === '' || DAEMON.test(sender);
+  if (failed === undefined && (!isDaemon || isAutomatic(headers))) return [];
+  const addresses = (failed ?? '')
+    .split(',')
+    .flatMap((one) => ADDRESS.exec(one.slice(0, ADDRESS_MAX))?.[0] ?? [])
+    .slice(0, RECIPIENTS_MAX);
+  const text = parts.find(({ type }) => type === 'text/plain')?.text ?? '';
+  const payload = { ...pick(headers, 'subject', 'message-id'), text: clean(text, TEXT_MAX), bytes };
+  return [{ kind: 'bounced', permanent: false, addresses, payload, mark: 'bounced' }];
+}
+
+// RFC 3834, and what was there before it.
+function isAutomatic(headers: Fields): boolean {
+  const submitted = headers.get('auto-submitted')?.toLowerCase() ?? 'no';
+  if (!submitted.startsWith('no')) return true;
+  const others = [
+    'x-autoreply',
+    'x-autorespond',
+    'x-autoresponder',
+    'x-vacation',
+    'x-auto-response-suppress',
+  ];
+  if (others.some((name) => headers.has(name))) return true;
+  return /auto[-_]?reply/i.test(headers.get('precedence') ?? '') || AWAY.test(headers.get('subject') ?? '');
+}
+
+function partOf(parts: readonly Part[], ...types: string[]): Part | null {
+  return parts.find(({ type }) => types.includes(type)) ?? null;
+}
+
+/** The address of `rfc822;name@domain.example`; null where there is none. */
+function typed(field: string | undefined): string | null {
+  if (field === undefined) return null;
+  const value = field.slice(0, 2 * ADDRESS_MAX).replace(/^[^;@]*;/, '');
+  return clean(ADDRESS.exec(value)?.[0] ?? '', ADDRESS_MAX) || null;
+}
+
+function pick(fields: Fields, ...names: string[]): Record<string, string> {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = fields.get(name);
+      return value === undefined
+        ? []
+        : [[name, clean(Buffer.from(value, 'latin1').toString('utf8'), FIELD_MAX)]];
+    }),
+  );
+}
+
+// A database takes neither NUL nor half a pair.
+function clean(text: string, most: number): string {
+  return text
+    .slice(0, most)
+    .replace(/[^\P{Cc}\n\t]/gu, '')
+    .replace(/\p{Surrogate}/gu, '\ufffd');
+}
+
+/** The same for the same message delivered again. */
+function eventId(
+  returnPath: string,
+  addresses: readonly string[],
+  mark: string,
+  { headers }: ReadMessage,
+): string {
+  const which = headers.get('message-id') ?? headers.get('date') ?? '';
+  const all = JSON.stringify([returnPath.toLowerCase(), addresses, mark, which]);
+  return createHash('sha256').update(all).digest('hex');
+}

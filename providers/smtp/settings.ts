@@ -1,0 +1,115 @@
+import { X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
+import { z } from 'zod';
+
+const BOUNCES = /^(\[[0-9a-f:.]+\]|[a-z0-9.-]+):([0-9]{1,5})$/i;
+const PORT_MAX = 65_535;
+
+const hostName = z
+  .string()
+  .max(253)
+  .regex(/^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i, 'a host name');
+
+/** A mechanism of SPF (RFC 7208, 5) that names somebody who may send. */
+const spfTerm = z
+  .string()
+  .max(200)
+  .regex(
+    /^(include:[a-z0-9._-]+|(a|mx)(:[a-z0-9._-]+)?(\/[0-9]{1,3})?|ip4:[0-9./]+|ip6:[0-9a-f:./]+)$/i,
+    'a term of SPF, such as include:_spf.relay.example or ip4:192.0.2.1',
+  );
+
+/**
+ * What is set for an SMTP route besides its credentials.
+ *
+ * - `security`: `starttls` insists on it; `none` is for a relay on this very machine, and without a login
+ * - `mailHost`: our name in EHLO, and the target of the return path's MX
+ * - `spf`: who else sends for us, in the domains' SPF record
+ * - `connections`: of each worker process; `messagesPerConnection`: then it is opened anew
+ * - `connectSeconds`: connecting, TLS and login together; `responseSeconds`: the relay's silence after which it is given up, and
+ *   four times that for a whole hand-over
+ * - `bounces`: where we listen for bounces; absent: nowhere
+ */
+export const smtpSettings = z
+  .strictObject({
+    host: z
+      .string()
+      .max(253)
+      .regex(/^[a-z0-9._:-]+$/i, 'a host name or an IP address'),
+    port: z.int().min(1).max(PORT_MAX).default(587),
+    security: z.enum(['starttls', 'tls', 'none']).default('starttls'),
+    tlsCa: z.string().max(100_000).refine(isCertificate, 'certificates in PEM').optional(),
+    tlsServerName: hostName.optional(),
+    tlsInsecure: z.boolean().default(false),
+    mailHost: hostName.regex(/\./, 'a whole host name'),
+    spf: z.array(spfTerm).max(8).default([]),
+    connections: z.int().min(1).max(20).default(4),
+    messagesPerConnection: z.int().min(1).max(1000).default(100),
+    connectSeconds: z.number().min(0.1).max(60).default(10),
+    responseSeconds: z.number().min(0.1).max(300).default(60),
+    bounces: z
+      .string()
+      .max(300)
+      .refine((address) => listenAddress(address) !== null, 'an address and a port: 0.0.0.0:2525')
+      .optional(),
+  })
+  .refine(({ security, host }) => security !== 'none' || isLoopback(host), {
+    path: ['security'],
+    message: 'must be starttls or tls, but for a relay on this machine',
+  });
+
+/** Whole settings, defaults filled in. */
+export type SmtpSettings = z.infer<typeof smtpSettings>;
+
+const returnPathKey = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{32,128}$/, 'must be 32 to 128 letters, digits, "_" or "-"');
+
+/** What is secret about a route of the kind `smtp`. */
+export const smtpCredentials = z
+  .strictObject({
+    /** Both, or none for a relay that knows us by our address. */
+    user: z
+      .string()
+      .min(1)
+      .max(256)
+      .regex(/^\P{Cc}*$/u, 'no control characters')
+      .optional(),
+    password: z
+      .string()
+      .min(1)
+      .max(512)
+      .regex(/^\P{Cc}*$/u, 'no control characters')
+      .optional(),
+    /** Of our own making: return paths are made with it. */
+    returnPathKey,
+    /** The key before, and until when (epoch milliseconds) its return paths are still good. */
+    former: z.strictObject({ returnPathKey, until: z.int() }).optional(),
+  })
+  .refine(({ user, password }) => (user === undefined) === (password === undefined), {
+    path: ['user'],
+    message: 'user and password go together',
+  });
+
+export type SmtpCredentials = z.infer<typeof smtpCredentials>;
+
+/** The parts of an address to listen at; null for what is none. */
+export function listenAddress(address: string): { host: string; port: number } | null {
+  const [, host, port] = BOUNCES.exec(address) ?? [];
+  if (host === undefined || Number(port) < 1 || Number(port) > PORT_MAX) return null;
+  return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) };
+}
+
+function isLoopback(host: string): boolean {
+  if (isIP(host) === 4) return host.startsWith('127.');
+  return host === '::1' || host.toLowerCase() === 'localhost';
+}
+
+// Whatever else is typed here would be taken for no authority at all, and be shown with the settings.
+function isCertificate(pem: string): boolean {
+  try {
+    return Boolean(new X509Certificate(pem));
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,362 @@
+import { connect, createServer, type Socket } from 'node:net';
+import { createTransport } from 'nodemailer';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { ProviderEmailEvent } from '../../domain/email/events.ts';
+import { createBounceListener, type BounceListener } from '../../providers/smtp/listener.ts';
+import { returnPath } from '../../providers/smtp/returnPath.ts';
+import { newId } from '../../db/ids.ts';
+import { RETURN_PATH_KEY } from '../smtp/client.ts';
+import { eventually } from '../support/eventually.ts';
+import { inTime } from '../support/inTime.ts';
+
+let port: number;
+let listener: BounceListener;
+let events: ProviderEmailEvent[] = [];
+let refuses = false;
+const errors: unknown[] = [];
+const handlers = {
+  onEmailEvents(found: readonly ProviderEmailEvent[]) {
+    if (refuses) return Promise.reject(new Error('no database'));
+    events.push(...found);
+    return Promise.resolve();
+  },
+};
+const listening = (
+  credentials: Parameters<typeof createBounceListener>[1] = { returnPathKey: RETURN_PATH_KEY },
+) =>
+  createBounceListener(
+    { bounces: `127.0.0.1:${port}`, mailHost: 'mail.goniec.example' },
+    credentials,
+    (error) => errors.push(error),
+  );
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+const isOpen = () =>
+  new Promise<boolean>((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('data', () => resolve(true)).once('error', () => resolve(false));
+    socket.once('data', () => socket.destroy());
+  });
+
+beforeAll(async () => {
+  port = await freePort();
+  listener = listening();
+  listener.start(handlers);
+  await eventually(isOpen, Boolean);
+});
+afterAll(() => listener.stop());
+beforeEach(() => {
+  events = [];
+  refuses = false;
+  errors.length = 0;
+});
+
+const id = newId('em');
+const path = returnPath(RETURN_PATH_KEY, id, 'sklep.example');
+
+/** Delivers as a mail server would; rejects with the code that it got. */
+async function deliver(raw: string | Buffer, to: string | string[] = path, from = ''): Promise<string> {
+  const transport = createTransport({ host: '127.0.0.1', port, ignoreTLS: true, socketTimeout: 20_000 });
+  try {
+    const envelope = { from, to };
+    return (await transport.sendMail({ envelope, raw })).response;
+  } catch (error) {
+    const { responseCode } = error as { responseCode?: number };
+    if (responseCode === undefined) throw error;
+    return String(responseCode);
+  } finally {
+    transport.close();
+  }
+}
+
+function report(fields: string[], { type = 'delivery-status', headers = [] as string[] } = {}): string {
+  return [
+    'From: MAILER-DAEMON@mx.poczta.example',
+    `To: ${path}`,
+    'Subject: Undelivered Mail Returned to Sender',
+    'Auto-Submitted: auto-replied',
+    'Message-ID: <20261124.1@mx.poczta.example>',
+    ...headers,
+    'MIME-Version: 1.0',
+    `Content-Type: multipart/report; report-type=${type};`,
+    '\tboundary="A1.2/mx.poczta.example"',
+    '',
+    'This is a MIME-encapsulated message.',
+    '',
+    '--A1.2/mx.poczta.example',
+    'Content-Type: text/plain; charset=us-ascii',
+    '',
+    "I'm sorry to have to inform you that your message could not be delivered.",
+    '',
+    '--A1.2/mx.poczta.example',
+    'Content-Description: Delivery report',
+    `Content-Type: message/${type}`,
+    '',
+    ...fields,
+    '',
+    '--A1.2/mx.poczta.example',
+    'Content-Type: message/rfc822',
+    '',
+    'Action: delivered',
+    'Final-Recipient: rfc822; nobody@x.example',
+    '',
+    '--A1.2/mx.poczta.example--',
+  ].join('\r\n');
+}
+const MTA = ['Reporting-MTA: dns; mx.poczta.example', 'X-Postfix-Queue-ID: 4XyZ', ''];
+const failed = (address: string, status = '5.1.1') => [
+  `Final-Recipient: rfc822; ${address}`,
+  `Original-Recipient: rfc822;${address}`,
+  'Action: failed',
+  `Status: ${status}`,
+  'Remote-MTA: dns; mx.poczta.example',
+  'Diagnostic-Code: smtp; 550 5.1.1 <jan@poczta.example>: Recipient address rejected:',
+  '    User unknown in virtual mailbox table',
+];
+
+describe('a report of a mail server', () => {
+  it('is a bounce for good', async () => {
+    expect(await deliver(report([...MTA, ...failed('jan@poczta.example')]))).toMatch(/^250/);
+    expect(events).toHaveLength(1);
+    expect(events[0]).toMatchObject({
+      ...{ emailId: id, providerEmailId: null, kind: 'bounced', permanent: true },
+      addresses: ['jan@poczta.example'],
+      eventId: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+      payload: {
+        action: 'failed',
+        status: '5.1.1',
+        'reporting-mta': 'dns; mx.poczta.example',
+        'diagnostic-code': expect.stringContaining('User unknown in virtual mailbox table') as string,
+      },
+    });
+  });
+
+  it('is the same when it comes again, and another for another recipient', async () => {
+    const both = report([...MTA, ...failed('a@x.example'), '', ...failed('b@x.example', '4.4.7')]);
+    await deliver(both);
+    await deliver(both, path.toUpperCase());
+    expect(events.map(({ addresses, permanent }) => [addresses[0], permanent])).toEqual([
+      ...[['a@x.example', true] as const, ['b@x.example', false] as const],
+      ...[['a@x.example', true] as const, ['b@x.example', false] as const],
+    ]);
+    expect(new Set(events.map(({ eventId }) => eventId)).size).toBe(2);
+  });
+
+  const single = (action: string, status: string) => [
+    ...MTA,
+    'Final-Recipient: rfc822;jan@poczta.example',
+    `Action: ${action}`,
+    `Status: ${status}`,
+  ];
+  it.each([
+    ['delayed', '4.4.1', { kind: 'delayed', permanent: null }],
+    ['delivered', '2.0.0', { kind: 'delivered', permanent: null }],
+    ['relayed (to elsewhere)', '2.1.9', { kind: 'delivered', permanent: null }],
+    ['FAILED', '4.2.2', { kind: 'bounced', permanent: false }],
+    ['failed', '', { kind: 'bounced', permanent: false }],
+  ])('that says %s %s', async (action, status, event) => {
+    await deliver(report(single(action, status)));
+    expect(events).toMatchObject([{ ...event, emailId: id, addresses: ['jan@poczta.example'] }]);
+  });
+
+  it('that names nobody says nothing for good of everybody', async () => {
+    await deliver(report([...MTA, 'Action: delivered', 'Status: 2.0.0']));
+    await deliver(report([...MTA, 'Action: failed', 'Status: 5.1.1']));
+    expect(events).toMatchObject([{ kind: 'bounced', permanent: false, addresses: [] }]);
+  });
+
+  it('that says nothing of use is taken and dropped', async () => {
+    expect(await deliver(report(single('pondered', '5.0.0')))).toMatch(/^250/);
+    expect(await deliver(report([]))).toMatch(/^250/);
+    expect(events).toEqual([]);
+  });
+
+  it('is read in other encodings too', async () => {
+    const text = [...MTA, ...failed('jan@poczta.example')].join('\r\n');
+    const encoded = report([Buffer.from(text).toString('base64')]).replace(
+      'Content-Type: message/delivery-status',
+      'Content-Type: message/delivery-status\r\nContent-Transfer-Encoding: base64',
+    );
+    await deliver(encoded);
+    expect(events).toMatchObject([{ kind: 'bounced', permanent: true, addresses: ['jan@poczta.example'] }]);
+  });
+
+  it('is a complaint', async () => {
+    const fields = ['Feedback-Type: abuse', 'User-Agent: SomeGenerator/1.0', 'Version: 1'];
+    const to = ['Original-Rcpt-To: <jan@poczta.example>', 'Original-Mail-From: <x@send.sklep.example>'];
+    await deliver(report([...fields, ...to], { type: 'feedback-report' }), path, 'fbl@poczta.example');
+    expect(events).toMatchObject([
+      { kind: 'complained', permanent: null, addresses: ['jan@poczta.example'] },
+    ]);
+    await deliver(report(['Feedback-Type: not-spam', 'Version: 1', ...to], { type: 'feedback-report' }));
+    expect(events).toHaveLength(1);
+  });
+});
+
+describe('what is no report', () => {
+  const plain = (headers: string[]) =>
+    [...headers, 'Subject: failure notice', '', 'Hi. This is the qmail-send.'].join('\r\n');
+
+  it('is a bounce where it has no sender', async () => {
+    await deliver(plain(['From: <>']));
+    await deliver(plain([]), path, 'MAILER-DAEMON@x.example');
+    await deliver(plain(['X-Failed-Recipients: a@x.example, b@x.example', 'Auto-Submitted: auto-replied']));
+    expect(events).toMatchObject([
+      { kind: 'bounced', permanent: false, addresses: [], payload: { text: 'Hi. This is the qmail-send.' } },
+      { kind: 'bounced', permanent: false, addresses: [] },
+      { kind: 'bounced', permanent: false, addresses: ['a@x.example', 'b@x.example'] },
+    ]);
+  });
+
+  it('is none where somebody is away, or writes', async () => {
+    await deliver(plain(['Auto-Submitted: auto-replied (vacation)']));
+    await deliver(plain(['X-Autoreply: yes']));
+    await deliver('Subject: Automatic reply: Zamówienie\r\n\r\nI am away.');
+    await deliver('Subject: Re: Zamówienie\r\n\r\nDziękuję', path, 'jan@poczta.example');
+    expect(events).toEqual([]);
+  });
+});
+
+describe('whoever is no mail server of a recipient', () => {
+  const bounce = report([...MTA, ...failed('jan@poczta.example')]);
+
+  it('gets nowhere with a return path that is not ours', async () => {
+    const [local, host] = path.split('@') as [string, string];
+    const forged = [
+      returnPath('x'.repeat(43), id, 'sklep.example'),
+      `${local}@send.other.example`,
+      `${local.slice(0, -1)}${local.endsWith('0') ? '1' : '0'}@${host}`,
+      `b-${newId('em').slice(3)}-${local.slice(-20)}@${host}`,
+      `b-${id.slice(3)}-@${host}`,
+      'postmaster@mail.goniec.example',
+      'jan@poczta.example',
+    ];
+    for (const address of forged) expect(await deliver(bounce, address)).toBe('550');
+    expect(events).toEqual([]);
+  });
+
+  it('does with one that was made with the key before, for as long as that is good', async () => {
+    const old = port;
+    const bounceOld = returnPath('o'.repeat(43), id, 'sklep.example');
+    port = await freePort();
+    const key = { returnPathKey: 'o'.repeat(43) };
+    const other = listening({
+      returnPathKey: RETURN_PATH_KEY,
+      former: { ...key, until: Date.now() + 60_000 },
+    });
+    other.start(handlers);
+    await eventually(isOpen, Boolean);
+    expect(await deliver(bounce, bounceOld)).toMatch(/^250/);
+    await other.stop();
+    port = old;
+  });
+
+  it('is to come again where it could not be stored', async () => {
+    refuses = true;
+    expect(await deliver(bounce)).toBe('451');
+    expect(errors).toHaveLength(1);
+    refuses = false;
+    expect(await deliver(bounce)).toMatch(/^250/);
+    expect(events).toHaveLength(1);
+  });
+
+  it('is limited in size, and in recipients', async () => {
+    const declared = deliver(Buffer.alloc(1_500_000, 'x'));
+    expect(['552', '250']).toContain((await declared).slice(0, 3));
+    expect(
+      await raw(['EHLO x', 'MAIL FROM:<>', `RCPT TO:<${path}>`, 'DATA'], 'y'.repeat(1_200_000)),
+    ).toContain('552');
+    const another = returnPath(RETURN_PATH_KEY, newId('em'), 'sklep.example');
+    const answers = await raw(['EHLO x', 'MAIL FROM:<>', `RCPT TO:<${path}>`, `RCPT TO:<${another}>`]);
+    expect(answers).toContain('452 ');
+    expect(await raw(['EHLO x', 'AUTH PLAIN AGEAYg=='])).toMatch(/\r\n50[0-9] /);
+    expect(events).toEqual([]);
+  });
+
+  it('does not keep others out, slow or many as they are', async () => {
+    const sockets = Array.from({ length: 100 }, () =>
+      connect(port, '127.0.0.1').on('error', () => undefined),
+    );
+    const answers = await Promise.all(
+      sockets.map(
+        (socket) =>
+          new Promise<string>((resolve) =>
+            socket.once('data', (text) => resolve(String(text))).once('close', () => resolve('')),
+          ),
+      ),
+    );
+    expect(answers.filter((answer) => answer.startsWith('220')).length).toBeLessThanOrEqual(10);
+    for (const socket of sockets) socket.destroy();
+    expect(
+      await eventually(
+        () => deliver(bounce),
+        (answer) => answer.startsWith('250'),
+      ),
+    ).toMatch(/^250/);
+  });
+
+  it('sends what is no message', async () => {
+    const nested = (depth: number): string =>
+      depth === 0
+        ? 'x'
+        : `Content-Type: multipart/mixed; boundary=b${depth}\r\n\r\n--b${depth}\r\n${nested(depth - 1)}`;
+    const many = `Content-Type: multipart/report; boundary=b\r\n\r\n${'--b\r\n\r\n'.repeat(100_000)}`;
+    const folded = `Content-Type: multipart/report\r\n${' x\r\n'.repeat(200_000)}\r\n`;
+    const groups = report([
+      ...MTA,
+      ...Array.from({ length: 5_000 }, (_, i) => [...failed(`a${i}@x.example`).slice(0, 4), '']).flat(),
+    ]);
+    const bytes = Buffer.from(Array.from({ length: 200_000 }, (_, i) => (i * 7919) % 256));
+    const nul = report([
+      ...MTA,
+      'Final-Recipient: rfc822; a\0b@x.example',
+      'Action: failed',
+      'Diagnostic-Code: \0\x1b',
+    ]);
+    const blank = report([...MTA, ' '.repeat(400_000), `Action:${' '.repeat(300_000)}failed`]);
+    const all = [nested(500), many, folded, bytes, nul, blank, '', '\r\n\r\n', ':', 'a'.repeat(900_000)];
+    for (const one of all) {
+      const delivering = deliver(one === '' ? '\r\n' : one);
+      expect(await inTime(10_000, delivering)).toBe(true);
+      expect(await delivering).toMatch(/^250/);
+    }
+    expect(JSON.stringify(events)).not.toMatch(/\\u0000|\\u001b/);
+    events = [];
+    await deliver(groups);
+    expect(events).toHaveLength(100);
+    for (const { payload } of events) expect(JSON.stringify(payload).length).toBeLessThan(64_000);
+  });
+});
+
+describe('the port', () => {
+  it('may be another worker’s: that is tried again in silence', async () => {
+    const second = listening();
+    second.start(handlers);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(errors).toEqual([]);
+    await second.stop();
+    expect(await isOpen()).toBe(true);
+  });
+});
+
+/** Says these lines one after the other, each after an answer. */
+function raw(lines: string[], message?: string): Promise<string> {
+  return new Promise((resolve) => {
+    const socket: Socket = connect(port, '127.0.0.1');
+    let answers = '';
+    const left = [...lines, ...(message === undefined ? [] : [`${message}\r\n.`]), 'QUIT'];
+    socket.on('data', (text) => {
+      answers += String(text);
+      if (!/^[0-9]{3} .*\r\n$/m.test(String(text))) return;
+      const next = left.shift();
+      if (next !== undefined) socket.write(`${next}\r\n`);
+    });
+    socket.on('error', () => resolve(answers)).on('close', () => resolve(answers));
+  });
+}

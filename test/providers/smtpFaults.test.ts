@@ -1,0 +1,340 @@
+import { createServer } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { EmailAnswer } from '../../providers/email.ts';
+import type { Withheld } from '../../providers/provider.ts';
+import { testSmtpRoute } from '../../providers/smtp/provider.ts';
+import { smtpCredentials, smtpSettings } from '../../providers/smtp/settings.ts';
+import {
+  aFile,
+  anEmail,
+  LOGIN,
+  openRoute,
+  type OpenRoute,
+  RETURN_PATH_KEY,
+  working,
+} from '../smtp/client.ts';
+import { type Fault, type FaultServer, type Stage, startFaultServer } from '../smtp/faultServer.ts';
+import { type Relay, startRelay } from '../smtp/relay.ts';
+import { eventually } from '../support/eventually.ts';
+import { inTime } from '../support/inTime.ts';
+
+const MINUTE = 60_000;
+let server: FaultServer;
+let route: OpenRoute;
+
+beforeEach(async () => {
+  server = await startFaultServer();
+  const times = { responseSeconds: 0.5, connectSeconds: 0.5 };
+  route = openRoute({ port: server.port, security: 'none', ...times }, {});
+  await working(route);
+});
+afterEach(async () => {
+  await route.provider.stop();
+  await server.close();
+});
+
+const at = (wanted: Stage, fault: Fault) => (stage: Stage) => (stage === wanted ? fault : null);
+const refusing = (replies: Record<string, string>) => (stage: Stage, line: string) => {
+  const reply = Object.entries(replies).find(([address]) => stage === 'RCPT' && line.includes(address))?.[1];
+  return reply === undefined ? null : { reply };
+};
+const large = () => anEmail({ attachments: [aFile('a.bin', [Buffer.alloc(300_000, 7)])] });
+
+describe('a relay that answers with no', () => {
+  const cases: [string, Stage, string, object][] = [
+    ['is busy', 'MAIL', '421 4.3.2 busy', { kind: 'throttled', code: '421 4.3.2' }],
+    ['puts the sender off', 'MAIL', '451 4.7.1 later', { kind: 'later', code: '451 4.7.1' }],
+    [
+      'takes no such sender',
+      'MAIL',
+      '550 5.1.8 no',
+      { kind: 'refused', reason: 'sender_refused', code: '550 5.1.8' },
+    ],
+    ['wants a login', 'MAIL', '530 5.7.0 login', { kind: 'broken', code: '530 5.7.0' }],
+    ['takes no more in size', 'MAIL', '552 5.3.4 no', { kind: 'refused', reason: 'content_refused' }],
+    ['lists us grey', 'RCPT', '450 4.2.0 grey', { kind: 'later', code: '450 4.2.0' }],
+    ['is busy at a recipient', 'RCPT', '421 4.3.2 busy', { kind: 'throttled', code: '421 4.3.2' }],
+    [
+      'knows no recipient',
+      'RCPT',
+      '550 5.1.1 who?',
+      { kind: 'refused', reason: 'recipients_refused', code: '550 5.1.1' },
+    ],
+    ['has a full mailbox', 'RCPT', '452 4.2.2 full', { kind: 'later', code: '452 4.2.2' }],
+    ['wants a login at a recipient', 'RCPT', '530 no', { kind: 'broken', code: '530' }],
+    [
+      'takes no message',
+      'DATA',
+      '554 5.7.1 no',
+      { kind: 'refused', reason: 'content_refused', code: '554 5.7.1' },
+    ],
+    ['takes none now', 'DATA', '451 no', { kind: 'later', code: '451' }],
+    ['is busy at the message', 'DATA', '421 no', { kind: 'throttled', code: '421' }],
+    [
+      'takes it for spam',
+      'dot',
+      '554 5.7.1 spam',
+      { kind: 'refused', reason: 'content_refused', code: '554 5.7.1' },
+    ],
+    ['puts it off when it has it', 'dot', '451 4.3.0 later', { kind: 'later', code: '451 4.3.0' }],
+    ['goes when it has it', 'dot', '421 4.3.2 bye', { kind: 'throttled', code: '421 4.3.2' }],
+    ['refuses it half way', 'half', '552 5.3.4 no', { kind: 'refused', reason: 'content_refused' }],
+  ];
+  it.each(cases)('%s', async (_name, stage, reply, answer) => {
+    for (const extensions of [['PIPELINING'], []]) {
+      server.extensions = extensions;
+      server.fault = at(stage, { reply });
+      expect(await route.send(stage === 'half' ? large() : anEmail())).toMatchObject(answer);
+      // Nothing of it is left on the connection.
+      server.fault = () => null;
+      const next = anEmail();
+      expect(await route.send(next)).toMatchObject({ kind: 'accepted' });
+      expect(server.taken.at(-1)).toBe(next.id);
+    }
+    expect(server.taken).toHaveLength(2);
+  });
+
+  it('shows staff its codes, and nothing that it wrote', async () => {
+    server.fault = at('greeting', { reply: '554 5.7.1 jan@poczta.example is not welcome' });
+    const other = openRoute({ port: server.port, security: 'none' }, {});
+    await eventually(
+      () => Promise.resolve(other.provider.state()),
+      ({ lastError }) => lastError !== null,
+    );
+    expect(other.provider.state()).toMatchObject({
+      takesSubmits: false,
+      lastError: 'the relay answered 554 5.7.1',
+    });
+    expect(await other.send(anEmail())).toEqual({ kind: 'broken', code: 'no_session' });
+    await other.provider.stop();
+  });
+
+  it('waits longer the longer it is put off', async () => {
+    server.fault = at('dot', { reply: '451 4.7.1 later' });
+    const pause = async (ageMs: number) => {
+      const answer = await route.send(anEmail({ createdAt: new Date(Date.now() - ageMs) }));
+      return answer.kind === 'later' ? answer.retryAfterMs : null;
+    };
+    const [young, old] = [await pause(1_000), await pause(100 * MINUTE)];
+    expect(young).toBeLessThan(MINUTE);
+    expect(old).toBeGreaterThan(7 * MINUTE);
+    expect(old).toBeLessThan(13 * MINUTE);
+  });
+});
+
+describe('a relay that takes an e-mail for some', () => {
+  const to = ['Jan@poczta.example', 'ola@poczta.example', 'ewa@żółw.example'];
+
+  it('names those whom it was not taken for', async () => {
+    server.fault = refusing({ 'ola@': '550 5.1.1 who?', 'ewa@': '553 5.1.3 what?' });
+    const refused = [
+      { address: 'ola@poczta.example', code: '550 5.1.1' },
+      { address: 'ewa@żółw.example', code: '553 5.1.3' },
+    ];
+    expect(await route.send(anEmail({ to }))).toMatchObject({ kind: 'accepted', refused });
+    expect(server.commands).toContain('RCPT TO:<ewa@xn--w-uga1v8h.example>');
+  });
+
+  it('waits a while for those that it puts off, and nobody has it meanwhile', async () => {
+    server.fault = refusing({ 'ola@': '450 4.2.0 grey' });
+    expect(await route.send(anEmail({ to }))).toMatchObject({ kind: 'later', code: '450 4.2.0' });
+    expect(server.taken).toEqual([]);
+    const refused = [{ address: 'ola@poczta.example', code: '450 4.2.0' }];
+    const old = anEmail({ to, createdAt: new Date(Date.now() - 20 * MINUTE) });
+    expect(await route.send(old)).toMatchObject({ kind: 'accepted', refused });
+    expect(server.taken).toEqual([old.id]);
+  });
+
+  it('is not trusted where it says something that is no answer', async () => {
+    server.fault = refusing({ 'ola@': 'perhaps' });
+    expect(await route.send(anEmail({ to }))).toEqual({ kind: 'broken', code: 'not_understood' });
+    expect(server.taken).toEqual([]);
+  });
+});
+
+describe('a connection that breaks', () => {
+  const before: Stage[] = ['MAIL', 'RCPT', 'DATA', 'half'];
+  const broken = before.flatMap((stage) =>
+    (['reset', 'silence', 'drip'] as const).map((f) => [stage, f] as const),
+  );
+  it.each(broken)('before the message was written: %s, %s', async (stage, fault) => {
+    server.fault = at(stage, fault);
+    const sending = route.send(large());
+    expect(await inTime(10_000, sending)).toBe(true);
+    const answer = await sending;
+    // Where it reads on in silence, all of it goes out.
+    const all = stage === 'half' && fault === 'silence' ? ['unanswered', 'broken'] : ['broken'];
+    expect(all).toContain(answer.kind);
+    expect(server.taken).toEqual([]);
+  });
+
+  it.each(['reset', 'silence', 'drip'] as const)('after it: %s', async (fault) => {
+    server.fault = at('dot', fault);
+    expect(await route.send(anEmail())).toMatchObject({ kind: 'unanswered' });
+  });
+
+  it.each(['reset', 'silence', 'drip'] as const)('when it was taken: %s', async (fault) => {
+    server.fault = at('taken', fault);
+    const email = anEmail();
+    expect(await route.send(email)).toMatchObject({ kind: 'unanswered' });
+    expect(server.taken).toEqual([email.id]);
+  });
+
+  it('does not count with what is no answer', async () => {
+    server.fault = at('dot', { reply: 'hm' });
+    expect(await route.send(anEmail())).toMatchObject({ kind: 'unanswered' });
+  });
+
+  it('is replaced where it was idle', async () => {
+    expect(await route.send(anEmail())).toMatchObject({ kind: 'accepted' });
+    server.fault = at('RSET', 'reset');
+    expect(await route.send(anEmail())).toMatchObject({ kind: 'accepted' });
+    server.fault = at('RSET', { reply: '421 4.4.2 idle' });
+    expect(await route.send(anEmail())).toMatchObject({ kind: 'accepted' });
+    expect(server.commands.filter((line) => line.startsWith('EHLO')).length).toBeGreaterThanOrEqual(4);
+  });
+
+  it('is kept for the next e-mail, and is opened anew after so many', async () => {
+    const other = openRoute({ port: server.port, security: 'none', messagesPerConnection: 3 }, {});
+    await working(other);
+    server.commands.length = 0;
+    for (let i = 0; i < 7; i++) await other.send(anEmail());
+    expect(server.commands.filter((line) => line.startsWith('EHLO'))).toHaveLength(3);
+    await other.provider.stop();
+  });
+
+  it('closes the route after three in a row, until the relay answers again', async () => {
+    server.fault = (stage) => (stage === 'greeting' || stage === 'MAIL' ? 'reset' : null);
+    for (let i = 0; i < 3; i++) expect(await route.send(anEmail())).toMatchObject({ kind: 'broken' });
+    expect(await route.send(anEmail())).toEqual({ kind: 'broken', code: 'no_session' });
+    expect(route.provider.state()).toMatchObject({ takesSubmits: false, sessions: 0 });
+    server.fault = () => null;
+    await working(route);
+    expect(await route.send(anEmail())).toMatchObject({ kind: 'accepted' });
+  });
+});
+
+describe('what must not leave', () => {
+  it('does not', async () => {
+    const held = await route.provider.email!.submit(anEmail(), () => Promise.resolve(false));
+    expect(held).toEqual({ kind: 'withheld' });
+    const failing = () => Promise.reject(new Error('no database'));
+    await expect(route.provider.email!.submit(anEmail(), failing)).rejects.toThrow('no database');
+    expect(server.commands.some((line) => line.startsWith('MAIL'))).toBe(false);
+    expect(route.provider.state().inFlight).toBe(0);
+    expect(await route.send(anEmail())).toMatchObject({ kind: 'accepted' });
+  });
+});
+
+describe('two hundred e-mails with faults at random', () => {
+  it('are taken once, or twice never unless that was answered', async () => {
+    const faults: Fault[] = [
+      'reset',
+      'silence',
+      { reply: '451 4.3.0 no' },
+      { reply: '421 4.3.2 no' },
+      'reset',
+    ];
+    server.fault = (stage) => {
+      if (stage === 'greeting' || stage === 'EHLO' || Math.random() > 0.06) return null;
+      // Who has taken it says so, or nothing.
+      const some = stage === 'taken' ? (['reset', 'silence'] as const) : faults;
+      return some[Math.floor(Math.random() * some.length)]!;
+    };
+    const emails = Array.from({ length: 200 }, (_, i) => (i % 10 === 0 ? large() : anEmail()));
+    const ends = new Map<string, EmailAnswer | Withheld>();
+    const queue = [...emails];
+    const one = async (): Promise<void> => {
+      for (let email = queue.pop(); email !== undefined; email = queue.pop()) {
+        for (;;) {
+          const answer = await route.send(email);
+          ends.set(email.id, answer);
+          if (answer.kind === 'accepted' || answer.kind === 'refused' || answer.kind === 'unanswered') break;
+          await new Promise((resolve) => setTimeout(resolve, 20));
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: 6 }, one));
+    const times = (id: string) => server.taken.filter((one) => one === id).length;
+    for (const { id } of emails) {
+      const { kind } = ends.get(id)!;
+      expect(times(id)).toBeLessThanOrEqual(1);
+      if (kind === 'accepted') expect(times(id)).toBe(1);
+      else expect(kind).toBe('unanswered');
+    }
+    expect([...ends.values()].filter(({ kind }) => kind === 'accepted').length).toBeGreaterThan(100);
+  });
+});
+
+describe('TLS and login', () => {
+  let relay: Relay;
+  beforeEach(async () => {
+    relay = await startRelay();
+  });
+  afterEach(() => relay.close());
+  const tried = (settings: Record<string, unknown>, login: Record<string, unknown> = LOGIN) =>
+    testSmtpRoute(
+      smtpSettings.parse({
+        host: '127.0.0.1',
+        mailHost: 'mail.goniec.example',
+        connectSeconds: 1,
+        ...settings,
+      }),
+      smtpCredentials.parse({ returnPathKey: RETURN_PATH_KEY, ...login }),
+    );
+
+  it('are tried without sending', async () => {
+    const works = { ok: true, answer: `127.0.0.1:${relay.port} with TLS and the login` };
+    expect(await tried({ port: relay.port, tlsCa: relay.ca })).toEqual(works);
+    expect(await tried({ port: relay.port, tlsInsecure: true })).toMatchObject({ ok: true });
+    expect(relay.mails).toEqual([]);
+  });
+
+  it('trust no certificate of nobody', async () => {
+    const answer = await tried({ port: relay.port });
+    expect(answer).toEqual({ ok: false, problem: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
+    const other = await tried({ port: relay.port, tlsCa: relay.ca, tlsServerName: 'other.example' });
+    expect(other).toMatchObject({ ok: false, problem: expect.stringContaining('ALTNAME') as string });
+  });
+
+  it('are refused with the wrong password', async () => {
+    const wrong = await tried({ port: relay.port, tlsCa: relay.ca }, { user: 'goniec', password: 'nie' });
+    expect(wrong).toEqual({ ok: false, problem: 'the relay refused the login: 535' });
+  });
+
+  it('never go over plain text, and no message does', async () => {
+    server.extensions = ['AUTH PLAIN LOGIN'];
+    server.commands.length = 0;
+    expect(await tried({ port: server.port })).toMatchObject({ ok: false });
+    const open = await tried({ port: server.port, security: 'none' });
+    expect(open).toMatchObject({ ok: false, problem: expect.stringContaining('plain text') as string });
+    expect(server.commands.filter((line) => /^(AUTH|MAIL)/.test(line))).toEqual([]);
+    expect(
+      smtpSettings.safeParse({ host: 'relay.example', mailHost: 'a.example', security: 'none' }).success,
+    ).toBe(false);
+  });
+
+  it('work from the first byte too', async () => {
+    const secure = await startRelay({ secure: true });
+    const settings = { port: secure.port, security: 'tls', tlsCa: secure.ca };
+    expect(await tried(settings)).toMatchObject({ ok: true });
+    await secure.close();
+  });
+
+  it('have their time', async () => {
+    const silent = createServer(() => undefined);
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const address = silent.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    for (const security of ['tls', 'starttls', 'none']) {
+      const trying = tried({ port, security }, {});
+      expect(await inTime(5_000, trying)).toBe(true);
+      expect(await trying).toMatchObject({
+        ok: false,
+        problem: expect.stringContaining('in time') as string,
+      });
+    }
+    silent.close();
+    expect(await tried({ port: 1 })).toEqual({ ok: false, problem: 'ECONNREFUSED' });
+  });
+});
