@@ -1,4 +1,5 @@
 import type { Database } from '../db/connection.ts';
+import type { DomainSnapshot } from '../db/emails/domains.ts';
 import type { ClickSnapshot } from '../db/links/clicks.ts';
 import {
   eventIncoming,
@@ -65,6 +66,9 @@ async function dataOf(sql: Database, event: WebhookEvent, shortUrl: string): Pro
       const reply = await eventReply(sql, event.subjectId);
       return { inbound: inboundRecord(reply), opt_out: reply.optOut };
     }
+    // It may be gone meanwhile.
+    case 'domain':
+      return event.snapshot as DomainSnapshot;
   }
 }
 

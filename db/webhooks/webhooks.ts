@@ -19,11 +19,14 @@ export interface StatusSnapshot {
 export interface WebhookEvent {
   id: string;
   accountId: string;
-  /** What it is about: a message by its id, a link by its token, a reply by its id, for each interface by a kind of its own. */
-  subjectKind: 'message' | 'link' | 'inbound' | 'inbound_v1';
+  /**
+   * What it is about: a message by its id, a link by its token, a reply by its id, for each interface by a kind of its own; a sender domain
+   * by its id.
+   */
+  subjectKind: 'message' | 'link' | 'inbound' | 'inbound_v1' | 'domain';
   subjectId: string;
   type: string;
-  /** A `StatusSnapshot` of a message, a `ClickSnapshot` of a link. */
+  /** A `StatusSnapshot` of a message, a `ClickSnapshot` of a link, a `DomainSnapshot` of a sender domain. */
   snapshot: object;
   state: 'pending' | 'delivered' | 'exhausted';
   createdAt: Date;
