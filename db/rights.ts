@@ -61,10 +61,11 @@ export const WITHOUT: Record<Part, Record<string, readonly Right[]>> = {
       'route_workers simulator_submits simulator_throttles simulator_reports simulator_replies',
       READ_ONLY,
     ),
-    ...all('statements findings maintenance_positions ledger_checks erasures_postponed', READ_ONLY),
+    ...all('statements maintenance_positions ledger_checks erasures_postponed', READ_ONLY),
     // Workers delete addresses when their time is over.
     ...all('audit_addresses', APPEND_ONLY),
-    ...all('messages webhook_events', ['DELETE']),
+    // A sender domain that is lost, or back, is a finding whoever looked.
+    ...all('messages webhook_events findings', ['DELETE']),
     ...all('sender_domains', ['SELECT']),
   },
   worker: { ...NOBODYS, ...STAFF },

@@ -96,11 +96,7 @@ export async function listDomains(sql: Sql, account: string): Promise<SenderDoma
 }
 
 /** The account's domain of this name; undefined when it has none. */
-export async function findDomain(
-  sql: Sql,
-  account: string,
-  name: string,
-): Promise<SenderDomain | undefined> {
+export async function findDomain(sql: Sql, account: string, name: string): Promise<SenderDomain | undefined> {
   const [domain] = await sql<SenderDomain[]>`
     select ${domainColumns(sql)} from sender_domains where account_id = ${account} and name = ${name}`;
   return domain;

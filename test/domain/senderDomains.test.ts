@@ -32,7 +32,14 @@ describe('the name of a sender domain', () => {
     ...['_dmarc.sklep.example', 'a_b.example', '-a.example', 'a-.example', 'sklep.example-', 'sklep.1'],
     ...['1.2.3.4', '0x7f.1', '127.1', '[::1]', '::1', '①.②.③.④', 'sklep.example:25', 'http://sklep.example'],
     ...['jan@sklep.example', 'sklep.example/a', 'sklep.example?a', 'sklep.example#a', 'sklep\\.example'],
-    ...[' sklep.example', 'sklep.example ', 'skl ep.example', 'sklep.example\n', 'sklep\0.example', 'a%2e.example'],
+    ...[
+      ' sklep.example',
+      'sklep.example ',
+      'skl ep.example',
+      'sklep.example\n',
+      'sklep\0.example',
+      'a%2e.example',
+    ],
     ...['xn--a.example', 'xn--.example', 'sklep.c', "sklep'.example", 'sklep.example\u3000'],
     `${'a'.repeat(64)}.example`,
     `${'ż'.repeat(60)}.example`,
@@ -54,7 +61,11 @@ describe('the name of a sender domain', () => {
   });
 });
 
-const record = (purpose: DnsRecord['purpose'], value: string, type: DnsRecord['type'] = 'TXT'): DnsRecord => ({
+const record = (
+  purpose: DnsRecord['purpose'],
+  value: string,
+  type: DnsRecord['type'] = 'TXT',
+): DnsRecord => ({
   ...{ type, name: 'send.sklep.example', value, priority: null, purpose },
 });
 
@@ -172,6 +183,9 @@ describe('how a domain stands with a route', () => {
   it('has every record once', () => {
     const one = { ...record('spf', 'a'), seen: true };
     const other = { ...record('spf', 'b'), seen: false };
-    expect(recordsOf([{ records: [one] }, { records: [{ ...one, seen: false }, other] }])).toEqual([one, other]);
+    expect(recordsOf([{ records: [one] }, { records: [{ ...one, seen: false }, other] }])).toEqual([
+      one,
+      other,
+    ]);
   });
 });

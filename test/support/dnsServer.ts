@@ -93,7 +93,7 @@ function replyTo(packet: Packet, zone: DnsServer['zone'], asked: string[]): Pack
   asked.push(`${question.type} ${name}`);
   const there = zone.get(name) ?? 'nxdomain';
   if (there === 'silence') return null;
-  const base = { type: 'response', id: packet.id ?? 0, questions: [question] } as const;
+  const base = { type: 'response' as const, id: packet.id ?? 0, questions: [question] };
   if (typeof there === 'string') return { ...base, flags: ANSWERS | RCODES[there], answers: [] };
   return { ...base, flags: ANSWERS, answers: answersOf(name, question.type, there) };
 }

@@ -56,7 +56,13 @@ const claim = recorded('domains add', async (tx, { account, name, keys }: Wanted
   if (holder?.givesWay === false) throw new Refused({ reason: 'domain_taken' }, 'name');
   const former = holder === undefined ? [] : await giveWay(tx, holder);
   const id = newId('dom');
-  const domain = { id, accountId: account, name, dkimSelector: selectorOf(id), dkimPublicKey: keys.publicKey };
+  const domain = {
+    id,
+    accountId: account,
+    name,
+    dkimSelector: selectorOf(id),
+    dkimPublicKey: keys.publicKey,
+  };
   const sealed = sealDomainKey(await services.secretsKey(), id, keys.privateKey);
   if (!(await insertDomain(tx, domain, sealed))) throw new Refused({ reason: 'domain_taken' }, 'name');
   const added = { account, subject: id, details: { name } };
