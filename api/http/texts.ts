@@ -325,7 +325,7 @@ export function problemText(problem: Problem): string {
     case 'field_value_malformed':
       return `Wartość pola własnego ${quoted(problem.key)} musi być tekstem (najwyżej ${problem.limit} znaków) albo liczbą.`;
     case 'domain_malformed':
-      return 'To nie jest nazwa domeny. Podaj ją bez adresu i kropki na końcu, na przykład sklep.example.';
+      return 'To nie jest nazwa domeny. Podaj samą nazwę, bez „https://” i kropki na końcu, na przykład sklep.example.';
     case 'domain_exists':
       return 'Ta domena jest już dodana do konta.';
     case 'domain_taken':

@@ -259,6 +259,7 @@ describe('a claim', () => {
     const confirmed = await added();
     await ask('confirm', confirmed.account, confirmed.name);
     await age(confirmed.domain.id, 100);
+    await database.sql()`delete from sender_domain_routes where domain_id = ${confirmed.domain.id}`;
     await isTaken(confirmed.name);
     await database.sql()`update accounts set status = 'closed' where id = ${proven.account}`;
     await ask('add', await newAccount(), proven.name);
