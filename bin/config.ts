@@ -1,3 +1,4 @@
+import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { isSenderName } from '../domain/senders.ts';
@@ -8,6 +9,21 @@ const count = (min: number, max: number) =>
   z.string().regex(/^\d+$/, 'must be a whole number').transform(Number).pipe(z.number().min(min).max(max));
 // A host with letters beyond ASCII is written as DNS has it: in an SMS they would cost a part more than half its length.
 const httpUrl = z.url({ protocol: /^https?$/ }).transform((url) => new URL(url).href.replace(/\/+$/, ''));
+
+const DNS_SERVERS_MAX = 10;
+const dnsServers = z
+  .string()
+  .transform((list) => list.split(',').map((server) => server.trim()))
+  .refine(
+    (servers) => servers.length <= DNS_SERVERS_MAX && servers.every(isDnsServer),
+    `must be up to ${DNS_SERVERS_MAX} addresses such as 192.0.2.1, 192.0.2.1:5353 or [2001:db8::1]:53, separated by commas`,
+  );
+
+function isDnsServer(server: string): boolean {
+  if (isIP(server) !== 0) return true;
+  const [, v6, v4, port] = /^(?:\[([^\]]+)\]|([^:]+)):([0-9]{1,5})$/.exec(server) ?? [];
+  return (isIPv6(v6 ?? '') || isIPv4(v4 ?? '')) && Number(port) >= 1 && Number(port) <= 65535;
+}
 
 const environment = z.object({
   PORT: count(0, 65535).default(3000),
@@ -28,6 +44,7 @@ const environment = z.object({
   METRICS_HOST: z.string().min(1).default('127.0.0.1'),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   WEBHOOK_ALLOW_PRIVATE: flag.default(false),
+  DNS_SERVERS: dnsServers.optional(),
   // Replies are matched to messages of 30 days.
   RETAIN_CONTENT_DAYS: count(31, 36500).optional(),
   RETAIN_LOG_DAYS: count(31, 36500).default(90),
@@ -71,7 +88,7 @@ export class ConfigError extends Error {
 // A misspelt setting of these families would silently do nothing; other variables are none of our business.
 const OWN_FAMILIES =
   // REQUESTS_CA_BUNDLE is a variable of others that many machines have.
-  /^(WEBHOOK|REQUESTS_AT|HEAVY|MCP|DATABASE|TEMPORAL|SECRETS|SHORT|METRICS|RETAIN|RECONCILE|WORKFLOW)_/;
+  /^(WEBHOOK|REQUESTS_AT|HEAVY|MCP|DATABASE|TEMPORAL|SECRETS|SHORT|METRICS|RETAIN|RECONCILE|WORKFLOW|DNS)_/;
 
 /**
  * Reads the settings. An empty variable counts as absent.

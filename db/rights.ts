@@ -1,4 +1,4 @@
-import type { Database } from './connection.ts';
+import type { Database, Sql } from './connection.ts';
 import { transaction } from './transaction.ts';
 
 const RIGHTS = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'] as const;
@@ -28,6 +28,14 @@ function all(tables: string, without: readonly Right[]): Record<string, readonly
   );
 }
 
+/**
+ * Of tables that a role may not read, the columns that it may: all but these. The API knows which domains are verified; what their
+ * e-mails are signed with it only writes.
+ */
+export const HIDDEN: Partial<Record<Part, Record<string, readonly string[]>>> = {
+  api: { sender_domains: ['dkim_private_key'] },
+};
+
 const NOBODYS = {
   ...all('schema_version', READ_ONLY),
   ...all('ledger_entries audit_log', APPEND_ONLY),
@@ -54,10 +62,12 @@ export const WITHOUT: Record<Part, Record<string, readonly Right[]>> = {
       READ_ONLY,
     ),
     ...all('simulator_emails simulator_email_events', READ_ONLY),
-    ...all('statements findings maintenance_positions ledger_checks erasures_postponed', READ_ONLY),
+    ...all('statements maintenance_positions ledger_checks erasures_postponed', READ_ONLY),
     // Workers delete addresses when their time is over.
     ...all('audit_addresses', APPEND_ONLY),
-    ...all('messages emails webhook_events', ['DELETE']),
+    // A sender domain that is lost, or back, is a finding whoever looked.
+    ...all('messages emails webhook_events findings', ['DELETE']),
+    ...all('sender_domains', ['SELECT']),
   },
   worker: { ...NOBODYS, ...STAFF },
   admin: NOBODYS,
@@ -81,13 +91,41 @@ export async function grantRights(sql: Database): Promise<void> {
      where r.rolname = any(${Object.values(ROLES)})
        and c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')`;
   const changes = found.filter(({ role, table, right, present }) => mayBe(role, table, right) !== present);
-  if (changes.length === 0) return;
   await transaction(sql, async (tx) => {
     for (const { role, table, right, present } of changes) {
       const [verb, to] = present ? ['revoke', 'from'] : ['grant', 'to'];
       await tx.unsafe(`${verb} ${right} on table public."${table}" ${to} ${role}`);
     }
+    // After that: whoever may read a table may read all its columns.
+    for (const { role, table, column, present } of await wrongColumns(tx)) {
+      const [verb, to] = present ? ['revoke', 'from'] : ['grant', 'to'];
+      await tx.unsafe(`${verb} select ("${column}") on table public."${table}" ${to} ${role}`);
+    }
   });
+}
+
+interface FoundColumn {
+  role: string;
+  table: string;
+  column: string;
+  present: boolean;
+}
+
+/** Columns of tables that are read in part which a role may read and should not, or should and may not. */
+async function wrongColumns(tx: Sql): Promise<FoundColumn[]> {
+  const wrong: FoundColumn[] = [];
+  for (const [part, tables] of Object.entries(HIDDEN)) {
+    for (const [table, hidden] of Object.entries(tables)) {
+      const columns = await tx<FoundColumn[]>`
+        select r.rolname as role, c.relname as table, a.attname as column,
+               has_column_privilege(r.oid, c.oid, a.attname, 'SELECT') as present
+          from pg_roles r cross join pg_class c join pg_attribute a on a.attrelid = c.oid
+         where r.rolname = ${ROLES[part as Part]} and c.relnamespace = 'public'::regnamespace and c.relname = ${table}
+           and a.attnum > 0 and not a.attisdropped`;
+      wrong.push(...columns.filter(({ column, present }) => hidden.includes(column) === present));
+    }
+  }
+  return wrong;
 }
 
 function mayBe(role: string, table: string, right: Right): boolean {

@@ -86,6 +86,11 @@ export type Refusal =
   | { reason: 'members_missing' }
   | { reason: 'field_key_malformed' | 'field_key_reserved' | 'field_key_repeated'; key: string }
   | { reason: 'field_value_malformed'; key: string; limit: number }
+  | {
+      reason:
+        'domain_malformed' | 'domain_exists' | 'domain_taken' | 'domain_unknown' | 'domain_not_verified';
+    }
+  | { reason: 'domains_too_many'; limit: number }
   | { reason: 'group_exists'; group: string }
   | { reason: 'group_name_like_id' }
   | { reason: 'cursor_malformed' }

@@ -1,10 +1,12 @@
 import { NOTIFIED_STATUSES } from './statuses.ts';
 
-/** What a webhook is notified of (v2.3.0, Events). */
+/** What a webhook is notified of (v2.3.0, Events; those of a sender domain are ours). */
 export const WEBHOOK_EVENT_TYPES = [
   ...NOTIFIED_STATUSES.map((status) => `message.${status}` as const),
   'message.received',
   'link.clicked',
+  'domain.verified',
+  'domain.lost',
 ] as const;
 
 export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number];

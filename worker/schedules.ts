@@ -34,6 +34,13 @@ const REGULAR_WORK: readonly RegularWork[] = [
     note: 'Every hour.',
   },
   {
+    id: 'sender-domains',
+    workflow: 'senderDomains',
+    spec: { intervals: [{ every: '1h', offset: '23m' }] },
+    summary: 'DNS records of sender domains',
+    note: 'Every hour. What is gone twice in a row makes a domain lost.',
+  },
+  {
     id: 'retention',
     workflow: 'retention',
     // In the quietest hour.

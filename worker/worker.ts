@@ -14,6 +14,7 @@ import { linkActivities } from '../activities/links.ts';
 import { lookupBillingActivities } from '../activities/lookup.ts';
 import { LOG_DAYS, maintenanceActivities } from '../activities/maintenance.ts';
 import { messageActivities } from '../activities/messages.ts';
+import { senderDomainActivities } from '../activities/senderDomains.ts';
 import { reconciliationActivities } from '../activities/reconciliation/reconciliation.ts';
 import { quickSubmissionActivities } from '../activities/submission.ts';
 import {
@@ -50,6 +51,7 @@ export interface WorkerOptions {
     RETAIN_LOG_DAYS?: number | undefined;
     RECONCILE_RESTARTS?: number | undefined;
     WORKFLOW_CALL_STACKS?: boolean | undefined;
+    DNS_SERVERS?: readonly string[] | undefined;
   };
   secretsKey: Buffer;
   /** Where `/l/…` is found from outside, for events that name a link. */
@@ -198,7 +200,7 @@ async function workflowWorker(
   { sql, client }: Servers,
   { notifying, charges, routing }: Pipeline,
   routes: Routes,
-  { config }: WorkerOptions,
+  { config, secretsKey }: WorkerOptions,
   shared: SharedOptions,
 ): Promise<Worker> {
   return await Worker.create({
@@ -225,6 +227,7 @@ async function workflowWorker(
       ...linkActivities(sql),
       ...inboundActivities(sql),
       ...reconciliationActivities(sql, client, config.RECONCILE_RESTARTS),
+      ...senderDomainActivities({ sql, client, secretsKey, dnsServers: config.DNS_SERVERS ?? null }),
       ...maintenanceActivities(sql, {
         contentDays: config.RETAIN_CONTENT_DAYS,
         logDays: config.RETAIN_LOG_DAYS ?? LOG_DAYS,

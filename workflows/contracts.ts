@@ -151,6 +151,21 @@ export interface InboundResult {
   matched: boolean;
 }
 
+/** Final word of a `domain` workflow. */
+export interface DomainResult {
+  /** How many events it delivered, or gave up. */
+  events: number;
+}
+
+/** What a run over the sender domains came to. */
+export interface DomainsLookedAt {
+  looked: number;
+  /** Verified now, and not before. */
+  verified: number;
+  /** Lost now, by a route at least. */
+  lost: number;
+}
+
 /** What a step of the `reconciliation` workflow came to, in things it looked at. */
 export interface Tally {
   looked: number;

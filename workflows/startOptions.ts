@@ -129,6 +129,23 @@ export function inboundStart(id: string) {
 }
 
 /**
+ * How the `domain` workflow is started, which delivers the pending events of a sender domain; its id is the domain's (`dom_…`). It is run
+ * whenever there is one.
+ */
+export function domainStart({ id, accountId }: { id: string; accountId: string }) {
+  return {
+    ...ONCE,
+    ...TO_NOTIFY,
+    workflowId: id,
+    taskQueue: MESSAGES_QUEUE,
+    args: [] as [],
+    typedSearchAttributes: new TypedSearchAttributes([{ key: SEARCH_ATTRIBUTES.account, value: accountId }]),
+    staticSummary: 'Sender domain verified, or lost',
+    priority: { priorityKey: 5, fairnessKey: accountId },
+  };
+}
+
+/**
  * How the `lookup` workflow is started; its id is the look-up's (`hlr_…`). It goes before all else: its caller waits for
  * the provider's answer, and is refunded when that comes too late.
  */

@@ -4,11 +4,12 @@ import { noteOutcomeAgain } from '../../db/incoming/outcomes.ts';
 import { type Finding, hasRepaired } from '../../db/maintenance/findings.ts';
 import { openAmong, type OpenBatch } from '../../db/messages/openMessages.ts';
 import { resumePausedAgain } from '../../db/messages/paused.ts';
-import { unnotifiedClicks, unnotifiedReplies } from '../../db/webhooks/unnotified.ts';
+import { unnotifiedClicks, unnotifiedDomains, unnotifiedReplies } from '../../db/webhooks/unnotified.ts';
 import { isId } from '../../domain/ids.ts';
 import {
   batchRestart,
   clickStart,
+  domainStart,
   inboundStart,
   messageRestart,
   TO_NOTIFY,
@@ -17,7 +18,7 @@ import { currentRun } from './judging.ts';
 import { createRepairs, type Verdict } from './repairs.ts';
 import { lookAtWorkflow } from './workflowState.ts';
 
-/** Kinds of findings that have the id of a message, or of a click or reply whose event was not delivered. */
+/** Kinds of findings that have the id of a message, or of a click, reply or sender domain whose event was not delivered. */
 export const ABOUT_WORKFLOWS = [
   'workflow_lost',
   'workflow_late',
@@ -27,6 +28,8 @@ export const ABOUT_WORKFLOWS = [
 ] as const;
 /** Kinds of findings that have the id of a request. */
 export const ABOUT_BATCHES = ['batch_lost'] as const;
+
+const UNNOTIFIED = { click: unnotifiedClicks, inbound: unnotifiedReplies, domain: unnotifiedDomains };
 
 /**
  * Deciding on messages and others whose workflow may be lost.
@@ -83,29 +86,29 @@ export function lostWorkflows(sql: Database, client: Client, restartsPerRun: num
     );
   }
 
-  /** Looks at a click or a reply whose event may not have been delivered. */
-  async function judgeUnnotified(type: 'click' | 'inbound', id: string): Promise<Verdict> {
+  /** Looks at a click, a reply or a sender domain whose event may not have been delivered. */
+  async function judgeUnnotified(type: 'click' | 'inbound' | 'domain', id: string): Promise<Verdict> {
     const { state, notifying } = await lookAtWorkflow(client, id);
-    const [unnotified] = await (type === 'click'
-      ? unnotifiedClicks(sql, [id])
-      : unnotifiedReplies(sql, [id]));
+    const [unnotified] = await UNNOTIFIED[type](sql, [id]);
     if (unnotified === undefined || (state === 'running' && !unnotified.late))
       return wellAgain(id, ABOUT_WORKFLOWS);
     if (notifying) return 'waiting';
     const { accountId } = unnotified;
     const finding: Finding = { kind: 'events_left', subject: id, accountId, details: { workflow: state } };
     if (state === 'running') return report(finding);
-    return repair(finding, `${type} workflow started again`, () =>
-      type === 'click'
-        ? client.workflow.start('click', { ...clickStart({ id, accountId }), ...TO_NOTIFY })
-        : client.workflow.start('inbound', { ...inboundStart(id), ...TO_NOTIFY }),
-    );
+    const start = {
+      click: () => client.workflow.start('click', { ...clickStart({ id, accountId }), ...TO_NOTIFY }),
+      inbound: () => client.workflow.start('inbound', { ...inboundStart(id), ...TO_NOTIFY }),
+      domain: () => client.workflow.start('domain', domainStart({ id, accountId })),
+    };
+    return repair(finding, `${type} workflow started again`, start[type]);
   }
 
-  /** Looks at what an id stands for: a message, a click or a reply. What this run has repaired, the next one looks at. */
+  /** Looks at what an id stands for: a message, a click, a reply or a sender domain. What this run has repaired, the next one looks at. */
   async function judge(id: string): Promise<Verdict> {
     if (await hasRepaired(sql, currentRun(), ABOUT_WORKFLOWS, id)) return 'waiting';
     if (isId('clk', id)) return await judgeUnnotified('click', id);
+    if (isId('dom', id)) return await judgeUnnotified('domain', id);
     return await (isId('in', id) ? judgeUnnotified('inbound', id) : judgeMessage(id));
   }
 

@@ -8,7 +8,7 @@ import {
   openMessagesAfter,
 } from '../../db/messages/openMessages.ts';
 import { databaseNow, readPosition, savePosition } from '../../db/maintenance/positions.ts';
-import { unnotifiedClicks, unnotifiedReplies } from '../../db/webhooks/unnotified.ts';
+import { unnotifiedClicks, unnotifiedDomains, unnotifiedReplies } from '../../db/webhooks/unnotified.ts';
 import type { Tally } from '../../workflows/contracts.ts';
 import { beat, currentRun, judgeAll } from './judging.ts';
 import { noTally, sumOf } from './tally.ts';
@@ -109,6 +109,7 @@ export function reconciliationActivities(sql: Database, client: Client, restarts
       ...(await openAmong(sql, ids('message'))),
       ...(await unnotifiedClicks(sql, ids('click'))),
       ...(await unnotifiedReplies(sql, ids('inbound'))),
+      ...(await unnotifiedDomains(sql, ids('domain'))),
     ];
     const things = left.map(({ id }) => id);
     if (!(await judgeBatches(ids('batch'), tally))) return false;

@@ -19,7 +19,7 @@ const FIRST_LOOK_BACK_MS = 72 * 3_600_000;
  * Looks at webhook events that are pending for minutes: a Temporal that was restored knows nothing of those whose message
  * is over. Each event is looked at once in its life; where something was repaired, or is on its way, the next run begins there
  * again and sees whether that has helped.
- * @param judge of the message, click or reply with an id
+ * @param judge of the message, click, reply or sender domain with an id
  */
 export async function reconcileEvents(
   sql: Database,

@@ -335,6 +335,18 @@ export function problemText(problem: Problem): string {
       return `Pole własne ${quoted(problem.key)} podano więcej niż raz (wielkość liter nie ma znaczenia).`;
     case 'field_value_malformed':
       return `Wartość pola własnego ${quoted(problem.key)} musi być tekstem (najwyżej ${problem.limit} znaków) albo liczbą.`;
+    case 'domain_malformed':
+      return 'To nie jest nazwa domeny. Podaj samą nazwę, bez „https://” i kropki na końcu, na przykład sklep.example.';
+    case 'domain_exists':
+      return 'Ta domena jest już dodana do konta.';
+    case 'domain_taken':
+      return 'Tej domeny używa już inne konto.';
+    case 'domain_unknown':
+      return 'Na koncie nie ma takiej domeny.';
+    case 'domain_not_verified':
+      return 'Ta domena nie jest zweryfikowana. Ustaw jej rekordy DNS i sprawdź ją ponownie.';
+    case 'domains_too_many':
+      return `Konto może mieć najwyżej tyle domen nadawcy: ${problem.limit}. Usuń którąś z nich.`;
     case 'group_exists':
       return `Grupa o nazwie ${quoted(problem.group)} już istnieje.`;
     case 'group_name_like_id':

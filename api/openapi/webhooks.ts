@@ -10,6 +10,7 @@ import { documented, EXAMPLE_INSTANT, exampleId } from '../documented.ts';
 import { inboundSchema } from '../inbound.ts';
 import { trackedLinkSchema } from '../links.ts';
 import { messageSchema } from '../messages/schema.ts';
+import { senderDomainSchema } from '../senderDomains.ts';
 import { timestamp } from '../schemas.ts';
 import type { schemaWriter } from './jsonSchema.ts';
 import { TRIED_AGAIN } from './overview.ts';
@@ -17,6 +18,9 @@ import type { Parameter, PathItem } from './types.ts';
 import { webhookItem } from './webhookItem.ts';
 
 const aboutMessage = z.strictObject({ message: messageSchema.describe('The message as it was then.') });
+const aboutDomain = z.strictObject({
+  domain: senderDomainSchema.describe('The sender domain as it was then.'),
+});
 const EVENTS: Readonly<Record<WebhookEventType, { summary: string; data: z.ZodType }>> = {
   'message.sent': { summary: 'A message was handed to the network.', data: aboutMessage },
   'message.delivered': { summary: 'A message was delivered.', data: aboutMessage },
@@ -37,6 +41,15 @@ const EVENTS: Readonly<Record<WebhookEventType, { summary: string; data: z.ZodTy
       clicked_at: documented(timestamp, 'When it was followed.', EXAMPLE_INSTANT),
       robot: documented(z.boolean(), 'Whether it looks like a preview robot, not a person.', false),
     }),
+  },
+  'domain.verified': {
+    summary: 'All that a sender domain needs was found in DNS; or it is back after it was lost.',
+    data: aboutDomain,
+  },
+  'domain.lost': {
+    summary:
+      'A DNS record of a verified sender domain is gone. With the status `lost` no e-mails are sent from the domain until it is back.',
+    data: aboutDomain,
   },
 };
 
@@ -60,7 +73,7 @@ const SIGNATURES: readonly Parameter[] = [
 ];
 
 /**
- * The webhooks of the interface (v2.3.0, Events), for OpenAPI.
+ * The webhooks of the interface (v2.3.0, Events; those of sender domains are ours), for OpenAPI.
  * @param write as of the document's other schemas
  */
 export function webhookItems(write: ReturnType<typeof schemaWriter>): Record<string, PathItem> {

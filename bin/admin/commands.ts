@@ -1,6 +1,7 @@
 import { accountCommands } from './accounts.ts';
 import { auditCommands } from './auditLog.ts';
 import type { AnyCommand } from './command.ts';
+import { domainCommands } from './domains.ts';
 import { eraseCommands } from './erase.ts';
 import { findingCommands } from './findings.ts';
 import { inboundCommands } from './inbound.ts';
@@ -27,6 +28,7 @@ export const ALL_COMMANDS: readonly AnyCommand[] = [
   ...keyCommands,
   ...tokenCommands,
   ...senderCommands,
+  ...domainCommands,
   ...numberCommands,
   ...moneyCommands,
   ...statementCommands,

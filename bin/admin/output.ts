@@ -28,10 +28,15 @@ function isList(value: unknown): value is Row[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'object' && item !== null);
 }
 
+function isRecords(value: unknown): boolean {
+  return isList(value) && value.length > 0;
+}
+
 function table(rows: Row[], columns?: readonly string[]): string {
   const first = rows[0];
   if (first === undefined) return '(none)';
-  const names = columns ?? Object.keys(first);
+  // Records within records are for programs.
+  const names = columns ?? Object.keys(first).filter((name) => !rows.some((row) => isRecords(row[name])));
   const cells = [names, ...rows.map((row) => names.map((name) => cell(row[name])))];
   const widths = names.map((_, column) => Math.max(...cells.map((line) => length(line[column] ?? ''))));
   return cells

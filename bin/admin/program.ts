@@ -61,6 +61,7 @@ const GROUPS: Record<string, string> = {
   keys: 'API keys.',
   tokens: 'API tokens of the earlier interface.',
   senders: 'Names and numbers that messages are sent from.',
+  domains: 'Domains that e-mails are sent from.',
   numbers: 'Numbers that a test account may send to.',
   inbound: 'Replies from phones.',
   simulator: 'The simulated network.',

@@ -19,6 +19,11 @@ function ofBoth(refusal: Refusal): AdminError {
     return invalidArgument('--sender', 'the account has no active sender of this name (see senders add)');
   if (refusal.reason === 'window_malformed')
     return invalidArgument('--send-window', 'HH:MM-HH:MM, at least 15 minutes wide, or none is needed');
+  if (refusal.reason === 'domain_unknown') return notFound('The account has no such sender domain.');
+  if (refusal.reason === 'domains_too_many')
+    return refused(`The account has ${refusal.limit} sender domains already; remove one first.`);
+  const ofDomain = DOMAIN_FAULTS.get(refusal.reason);
+  if (ofDomain !== undefined) return invalidArgument('--name', ofDomain);
   const fault = ADDRESS_FAULTS.get(refusal.reason);
   if (fault !== undefined) return invalidArgument('--url', fault);
   return refused(`This is refused: ${refusal.reason}.`);
@@ -31,6 +36,13 @@ const ADDRESS_FAULTS = new Map<string, string>([
   ['url_fragment', 'a part behind # is not allowed'],
   ['url_port', 'port 443, or one from 1024 on that no other service is known for, is needed'],
   ['url_private', 'the address has to be public'],
+]);
+
+const DOMAIN_FAULTS = new Map<string, string>([
+  ['domain_malformed', 'a domain such as sklep.example is needed, without a dot at its end'],
+  ['domain_exists', 'the account has this sender domain already'],
+  ['domain_taken', 'another account has this sender domain'],
+  ['domain_not_verified', 'this sender domain is not verified (see domains check)'],
 ]);
 
 function ofStaff(refusal: StaffRefusal): AdminError {

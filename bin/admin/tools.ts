@@ -10,6 +10,8 @@ export interface Tools {
   secretsKey(): Promise<Buffer>;
   /** Whether webhooks may reach private addresses (`WEBHOOK_ALLOW_PRIVATE`). */
   webhookAllowPrivate(): Promise<boolean>;
+  /** Which DNS servers are asked (`DNS_SERVERS`); null: those of the system. */
+  dnsServers(): Promise<readonly string[] | null>;
   /** A client of the service's Temporal. */
   temporal(): Promise<Client>;
   /**
@@ -42,6 +44,10 @@ export function serviceTools(env?: NodeJS.ProcessEnv): OpenTools {
     async webhookAllowPrivate() {
       const { readConfig } = await import('../config.ts');
       return readConfig(env).WEBHOOK_ALLOW_PRIVATE;
+    },
+    async dnsServers() {
+      const { readConfig } = await import('../config.ts');
+      return readConfig(env).DNS_SERVERS ?? null;
     },
     temporal: () => (client ??= openClient(env)),
     read: readSource,

@@ -1,4 +1,5 @@
 import type { Sql } from '../connection.ts';
+import { domainSecretOwner } from '../emails/domains.ts';
 import { decrypt, encrypt } from '../encryption.ts';
 import { routeSecretOwner } from '../routes/routes.ts';
 
@@ -19,7 +20,7 @@ export async function reencryptSecrets(
   sql: Sql,
   from: Buffer,
   to: Buffer,
-): Promise<{ webhooks: number; routes: number }> {
+): Promise<{ webhooks: number; routes: number; domains: number }> {
   const again = (owner: string, stored: Buffer): Buffer => encrypt(to, owner, decrypt(from, owner, stored));
   const accounts = await sql<Stored[]>`
     select id, webhook_secret as now, webhook_secret_before as before, legacy_webhook_secret as legacy from accounts
@@ -37,7 +38,12 @@ export async function reencryptSecrets(
   for (const { name, credentials } of routes) {
     await sql`update routes set credentials = ${again(routeSecretOwner(name), credentials)} where name = ${name}`;
   }
-  return { webhooks: accounts.length, routes: routes.length };
+  const domains = await sql<{ id: string; key: Buffer }[]>`
+    select id, dkim_private_key as key from sender_domains order by id for update`;
+  for (const { id, key } of domains) {
+    await sql`update sender_domains set dkim_private_key = ${again(domainSecretOwner(id), key)} where id = ${id}`;
+  }
+  return { webhooks: accounts.length, routes: routes.length, domains: domains.length };
 }
 
 /** Remembers another key as the one this database is used with. */

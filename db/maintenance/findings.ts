@@ -10,7 +10,7 @@ const ACTOR = 'reconciliation';
  * that its account is active again; a batch that was lost;
  * a look-up that never ended; drafts that nobody decided on; clicks or replies that wait for long; a ledger that differs
  * from its balance; a refund that is missing; more lost workflows than a run may
- * start again.
+ * start again; a sender domain whose DNS records are gone.
  */
 export type FindingKind =
   | 'workflow_lost'
@@ -25,7 +25,8 @@ export type FindingKind =
   | 'replies_waiting'
   | 'ledger_differs'
   | 'refund_missing'
-  | 'restarts_capped';
+  | 'restarts_capped'
+  | 'domain_lost';
 
 /** Something found; `details` are plain data without anything personal. */
 export interface Finding {

@@ -36,6 +36,8 @@ create table sender_domain_routes (
   provider_domain_id text, -- where the provider keeps a list of its own
   records jsonb not null, -- what is to be set, and whether it was seen
   verified_at timestamptz, -- since when all that is needed was seen; null: it is not
+  missing_since timestamptz, -- of a verified one: when something was first not there any more; it is lost at the second look
+  lost_at timestamptz, -- when it stopped being verified
   problem text, -- why it could not be checked the last time
   checked_at timestamptz,
   primary key (domain_id, route)

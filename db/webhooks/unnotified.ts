@@ -11,7 +11,7 @@ export const lateBefore = (): string => idFloor('evt', Date.now() - LATE_MS);
 export interface UnnotifiedPage {
   /** Id of the last event looked at; null when there was none. */
   last: string | null;
-  /** Ids of the messages, clicks and replies whose events are pending. */
+  /** Ids of the messages, clicks, replies and sender domains whose events are pending. */
   subjects: string[];
 }
 
@@ -33,7 +33,7 @@ export async function unnotifiedBetween(
   return { last: page?.last ?? null, subjects: page?.subjects ?? [] };
 }
 
-/** A click or a reply whose event was not delivered. */
+/** A click, a reply or a sender domain whose event was not delivered. */
 export interface Unnotified {
   id: string;
   accountId: string;
@@ -54,6 +54,14 @@ export async function unnotifiedReplies(sql: Sql, ids: readonly string[]): Promi
   return await sql<Unnotified[]>`
     select e.subject_id as id, e.account_id, bool_or(${isLate(sql)}) as late from webhook_events e
      where e.subject_kind in ('inbound', 'inbound_v1') and e.subject_id = any(${ids as string[]}) and e.state = 'pending'
+     group by e.subject_id, e.account_id`;
+}
+
+/** Of these sender domains those whose events were not delivered; also of one that is gone. */
+export async function unnotifiedDomains(sql: Sql, ids: readonly string[]): Promise<Unnotified[]> {
+  return await sql<Unnotified[]>`
+    select e.subject_id as id, e.account_id, bool_or(${isLate(sql)}) as late from webhook_events e
+     where e.subject_kind = 'domain' and e.subject_id = any(${ids as string[]}) and e.state = 'pending'
      group by e.subject_id, e.account_id`;
 }
 

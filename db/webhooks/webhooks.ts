@@ -25,11 +25,17 @@ export interface EmailEventSnapshot {
 export interface WebhookEvent {
   id: string;
   accountId: string;
-  /** What it is about: a message, a reply, an e-mail by its id, a link by its token; a reply for each interface by a kind of its own. */
-  subjectKind: 'message' | 'link' | 'inbound' | 'inbound_v1' | 'email';
+  /**
+   * What it is about: a message, a reply, an e-mail or a sender domain by its id, a link by its token; a reply for each interface by a
+   * kind of its own.
+   */
+  subjectKind: 'message' | 'link' | 'inbound' | 'inbound_v1' | 'email' | 'domain';
   subjectId: string;
   type: string;
-  /** A `StatusSnapshot` of a message, a `ClickSnapshot` of a link, an `EmailEventSnapshot` of an e-mail. */
+  /**
+   * A `StatusSnapshot` of a message, a `ClickSnapshot` of a link, an `EmailEventSnapshot` of an e-mail, a `DomainSnapshot` of a sender
+   * domain.
+   */
   snapshot: object;
   state: 'pending' | 'delivered' | 'exhausted';
   createdAt: Date;

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { checkSecretsKey } from '../../bin/secrets.ts';
 import { decrypt, encrypt } from '../../db/encryption.ts';
+import { sealDomainKey, signingKey } from '../../db/emails/domains.ts';
 import { newId } from '../../db/ids.ts';
 import { addRoute, readRoutes, routeCredentials, sealCredentials } from '../../db/routes/routes.ts';
 import { commandLine, noTools, ownDatabase } from './support.ts';
@@ -46,18 +47,25 @@ test('all secrets are read with the new key alone, and processes with the old on
     credentials: sealCredentials(key, 'plus', { password: 'tajne' }),
   });
 
+  await database.sql()`
+    insert into sender_domains (id, account_id, name, dkim_selector, dkim_public_key, dkim_private_key)
+    values ('dom_1', ${one}, 'sklep.example', 'goniec-1', 'public', ${sealDomainKey(key, 'dom_1', 'private')})`;
+
   const next = randomBytes(32);
   typed = `${next.toString('base64')}\n`;
-  expect(await ok('secrets', 'rotate', '--new-key', '-')).toEqual({ webhooks: 2, routes: 1 });
+  expect(await ok('secrets', 'rotate', '--new-key', '-')).toEqual({ webhooks: 2, routes: 1, domains: 1 });
   expect(await secretsOf(both, next)).toEqual(['whsec_now', 'whsec_before']);
   expect(await secretsOf(one, next)).toEqual(['whsec_one', null]);
   await expect(secretsOf(one, key)).rejects.toThrow('does not match');
   const stored = (await readRoutes(database.sql())).find(({ name }) => name === 'plus');
   expect(routeCredentials(next, stored!)).toEqual({ password: 'tajne' });
+  const signing = { name: 'sklep.example', selector: 'goniec-1', privateKey: 'private' };
+  expect(await signingKey(database.sql(), next, one, 'sklep.example')).toEqual(signing);
+  await expect(signingKey(database.sql(), key, one, 'sklep.example')).rejects.toThrow('does not match');
   await checkSecretsKey(database.url(), next);
   await expect(checkSecretsKey(database.url(), key)).rejects.toThrow('SECRETS_KEY');
   const audit = await database.sql()`select details from audit_log where action = 'secrets rotate'`;
-  expect(audit).toMatchObject([{ details: { webhooks: 2, routes: 1 } }]);
+  expect(audit).toMatchObject([{ details: { webhooks: 2, routes: 1, domains: 1 } }]);
   expect(JSON.stringify(audit)).not.toContain(next.toString('base64'));
   key = next;
 });

@@ -68,6 +68,7 @@ export function noTools(): OpenTools {
   return {
     secretsKey: missing,
     webhookAllowPrivate,
+    dnsServers: () => Promise.resolve(null),
     temporal: missing,
     read: missing,
     close: () => Promise.resolve(),

@@ -32,9 +32,10 @@ const MAY: Record<Part, Record<string, string>> = {
     ...{ ...BOOKS, ...STAFFS },
     ...named(READ, 'message_parts message_moves concat_references reply_parts webhook_attempts'),
     ...named(READ, 'route_workers simulator_submits simulator_throttles simulator_reports simulator_replies'),
-    ...named(READ, 'statements findings maintenance_positions ledger_checks erasures_postponed'),
+    ...named(READ, 'statements maintenance_positions ledger_checks erasures_postponed'),
     ...named(APPEND, 'audit_addresses'),
-    ...named(KEEP, 'messages webhook_events'),
+    ...named(KEEP, 'messages webhook_events findings'),
+    ...named('INSERT UPDATE DELETE', 'sender_domains'),
   },
   worker: { ...BOOKS, ...STAFFS, ...named(APPEND_AND_DELETE, 'audit_addresses') },
   admin: { ...BOOKS, ...named(APPEND_AND_DELETE, 'audit_addresses') },
@@ -170,6 +171,23 @@ describe('the roles of the database', { timeout: 60_000 }, () => {
       expect(await attempt(url, 'delete from audit_log')).toBe(REFUSED);
       expect(await attempt(url, 'update schema_version set version = 0')).toBe(REFUSED);
     }
+  });
+
+  it('hide from the API what e-mails are signed with, and nothing else of their domains', async () => {
+    const { api, worker } = server.partUrls;
+    expect(await attempt(api, 'select dkim_private_key from sender_domains')).toBe(REFUSED);
+    expect(await attempt(api, 'select * from sender_domains')).toBe(REFUSED);
+    expect(
+      await attempt(api, 'select id, name, dkim_public_key, confirmed_at from sender_domains for update'),
+    ).toBe('done');
+    expect(await attempt(worker, 'select * from sender_domains')).toBe('done');
+    await as(server.superuserUrl, async (sql) => {
+      await sql`grant select on sender_domains to goniec_api`;
+      await sql`grant select (dkim_private_key) on sender_domains to goniec_api`;
+    });
+    await migrate(server.url);
+    expect(await attempt(api, 'select dkim_private_key from sender_domains')).toBe(REFUSED);
+    expect(await attempt(api, 'select name from sender_domains')).toBe('done');
   });
 
   it('get back what they should have, and lose what they should not, with every migration', async () => {

@@ -6,6 +6,7 @@ import { CONCURRENCY_CHANGES } from './concurrencyChanges.ts';
 import { PROTOCOL_CHANGES } from './document/protocol.ts';
 import { REQUEST_CHANGES } from './document/requests.ts';
 import { RESOURCE_CHANGES } from './document/resources.ts';
+import { DOMAIN_CHANGES } from './domainChanges.ts';
 import { INCOMING_CHANGES } from './incomingChanges.ts';
 import { MAINTENANCE_CHANGES, notErased } from './maintenanceChanges.ts';
 import { MESSAGE_CHANGES } from './messageChanges.ts';
@@ -37,6 +38,7 @@ export function changes(): Change[] {
     ...MONEY_CHANGES,
     ...INCOMING_CHANGES,
     ...WEBHOOK_CHANGES,
+    ...DOMAIN_CHANGES,
     ...ACCESS_CHANGES,
     ...CHANNEL_CHANGES,
     ...CONCURRENCY_CHANGES,

@@ -14,8 +14,9 @@ import {
   resubmitUpdate,
   resumeSignal,
 } from '../../workflows/contracts.ts';
+import { writeDomainEvent } from '../../db/emails/domains.ts';
 import { requestResend } from '../../db/webhooks/webhookResends.ts';
-import { clickStart, resendStart } from '../../workflows/startOptions.ts';
+import { clickStart, domainStart, resendStart } from '../../workflows/startOptions.ts';
 import { receiptsOf, reportDelivered } from '../workflows/deliveryReports.ts';
 import { holdSubmits } from '../workflows/heldSubmits.ts';
 import { lookUp, writtenLookup } from '../workflows/lookups.ts';
@@ -197,6 +198,16 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     return await settled(id);
   };
 
+  const domainVerified = async (webhook: string) => {
+    const accountId = await at.account({ webhookUrl: address + webhook });
+    const id = newId('dom');
+    const snapshot = {
+      domain: { id, name: 'x', status: 'verified', is_default: true, records: [] },
+    } as const;
+    await writeDomainEvent(at.sql, { id, accountId }, 'domain.verified', snapshot);
+    await at.client.workflow.start('domain', domainStart({ id, accountId }));
+    return await settled(id);
+  };
   const regular = async (workflow: string) => {
     const workflowId = newId('req');
     await at.client.workflow.execute(workflow, { workflowId, taskQueue: MESSAGES_QUEUE });
@@ -394,6 +405,9 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
       return regular('reconciliation');
     },
     'clean-up': () => regular('cleanUp'),
+    'sender-domains': () => regular('senderDomains'),
+    'domain-verified': () => domainVerified('/take'),
+    'domain-verified-webhook-refused': () => domainVerified('/refuse'),
     retention: () => regular('retention'),
     'resend-taken': () => toldAgain('/take', '/take'),
     'resend-refused': () => toldAgain('/take', '/refuse'),

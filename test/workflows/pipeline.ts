@@ -168,7 +168,7 @@ async function realServer(dataDir: string): Promise<TemporalServer> {
  */
 export async function startPipeline(
   server: 'time-skipping' | 'real' = 'time-skipping',
-  settings: { RECONCILE_RESTARTS?: number; WORKFLOW_CALL_STACKS?: boolean } = {},
+  settings: { RECONCILE_RESTARTS?: number; WORKFLOW_CALL_STACKS?: boolean; DNS_SERVERS?: string[] } = {},
 ): Promise<Pipeline> {
   const dataDir = await mkdtemp(join(tmpdir(), 'goniec-test-'));
   // PostgreSQL runs as another user when we are root, and has to get in.

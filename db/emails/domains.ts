@@ -1,0 +1,296 @@
+import type postgres from 'postgres';
+import type { SeenRecord } from '../../domain/email/dnsRecords.ts';
+import type { DomainStatus, RouteStanding } from '../../domain/email/domainStates.ts';
+import type { Fragment, Sql } from '../connection.ts';
+import { decrypt, encrypt } from '../encryption.ts';
+import { newId } from '../ids.ts';
+
+/** A sender domain, without its private key. */
+export interface SenderDomain {
+  id: string;
+  accountId: string;
+  /** In A-labels and small letters. */
+  name: string;
+  isDefault: boolean;
+  dkimSelector: string;
+  /** RSA, base64 of its DER form. */
+  dkimPublicKey: string;
+  /** Since when staff answer for it, whatever DNS says. */
+  confirmedAt: Date | null;
+  lostAt: Date | null;
+  checkedAt: Date | null;
+  createdAt: Date;
+}
+
+/** How a sender domain stands with one route. */
+export interface DomainRoute extends RouteStanding {
+  domainId: string;
+  route: string;
+  providerDomainId: string | null;
+  records: SeenRecord[];
+  problem: string | null;
+  checkedAt: Date | null;
+}
+
+/** Who held a name, and whether it is theirs to keep. */
+export interface Holder extends Pick<SenderDomain, 'id' | 'accountId'> {
+  givesWay: boolean;
+}
+
+/** What webhooks are notified of: the domain as it was at the event. */
+export interface DomainSnapshot {
+  domain: {
+    id: string;
+    name: string;
+    status: DomainStatus;
+    is_default: boolean;
+    records: SeenRecord[];
+  };
+}
+
+/** What all changes to the sender domains of an account take turns by. */
+export const domainTurn = (accountId: string): string => `sender domains of ${accountId}`;
+
+/** Whom the private key of a domain is encrypted for. */
+export const domainSecretOwner = (id: string): string => `domain:${id}`;
+
+/** Encrypts the private key of a domain. @param privateKey PEM */
+export function sealDomainKey(secretsKey: Buffer, id: string, privateKey: string): Buffer {
+  return encrypt(secretsKey, domainSecretOwner(id), privateKey);
+}
+
+/** Claims a name. @returns false when somebody holds it */
+export async function insertDomain(
+  sql: Sql,
+  domain: Pick<SenderDomain, 'id' | 'accountId' | 'name' | 'dkimSelector' | 'dkimPublicKey'>,
+  sealedKey: Buffer,
+): Promise<boolean> {
+  const inserted = await sql`
+    insert into sender_domains (id, account_id, name, dkim_selector, dkim_public_key, dkim_private_key)
+    values (${domain.id}, ${domain.accountId}, ${domain.name}, ${domain.dkimSelector}, ${domain.dkimPublicKey}, ${sealedKey})
+    on conflict (name) do nothing`;
+  return inserted.count > 0;
+}
+
+/** Who holds a name; they keep it as it is until the transaction ends. @param claimMs how long a claim is kept unproven */
+export async function lockHolder(sql: Sql, name: string, claimMs: number): Promise<Holder | undefined> {
+  const [held] = await sql`select from sender_domains where name = ${name} for update`;
+  if (held === undefined) return undefined;
+  // Asked anew: what was verified while we waited counts.
+  const [holder] = await sql<Holder[]>`
+    select d.id, d.account_id,
+           a.status = 'closed'
+             or d.confirmed_at is null
+            and not exists (select from sender_domain_routes r where r.domain_id = d.id and r.verified_at is not null)
+            and greatest(d.created_at, d.lost_at) < now() - make_interval(secs => ${claimMs / 1000}) as gives_way
+      from sender_domains d join accounts a on a.id = d.account_id where d.name = ${name}`;
+  return holder;
+}
+
+/** The sender domains of an account, the oldest first. */
+export async function listDomains(sql: Sql, account: string): Promise<SenderDomain[]> {
+  return [
+    ...(await sql<SenderDomain[]>`
+      select ${domainColumns(sql)} from sender_domains where account_id = ${account} order by id`),
+  ];
+}
+
+/** The account's domain of this name; undefined when it has none. */
+export async function findDomain(sql: Sql, account: string, name: string): Promise<SenderDomain | undefined> {
+  const [domain] = await sql<SenderDomain[]>`
+    select ${domainColumns(sql)} from sender_domains where account_id = ${account} and name = ${name}`;
+  return domain;
+}
+
+/** A domain by its id; undefined when it is gone. */
+export async function readDomain(sql: Sql, id: string): Promise<SenderDomain | undefined> {
+  const [domain] = await sql<SenderDomain[]>`
+    select ${domainColumns(sql)} from sender_domains where id = ${id}`;
+  return domain;
+}
+
+/** The same, held until the transaction ends. */
+export async function lockDomain(sql: Sql, id: string): Promise<SenderDomain | undefined> {
+  const [domain] = await sql<SenderDomain[]>`
+    select ${domainColumns(sql)} from sender_domains where id = ${id} for update`;
+  return domain;
+}
+
+/** Frees the name of a domain. */
+export async function deleteDomain(sql: Sql, id: string): Promise<void> {
+  await sql`delete from sender_domains where id = ${id}`;
+}
+
+/** How domains stand with the routes that are in use, by name. */
+export async function readDomainRoutes(sql: Sql, ids: readonly string[]): Promise<DomainRoute[]> {
+  return [
+    ...(await sql<DomainRoute[]>`
+      select ${routeColumns(sql)} from sender_domain_routes d join routes r on r.name = d.route
+       where d.domain_id = any(${ids as string[]}) and r.state <> 'disabled' order by d.domain_id, d.route`),
+  ];
+}
+
+/** The same of one domain for all routes, those too that are disabled and left their id at the provider. */
+export async function readAllDomainRoutes(sql: Sql, id: string): Promise<DomainRoute[]> {
+  return [
+    ...(await sql<DomainRoute[]>`
+      select ${routeColumns(sql)} from sender_domain_routes d where d.domain_id = ${id} order by d.route`),
+  ];
+}
+
+/** Stores how a domain stands with a route. */
+export async function saveDomainRoute(sql: Sql, row: DomainRoute): Promise<void> {
+  const { domainId, route, providerDomainId, records, problem } = row;
+  const columns = {
+    ...{ domain_id: domainId, route, provider_domain_id: providerDomainId },
+    records: sql.json(records as unknown as postgres.JSONValue),
+    ...{ verified_at: row.verifiedAt, missing_since: row.missingSince, lost_at: row.lostAt },
+    ...{ problem, checked_at: row.checkedAt },
+  };
+  await sql`
+    insert into sender_domain_routes ${sql(columns)}
+    on conflict (domain_id, route) do update set ${sql(columns)}`;
+}
+
+/**
+ * Forgets how a domain stands with all other routes. Where a provider has a list of its own, only its id is kept: a route that is enabled
+ * again finds the domain as it left it there.
+ */
+export async function keepDomainRoutes(sql: Sql, id: string, routes: readonly string[]): Promise<void> {
+  await sql`
+    delete from sender_domain_routes
+     where domain_id = ${id} and not route = any(${routes as string[]}) and provider_domain_id is null`;
+  await sql`
+    update sender_domain_routes
+       set records = '[]', verified_at = null, missing_since = null, lost_at = null, problem = null, checked_at = null
+     where domain_id = ${id} and not route = any(${routes as string[]})`;
+}
+
+/** Notes that a domain was looked at. */
+export async function noteLook(sql: Sql, id: string): Promise<void> {
+  await sql`update sender_domains set checked_at = clock_timestamp() where id = ${id}`;
+}
+
+/** Notes since when a route or more has lost a domain; null: none has. */
+export async function noteLost(sql: Sql, id: string, lostAt: Date | null): Promise<void> {
+  await sql`update sender_domains set lost_at = ${lostAt} where id = ${id}`;
+}
+
+/** Staff answer for a domain from now on. @returns false when they did before */
+export async function confirmDomain(sql: Sql, id: string): Promise<boolean> {
+  const changed = await sql`
+    update sender_domains set confirmed_at = now() where id = ${id} and confirmed_at is null`;
+  return changed.count > 0;
+}
+
+/** Makes a domain the one of its account that e-mails without a sender come from. */
+export async function setDefaultDomain(sql: Sql, { id, accountId }: SenderDomain): Promise<void> {
+  await sql`
+    update sender_domains set is_default = false
+     where account_id = ${accountId} and is_default and id <> ${id}`;
+  await sql`update sender_domains set is_default = true where id = ${id} and not is_default`;
+}
+
+/**
+ * Where an account has no default its oldest verified domain becomes it.
+ * @returns its id, or null when nothing changed
+ */
+export async function giveDefault(sql: Sql, account: string): Promise<string | null> {
+  const [chosen] = await sql<{ id: string }[]>`
+    update sender_domains set is_default = true
+     where id = (select d.id from sender_domains d
+                  where d.account_id = ${account} and ${isUsable(sql)} order by d.id limit 1)
+       and not exists (select from sender_domains d where d.account_id = ${account} and d.is_default)
+    returning id`;
+  return chosen?.id ?? null;
+}
+
+/**
+ * Ids of domains that are to be looked at, those first that were not for longest: one that is verified, or was not long ago, nearly
+ * every hour, one that is not the less often the longer it is not.
+ */
+export async function dueDomains(sql: Sql, limit: number): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select d.id from sender_domains d join accounts a on a.id = d.account_id
+     where a.status <> 'closed'
+       and (d.checked_at is null
+            or d.checked_at < now() - case when ${isUsable(sql)} then interval '50 minutes' else
+                 least(greatest((now() - greatest(d.created_at, d.lost_at)) / 10, interval '50 minutes'), interval '1 day') end)
+     order by d.checked_at nulls first, d.id limit ${limit}`;
+  return rows.map(({ id }) => id);
+}
+
+/** Writes an event of a domain, where its account has a webhook. @returns whether there is one to deliver */
+export async function writeDomainEvent(
+  sql: Sql,
+  domain: Pick<SenderDomain, 'id' | 'accountId'>,
+  type: 'domain.verified' | 'domain.lost',
+  snapshot: DomainSnapshot,
+): Promise<boolean> {
+  const written = await sql`
+    insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
+    select ${newId('evt')}, id, 'domain', ${domain.id}, ${type}, ${sql.json(snapshot as unknown as postgres.JSONValue)}
+      from accounts where id = ${domain.accountId} and webhook_url is not null`;
+  return written.count > 0;
+}
+
+/** A domain that its account may write from. */
+export interface UsableDomain {
+  id: string;
+  name: string;
+  /** Those that take e-mails from it; null: all, as staff answer for it. */
+  routes: string[] | null;
+}
+
+/**
+ * A verified domain of an account, for reading who may write from where.
+ * @param name null: the account's default
+ * @returns undefined also for one that is not verified
+ */
+export async function usableDomain(
+  sql: Sql,
+  account: string,
+  name: string | null,
+): Promise<UsableDomain | undefined> {
+  const [domain] = await sql<UsableDomain[]>`
+    select d.id, d.name,
+           case when d.confirmed_at is null then
+             array(select r.route from sender_domain_routes r
+                    where r.domain_id = d.id and r.verified_at is not null order by r.route) end as routes
+      from sender_domains d
+     where d.account_id = ${account} and ${isUsable(sql)}
+       and ${name === null ? sql`d.is_default` : sql`d.name = ${name}`}`;
+  return domain;
+}
+
+/**
+ * What the e-mails of a domain are signed with; also after its account removed it meanwhile there is no key any more.
+ * @returns undefined when it is gone
+ * @throws DecryptionError when it was stored with another secrets key, or is damaged
+ */
+export async function signingKey(
+  sql: Sql,
+  secretsKey: Buffer,
+  account: string,
+  name: string,
+): Promise<{ name: string; selector: string; privateKey: string } | undefined> {
+  const [row] = await sql<{ id: string; dkimSelector: string; dkimPrivateKey: Buffer }[]>`
+    select id, dkim_selector, dkim_private_key from sender_domains where account_id = ${account} and name = ${name}`;
+  if (row === undefined) return undefined;
+  const privateKey = decrypt(secretsKey, domainSecretOwner(row.id), row.dkimPrivateKey);
+  return { name, selector: row.dkimSelector, privateKey };
+}
+
+/** As SQL, of a domain `d`: a route takes e-mails from it, or staff say so. */
+function isUsable(sql: Sql): Fragment {
+  return sql`(d.confirmed_at is not null or exists (
+    select from sender_domain_routes v where v.domain_id = d.id and v.verified_at is not null))`;
+}
+
+function domainColumns(sql: Sql): Fragment {
+  return sql`id, account_id, name, is_default, dkim_selector, dkim_public_key, confirmed_at, lost_at, checked_at, created_at`;
+}
+
+function routeColumns(sql: Sql): Fragment {
+  return sql`d.domain_id, d.route, d.provider_domain_id, d.records, d.verified_at, d.missing_since, d.lost_at, d.problem, d.checked_at`;
+}

@@ -1,0 +1,125 @@
+import type { Sql } from '../../../db/connection.ts';
+import {
+  confirmDomain,
+  type DomainRoute,
+  giveDefault,
+  keepDomainRoutes,
+  lockDomain,
+  noteLook,
+  noteLost,
+  readAllDomainRoutes,
+  readDomainRoutes,
+  saveDomainRoute,
+  type SenderDomain,
+  writeDomainEvent,
+} from '../../../db/emails/domains.ts';
+import { closeFindings, reportFinding } from '../../../db/maintenance/findings.ts';
+import { databaseNow } from '../../../db/maintenance/positions.ts';
+import {
+  afterLook,
+  type DomainStatus,
+  eventBetween,
+  recordsOf,
+  statusOf,
+  UNSEEN,
+} from '../../../domain/email/domainStates.ts';
+import type { RouteLook } from './look.ts';
+
+/** What a look has changed. */
+export interface Applied {
+  status: DomainStatus;
+  /** Routes that have lost the domain, some of them now or before. */
+  lost: string[];
+  /** What its account is to be notified of, and whether there is an event to deliver. */
+  event: 'domain.verified' | 'domain.lost' | null;
+  toDeliver: boolean;
+}
+
+/**
+ * Stores what a look at a domain came to, and does all that follows from it: the default of its account, the finding, the event. The
+ * domain's turn has to be held.
+ * @param asked false: nobody asked DNS or a provider, it is only known what is to be set
+ * @returns null when the domain is gone
+ */
+export async function applyLook(
+  tx: Sql,
+  domainId: string,
+  looks: readonly RouteLook[],
+  asked: boolean,
+): Promise<Applied | null> {
+  const domain = await lockDomain(tx, domainId);
+  if (domain === undefined) return null;
+  const before = await readAllDomainRoutes(tx, domainId);
+  const now = new Date(await databaseNow(tx));
+  const after = looks.map((look) => afterwards(domain, look, before, { now, asked }));
+  const names = looks.map(({ route }) => route);
+  await keepDomainRoutes(tx, domainId, names);
+  if (asked) await noteLook(tx, domainId);
+  return await store(tx, domain, { before: standingOf(domain, before), after });
+}
+
+/** Staff answer for a domain from now on: every route takes it. What follows is as after a look. The domain's turn has to be held. */
+export async function applyConfirmation(tx: Sql, domainId: string): Promise<Applied | null> {
+  const domain = await lockDomain(tx, domainId);
+  if (domain === undefined) return null;
+  await confirmDomain(tx, domainId);
+  const before = await readDomainRoutes(tx, [domainId]);
+  const now = new Date(await databaseNow(tx));
+  const confirmed = { ...domain, confirmedAt: domain.confirmedAt ?? now };
+  const after = before.map((row) => ({ ...row, ...afterLook(row, 'unknown', { confirmed: true, now }) }));
+  return await store(tx, confirmed, { before: standingOf(domain, before), after });
+}
+
+function afterwards(
+  domain: SenderDomain,
+  { route, providerDomainId, records, verdict, problem }: RouteLook,
+  rows: readonly DomainRoute[],
+  { now, asked }: { now: Date; asked: boolean },
+): DomainRoute {
+  const before = rows.find((row) => row.route === route);
+  return {
+    ...afterLook(before ?? UNSEEN, verdict, { confirmed: domain.confirmedAt !== null, now }),
+    ...{ domainId: domain.id, route, providerDomainId, records, problem },
+    checkedAt: asked ? now : (before?.checkedAt ?? null),
+  };
+}
+
+async function store(
+  tx: Sql,
+  domain: SenderDomain,
+  { before, after }: { before: Standing; after: readonly DomainRoute[] },
+): Promise<Applied> {
+  for (const row of after) await saveDomainRoute(tx, row);
+  const lost = after.filter(({ lostAt }) => lostAt !== null);
+  const since = lost.map(({ lostAt }) => lostAt!.getTime());
+  await noteLost(tx, domain.id, since.length === 0 ? null : new Date(Math.min(...since)));
+  const madeDefault = (await giveDefault(tx, domain.accountId)) === domain.id;
+  await find(tx, domain, lost);
+  const standing = standingOf(domain, after);
+  const event = eventBetween(before, standing);
+  const { status } = standing;
+  const { id, name } = domain;
+  const isDefault = domain.isDefault || madeDefault;
+  const snapshot = { domain: { id, name, status, is_default: isDefault, records: recordsOf(after) } };
+  const toDeliver = event !== null && (await writeDomainEvent(tx, domain, event, snapshot));
+  return { status, lost: lost.map(({ route }) => route), event, toDeliver };
+}
+
+interface Standing {
+  status: DomainStatus;
+  routesLost: number;
+}
+
+function standingOf(domain: Pick<SenderDomain, 'confirmedAt'>, rows: readonly DomainRoute[]): Standing {
+  return {
+    status: statusOf(domain.confirmedAt !== null, rows),
+    routesLost: rows.filter(({ lostAt }) => lostAt !== null).length,
+  };
+}
+
+/** Staff see a domain that was lost until it is back, or gone. */
+async function find(tx: Sql, { id, accountId }: SenderDomain, lost: readonly DomainRoute[]): Promise<void> {
+  if (lost.length === 0) return closeFindings(tx, ['domain_lost'], [id]);
+  const details = { routes: lost.map(({ route }) => route) };
+  await reportFinding(tx, { kind: 'domain_lost', subject: id, accountId, details });
+}

@@ -1,0 +1,10 @@
+import { listDomains as readDomains } from '../../../db/emails/domains.ts';
+import { findAccount } from '../../accounts/find.ts';
+import { recorded } from '../../staff.ts';
+import { viewsOf } from './find.ts';
+
+/** The sender domains of an account, the oldest first. @throws StaffRefused account_missing */
+export const listDomains = recorded('domains list', async (sql, { account }: { account: string }) => {
+  await findAccount(sql, account);
+  return { data: await viewsOf(sql, await readDomains(sql, account)), account };
+});

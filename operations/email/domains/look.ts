@@ -1,0 +1,183 @@
+import { ZodError } from 'zod';
+import type { Database } from '../../../db/connection.ts';
+import { DecryptionError } from '../../../db/encryption.ts';
+import { type DomainRoute, readAllDomainRoutes, type SenderDomain } from '../../../db/emails/domains.ts';
+import { readRoutes, type Route, routeCredentials } from '../../../db/routes/routes.ts';
+import type { DnsRecord, SeenRecord } from '../../../domain/email/dnsRecords.ts';
+import type { Verdict } from '../../../domain/email/domainStates.ts';
+import { DomainProblem, type DomainRule, type ProviderDomain } from '../../../providers/email.ts';
+import { providerKinds } from '../../../providers/registry.ts';
+import { type DnsEyes, type DnsServers, withDns } from './dns.ts';
+
+const RECORDS_MAX = 50;
+const PROBLEM_MAX = 300;
+const UNUSABLE = 'the route’s settings or credentials cannot be used';
+const NOT_OURS =
+  'the provider had this domain verified before it was added here: remove it there, or confirm it here';
+
+/** What a look needs beside the domain. */
+export interface LookServices {
+  sql: Database;
+  secretsKey: () => Promise<Buffer>;
+}
+
+/** What a look at a domain came to for one route. */
+export interface RouteLook {
+  route: string;
+  providerDomainId: string | null;
+  records: SeenRecord[];
+  verdict: Verdict;
+  problem: string | null;
+}
+
+type Rule = DomainRule<unknown, unknown>;
+type Kept = Pick<DomainRoute, 'providerDomainId' | 'records'>;
+
+/**
+ * Looks, for each route in use that carries e-mail, whether all is there that it needs of a domain: asks DNS where e-mails are signed here,
+ * the provider where it keeps a list. What gives no answer says so in `problem`.
+ * @param servers undefined: DNS is not asked, and providers no more than to add the domain; it is only found out what is to be set
+ */
+export async function lookAt(
+  services: LookServices,
+  domain: SenderDomain,
+  servers?: DnsServers,
+): Promise<RouteLook[]> {
+  const routes = (await readRoutes(services.sql)).filter(({ state }) => state !== 'disabled');
+  const known = new Map((await readAllDomainRoutes(services.sql, domain.id)).map((row) => [row.route, row]));
+  const lookAll = (eyes: DnsEyes | null): Promise<RouteLook[]> =>
+    Promise.all(
+      routes.flatMap((route) => {
+        const rule = ruleOf(route);
+        return rule === null ? [] : [lookFor(services, { domain, route, rule, eyes }, known.get(route.name))];
+      }),
+    );
+  return servers === undefined ? await lookAll(null) : await withDns(servers, lookAll);
+}
+
+/**
+ * Takes a domain out of the providers' lists.
+ * @returns names of the routes whose provider keeps it
+ */
+export async function removeAtProviders(
+  services: LookServices,
+  rows: readonly DomainRoute[],
+): Promise<string[]> {
+  const listed = rows.filter(({ providerDomainId }) => providerDomainId !== null);
+  if (listed.length === 0) return [];
+  const routes = new Map((await readRoutes(services.sql)).map((route) => [route.name, route]));
+  const left = await Promise.all(
+    listed.map(async ({ route: name, providerDomainId }) => {
+      const route = routes.get(name);
+      const rule = route === undefined ? null : ruleOf(route);
+      if (route === undefined || rule?.by !== 'provider' || providerDomainId === null) return [name];
+      const problem = await problemOf(async () =>
+        rule.remove(route.settings, await credentialsOf(services, route), providerDomainId),
+      );
+      return problem === null ? [] : [name];
+    }),
+  );
+  return left.flat();
+}
+
+interface Looking {
+  domain: SenderDomain;
+  route: Route;
+  rule: Rule;
+  eyes: DnsEyes | null;
+}
+
+async function lookFor(
+  services: LookServices,
+  looking: Looking,
+  known: Kept | undefined,
+): Promise<RouteLook> {
+  const kept = { providerDomainId: known?.providerDomainId ?? null, records: known?.records ?? [] };
+  let look: Omit<RouteLook, 'route'> = { ...kept, verdict: 'unknown', problem: null };
+  const problem = await problemOf(async () => {
+    look =
+      looking.rule.by === 'us'
+        ? await ownLook(looking, looking.rule, kept)
+        : await providerLook(services, looking, looking.rule, kept);
+  });
+  return { ...look, route: looking.route.name, problem: problem ?? look.problem };
+}
+
+async function ownLook(
+  { domain, route, eyes }: Looking,
+  rule: Extract<Rule, { by: 'us' }>,
+  kept: Kept,
+): Promise<Omit<RouteLook, 'route'>> {
+  const { name, dkimSelector: selector, dkimPublicKey: publicKey } = domain;
+  const needed = rule.records(route.settings, { name, selector, publicKey });
+  const sights = eyes === null ? null : await Promise.all(needed.map((record) => eyes.lookFor(record)));
+  let problem: string | null = null;
+  const records = needed.map((record, index) => {
+    const sight = sights?.[index];
+    if (sight !== undefined && 'seen' in sight) return { ...record, seen: sight.seen };
+    problem ??= sight?.problem ?? null;
+    return { ...record, seen: wasSeen(kept.records, record) };
+  });
+  const verdict =
+    sights === null || problem !== null
+      ? 'unknown'
+      : records.every(({ seen }) => seen)
+        ? 'verified'
+        : 'missing';
+  return { providerDomainId: kept.providerDomainId, records, verdict, problem };
+}
+
+function wasSeen(before: readonly SeenRecord[], { type, name, value }: DnsRecord): boolean {
+  return before.some(
+    (record) => record.type === type && record.name === name && record.value === value && record.seen,
+  );
+}
+
+async function providerLook(
+  services: LookServices,
+  { domain, route, eyes }: Looking,
+  rule: Extract<Rule, { by: 'provider' }>,
+  kept: Kept,
+): Promise<Omit<RouteLook, 'route'>> {
+  const credentials = await credentialsOf(services, route);
+  if (kept.providerDomainId !== null) {
+    if (eyes === null) return { ...kept, verdict: 'unknown', problem: null };
+    const there = await rule.check(route.settings, credentials, kept.providerDomainId);
+    if (there !== null) return asSaid(there);
+  }
+  const added = await rule.add(route.settings, credentials, domain.name);
+  // Whoever proved it there may be another account, which has left: its DNS does not speak for this one.
+  const isOurs = !added.verified && !added.records.some(({ seen }) => seen);
+  if (!isOurs) return { providerDomainId: null, records: [], verdict: 'missing', problem: NOT_OURS };
+  return asSaid(added);
+}
+
+function asSaid({ id, verified, records }: ProviderDomain): Omit<RouteLook, 'route'> {
+  return {
+    providerDomainId: id,
+    records: records.slice(0, RECORDS_MAX).map((record) => ({ ...record })),
+    verdict: verified ? 'verified' : 'missing',
+    problem: null,
+  };
+}
+
+/** What an account has to set for a route, by the kind of its provider; null where it carries no e-mail. */
+function ruleOf({ kind }: Route): Rule | null {
+  return providerKinds.named(kind)?.email?.domains ?? null;
+}
+
+async function credentialsOf({ secretsKey }: LookServices, route: Route): Promise<unknown> {
+  return route.credentials === null ? null : routeCredentials(await secretsKey(), route);
+}
+
+/** What came in the way, in words for staff; null: nothing did. @throws what is no such thing */
+async function problemOf(work: () => Promise<unknown>): Promise<string | null> {
+  try {
+    await work();
+    return null;
+  } catch (error) {
+    if (error instanceof DomainProblem) return error.message.slice(0, PROBLEM_MAX);
+    if (error instanceof ZodError || error instanceof DecryptionError) return UNUSABLE;
+    throw error;
+  }
+}

@@ -1,0 +1,191 @@
+import { describe, expect, it, test } from 'vitest';
+import type { DnsRecord } from '../../domain/email/dnsRecords.ts';
+import { ownRecords } from '../../domain/email/dnsRecords.ts';
+import { readDomainName, selectorOf } from '../../domain/email/domainNames.ts';
+import {
+  afterLook,
+  eventBetween,
+  LOST_AFTER_MS,
+  recordsOf,
+  statusOf,
+  UNSEEN,
+} from '../../domain/email/domainStates.ts';
+import { isSeen } from '../../domain/email/seenInDns.ts';
+
+describe('the name of a sender domain', () => {
+  it.each([
+    ['sklep.example', 'sklep.example'],
+    ['Sklep.EXAMPLE', 'sklep.example'],
+    ['żółw.example', 'xn--w-uga1v8h.example'],
+    ['ŻÓŁW.Example', 'xn--w-uga1v8h.example'],
+    ['xn--w-uga1v8h.example', 'xn--w-uga1v8h.example'],
+    ['a-b.c1.example', 'a-b.c1.example'],
+    ['sklep。example', 'sklep.example'],
+    ['1.example', '1.example'],
+    [`${'a'.repeat(63)}.example`, `${'a'.repeat(63)}.example`],
+  ])('is %s in DNS: %s', (typed, name) => {
+    expect(readDomainName(typed)).toBe(name);
+  });
+
+  it.each([
+    ...['', '.', 'sklep', 'sklep.example.', '.sklep.example', 'sklep..example', '*.sklep.example'],
+    ...['_dmarc.sklep.example', 'a_b.example', '-a.example', 'a-.example', 'sklep.example-', 'sklep.1'],
+    ...['1.2.3.4', '0x7f.1', '127.1', '[::1]', '::1', '①.②.③.④', 'sklep.example:25', 'http://sklep.example'],
+    ...['jan@sklep.example', 'sklep.example/a', 'sklep.example?a', 'sklep.example#a', 'sklep\\.example'],
+    ...[
+      ' sklep.example',
+      'sklep.example ',
+      'skl ep.example',
+      'sklep.example\n',
+      'sklep\0.example',
+      'a%2e.example',
+    ],
+    ...['xn--a.example', 'xn--.example', 'sklep.c', "sklep'.example", 'sklep.example\u3000'],
+    `${'a'.repeat(64)}.example`,
+    `${'ż'.repeat(60)}.example`,
+    `${'a.'.repeat(200)}example`,
+    'a'.repeat(100_000),
+    '\ud800.example',
+  ])('is not %j', (typed) => {
+    expect(readDomainName(typed)).toBeNull();
+  });
+
+  it('leaves room for the longest of its records', () => {
+    const label = `${'a'.repeat(59)}.`;
+    const long = `${label.repeat(3)}${'b'.repeat(38)}.example`;
+    expect(long).toHaveLength(226);
+    expect(readDomainName(long)).toBe(long);
+    expect(readDomainName(`b${long.slice(0, -8)}c.example`)).toBeNull();
+    const records = ownRecords({ name: long, selector: selectorOf('dom_01k0000000'), publicKey: 'k' }, 'm');
+    expect(Math.max(...records.map(({ name }) => name.length))).toBe(253);
+  });
+});
+
+const record = (
+  purpose: DnsRecord['purpose'],
+  value: string,
+  type: DnsRecord['type'] = 'TXT',
+): DnsRecord => ({
+  ...{ type, name: 'send.sklep.example', value, priority: null, purpose },
+});
+
+describe('a key of DKIM', () => {
+  const wanted = record('dkim', 'v=DKIM1; k=rsa; p=AbC+/=');
+  it.each([
+    ['v=DKIM1; k=rsa; p=AbC+/='],
+    ['p=AbC+/=;k=rsa;v=DKIM1;'],
+    ['  v = DKIM1 ;p= Ab\tC+ /= ; h=sha1:sha256; s=email; t=s; n=our key'],
+    ['p=AbC+/='],
+  ])('is there as %j', (text) => {
+    expect(isSeen(wanted, ['unrelated', text])).toBe(true);
+  });
+  it.each([
+    [],
+    ['v=DKIM1; k=rsa; p=abC+/='],
+    ['v=DKIM1; k=rsa; p='],
+    ['v=DKIM1; k=ed25519; p=AbC+/='],
+    ['v=DKIM2; p=AbC+/='],
+    ['v=DKIM1; h=sha1; p=AbC+/='],
+    ['v=DKIM1; s=other; p=AbC+/='],
+    ['v=DKIM1; p=AbC+/=; p=AbC+/='],
+    ['v=DKIM1; p=AbC+/=', 'v=DKIM1; p=another'],
+    ['v=DKIM1; p=AbC+/=', 'p=AbC+/='],
+  ])('is not there with %j', (...texts) => {
+    expect(isSeen(wanted, texts)).toBe(false);
+  });
+});
+
+describe('SPF', () => {
+  const wanted = record('spf', 'v=spf1 a:mail.example include:_spf.relay.example ~all');
+  it.each([
+    ['v=spf1 a:mail.example include:_spf.relay.example ~all'],
+    ['V=SPF1  include:_spf.relay.example  mx +A:Mail.Example. -all'],
+    ['v=spf1 a:mail.example include:_spf.relay.example'],
+  ])('is there as %j', (text) => {
+    expect(isSeen(wanted, ['other=1', text])).toBe(true);
+  });
+  it.each([
+    [],
+    ['v=spf1 a:mail.example ~all'],
+    ['v=spf1 -a:mail.example include:_spf.relay.example ~all'],
+    ['v=spf1 a:mail.example ~all include:_spf.relay.example'],
+    ['v=spf10 a:mail.example include:_spf.relay.example ~all'],
+    ['v=spf1 a:mail.example include:_spf.relay.example ~all', 'v=spf1 -all'],
+  ])('is not there with %j', (...texts) => {
+    expect(isSeen(wanted, texts)).toBe(false);
+  });
+});
+
+test('hosts are compared without case and final dot, other texts as they are', () => {
+  for (const type of ['MX', 'CNAME'] as const) {
+    const wanted = record('return_path', 'mail.example', type);
+    expect(isSeen(wanted, ['other.example', 'MAIL.Example.'])).toBe(true);
+    expect(isSeen(wanted, ['xmail.example'])).toBe(false);
+    expect(isSeen(wanted, [])).toBe(false);
+  }
+  expect(isSeen(record('return_path', 'token=A'), ['token=A'])).toBe(true);
+  expect(isSeen(record('return_path', 'token=A'), ['token=a'])).toBe(false);
+});
+
+describe('how a domain stands with a route', () => {
+  const now = new Date('2027-01-01T12:00:00Z');
+  const earlier = (ms: number) => new Date(now.getTime() - ms);
+  const verified = { ...UNSEEN, verifiedAt: earlier(1e9) };
+  const at = { confirmed: false, now };
+
+  it('is verified at once, and lost at the second look after ten minutes', () => {
+    expect(afterLook(UNSEEN, 'verified', at)).toEqual({ ...UNSEEN, verifiedAt: now });
+    const missing = afterLook(verified, 'missing', at);
+    expect(missing).toEqual({ ...verified, missingSince: now });
+    const since = (ms: number) => ({ ...verified, missingSince: earlier(ms) });
+    expect(afterLook(since(LOST_AFTER_MS - 1), 'missing', at)).toEqual(since(LOST_AFTER_MS - 1));
+    expect(afterLook(since(LOST_AFTER_MS), 'missing', at)).toEqual({ ...UNSEEN, lostAt: now });
+    expect(afterLook(since(LOST_AFTER_MS), 'verified', at)).toEqual(verified);
+    expect(afterLook({ ...UNSEEN, lostAt: earlier(1) }, 'verified', at)).toEqual({
+      ...UNSEEN,
+      verifiedAt: now,
+    });
+  });
+
+  it('stays as it is where there was no answer, or it never was verified', () => {
+    for (const before of [UNSEEN, verified, { ...verified, missingSince: earlier(1e9) }]) {
+      expect(afterLook(before, 'unknown', at)).toEqual(before);
+    }
+    expect(afterLook(UNSEEN, 'missing', at)).toEqual(UNSEEN);
+    const lost = { ...UNSEEN, lostAt: earlier(5) };
+    expect(afterLook(lost, 'missing', at)).toEqual(lost);
+  });
+
+  it('is verified where staff say so, whatever was seen', () => {
+    const confirmed = { confirmed: true, now };
+    expect(afterLook(UNSEEN, 'missing', confirmed)).toEqual({ ...UNSEEN, verifiedAt: now });
+    expect(afterLook({ ...verified, missingSince: earlier(1e9) }, 'missing', confirmed)).toEqual(verified);
+  });
+
+  it('makes one status, and events of its changes', () => {
+    const lost = { ...UNSEEN, lostAt: now };
+    expect(statusOf(false, [])).toBe('pending');
+    expect(statusOf(true, [])).toBe('verified');
+    expect(statusOf(false, [UNSEEN, lost])).toBe('lost');
+    expect(statusOf(false, [lost, verified])).toBe('verified');
+    const stands = (status: 'pending' | 'verified' | 'lost', routesLost = 0) => ({ status, routesLost });
+    expect(eventBetween(stands('pending'), stands('verified'))).toBe('domain.verified');
+    expect(eventBetween(stands('pending'), stands('pending'))).toBeNull();
+    expect(eventBetween(stands('verified'), stands('verified'))).toBeNull();
+    expect(eventBetween(stands('verified'), stands('verified', 1))).toBe('domain.lost');
+    expect(eventBetween(stands('verified', 1), stands('verified', 1))).toBeNull();
+    expect(eventBetween(stands('verified', 1), stands('lost', 2))).toBe('domain.lost');
+    expect(eventBetween(stands('lost', 2), stands('verified', 1))).toBe('domain.verified');
+    expect(eventBetween(stands('verified', 1), stands('verified'))).toBe('domain.verified');
+    expect(eventBetween(stands('verified'), stands('pending'))).toBeNull();
+  });
+
+  it('has every record once', () => {
+    const one = { ...record('spf', 'a'), seen: true };
+    const other = { ...record('spf', 'b'), seen: false };
+    expect(recordsOf([{ records: [one] }, { records: [{ ...one, seen: false }, other] }])).toEqual([
+      one,
+      other,
+    ]);
+  });
+});
