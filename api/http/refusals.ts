@@ -85,6 +85,7 @@ export const KINDS: Readonly<Partial<Record<Reason, Kind>>> = {
   scope_missing: FORBIDDEN,
   recipient_unverified: FORBIDDEN,
   lookup_unverified: FORBIDDEN,
+  tool_budget_reached: FORBIDDEN,
   route_unknown: UNKNOWN,
   resource_unknown: UNKNOWN,
   message_unknown: UNKNOWN,
