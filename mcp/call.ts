@@ -55,7 +55,8 @@ export async function callTool(tool: Tool, given: Arguments, call: ToolCall): Pr
   } catch (thrown) {
     const error = errorAnswer(thrown);
     const { code, problem, cause: err } = error;
-    if (error.status >= 500) services.log.error({ err, requestId, code }, 'tool failed');
+    if (call.signal.aborted) services.log.info({ requestId, tool: tool.name }, 'tool given up');
+    else if (error.status >= 500) services.log.error({ err, requestId, code }, 'tool failed');
     else services.log.info({ requestId, tool: tool.name, reason: problem.reason }, 'tool refused');
     return failure(error, requestId);
   }

@@ -1,6 +1,6 @@
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { newId } from '../db/ids.ts';
-import { evenIfGone } from '../db/patience.ts';
+import { checkPatience, evenIfGone, isGone } from '../db/patience.ts';
 import {
   claimLookup,
   type ClaimedLookup,
@@ -102,6 +102,7 @@ async function tryOnce(
       ? await claimLookup(services.sql, { ...asking, id })
       : await lookupUnderWay(services.sql, accountId, msisdn);
   if (claim !== null) {
+    await endIfGone(asking, claim);
     const { row, outage } = await outcomeOf(asking, claim);
     if (row.result !== null) return { ...row.result, cached: !claim.own };
     const othersEnd = !claim.own && isUnclaimed(row) && !last;
@@ -113,6 +114,14 @@ async function tryOnce(
   if (refusal !== null) throw refusal;
   if (last) throw new Refused({ reason: 'timed_out' });
   return null;
+}
+
+/** Ends a look-up whose caller has gone before its charge: whoever cancels is charged nothing. */
+async function endIfGone({ services: { sql } }: Asking, { id, own }: ClaimedLookup): Promise<void> {
+  if (!isGone()) return;
+  // Another request may wait for it by now: that one begins its own.
+  if (own) await evenIfGone(() => settleLookup(sql, id));
+  checkPatience();
 }
 
 /**

@@ -85,8 +85,8 @@ export const ACCESS_CHANGES: readonly Change[] = [
   {
     name: 'a request too many is let in each minute',
     file: 'api/http/authentication.ts',
-    from: 'if (row.used > limit)',
-    to: 'if (row.used > limit + 1)',
+    from: 'if (used > limit)',
+    to: 'if (used > limit + 1)',
     tests: ['test/api/access.test.ts'],
     only: 'rate limit',
   },

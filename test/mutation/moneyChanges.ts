@@ -46,6 +46,13 @@ export const MONEY_CHANGES: readonly Change[] = [
     only: 'is the key',
   },
   {
+    name: 'a look-up is charged whose caller has gone before the charge',
+    file: 'operations/lookUp.ts',
+    from: '    await endIfGone(asking, claim);\n',
+    to: '',
+    tests: ['test/api/mcp/cancelling.test.ts'],
+  },
+  {
     name: 'a send is charged whose caller has gone before the charge',
     file: 'operations/sending/send.ts',
     from: '  await endIfGone(asked);\n',
