@@ -23,7 +23,7 @@ export interface ToolCall {
   services: Services;
   requestId: string;
   caller: Caller;
-  /** Counts the call against the account's rate limit. @throws Refused, also for a suspended or closed account */
+  /** Waits until the call is counted against the account's rate limit. @throws Refused, also for a suspended or closed account */
   admit: () => Promise<void>;
   /** Counts a call that takes long among the account's heavy requests. @throws Refused */
   becomesHeavy: () => void;

@@ -2,9 +2,8 @@ import { createMcpHandler } from '@modelcontextprotocol/server';
 import { Readable } from 'node:stream';
 import type { Mount } from '../api/app.ts';
 import type { Admitted } from '../api/http/admission.ts';
-import { countIn, type KeyHolder, keyHolder } from '../api/http/authentication.ts';
+import { countBeside, countIn, type KeyHolder, keyHolder } from '../api/http/authentication.ts';
 import { readBody } from '../api/http/body.ts';
-import { countRequest } from '../db/accounts/keys.ts';
 import { errorBody } from '../api/http/middleware.ts';
 import { beforeDeadline } from '../api/http/invoke.ts';
 import { errorAnswer, HttpRefused } from '../api/http/refusals.ts';
@@ -54,7 +53,10 @@ async function serve(services: Services, context: Context, createServer: CreateS
   const read = await bodyOf(services, context, caller, admitted);
   if (read === null) return;
   if (!isCall(read.body) && !(await mayList(services, context, caller))) return;
-  await answer(services, context, read.body, { holder, admitted, createServer });
+  const counted = isCall(read.body) ? countCall(services, context, holder) : Promise.resolve();
+  // Whoever waits for it is a tool; what is no proper call of one comes to none.
+  counted.catch(() => undefined);
+  await answer(services, context, read.body, { holder, admitted, counted, createServer });
 }
 
 /** Whose key it is. A client without one is told how to bring one, and of nothing that it could sign in at. */
@@ -96,18 +98,27 @@ async function bodyOf(
   return null;
 }
 
-/** What counts against the account's requests a minute, once it is known to be one of ours. */
+/** What counts against the account's requests a minute, proper or not. */
 function isCall(body: unknown): boolean {
   return typeof body === 'object' && body !== null && 'method' in body && CALLS.has(body.method);
 }
 
+function countCall({ front }: Services, context: Context, holder: KeyHolder): Promise<void> {
+  const setHeader = (name: string, value: string) => {
+    if (!context.headerSent) context.set(name, value);
+  };
+  return beforeDeadline(Date.now(), countIn(front, holder, setHeader));
+}
+
 /** Counts all that is no call in a window of the account's own: it costs this process time. */
 async function mayList({ front }: Services, context: Context, { accountId }: Caller): Promise<boolean> {
-  const window = { of: `${accountId} lists`, limit: LISTS_A_MINUTE };
-  const { used, resetsIn } = await beforeDeadline(Date.now(), countRequest(front, window));
-  if (used <= LISTS_A_MINUTE) return true;
-  refuseAs(context, new Refused({ reason: 'rate_limited', seconds: resetsIn }));
-  return false;
+  try {
+    await beforeDeadline(Date.now(), countBeside(front, `${accountId} lists`, LISTS_A_MINUTE));
+    return true;
+  } catch (error) {
+    refuseAs(context, error);
+    return false;
+  }
 }
 
 /** A refusal in the form of the protocol. @throws what is none */
@@ -130,6 +141,8 @@ type CreateServer = typeof createToolServer;
 interface Asking {
   holder: KeyHolder;
   admitted: Admitted;
+  /** Fulfilled when the call is counted, and let in. */
+  counted: Promise<void>;
   createServer: CreateServer;
 }
 
@@ -137,11 +150,8 @@ async function answer(
   services: Services,
   context: Context,
   body: unknown,
-  { holder, admitted, createServer }: Asking,
+  { holder, admitted, counted, createServer }: Asking,
 ): Promise<void> {
-  const setHeader = (name: string, value: string) => {
-    if (!context.headerSent) context.set(name, value);
-  };
   const session: Session = {
     caller: holder.caller,
     tools: toolsAt(context.path),
@@ -149,7 +159,7 @@ async function answer(
       ...{ services, over: admitted.over, requestId: context.state.requestId },
       caller: holder.caller,
       confirmAbove: confirmAboveOf(holder, services),
-      admit: () => beforeDeadline(Date.now(), countIn(services.front, holder, setHeader)),
+      admit: () => counted,
       becomesHeavy: () => admitted.becomesHeavy(),
     },
   };

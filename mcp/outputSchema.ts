@@ -49,8 +49,9 @@ function isPlain({
 }
 
 function withoutExamples(schema: JsonSchema): JsonSchema {
-  const { examples: _examples, ...rest } = schema as JsonSchema & { examples?: unknown };
-  return mapParts(rest, withoutExamples, (_name, field) => withoutExamples(field));
+  const plain = { ...schema };
+  delete plain.examples;
+  return mapParts(plain, withoutExamples, (_name, field) => withoutExamples(field));
 }
 
 function eachField(schema: JsonSchema, see: (name: string, field: JsonSchema) => void): void {

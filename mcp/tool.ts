@@ -186,6 +186,7 @@ function withDefinitions(schema: JsonSchema, components: Record<string, JsonSche
 function withoutDatePattern(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || !('format' in value) || value.format !== 'date')
     return value;
-  const { pattern: _pattern, ...rest } = value as JsonSchema;
-  return rest;
+  const plain = { ...value } as JsonSchema;
+  delete plain.pattern;
+  return plain;
 }

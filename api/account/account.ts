@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type AccountRow, readAccount } from '../../db/accounts/accounts.ts';
 import { KEYWORD } from '../../domain/keywords.ts';
 import { defaultForeignPrice } from '../../domain/price.ts';
-import { type Refusal, Refused } from '../../domain/refusals.ts';
+import { Refused } from '../../domain/refusals.ts';
 import type { Scope } from '../../operations/asked.ts';
 import { changeSettings } from '../../operations/settings.ts';
 import { endpoint } from '../http/endpoint.ts';
@@ -36,7 +36,7 @@ const TOOL_CONFIRM_GROSZE = [
 /** Whole, from 0 to a bound that fits its column; what the installation allows, the operation knows. */
 function confirmAbove(max: number) {
   const isBetween = (value: number) => Number.isInteger(value) && value >= 0 && value <= max;
-  const range = issue({ reason: 'number_out_of_range', min: 0, max } as Refusal);
+  const range = issue({ reason: 'number_out_of_range', min: 0, max });
   return z.number().refine(isBetween, range).meta({ type: 'integer', minimum: 0, maximum: max });
 }
 

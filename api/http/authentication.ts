@@ -121,6 +121,11 @@ export async function countIn(
   refuseInactive(accountStatus);
 }
 
+/** Counts a request in a window beside its account's own, and lets it in. @throws Refused above the limit */
+export async function countBeside(sql: Sql, of: string, limit: number): Promise<void> {
+  letIn({ of, limit }, await countRequest(sql, { of, limit }), () => undefined);
+}
+
 /** @throws Refused above the limit */
 function letIn(
   window: RateWindow,

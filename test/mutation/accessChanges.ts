@@ -32,8 +32,8 @@ export const ACCESS_CHANGES: readonly Change[] = [
   {
     name: 'lists of tools are without a bound',
     file: 'mcp/door.ts',
-    from: 'if (used <= LISTS_A_MINUTE) return true;',
-    to: 'if (used > 0) return true;',
+    from: 'await beforeDeadline(Date.now(), countBeside(front, `${accountId} lists`, LISTS_A_MINUTE));',
+    to: '',
     tests: ['test/api/mcp/protocol.test.ts'],
     only: 'so many lists a minute',
   },

@@ -217,6 +217,16 @@ describe('the door of the assistant-tool server', () => {
     await close();
   });
 
+  it('counts calls of what is not there', async () => {
+    const account = await newAccount({ rateLimit: 3 });
+    const { client, call, close } = await mcpClient(apiUrl, account.key);
+    await expect(call('nothing')).rejects.toMatchObject({ code: -32602 });
+    await expect(client.readResource({ uri: 'goniec://nothing' })).rejects.toThrow();
+    expect(await call('get_account')).toMatchObject({ isError: false });
+    expect(await call('get_account')).toMatchObject({ refusal: { error: { code: 'rate_limited' } } });
+    await close();
+  });
+
   it('answers so many lists a minute of an account and no more, whatever its keys, and calls all the same', async () => {
     const account = await newAccount();
     await account.api.get('/v1/account');
