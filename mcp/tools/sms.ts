@@ -16,7 +16,7 @@ import { questionOf, tool, withBudget } from '../tool.ts';
 const RETRY =
   'The same call again within 24 hours sends nothing: it answers what the first one did, so it is safe to retry. To send the same thing a second time on purpose, give a new `idempotency_key`.';
 const FIRST =
-  'Call it with `dry_run: true` first when unsure: it shows recipients, final texts, parts, cost and send time, and sends nothing. Above a number of recipients or a cost set by the operator it asks for confirmation: show the user what it would do, and call again with `confirm: true` only after they agree.';
+  'Call it with `dry_run: true` first when unsure: it shows recipients, final texts, parts, cost and send time, and sends nothing. Above a number of recipients or a cost that the operator or the account has set it asks for confirmation: show the user what it would do, and call again with `confirm: true` only after they agree.';
 
 const SENDS = {
   subsets: ['sms'],
