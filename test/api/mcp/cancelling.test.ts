@@ -1,13 +1,28 @@
-import { describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Database } from '../../../db/connection.ts';
 import { eventually } from '../../support/eventually.ts';
 import { books, database, newAccount, storedMessages, type TestAccount } from '../../support/factories.ts';
 import { type Generation, GENERATIONS, mcpClient } from '../../support/mcpClient.ts';
 import { postTool } from '../../support/rawTool.ts';
+import { type ServiceProcess, spawnProcess } from '../../support/service.ts';
 
 const { apiUrl } = inject('service');
 const SEND = { to: '500100200', text: 'Dzień dobry' };
 const LOOKUP = { msisdn: '500100200' };
+
+// Of an account it has one request under way: that another one is let in shows that it knows who has gone.
+let single: ServiceProcess;
+beforeAll(async () => {
+  single = await spawnProcess('api', inject('service'), { REQUESTS_AT_ONCE: '1' });
+});
+afterAll(() => single.stop());
+
+/** Waits until that process knows that its caller has gone. */
+const untilNoticed = ({ key }: TestAccount) =>
+  eventually(
+    () => fetch(`${single.url}/v1/account`, { headers: { Authorization: `Bearer ${key}` } }),
+    ({ status }) => status === 200,
+  );
 
 /**
  * Keeps whatever writes for an account waiting: its estimate goes through, its drafts do not.
@@ -78,10 +93,11 @@ describe.each(GENERATIONS)('before the charge, %s', (generation) => {
     const gone = new AbortController();
     await heldBack(account, async (waiting) => {
       const { signal } = gone;
-      const lost = postTool(apiUrl, account.key, generation, { name, args, signal }).catch(() => null);
+      const lost = postTool(single.url, account.key, generation, { name, args, signal }).catch(() => null);
       await waiting();
       gone.abort();
       expect(await lost).toBeNull();
+      await untilNoticed(account);
     });
     await untilNothing(account);
     await expectSendable(account, generation);
@@ -91,7 +107,7 @@ describe.each(GENERATIONS)('before the charge, %s', (generation) => {
 // Before 2026-07-28 a client says that it cancels in a request of its own, which a server without sessions can relate to no call.
 it('a client that cancels leaves nothing of a send', async () => {
   const account = await bound();
-  const { client, close } = await mcpClient(apiUrl, account.key);
+  const { client, close } = await mcpClient(single.url, account.key);
   const cancelling = new AbortController();
   const { signal } = cancelling;
   await heldBack(account, async (waiting) => {
@@ -100,6 +116,7 @@ it('a client that cancels leaves nothing of a send', async () => {
     await waiting();
     cancelling.abort();
     await rejected;
+    await untilNoticed(account);
   });
   await untilNothing(account);
   await close();
