@@ -27,6 +27,9 @@ export interface Mount {
   serve(services: Services, context: Context): Promise<void>;
 }
 
+// Of an answer that is written piece by piece.
+const CLIENT_LEFT = 'ERR_STREAM_PREMATURE_CLOSE';
+
 /** The whole API as a Koa application, with the doors that stand beside it. */
 export function createApp(services: Services, mounts: readonly Mount[] = []): Koa<State> {
   const app = new Koa<State>();
@@ -34,7 +37,10 @@ export function createApp(services: Services, mounts: readonly Mount[] = []): Ko
   // What stands last was added by the proxy next to us; what stands before it, anybody may have written.
   app.proxy = services.settings.TRUST_PROXY;
   app.maxIpsCount = 1;
-  app.on('error', (error: unknown) => services.log.error({ err: error }, 'response failed'));
+  app.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === CLIENT_LEFT) services.log.info('the client left before the end of its answer');
+    else services.log.error({ err: error }, 'response failed');
+  });
   const router = createRouter(services, mounts);
   app.use(measure());
   app.use(requestId());

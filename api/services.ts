@@ -10,6 +10,8 @@ export interface ApiSettings {
   TRUST_PROXY: boolean;
   REQUESTS_AT_ONCE: number;
   HEAVY_REQUESTS_AT_ONCE: number;
+  MCP_CONFIRM_RECIPIENTS: number;
+  MCP_CONFIRM_GROSZE: number;
 }
 
 /** What stands behind the handlers: what the operations need, and what HTTP does. */

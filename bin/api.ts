@@ -1,5 +1,5 @@
 import { startApi } from '../api/server.ts';
-import { configuredDoors } from './doors.ts';
+import { doors } from './doors.ts';
 import { startConfiguredMetrics } from './metrics.ts';
 import { runProcess } from './process.ts';
 import { serviceOptions } from './service.ts';
@@ -19,7 +19,7 @@ await runProcess(async () => {
     host: config.HOST,
     publicUrl: config.PUBLIC_URL,
     shortUrl: config.SHORT_URL,
-    mounts: configuredDoors(config),
+    mounts: doors,
   });
   log.info({ url: api.url }, 'the API listens');
   return {

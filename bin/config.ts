@@ -2,6 +2,7 @@ import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { isSenderName } from '../domain/senders.ts';
+import { MAX_CONFIRM_GROSZE, MAX_CONFIRM_RECIPIENTS } from '../domain/staffLimits.ts';
 import { pick } from './embedded/environment.ts';
 
 const flag = z.enum(['true', 'false', '1', '0']).transform((value) => value === 'true' || value === '1');
@@ -38,8 +39,8 @@ const environment = z.object({
   TRUST_PROXY: flag.default(false),
   REQUESTS_AT_ONCE: count(1, 100_000).default(100),
   HEAVY_REQUESTS_AT_ONCE: count(1, 1_000).default(4),
-  MCP_CONFIRM_RECIPIENTS: count(0, 10_000).default(10),
-  MCP_CONFIRM_GROSZE: count(0, 100_000_000).default(500),
+  MCP_CONFIRM_RECIPIENTS: count(0, MAX_CONFIRM_RECIPIENTS).default(10),
+  MCP_CONFIRM_GROSZE: count(0, MAX_CONFIRM_GROSZE).default(500),
   METRICS_PORT: count(0, 65535).optional(),
   METRICS_HOST: z.string().min(1).default('127.0.0.1'),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),

@@ -24,7 +24,7 @@ import { readPorts, removeRunFile, writePorts, writeRunFile, type RunFile } from
 import { keepRunning } from './embedded/supervise.ts';
 import { findTemporal, startTemporal, temporalWorks } from './embedded/temporal.ts';
 import { startLog } from './log.ts';
-import { configuredDoors } from './doors.ts';
+import { doors } from './doors.ts';
 import { startConfiguredMetrics } from './metrics.ts';
 import { endsWithin, portTaken, runProcess, type Running } from './process.ts';
 import { addSearchAttributes, searchAttributesOf } from './searchAttributes.ts';
@@ -96,7 +96,7 @@ async function startAll(started: Started, stopping: AbortSignal): Promise<Runnin
   const addresses = { publicUrl: config.PUBLIC_URL, shortUrl: config.SHORT_URL };
   const api = await startApi({
     ...{ ...shared, databaseUrl: partUrls?.api ?? databaseUrl },
-    ...{ port: config.PORT, host, ...addresses, mounts: configuredDoors(config) },
+    ...{ port: config.PORT, host, ...addresses, mounts: doors },
   });
   started.push({ name: 'API', withinMs: 15_000, stop: () => api.stop() });
   const apiUrl = localUrl(host, api.port);

@@ -43,6 +43,11 @@ export function isOver({ until, signal }: Patience): boolean {
   return Date.now() >= until || signal?.aborted === true;
 }
 
+/** Whether the caller has gone. */
+export function isGone(): boolean {
+  return currentPatience()?.signal?.aborted === true;
+}
+
 /** @throws OutOfPatienceError when nobody waits any more */
 export function checkPatience(): void {
   const patience = currentPatience();

@@ -67,6 +67,8 @@ export type Refusal =
         | 'prefix_taken';
     }
   | { reason: 'insufficient_funds' | 'statement_overdue' }
+  /** Of calls of tools: what the key may charge in a day does not cover this one; grosze net. */
+  | { reason: 'tool_budget_reached'; limitGrosze: number; costGrosze: number }
   | {
       reason:
         'lookup_unverified' | 'lookup_unpaid' | 'lookup_failed' | 'lookup_no_route' | 'lookup_timed_out';

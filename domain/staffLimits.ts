@@ -4,6 +4,9 @@ export const MAX_GROSZE = 100_000_000_000;
 export const MAX_PRICE = 100_000;
 /** Requests per minute. */
 export const MAX_RATE_LIMIT = 1_000_000;
+/** Recipients, and grosze net, beyond which a send through a tool has to be agreed to, at most. */
+export const MAX_CONFIRM_RECIPIENTS = 10_000;
+export const MAX_CONFIRM_GROSZE = 100_000_000;
 /** Characters of an account's name. */
 export const ACCOUNT_NAME_LENGTH = 100;
 /** Characters of the reason for a correction in the ledger. */

@@ -22,8 +22,9 @@ import type { Arguments, Question, Tool } from './tool.ts';
 export interface ToolCall {
   services: Services;
   requestId: string;
-  /** Counts the call against the account's rate limit. @throws Refused, also for a suspended or closed account */
-  admit: () => Promise<Caller>;
+  caller: Caller;
+  /** Waits until the call is counted against the account's rate limit. @throws Refused, also for a suspended or closed account */
+  admit: () => Promise<void>;
   /** Counts a call that takes long among the account's heavy requests. @throws Refused */
   becomesHeavy: () => void;
   confirmAbove: ConfirmAbove;
@@ -44,30 +45,30 @@ const NAMED_MAX = 64;
 
 /** Calls a tool. Whatever is refused or fails is a result that says so, never a failure of the protocol. */
 export async function callTool(tool: Tool, given: Arguments, call: ToolCall): Promise<Result> {
-  const { services, requestId } = call;
+  const { services, requestId, caller } = call;
   try {
-    const caller = await call.admit();
+    await call.admit();
     if (tool.endpoint.heavy === true) call.becomesHeavy();
-    const result =
-      tool.sends === true ? await send(tool, given, call, caller) : await ask(tool, given, call, caller);
+    const result = tool.sends === true ? await send(tool, given, call) : await ask(tool, given, call);
     services.log.info({ requestId, tool: tool.name, accountId: caller.accountId }, 'tool called');
     return result;
   } catch (thrown) {
     const error = errorAnswer(thrown);
     const { code, problem, cause: err } = error;
-    if (error.status >= 500) services.log.error({ err, requestId, code }, 'tool failed');
+    if (call.signal.aborted) services.log.info({ requestId, tool: tool.name }, 'tool given up');
+    else if (error.status >= 500) services.log.error({ err, requestId, code }, 'tool failed');
     else services.log.info({ requestId, tool: tool.name, reason: problem.reason }, 'tool refused');
     return failure(error, requestId);
   }
 }
 
-async function ask(tool: Tool, given: Arguments, call: ToolCall, caller: Caller): Promise<Result> {
+async function ask(tool: Tool, given: Arguments, call: ToolCall): Promise<Result> {
   const question = tool.ask(given);
   if (tool.deletes !== undefined && call.canAsk && !hasAgreed(call)) {
-    authorise(tool.endpoint, caller);
+    authorise(tool.endpoint, call.caller);
     return askBeforeDeleting(tool.deletes, given, call);
   }
-  return success(tool, (await askEndpoint(question, call, caller, null)).body);
+  return success(tool, (await askEndpoint(question, call, null)).body);
 }
 
 // One thing at a time: a client that cannot ask its user is not held up.
@@ -82,20 +83,20 @@ function askBeforeDeleting(
 }
 
 /** Looks at what a send would come to, has a large one agreed to, and sends it once however often it is called. */
-async function send(tool: Tool, given: Arguments, call: ToolCall, caller: Caller): Promise<Result> {
+async function send(tool: Tool, given: Arguments, call: ToolCall): Promise<Result> {
   const { own, fields } = splitSending(given);
   const question = tool.ask(fields);
   if (own.dry_run === true) {
-    const { body } = await askEndpoint(estimateInstead(question), call, caller, null);
+    const { body } = await askEndpoint(estimateInstead(question), call, null);
     return success(tool, body, `Nothing was sent. ${describe(extentOf(body))}`);
   }
   if (own.confirm !== true && !hasAgreed(call)) {
-    const extent = extentOf((await askEndpoint(estimateInstead(question), call, caller, null)).body);
+    const extent = extentOf((await askEndpoint(estimateInstead(question), call, null)).body);
     if (isAbove(extent, call.confirmAbove)) return askFirst(extent, call);
   }
   await call.progress(1, 2, 'Checked; sending.');
   const key = own.idempotency_key ?? keyOfCall(tool, fields);
-  const answer = await askEndpoint(question, call, caller, key);
+  const answer = await askEndpoint(question, call, key);
   await call.progress(2, 2, 'Accepted.');
   const replayed = answer.headers?.['Idempotent-Replayed'] === 'true';
   const note = replayed
@@ -129,8 +130,7 @@ function confirmation(message: string, title: string): InputRequest {
 /** Asks an endpoint. @throws Refused, HttpRefused, and whatever failed behind it */
 export async function askEndpoint(
   { endpoint, params, query, body }: Question,
-  { services, requestId, signal }: ToolCall,
-  caller: Caller,
+  { services, caller, requestId, signal }: ToolCall,
   key: string | null,
 ): Promise<Answer> {
   const answer = await invoke(endpoint, services, caller, {

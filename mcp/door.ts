@@ -2,7 +2,7 @@ import { createMcpHandler } from '@modelcontextprotocol/server';
 import { Readable } from 'node:stream';
 import type { Mount } from '../api/app.ts';
 import type { Admitted } from '../api/http/admission.ts';
-import { authenticate, keyHolder, type Presented } from '../api/http/authentication.ts';
+import { countBeside, countIn, type KeyHolder, keyHolder } from '../api/http/authentication.ts';
 import { readBody } from '../api/http/body.ts';
 import { errorBody } from '../api/http/middleware.ts';
 import { beforeDeadline } from '../api/http/invoke.ts';
@@ -24,41 +24,47 @@ const [PARSE_ERROR, INVALID_REQUEST] = [-32700, -32600];
 // What a library says of a request may quote it.
 const FAULT_MAX = 200;
 const REALM = 'Bearer realm="goniec"';
+// They ask nothing of the account, and a client that starts anew asks for several.
+const LISTS_A_MINUTE = 600;
+const CALLS = new Set<unknown>(['tools/call', 'resources/read']);
 
 /**
  * The assistant-tool server (v2.3.0, What the service does): `/mcp`, and the subsets below it.
- * @param confirmAbove how much a send may reach and cost before somebody has to agree to it
  * @param createServer what serves a request once its sender is known; the service's tools unless given
  */
-export function assistantTools(confirmAbove: ConfirmAbove, createServer = createToolServer): Mount {
+export function assistantTools(createServer = createToolServer): Mount {
   return {
     paths: ['/mcp', ...SUBSETS.map((subset) => `/mcp/${subset}`)],
     methods: ['GET', 'POST', 'DELETE'],
-    serve: (services, context) => serve(services, context, { confirmAbove, createServer }),
+    serve: (services, context) => serve(services, context, createServer),
   };
 }
 
-async function serve(services: Services, context: Context, served: Served): Promise<void> {
+async function serve(services: Services, context: Context, createServer: CreateServer): Promise<void> {
   context.state.route = context.path;
   if (!isMeantForUs(context, services)) {
     refuse(context, 403, INVALID_REQUEST, 'Host or Origin is not of this service');
     return;
   }
-  const presented = presentedIn(context);
-  const caller = await holder(services, context, presented);
-  if (caller === null) return;
+  const holder = await holderOf(services, context);
+  if (holder === null) return;
+  const { caller } = holder;
   const admitted = services.admission.enter(caller.accountId, context.res);
   const read = await bodyOf(services, context, caller, admitted);
   if (read === null) return;
-  await answer(services, context, read.body, { caller, admitted, presented, ...served });
+  if (!isCall(read.body) && !(await mayList(services, context, caller))) return;
+  const counted = isCall(read.body) ? countCall(services, context, holder) : Promise.resolve();
+  // Whoever waits for it is a tool; what is no proper call of one comes to none.
+  counted.catch(() => undefined);
+  await answer(services, context, read.body, { holder, admitted, counted, createServer });
 }
 
 /** Whose key it is. A client without one is told how to bring one, and of nothing that it could sign in at. */
-async function holder(services: Services, context: Context, presented: Presented): Promise<Caller | null> {
+async function holderOf(services: Services, context: Context): Promise<KeyHolder | null> {
   try {
-    const caller = await beforeDeadline(Date.now(), keyHolder(services.front, presented));
-    noteIdentity(context, caller);
-    return caller;
+    const holder = await beforeDeadline(Date.now(), keyHolder(services.front, presentedIn(context)));
+    noteIdentity(context, holder.caller);
+    return holder;
   } catch (error) {
     if (!(error instanceof HttpRefused)) throw error;
     const refusal = errorAnswer(error);
@@ -87,12 +93,41 @@ async function bodyOf(
     if (!Array.isArray(body)) return { body };
     refuse(context, 400, INVALID_REQUEST, 'Batches are not supported');
   } catch (error) {
-    if (!(error instanceof HttpRefused) && !(error instanceof Refused)) throw error;
-    const { status, problem, headers } = errorAnswer(error);
-    context.set(headers);
-    refuse(context, status, status === 400 ? PARSE_ERROR : INVALID_REQUEST, problemText(problem));
+    refuseAs(context, error);
   }
   return null;
+}
+
+/** What counts against the account's requests a minute, proper or not. */
+function isCall(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && 'method' in body && CALLS.has(body.method);
+}
+
+function countCall({ front }: Services, context: Context, holder: KeyHolder): Promise<void> {
+  const setHeader = (name: string, value: string) => {
+    if (!context.headerSent) context.set(name, value);
+  };
+  return beforeDeadline(Date.now(), countIn(front, holder, setHeader));
+}
+
+/** Counts all that is no call in a window of the account's own: it costs this process time. */
+async function mayList({ front }: Services, context: Context, { accountId }: Caller): Promise<boolean> {
+  try {
+    await beforeDeadline(Date.now(), countBeside(front, `${accountId} lists`, LISTS_A_MINUTE));
+    return true;
+  } catch (error) {
+    refuseAs(context, error);
+    return false;
+  }
+}
+
+/** A refusal in the form of the protocol. @throws what is none */
+function refuseAs(context: Context, error: unknown): void {
+  if (!(error instanceof HttpRefused) && !(error instanceof Refused)) throw error;
+  const { status, problem, headers } = errorAnswer(error);
+  context.state.refusal = problem.reason;
+  context.set(headers);
+  refuse(context, status, status === 400 ? PARSE_ERROR : INVALID_REQUEST, problemText(problem));
 }
 
 function refuse(context: Context, status: number, code: number, message: string): void {
@@ -100,36 +135,31 @@ function refuse(context: Context, status: number, code: number, message: string)
   context.body = { jsonrpc: '2.0', id: null, error: { code, message } };
 }
 
-interface Served {
-  confirmAbove: ConfirmAbove;
-  createServer: typeof createToolServer;
-}
+type CreateServer = typeof createToolServer;
 
-/** Who asks, and what holds for them. */
-interface Asking extends Served {
-  caller: Caller;
+/** Who asks, and what serves them. */
+interface Asking {
+  holder: KeyHolder;
   admitted: Admitted;
-  presented: Presented;
+  /** Fulfilled when the call is counted, and let in. */
+  counted: Promise<void>;
+  createServer: CreateServer;
 }
 
 async function answer(
   services: Services,
   context: Context,
   body: unknown,
-  { caller, admitted, presented, confirmAbove, createServer }: Asking,
+  { holder, admitted, counted, createServer }: Asking,
 ): Promise<void> {
-  const setHeader = (name: string, value: string) => {
-    if (!context.headerSent) context.set(name, value);
-  };
-  const admit = async () => {
-    const who = authenticate(services.front, presented, setHeader, () => undefined);
-    return (await beforeDeadline(Date.now(), who)).caller;
-  };
   const session: Session = {
-    caller,
+    caller: holder.caller,
     tools: toolsAt(context.path),
     call: {
-      ...{ services, admit, confirmAbove, over: admitted.over, requestId: context.state.requestId },
+      ...{ services, over: admitted.over, requestId: context.state.requestId },
+      caller: holder.caller,
+      confirmAbove: confirmAboveOf(holder, services),
+      admit: () => counted,
       becomesHeavy: () => admitted.becomesHeavy(),
     },
   };
@@ -143,6 +173,17 @@ async function answer(
   });
   const response = await handler.fetch(requestOf(context, admitted.over), { parsedBody: body });
   write(context, response);
+}
+
+/** The installation's, or what the account has set below it. */
+function confirmAboveOf(
+  { toolConfirmRecipients, toolConfirmGrosze }: KeyHolder,
+  { settings }: Services,
+): ConfirmAbove {
+  return {
+    recipients: Math.min(toolConfirmRecipients ?? Infinity, settings.MCP_CONFIRM_RECIPIENTS),
+    costGrosze: Math.min(toolConfirmGrosze ?? Infinity, settings.MCP_CONFIRM_GROSZE),
+  };
 }
 
 /** The request as the protocol's library takes it; its body has been read. */

@@ -17,6 +17,8 @@ export interface ServedResource extends Resource {
   endpoint: Endpoint;
   /** Fields of the endpoint's answer that it shows; all unless given. */
   fields?: readonly string[];
+  /** What it shows beside them. */
+  beside?: (call: ToolCall) => Record<string, unknown>;
 }
 
 /** What a client may read without a model asking for it. */
@@ -36,11 +38,16 @@ export const resources: readonly ServedResource[] = [
     uri: 'goniec://account/limits',
     name: 'limits',
     title: 'Limits',
-    description: 'What bounds the account: calls a minute, credit, mode, sending hours, scopes of the key.',
+    description:
+      'What bounds the account: calls a minute, credit, mode, sending hours, scopes of the key, and beyond how many recipients or grosze net a send has to be agreed to.',
     endpoint: getAccount,
     fields: [
       ...['rate_limit_per_minute', 'credit_limit_grosze', 'mode', 'test_credits', 'send_window', 'scopes'],
     ],
+    beside: ({ confirmAbove: { recipients, costGrosze } }) => ({
+      tool_confirm_recipients: recipients,
+      tool_confirm_grosze: costGrosze,
+    }),
   },
   {
     uri: 'goniec://templates',
@@ -60,12 +67,13 @@ export function listedResource({ uri, name, title, description }: ServedResource
 export async function readResource(uri: string, call: ToolCall): Promise<ReadResourceResult> {
   const resource = resources.find((known) => known.uri === uri);
   if (resource === undefined) throw new ResourceNotFoundError(uri.slice(0, 200));
-  const { endpoint, fields } = resource;
+  const { endpoint, fields, beside } = resource;
   try {
     const question = { endpoint, params: {}, query: {}, body: undefined };
-    const { body } = await askEndpoint(question, call, await call.admit(), null);
+    await call.admit();
+    const { body } = await askEndpoint(question, call, null);
     const shown = Object.entries(body as object).filter(([name]) => fields?.includes(name) ?? true);
-    const text = JSON.stringify(Object.fromEntries(shown));
+    const text = JSON.stringify({ ...Object.fromEntries(shown), ...beside?.(call) });
     return { contents: [{ uri, mimeType: 'application/json', text }] };
   } catch (thrown) {
     const { problem, cause: err, status } = errorAnswer(thrown);

@@ -48,8 +48,10 @@ export function declined(requestId: string): CallToolResult {
 
 /** In English, for a person. */
 export function describe({ recipients, costGrosze }: Extent): string {
-  return `It would go to ${recipients} recipient${recipients === 1 ? '' : 's'} and cost ${(costGrosze / 100).toFixed(2)} PLN net.`;
+  return `It would go to ${recipients} recipient${recipients === 1 ? '' : 's'} and cost ${pln(costGrosze)} net.`;
 }
+
+const pln = (grosze: number): string => `${(grosze / 100).toFixed(2)} PLN`;
 
 function failed(body: Record<string, unknown>): CallToolResult {
   return { isError: true, content: [{ type: 'text', text: JSON.stringify(body) }] };
@@ -80,6 +82,9 @@ function nextStep({ code, problem, param }: ErrorAnswer): string {
   }
   if (problem.reason === 'test_key_on_live_account') {
     return 'A test key only reads on a live account. Tell the user: a live key has to be configured.';
+  }
+  if (problem.reason === 'tool_budget_reached') {
+    return `Nothing was sent or charged. Through tools this key may charge ${pln(problem.limitGrosze)} net a Polish calendar day, and what is left of today does not cover ${pln(problem.costGrosze)}. Tell the user: wait for the next day, send less, or have the operator raise the budget.`;
   }
   if ('seconds' in problem) return `Wait ${problem.seconds} seconds, then call again.`;
   const step = NEXT[code];

@@ -49,7 +49,7 @@ export function splitSending(given: Arguments): {
 
 /** The same body, asked what it would come to. */
 export function estimateInstead({ endpoint: sending, body }: Question): Question {
-  const endpoint = sending === sendVoice ? estimateVoice : estimateMessages;
+  const endpoint = sending.id === sendVoice.id ? estimateVoice : estimateMessages;
   return { endpoint, params: {}, query: {}, body };
 }
 

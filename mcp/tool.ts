@@ -3,6 +3,7 @@ import type { Endpoint } from '../api/http/endpoint.ts';
 import { schemaWriter } from '../api/openapi/jsonSchema.ts';
 import type { JsonSchema } from '../api/openapi/types.ts';
 import { Refused } from '../domain/refusals.ts';
+import { shortened } from './outputSchema.ts';
 
 /** The parts that the tools are served in, beside all together (v2.3.0, What the service does). */
 export const SUBSETS = ['sms', 'account', 'reports', 'contacts'] as const;
@@ -68,6 +69,11 @@ export interface Tool extends Declaration {
   ask: (given: Arguments) => Question;
 }
 
+/** An endpoint as tools ask it that cost money: their keys may be bound to a budget. */
+export function withBudget(endpoint: Endpoint): Endpoint {
+  return { ...endpoint, refusals: [...(endpoint.refusals ?? []), 'tool_budget_reached'] };
+}
+
 const COMPONENT = '#/components/schemas/';
 
 /** Declares a tool from the endpoint that it asks: names, schemas and scope stand there, and only there. */
@@ -79,7 +85,7 @@ export function tool(declaration: Declaration): Tool {
   return {
     ...declaration,
     inputSchema,
-    outputSchema: outputOf(declaration.answers ?? Object.values(endpoint.responses)),
+    outputSchema: shortened(outputOf(declaration)),
     annotations: {
       title,
       readOnlyHint: declaration.reads === true,
@@ -142,15 +148,23 @@ function inputOf({ endpoint, only, own, required = [], optional = [] }: Declarat
 }
 
 /** A tool's answer is always an object; where it may be one of several, the schema says which. */
-function outputOf(answers: readonly z.ZodType[]): JsonSchema {
+function outputOf({ endpoint, only, answers = Object.values(endpoint.responses) }: Declaration): JsonSchema {
   const components: Record<string, JsonSchema> = {};
   const write = schemaWriter(components);
-  const schemas = answers.flatMap(alternatives).map((schema) => write(schema, 'output'));
+  const schemas = answers.flatMap(alternatives).map((schema) => withOnly(write(schema, 'output'), only));
   const distinct = [...new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values()];
   const [first] = distinct;
   const schema =
     distinct.length === 1 && first!.$ref === undefined ? first! : { type: 'object', anyOf: distinct };
   return withDefinitions(schema, components);
+}
+
+/** What is answered to some of an endpoint's fields has none of the others that it may have. */
+function withOnly(schema: JsonSchema, only: Declaration['only']): JsonSchema {
+  const { properties, required = [] } = schema;
+  if (only === undefined || properties === undefined) return schema;
+  const left = Object.entries(properties).filter(([name]) => only.includes(name) || required.includes(name));
+  return { ...schema, properties: Object.fromEntries(left) };
 }
 
 const alternatives = (schema: z.ZodType): z.ZodType[] =>
@@ -165,5 +179,14 @@ function withDefinitions(schema: JsonSchema, components: Record<string, JsonSche
     .replaceAll(COMPONENT, '#/$defs/')
     .replace(OWN_FORMATS, '')
     .replaceAll('{,', '{');
-  return JSON.parse(text) as JsonSchema;
+  return JSON.parse(text, (_key, value: unknown) => withoutDatePattern(value)) as JsonSchema;
+}
+
+/** The format says in one word what takes the pattern two hundred characters. */
+function withoutDatePattern(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('format' in value) || value.format !== 'date')
+    return value;
+  const plain = { ...value } as JsonSchema;
+  delete plain.pattern;
+  return plain;
 }

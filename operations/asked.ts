@@ -15,7 +15,13 @@ export interface Services {
   charges: ChargeListener;
   /** The routes to the providers, as known within the last second. */
   routing: () => Promise<Routing>;
-  settings: { DEFAULT_SENDER: string; WEBHOOK_ALLOW_PRIVATE: boolean };
+  settings: {
+    DEFAULT_SENDER: string;
+    WEBHOOK_ALLOW_PRIVATE: boolean;
+    /** Beyond so many recipients, or grosze net, somebody has to agree to a send through a tool. */
+    MCP_CONFIRM_RECIPIENTS: number;
+    MCP_CONFIRM_GROSZE: number;
+  };
   /** The installation's secrets key, 32 bytes. */
   secretsKey: Buffer;
   /** Where `/l/…` and `/o/…` are found from outside: with scheme, without a slash at the end. */
@@ -33,6 +39,8 @@ export interface Caller extends Requester {
   /** A test key on a live account: it may read, and change nothing. */
   readOnly: boolean;
   scopes: readonly Scope[];
+  /** It asks through a tool, by a key that may charge so much a day and no more. */
+  toolBudget: boolean;
   /** Where its requests are counted. */
   window: RateWindow;
 }

@@ -1,11 +1,12 @@
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { newId } from '../db/ids.ts';
-import { evenIfGone } from '../db/patience.ts';
+import { checkPatience, evenIfGone, isGone } from '../db/patience.ts';
 import {
   claimLookup,
   type ClaimedLookup,
   type LookupResult,
   type LookupRow,
+  lookupUnderWay,
   readKnownResult,
   readLookupTerms,
   settleLookup,
@@ -14,8 +15,9 @@ import { type Outage, Refused } from '../domain/refusals.ts';
 import { orderRoutes } from '../domain/routing.ts';
 import { lookUpUpdate } from '../workflows/contracts.ts';
 import { lookupStart } from '../workflows/startOptions.ts';
-import type { Asked, Services } from './asked.ts';
+import type { Asked, Caller, Services } from './asked.ts';
 import { outageOf, within } from './outages.ts';
+import { holdToolBudget, settleToolBudget } from './toolBudget.ts';
 
 // A caller gets its answer, whatever it is, within ten seconds: this long for the look-up, the rest for giving up.
 const ANSWER_MS = 8000;
@@ -32,6 +34,7 @@ export interface LookedUp extends LookupResult {
 /** One request for a number's look-up. */
 interface Asking {
   services: Services;
+  caller: Caller;
   accountId: string;
   msisdn: string;
   costGrosze: number;
@@ -67,24 +70,58 @@ export async function lookUp({
   if (route === undefined) throw new Refused({ reason: 'lookup_no_route' });
   // Without a row: who has no money could write as many as he likes.
   if (costGrosze > terms.availableGrosze && costGrosze > 0 && !terms.underWay) throw unpaid();
-  return await ask({ services, accountId, msisdn, costGrosze, route, receivedAt });
+  return await ask({ services, caller, accountId, msisdn, costGrosze, route, receivedAt });
 }
 
 async function ask(asking: Asking): Promise<LookedUp> {
-  const { services, accountId, msisdn } = asking;
   for (let attempt = 1; ; attempt += 1) {
-    const claim = await claimLookup(services.sql, { ...asking, id: newId('hlr') });
-    if (claim !== null) {
-      const { row, outage } = await outcomeOf(asking, claim);
-      if (row.result !== null) return { ...row.result, cached: !claim.own };
-      const othersEnd = !claim.own && isUnclaimed(row) && attempt < TRIES;
-      if (!othersEnd && !isKnown(row)) throw problemOf(row, outage);
+    const charging = { id: newId('hlr'), costGrosze: asking.costGrosze };
+    const refusal = await holdToolBudget(asking, charging, 'msisdn');
+    try {
+      const found = await tryOnce(asking, charging.id, refusal, attempt >= TRIES);
+      if (found !== null) return found;
+    } finally {
+      if (refusal === null) await settleToolBudget(asking, charging);
     }
-    // Another request's look-up has just ended, perhaps with what is asked for.
-    const known = await readKnownResult(services.sql, accountId, msisdn);
-    if (known !== null) return { ...known, cached: true };
-    if (attempt >= TRIES) throw new Refused({ reason: 'timed_out' });
   }
+}
+
+/**
+ * @param refusal why no look-up may be begun; one that is under way is joined all the same, as it costs nothing
+ * @returns null: another request's look-up has just ended without a result, and this one is to begin its own
+ */
+async function tryOnce(
+  asking: Asking,
+  id: string,
+  refusal: Refused | null,
+  last: boolean,
+): Promise<LookedUp | null> {
+  const { services, accountId, msisdn } = asking;
+  const claim =
+    refusal === null
+      ? await claimLookup(services.sql, { ...asking, id })
+      : await lookupUnderWay(services.sql, accountId, msisdn);
+  if (claim !== null) {
+    await endIfGone(asking, claim);
+    const { row, outage } = await outcomeOf(asking, claim);
+    if (row.result !== null) return { ...row.result, cached: !claim.own };
+    const othersEnd = !claim.own && isUnclaimed(row) && !last;
+    if (!othersEnd && !isKnown(row)) throw problemOf(row, outage);
+  }
+  // Another request's look-up has just ended, perhaps with what is asked for.
+  const known = await readKnownResult(services.sql, accountId, msisdn);
+  if (known !== null) return { ...known, cached: true };
+  if (refusal !== null) throw refusal;
+  if (last) throw new Refused({ reason: 'timed_out' });
+  return null;
+}
+
+/** Ends a look-up whose caller has gone before its charge: whoever cancels is charged nothing. */
+async function endIfGone({ services: { sql } }: Asking, { id, own }: ClaimedLookup): Promise<void> {
+  if (!isGone()) return;
+  // Another request may wait for it by now: that one begins its own.
+  if (own) await evenIfGone(() => settleLookup(sql, id));
+  checkPatience();
 }
 
 /**

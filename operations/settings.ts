@@ -14,18 +14,20 @@ const UNAVAILABLE = {
 } as const satisfies Record<KeywordUnavailableError['why'], string>;
 
 /**
- * Changes an account's default sender, sending hours or keyword (v2.3.0, Account and senders); what is not given stays, null
- * takes it away.
- * @throws Refused where nothing is given, for a sender that is not active, and for a keyword that the account cannot have;
- *   nothing is changed then
+ * Changes an account's default sender, sending hours or keyword (v2.3.0, Account and senders), or how much a send through a tool may
+ * come to before somebody has to agree (our addition); what is not given stays, null takes it away.
+ * @throws Refused where nothing is given, for a sender that is not active, for a keyword that the account cannot have, and for more
+ *   than the installation lets pass without agreement; nothing is changed then
  */
 export async function changeSettings({
-  services: { sql },
+  services: { sql, settings: installation },
   caller,
   input: settings,
 }: Asked<AccountSettings>): Promise<void> {
   if (Object.values(settings).every((value) => value === undefined))
     throw new Refused({ reason: 'settings_empty' });
+  refuseAbove(settings.toolConfirmRecipients, installation.MCP_CONFIRM_RECIPIENTS, 'tool_confirm_recipients');
+  refuseAbove(settings.toolConfirmGrosze, installation.MCP_CONFIRM_GROSZE, 'tool_confirm_grosze');
   await requireUsable(sql, caller.accountId, settings);
   try {
     await store(sql, caller, settings, refuseGuarded);
@@ -51,6 +53,12 @@ export async function requireUsable(
   if (typeof window === 'string' && parseSendWindow(window) === null) {
     throw new Refused({ reason: 'window_malformed', field: 'send_window' }, 'send_window');
   }
+}
+
+// An account is as careful as the installation, or more so.
+function refuseAbove(given: number | null | undefined, max: number, field: string): void {
+  if (typeof given === 'number' && given > max)
+    throw new Refused({ reason: 'number_out_of_range', field, min: 0, max }, field);
 }
 
 /** Words that unsubscribe are nobody's; everyday words need the consent of staff. */

@@ -7,6 +7,7 @@ import type { Scope } from '../../operations/asked.ts';
 import { changeSettings } from '../../operations/settings.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { issue, sendWindow, senderName } from '../fields.ts';
+import { MAX_CONFIRM_GROSZE, MAX_CONFIRM_RECIPIENTS } from '../../domain/staffLimits.ts';
 import { documented, exampleId } from '../documented.ts';
 import { accountSchema } from './schema.ts';
 
@@ -23,6 +24,21 @@ const SEND_WINDOW = [
   '08:00-20:00',
 ] as const;
 const INBOUND_PREFIX = ['2 to 10 letters or digits, stored in upper case; null: none.', 'SKLEP'] as const;
+const TOOL_CONFIRM_RECIPIENTS = [
+  'With more recipients, a send through an assistant’s tool has to be agreed to; no more than the installation says. null: as it says.',
+  5,
+] as const;
+const TOOL_CONFIRM_GROSZE = [
+  'At a higher cost, in grosze net, a send through an assistant’s tool has to be agreed to; no more than the installation says. null: as it says.',
+  100,
+] as const;
+
+/** Whole, from 0 to a bound that fits its column; what the installation allows, the operation knows. */
+function confirmAbove(max: number) {
+  const isBetween = (value: number) => Number.isInteger(value) && value >= 0 && value <= max;
+  const range = issue({ reason: 'number_out_of_range', min: 0, max });
+  return z.number().refine(isBetween, range).meta({ type: 'integer', minimum: 0, maximum: max });
+}
 
 /** GET /v1/account (v2.3.0, Account and senders). */
 export const getAccount = endpoint({
@@ -46,7 +62,7 @@ export const changeAccount = endpoint({
   path: '/v1/account',
   scope: 'manage',
   id: 'changeAccount',
-  summary: 'Changes the default sender, the sending hours or the inbound keyword.',
+  summary: 'Changes the default sender, the sending hours, the inbound keyword, or when tools ask.',
   description: 'Changes the settings given, at least one. Answers the id and what was changed.',
   statusTexts: {
     409: 'The keyword is taken by another account.',
@@ -54,6 +70,7 @@ export const changeAccount = endpoint({
   },
   refusals: [
     'settings_empty',
+    'number_out_of_range',
     'sender_inactive',
     'prefix_reserved',
     'prefix_everyday',
@@ -66,6 +83,14 @@ export const changeAccount = endpoint({
       sender_name: documented(senderName.nullable().optional(), ...SENDER_NAME),
       send_window: documented(sendWindow.nullable().optional(), ...SEND_WINDOW),
       inbound_prefix: documented(keyword.nullable().optional(), ...INBOUND_PREFIX),
+      tool_confirm_recipients: documented(
+        confirmAbove(MAX_CONFIRM_RECIPIENTS).nullable().optional(),
+        ...TOOL_CONFIRM_RECIPIENTS,
+      ),
+      tool_confirm_grosze: documented(
+        confirmAbove(MAX_CONFIRM_GROSZE).nullable().optional(),
+        ...TOOL_CONFIRM_GROSZE,
+      ),
     })
     .meta({ minProperties: 1 }),
   example: { send_window: '08:00-20:00' },
@@ -75,11 +100,19 @@ export const changeAccount = endpoint({
       sender_name: documented(z.string().nullable().optional(), ...SENDER_NAME),
       send_window: documented(z.string().nullable().optional(), ...SEND_WINDOW),
       inbound_prefix: documented(z.string().nullable().optional(), ...INBOUND_PREFIX),
+      tool_confirm_recipients: documented(
+        z.int().nonnegative().nullable().optional(),
+        ...TOOL_CONFIRM_RECIPIENTS,
+      ),
+      tool_confirm_grosze: documented(z.int().nonnegative().nullable().optional(), ...TOOL_CONFIRM_GROSZE),
     }),
   },
   async handle(call) {
     const { sender_name: senderName, send_window: sendWindow, inbound_prefix: inboundPrefix } = call.body;
-    await changeSettings({ ...call, input: { senderName, sendWindow, inboundPrefix } });
+    const { tool_confirm_recipients: toolConfirmRecipients, tool_confirm_grosze: toolConfirmGrosze } =
+      call.body;
+    const settings = { senderName, sendWindow, inboundPrefix };
+    await changeSettings({ ...call, input: { ...settings, toolConfirmRecipients, toolConfirmGrosze } });
     return { status: 200, body: { id: call.caller.accountId, ...call.body } };
   },
 });

@@ -1,10 +1,12 @@
 import { timingSafeEqual } from 'node:crypto';
 import { hashKey } from '../../db/accounts/apiKeys.ts';
 import {
+  countRequest,
   findKey,
   type HeldKeyRow,
   type HolderRow,
   type RateWindow,
+  type ToolKeyRow,
   type UsedRow,
   useKey,
   useToken,
@@ -72,14 +74,19 @@ export async function authenticate(
   const { asked, row, ...may } = await find(sql, authorization);
   identified(row);
   const window = windowOf(asked, row);
-  const { limit } = window;
-  setHeader('RateLimit-Policy', `"${windowName(window)}";q=${limit};w=${WINDOW_SECONDS}`);
-  setHeader('RateLimit', `"${windowName(window)}";r=${Math.max(limit - row.used, 0)};t=${row.resetsIn}`);
-  if (row.used > limit) throw new Refused({ reason: 'rate_limited', seconds: row.resetsIn });
-  if (row.accountStatus === 'suspended') throw new Refused({ reason: 'account_suspended' });
-  if (row.accountStatus === 'closed') throw new Refused({ reason: 'account_closed' });
-  const { accountId, keyId, accountMode } = row;
-  return { caller: { accountId, keyId, address, requestId, accountMode, window, ...may }, asked };
+  letIn(window, row, setHeader);
+  const { accountId, keyId, accountMode, accountStatus } = row;
+  refuseInactive(accountStatus);
+  const who = { accountId, keyId, address, requestId, accountMode, window };
+  return { caller: { ...who, ...may, toolBudget: false }, asked };
+}
+
+/** A key in force whose request has not been counted. */
+export interface KeyHolder extends Pick<
+  ToolKeyRow,
+  'accountStatus' | 'toolConfirmRecipients' | 'toolConfirmGrosze'
+> {
+  caller: Caller;
 }
 
 /**
@@ -87,13 +94,53 @@ export async function authenticate(
  * answers some requests without asking anything of the account.
  * @throws HttpRefused without such a key in force
  */
-export async function keyHolder(sql: Sql, { authorization, address, requestId }: Presented): Promise<Caller> {
+export async function keyHolder(
+  sql: Sql,
+  { authorization, address, requestId }: Presented,
+): Promise<KeyHolder> {
   const presented = bearerIn(authorization);
   if (!KEY.test(presented)) throw new HttpRefused({ reason: 'key_invalid' });
   const row = inForce(await findKey(sql, hashKey(presented)), presented);
-  const { accountId, keyId, accountMode } = row;
-  const window = windowOf('v2', row);
-  return { accountId, keyId, address, requestId, accountMode, window, ...powersOf(row) };
+  const { accountId, keyId, accountMode, hasToolBudget: toolBudget, ...rest } = row;
+  const { accountStatus, toolConfirmRecipients, toolConfirmGrosze } = rest;
+  const who = { accountId, keyId, address, requestId, accountMode, window: windowOf('v2', row), toolBudget };
+  const caller = { ...who, ...powersOf(row) };
+  return { caller, accountStatus, toolConfirmRecipients, toolConfirmGrosze };
+}
+
+/**
+ * Counts a request of a key that was found before, and lets it in.
+ * @throws Refused above the limit, and for a suspended or closed account
+ */
+export async function countIn(
+  sql: Sql,
+  { caller: { window }, accountStatus }: KeyHolder,
+  setHeader: (name: string, value: string) => void,
+): Promise<void> {
+  letIn(window, await countRequest(sql, window), setHeader);
+  refuseInactive(accountStatus);
+}
+
+/** Counts a request in a window beside its account's own, and lets it in. @throws Refused above the limit */
+export async function countBeside(sql: Sql, of: string, limit: number): Promise<void> {
+  letIn({ of, limit }, await countRequest(sql, { of, limit }), () => undefined);
+}
+
+/** @throws Refused above the limit */
+function letIn(
+  window: RateWindow,
+  { used, resetsIn }: Pick<UsedRow, 'used' | 'resetsIn'>,
+  setHeader: (name: string, value: string) => void,
+): void {
+  const { limit } = window;
+  setHeader('RateLimit-Policy', `"${windowName(window)}";q=${limit};w=${WINDOW_SECONDS}`);
+  setHeader('RateLimit', `"${windowName(window)}";r=${Math.max(limit - used, 0)};t=${resetsIn}`);
+  if (used > limit) throw new Refused({ reason: 'rate_limited', seconds: resetsIn });
+}
+
+function refuseInactive(status: HolderRow['accountStatus']): void {
+  if (status === 'suspended') throw new Refused({ reason: 'account_suspended' });
+  if (status === 'closed') throw new Refused({ reason: 'account_closed' });
 }
 
 function windowOf(asked: Interface, row: HolderRow): RateWindow {

@@ -86,6 +86,7 @@ export const KINDS: Readonly<Partial<Record<Reason, Kind>>> = {
   recipient_unverified: FORBIDDEN,
   lookup_unverified: FORBIDDEN,
   address_not_own: FORBIDDEN,
+  tool_budget_reached: FORBIDDEN,
   route_unknown: UNKNOWN,
   resource_unknown: UNKNOWN,
   message_unknown: UNKNOWN,

@@ -31,6 +31,7 @@ const TOO_LONG: Readonly<Record<Unit, (limit: number) => string>> = {
 
 const TOO_LONG_FOR_POLAND =
   'wygląda na polski z jedną cyfrą za dużo. Jeśli jest zagraniczny, zapisz go ze znakiem plus.';
+const pln = (grosze: number): string => `${(grosze / 100).toFixed(2).replace('.', ',')} zł`;
 const megabytes = (octets: number): string => String(octets / 1_000_000).replace('.', ',');
 
 // What may be had, and what to do about it.
@@ -276,6 +277,11 @@ export function problemText(problem: Problem): string {
       return 'To słowo kluczowe jest już zajęte.';
     case 'insufficient_funds':
       return 'Za mało środków na koncie. Nic nie zostało wysłane.';
+    case 'tool_budget_reached':
+      return (
+        `Dzienny budżet klucza na wysyłki przez narzędzia (${pln(problem.limitGrosze)} netto) nie wystarcza ` +
+        `na koszt ${pln(problem.costGrosze)} netto. Nic nie zostało wysłane ani pobrane.`
+      );
     case 'statement_overdue':
       return 'Rozliczenie miesięczne jest po terminie płatności. Wysyłki są wstrzymane do zaksięgowania wpłaty.';
     case 'not_cancellable':

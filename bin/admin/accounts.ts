@@ -13,7 +13,19 @@ import { findAccount } from '../../operations/accounts/find.ts';
 import { keptOf } from '../../operations/accounts/quotas.ts';
 import { command, optional, required, type Outcome, type Shown, type Values } from './command.ts';
 import { invalidArgument } from './problems.ts';
-import { accountId, accountName, grosze, oneOf, price, rateLimit, text, yesOrNo } from './values.ts';
+import {
+  accountId,
+  accountName,
+  confirmGrosze,
+  confirmRecipients,
+  grosze,
+  oneOf,
+  orNone,
+  price,
+  rateLimit,
+  text,
+  yesOrNo,
+} from './values.ts';
 
 const NONE = 'none';
 
@@ -95,6 +107,16 @@ const setOptions = {
     'not migrated: its tokens see the balance at SMSAPI.pl, and no history',
     yesOrNo,
   ),
+  toolConfirmRecipients: optional(
+    'N|none',
+    "recipients beyond which a send through an assistant's tool is agreed to, where fewer than MCP_CONFIRM_RECIPIENTS",
+    orNone(confirmRecipients),
+  ),
+  toolConfirmGrosze: optional(
+    'N|none',
+    'the same of its cost in grosze, where less than MCP_CONFIRM_GROSZE',
+    orNone(confirmGrosze),
+  ),
 };
 
 const set = command({
@@ -135,6 +157,8 @@ function changesOf(values: Values<typeof setOptions>) {
     ...given('senderName', orNull(values.sender)),
     ...given('sendWindow', orNull(values.sendWindow)),
     ...given('legacyProxy', values.legacyProxy),
+    ...given('toolConfirmRecipients', values.toolConfirmRecipients),
+    ...given('toolConfirmGrosze', values.toolConfirmGrosze),
   };
 }
 

@@ -1,9 +1,9 @@
 import { listKeys } from '../../db/accounts/staff.ts';
 import { byColumnName } from '../../db/columnNames.ts';
 import { findAccount } from '../../operations/accounts/find.ts';
-import { createKey, revokeKey } from '../../operations/accounts/keys.ts';
+import { changeToolBudget, createKey, revokeKey } from '../../operations/accounts/keys.ts';
 import { command, optional, required, type Outcome, type Shown } from './command.ts';
-import { accountId, keyId, oneOf, scopes } from './values.ts';
+import { accountId, grosze, keyId, oneOf, orNone, scopes } from './values.ts';
 
 const create = command({
   name: 'keys create',
@@ -33,9 +33,27 @@ const revoke = command({
   },
 });
 
+const budget = command({
+  name: 'keys budget',
+  about: "Sets what a key may charge in a day through assistants' tools.",
+  options: {
+    key: required('KEY_ID', 'the key', keyId),
+    grosze: required('N|none', 'grosze net for each Polish calendar day; none: no bound', orNone(grosze)),
+  },
+  positional: ['key'],
+  async ask(asking, input): Promise<Shown> {
+    const { id, accountId, hint, toolBudgetGrosze, toolSpentGrosze } = await changeToolBudget({
+      ...asking,
+      input,
+    });
+    return { result: byColumnName({ id, accountId, hint, toolBudgetGrosze, toolSpentGrosze }) };
+  },
+});
+
 const list = command({
   name: 'keys list',
-  about: 'Lists the keys of an account by their hints, revoked ones too.',
+  about:
+    'Lists the keys of an account by their hints, revoked ones too, with what they charged today through tools.',
   options: { account: required('ID', 'the account', accountId) },
   async run(sql, values): Promise<Outcome> {
     const { id } = await findAccount(sql, values.account);
@@ -43,4 +61,4 @@ const list = command({
   },
 });
 
-export const keyCommands = [create, revoke, list];
+export const keyCommands = [create, revoke, budget, list];

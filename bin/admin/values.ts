@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import {
   ACCOUNT_NAME_LENGTH,
+  MAX_CONFIRM_GROSZE,
+  MAX_CONFIRM_RECIPIENTS,
   MAX_GROSZE,
   MAX_PRICE,
   MAX_RATE_LIMIT,
@@ -63,6 +65,9 @@ export const signedGrosze = wholeNumber(-MAX_GROSZE, MAX_GROSZE, ' of grosze').r
   (value) => value !== 0,
   'zero changes nothing',
 );
+/** Beyond which a send through a tool has to be agreed to. */
+export const confirmRecipients = wholeNumber(0, MAX_CONFIRM_RECIPIENTS, '');
+export const confirmGrosze = wholeNumber(0, MAX_CONFIRM_GROSZE, ' of grosze');
 /** Grosze net per part, or per lookup. */
 export const price = wholeNumber(0, MAX_PRICE, ' of grosze');
 export const rateLimit = wholeNumber(1, MAX_RATE_LIMIT, '');

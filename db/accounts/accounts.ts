@@ -35,10 +35,17 @@ export interface AccountSettings {
   senderName?: string | null | undefined;
   sendWindow?: string | null | undefined;
   inboundPrefix?: string | null | undefined;
+  /** How many recipients a send through a tool may have before somebody has to agree; null: as the installation says. */
+  toolConfirmRecipients?: number | null | undefined;
+  /** The same of what it costs, in grosze net. */
+  toolConfirmGrosze?: number | null | undefined;
 }
 
-const SETTINGS = ['senderName', 'sendWindow', 'inboundPrefix'] as const;
-type StoredSettings = Record<(typeof SETTINGS)[number], string | null>;
+type StoredSettings = { [Name in keyof AccountSettings]-?: Exclude<AccountSettings[Name], undefined> };
+const SETTINGS = [
+  ...(['senderName', 'sendWindow', 'inboundPrefix'] as const),
+  ...(['toolConfirmRecipients', 'toolConfirmGrosze'] as const),
+] satisfies (keyof AccountSettings)[];
 
 /** The account; null when there is none of this id. */
 export async function readAccount(sql: Sql, accountId: string): Promise<AccountRow | null> {
@@ -72,7 +79,8 @@ export async function changeSettings(
       await tx`
         update accounts
            set sender_name = ${after.senderName}, send_window = ${after.sendWindow},
-               inbound_prefix = ${after.inboundPrefix}, updated_at = now()
+               inbound_prefix = ${after.inboundPrefix}, tool_confirm_recipients = ${after.toolConfirmRecipients},
+               tool_confirm_grosze = ${after.toolConfirmGrosze}, updated_at = now()
          where id = ${by.accountId}`;
       const changes = byColumnName(
         Object.fromEntries(SETTINGS.map((name) => [name, { from: before[name], to: after[name] }])),
@@ -87,7 +95,8 @@ export async function changeSettings(
 
 async function lockSettings(tx: Sql, accountId: string): Promise<StoredSettings> {
   const [account] = await tx<StoredSettings[]>`
-    select sender_name, send_window, inbound_prefix from accounts where id = ${accountId} for no key update`;
+    select sender_name, send_window, inbound_prefix, tool_confirm_recipients, tool_confirm_grosze
+      from accounts where id = ${accountId} for no key update`;
   if (!account) throw new Error(`account ${accountId} vanished`);
   return account;
 }

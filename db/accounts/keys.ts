@@ -26,6 +26,16 @@ export interface HeldKeyRow extends HolderRow {
   scopes: ('send' | 'read' | 'manage')[];
 }
 
+/** The same, as a door of tools has to know it. */
+export interface ToolKeyRow extends HeldKeyRow {
+  /** Whether it may charge so much a day through tools, and no more. */
+  hasToolBudget: boolean;
+  /** What the account has set of how much a send may reach and cost before somebody has to agree; null: nothing. */
+  toolConfirmRecipients: number | null;
+  /** Grosze net. */
+  toolConfirmGrosze: number | null;
+}
+
 export interface KeyRow extends UsedRow, HeldKeyRow {}
 
 /**
@@ -48,10 +58,11 @@ export async function useKey(sql: Sql, hash: Buffer): Promise<KeyRow | null> {
 }
 
 /** Finds the key by its hash, unless it is revoked, and counts nothing. @returns null when no such key is in force */
-export async function findKey(sql: Sql, hash: Buffer): Promise<HeldKeyRow | null> {
-  const [row] = await sql<HeldKeyRow[]>`
+export async function findKey(sql: Sql, hash: Buffer): Promise<ToolKeyRow | null> {
+  const [row] = await sql<ToolKeyRow[]>`
     with found as (${keyInForce(sql, hash)}), touched as (${touchedKey(sql)})
-    select key_id, hash, key_mode, scopes, account_id, account_status, account_mode, rate_limit_per_minute
+    select key_id, hash, key_mode, scopes, account_id, account_status, account_mode, rate_limit_per_minute,
+           has_tool_budget, tool_confirm_recipients, tool_confirm_grosze
       from found`;
   return row ?? null;
 }
@@ -60,7 +71,8 @@ export async function findKey(sql: Sql, hash: Buffer): Promise<HeldKeyRow | null
 function keyInForce(sql: Sql, hash: Buffer): Fragment {
   return sql`
       select k.id as key_id, k.hash, k.mode as key_mode, k.scopes, k.last_used_at,
-             a.id as account_id, a.status as account_status, a.mode as account_mode, a.rate_limit_per_minute
+             a.id as account_id, a.status as account_status, a.mode as account_mode, a.rate_limit_per_minute,
+             k.tool_budget_grosze is not null as has_tool_budget, a.tool_confirm_recipients, a.tool_confirm_grosze
         from api_keys k join accounts a on a.id = k.account_id
        where k.hash = ${hash} and k.revoked_at is null`;
 }
@@ -116,6 +128,17 @@ export interface RateWindow {
   /** The id of an account, or of a token. */
   of: string;
   limit: number;
+}
+
+/** Counts a request of a window by itself, for whoever has found the key already. */
+export async function countRequest(
+  sql: Sql,
+  { of }: RateWindow,
+): Promise<Pick<UsedRow, 'used' | 'resetsIn'>> {
+  const [counted] = await sql<Pick<UsedRow, 'used' | 'resetsIn'>[]>`
+    with found as (select ${of}::text as window_of), counted as (${countedFor(sql, sql`window_of`)})
+    select used, ${resetsIn(sql, sql`counted`)} as resets_in from counted`;
+  return counted!;
 }
 
 /** What is left of a request window. */

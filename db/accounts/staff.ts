@@ -2,9 +2,12 @@ import type postgres from 'postgres';
 import type { AccountRow } from './accounts.ts';
 import { byColumnName } from '../columnNames.ts';
 import type { Sql } from '../connection.ts';
+import { spentToday } from './toolBudgets.ts';
 
 /** What staff see of an account: every setting, no secret. Money in grosze net. */
 export interface AccountDetails extends AccountRow {
+  toolConfirmRecipients: number | null;
+  toolConfirmGrosze: number | null;
   createdAt: Date;
   updatedAt: Date;
 }
@@ -27,6 +30,8 @@ export type AccountPatch = Partial<
     | 'senderName'
     | 'sendWindow'
     | 'legacyProxy'
+    | 'toolConfirmRecipients'
+    | 'toolConfirmGrosze'
   >
 >;
 
@@ -36,6 +41,10 @@ export interface KeyDetails {
   hint: string;
   mode: 'test' | 'live';
   scopes: string[];
+  /** What it may charge in a Polish day through tools, grosze net; null: no bound. */
+  toolBudgetGrosze: number | null;
+  /** What counts of that today; 0 for a key without a budget. */
+  toolSpentGrosze: number;
   createdAt: Date;
   lastUsedAt: Date | null;
   revokedAt: Date | null;
@@ -100,11 +109,14 @@ function columnValues(sql: Sql, { countryRates, ...patch }: AccountPatch): Recor
 function accountColumns(sql: Sql) {
   return sql`id, name, status, mode, billing_mode, balance_grosze, credit_limit_grosze, test_credits, price_per_part_grosze,
     price_per_mms_grosze, price_per_vms_grosze, price_per_hlr_grosze, country_rates, rate_limit_per_minute, sender_name,
-    send_window, webhook_url, inbound_number, inbound_prefix, created_at, updated_at`;
+    send_window, webhook_url, inbound_number, inbound_prefix, tool_confirm_recipients, tool_confirm_grosze, created_at,
+    updated_at`;
 }
 
 function keyColumns(sql: Sql) {
-  return sql`id, account_id, hint, mode, scopes, created_at, last_used_at, revoked_at`;
+  return sql`id, account_id, hint, mode, scopes, tool_budget_grosze,
+    case when tool_budget_grosze is null then 0 else ${spentToday(sql, sql`api_keys.id`)} end as tool_spent_grosze,
+    created_at, last_used_at, revoked_at`;
 }
 
 /** Stores a key by its hash. */
@@ -123,6 +135,21 @@ export async function revokeKey(sql: Sql, id: string): Promise<KeyDetails | unde
     update api_keys set revoked_at = coalesce(revoked_at, now()) where id = ${id}
     returning ${keyColumns(sql)}`;
   return row;
+}
+
+/** Reads a key and holds it until the transaction ends. Undefined: no such key. */
+export async function lockKey(sql: Sql, id: string): Promise<KeyDetails | undefined> {
+  const [row] = await sql<
+    KeyDetails[]
+  >`select ${keyColumns(sql)} from api_keys where id = ${id} for no key update`;
+  return row;
+}
+
+/** Sets what a key may charge in a Polish day through tools, grosze net; null: no bound. */
+export async function setToolBudget(sql: Sql, id: string, grosze: number | null): Promise<KeyDetails> {
+  const [row] = await sql<KeyDetails[]>`
+    update api_keys set tool_budget_grosze = ${grosze} where id = ${id} returning ${keyColumns(sql)}`;
+  return row!;
 }
 
 /** The keys of an account, revoked ones too, the oldest first. */

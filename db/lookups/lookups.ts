@@ -100,6 +100,15 @@ export async function claimLookup(
     const [instead] = await insertLookup(sql, id, accountId, msisdn, costGrosze);
     if (instead) return { id, own: true };
   }
+  return await lookupUnderWay(sql, accountId, msisdn);
+}
+
+/** The look-up of a number that another request of the account has begun; null: none is under way. */
+export async function lookupUnderWay(
+  sql: Sql,
+  accountId: string,
+  msisdn: string,
+): Promise<ClaimedLookup | null> {
   const [other] = await sql<{ id: string }[]>`
     select id from number_lookups
      where account_id = ${accountId} and msisdn = ${msisdn} and state in ('open', 'charged')`;

@@ -14,6 +14,7 @@ const UNMATCHED_DAYS = 30;
 const SIMULATOR_DAYS = 7;
 const OVER_DAYS = 30;
 const REFERENCE_DAYS = 7;
+const SPENDING_DAYS = 3;
 
 /** One kind of rows that are of no use after some time. */
 export interface Leftover {
@@ -70,6 +71,13 @@ export function leftovers(now: number, logDays: number): Leftover[] {
         delete from number_lookups where id in (
           select id from number_lookups where state = 'refused' and created_at < ${daysAgo(1)}
            order by created_at limit ${limit})`,
+    ),
+    // What is asked about is today, and what is left of reservations goes with their day.
+    instantly(
+      'tool_spending',
+      (sql, limit) => sql`
+        delete from tool_spending where (key_id, day) in (
+          select key_id, day from tool_spending where day < ${daysAgo(SPENDING_DAYS)}::date limit ${limit})`,
     ),
     // Ids are in the order of their coming, so what is old enough stands at the beginning.
     instantly(

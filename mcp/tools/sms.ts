@@ -11,12 +11,12 @@ import { sendVoice } from '../../api/messages/voice.ts';
 import { changeTemplate, createTemplate, listTemplates } from '../../api/templates.ts';
 import { countParts } from '../countParts.ts';
 import { SENDING_ARGUMENTS } from '../sending.ts';
-import { questionOf, tool } from '../tool.ts';
+import { questionOf, tool, withBudget } from '../tool.ts';
 
 const RETRY =
   'The same call again within 24 hours sends nothing: it answers what the first one did, so it is safe to retry. To send the same thing a second time on purpose, give a new `idempotency_key`.';
 const FIRST =
-  'Call it with `dry_run: true` first when unsure: it shows recipients, final texts, parts, cost and send time, and sends nothing. Above a number of recipients or a cost set by the operator it asks for confirmation: show the user what it would do, and call again with `confirm: true` only after they agree.';
+  'Call it with `dry_run: true` first when unsure: it shows recipients, final texts, parts, cost and send time, and sends nothing. Above a number of recipients or a cost that the operator or the account has set it asks for confirmation: show the user what it would do, and call again with `confirm: true` only after they agree.';
 
 const SENDS = {
   subsets: ['sms'],
@@ -34,14 +34,14 @@ export const smsTools = [
     title: 'Send an SMS',
     description: `Sends a text message to one number, several, or contact groups, now or later. It costs money: grosze (1/100 PLN) for each part and recipient. Numbers like +48500100200 or 500100200; groups as "group:Klienci". Placeholders such as {{imie}} are filled from the contact book; {{link:https://…}} becomes a tracked short link; {{opt_out}} the recipient's opt-out link. ${FIRST} ${RETRY} It does not wait for delivery: ask \`get_message\` later.`,
     ...SENDS,
-    endpoint: sendMessages,
+    endpoint: withBudget(sendMessages),
   }),
   tool({
     name: 'send_voice',
     title: 'Call and read a text aloud',
     description: `Calls one number, several, or contact groups and reads a text aloud in Polish (voices ewa, jacek, jan, maja). It costs \`price_per_vms_grosze\` of the account for each recipient. No links in the text. A call may wait for the morning: \`send_at\` in the answer says when. ${FIRST} ${RETRY}`,
     ...SENDS,
-    endpoint: sendVoice,
+    endpoint: withBudget(sendVoice),
   }),
   tool({
     name: 'cancel_message',
@@ -137,7 +137,7 @@ export const smsTools = [
     description:
       'Asks the mobile network about a number (HLR): active or not, network, ported or not. Costs `price_per_hlr_grosze` of the account; free when the number was looked up within 24 hours. It sends nothing to the number.',
     subsets: ['sms'],
-    endpoint: lookUpNumber,
+    endpoint: withBudget(lookUpNumber),
     repeatable: true,
     reachesOut: true,
   }),

@@ -1,5 +1,11 @@
 import { type KeyMode, newApiKey } from '../../db/accounts/apiKeys.ts';
-import { insertKey, type KeyDetails, revokeKey as storeRevocation } from '../../db/accounts/staff.ts';
+import {
+  insertKey,
+  type KeyDetails,
+  lockKey,
+  revokeKey as storeRevocation,
+  setToolBudget,
+} from '../../db/accounts/staff.ts';
 import type { Sql } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { StaffRefused } from '../../domain/refusals.ts';
@@ -66,4 +72,22 @@ export const revokeKey = recorded('keys revoke', async (sql, { key: id }: { key:
   const key: KeyDetails | undefined = await storeRevocation(sql, id);
   if (key === undefined) throw new StaffRefused({ reason: 'key_missing', key: id });
   return { data: key, account: key.accountId, subject: key.id, details: { hint: key.hint } };
+});
+
+/** A key by its id, and what it may charge in a Polish day through tools, grosze net; null: no bound. */
+interface BudgetInput {
+  key: string;
+  grosze: number | null;
+}
+
+/**
+ * Sets what a key may charge in a day through tools. What it has charged today while it had a budget counts at once.
+ * @throws StaffRefused key_missing
+ */
+export const changeToolBudget = recorded('keys budget', async (sql, { key: id, grosze }: BudgetInput) => {
+  const before = await lockKey(sql, id);
+  if (before === undefined) throw new StaffRefused({ reason: 'key_missing', key: id });
+  const key = await setToolBudget(sql, id, grosze);
+  const changes = { tool_budget_grosze: { from: before.toolBudgetGrosze, to: grosze } };
+  return { data: key, account: key.accountId, subject: key.id, details: { hint: key.hint, changes } };
 });

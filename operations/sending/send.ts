@@ -1,14 +1,17 @@
 import { type Draft, LinksChangedError, writeDrafts, writeDraftsWithKey } from '../../db/messages/drafts.ts';
+import { abandonRequest } from '../../db/messages/undecided.ts';
+import { checkPatience, evenIfGone, isGone } from '../../db/patience.ts';
 import { Refused } from '../../domain/refusals.ts';
 import { addIds } from '../../telemetry/ids.ts';
 import { countRequested } from '../../telemetry/messageMetrics.ts';
 import type { Asked } from '../asked.ts';
 import { withinQuota } from '../quotas.ts';
+import { holdToolBudget, settleToolBudget } from '../toolBudget.ts';
 import { acceptDrafts } from './acceptance.ts';
 import { draftMessages } from './draftMessages.ts';
 import { findReplay, type Keyed } from './idempotency.ts';
 import type { SendInput } from './input.ts';
-import { isAffordable, type Plan, planMessages } from './plan.ts';
+import { isAffordable, type Plan, planMessages, totalCost } from './plan.ts';
 import { messageQuotaRefusal, refuseLinksBeyond } from './room.ts';
 
 const LINK_ATTEMPTS = 10;
@@ -34,21 +37,45 @@ export interface Sent<Body> {
  * @throws Refused
  */
 export async function send<Body>(asked: Asked<SendInput>, answering: Answering<Body>): Promise<Sent<Body>> {
-  const { services, caller, receivedAt } = asked;
+  const { services, caller, requestId } = asked;
   const replay = await replayOf(asked, answering);
   if (replay !== null) return replay;
 
   const plan = await planMessages(asked);
-  const refusal = paymentRefusal(plan) ?? (await messageQuotaRefusal(services.sql, caller.accountId, plan));
+  const charging = { id: requestId, costGrosze: plan.terms.mode === 'test' ? 0 : totalCost(plan.messages) };
+  const refusal =
+    paymentRefusal(plan) ??
+    (await messageQuotaRefusal(services.sql, caller.accountId, plan)) ??
+    (await holdToolBudget(asked, charging, 'to'));
   // The first request with this key may have been accepted meanwhile, and taken the money.
   if (refusal !== null) return (await replayOf(asked, answering)) ?? refuse(refusal);
+  try {
+    return await sendPlanned(asked, plan, answering);
+  } finally {
+    await settleToolBudget(asked, charging);
+  }
+}
+
+async function sendPlanned<Body>(
+  asked: Asked<SendInput>,
+  plan: Plan,
+  answering: Answering<Body>,
+): Promise<Sent<Body>> {
+  const { services, receivedAt } = asked;
   if (!plan.batched) addIds({ messageId: plan.messages[0]!.id });
   const written = await withinQuota({ links: plan.wording.field }, writeMessages(asked, plan, answering));
   if ('replay' in written) return written.replay;
-
+  await endIfGone(asked);
   const resolution = await acceptDrafts(services, written.drafts, receivedAt);
   if (resolution === 'insufficient_funds') throw new Refused({ reason: resolution });
   return { body: written.body, replayed: false };
+}
+
+/** Ends a request whose caller has gone before its charge: whoever cancels is charged nothing. */
+async function endIfGone({ services: { sql }, requestId }: Asked<SendInput>): Promise<void> {
+  if (!isGone()) return;
+  await evenIfGone(() => abandonRequest(sql, requestId));
+  checkPatience();
 }
 
 async function replayOf<Body>(

@@ -133,6 +133,26 @@ describe('accounts', () => {
     expect(await show(id)).toMatchObject({ sender_name: null, send_window: null, country_rates: {} });
   });
 
+  test('set lowers for an account how much its tools may send without a word, and none gives it back', async () => {
+    const id = await account();
+    const set = (recipients: string, grosze: string) =>
+      ok(
+        ...['accounts', 'set', '--account', id],
+        ...['--tool-confirm-recipients', recipients, '--tool-confirm-grosze', grosze],
+      );
+    expect(await set('0', '100')).toMatchObject({ tool_confirm_recipients: 0, tool_confirm_grosze: 100 });
+    expect(await lastAudit(id)).toMatchObject({
+      details: {
+        changes: {
+          tool_confirm_recipients: { from: null, to: 0 },
+          tool_confirm_grosze: { from: null, to: 100 },
+        },
+      },
+    });
+    await set('none', 'none');
+    expect(await show(id)).toMatchObject({ tool_confirm_recipients: null, tool_confirm_grosze: null });
+  });
+
   test('list has them all', async () => {
     const id = await account();
     const ids = listIn(await ok('accounts', 'list')).map((row) => row['id']);
@@ -176,10 +196,17 @@ describe('what is refused names the option and changes nothing', () => {
     ['--sender', 'accounts', 'set', '--account', 'ID', '--sender', 'Nobody'],
     ['--send-window', 'accounts', 'set', '--account', 'ID', '--send-window', '08:00-08:14'],
     ['--send-window', 'accounts', 'set', '--account', 'ID', '--send-window', ''],
+    ['--tool-confirm-recipients', 'accounts', 'set', '--account', 'ID', '--tool-confirm-recipients', '-1'],
+    ['--tool-confirm-recipients', 'accounts', 'set', '--account', 'ID', '--tool-confirm-recipients', '10001'],
+    ['--tool-confirm-grosze', 'accounts', 'set', '--account', 'ID', '--tool-confirm-grosze', 'all'],
     ['accounts set', 'accounts', 'set', '--account', 'ID'],
     ['--scopes', 'keys', 'create', '--account', 'ID', '--scopes', 'send,admin'],
     ['--scopes', 'keys', 'create', '--account', 'ID', '--scopes', ''],
     ['KEY_ID', 'keys', 'revoke'],
+    ['KEY_ID', 'keys', 'budget', 'pk_live_abc', '--grosze', '5'],
+    ['--grosze', 'keys', 'budget', newId('key')],
+    ['--grosze', 'keys', 'budget', newId('key'), '--grosze', '-1'],
+    ['--grosze', 'keys', 'budget', newId('key'), '--grosze', '1.5'],
     ['KEY_ID', 'keys', 'revoke', 'pk_live_abc'],
     ['too many', 'topup', '--account', 'ID', '--pln', '50', '60'],
     ['too many', 'accounts', 'list', 'all'],
@@ -235,6 +262,7 @@ describe('what is refused names the option and changes nothing', () => {
       ['keys', 'create', ...unknown],
       ['keys', 'list', ...unknown],
       ['keys', 'revoke', newId('key')],
+      ['keys', 'budget', newId('key'), '--grosze', '5'],
       ['senders', 'add', ...unknown, '--name', 'A'],
       ['senders', 'remove', ...unknown, '--name', 'A'],
       ['senders', 'list', ...unknown],
@@ -338,6 +366,30 @@ describe('keys', () => {
     expect(await lastAudit(id)).toMatchObject({ action: 'keys revoke', subject: made['id'] });
   });
 
+  test('have a budget for tools, none unless set; the list shows it with what counts today', async () => {
+    const id = await account('--mode', 'live');
+    const key = String((await ok('keys', 'create', '--account', id))['id']);
+    const listed = async () => listIn(await ok('keys', 'list', '--account', id));
+    expect(await listed()).toMatchObject([{ tool_budget_grosze: null, tool_spent_grosze: 0 }]);
+    const set = await ok('keys', 'budget', key, '--grosze', '2000');
+    expect(set).toMatchObject({ id: key, account_id: id, tool_budget_grosze: 2000, tool_spent_grosze: 0 });
+    expect(await lastAudit(id)).toMatchObject({
+      action: 'keys budget',
+      subject: key,
+      details: { changes: { tool_budget_grosze: { from: null, to: 2000 } } },
+    });
+    await sql()`
+      insert into tool_spending (key_id, day, grosze)
+      select ${key}, (now() at time zone 'Europe/Warsaw')::date - back, 30 + back from generate_series(0, 1) back`;
+    expect(await listed()).toMatchObject([{ tool_budget_grosze: 2000, tool_spent_grosze: 30 }]);
+    const [shown] = listIn(await show(id), 'keys');
+    expect(shown).toMatchObject({ tool_budget_grosze: 2000, tool_spent_grosze: 30 });
+    expect(await ok('keys', 'budget', key, '--grosze', 'none')).toMatchObject({
+      tool_budget_grosze: null,
+      tool_spent_grosze: 0,
+    });
+  });
+
   test('are revoked one by one: of two at once neither', async () => {
     const id = await account();
     const made = [await ok('keys', 'create', '--account', id), await ok('keys', 'create', '--account', id)];
@@ -432,6 +484,7 @@ describe('the log of acts', () => {
       ['accounts', 'show', ...on],
       ['accounts', 'set', ...on, '--price', '3'],
       ['keys', 'list', ...on],
+      ['keys', 'budget', key, '--grosze', '5'],
       ['keys', 'revoke', key],
       ['senders', 'add', ...on, '--name', 'A1'],
       ['senders', 'list', ...on],

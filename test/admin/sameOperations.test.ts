@@ -17,6 +17,7 @@ const COMMANDS: Readonly<Record<string, Answered>> = {
   'accounts quotas': ['accounts/quotas#changeQuotas'],
   'keys create': ['accounts/keys#createKey'],
   'keys revoke': ['accounts/keys#revokeKey'],
+  'keys budget': ['accounts/keys#changeToolBudget'],
   'keys list': 'reads',
   'tokens create': ['accounts/tokens#createToken'],
   'tokens rotate': ['accounts/tokens#rotateToken'],

@@ -85,10 +85,46 @@ describe('PATCH /v1/account', () => {
     [{ inbound_prefix: 'ABCDEFGHIJK' }, 'inbound_prefix'],
     [{ inbound_prefix: 'ŻÓŁW' }, 'inbound_prefix'],
     [{ inbound_prefix: 'A B' }, 'inbound_prefix'],
+    [{ tool_confirm_recipients: -1 }, 'tool_confirm_recipients'],
+    [{ tool_confirm_recipients: 1.5 }, 'tool_confirm_recipients'],
+    [{ tool_confirm_recipients: '1' }, 'tool_confirm_recipients'],
+    [{ tool_confirm_recipients: 11 }, 'tool_confirm_recipients'],
+    [{ tool_confirm_recipients: 1e15 }, 'tool_confirm_recipients'],
+    [{ tool_confirm_grosze: 501 }, 'tool_confirm_grosze'],
+    [{ tool_confirm_grosze: true }, 'tool_confirm_grosze'],
   ])('%j gives 400', async (body, param) => {
     const { api } = await newAccount();
     const answer = await api.patch('/v1/account', body);
     expect([answer.status, answer.body.error.param]).toEqual([400, param]);
+  });
+
+  it('lowers what a send through a tool may come to, as far as nothing; null gives it back', async () => {
+    const { id, api } = await newAccount();
+    const lower = { tool_confirm_recipients: 0, tool_confirm_grosze: 500 };
+    expect((await api.patch('/v1/account', lower)).body).toEqual({ id, ...lower });
+    const refused = await api.patch('/v1/account', { tool_confirm_recipients: 5, tool_confirm_grosze: 501 });
+    expect(refused.body.error).toMatchObject({
+      param: 'tool_confirm_grosze',
+      message: expect.stringContaining('500') as string,
+    });
+    const stored = () => database()`
+      select tool_confirm_recipients as recipients, tool_confirm_grosze as grosze from accounts where id = ${id}`;
+    expect([...(await stored())]).toEqual([{ recipients: 0, grosze: 500 }]);
+    const none = { tool_confirm_recipients: null, tool_confirm_grosze: null };
+    expect((await api.patch('/v1/account', none)).body).toEqual({ id, ...none });
+    expect([...(await stored())]).toEqual([{ recipients: null, grosze: null }]);
+    const trail = await database()`
+      select actor, action, details from audit_log where account_id = ${id} order by id`;
+    expect([...trail]).toMatchObject([
+      {
+        action: 'account settings',
+        details: {
+          tool_confirm_recipients: { from: null, to: 0 },
+          tool_confirm_grosze: { from: null, to: 500 },
+        },
+      },
+      { details: { tool_confirm_recipients: { from: 0, to: null } } },
+    ]);
   });
 
   it.each(['qx', 'QXQXQXQXQ9'])('the inbound prefix %s is taken: 2 to 10 letters or digits', async (word) => {
@@ -232,6 +268,8 @@ describe('PUT /v1/account/webhook', () => {
           TRUST_PROXY: false,
           REQUESTS_AT_ONCE: 100,
           HEAVY_REQUESTS_AT_ONCE: 4,
+          MCP_CONFIRM_RECIPIENTS: 10,
+          MCP_CONFIRM_GROSZE: 500,
         },
       });
     });

@@ -51,6 +51,8 @@ beforeAll(async () => {
       TRUST_PROXY: false,
       REQUESTS_AT_ONCE: 100,
       HEAVY_REQUESTS_AT_ONCE: 4,
+      MCP_CONFIRM_RECIPIENTS: 10,
+      MCP_CONFIRM_GROSZE: 500,
     },
     secretsKey: secretsKey(),
     log: pino({ level: 'silent' }),

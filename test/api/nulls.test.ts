@@ -34,7 +34,9 @@ const MEANT: Readonly<Record<string, readonly string[]>> = {
   'POST /v1/mms': ['priority'],
   'POST /v1/voice': ['priority'],
   'POST /v1/messages/estimate': ['priority'],
-  'PATCH /v1/account': ['sender_name', 'send_window', 'inbound_prefix'],
+  'PATCH /v1/account': [
+    ...['sender_name', 'send_window', 'inbound_prefix', 'tool_confirm_recipients', 'tool_confirm_grosze'],
+  ],
   'POST /v1/blacklist': ['expires_at'],
   'POST /v1/contacts': ['first_name', 'last_name', 'email', 'fields', 'groups'],
   // A contact cannot be without a number: null would clear it, and is refused.

@@ -19,6 +19,8 @@ function start(port = 0, write: (line: string) => void = () => undefined): Promi
       TRUST_PROXY: false,
       REQUESTS_AT_ONCE: 100,
       HEAVY_REQUESTS_AT_ONCE: 4,
+      MCP_CONFIRM_RECIPIENTS: 10,
+      MCP_CONFIRM_GROSZE: 500,
     },
     secretsKey: Buffer.from(secretsKey, 'base64'),
     log: pino({ level: 'info' }, { write }),

@@ -7,6 +7,7 @@ import { endpoint } from '../../api/http/endpoint.ts';
 import { refusalsOf, UNLISTED, watchRefusals } from '../../api/http/listedRefusals.ts';
 import { HttpRefused, kindOf, KINDS, type Reason, statusesOf } from '../../api/http/refusals.ts';
 import { type Refusal, Refused } from '../../domain/refusals.ts';
+import { tools } from '../../mcp/tools.ts';
 
 const declared = (refusals: readonly Reason[]) =>
   endpoint({
@@ -44,7 +45,8 @@ test('one that it lists is not, nor one that follows from its declaration, nor a
 });
 
 test('whatever is answered with another status than 400 is listed by an endpoint', () => {
-  const listed = new Set([...endpoints, ...earlierEndpoints].flatMap((one) => [...refusalsOf(one)]));
+  const asked = [...endpoints, ...earlierEndpoints, ...tools.map((tool) => tool.endpoint)];
+  const listed = new Set(asked.flatMap((one) => [...refusalsOf(one)]));
   // A path that nobody declares is no endpoint's.
   const missing = Object.keys(KINDS).filter((reason) => !listed.has(reason as Reason));
   expect(missing).toEqual(['route_unknown']);

@@ -123,12 +123,14 @@ function startFixtures(): Promise<RunningApi> {
       TRUST_PROXY: false,
       REQUESTS_AT_ONCE: 100,
       HEAVY_REQUESTS_AT_ONCE: 4,
+      MCP_CONFIRM_RECIPIENTS: 10,
+      MCP_CONFIRM_GROSZE: 500,
     },
     secretsKey: Buffer.from(secretsKey, 'base64'),
     log: pino({ level: 'silent' }),
     port: 0,
     host: '127.0.0.1',
-    mounts: [assistantTools({ recipients: 1, costGrosze: 1 }, createFixtureServer)],
+    mounts: [assistantTools(createFixtureServer)],
   });
 }
 

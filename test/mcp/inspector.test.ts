@@ -12,17 +12,19 @@ beforeAll(async () => {
   programs = await installedPrograms();
 });
 
-/** Asks with the Inspector's command line. */
-function inspect(
-  key: string,
-  generation: Generation,
-  args: readonly string[],
-  apiUrl = inject('service').apiUrl,
-) {
+/** Asks with the Inspector's command line, and looks on the way at which revision it speaks. */
+async function inspect(key: string, generation: Generation, args: readonly string[]) {
   const [node, inspector] = programs.inspector;
-  const to = ['--cli', `${apiUrl}/mcp`, '--transport', 'http'];
+  const { url, revisions, close } = await startKeyProxy(inject('service').apiUrl, key);
+  const to = ['--cli', `${url}/mcp`, '--transport', 'http'];
   const as = ['--header', `Authorization: Bearer ${key}`, '--protocol-era', generation];
-  return ended(node, [inspector, ...to, ...as, ...args]);
+  try {
+    const answer = await ended(node, [inspector, ...to, ...as, ...args]);
+    expect([...revisions], answer.stderr).toEqual([REVISION[generation]]);
+    return answer;
+  } finally {
+    await close();
+  }
 }
 
 const pairs = (args: Record<string, unknown>) =>
@@ -31,13 +33,10 @@ const pairs = (args: Record<string, unknown>) =>
 describe.each(GENERATIONS)("the Inspector's command line, %s", (generation) => {
   it('lists the tools, and finds their schemas portable', async () => {
     const { key } = await newAccount();
-    const { url, revisions, close } = await startKeyProxy(inject('service').apiUrl, key);
     const list = ['--method', 'tools/list', '--strict'];
-    const { code, stdout, stderr } = await inspect(key, generation, list, url);
-    await close();
+    const { code, stdout, stderr } = await inspect(key, generation, list);
     expect(code, stderr).toBe(0);
     const { tools } = JSON.parse(stdout) as { tools: { name: string }[] };
-    expect([...revisions]).toEqual([REVISION[generation]]);
     expect(tools.map(({ name }) => name).sort()).toEqual(Object.keys(toolCases).sort());
   });
 

@@ -26,6 +26,8 @@ export async function startCutOffApi({ trustProxy = false } = {}): Promise<CutOf
       TRUST_PROXY: trustProxy,
       REQUESTS_AT_ONCE: 100,
       HEAVY_REQUESTS_AT_ONCE: 4,
+      MCP_CONFIRM_RECIPIENTS: 10,
+      MCP_CONFIRM_GROSZE: 500,
     },
     secretsKey: Buffer.from(secretsKey, 'base64'),
     log: pino({ level: 'silent' }),

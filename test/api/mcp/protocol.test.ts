@@ -1,5 +1,5 @@
 import { describe, expect, inject, it } from 'vitest';
-import { newAccount, newKey } from '../../support/factories.ts';
+import { database, newAccount, newKey } from '../../support/factories.ts';
 import { GENERATIONS, mcpClient } from '../../support/mcpClient.ts';
 
 // Stated here on its own, as the document names them (v2.3.0, What the service does).
@@ -35,6 +35,23 @@ describe.each(GENERATIONS)('the assistant-tool server, %s', (generation) => {
       ]);
     }
     await close();
+  });
+
+  it('describes answers without examples, and each field that several have once', async () => {
+    const { key } = await newAccount();
+    const { client, close } = await mcpClient(apiUrl, key, { generation });
+    const { tools } = await client.listTools();
+    await close();
+    for (const { outputSchema } of tools) expect(JSON.stringify(outputSchema)).not.toContain('"examples"');
+    const report = tools.find(({ name }) => name === 'get_report')!.outputSchema as {
+      $defs: Record<string, { properties: Record<string, object> }>;
+    };
+    const shared = { $ref: '#/$defs/refunded_grosze' };
+    expect(report.$defs['ReportRow']!.properties['refunded_grosze']).toEqual(shared);
+    expect(report.$defs['ReportFigures']!.properties['refunded_grosze']).toEqual(shared);
+    expect(report.$defs['refunded_grosze']).toMatchObject({ type: 'integer' });
+    const changed = tools.find(({ name }) => name === 'set_send_window')!.outputSchema!;
+    expect(Object.keys(changed.properties!)).toEqual(['id', 'send_window']);
   });
 
   it('serves each tool in a subset', async () => {
@@ -197,6 +214,36 @@ describe('the door of the assistant-tool server', () => {
       refusal: { error: { code: 'rate_limited' } },
     });
     expect((await account.api.get('/v1/account')).status).toBe(429);
+    await close();
+  });
+
+  it('counts calls of what is not there', async () => {
+    const account = await newAccount({ rateLimit: 3 });
+    const { client, call, close } = await mcpClient(apiUrl, account.key);
+    await expect(call('nothing')).rejects.toMatchObject({ code: -32602 });
+    await expect(client.readResource({ uri: 'goniec://nothing' })).rejects.toThrow();
+    expect(await call('get_account')).toMatchObject({ isError: false });
+    expect(await call('get_account')).toMatchObject({ refusal: { error: { code: 'rate_limited' } } });
+    await close();
+  });
+
+  it('answers so many lists a minute of an account and no more, whatever its keys, and calls all the same', async () => {
+    const account = await newAccount();
+    await account.api.get('/v1/account');
+    const { list, call, close } = await mcpClient(apiUrl, account.key);
+    await list();
+    const window = `${account.id} lists`;
+    const counted = await database()`
+      update rate_windows set used = 599 where account_id = ${window} and used between 1 and 5`;
+    expect(counted.count).toBe(1);
+    // The client keeps what it has listed.
+    const listing = (path: string, { key }: { key: string }) =>
+      post(path, { jsonrpc: '2.0', id: 1, method: 'tools/list' }, { Authorization: `Bearer ${key}` });
+    expect((await listing('/mcp', account)).status).toBe(200);
+    const answer = await listing('/mcp/sms', await newKey(account.id));
+    expect([answer.status, Number(answer.headers.get('retry-after')) > 0]).toEqual([429, true]);
+    expect(await answer.json()).toMatchObject({ jsonrpc: '2.0', error: { code: -32600 } });
+    expect(await call('get_account')).toMatchObject({ isError: false });
     await close();
   });
 });

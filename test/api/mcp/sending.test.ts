@@ -125,6 +125,29 @@ describe('a send through a tool', () => {
     });
   });
 
+  it('asks sooner where the account wants it, and never later than the installation does', async () => {
+    const account = await newAccount();
+    await account.api.patch('/v1/account', { tool_confirm_recipients: 1 });
+    const two = { ...ONE, to: ['500100310', '500100311'] };
+    const confirmationFor = { refusal: { error: { code: 'confirmation_needed' } } };
+    await using(await mcpClient(apiUrl, account.key), async ({ client, call }) => {
+      expect(await call('send_sms', two)).toMatchObject(confirmationFor);
+      expect((await call('send_sms', ONE)).isError).toBe(false);
+      await account.api.patch('/v1/account', { tool_confirm_recipients: null, tool_confirm_grosze: 19 });
+      expect(await call('send_sms', two)).toMatchObject(confirmationFor);
+      await database()`
+        update accounts set tool_confirm_recipients = 5000, tool_confirm_grosze = 20 where id = ${account.id}`;
+      expect((await call('send_sms', two)).isError).toBe(false);
+      expect(await call('send_sms', ELEVEN)).toMatchObject(confirmationFor);
+      const [limits] = (await client.readResource({ uri: 'goniec://account/limits' })).contents;
+      expect(JSON.parse((limits as { text: string }).text)).toMatchObject({
+        tool_confirm_recipients: 10,
+        tool_confirm_grosze: 20,
+      });
+    });
+    expect(await storedMessages(account.id)).toHaveLength(3);
+  });
+
   it.each([
     ['agrees', { action: 'accept', content: { confirm: true } }, false],
     ['leaves the box empty', { action: 'accept', content: { confirm: false } }, true],

@@ -109,7 +109,7 @@ export const PROTOCOL_CHANGES: readonly Change[] = [
   {
     name: 'Retry-After always says one second',
     file: 'api/http/authentication.ts',
-    from: "throw new Refused({ reason: 'rate_limited', seconds: row.resetsIn });",
+    from: "throw new Refused({ reason: 'rate_limited', seconds: resetsIn });",
     to: "throw new Refused({ reason: 'rate_limited', seconds: 1 });",
     tests: ['test/api/access.test.ts'],
     only: 'rate limit',

@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
+import {
+  books,
+  database,
+  newAccount,
+  newKey,
+  storedMessages,
+  type TestAccount,
+} from '../../support/factories.ts';
+import { type McpClient, mcpClient, type ToolAnswer } from '../../support/mcpClient.ts';
+import { postTool } from '../../support/rawTool.ts';
+import { type ServiceProcess, spawnProcess } from '../../support/service.ts';
+
+const { apiUrl } = inject('service');
+const later = new Date(Date.now() + 86_400_000).toISOString();
+const ONE = { to: '500100200', text: 'Dzień dobry', send_at: later };
+const other = (text: string | number) => ({ ...ONE, text: `Dzień dobry ${text}` });
+const REACHED = {
+  isError: true,
+  refusal: {
+    error: {
+      code: 'forbidden',
+      message: expect.stringContaining('Dzienny budżet klucza') as string,
+      param: 'to',
+    },
+    next: expect.stringContaining('Nothing was sent or charged') as string,
+  },
+};
+
+/** An account whose key may spend so much a day through tools; a part costs 10 grosze, a call 40, a look-up 5. */
+async function boundTo(grosze: number, wish = {}): Promise<TestAccount> {
+  const account = await newAccount(wish);
+  await database()`update api_keys set tool_budget_grosze = ${grosze} where id = ${account.keyId}`;
+  return account;
+}
+
+async function using<T>(key: string, work: (client: McpClient) => Promise<T>): Promise<T> {
+  const client = await mcpClient(apiUrl, key);
+  try {
+    return await work(client);
+  } finally {
+    await client.close();
+  }
+}
+
+/** What counts today, and what of it is not settled. */
+async function spentOf({ keyId }: TestAccount): Promise<{ spent: number; reserved: number }> {
+  const [row] = await database()<{ spent: number; reserved: number }[]>`
+    select coalesce(sum(grosze), 0)::int as spent,
+           (select coalesce(sum(grosze), 0)::int from tool_reservations where key_id = ${keyId}) as reserved
+      from tool_spending where key_id = ${keyId} and day = (now() at time zone 'Europe/Warsaw')::date`;
+  return row!;
+}
+
+const charged = async ({ id }: TestAccount) => 10_000 - (await books(id)).balance;
+
+describe('a budget for a key and day', () => {
+  it('covers what it covers and no grosz more; then says so, and what to do', async () => {
+    const account = await boundTo(55);
+    await using(account.key, async ({ call }) => {
+      expect((await call('send_voice', ONE)).isError).toBe(false);
+      expect((await call('send_sms', ONE)).isError).toBe(false);
+      expect(await call('send_sms', other(2))).toMatchObject(REACHED);
+      expect((await call('check_number', { msisdn: '500100200' })).body).toMatchObject({ cost_grosze: 5 });
+      // Free, as it was looked up before.
+      expect((await call('check_number', { msisdn: '500100200' })).body).toMatchObject({ cost_grosze: 0 });
+      expect(await call('check_number', { msisdn: '500100201' })).toMatchObject({
+        isError: true,
+        refusal: { error: { code: 'forbidden', param: 'msisdn' } },
+      });
+      expect(await call('send_voice', other(2))).toMatchObject(REACHED);
+    });
+    expect([await charged(account), await spentOf(account)]).toEqual([55, { spent: 55, reserved: 0 }]);
+    expect(await storedMessages(account.id)).toHaveLength(2);
+  });
+
+  it('counts no try, no estimate, no repeat and nothing that was refused', async () => {
+    const account = await boundTo(30, { balance: 25 });
+    await using(account.key, async ({ call }) => {
+      await call('send_sms', { ...ONE, dry_run: true });
+      await call('send_sms', { ...ONE, to: '12' });
+      const answers = await Promise.all(Array.from({ length: 5 }, () => call('send_sms', ONE)));
+      expect(answers.some(({ isError }) => !isError)).toBe(true);
+      expect((await call('send_sms', ONE)).isError).toBe(false);
+      expect(await spentOf(account)).toEqual({ spent: 10, reserved: 0 });
+      const three = { ...other(3), to: ['500100301', '500100302'] };
+      expect(await call('send_sms', three)).toMatchObject({
+        refusal: { error: { code: 'insufficient_funds' } },
+      });
+      expect((await call('send_sms', other(2))).isError).toBe(false);
+      // What was sent already is answered, whatever the budget has left.
+      await database()`update api_keys set tool_budget_grosze = 0 where id = ${account.keyId}`;
+      expect((await call('send_sms', ONE)).texts[0]).toContain('not sent again');
+    });
+    expect(await spentOf(account)).toEqual({ spent: 20, reserved: 0 });
+  });
+
+  it('is the key’s own, and not of what the key sends by REST, nor of a key without one', async () => {
+    const account = await boundTo(10);
+    const free = await newKey(account.id);
+    await account.api.accepted({ to: '500100200', text: 'REST' });
+    await account.api.get('/v1/numbers/500100200/lookup');
+    expect(await spentOf(account)).toEqual({ spent: 0, reserved: 0 });
+    await using(free.key, async ({ call }) => {
+      expect((await call('send_sms', other('free'))).isError).toBe(false);
+    });
+    await using(account.key, async ({ call }) => {
+      expect((await call('send_sms', ONE)).isError).toBe(false);
+      expect(await call('send_sms', other(2))).toMatchObject(REACHED);
+    });
+    await account.api.accepted({ to: '500100200', text: 'REST again' });
+    const days = await database()`select from tool_spending where key_id = ${free.keyId}`;
+    expect(days).toHaveLength(0);
+  });
+
+  it('leaves test accounts alone, which pay no money', async () => {
+    const account = await boundTo(0, { mode: 'test', balance: 0, verified: ['+48500100200'] });
+    await using(account.key, async ({ call }) => {
+      expect((await call('send_sms', ONE)).isError).toBe(false);
+    });
+  });
+
+  it('lets a look-up be joined that another call has begun and pays for', async () => {
+    const account = await boundTo(5);
+    await using(account.key, async ({ call }) => {
+      const same = () => call('check_number', { msisdn: '500100207' });
+      const answers = await Promise.all(Array.from({ length: 10 }, same));
+      expect(answers.map(({ isError }) => isError)).toEqual(answers.map(() => false));
+    });
+    expect([await charged(account), await spentOf(account)]).toEqual([5, { spent: 5, reserved: 0 }]);
+  });
+
+  it('holds exactly with a hundred calls at once', { timeout: 120_000 }, async () => {
+    const account = await boundTo(300);
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, async (_, index) => {
+        const answer = await postTool(apiUrl, account.key, 'legacy', {
+          name: 'send_sms',
+          args: other(index),
+        });
+        return resultOf(await answer.text());
+      }),
+    );
+    // A machine that is too busy gives some up, which are given back.
+    for (const { code } of answers) expect([null, 'forbidden', 'provider_error']).toContain(code);
+    const sent = answers.filter(({ code }) => code === null).length;
+    expect(sent).toBeGreaterThan(0);
+    expect(sent).toBeLessThanOrEqual(30);
+    await using(account.key, async ({ call }) => {
+      for (let index = 100; ; index += 1) {
+        const answer = await call('send_sms', other(index));
+        if (!answer.isError) continue;
+        expect(answer).toMatchObject(REACHED);
+        break;
+      }
+    });
+    expect([await charged(account), await spentOf(account)]).toEqual([300, { spent: 300, reserved: 0 }]);
+  });
+});
+
+function resultOf(text: string): { code: string | null } {
+  const line = text.split('\n').find((one) => one.startsWith('data: {')) ?? text;
+  const { result } = JSON.parse(line.replace(/^data: /, '')) as {
+    result: { isError?: boolean; content: { text: string }[] };
+  };
+  if (result.isError !== true) return { code: null };
+  const { error } = JSON.parse(result.content.at(-1)!.text) as ToolAnswer['refusal'];
+  return { code: error!.code };
+}
+
+describe('a process that dies between the reservation and the charge', () => {
+  let second: ServiceProcess;
+  beforeAll(async () => {
+    second = await spawnProcess('api', inject('service'));
+  });
+  afterAll(() => second.stop());
+
+  it('leaves a reservation that counts, and is given back when the budget needs it', async () => {
+    const account = await boundTo(10);
+    const held = () =>
+      database()<{ id: string }[]>`select id from tool_reservations where key_id = ${account.keyId}`;
+    await database().begin(async (tx) => {
+      await tx`select from accounts where id = ${account.id} for update`;
+      const lost = postTool(second.url, account.key, 'modern', { name: 'send_sms', args: ONE }).catch(
+        () => null,
+      );
+      await eventually(held, (rows) => rows.length === 1);
+      second.child.kill('SIGKILL');
+      await lost;
+    });
+    await using(account.key, async ({ call }) => {
+      expect(await call('send_sms', other(2))).toMatchObject(REACHED);
+      await database()`
+        update tool_reservations set made_at = now() - interval '61 s' where key_id = ${account.keyId}`;
+      expect((await call('send_sms', other(2))).isError).toBe(false);
+    });
+    expect(await held()).toEqual([]);
+    expect([await charged(account), await spentOf(account)]).toEqual([10, { spent: 10, reserved: 0 }]);
+  });
+});
