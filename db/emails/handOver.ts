@@ -2,6 +2,7 @@ import type { EmailStatus, RecipientState } from '../../domain/email/statuses.ts
 import type { Sql } from '../connection.ts';
 import { decrypt } from '../encryption.ts';
 import { refundOf } from '../money/billing.ts';
+import { domainSecretOwner } from './domains.ts';
 
 /** An e-mail as a worker hands it over. */
 export interface OpenEmail {
@@ -68,9 +69,6 @@ export async function readOpenEmail(sql: Sql, id: string): Promise<OpenEmail | n
 export function signingKey(secretsKey: Buffer, domainId: string, encrypted: Buffer): string {
   return decrypt(secretsKey, domainSecretOwner(domainId), encrypted);
 }
-
-/** Whom a domain's private key is encrypted for. */
-export const domainSecretOwner = (domainId: string): string => `domain:${domainId}`;
 
 /** One piece of a file; undefined behind the last. */
 export async function readPiece(

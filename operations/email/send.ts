@@ -12,7 +12,7 @@ import { NO_NUMBER, orderRoutes } from '../../domain/routing.ts';
 import { addIds } from '../../telemetry/ids.ts';
 import type { Asked } from '../asked.ts';
 import { quotaReached } from '../quotas.ts';
-import { findReplay, fingerprintOf } from '../sending/idempotency.ts';
+import { findReplay, fingerprintOf, type Keyed } from '../sending/idempotency.ts';
 import { decideEmail } from './acceptance.ts';
 import type { EmailInput } from './input.ts';
 
@@ -51,7 +51,7 @@ export async function sendEmail(asked: Asked<EmailInput>): Promise<{ email: Sent
     keyed === null ? null : { ...keyed, acceptedStatus: 200, acceptedBody: email as unknown as object };
   if (!(await writeEmailDraft(services.sql, draft, claim))) {
     const taken = await replayOf(asked, keyed);
-    if (taken === null) throw new Refused({ reason: 'idempotency_in_progress' });
+    if (taken === null) throw new Refused({ reason: 'idempotency_in_progress' }, 'idx');
     return taken;
   }
   const resolution = await decideEmail(services, draft, receivedAt);
@@ -70,7 +70,7 @@ export async function sendEmail(asked: Asked<EmailInput>): Promise<{ email: Sent
 }
 
 /** The key by which a repeated `idx` is known, and what makes two e-mails the same; null without `idx`. */
-function keyOf({ services, input }: Asked<EmailInput>): { key: string; fingerprint: Buffer } | null {
+function keyOf({ services, input }: Asked<EmailInput>): Keyed | null {
   const { idx, attachments } = input;
   if (idx === null) return null;
   const files = attachments.map(({ pieces, ...file }) => {
@@ -81,19 +81,16 @@ function keyOf({ services, input }: Asked<EmailInput>): { key: string; fingerpri
   // Nobody can have it as an `Idempotency-Key`, which has no control characters.
   const key = `\u0001email:${createHash('sha256').update(idx).digest('base64url')}`;
   return {
-    key,
+    ...{ key, field: 'idx' },
     fingerprint: fingerprintOf(services.secretsKey, 'idx', 'email', {
       ...{ ...input, interface: undefined, attachments: files },
     }),
   };
 }
 
-async function replayOf(
-  { services, caller }: Asked<EmailInput>,
-  keyed: { key: string; fingerprint: Buffer } | null,
-) {
+async function replayOf({ services, caller }: Asked<EmailInput>, keyed: Keyed | null) {
   if (keyed === null) return null;
-  const replay = await findReplay(services.sql, caller.accountId, keyed.key, keyed.fingerprint);
+  const replay = await findReplay(services.sql, caller.accountId, keyed);
   return replay === null ? null : { email: replay.body as SentEmail, replayed: true };
 }
 

@@ -5,7 +5,7 @@ import type { EmailAnswer, SubmitEmail } from '../email.ts';
 import { emailOnly } from '../emailOnly.ts';
 import type { RouteTest } from '../kind.ts';
 import type { Provider, Withheld } from '../provider.ts';
-import { createHealth, type Health } from '../smsapi/health.ts';
+import { createHealth, type Health } from '../health.ts';
 import { wireAddress, wireDomain } from './addresses.ts';
 import { answerOf, waitsForAll } from './answers.ts';
 import { openConnection } from './connection.ts';

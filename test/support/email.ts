@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { inject } from 'vitest';
-import { domainSecretOwner } from '../../db/emails/handOver.ts';
+import { domainSecretOwner } from '../../db/emails/domains.ts';
 import { encrypt } from '../../db/encryption.ts';
 import { newId } from '../../db/ids.ts';
 import type { AccountWish } from './factories.ts';

@@ -69,7 +69,10 @@ async function runOnce(): Promise<DomainsLookedAt> {
 async function notified(id: string, count: number) {
   const of = () => receiver.calls.filter(({ event }) => domainIn(event)['id'] === id);
   await receiver.until(() => of().length >= count);
-  return of().map(({ event, verified }) => ({ type: event.type, verified, ...domainIn(event) }));
+  return of().map(({ event, verified }): Record<string, unknown> => ({
+    ...{ type: event.type, verified },
+    ...domainIn(event),
+  }));
 }
 
 const domainIn = ({ data }: { data: unknown }) => (data as { domain: Record<string, unknown> }).domain;
