@@ -15,7 +15,10 @@ describe('the registry of kinds', () => {
     expect(optionOf('smpp')).toMatchObject({ name: 'r', carries: ['sms'], simulated: false });
     expect(optionOf('smsapi')).toMatchObject({ carries: ['sms', 'mms', 'vms', 'hlr'], simulated: false });
     expect(optionOf('resend')).toMatchObject({ carries: ['email'], simulated: false });
-    expect(optionOf('simulator')).toMatchObject({ carries: ['sms', 'mms', 'vms', 'hlr'], simulated: true });
+    expect(optionOf('simulator')).toMatchObject({
+      carries: ['sms', 'mms', 'vms', 'email', 'hlr'],
+      simulated: true,
+    });
   });
 
   test('gives nothing to a route of a kind that only a later release knows', () => {
