@@ -1,19 +1,22 @@
 import { cancelScheduled, chargeRequest } from '../db/money/billing.ts';
+import { chargeTogether } from '../db/money/gathered.ts';
 import { pendingEventsOf } from '../db/incoming/inbound.ts';
 import type { StatusChange } from '../db/messages/endings.ts';
 import type { Database } from '../db/connection.ts';
-import type { Acceptance } from '../domain/acceptance.ts';
+import type { Acceptance, Acceptances } from '../domain/acceptance.ts';
 import { countEnd } from '../telemetry/messageMetrics.ts';
-import type { ChargeNotices } from '../pipeline/chargeNotices.ts';
 
 /** Single-transaction steps on money; run as local activities, safe to repeat. */
-export function billingActivities(sql: Database, news: ChargeNotices) {
+export function billingActivities(sql: Database) {
   return {
     /** Charges all recipients of a request together, or refuses them all. */
     async charge(requestId: string): Promise<Acceptance> {
-      const acceptance = await chargeRequest(sql, requestId);
-      if (acceptance.accepted) news.charged(requestId);
-      return acceptance;
+      return await chargeRequest(sql, requestId);
+    },
+
+    /** Charges requests of one message together, each for itself. @param id of the workflow that does */
+    async chargeTogether(id: string, requestIds: readonly string[]): Promise<Acceptances> {
+      return await chargeTogether(sql, id, requestIds);
     },
 
     /** Cancels and refunds a message that is still scheduled; returns its status afterwards, with events where there are any. */

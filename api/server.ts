@@ -23,14 +23,14 @@ import { createApp, type Mount } from './app.ts';
 import { endpoints } from './endpoints.ts';
 import { createAdmission } from './http/admission.ts';
 import { errorBody } from './http/middleware.ts';
-import { createChargeListener } from '../operations/sending/chargeListener.ts';
+import { createSingles } from '../operations/sending/singles.ts';
 import type { ApiSettings, Services } from './services.ts';
 import { type ErrorAnswer, errorAnswer, HttpRefused } from './http/refusals.ts';
 
 /** What an API process needs to run. */
 export interface ApiOptions {
   databaseUrl: string;
-  /** Connections held at most; one more listens. */
+  /** Connections held at most. */
   databasePool: number;
   temporal: {
     address: string;
@@ -103,11 +103,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     }),
     background: createRunning(),
     temporal,
-    charges: createChargeListener(
-      front,
-      () => openDatabase(options.databaseUrl, 1, DATABASE_SILENCE_MS),
-      log,
-    ),
+    singles: createSingles({ sql, temporal }),
     routing: cachedRouting(front, providerKinds.withTraits),
     settings: config,
     secretsKey,
@@ -134,7 +130,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     unwatchPool();
     unwatchBlocks();
     const databases = [pool, front].map((one) => one.end({ timeout: 5 }));
-    return Promise.allSettled([services.charges.stop(), ...databases, connection.close()]);
+    return Promise.allSettled([...databases, connection.close()]);
   };
   try {
     await listen(server, options.port, options.host);

@@ -1,6 +1,6 @@
-/** What an id stands for, by its prefix (v2.3.0, Resources and their fields; `key`, `tok`, `st`, `clk` and `hlr` are ours). */
+/** What an id stands for, by its prefix (v2.3.0, Resources and their fields; `key`, `tok`, `st`, `clk`, `hlr` and `acc` are ours). */
 export type IdPrefix =
-  'cl' | 'key' | 'tok' | 'msg' | 'req' | 'evt' | 'in' | 'tpl' | 'ct' | 'gr' | 'st' | 'clk' | 'hlr';
+  'cl' | 'key' | 'tok' | 'msg' | 'req' | 'evt' | 'in' | 'tpl' | 'ct' | 'gr' | 'st' | 'clk' | 'hlr' | 'acc';
 
 /** What follows the prefix and its underscore: a ULID in small letters. As the source of a pattern. */
 export const ID_BODY = '[0-9a-z]{26}';

@@ -1,6 +1,5 @@
 import type { Routing } from '../domain/routing.ts';
 import { cachedRouting } from '../db/routes/routingCache.ts';
-import { type ChargeNotices, createChargeNotices } from '../pipeline/chargeNotices.ts';
 import { createReceipts, type Receipts } from '../pipeline/deliveryReports.ts';
 import { createOutcomes, type Outcomes } from '../pipeline/outcomes.ts';
 import { createOutgoing } from '../pipeline/outgoingHttp.ts';
@@ -23,7 +22,6 @@ export interface Pipeline {
   reports: Receipts;
   replies: Replies;
   replyParts: ReplyParts;
-  charges: ChargeNotices;
   routing: () => Promise<Routing>;
   onReportError: (error: unknown) => void;
   onReplyError: (error: unknown) => void;
@@ -51,7 +49,6 @@ export function createPipeline({ sql, client }: Servers, options: WorkerOptions)
     ...{ notifying, outcomes, replies, onReportError, onReplyError },
     reports: createReceipts(sql, outcomes, onReportError),
     replyParts: createReplyParts(sql, replies),
-    charges: createChargeNotices(sql, (error) => log.warn({ err: error }, 'charges: callers wait longer')),
     routing: cachedRouting(sql, providerKinds.withTraits),
   };
 }

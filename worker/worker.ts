@@ -194,7 +194,7 @@ function routesOf(
 
 async function workflowWorker(
   { sql, client }: Servers,
-  { notifying, charges, routing }: Pipeline,
+  { notifying, routing }: Pipeline,
   routes: Routes,
   { config }: WorkerOptions,
   shared: SharedOptions,
@@ -209,7 +209,7 @@ async function workflowWorker(
     maxConcurrentLocalActivityExecutions: WORKFLOW_TASKS,
     maxConcurrentActivityTaskExecutions: BATCHES,
     activities: {
-      ...billingActivities(sql, charges),
+      ...billingActivities(sql),
       ...messageActivities(sql, routing),
       ...webhookClosingActivities(sql),
       ...quickWebhookActivities(notifying),

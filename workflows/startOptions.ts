@@ -1,6 +1,6 @@
 import { TypedSearchAttributes } from '@temporalio/common';
 import type { StartableMessage } from '../domain/startable.ts';
-import type { BatchInput, LookupInput, MessageInput, ResendInput } from './contracts.ts';
+import type { BatchInput, GatheredInput, LookupInput, MessageInput, ResendInput } from './contracts.ts';
 import { MESSAGES_QUEUE, SEARCH_ATTRIBUTES } from './contracts.ts';
 
 /**
@@ -34,14 +34,10 @@ const CHANNEL_NAMES = { sms: 'SMS', mms: 'MMS', vms: 'Call' } as const;
  * The workflow's id is the message's. Nothing in here is personal data.
  *
  * @param accepted true when the charge is already made
- * @param callerNotified true when its caller hears of the charge before the workflow task ends
  */
-export function messageStart(message: StartableMessage, accepted: boolean, callerNotified = false) {
+export function messageStart(message: StartableMessage, accepted: boolean) {
   const { id, channel, accountId, requestId, batched, route, sendAt, giveUpAt, priority } = message;
-  const input: MessageInput = {
-    ...{ accountId, requestId, route, sendAt, giveUpAt, priority, accepted },
-    ...(callerNotified ? { callerNotified } : {}),
-  };
+  const input: MessageInput = { accountId, requestId, route, sendAt, giveUpAt, priority, accepted };
   return {
     ...ONCE,
     ...(accepted ? PATIENT : {}),
@@ -95,6 +91,33 @@ export function batchStart(batch: BatchInput & { priority: boolean }) {
 /** How the lost `batch` workflow of a request is started again: it starts the messages that have no workflow. */
 export function batchRestart(batch: BatchInput & { priority: boolean }) {
   return { ...batchStart(batch), ...AGAIN };
+}
+
+/**
+ * How the `gathered` workflow of requests of one message each is started. It takes its turn beside the accounts, as one of its own, and
+ * with priority where one of them has it.
+ */
+export function gatheredStart(
+  id: string,
+  requests: readonly { requestId: string; accountId: string; priority: boolean }[],
+) {
+  const input: GatheredInput = { requestIds: requests.map(({ requestId }) => requestId) };
+  const accounts = new Set(requests.map(({ accountId }) => accountId));
+  const [accountId] = accounts;
+  const priority = requests.some((request) => request.priority);
+  return {
+    ...ONCE,
+    workflowId: id,
+    taskQueue: MESSAGES_QUEUE,
+    args: [input] as [GatheredInput],
+    typedSearchAttributes: new TypedSearchAttributes(
+      accounts.size === 1 ? [{ key: SEARCH_ATTRIBUTES.account, value: accountId! }] : [],
+    ),
+    staticSummary:
+      `${requests.length} single messages accepted together` +
+      (accounts.size === 1 ? '' : `, of ${accounts.size} accounts`),
+    priority: taskPriority({ accountId: 'gathered', priority, batched: false }),
+  };
 }
 
 /**
