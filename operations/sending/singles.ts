@@ -68,13 +68,15 @@ export function createSingles({ sql, temporal }: { sql: Database; temporal: Clie
   function look(): void {
     if (underWay || waiting.waiting() === 0) return;
     underWay = true;
-    void Promise.race([ride(waiting.take(MOST)), delay(HOLD_MS, undefined, { ref: false })]).then(() => {
+    const next = (): void => {
       underWay = false;
       look();
-    });
+    };
+    const held = delay(HOLD_MS, undefined, { ref: false });
+    Promise.race([ride(waiting.take(MOST)), held]).then(next, next);
   }
 
-  /** Writes and charges them; each hears for itself what came of it. */
+  /** Writes and charges them; what comes of it, each gets for itself. */
   async function ride(taken: readonly Waiting[]): Promise<void> {
     const patient = taken.filter((one) => {
       const isLate = isOver(one.patience);

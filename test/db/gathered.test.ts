@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Database } from '../../db/connection.ts';
+import type { Database, Sql } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
-import { type Draft, type Single, writeSingles } from '../../db/messages/drafts.ts';
+import { type Draft, writeSingles } from '../../db/messages/drafts.ts';
 import { abandonRequest } from '../../db/messages/undecided.ts';
 import { chargeRequest } from '../../db/money/billing.ts';
 import { chargeTogether } from '../../db/money/gathered.ts';
 import { startDatabase } from '../support/database.ts';
+import { draftOf, singleOf } from '../support/drafts.ts';
 
 let sql: Database;
 let stop: () => Promise<void>;
@@ -31,26 +32,6 @@ async function newAccount({ balance, billing = 'prepaid', creditLimit = 0, credi
     insert into ledger_entries (account_id, kind, amount_grosze, test_credits)
     values (${id}, 'opening', ${balance}, ${credits})`;
   return id;
-}
-
-function draftOf(accountId: string, costGrosze: number, other: Partial<Draft> = {}): Draft {
-  const now = new Date();
-  return {
-    ...{ id: newId('msg'), accountId, requestId: newId('req'), batched: false, channel: 'sms' },
-    ...{ status: 'queued', acceptedAs: 'queued', recipient: '+48500100200', country: 'PL', sender: null },
-    ...{ text: 'x', content: null, parts: 1, cut: 'gsm7', links: [], optOutToken: null, costGrosze },
-    ...{ testCredits: 0, priority: false, reference: null, interface: 'v2', idx: null, sendAt: null },
-    ...{ expiresAt: null, giveUpAt: new Date(now.getTime() + 3_600_000), route: 'r', deliveredAt: null },
-    ...{ errorCode: null, createdAt: now, updatedAt: now },
-    ...other,
-  };
-}
-
-function singleOf(draft: Draft, key?: string): Single {
-  const claim = {
-    ...{ key: key!, fingerprint: Buffer.from('f'), acceptedStatus: 201, acceptedBody: { id: draft.id } },
-  };
-  return { draft, claim: key === undefined ? null : claim };
 }
 
 async function written(account: string, costs: number[], other: Partial<Draft> = {}): Promise<string[]> {
@@ -80,10 +61,10 @@ async function books(account: string) {
 }
 
 /** Keeps rows locked as another transaction would. */
-async function holding(lock: (own: Database) => Promise<unknown>): Promise<() => Promise<void>> {
+async function holding(lock: (own: Sql) => Promise<unknown>): Promise<() => Promise<void>> {
   const own = await sql.reserve();
   await own`begin`;
-  await lock(own as unknown as Database);
+  await lock(own);
   return async () => {
     await own`rollback`;
     own.release();
