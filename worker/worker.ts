@@ -27,7 +27,7 @@ import { notifyInOrder } from '../pipeline/webhookAttempts.ts';
 import { watchPool } from '../telemetry/poolMetrics.ts';
 import { temporalCallMetrics } from '../telemetry/temporalMetrics.ts';
 import { activityTraces, clientTraces, workflowTraces } from '../telemetry/temporalTraces.ts';
-import { MESSAGES_QUEUE, WEBHOOKS_QUEUE } from '../workflows/contracts.ts';
+import { ACCEPTS_QUEUE, MESSAGES_QUEUE, WEBHOOKS_QUEUE } from '../workflows/contracts.ts';
 import { workflowBundle } from './bundle.ts';
 import { activityLogIds } from './logIds.ts';
 import { startLoops } from './loops.ts';
@@ -96,6 +96,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const routes = await runRoutes(routesOf(servers, pipeline, options, shared, breakDown));
   const workers = await Promise.all([
     workflowWorker(servers, pipeline, routes, options, shared),
+    acceptsWorker(servers, pipeline, options, shared),
     Worker.create({
       ...shared,
       taskQueue: WEBHOOKS_QUEUE,
@@ -192,6 +193,43 @@ function routesOf(
   };
 }
 
+/**
+ * The worker of what somebody waits for. Beside messages that nobody waits for, which keep their places while they are submitted, a charge
+ * would wait for a place, and for its turn in the one thread that workflow code runs in.
+ */
+async function acceptsWorker(
+  { sql }: Servers,
+  { notifying, routing }: Pipeline,
+  { config }: WorkerOptions,
+  shared: SharedOptions,
+): Promise<Worker> {
+  return await Worker.create({
+    ...shared,
+    taskQueue: ACCEPTS_QUEUE,
+    workflowBundle: await workflowBundle(config.WORKFLOW_CALL_STACKS),
+    ...workflowTraces(),
+    maxCachedWorkflows: CACHED_WORKFLOWS,
+    maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS,
+    maxConcurrentLocalActivityExecutions: WORKFLOW_TASKS,
+    enableNonLocalActivities: false,
+    activities: stepsInTask({ sql, notifying, routing }),
+  });
+}
+
+/** What workflows do within their tasks, whoever waits for them. */
+function stepsInTask({
+  sql,
+  notifying,
+  routing,
+}: Pick<Servers, 'sql'> & Pick<Pipeline, 'notifying' | 'routing'>) {
+  return {
+    ...billingActivities(sql),
+    ...messageActivities(sql, routing),
+    ...webhookClosingActivities(sql),
+    ...quickWebhookActivities(notifying),
+  };
+}
+
 async function workflowWorker(
   { sql, client }: Servers,
   { notifying, routing }: Pipeline,
@@ -209,10 +247,7 @@ async function workflowWorker(
     maxConcurrentLocalActivityExecutions: WORKFLOW_TASKS,
     maxConcurrentActivityTaskExecutions: BATCHES,
     activities: {
-      ...billingActivities(sql),
-      ...messageActivities(sql, routing),
-      ...webhookClosingActivities(sql),
-      ...quickWebhookActivities(notifying),
+      ...stepsInTask({ sql, notifying, routing }),
       ...quickSubmissionActivities(
         (name) => routes.atHand(name),
         (events) => notifyInOrder(notifying, events),

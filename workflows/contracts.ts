@@ -7,6 +7,8 @@ import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/commo
 
 /** Workflow tasks, and the activities that belong to no provider and no receiver. */
 export const MESSAGES_QUEUE = 'messages';
+/** Workflow tasks of what somebody waits for: their own queue and places, so that no submits are in their way. */
+export const ACCEPTS_QUEUE = 'accepts';
 /** Webhook deliveries: their own queue, so that a slow receiver holds up nobody's messages. */
 export const WEBHOOKS_QUEUE = 'webhooks';
 /** Submits to one provider; its allowed rate is a property of this queue. */

@@ -10,7 +10,12 @@ import {
 import type { billingActivities } from '../activities/billing.ts';
 import type { batchActivities } from '../activities/batch.ts';
 import type { Acceptances } from '../domain/acceptance.ts';
-import { acceptTogetherUpdate, type GatheredInput, type GatheredResult } from './contracts.ts';
+import {
+  acceptTogetherUpdate,
+  type GatheredInput,
+  type GatheredResult,
+  MESSAGES_QUEUE,
+} from './contracts.ts';
 
 const { chargeTogether } = proxyLocalActivities<ReturnType<typeof billingActivities>>({
   startToCloseTimeout: '10s',
@@ -19,6 +24,8 @@ const { chargeTogether } = proxyLocalActivities<ReturnType<typeof billingActivit
 
 // Starting is safe to repeat: retried for as long as it takes.
 const { startGathered } = proxyActivities<ReturnType<typeof batchActivities>>({
+  // Where their first tasks can come along.
+  taskQueue: MESSAGES_QUEUE,
   startToCloseTimeout: '1h',
   heartbeatTimeout: '20s',
   retry: { initialInterval: '1s', maximumInterval: '30s' },

@@ -1,7 +1,7 @@
 import { TypedSearchAttributes } from '@temporalio/common';
 import type { StartableMessage } from '../domain/startable.ts';
 import type { BatchInput, GatheredInput, LookupInput, MessageInput, ResendInput } from './contracts.ts';
-import { MESSAGES_QUEUE, SEARCH_ATTRIBUTES } from './contracts.ts';
+import { ACCEPTS_QUEUE, MESSAGES_QUEUE, SEARCH_ATTRIBUTES } from './contracts.ts';
 
 /**
  * Task priority, which the activities of a workflow inherit: priority messages before all others, and whoever waits for
@@ -42,7 +42,8 @@ export function messageStart(message: StartableMessage, accepted: boolean) {
     ...ONCE,
     ...(accepted ? PATIENT : {}),
     workflowId: id,
-    taskQueue: MESSAGES_QUEUE,
+    // What sleeps submits within its task when its time has come: many at once would be in the way.
+    taskQueue: accepted || sendAt !== null ? MESSAGES_QUEUE : ACCEPTS_QUEUE,
     args: [input] as [MessageInput],
     typedSearchAttributes: new TypedSearchAttributes([
       { key: SEARCH_ATTRIBUTES.account, value: accountId },
@@ -77,7 +78,7 @@ export function batchStart(batch: BatchInput & { priority: boolean }) {
   return {
     ...ONCE,
     workflowId: requestId,
-    taskQueue: MESSAGES_QUEUE,
+    taskQueue: ACCEPTS_QUEUE,
     args: [input] as [BatchInput],
     typedSearchAttributes: new TypedSearchAttributes([
       { key: SEARCH_ATTRIBUTES.account, value: accountId },
@@ -108,7 +109,7 @@ export function gatheredStart(
   return {
     ...ONCE,
     workflowId: id,
-    taskQueue: MESSAGES_QUEUE,
+    taskQueue: ACCEPTS_QUEUE,
     args: [input] as [GatheredInput],
     typedSearchAttributes: new TypedSearchAttributes(
       accounts.size === 1 ? [{ key: SEARCH_ATTRIBUTES.account, value: accountId! }] : [],

@@ -24,7 +24,7 @@ async function gatheredIn(drafts: readonly Draft[]): Promise<(string | null | un
 }
 
 /** Keeps the next call under way: that of an account whose money is held. */
-async function underWay(): Promise<{ first: Draft; end: () => Promise<void> }> {
+async function underWay() {
   const account = await pipeline.account();
   const own = await pipeline.sql.reserve();
   await own`begin`;
@@ -33,18 +33,17 @@ async function underWay(): Promise<{ first: Draft; end: () => Promise<void> }> {
   const { written, deciding } = accept(first);
   await written;
   return {
-    first,
+    ...{ first, deciding },
     async end() {
       await own`rollback`;
       own.release();
-      expect(await deciding).toEqual({ accepted: true });
     },
   };
 }
 
 test('one that comes alone is accepted by its own workflow; those that come meanwhile, together', async () => {
   const [a, b] = [await pipeline.account(), await pipeline.account({ balance: 14 })];
-  const { first, end } = await underWay();
+  const { first, deciding, end } = await underWay();
   const drafts = [draft(a), draft(b), draft(a)];
   const accepting = drafts.map((one) => accept(one));
   const decided = await Promise.all(accepting.map(({ deciding }) => deciding));
@@ -57,6 +56,7 @@ test('one that comes alone is accepted by its own workflow; those that come mean
   expect([one, none]).toEqual([other, undefined]);
   expect(one).toMatch(/^acc_/);
   await end();
+  expect(await deciding).toEqual({ accepted: true });
   expect(await gatheredIn([first])).toEqual([null]);
 });
 
