@@ -6,8 +6,11 @@ import type { Database } from '../db/connection.ts';
 import type { Acceptance, Acceptances } from '../domain/acceptance.ts';
 import { countEnd } from '../telemetry/messageMetrics.ts';
 
-/** Single-transaction steps on money; run as local activities, safe to repeat. */
-export function billingActivities(sql: Database) {
+/**
+ * Single-transaction steps on money; run as local activities, safe to repeat.
+ * @param front connections that are free for charges of several requests, whatever else this process asks
+ */
+export function billingActivities(sql: Database, front = sql) {
   return {
     /** Charges all recipients of a request together, or refuses them all. */
     async charge(requestId: string): Promise<Acceptance> {
@@ -16,7 +19,7 @@ export function billingActivities(sql: Database) {
 
     /** Charges requests of one message together, each for itself. @param id of the workflow that does */
     async chargeTogether(id: string, requestIds: readonly string[]): Promise<Acceptances> {
-      return await chargeTogether(sql, id, requestIds);
+      return await chargeTogether(sql, id, requestIds, front);
     },
 
     /** Cancels and refunds a message that is still scheduled; returns its status afterwards, with events where there are any. */

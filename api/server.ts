@@ -9,7 +9,7 @@ import {
 import type { AddressInfo, Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { createRunning } from '../concurrency/running.ts';
-import { openDatabase, type PoolState } from '../db/connection.ts';
+import { addPools, openDatabase } from '../db/connection.ts';
 import { fairDatabase } from '../db/fairDatabase.ts';
 import { newId } from '../db/ids.ts';
 import { cachedRouting } from '../db/routes/routingCache.ts';
@@ -158,16 +158,6 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
 function sharesOf(connections: number): [front: number, rest: number] {
   const front = connections >= 8 ? 2 : 1;
   return [front, Math.max(connections - front, 1)];
-}
-
-function addPools(one: PoolState, other: PoolState): PoolState {
-  return {
-    max: one.max + other.max,
-    idle: one.idle + other.idle,
-    busy: one.busy + other.busy,
-    connecting: one.connecting + other.connecting,
-    waiting: one.waiting + other.waiting,
-  };
 }
 
 function listen(server: Server, port: number, host: string | undefined): Promise<void> {

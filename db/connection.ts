@@ -92,6 +92,17 @@ function parseInteger(text: string): number {
   return value;
 }
 
+/** Two pools of one process as one. */
+export function addPools(one: PoolState, other: PoolState): PoolState {
+  return {
+    max: one.max + other.max,
+    idle: one.idle + other.idle,
+    busy: one.busy + other.busy,
+    connecting: one.connecting + other.connecting,
+    waiting: one.waiting + other.waiting,
+  };
+}
+
 /** The SQLSTATEs that callers tell apart; those beginning with GN are raised by the schema itself. */
 export const SQLSTATE = {
   insufficientFunds: 'GN402',

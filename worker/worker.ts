@@ -20,7 +20,7 @@ import {
   webhookActivities,
   webhookClosingActivities,
 } from '../activities/webhooks.ts';
-import { type Database, openDatabase } from '../db/connection.ts';
+import { addPools, type Database, openDatabase } from '../db/connection.ts';
 import { findLookupAnswer } from '../db/lookups/lookupAnswers.ts';
 import { simulatorStore } from '../db/routes/simulator.ts';
 import { notifyInOrder } from '../pipeline/webhookAttempts.ts';
@@ -124,6 +124,8 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
 /** The servers of a worker process, and its connections to them. */
 export interface Servers {
   sql: Database;
+  /** Of the same connections, those kept free for charges of several requests. */
+  front: Database;
   connection: NativeConnection;
   namespace: string;
   client: Client;
@@ -131,8 +133,10 @@ export interface Servers {
 }
 
 async function connect({ databaseUrl, databasePool, temporal }: WorkerOptions): Promise<Servers> {
-  const sql = openDatabase(databaseUrl, databasePool, DATABASE_SILENCE_MS);
-  const unwatchPool = watchPool('worker', () => sql.poolState());
+  const frontPlaces = databasePool >= 8 ? 2 : 1;
+  const sql = openDatabase(databaseUrl, Math.max(databasePool - frontPlaces, 1), DATABASE_SILENCE_MS);
+  const front = openDatabase(databaseUrl, frontPlaces, DATABASE_SILENCE_MS);
+  const unwatchPool = watchPool('worker', () => addPools(sql.poolState(), front.poolState()));
   const { namespace, ...server } = temporal;
   const connection = await NativeConnection.connect(server);
   const client = new Client({
@@ -142,11 +146,11 @@ async function connect({ databaseUrl, databasePool, temporal }: WorkerOptions): 
     interceptors: { workflow: [temporalCallMetrics(), ...clientTraces({ apart: true })] },
   });
   return {
-    ...{ sql, connection, namespace, client },
+    ...{ sql, front, connection, namespace, client },
     async close() {
       unwatchPool();
       await connection.close();
-      await sql.end({ timeout: 5 });
+      await Promise.all([sql, front].map((pool) => pool.end({ timeout: 5 })));
     },
   };
 }
@@ -198,7 +202,7 @@ function routesOf(
  * would wait for a place, and for its turn in the one thread that workflow code runs in.
  */
 async function acceptsWorker(
-  { sql }: Servers,
+  { sql, front }: Servers,
   { notifying, routing }: Pipeline,
   { config }: WorkerOptions,
   shared: SharedOptions,
@@ -212,7 +216,7 @@ async function acceptsWorker(
     maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS,
     maxConcurrentLocalActivityExecutions: WORKFLOW_TASKS,
     enableNonLocalActivities: false,
-    activities: stepsInTask({ sql, notifying, routing }),
+    activities: { ...stepsInTask({ sql, notifying, routing }), ...billingActivities(sql, front) },
   });
 }
 

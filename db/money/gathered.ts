@@ -14,13 +14,15 @@ type Locked = Cost & Purse & { id: string; purseCredits: number; late: boolean }
  * refused alone, and gone with its refusal. Running it again changes nothing. What somebody else has in hand (a caller that gives
  * up, a transaction with that account's money) holds up nobody: it is waited for briefly, beside the others, and else left.
  * @param id of the workflow that charges them, which the messages remember
+ * @param front connections of those who wait for nobody; `sql` is for what has to be waited for
  */
 export async function chargeTogether(
   sql: Database,
   id: string,
   requestIds: readonly string[],
+  front = sql,
 ): Promise<Acceptances> {
-  const first = await decide(sql, id, requestIds, 'skip');
+  const first = await decide(front, id, requestIds, 'skip');
   if (first.left.length === 0) return first;
   const accounts = await accountsOfDrafts(sql, first.left);
   const later = await Promise.all([...accounts.values()].map((ids) => decide(sql, id, ids, 'wait')));
