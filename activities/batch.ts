@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { Context } from '@temporalio/activity';
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { Database } from '../db/connection.ts';
-import { acceptedMessagesAfter } from '../db/messages/startable.ts';
+import { acceptedMessagesAfter, acceptedMessagesOf } from '../db/messages/startable.ts';
 import type { StartableMessage } from '../domain/startable.ts';
 import { messageStart } from '../workflows/startOptions.ts';
 import { withHeartbeat } from './heartbeat.ts';
@@ -11,7 +11,7 @@ import { createStartTurns } from '../pipeline/startTurns.ts';
 // So many of a request wait for their turns at once.
 const PAGE = 20;
 
-/** Starting the workflows of a request with several recipients. */
+/** Starting the workflows of messages that were charged together. */
 export function batchActivities(sql: Database, client: Client) {
   const turns = createStartTurns();
 
@@ -52,6 +52,17 @@ export function batchActivities(sql: Database, client: Client) {
         }
       };
       return await withHeartbeat(startAll, () => after);
+    },
+
+    /** Starts those of requests of one message each. @returns how many were started by this attempt */
+    async startGathered(requestIds: readonly string[]): Promise<number> {
+      const signal = Context.current().cancellationSignal;
+      setMaxListeners(requestIds.length + PAGE, signal);
+      return await withHeartbeat(async () => {
+        const messages = await acceptedMessagesOf(sql, requestIds);
+        const results = await Promise.all(messages.map((message) => startInTurn(message, signal)));
+        return results.filter(Boolean).length;
+      });
     },
   };
 }

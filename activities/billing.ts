@@ -1,21 +1,25 @@
 import { cancelScheduled, chargeRequest } from '../db/money/billing.ts';
+import { chargeTogether } from '../db/money/gathered.ts';
 import { pendingEventsOf } from '../db/incoming/inbound.ts';
 import type { StatusChange } from '../db/messages/endings.ts';
 import type { Database } from '../db/connection.ts';
-import type { Acceptance } from '../domain/acceptance.ts';
+import type { Acceptance, Acceptances } from '../domain/acceptance.ts';
 import { countEnd } from '../telemetry/messageMetrics.ts';
-import type { ChargeNotices } from '../pipeline/chargeNotices.ts';
 
-/** Single-transaction steps on money; run as local activities, safe to repeat. */
-export function billingActivities(sql: Database, news: ChargeNotices) {
+/**
+ * Single-transaction steps on money; run as local activities, safe to repeat.
+ * @param front connections that are free for charges of several requests, whatever else this process asks
+ */
+export function billingActivities(sql: Database, front = sql) {
   return {
     /** Charges all recipients of a request together, or refuses them all. */
     async charge(requestId: string): Promise<Acceptance> {
-      const acceptance = await chargeRequest(sql, requestId);
-      // Whose task is taken away meanwhile finds nothing of what was refused: only here it is known why.
-      if (acceptance.accepted || acceptance.reason === 'insufficient_funds')
-        news.decided({ requestId, acceptance });
-      return acceptance;
+      return await chargeRequest(sql, requestId);
+    },
+
+    /** Charges requests of one message together, each for itself. @param id of the workflow that does */
+    async chargeTogether(id: string, requestIds: readonly string[]): Promise<Acceptances> {
+      return await chargeTogether(sql, id, requestIds, front);
     },
 
     /** Cancels and refunds a message that is still scheduled; returns its status afterwards, with events where there are any. */

@@ -9,7 +9,7 @@ import {
 import type { AddressInfo, Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { createRunning } from '../concurrency/running.ts';
-import { openDatabase, type PoolState } from '../db/connection.ts';
+import { addPools, openDatabase } from '../db/connection.ts';
 import { fairDatabase } from '../db/fairDatabase.ts';
 import { newId } from '../db/ids.ts';
 import { cachedRouting } from '../db/routes/routingCache.ts';
@@ -23,14 +23,14 @@ import { createApp, type Mount } from './app.ts';
 import { endpoints } from './endpoints.ts';
 import { createAdmission } from './http/admission.ts';
 import { errorBody } from './http/middleware.ts';
-import { createChargeListener } from '../operations/sending/chargeListener.ts';
+import { createSingles } from '../operations/sending/singles.ts';
 import type { ApiSettings, Services } from './services.ts';
 import { type ErrorAnswer, errorAnswer, HttpRefused } from './http/refusals.ts';
 
 /** What an API process needs to run. */
 export interface ApiOptions {
   databaseUrl: string;
-  /** Connections held at most; one more listens. */
+  /** Connections held at most. */
   databasePool: number;
   temporal: {
     address: string;
@@ -103,11 +103,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     }),
     background: createRunning(),
     temporal,
-    charges: createChargeListener(
-      front,
-      () => openDatabase(options.databaseUrl, 1, DATABASE_SILENCE_MS),
-      log,
-    ),
+    singles: createSingles({ sql, temporal }),
     routing: cachedRouting(front, providerKinds.withTraits),
     settings: config,
     secretsKey,
@@ -134,7 +130,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     unwatchPool();
     unwatchBlocks();
     const databases = [pool, front].map((one) => one.end({ timeout: 5 }));
-    return Promise.allSettled([services.charges.stop(), ...databases, connection.close()]);
+    return Promise.allSettled([...databases, connection.close()]);
   };
   try {
     await listen(server, options.port, options.host);
@@ -162,16 +158,6 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
 function sharesOf(connections: number): [front: number, rest: number] {
   const front = connections >= 8 ? 2 : 1;
   return [front, Math.max(connections - front, 1)];
-}
-
-function addPools(one: PoolState, other: PoolState): PoolState {
-  return {
-    max: one.max + other.max,
-    idle: one.idle + other.idle,
-    busy: one.busy + other.busy,
-    connecting: one.connecting + other.connecting,
-    waiting: one.waiting + other.waiting,
-  };
 }
 
 function listen(server: Server, port: number, host: string | undefined): Promise<void> {

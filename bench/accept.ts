@@ -4,18 +4,28 @@ import { ulid } from 'ulid';
 import { answerUpdate } from './ceiling/workflows.ts';
 import { type Customer, numbers } from './contenders/product.ts';
 import { noneRunning } from './contender.ts';
+import { cpuMs } from './cpu.ts';
 import { middle, run, type Timing } from './load.ts';
+import { difference, per } from './measure.ts';
 import { median } from './spread.ts';
 
 /** How long accepting takes, beside the least that it could cost on the same server. */
 export interface Accepting {
   /** By requests open at once: a bare update-with-start, and one message. */
-  singles: { inFlight: number; bare: Timing; product: Timing }[];
+  singles: { inFlight: number; bare: Timing; product: Accepted }[];
   /** Medians of milliseconds: a request of 500, and ten of one message, one after the other and all at once. */
   batch: { of500: number; tenInTurn: number; tenAtOnce: number };
 }
 
-const IN_FLIGHT = [1, 8];
+/** How requests for one message were accepted. */
+export interface Accepted extends Timing {
+  /** Requests that were not accepted in time and sent again; their time goes on. */
+  refused: number;
+  /** CPU milliseconds of each process for a message, from its request to its end. */
+  cpuMs: Record<string, number>;
+}
+
+const IN_FLIGHT = [1, 8, 32, 64];
 const BATCH = 500;
 const TEN = 10;
 const WARM_UP = 50;
@@ -24,23 +34,30 @@ const WARM_UP = 50;
 export async function measureAccepting(
   client: Client,
   customer: Customer,
-  { requests, rounds }: { requests: number; rounds: number },
+  { requests, rounds, pids }: { requests: number; rounds: number; pids: Record<string, number> },
 ): Promise<Accepting> {
   const { caller } = customer;
   const one = (): Promise<unknown> => caller.send(numbers(1)[0]!);
   const settled = (): Promise<void> => noneRunning(client, `Account = '${customer.id}'`);
+  const accept = async (inFlight: number): Promise<Accepted> => {
+    const before = cpuMs(pids);
+    const refused = caller.refused();
+    const timing = await run(requests, inFlight, one);
+    await settled();
+    const used = per(requests, difference(cpuMs(pids), before));
+    return { ...timing, refused: caller.refused() - refused, cpuMs: used };
+  };
   await run(WARM_UP, 4, () => updateWithStart(client));
   await run(WARM_UP, 4, one);
   await settled();
 
   const bare = new Map<number, Timing[]>(IN_FLIGHT.map((inFlight) => [inFlight, []]));
-  const product = new Map<number, Timing[]>(IN_FLIGHT.map((inFlight) => [inFlight, []]));
+  const product = new Map<number, Accepted[]>(IN_FLIGHT.map((inFlight) => [inFlight, []]));
   const batch = { of500: [] as number[], tenInTurn: [] as number[], tenAtOnce: [] as number[] };
   for (let round = 0; round < rounds; round += 1) {
     for (const inFlight of IN_FLIGHT) {
       bare.get(inFlight)!.push(await run(requests, inFlight, () => updateWithStart(client)));
-      product.get(inFlight)!.push(await run(requests, inFlight, one));
-      await settled();
+      product.get(inFlight)!.push(await accept(inFlight));
     }
     batch.tenInTurn.push(await took(() => run(TEN, 1, one)));
     await settled();

@@ -85,7 +85,7 @@ export function generator(seed: number): () => number {
 }
 
 /** The run in the middle by its median, of several of the same kind. */
-export function middle(timings: Timing[]): Timing {
+export function middle<T extends Timing>(timings: T[]): T {
   return timings.toSorted((a, b) => a.median - b.median)[Math.floor(timings.length / 2)]!;
 }
 

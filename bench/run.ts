@@ -79,6 +79,7 @@ async function measureAll(ground: Ground): Promise<Results> {
       results.accepting = await measureAccepting(ground.client, started.customer, {
         rounds: options.rounds,
         requests,
+        pids: { ...ground.servers.pids, ...started.product?.pids },
       });
       await keep(results);
     }

@@ -92,6 +92,17 @@ function parseInteger(text: string): number {
   return value;
 }
 
+/** Two pools of one process as one. */
+export function addPools(one: PoolState, other: PoolState): PoolState {
+  return {
+    max: one.max + other.max,
+    idle: one.idle + other.idle,
+    busy: one.busy + other.busy,
+    connecting: one.connecting + other.connecting,
+    waiting: one.waiting + other.waiting,
+  };
+}
+
 /** The SQLSTATEs that callers tell apart; those beginning with GN are raised by the schema itself. */
 export const SQLSTATE = {
   insufficientFunds: 'GN402',
@@ -99,6 +110,7 @@ export const SQLSTATE = {
   keywordRests: 'GN423',
   keywordsTooMany: 'GN429',
   deadlock: '40P01',
+  lockNotAvailable: '55P03',
   uniqueViolation: '23505',
   undefinedTable: '42P01',
 } as const;
@@ -106,6 +118,14 @@ export const SQLSTATE = {
 /** True when the error came from PostgreSQL with this SQLSTATE. */
 export function hasSqlState(error: unknown, state: string): boolean {
   return error instanceof postgres.PostgresError && error.code === state;
+}
+
+// Wrong data, a broken constraint, a row that met another twice, what the schema itself refuses.
+const OF_ROWS = ['22', '23', '21', 'GN', 'P0'];
+
+/** True when the error came from PostgreSQL because of a row of the statement, not of the server's state. */
+export function isFaultOfRow(error: unknown): boolean {
+  return error instanceof postgres.PostgresError && OF_ROWS.includes(error.code.slice(0, 2));
 }
 
 /** True when the error came from PostgreSQL because a row broke this constraint. */

@@ -1,4 +1,4 @@
-/** What an id stands for, by its prefix (v2.3.0, Resources and their fields; `key`, `tok`, `st`, `clk`, `hlr`, `em` and `dom` are ours). */
+/** What an id stands for, by its prefix (v2.3.0, Resources and their fields; `key`, `tok`, `st`, `clk`, `hlr`, `acc`, `em` and `dom` are ours). */
 export type IdPrefix =
   | 'cl'
   | 'key'
@@ -13,6 +13,7 @@ export type IdPrefix =
   | 'st'
   | 'clk'
   | 'hlr'
+  | 'acc'
   | 'em'
   | 'dom';
 

@@ -6,6 +6,8 @@ export interface MessageFacts {
     id: string;
     accountId: string;
     requestId: string;
+    /** The workflow that charged it together with others; null: it was charged by itself, or with its request. */
+    gatheredIn: string | null;
     status: MessageStatus;
     acceptedAs: AcceptedStatus;
     route: string;
@@ -108,7 +110,11 @@ export function internalTimeline(facts: MessageFacts, internal: InternalFacts): 
   return inOrder([
     {
       ...{ at: message.createdAt, kind: 'requested' },
-      facts: { request_id: message.requestId, as: message.acceptedAs, parts: message.parts },
+      facts: {
+        request_id: message.requestId,
+        ...(message.gatheredIn === null ? {} : { accepted_by: message.gatheredIn }),
+        ...{ as: message.acceptedAs, parts: message.parts },
+      },
     },
     ...facts.ledger.map(({ at, kind, amountGrosze, testCredits }) => ({
       ...{ at, kind: kind === 'charge' ? 'charged' : 'refunded' },

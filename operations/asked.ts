@@ -5,14 +5,15 @@ import type { RateWindow } from '../db/accounts/keys.ts';
 import type { Database } from '../db/connection.ts';
 import type { Routing } from '../domain/routing.ts';
 import type { Pace } from './pace.ts';
-import type { ChargeListener } from './sending/chargeListener.ts';
+import type { Singles } from './sending/singles.ts';
 
 /** What stands behind the operations. */
 export interface Services {
   /** Shared out fairly among the accounts that ask: whatever one keeps under way, others find a connection. */
   sql: Database;
   temporal: Client;
-  charges: ChargeListener;
+  /** Requests of one message, which ride together while there are many. */
+  singles: Singles;
   /** The routes to the providers, as known within the last second. */
   routing: () => Promise<Routing>;
   settings: {

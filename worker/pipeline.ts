@@ -1,6 +1,5 @@
 import type { Routing } from '../domain/routing.ts';
 import { cachedRouting } from '../db/routes/routingCache.ts';
-import { type ChargeNotices, createChargeNotices } from '../pipeline/chargeNotices.ts';
 import { createEmailEvents, type EmailEvents } from '../pipeline/emailEvents.ts';
 import { createReceipts, type Receipts } from '../pipeline/deliveryReports.ts';
 import { createOutcomes, type Outcomes } from '../pipeline/outcomes.ts';
@@ -25,7 +24,6 @@ export interface Pipeline {
   replies: Replies;
   replyParts: ReplyParts;
   emailEvents: EmailEvents;
-  charges: ChargeNotices;
   routing: () => Promise<Routing>;
   onReportError: (error: unknown) => void;
   onReplyError: (error: unknown) => void;
@@ -57,7 +55,6 @@ export function createPipeline({ sql, client }: Servers, options: WorkerOptions)
     emailEvents: createEmailEvents(sql, client, onEmailError),
     reports: createReceipts(sql, outcomes, onReportError),
     replyParts: createReplyParts(sql, replies),
-    charges: createChargeNotices(sql, (error) => log.warn({ err: error }, 'charges: callers wait longer')),
     routing: cachedRouting(sql, providerKinds.withTraits),
   };
 }

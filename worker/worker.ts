@@ -22,7 +22,7 @@ import {
   webhookActivities,
   webhookClosingActivities,
 } from '../activities/webhooks.ts';
-import { type Database, openDatabase } from '../db/connection.ts';
+import { addPools, type Database, openDatabase } from '../db/connection.ts';
 import { findLookupAnswer } from '../db/lookups/lookupAnswers.ts';
 import { simulatorStore } from '../db/routes/simulator.ts';
 import { simulatorMail } from '../db/routes/simulatorMail.ts';
@@ -30,7 +30,7 @@ import { notifyInOrder } from '../pipeline/webhookAttempts.ts';
 import { watchPool } from '../telemetry/poolMetrics.ts';
 import { temporalCallMetrics } from '../telemetry/temporalMetrics.ts';
 import { activityTraces, clientTraces, workflowTraces } from '../telemetry/temporalTraces.ts';
-import { MESSAGES_QUEUE, WEBHOOKS_QUEUE } from '../workflows/contracts.ts';
+import { ACCEPTS_QUEUE, MESSAGES_QUEUE, WEBHOOKS_QUEUE } from '../workflows/contracts.ts';
 import { workflowBundle } from './bundle.ts';
 import { activityLogIds } from './logIds.ts';
 import { startLoops } from './loops.ts';
@@ -100,6 +100,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const routes = await runRoutes(routesOf(servers, pipeline, options, shared, breakDown));
   const workers = await Promise.all([
     workflowWorker(servers, pipeline, routes, options, shared),
+    acceptsWorker(servers, pipeline, options, shared),
     Worker.create({
       ...shared,
       taskQueue: WEBHOOKS_QUEUE,
@@ -127,6 +128,8 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
 /** The servers of a worker process, and its connections to them. */
 export interface Servers {
   sql: Database;
+  /** Of the same connections, those kept free for charges of several requests. */
+  front: Database;
   connection: NativeConnection;
   namespace: string;
   client: Client;
@@ -134,8 +137,10 @@ export interface Servers {
 }
 
 async function connect({ databaseUrl, databasePool, temporal }: WorkerOptions): Promise<Servers> {
-  const sql = openDatabase(databaseUrl, databasePool, DATABASE_SILENCE_MS);
-  const unwatchPool = watchPool('worker', () => sql.poolState());
+  const frontPlaces = databasePool >= 8 ? 2 : 1;
+  const sql = openDatabase(databaseUrl, Math.max(databasePool - frontPlaces, 1), DATABASE_SILENCE_MS);
+  const front = openDatabase(databaseUrl, frontPlaces, DATABASE_SILENCE_MS);
+  const unwatchPool = watchPool('worker', () => addPools(sql.poolState(), front.poolState()));
   const { namespace, ...server } = temporal;
   const connection = await NativeConnection.connect(server);
   const client = new Client({
@@ -145,11 +150,11 @@ async function connect({ databaseUrl, databasePool, temporal }: WorkerOptions): 
     interceptors: { workflow: [temporalCallMetrics(), ...clientTraces({ apart: true })] },
   });
   return {
-    ...{ sql, connection, namespace, client },
+    ...{ sql, front, connection, namespace, client },
     async close() {
       unwatchPool();
       await connection.close();
-      await sql.end({ timeout: 5 });
+      await Promise.all([sql, front].map((pool) => pool.end({ timeout: 5 })));
     },
   };
 }
@@ -196,9 +201,46 @@ function routesOf(
   };
 }
 
+/**
+ * The worker of what somebody waits for. Beside messages that nobody waits for, which keep their places while they are submitted, a charge
+ * would wait for a place, and for its turn in the one thread that workflow code runs in.
+ */
+async function acceptsWorker(
+  { sql, front }: Servers,
+  { notifying, routing }: Pipeline,
+  { config }: WorkerOptions,
+  shared: SharedOptions,
+): Promise<Worker> {
+  return await Worker.create({
+    ...shared,
+    taskQueue: ACCEPTS_QUEUE,
+    workflowBundle: await workflowBundle(config.WORKFLOW_CALL_STACKS),
+    ...workflowTraces(),
+    maxCachedWorkflows: CACHED_WORKFLOWS,
+    maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS,
+    maxConcurrentLocalActivityExecutions: WORKFLOW_TASKS,
+    enableNonLocalActivities: false,
+    activities: { ...stepsInTask({ sql, notifying, routing }), ...billingActivities(sql, front) },
+  });
+}
+
+/** What workflows do within their tasks, whoever waits for them. */
+function stepsInTask({
+  sql,
+  notifying,
+  routing,
+}: Pick<Servers, 'sql'> & Pick<Pipeline, 'notifying' | 'routing'>) {
+  return {
+    ...billingActivities(sql),
+    ...messageActivities(sql, routing),
+    ...webhookClosingActivities(sql),
+    ...quickWebhookActivities(notifying),
+  };
+}
+
 async function workflowWorker(
   { sql, client }: Servers,
-  { notifying, charges, routing }: Pipeline,
+  { notifying, routing }: Pipeline,
   routes: Routes,
   { config, secretsKey }: WorkerOptions,
   shared: SharedOptions,
@@ -213,10 +255,7 @@ async function workflowWorker(
     maxConcurrentLocalActivityExecutions: WORKFLOW_TASKS,
     maxConcurrentActivityTaskExecutions: BATCHES,
     activities: {
-      ...billingActivities(sql, charges),
-      ...messageActivities(sql, routing),
-      ...webhookClosingActivities(sql),
-      ...quickWebhookActivities(notifying),
+      ...stepsInTask({ sql, notifying, routing }),
       ...quickSubmissionActivities(
         (name) => routes.atHand(name),
         (events) => notifyInOrder(notifying, events),

@@ -8,7 +8,7 @@ import {
 import type { billingActivities } from '../activities/billing.ts';
 import type { batchActivities } from '../activities/batch.ts';
 import type { Acceptance } from '../domain/acceptance.ts';
-import { acceptUpdate, type BatchInput } from './contracts.ts';
+import { acceptUpdate, type BatchInput, MESSAGES_QUEUE } from './contracts.ts';
 
 const { charge } = proxyLocalActivities<ReturnType<typeof billingActivities>>({
   startToCloseTimeout: '10s',
@@ -17,6 +17,8 @@ const { charge } = proxyLocalActivities<ReturnType<typeof billingActivities>>({
 
 // Starting is safe to repeat, and goes on where a lost attempt stopped: retried for as long as it takes.
 const { startMessages } = proxyActivities<ReturnType<typeof batchActivities>>({
+  // Where their first tasks can come along.
+  taskQueue: MESSAGES_QUEUE,
   startToCloseTimeout: '1h',
   heartbeatTimeout: '20s',
   retry: { initialInterval: '1s', maximumInterval: '30s' },

@@ -1,7 +1,14 @@
 import { TypedSearchAttributes } from '@temporalio/common';
 import type { StartableMessage } from '../domain/startable.ts';
-import type { BatchInput, EmailInput, LookupInput, MessageInput, ResendInput } from './contracts.ts';
-import { MESSAGES_QUEUE, SEARCH_ATTRIBUTES } from './contracts.ts';
+import type {
+  BatchInput,
+  EmailInput,
+  GatheredInput,
+  LookupInput,
+  MessageInput,
+  ResendInput,
+} from './contracts.ts';
+import { ACCEPTS_QUEUE, MESSAGES_QUEUE, SEARCH_ATTRIBUTES } from './contracts.ts';
 
 /**
  * Task priority, which the activities of a workflow inherit: priority messages before all others, and whoever waits for
@@ -34,19 +41,16 @@ const CHANNEL_NAMES = { sms: 'SMS', mms: 'MMS', vms: 'Call' } as const;
  * The workflow's id is the message's. Nothing in here is personal data.
  *
  * @param accepted true when the charge is already made
- * @param callerNotified true when its caller hears of the charge before the workflow task ends
  */
-export function messageStart(message: StartableMessage, accepted: boolean, callerNotified = false) {
+export function messageStart(message: StartableMessage, accepted: boolean) {
   const { id, channel, accountId, requestId, batched, route, sendAt, giveUpAt, priority } = message;
-  const input: MessageInput = {
-    ...{ accountId, requestId, route, sendAt, giveUpAt, priority, accepted },
-    ...(callerNotified ? { callerNotified } : {}),
-  };
+  const input: MessageInput = { accountId, requestId, route, sendAt, giveUpAt, priority, accepted };
   return {
     ...ONCE,
     ...(accepted ? PATIENT : {}),
     workflowId: id,
-    taskQueue: MESSAGES_QUEUE,
+    // What sleeps submits within its task when its time has come: many at once would be in the way.
+    taskQueue: accepted || sendAt !== null ? MESSAGES_QUEUE : ACCEPTS_QUEUE,
     args: [input] as [MessageInput],
     typedSearchAttributes: new TypedSearchAttributes([
       { key: SEARCH_ATTRIBUTES.account, value: accountId },
@@ -81,7 +85,7 @@ export function batchStart(batch: BatchInput & { priority: boolean }) {
   return {
     ...ONCE,
     workflowId: requestId,
-    taskQueue: MESSAGES_QUEUE,
+    taskQueue: ACCEPTS_QUEUE,
     args: [input] as [BatchInput],
     typedSearchAttributes: new TypedSearchAttributes([
       { key: SEARCH_ATTRIBUTES.account, value: accountId },
@@ -95,6 +99,33 @@ export function batchStart(batch: BatchInput & { priority: boolean }) {
 /** How the lost `batch` workflow of a request is started again: it starts the messages that have no workflow. */
 export function batchRestart(batch: BatchInput & { priority: boolean }) {
   return { ...batchStart(batch), ...AGAIN };
+}
+
+/**
+ * How the `gathered` workflow of requests of one message each is started. It takes its turn beside the accounts, as one of its own, and
+ * with priority where one of them has it.
+ */
+export function gatheredStart(
+  id: string,
+  requests: readonly { requestId: string; accountId: string; priority: boolean }[],
+) {
+  const input: GatheredInput = { requestIds: requests.map(({ requestId }) => requestId) };
+  const accounts = new Set(requests.map(({ accountId }) => accountId));
+  const [accountId] = accounts;
+  const priority = requests.some((request) => request.priority);
+  return {
+    ...ONCE,
+    workflowId: id,
+    taskQueue: ACCEPTS_QUEUE,
+    args: [input] as [GatheredInput],
+    typedSearchAttributes: new TypedSearchAttributes(
+      accounts.size === 1 ? [{ key: SEARCH_ATTRIBUTES.account, value: accountId! }] : [],
+    ),
+    staticSummary:
+      `${requests.length} single messages accepted together` +
+      (accounts.size === 1 ? '' : `, of ${accounts.size} accounts`),
+    priority: taskPriority({ accountId: 'gathered', priority, batched: false }),
+  };
 }
 
 /**

@@ -61,9 +61,10 @@ export function lostWorkflows(sql: Database, client: Client, restartsPerRun: num
       );
     }
     if (state === 'completed' && !message.eventsLeft) return report({ kind: 'workflow_ended', ...about });
-    // Its batch comes to it yet.
-    const batched = state === 'missing' && message.batched && ['scheduled', 'queued'].includes(status);
-    if (batched && (await lookAtWorkflow(client, message.requestId)).state === 'running') return 'waiting';
+    // Whoever charged it with others comes to it yet.
+    const starter = message.batched ? message.requestId : message.gatheredIn;
+    const isAwaited = state === 'missing' && starter !== null && ['scheduled', 'queued'].includes(status);
+    if (isAwaited && (await lookAtWorkflow(client, starter)).state === 'running') return 'waiting';
     const kind = state === 'completed' ? 'events_left' : 'workflow_lost';
     const again = message.eventsLeft ? TO_NOTIFY : {};
     return repair({ kind, ...about }, 'message workflow started again', () =>

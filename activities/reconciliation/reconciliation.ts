@@ -5,6 +5,7 @@ import {
   countOpenMessages,
   openAmong,
   openBatchesAmong,
+  openGatheredIn,
   openMessagesAfter,
 } from '../../db/messages/openMessages.ts';
 import { databaseNow, readPosition, savePosition } from '../../db/maintenance/positions.ts';
@@ -105,8 +106,10 @@ export function reconciliationActivities(sql: Database, client: Client, restarts
   async function judgeEnded(ended: Map<string, Set<string>>, tally: Tally): Promise<boolean> {
     const ids = (type: string): string[] => [...(ended.get(type) ?? [])];
     tally.looked += [...ended.values()].reduce((sum, { size }) => sum + size, 0);
+    // Of one that charged several together, each message is looked at.
+    const gathered = await openGatheredIn(sql, ids('gathered'));
     const left = [
-      ...(await openAmong(sql, ids('message'))),
+      ...(await openAmong(sql, [...ids('message'), ...gathered])),
       ...(await unnotifiedClicks(sql, ids('click'))),
       ...(await unnotifiedReplies(sql, ids('inbound'))),
       ...(await unnotifiedDomains(sql, ids('domain'))),

@@ -64,18 +64,42 @@ export function costTable(compared: Compared[]): string {
 /** One request beside the bare update-with-start. */
 export function acceptTable({ singles }: Accepting): string {
   return table(
-    ['', 'at once', 'median ms', '95 % ms', '99 % ms', 'requests/s', '× median'],
+    [
+      '',
+      'at once',
+      'median ms',
+      '95 % ms',
+      '99 % ms',
+      'requests/s',
+      '× median',
+      '× requests/s',
+      'sent again',
+    ],
     singles.flatMap(({ inFlight, bare, product }) =>
       [
-        { name: 'bare update-with-start', timing: bare },
-        { name: 'POST /v1/messages', timing: product },
-      ].map(({ name, timing }) => [
+        { name: 'bare update-with-start', timing: bare, refused: 0 },
+        { name: 'POST /v1/messages', timing: product, refused: product.refused },
+      ].map(({ name, timing, refused }) => [
         name,
         String(inFlight),
         ...[timing.median, timing.p95, timing.p99, timing.perSecond].map(figure),
         figure(timing.median / bare.median),
+        figure(timing.perSecond / bare.perSecond),
+        String(refused),
       ]),
     ),
+  );
+}
+
+/** CPU milliseconds of every process for a single message, by requests open at once. */
+export function acceptCpuTable({ singles }: Accepting): string {
+  const names = [...new Set(singles.flatMap(({ product }) => Object.keys(product.cpuMs)))];
+  return table(
+    ['at once', ...names],
+    singles.map(({ inFlight, product }) => [
+      String(inFlight),
+      ...names.map((name) => figure(product.cpuMs[name])),
+    ]),
   );
 }
 

@@ -1,6 +1,6 @@
 import type { Results, Setting } from '../results.ts';
 import type { Chart } from './charts.ts';
-import { acceptTable, batchTable, costTable, cpuTable, rateTable } from './compareTables.ts';
+import { acceptCpuTable, acceptTable, batchTable, costTable, cpuTable, rateTable } from './compareTables.ts';
 import { floodTable, growthTables, windowTable } from './growthTables.ts';
 import { figure, grouped } from './markdown.ts';
 import { flatness, queueTable, targetTable } from './targets.ts';
@@ -102,8 +102,10 @@ function accepting({ accepting }: Results): string[] {
   if (accepting === undefined) return [];
   return [
     '## Accepting',
-    'A request beside the least that an accepted request could cost: an update-with-start of a workflow that only answers. One after the other, and eight at once; messages accepted are sent and reported meanwhile.',
+    'A request beside the least that an accepted request could cost: an update-with-start of a workflow that only answers. One after the other, and so many at once; messages accepted are sent and reported meanwhile.',
     acceptTable(accepting),
+    'CPU milliseconds of each process for such a message, from its request to its end:',
+    acceptCpuTable(accepting),
     batchTable(accepting),
   ];
 }

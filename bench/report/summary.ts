@@ -1,5 +1,5 @@
 import type { Results } from '../results.ts';
-import { acceptTable, batchTable, costTable, cpuTable, rateTable } from './compareTables.ts';
+import { acceptCpuTable, acceptTable, batchTable, costTable, cpuTable, rateTable } from './compareTables.ts';
 import { floodTable, growthTables, windowTable } from './growthTables.ts';
 import { queueTable, targetTable } from './targets.ts';
 
@@ -10,7 +10,9 @@ export function summary(results: Results): string {
     ...(compared === undefined
       ? []
       : [rateTable(compared), cpuTable(compared), costTable(compared), queueTable(results)]),
-    ...(accepting === undefined ? [] : [acceptTable(accepting), batchTable(accepting)]),
+    ...(accepting === undefined
+      ? []
+      : [acceptTable(accepting), acceptCpuTable(accepting), batchTable(accepting)]),
     ...(window === undefined ? [] : [windowTable(window)]),
     ...(flood === undefined ? [] : [floodTable(flood)]),
     ...(growth === undefined ? [] : [growthTables(growth)]),

@@ -50,7 +50,7 @@ export async function chargeEmail(sql: Database, requestId: string): Promise<Acc
 
 async function refuse(sql: Database, requestId: string, reason: Refusal): Promise<Acceptance> {
   return await transaction(sql, async (tx) => {
-    if ((await removeUndecided(tx, requestId)) > 0) return { accepted: false, reason };
+    if ((await removeUndecided(tx, [requestId])) > 0) return { accepted: false, reason };
     const resolution = await resolutionOf(tx, requestId);
     return resolution === 'charged' ? { accepted: true } : { accepted: false, reason: resolution };
   });

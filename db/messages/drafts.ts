@@ -214,19 +214,73 @@ export async function writeDraftsWithKey(
   return written.length > 0;
 }
 
+/** A request of one message, as it is written. */
+export interface Single {
+  draft: Draft;
+  claim: KeyClaim | null;
+}
+
+// A hundred of these are no more than a stretch.
+const LONG = 10_000;
+
+/**
+ * Whether it can be written in one statement with others. Those with links would make them, account by account, in an order that
+ * others do not keep; a long one would keep the others waiting.
+ */
+export function isWrittenWithOthers({ draft: { links, text } }: Single): boolean {
+  return links.length === 0 && text.length <= LONG;
+}
+
+/**
+ * Writes the drafts of several requests without links in one statement, and claims their keys: each request with its key or not
+ * at all. No two of them may claim the same key.
+ * @returns the ids of the requests that are written; the key of any other is taken
+ */
+export async function writeSingles(sql: Sql, singles: readonly Single[]): Promise<Set<string>> {
+  const keyless = singles.flatMap(({ draft, claim }) => (claim === null ? [draft.requestId] : []));
+  const claims = singles.flatMap(({ draft: { accountId, requestId }, claim }) => {
+    if (claim === null) return [];
+    const fingerprint = claim.fingerprint.toString('hex');
+    return [byColumnName({ ...claim, ...{ fingerprint, accountId, requestId } })];
+  });
+  const drafts = singles.map(({ draft }) => draft);
+  const isClaimed: Fragment = sql`where request_id = any(${keyless}) or request_id in (select request_id from claimed)`;
+  // In one order everywhere: those who want the same keys wait for each other instead of deadlocking.
+  const written = await sql<{ requestId: string }[]>`
+    with claimed as (
+      insert into idempotency_keys as k
+             (account_id, key, fingerprint, request_id, accepted_status, accepted_body, lease_until)
+      select account_id, key, decode(fingerprint, 'hex'), request_id, accepted_status, accepted_body, now() + ${LEASE}::interval
+        from jsonb_to_recordset(${JSON.stringify(claims)}::text::jsonb)
+          as c(account_id text, key text, fingerprint text, request_id text, accepted_status smallint, accepted_body jsonb)
+       order by account_id collate "C", key collate "C"
+      ${takesFreeKey(sql)}
+    ), ${draftsOf(sql, drafts, isClaimed)}
+    select request_id from drafted`;
+  return new Set(written.map(({ requestId }) => requestId));
+}
+
+const LEASE = '15 s';
+
+/** As SQL: lets an insert of keys `k` take those that are free again; returns the requests that have theirs. */
+function takesFreeKey(sql: Sql): Fragment {
+  return sql`
+      on conflict (account_id, key) do update
+         set fingerprint = excluded.fingerprint, request_id = excluded.request_id, state = 'open',
+             accepted_status = excluded.accepted_status, accepted_body = excluded.accepted_body,
+             lease_until = excluded.lease_until, created_at = now()
+       where ${isFree(sql, sql`k`)}
+      returning request_id`;
+}
+
 function claimOf(sql: Sql, accountId: string, requestId: string, claim: KeyClaim): Fragment {
   return sql`
     claimed as (
       insert into idempotency_keys as k
              (account_id, key, fingerprint, request_id, accepted_status, accepted_body, lease_until)
       values (${accountId}, ${claim.key}, ${claim.fingerprint}, ${requestId}, ${claim.acceptedStatus},
-              ${JSON.stringify(claim.acceptedBody)}::text::jsonb, now() + interval '15 s')
-      on conflict (account_id, key) do update
-         set fingerprint = excluded.fingerprint, request_id = excluded.request_id, state = 'open',
-             accepted_status = excluded.accepted_status, accepted_body = excluded.accepted_body,
-             lease_until = excluded.lease_until, created_at = now()
-       where ${isFree(sql, sql`k`)}
-      returning request_id
+              ${JSON.stringify(claim.acceptedBody)}::text::jsonb, now() + ${LEASE}::interval)
+      ${takesFreeKey(sql)}
     )`;
 }
 
@@ -242,7 +296,7 @@ function draftsOf(sql: Sql, drafts: readonly Draft[], condition: Fragment) {
              text, content, parts, cut, cost_grosze, test_credits, priority, reference, send_at, expires_at,
              give_up_at, route, interface, idx, error_code, opt_out_token, created_at, created_at
         from jsonb_populate_recordset(null::messages, ${rows}::text::jsonb) ${condition}
-      returning id
+      returning id, request_id
     )${drafts.some(({ links }) => links.length > 0) ? linksOf(sql, rows) : sql``}`;
 }
 

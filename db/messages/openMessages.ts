@@ -1,5 +1,6 @@
 import type { StartableMessage } from '../../domain/startable.ts';
 import type { Fragment, Sql } from '../connection.ts';
+import { idFloor, instantOf } from '../ids.ts';
 import { isLate } from '../webhooks/unnotified.ts';
 import { isOpen } from './facts.ts';
 import { startable, startableColumns, type StartableRow } from './startable.ts';
@@ -8,6 +9,8 @@ import { startable, startableColumns, type StartableRow } from './startable.ts';
 export interface OpenMessage extends StartableMessage {
   status: string;
   submission: string;
+  /** The workflow that charged it together with others, and starts its own; null: there is none. */
+  gatheredIn: string | null;
   /** It should have left its status minutes ago. */
   late: boolean;
   /** Its workflow was signalled minutes ago that its account is active again, and it has not come to its submit. */
@@ -92,10 +95,28 @@ export async function openBatchesAmong(sql: Sql, requestIds: readonly string[]):
      group by m.request_id, m.account_id having bool_or(m.status in ('scheduled', 'queued')) order by 1`;
 }
 
+// Drafts are written just before the workflow that charges them has its id, by the same process.
+const WRITTEN_BEFORE_MS = 60_000;
+const CLOCK_STEP_MS = 1_000;
+
+/** The messages that are still to be sent of those that these workflows charged together, by id. */
+export async function openGatheredIn(sql: Sql, workflowIds: readonly string[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const workflowId of workflowIds) {
+    const instant = instantOf(workflowId);
+    const rows = await sql<{ id: string }[]>`
+      select m.id from messages m
+       where m.id between ${idFloor('msg', instant - WRITTEN_BEFORE_MS)} and ${idFloor('msg', instant + CLOCK_STEP_MS)}
+         and m.gathered_in = ${workflowId} and m.status in ('scheduled', 'queued') order by m.id`;
+    found.push(...rows.map(({ id }) => id));
+  }
+  return found;
+}
+
 // As SQL, of messages `m`.
 function columns(sql: Sql): Fragment {
   return sql`
-    ${startableColumns(sql)}, m.status, m.submission, ${eventsLeft(sql)} as events_left,
+    ${startableColumns(sql)}, m.status, m.submission, m.gathered_in, ${eventsLeft(sql)} as events_left,
     exists (select from paused_messages p where p.message_id = m.id and p.resumed_at < now() - ${LATE}::interval)
       as resume_late,
     ${isOpen(sql)} and (m.give_up_at < now() - ${LATE}::interval

@@ -33,6 +33,17 @@ export async function acceptedMessagesAfter(
   return rows.map((row) => startable(row));
 }
 
+/** The accepted messages of requests that are to be sent, by id. */
+export async function acceptedMessagesOf(
+  sql: Sql,
+  requestIds: readonly string[],
+): Promise<StartableMessage[]> {
+  const rows = await sql<StartableRow[]>`
+    select ${startableColumns(sql)} from messages m
+     where m.request_id = any(${requestIds as string[]}) and m.status in ('scheduled', 'queued') order by m.id`;
+  return rows.map((row) => startable(row));
+}
+
 /** As SQL, of messages `m`, what {@link startable} takes. */
 export function startableColumns(sql: Sql): Fragment {
   return sql`m.id, m.channel, m.account_id, m.request_id, m.batched, m.route, m.send_at, m.give_up_at, m.priority`;

@@ -17,7 +17,7 @@ export async function abandonRequest(sql: Database, requestId: string): Promise<
 
 /** As {@link abandonRequest}, within a transaction. */
 export async function endRequest(tx: Sql, requestId: string): Promise<Resolution> {
-  await removeUndecided(tx, requestId);
+  await removeUndecided(tx, [requestId]);
   return await resolutionOf(tx, requestId);
 }
 
@@ -31,27 +31,27 @@ export async function resolutionOf(tx: Sql, requestId: string): Promise<Resoluti
 }
 
 /**
- * Deletes what a request has written and nobody has decided on. After that it can be charged no more.
+ * Deletes what requests have written and nobody has decided on. After that they can be charged no more.
  * @returns how many drafts there were
  */
-export async function removeUndecided(tx: Sql, requestId: string): Promise<number> {
+export async function removeUndecided(tx: Sql, requestIds: readonly string[]): Promise<number> {
+  if (requestIds.length === 0) return 0;
+  const requests = requestIds as string[];
   // Locked by a statement of their own: what a charge under way has decided is seen by the ones after it.
   const drafts = await tx<{ id: string }[]>`
-    select id from messages where request_id = ${requestId} and status = 'draft' order by id for update`;
-  const removed =
-    drafts.length > 0
-      ? await removeMessages(
-          tx,
-          drafts.map(({ id }) => id),
-        )
-      : await removeUndecidedEmails(tx, requestId);
-  await tx`delete from idempotency_keys where request_id = ${requestId} and state = 'open'`;
-  return removed;
+    select id from messages where request_id = any(${requests}) and status = 'draft' order by id for update`;
+  const removed = await removeMessages(
+    tx,
+    drafts.map(({ id }) => id),
+  );
+  const emails = await removeUndecidedEmails(tx, requests);
+  await tx`delete from idempotency_keys where request_id = any(${requests}) and state = 'open'`;
+  return removed + emails;
 }
 
-async function removeUndecidedEmails(tx: Sql, requestId: string): Promise<number> {
+async function removeUndecidedEmails(tx: Sql, requests: string[]): Promise<number> {
   const drafts = await tx<{ id: string }[]>`
-    select id from emails where request_id = ${requestId} and status = 'draft' for update`;
+    select id from emails where request_id = any(${requests}) and status = 'draft' order by id for update`;
   return await removeEmails(
     tx,
     drafts.map(({ id }) => id),

@@ -6,7 +6,7 @@ import { transaction } from '../transaction.ts';
 
 // A caller waits a few seconds for its answer. A charge much later (workers were down, say) would send a message
 // whose caller was answered with a failure long ago and has sent it again.
-const ACCEPT_WITHIN_SECONDS = 30;
+export const ACCEPT_WITHIN_SECONDS = 30;
 
 /**
  * Charges every draft of a request together, or none, and makes them visible: balance, ledger, status and
@@ -15,22 +15,7 @@ const ACCEPT_WITHIN_SECONDS = 30;
  */
 export async function chargeRequest(sql: Database, requestId: string): Promise<Acceptance> {
   try {
-    const [charged] = await sql<{ moved: number }[]>`
-      with moved as (
-        update messages set status = accepted_as
-         where request_id = ${requestId} and status = 'draft'
-           and created_at > now() - make_interval(secs => ${ACCEPT_WITHIN_SECONDS})
-        returning id, account_id, cost_grosze, test_credits
-      ), posted as (
-        insert into ledger_entries (account_id, kind, amount_grosze, test_credits, subject_kind, subject_id)
-        select account_id, 'charge', case when test_credits > 0 then 0 else -cost_grosze end, -test_credits, 'message', id
-          from moved where cost_grosze > 0 or test_credits > 0 order by id
-      ), noted as (
-        update idempotency_keys set state = 'accepted'
-         where request_id = ${requestId} and exists (select from moved)
-      )
-      select count(*)::int as moved from moved`;
-    if (charged && charged.moved > 0) return { accepted: true };
+    if ((await acceptDrafts(sql, [requestId], null)) > 0) return { accepted: true };
   } catch (error) {
     if (!hasSqlState(error, SQLSTATE.insufficientFunds)) throw error;
     return await refuse(sql, requestId, 'insufficient_funds');
@@ -38,10 +23,39 @@ export async function chargeRequest(sql: Database, requestId: string): Promise<A
   return await refuse(sql, requestId, 'too_late');
 }
 
+/**
+ * Makes the drafts of requests visible and charges them, in one statement: balance, ledger, status and idempotency record.
+ * @param gatheredIn the workflow that charges requests together; null: they are charged otherwise
+ * @returns how many drafts there were that are not too old
+ */
+export async function acceptDrafts(
+  sql: Sql,
+  requestIds: readonly string[],
+  gatheredIn: string | null,
+): Promise<number> {
+  const ids = requestIds as string[];
+  const [charged] = await sql<{ moved: number }[]>`
+    with moved as (
+      update messages set status = accepted_as, gathered_in = ${gatheredIn}
+       where request_id = any(${ids}) and status = 'draft'
+         and created_at > now() - make_interval(secs => ${ACCEPT_WITHIN_SECONDS})
+      returning id, account_id, request_id, cost_grosze, test_credits
+    ), posted as (
+      insert into ledger_entries (account_id, kind, amount_grosze, test_credits, subject_kind, subject_id)
+      select account_id, 'charge', case when test_credits > 0 then 0 else -cost_grosze end, -test_credits, 'message', id
+        from moved where cost_grosze > 0 or test_credits > 0 order by id
+    ), noted as (
+      update idempotency_keys set state = 'accepted'
+       where request_id = any(${ids}) and request_id in (select request_id from moved)
+    )
+    select count(*)::int as moved from moved`;
+  return charged?.moved ?? 0;
+}
+
 /** Refuses what is left undecided of a request; where nothing is, returns what was decided before. */
 async function refuse(sql: Database, requestId: string, reason: Refusal): Promise<Acceptance> {
   return await transaction(sql, async (tx) => {
-    if ((await removeUndecided(tx, requestId)) > 0) return { accepted: false, reason };
+    if ((await removeUndecided(tx, [requestId])) > 0) return { accepted: false, reason };
     const resolution = await resolutionOf(tx, requestId);
     return resolution === 'charged' ? { accepted: true } : { accepted: false, reason: resolution };
   });

@@ -4,9 +4,9 @@ import type { Acceptance } from '../../domain/acceptance.ts';
 import { type Outage, Refused } from '../../domain/refusals.ts';
 import type { Services } from '../asked.ts';
 import { outageOf, within } from '../outages.ts';
+import { ACCEPT_MS } from './asking.ts';
 
-// A caller gets its answer, whatever it is, within ten seconds: this long for the charge, the rest for giving up.
-const ACCEPT_MS = 8000;
+// A caller gets its answer, whatever it is, within ten seconds.
 const GIVE_UP_MS = 9800;
 
 /** What was decided about a request. */
@@ -21,7 +21,7 @@ export type Decision = 'charged' | 'insufficient_funds';
  * @throws Refused: nothing will be sent, or (the database is gone too) nobody knows
  */
 export async function decideRequest(
-  services: Services,
+  services: Pick<Services, 'sql' | 'log'>,
   requestId: string,
   receivedAt: number,
   ask: (until: number) => Promise<Acceptance>,
@@ -38,12 +38,13 @@ export async function decideRequest(
 
 function decided(answer: Acceptance): Decision {
   if (answer.accepted) return 'charged';
-  if (answer.reason === 'insufficient_funds') return answer.reason;
+  // Nobody has abandoned it as long as its caller waits: a workflow task that was done again finds nothing of what its charge refused.
+  if (answer.reason === 'insufficient_funds' || answer.reason === 'abandoned') return 'insufficient_funds';
   throw new Refused({ reason: 'send_abandoned', outage: 'timed_out' });
 }
 
 async function giveUp(
-  { sql, log }: Services,
+  { sql, log }: Pick<Services, 'sql' | 'log'>,
   requestId: string,
   outage: Outage,
   until: number,

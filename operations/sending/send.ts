@@ -1,13 +1,14 @@
 import { type Draft, LinksChangedError, writeDrafts, writeDraftsWithKey } from '../../db/messages/drafts.ts';
 import { abandonRequest } from '../../db/messages/undecided.ts';
 import { checkPatience, evenIfGone, isGone } from '../../db/patience.ts';
+import type { Acceptance } from '../../domain/acceptance.ts';
 import { Refused } from '../../domain/refusals.ts';
 import { addIds } from '../../telemetry/ids.ts';
 import { countRequested } from '../../telemetry/messageMetrics.ts';
 import type { Asked } from '../asked.ts';
 import { withinQuota } from '../quotas.ts';
 import { holdToolBudget, settleToolBudget } from '../toolBudget.ts';
-import { acceptDrafts } from './acceptance.ts';
+import { acceptDrafts, isRejected } from './acceptance.ts';
 import { draftMessages } from './draftMessages.ts';
 import { findReplay, type Keyed } from './idempotency.ts';
 import type { SendInput } from './input.ts';
@@ -66,7 +67,7 @@ async function sendPlanned<Body>(
   const written = await withinQuota({ links: plan.wording.field }, writeMessages(asked, plan, answering));
   if ('replay' in written) return written.replay;
   await endIfGone(asked);
-  const resolution = await acceptDrafts(services, written.drafts, receivedAt);
+  const resolution = await acceptDrafts(services, written.drafts, receivedAt, written.deciding);
   if (resolution === 'insufficient_funds') throw new Refused({ reason: resolution });
   return { body: written.body, replayed: false };
 }
@@ -109,7 +110,8 @@ async function writeMessages<Body>(asked: Asked<SendInput>, plan: Plan, answerin
     refuseLinksBeyond(plan, drafts);
     const body = answering.bodyOf(drafts);
     try {
-      if (await write(asked, drafts, body, answering)) return { drafts, body };
+      const { isWritten, deciding } = await write(asked, drafts, body, answering);
+      if (isWritten) return { drafts, body, deciding };
     } catch (error) {
       if (!(error instanceof LinksChangedError)) throw error;
       // Others write to the same people with the same links, and each attempt in vain means that one of them got on.
@@ -124,18 +126,26 @@ async function writeMessages<Body>(asked: Asked<SendInput>, plan: Plan, answerin
   }
 }
 
-/** @returns false when the key is taken */
+/** A request that was written, unless its key was taken. */
+interface Written {
+  isWritten: boolean;
+  /** Its charge where it is under way already; null where nobody has asked for it. */
+  deciding: Promise<Acceptance> | null;
+}
+
 async function write(
-  { services: { sql } }: Asked<SendInput>,
+  { services: { sql, singles }, receivedAt }: Asked<SendInput>,
   drafts: readonly Draft[],
   acceptedBody: unknown,
   { keyed, status: acceptedStatus }: Answering<unknown>,
-): Promise<boolean> {
-  if (keyed === null) {
-    await writeDrafts(sql, drafts);
-    return true;
+): Promise<Written> {
+  const claim = keyed === null ? null : { ...keyed, acceptedStatus, acceptedBody };
+  const [draft, ...others] = drafts;
+  if (others.length === 0 && !draft!.batched && !isRejected(draft!)) {
+    const { written, deciding } = singles.accept({ draft: draft!, claim }, receivedAt);
+    return { isWritten: await written, deciding };
   }
-  const { key, fingerprint } = keyed;
-  const claim = { key, fingerprint, acceptedStatus, acceptedBody };
-  return await writeDraftsWithKey(sql, drafts, claim);
+  if (claim !== null) return { isWritten: await writeDraftsWithKey(sql, drafts, claim), deciding: null };
+  await writeDrafts(sql, drafts);
+  return { isWritten: true, deciding: null };
 }

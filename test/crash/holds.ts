@@ -11,8 +11,8 @@ export interface RowLock {
   release(): Promise<void>;
 }
 
-/** What a test locks: the account's money, a whole message, a message against its submission alone, or an event. */
-export type Lockable = 'account' | 'message' | 'submission' | 'event';
+/** What a test locks: the account's money, a whole message, a message against its submission alone, an event, or a message's idempotency key. */
+export type Lockable = 'account' | 'message' | 'submission' | 'event' | 'key';
 
 const PATIENCE_MS = 30_000;
 const RELEASE_MS = 2_000;
@@ -27,7 +27,10 @@ export async function lockRow(sql: Database, what: Lockable, id: string): Promis
   else if (what === 'message') await own`select from messages where id = ${id} for update`;
   // A change of status passes this lock; what is about to submit does not.
   else if (what === 'submission') await own`select from messages where id = ${id} for key share`;
-  else await own`select from webhook_events where id = ${id} for update`;
+  else if (what === 'key') {
+    await own`
+      select from idempotency_keys where request_id = (select request_id from messages where id = ${id}) for update`;
+  } else await own`select from webhook_events where id = ${id} for update`;
   const [backend] = await own<{ pid: number }[]>`select pg_backend_pid() as pid`;
   return {
     async untilWaitedFor() {

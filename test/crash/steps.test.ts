@@ -70,10 +70,14 @@ async function startStepping(chance: Chance, round: number): Promise<Stepping> {
   };
 }
 
-function requestFor({ recipients = 1, scheduledSeconds, ending = '500' }: Step, number: number): Planned {
-  const first = 10_000 + number * NUMBERS_PER_CASE;
+function requestFor(
+  { recipients = 1, scheduledSeconds, ending = '500' }: Step,
+  number: number,
+  beside = 0,
+): Planned {
+  const first = 10_000 + number * NUMBERS_PER_CASE + beside;
   return {
-    tag: `step-${number}`,
+    tag: beside === 0 ? `step-${number}` : `step-${number}-${beside}`,
     payer: 'stepping',
     recipients: Array.from({ length: recipients }, (_, index) => `+485${first + index}${ending}`),
     single: recipients === 1,
@@ -93,10 +97,17 @@ async function killThere(
   const victimOf = stage.processes[victim];
   const others = VICTIMS.filter((one) => one !== victim).map((one) => stage.processes[one]);
   const pids = others.map(({ pid }) => pid);
-  const { told, answers, letGo, frozen } = await before(
+  const besides = Array.from({ length: step.beside ?? 0 }, (_, i) => requestFor(step, number, i + 1));
+  const {
+    told,
+    others: besideTold = [],
+    answers,
+    letGo,
+    frozen,
+  } = await before(
     BRING_PATIENCE_MS,
     `the message does not come to the step "${step.name}"`,
-    step.bring(tools, requestFor(step, number)),
+    step.bring(tools, requestFor(step, number), besides),
   );
   await delay(chance.between(0, 50));
   const at = Date.now();
@@ -106,7 +117,7 @@ async function killThere(
   await victimOf.start();
   if (!letGoFirst) await letGo();
   await before(ANSWER_PATIENCE_MS, 'its caller gets no answer', Promise.all(answers));
-  scene.told.push(await told);
+  scene.told.push(await told, ...(await Promise.all(besideTold)));
   console.log(`  ${name}; its caller was answered after ${((Date.now() - at) / 1000).toFixed(1)} s`);
   expect(others.map(({ pid }) => pid)).toEqual(pids);
   expect(

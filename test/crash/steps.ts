@@ -30,6 +30,8 @@ export interface AtStep {
   /** What its caller waits for: settles once things are as before. */
   answers: Promise<unknown>[];
   told: Promise<Told>;
+  /** Of those that were sent beside it. */
+  others?: Promise<Told>[];
   /** It stays there by a frozen link, without which nothing behind it can start. */
   frozen: boolean;
   letGo: () => Promise<void>;
@@ -43,12 +45,17 @@ export interface Step {
   ending?: string;
   recipients?: number;
   scheduledSeconds?: number;
-  bring(tools: StepTools, request: Planned): Promise<AtStep>;
+  /** How many are sent beside it, each by a request of its own. */
+  beside?: number;
+  bring(tools: StepTools, request: Planned, others: Planned[]): Promise<AtStep>;
 }
 
 const FROZEN = true;
 const BATCH = 120;
 const STARTED_OF_BATCH = 25;
+const BESIDE = 8;
+const BESIDE_MANY = 80;
+const STARTED_BESIDE = 10;
 const EVERYBODY: readonly Victim[] = ['api', 'worker', 'postgres', 'temporal'];
 const BEHIND_API: readonly Victim[] = ['worker', 'postgres', 'temporal'];
 
@@ -254,7 +261,121 @@ export const STEPS: readonly Step[] = [
       return atStep(told, () => link.restore(), FROZEN);
     },
   },
+  {
+    name: 'gathered: the drafts are written, nobody asked to charge them',
+    victims: ['api', 'postgres', 'temporal'],
+    beside: BESIDE,
+    async bring(tools, request, others) {
+      const { link, told } = await gatheredDrafts(tools, request, others);
+      return allAtStep(told, () => link.restore(), FROZEN);
+    },
+  },
+  {
+    name: 'gathered: being charged',
+    victims: EVERYBODY,
+    beside: BESIDE,
+    async bring(tools, request, others) {
+      const { lock, told } = await waitingForTheirCharge(tools, request, others);
+      return allAtStep(told, () => lock.release());
+    },
+  },
+  {
+    name: 'gathered: left to workflows of their own, whose charges wait',
+    victims: EVERYBODY,
+    beside: BESIDE,
+    async bring(tools, request, others) {
+      const { link, told } = await gatheredDrafts(tools, request, others);
+      const lock = await tools.lock('account', tools.account.id);
+      link.restore();
+      const { id } = await messageWith(tools, others[0]!, ['draft']);
+      await eventually(() => isStarted(tools.client, id), Boolean);
+      await lock.untilWaitedFor();
+      return allAtStep(told, () => lock.release());
+    },
+  },
+  {
+    name: 'gathered: charged, and the workflow does not know',
+    victims: EVERYBODY,
+    beside: BESIDE,
+    async bring(tools, request, others) {
+      const link = tools.proxies['worker to temporal'];
+      const { lock, told } = await waitingForTheirCharge(tools, request, others);
+      link.freeze();
+      await lock.release();
+      await messageWith(tools, others[0]!, ['queued']);
+      return allAtStep(told, () => link.restore(), FROZEN);
+    },
+  },
+  {
+    name: 'gathered: accepted, and the callers have no answer',
+    victims: EVERYBODY,
+    beside: BESIDE,
+    async bring(tools, request, others) {
+      const links = [tools.proxies['api to temporal'], tools.proxies['api to postgres']];
+      const { lock, told } = await waitingForTheirCharge(tools, request, others);
+      for (const link of links) link.freeze();
+      await lock.release();
+      await messageWith(tools, others[0]!, ['queued', 'sent', 'delivered']);
+      return allAtStep(told, () => links.forEach((link) => link.restore()), FROZEN);
+    },
+  },
+  {
+    name: `gathered: some of ${BESIDE_MANY} have their workflow`,
+    victims: EVERYBODY,
+    beside: BESIDE_MANY,
+    async bring(tools, request, others) {
+      const link = tools.proxies['worker to temporal'];
+      const { lock, told } = await waitingForTheirCharge(tools, request, others);
+      await lock.release();
+      await messageWith(tools, others[0]!, ['queued', 'sent', 'delivered']);
+      const ids = await tools.sql<{ id: string }[]>`
+        select id from messages where reference = any(${others.map(({ tag }) => tag)})
+           and gathered_in is not null order by id`;
+      await eventually(() => isStarted(tools.client, ids[STARTED_BESIDE]!.id), Boolean);
+      link.freeze();
+      if (await isStarted(tools.client, ids.at(-1)!.id)) throw new Error('all of them have it already');
+      return allAtStep(told, () => link.restore(), FROZEN);
+    },
+  },
 ];
+
+/** Sends them all: the first one is asked to be charged, in vain, and the others gather; their drafts are written. */
+async function gatheredDrafts(
+  tools: StepTools,
+  request: Planned,
+  others: Planned[],
+): Promise<{ link: Proxy; told: Promise<Told>[] }> {
+  const link = tools.proxies['api to temporal'];
+  link.freeze();
+  const all = [request, ...others];
+  const told = all.map((one) => tools.send(one));
+  // Awaited later; until then a failure must not end the process.
+  for (const one of told) one.catch(() => undefined);
+  await untilRow(
+    () => tools.sql<{ drafts: number }[]>`
+      select count(*)::int as drafts from messages where reference = any(${all.map(({ tag }) => tag)}) and status = 'draft'`,
+    ({ drafts }) => drafts === all.length,
+  );
+  return { link, told };
+}
+
+/** The workflow of those that gathered is in the middle of their charge: it waits for the key of one of them. */
+async function waitingForTheirCharge(
+  tools: StepTools,
+  request: Planned,
+  others: Planned[],
+): Promise<{ lock: RowLock; told: Promise<Told>[] }> {
+  const { link, told } = await gatheredDrafts(tools, request, others);
+  const { id } = await messageWith(tools, others.at(-1)!, ['draft']);
+  const lock = await tools.lock('key', id);
+  link.restore();
+  await lock.untilWaitedFor();
+  return { lock, told };
+}
+
+function allAtStep([told, ...others]: Promise<Told>[], letGo: () => unknown, frozen = false): AtStep {
+  return { ...atStep(told!, letGo, frozen), answers: [told!, ...others], others };
+}
 
 /** Sends; its workflow runs, and waits for the account's money. */
 async function waitingForItsCharge(

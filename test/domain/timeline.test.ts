@@ -21,7 +21,14 @@ function factsOf(
 ): MessageFacts {
   return {
     message: {
-      ...{ id: 'msg_1', accountId: 'cl_1', requestId: 'req_1', status: 'sent', acceptedAs: 'queued' },
+      ...{
+        id: 'msg_1',
+        accountId: 'cl_1',
+        requestId: 'req_1',
+        gatheredIn: null,
+        status: 'sent',
+        acceptedAs: 'queued',
+      },
       ...{ route: 'plus', parts: 1, sendAt: null, errorCode: null, deliveredAt: null },
       ...{ createdAt: at(1), updatedAt: at(9) },
       ...message,

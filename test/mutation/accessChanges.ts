@@ -188,7 +188,7 @@ export const ACCESS_CHANGES: readonly Change[] = [
   {
     name: 'the key of a request that was refused is used up',
     file: 'db/messages/undecided.ts',
-    from: "await tx`delete from idempotency_keys where request_id = ${requestId} and state = 'open'`;",
+    from: "await tx`delete from idempotency_keys where request_id = any(${requests}) and state = 'open'`;",
     to: '',
     tests: ['test/api/idempotency.test.ts'],
     only: 'a process that died',

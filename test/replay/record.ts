@@ -62,6 +62,12 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
   };
   const send = async (options: object, account: object = {}): Promise<string> =>
     sendFrom(await at.account(account), options);
+  /** One whose caller has its answer before its workflow begins. */
+  const sendGathered = async (account: string, options: object = {}): Promise<string> => {
+    const message = await at.draft(account, options);
+    await at.acceptTogether(newId('acc'), [message]);
+    return message.id;
+  };
   const sendUntil = (status: string, options: object, account?: object) => async () => {
     const id = await send(options, account);
     await at.untilStatus(id, status);
@@ -71,7 +77,13 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
   const closed = (id: string) =>
     until(
       `${id} closes`,
-      async () => (await at.client.workflow.getHandle(id).describe()).status.name !== 'RUNNING',
+      async () => {
+        // One that was charged with others is started after that.
+        const found = await handle(id)
+          .describe()
+          .catch(() => null);
+        return found !== null && found.status.name !== 'RUNNING';
+      },
       60_000,
     );
   const scheduled = async () => {
@@ -324,20 +336,17 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
       const [, id] = await routeKnown({ webhookUrl: `${address}/take` });
       return await settled(id);
     },
-    'message-submitted-when-charged': afterAnother((account) => sendFrom(account)),
-    'message-submitted-when-charged-told': afterAnother((account) => sendFrom(account), '/take'),
-    'message-submitted-when-charged-refused': afterAnother((account) => sendFrom(account, { ending: '902' })),
+    'message-gathered': afterAnother((account) => sendGathered(account)),
+    'message-gathered-told': afterAnother((account) => sendGathered(account), '/take'),
+    'message-gathered-refused': afterAnother((account) => sendGathered(account, { ending: '902' })),
     // It takes longer than a workflow task may, which is split in two so.
-    'message-submitted-when-charged-slowly': afterAnother(async (account) => {
+    'message-gathered-slowly': afterAnother(async (account) => {
       const letGo = await holdSubmits(at.sql);
-      const id = await sendFrom(account);
+      const id = await sendGathered(account);
       await letGo();
       return id;
     }),
-    'message-submitted-when-charged-throttled': afterAnother((account) =>
-      sendFrom(account, { ending: '904' }),
-    ),
-    'message-submitted-when-charged-unanswered': afterAnother(resubmittedThenGivenUp),
+    'message-gathered-throttled': afterAnother((account) => sendGathered(account, { ending: '904' })),
     'message-heard-by-update': async () => await reportedLater('/take'),
     'message-heard-by-update-refused': async () => await reportedLater('/refuse'),
     'message-paused-then-sent': pausedUntil('active', () => ({})),
@@ -418,6 +427,27 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
       await at.acceptBatch(account, first.requestId, 2);
       await closed(first.requestId);
       return first.requestId;
+    },
+    'gathered-accepted': async () => {
+      const messages = [await at.draft(await at.account()), await at.draft(await at.account())];
+      const id = newId('acc');
+      await at.acceptTogether(id, messages);
+      await closed(id);
+      return id;
+    },
+    'gathered-some-refused': async () => {
+      const account = await at.account({ balance: 20 });
+      const id = newId('acc');
+      await at.acceptTogether(id, [await at.draft(account), await at.draft(account)]);
+      await closed(id);
+      return id;
+    },
+    'gathered-none-accepted': async () => {
+      const account = await at.account({ balance: 1 });
+      const id = newId('acc');
+      await at.acceptTogether(id, [await at.draft(account), await at.draft(account)]);
+      await closed(id);
+      return id;
     },
     'batch-insufficient-funds': async () => {
       const account = await at.account({ balance: 20 });

@@ -1,8 +1,10 @@
-import { WithStartWorkflowOperation } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newId } from '../../db/ids.ts';
 import { bundleWorkflows } from '../../worker/bundle.ts';
-import { acceptUpdate, giveUpUpdate } from '../../workflows/contracts.ts';
+import { giveUpUpdate } from '../../workflows/contracts.ts';
+import type { StartableMessage } from '../../domain/startable.ts';
 import { messageStart } from '../../workflows/startOptions.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
 import { reportDelivered } from './deliveryReports.ts';
@@ -33,10 +35,16 @@ afterAll(async () => {
   await receiver?.close();
 }, 180_000);
 
+/** Sends one that was gathered: its caller has its answer before its workflow begins. */
 async function send(account: string): Promise<string> {
   const message = await pipeline.draft(account);
-  expect(await pipeline.accept(message)).toEqual({ accepted: true });
+  await acceptGathered(message);
   return message.id;
+}
+
+async function acceptGathered(message: StartableMessage): Promise<void> {
+  const decided = await pipeline.acceptTogether(newId('acc'), [message]);
+  expect(decided).toEqual({ accepted: [message.requestId], refused: {}, left: [] });
 }
 
 /** Sends one request to several recipients, with these endings of their numbers. */
@@ -56,8 +64,17 @@ async function delivered(id: string): Promise<void> {
 }
 
 async function closed(id: string): Promise<void> {
-  const handle = pipeline.client.workflow.getHandle(id);
-  await until(`${id} closes`, async () => (await handle.describe()).status.name !== 'RUNNING', 60_000);
+  // One that was charged with others is started after that.
+  await until(`${id} closes`, async () => !['RUNNING', 'missing'].includes(await stateOf(id)), 60_000);
+}
+
+async function stateOf(id: string): Promise<string> {
+  try {
+    return (await pipeline.client.workflow.getHandle(id).describe()).status.name;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return 'missing';
+    throw error;
+  }
 }
 
 /** Waits until so many events of the message have been taken. */
@@ -116,24 +133,21 @@ describe('submits', () => {
   );
 
   test(
-    'of a message whose caller hears of the charge at once are made in the same task',
+    'of a message that was charged together with others are made in its first task',
     calm(async () => {
       const id = await send(await pipeline.account());
       await delivered(id);
-      expect(await stepsOf(id)).toEqual(['charge', 'submitInTask']);
+      expect(await stepsOf(id)).toEqual(['submitInTask']);
       expect(await activitiesOf(id)).toEqual([]);
     }),
     60_000,
   );
 
   test(
-    'of a message whose caller waits for the end of the task go through the queue',
+    'of a message whose caller waits for its charge go through the queue',
     calm(async () => {
       const message = await pipeline.draft(await pipeline.account());
-      const startWorkflowOperation = new WithStartWorkflowOperation('message', messageStart(message, false));
-      const { workflow } = pipeline.client;
-      const asked = await workflow.executeUpdateWithStart(acceptUpdate, { startWorkflowOperation });
-      expect(asked).toEqual({ accepted: true });
+      expect(await pipeline.accept(message)).toEqual({ accepted: true });
       await delivered(message.id);
       expect(await stepsOf(message.id)).toEqual(['charge']);
       expect(await activitiesOf(message.id)).toEqual(['submit']);
@@ -142,13 +156,12 @@ describe('submits', () => {
   );
 
   test(
-    'that take longer than a workflow task may keep its caller no longer than that',
+    'that take longer than a workflow task may keep no caller waiting',
     calm(async () => {
       const message = await pipeline.draft(await pipeline.account());
       const letGo = await holdSubmits(pipeline.sql);
       try {
-        // Nobody tells it of the charge here: it is the workflow's answer.
-        expect(await pipeline.accept(message)).toEqual({ accepted: true });
+        await acceptGathered(message);
         const [row] = await pipeline.sql`select status from messages where id = ${message.id}`;
         expect(row).toEqual({ status: 'queued' });
         expect(await pipeline.submits(message.id)).toBe(0);
@@ -156,7 +169,7 @@ describe('submits', () => {
         await letGo();
       }
       await delivered(message.id);
-      expect(await stepsOf(message.id)).toEqual(['charge', 'submitInTask']);
+      expect(await stepsOf(message.id)).toEqual(['submitInTask']);
       expect(await activitiesOf(message.id)).toEqual([]);
       expect(await pipeline.submits(message.id)).toBe(1);
     }),

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { newId } from '../../db/ids.ts';
 import { cancelUpdate } from '../../workflows/contracts.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
 import { lookUp, writtenLookup } from './lookups.ts';
@@ -7,8 +8,10 @@ import { receiveReplies, startReply } from './replies.ts';
 
 // The number of history events is what a message costs at any scale. Whoever raises a budget says why in its commit.
 const BUDGET = {
-  first: 25,
-  immediate: 20,
+  // Through its route's queue: its caller waits for its charge, and for no submit.
+  immediate: 25,
+  gathered: 20,
+  gatheredCall: 30,
   immediateWithWebhooks: 36,
   scheduled: 29,
   cancelled: 22,
@@ -54,15 +57,29 @@ function expectWithin(events: string[], budget: number): void {
 }
 
 test(
-  'the first message of a route, which goes through its queue, and the next one',
+  'a message sent at once',
   calm(async () => {
-    for (const budget of [BUDGET.first, BUDGET.immediate]) {
-      const id = await send(await pipeline.account());
-      await pipeline.untilStatus(id, 'delivered');
-      expectWithin(await eventsOf(id), budget);
-    }
+    const id = await send(await pipeline.account());
+    await pipeline.untilStatus(id, 'delivered');
+    expectWithin(await eventsOf(id), BUDGET.immediate);
   }),
   60_000,
+);
+
+test(
+  'messages that were charged together, and the workflow that charges them, however many they are',
+  calm(async () => {
+    const account = await pipeline.account();
+    for (const count of [2, 40]) {
+      const messages = await Promise.all(Array.from({ length: count }, () => pipeline.draft(account)));
+      const id = newId('acc');
+      await pipeline.acceptTogether(id, messages);
+      for (const message of messages) await pipeline.untilStatus(message.id, 'delivered');
+      expectWithin(await eventsOf(messages[0]!.id), BUDGET.gathered);
+      expectWithin(await eventsOf(id), BUDGET.gatheredCall);
+    }
+  }),
+  120_000,
 );
 
 test(

@@ -16,10 +16,10 @@ import { type Channel, rulesOf } from '../../domain/channels.ts';
 import { searchAttributesOf } from '../../bin/searchAttributes.ts';
 import { installRuntime } from '../../worker/runtime.ts';
 import { startWorker } from '../../worker/worker.ts';
-import type { Acceptance } from '../../domain/acceptance.ts';
-import { acceptUpdate, SEARCH_ATTRIBUTES } from '../../workflows/contracts.ts';
+import type { Acceptance, Acceptances } from '../../domain/acceptance.ts';
+import { acceptTogetherUpdate, acceptUpdate, SEARCH_ATTRIBUTES } from '../../workflows/contracts.ts';
 import type { StartableMessage } from '../../domain/startable.ts';
-import { batchStart, messageStart } from '../../workflows/startOptions.ts';
+import { batchStart, gatheredStart, messageStart } from '../../workflows/startOptions.ts';
 import { copyTemplate } from '../support/databaseTemplate.ts';
 import { timeSkippingServerOptions } from '../support/timeSkippingServer.ts';
 import { type Probe, undisturbed } from '../support/undisturbed.ts';
@@ -44,6 +44,8 @@ export interface Pipeline {
   account(options?: { balance?: number; webhookUrl?: string; testCredits?: number }): Promise<string>;
   draft(account: string, options?: DraftOptions): Promise<StartableMessage>;
   accept(message: StartableMessage): Promise<Acceptance>;
+  /** Charges messages of a request each together. @param id of the workflow that does */
+  acceptTogether(id: string, messages: readonly StartableMessage[]): Promise<Acceptances>;
   acceptBatch(account: string, requestId: string, recipients: number): Promise<Acceptance>;
   /** The account's balance in grosze; fails where the ledger sums up to something else. */
   balance(account: string): Promise<number>;
@@ -241,8 +243,14 @@ export async function startPipeline(
 
     accept: (message) =>
       client.workflow.executeUpdateWithStart(acceptUpdate, {
-        startWorkflowOperation: new WithStartWorkflowOperation('message', messageStart(message, false, true)),
+        startWorkflowOperation: new WithStartWorkflowOperation('message', messageStart(message, false)),
         updateId: message.requestId,
+      }),
+
+    acceptTogether: (id, messages) =>
+      client.workflow.executeUpdateWithStart(acceptTogetherUpdate, {
+        startWorkflowOperation: new WithStartWorkflowOperation('gathered', gatheredStart(id, messages)),
+        updateId: id,
       }),
 
     acceptBatch: (accountId, requestId, recipients) =>

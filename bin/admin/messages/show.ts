@@ -68,6 +68,7 @@ async function askTemporal(tools: Tools, id: string): Promise<Seen> {
 function headOf({ message }: MessageFacts, head: MessageHead, to: string): Record<string, unknown> {
   return {
     ...{ id: message.id, account_id: message.accountId, request_id: message.requestId },
+    ...(message.gatheredIn === null ? {} : { accepted_by: message.gatheredIn }),
     ...{ status: message.status, submission: head.submission, error: message.errorCode, to },
     ...{ from: head.sender, parts: message.parts, cost_grosze: head.costGrosze, priority: head.priority },
     reference: head.reference === null ? null : printable(head.reference),

@@ -12,7 +12,7 @@ export const RESOURCE_CHANGES: readonly Change[] = [
   },
   {
     name: 'the workflow of a message is not told its expires_at',
-    file: 'operations/sending/acceptance.ts',
+    file: 'operations/sending/asking.ts',
     from: 'giveUpAt: draft.giveUpAt.getTime(),',
     to: 'giveUpAt: (draft.sendAt?.getTime() ?? Date.now()) + 259_200_000,',
     tests: [
