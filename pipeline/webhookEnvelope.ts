@@ -1,5 +1,4 @@
 import type { Database } from '../db/connection.ts';
-import type { DomainSnapshot } from '../db/emails/domains.ts';
 import type { ClickSnapshot } from '../db/links/clicks.ts';
 import {
   eventIncoming,
@@ -68,7 +67,7 @@ async function dataOf(sql: Database, event: WebhookEvent, shortUrl: string): Pro
     }
     // It may be gone meanwhile.
     case 'domain':
-      return event.snapshot as DomainSnapshot;
+      return event.snapshot;
   }
 }
 
