@@ -14,7 +14,7 @@ import {
   resubmitUpdate,
   resumeSignal,
 } from '../../workflows/contracts.ts';
-import { writeDomainEvent } from '../../db/emails/domains.ts';
+import { type DomainSnapshot, writeDomainEvent } from '../../db/emails/domains.ts';
 import { requestResend } from '../../db/webhooks/webhookResends.ts';
 import { clickStart, domainStart, resendStart } from '../../workflows/startOptions.ts';
 import { receiptsOf, reportDelivered } from '../workflows/deliveryReports.ts';
@@ -201,9 +201,9 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
   const domainVerified = async (webhook: string) => {
     const accountId = await at.account({ webhookUrl: address + webhook });
     const id = newId('dom');
-    const snapshot = {
+    const snapshot: DomainSnapshot = {
       domain: { id, name: 'x', status: 'verified', is_default: true, records: [] },
-    } as const;
+    };
     await writeDomainEvent(at.sql, { id, accountId }, 'domain.verified', snapshot);
     await at.client.workflow.start('domain', domainStart({ id, accountId }));
     return await settled(id);
