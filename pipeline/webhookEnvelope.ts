@@ -1,6 +1,5 @@
 import type { Database } from '../db/connection.ts';
 import { readNotifiedEvent } from '../db/emails/events.ts';
-import type { DomainSnapshot } from '../db/emails/domains.ts';
 import type { ClickSnapshot } from '../db/links/clicks.ts';
 import {
   eventIncoming,
@@ -75,7 +74,7 @@ async function dataOf(sql: Database, event: WebhookEvent, shortUrl: string): Pro
       throw new Error(`${event.type} of an e-mail is no event of the current interface`);
     // It may be gone meanwhile.
     case 'domain':
-      return event.snapshot as DomainSnapshot;
+      return event.snapshot;
   }
 }
 

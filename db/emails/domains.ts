@@ -37,15 +37,18 @@ export interface Holder extends Pick<SenderDomain, 'id' | 'accountId'> {
   givesWay: boolean;
 }
 
-/** What webhooks are notified of: the domain as it was at the event. */
+/** A domain as it was at an event. */
+interface NamedSnapshot {
+  id: string;
+  name: string;
+  status: DomainStatus;
+  is_default: boolean;
+  records: SeenRecord[];
+}
+
+/** What webhooks are notified of. */
 export interface DomainSnapshot {
-  domain: {
-    id: string;
-    name: string;
-    status: DomainStatus;
-    is_default: boolean;
-    records: SeenRecord[];
-  };
+  domain: NamedSnapshot;
 }
 
 /** What all changes to the sender domains of an account take turns by. */

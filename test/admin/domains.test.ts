@@ -99,8 +99,9 @@ describe('a sender domain', () => {
     expect(domain.records).toEqual(records);
     expect(domain.routes).toMatchObject([{ route: 'simulator', verified: false, problem: null, records }]);
     const listed = await ok('domains', 'list', '--account', account);
-    const { records: _, ...listedOne } = domain;
-    expect(listed).toEqual({ data: [listedOne] });
+    const inList: Partial<ShownDomain> = { ...domain };
+    delete inList.records;
+    expect(listed).toEqual({ data: [inList] });
     const { out } = await run(...line('check', account, name));
     expect(out).toContain('mail.simulator.invalid');
     expect(out).not.toContain('[object');

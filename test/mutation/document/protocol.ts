@@ -290,7 +290,7 @@ export const PROTOCOL_CHANGES: readonly Change[] = [
   {
     name: 'the API may delete webhook events',
     file: 'db/rights.ts',
-    from: "...all('messages webhook_events', ['DELETE']),",
+    from: "...all('messages webhook_events findings', ['DELETE']),",
     to: "...all('messages', ['DELETE']),",
     tests: ['test/db/roles.test.ts'],
     only: 'may do with each table|keep what only workers write|changes no schema',
