@@ -28,7 +28,7 @@ import { watchPool } from '../telemetry/poolMetrics.ts';
 import { temporalCallMetrics } from '../telemetry/temporalMetrics.ts';
 import { activityTraces, clientTraces, workflowTraces } from '../telemetry/temporalTraces.ts';
 import { ACCEPTS_QUEUE, MESSAGES_QUEUE, WEBHOOKS_QUEUE } from '../workflows/contracts.ts';
-import { workflowBundle } from './bundle.ts';
+import { workflowBundle as workflowsOf } from './bundle.ts';
 import { activityLogIds } from './logIds.ts';
 import { startLoops } from './loops.ts';
 import { createPipeline, type Pipeline } from './pipeline.ts';
@@ -94,9 +94,11 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const broken = new Promise<never>((_, reject) => (breakDown = reject));
   const shared = sharedOptions(servers);
   const routes = await runRoutes(routesOf(servers, pipeline, options, shared, breakDown));
+  // Bundled once, where it was not built ahead of time: that takes seconds.
+  const workflowBundle = await workflowsOf(options.config.WORKFLOW_CALL_STACKS);
   const workers = await Promise.all([
-    workflowWorker(servers, pipeline, routes, options, shared),
-    acceptsWorker(servers, pipeline, options, shared),
+    workflowWorker(servers, pipeline, routes, options, { ...shared, workflowBundle }),
+    acceptsWorker(servers, pipeline, { ...shared, workflowBundle }),
     Worker.create({
       ...shared,
       taskQueue: WEBHOOKS_QUEUE,
@@ -168,6 +170,7 @@ function sharedOptions({ connection, namespace }: Servers) {
 }
 
 type SharedOptions = ReturnType<typeof sharedOptions>;
+type WorkflowOptions = SharedOptions & Required<Pick<SdkWorkerOptions, 'workflowBundle'>>;
 
 function routesOf(
   { sql }: Servers,
@@ -204,13 +207,11 @@ function routesOf(
 async function acceptsWorker(
   { sql, front }: Servers,
   { notifying, routing }: Pipeline,
-  { config }: WorkerOptions,
-  shared: SharedOptions,
+  shared: WorkflowOptions,
 ): Promise<Worker> {
   return await Worker.create({
     ...shared,
     taskQueue: ACCEPTS_QUEUE,
-    workflowBundle: await workflowBundle(config.WORKFLOW_CALL_STACKS),
     ...workflowTraces(),
     maxCachedWorkflows: CACHED_WORKFLOWS,
     maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS,
@@ -239,12 +240,11 @@ async function workflowWorker(
   { notifying, routing }: Pipeline,
   routes: Routes,
   { config }: WorkerOptions,
-  shared: SharedOptions,
+  shared: WorkflowOptions,
 ): Promise<Worker> {
   return await Worker.create({
     ...shared,
     taskQueue: MESSAGES_QUEUE,
-    workflowBundle: await workflowBundle(config.WORKFLOW_CALL_STACKS),
     ...workflowTraces(),
     maxCachedWorkflows: CACHED_WORKFLOWS,
     maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS,
