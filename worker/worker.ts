@@ -31,7 +31,7 @@ import { watchPool } from '../telemetry/poolMetrics.ts';
 import { temporalCallMetrics } from '../telemetry/temporalMetrics.ts';
 import { activityTraces, clientTraces, workflowTraces } from '../telemetry/temporalTraces.ts';
 import { ACCEPTS_QUEUE, MESSAGES_QUEUE, WEBHOOKS_QUEUE } from '../workflows/contracts.ts';
-import { workflowBundle } from './bundle.ts';
+import { workflowBundle as workflowsOf } from './bundle.ts';
 import { activityLogIds } from './logIds.ts';
 import { startLoops } from './loops.ts';
 import { createPipeline, type Pipeline } from './pipeline.ts';
@@ -98,9 +98,11 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const broken = new Promise<never>((_, reject) => (breakDown = reject));
   const shared = sharedOptions(servers);
   const routes = await runRoutes(routesOf(servers, pipeline, options, shared, breakDown));
+  // Bundled once, where it was not built ahead of time: that takes seconds.
+  const workflowBundle = await workflowsOf(options.config.WORKFLOW_CALL_STACKS);
   const workers = await Promise.all([
-    workflowWorker(servers, pipeline, routes, options, shared),
-    acceptsWorker(servers, pipeline, options, shared),
+    workflowWorker(servers, pipeline, routes, options, { ...shared, workflowBundle }),
+    acceptsWorker(servers, pipeline, { ...shared, workflowBundle }),
     Worker.create({
       ...shared,
       taskQueue: WEBHOOKS_QUEUE,
@@ -172,6 +174,7 @@ function sharedOptions({ connection, namespace }: Servers) {
 }
 
 type SharedOptions = ReturnType<typeof sharedOptions>;
+type WorkflowOptions = SharedOptions & Required<Pick<SdkWorkerOptions, 'workflowBundle'>>;
 
 function routesOf(
   { sql }: Servers,
@@ -208,13 +211,11 @@ function routesOf(
 async function acceptsWorker(
   { sql, front }: Servers,
   { notifying, routing }: Pipeline,
-  { config }: WorkerOptions,
-  shared: SharedOptions,
+  shared: WorkflowOptions,
 ): Promise<Worker> {
   return await Worker.create({
     ...shared,
     taskQueue: ACCEPTS_QUEUE,
-    workflowBundle: await workflowBundle(config.WORKFLOW_CALL_STACKS),
     ...workflowTraces(),
     maxCachedWorkflows: CACHED_WORKFLOWS,
     maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS,
@@ -243,12 +244,11 @@ async function workflowWorker(
   { notifying, routing }: Pipeline,
   routes: Routes,
   { config, secretsKey }: WorkerOptions,
-  shared: SharedOptions,
+  shared: WorkflowOptions,
 ): Promise<Worker> {
   return await Worker.create({
     ...shared,
     taskQueue: MESSAGES_QUEUE,
-    workflowBundle: await workflowBundle(config.WORKFLOW_CALL_STACKS),
     ...workflowTraces(),
     maxCachedWorkflows: CACHED_WORKFLOWS,
     maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS,

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { cancelScheduled, chargeRequest } from '../../db/money/billing.ts';
+import { cancelScheduled } from '../../db/money/billing.ts';
 import { type Database, openDatabase } from '../../db/connection.ts';
 import { readHistory } from '../../db/messages/history.ts';
 import { migrate } from '../../db/migrate.ts';
@@ -34,10 +34,11 @@ async function fill(): Promise<void> {
             'simulator', now() + interval '1 hour'),
            ('msg_2', 'cl_1', 'req_2', 'delivered', 'queued', '+4915112345678', 'x', 1, 30, now(), 'simulator', null),
            ('msg_3', 'cl_1', 'req_3', 'queued', 'queued', '+48500100201', 'x', 1, 15, now(), 'simulator', null)`;
-  await chargeRequest(sql, 'req_1');
+  // As that release charged it.
+  await sql`update messages set status = accepted_as where id = 'msg_1'`;
   await sql`
     insert into ledger_entries (account_id, kind, amount_grosze, subject_kind, subject_id)
-    values ('cl_1', 'charge', -30, 'message', 'msg_2'), ('cl_1', 'charge', -15, 'message', 'msg_3')`;
+    values ('cl_1', 'charge', -15, 'message', 'msg_1'), ('cl_1', 'charge', -30, 'message', 'msg_2'), ('cl_1', 'charge', -15, 'message', 'msg_3')`;
   await sql`
     insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
     values ('evt_1', 'cl_1', 'message', 'msg_2', 'message.delivered', '{}')`;

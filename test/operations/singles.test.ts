@@ -34,7 +34,7 @@ async function underWay() {
   await written;
   return {
     ...{ first, deciding },
-    async end() {
+    end: async () => {
       await own`rollback`;
       own.release();
     },
