@@ -53,7 +53,7 @@ export const WITHOUT: Record<Part, Record<string, readonly Right[]>> = {
       'route_workers simulator_submits simulator_throttles simulator_reports simulator_replies',
       READ_ONLY,
     ),
-    ...all('simulator_emails simulator_email_events', READ_ONLY),
+    ...all('simulator_emails simulator_email_events sender_domain_routes', READ_ONLY),
     ...all('statements findings maintenance_positions ledger_checks erasures_postponed', READ_ONLY),
     // Workers delete addresses when their time is over.
     ...all('audit_addresses', APPEND_ONLY),

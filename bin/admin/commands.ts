@@ -1,6 +1,7 @@
 import { accountCommands } from './accounts.ts';
 import { auditCommands } from './auditLog.ts';
 import type { AnyCommand } from './command.ts';
+import { emailCommands } from './emails.ts';
 import { eraseCommands } from './erase.ts';
 import { findingCommands } from './findings.ts';
 import { inboundCommands } from './inbound.ts';
@@ -34,6 +35,7 @@ export const ALL_COMMANDS: readonly AnyCommand[] = [
   ...routeCommands,
   ...messageShowCommands,
   ...messageCommands,
+  ...emailCommands,
   ...findingCommands,
   ...cancelCommands,
   ...webhookCommands,

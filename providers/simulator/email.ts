@@ -30,6 +30,8 @@ export interface SimulatorMail {
 
 const DELIVERY_MS = 1_000;
 const SLOW_DELIVERY_MS = 30_000;
+// Behind the second try of one that was left unanswered.
+const SETTLED_MS = 12_000;
 const ANSWER_TIMEOUT_MS = 3_000;
 const THROTTLED_TRIES = 3;
 const THROTTLE_DELAY_MS = 1_000;
@@ -61,6 +63,7 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
     planned('clicked', DELIVERY_MS + 600),
   ),
   slow: all(planned('delivered', SLOW_DELIVERY_MS)),
+  unanswered: all(planned('delivered', SETTLED_MS)),
   silent: all(),
 };
 const DELIVERED: Ending = all(planned('delivered'));
@@ -77,7 +80,7 @@ const DELIVERED: Ending = all(planned('delivered'));
  * Of the first address in `to` alone:
  * - `refused`: refused at the hand-over
  * - `throttled`: throttled on the first three tries
- * - `unanswered`: taken, and unanswered at the first try
+ * - `unanswered`: taken, and unanswered at the first try; nothing is reported of it for 12 s
  */
 export function simulatedEmail(store: SimulatorMail): EmailGate {
   return {
@@ -95,7 +98,7 @@ async function take(store: SimulatorMail, email: SubmitEmail): Promise<EmailAnsw
   if (ending === 'throttled' && (await store.countThrottle(email.id, THROTTLED_TRIES)))
     return { kind: 'throttled', retryAfterMs: THROTTLE_DELAY_MS };
   const events = [...email.to, ...email.cc, ...email.bcc].flatMap((address) => [
-    planned('sent', 0)(address),
+    planned('sent', ending === 'unanswered' ? SETTLED_MS : 0)(address),
     ...(ENDINGS[endingOf(address)] ?? DELIVERED)(address),
   ]);
   const wished = createHash('sha256').update(email.id).digest('hex').slice(0, 32);

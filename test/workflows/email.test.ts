@@ -116,16 +116,18 @@ describe('an e-mail that no provider took', () => {
   test.each([
     ['whose route has no worker', 'nobody'],
     ['whose domain is verified for no route that works', 'simulator'],
-  ])('%s: it fails after 72 hours and is refunded, once', async (_, route) => {
+  ])('%s: it fails when the wait is over and is refunded, once', async (_, route) => {
     const account = await mailAccount(pipeline);
-    const email = await emailDraft(pipeline, account, { route, to: ['a@b.example', 'c@d.example'], file: 'a' });
+    // The server's clock goes on by itself while a step is under way.
+    const giveUpAt = (await pipeline.now()) + 8_000;
+    const to = ['a@b.example', 'c@d.example'];
+    const email = await emailDraft(pipeline, account, { route, to, giveUpAt, file: 'a' });
     await pipeline.sql`update sender_domains set confirmed_at = null where account_id = ${account}`;
     expect(await acceptEmailDraft(pipeline, email)).toEqual({ accepted: true });
     expect(await pipeline.balance(account)).toBe(998);
-    await pipeline.sleep(71 * HOUR);
     expect(await stored(email.id)).toMatchObject({ status: 'queued', pieces: 1 });
-    await pipeline.sleep(2 * HOUR);
     await untilEmailIs(pipeline, email.id, 'failed');
+    expect(await pipeline.now()).toBeGreaterThanOrEqual(giveUpAt);
     expect(await untilClosed(email.id)).toBe('COMPLETED');
     expect(await stored(email.id)).toMatchObject({ errorCode: 'expired', pieces: 0, refunds: 1 });
     expect(await endEmail(pipeline.sql, email.id)).toBe('failed');
@@ -136,7 +138,10 @@ describe('an e-mail that no provider took', () => {
   test('without money it is refused, and nothing is left of it', async () => {
     const account = await mailAccount(pipeline, { balance: 1 });
     const email = await emailDraft(pipeline, account, { to: ['a@b.example', 'c@d.example'], file: 'a' });
-    expect(await acceptEmailDraft(pipeline, email)).toEqual({ accepted: false, reason: 'insufficient_funds' });
+    expect(await acceptEmailDraft(pipeline, email)).toEqual({
+      accepted: false,
+      reason: 'insufficient_funds',
+    });
     await untilClosed(email.id);
     expect(await pipeline.sql`select from emails where id = ${email.id}`).toHaveLength(0);
     expect(await pipeline.balance(account)).toBe(1);
@@ -163,8 +168,9 @@ describe('an e-mail that a provider may have', () => {
   test('unanswered at one with a key: handed over again, taken once', async () => {
     const account = await mailAccount(pipeline);
     const id = await sendEmailOf(pipeline, account, { to: ['unanswered@klient.example'], file: 'a' });
-    await untilEmailIs(pipeline, id, 'delivered');
+    await untilEmailIs(pipeline, id, 'sent');
     expect(await triesOf(pipeline, id)).toBe(2);
+    await untilEmailIs(pipeline, id, 'delivered');
     expect(await stored(id)).toMatchObject({ submission: 'answered', pieces: 0, refunds: 0 });
     expect(await pipeline.balance(account)).toBe(999);
   });
@@ -197,7 +203,11 @@ describe('an e-mail that a provider may have', () => {
       update emails set submission = 'submitting', first_submitted_at = now() - interval '24 hours' where id = ${email.id}`;
     await acceptEmailDraft(pipeline, email);
     await until('it is unanswered', async () => (await stored(email.id)).submission === 'unanswered');
-    await reportEmail(pipeline, email.id, { kind: 'bounced', permanent: true, addresses: ['jan@klient.example'] });
+    await reportEmail(pipeline, email.id, {
+      kind: 'bounced',
+      permanent: true,
+      addresses: ['jan@klient.example'],
+    });
     await untilEmailIs(pipeline, email.id, 'bounced');
     await pipeline.sleep(73 * HOUR);
     expect(await untilClosed(email.id)).toBe('COMPLETED');
