@@ -156,17 +156,18 @@ export async function settleEvents(
      where v.route = e.route and v.event_id = e.id`;
 }
 
-/** The event that a webhook is notified of, with its e-mail; of one that was erased nothing personal is left. Null: it is kept no longer. */
+/** The event that a webhook is notified of, with its e-mail; of one that was erased nothing personal is left. */
 export async function readNotifiedEvent(
   sql: Sql,
   emailId: string,
   { route, event_id: eventId }: EmailEventSnapshot,
-): Promise<NotifiedEmailEvent | null> {
+): Promise<NotifiedEmailEvent> {
   const [row] = await sql<NotifiedEmailEvent[]>`
     select v.kind, e.id as email_id, v.addresses, e.from_address, e.subject, v.received_at, v.payload,
            array(select r.address from email_recipients r
                   where r.email_id = e.id and r.kind = 'to' order by r.position) as "to"
       from provider_email_events v join emails e on e.id = ${emailId}
      where v.route = ${route} and v.event_id = ${eventId}`;
-  return row ?? null;
+  if (!row) throw new Error(`an event of ${emailId} vanished`);
+  return row;
 }

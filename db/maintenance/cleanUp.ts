@@ -143,12 +143,13 @@ export function leftovers(now: number, logDays: number): Leftover[] {
           select id from (select id, at from email_events order by id limit ${limit}) first
            where at < ${daysAgo(YEAR_DAYS)})`,
     ),
-    // A webhook may be notified again of what has its e-mail for a year; of what met none nobody will be.
+    // Those that a webhook was notified of stay with its event, which can be delivered again: without anything personal, see below.
     instantly(
       'provider_email_events',
       (sql, limit) => sql`
         delete from provider_email_events where ctid = any(array(
           select ctid from provider_email_events where received_at < ${daysAgo(UNMATCHED_DAYS)}
+             and webhook_event is null
              and (applied_at is null or received_at < ${daysAgo(YEAR_DAYS)}) limit ${limit}))`,
     ),
     // What providers say beyond the event is of use as long as logs are.
