@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { monthlyAmount } from '../../db/money/statements.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
 import {
   mailAccount,
@@ -45,6 +46,11 @@ describe('emails show', () => {
     });
     const kinds = shown.timeline.map(({ event }) => event).filter((event) => event !== 'workflow');
     expect(kinds.slice(0, 2)).toEqual(['requested', 'charged']);
+    const { data } = (await ok('webhooks', 'list', '--account', account)) as { data: object[] };
+    expect(data).toMatchObject([
+      { email_id: id, type: 'email_event', state: 'delivered', message_id: null },
+      { email_id: id, type: 'email_event', state: 'delivered', message_id: null },
+    ]);
     for (const kind of ['handed_over', 'taken', 'report', 'webhook', 'webhook_attempt'])
       expect(kinds).toContain(kind);
     const { out } = await run('emails', 'show', id, '--addresses', 'yes');
@@ -78,6 +84,12 @@ test('emails list has those of one account, by status', async () => {
   expect(await ids()).toEqual([sent, waits]);
   expect(await ids('--status', 'queued')).toEqual([waits]);
   expect((await no('emails', 'list', '--account', 'cl_none')).code).toBe('not_found');
+  // A statement asks for them as for messages, less what came back.
+  const [now] = await pipeline.sql<{ month: string }[]>`
+    select to_char(now() at time zone 'Europe/Warsaw', 'YYYY-MM') as month`;
+  expect(await monthlyAmount(pipeline.sql, account, now!.month)).toBe(2);
+  await ok('emails', 'give-up', waits);
+  expect(await monthlyAmount(pipeline.sql, account, now!.month)).toBe(1);
 });
 
 describe('what is stuck', () => {

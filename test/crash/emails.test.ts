@@ -63,7 +63,7 @@ test(
     started.add(() => sql.end({ timeout: 5 }));
     const created = await service.admin(
       ...['accounts', 'create', '--name', 'Mail', '--mode', 'live', '--balance', String(OPENING)],
-      ...['--price', '10'],
+      ...['--price', '10', '--rate-limit', '10000'],
     );
     const account = z.string().parse(created['id']);
     const made = await service.admin('tokens', 'create', '--account', account, '--label', 'crash');
