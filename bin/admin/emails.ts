@@ -6,7 +6,7 @@ import {
   readEmailTimeline,
 } from '../../db/emails/timeline.ts';
 import { EMAIL_STATUSES } from '../../domain/email/statuses.ts';
-import { maskAddress } from '../../domain/email/address.ts';
+import { ERASED_ADDRESS, maskAddress } from '../../domain/email/address.ts';
 import { findAccount } from '../../operations/accounts/find.ts';
 import { command, optional, required, type Outcome, type Shown } from './command.ts';
 import { askTemporal, readable, workflowOf } from './messages/seen.ts';
@@ -33,7 +33,7 @@ const show = command({
     const all = [...timeline, ...seen.entries].sort((a, b) => a.at.getTime() - b.at.getTime());
     return {
       result: {
-        ...headOf(head, addresses ? printable : (address) => printable(maskAddress(address))),
+        ...headOf(head, addresses ? printable : masked),
         ...workflowOf(seen),
         timeline: all.map(({ at, kind, facts }) => ({ at, event: kind, details: readable(facts) })),
       },
@@ -82,6 +82,10 @@ function headOf(head: EmailHead, shown: (address: string) => string): Record<str
     ...(head.erasedAt === null ? {} : { erased_at: head.erasedAt }),
     recipients: head.recipients.map(({ kind, address, state }) => ({ kind, address: shown(address), state })),
   };
+}
+
+function masked(address: string): string {
+  return address === ERASED_ADDRESS ? address : printable(maskAddress(address));
 }
 
 function printableOrNull(text: string | null): string | null {

@@ -51,9 +51,3 @@ export function maskAddress(address: string): string {
 
 /** What stands for an address that was erased; it is nobody's. */
 export const ERASED_ADDRESS = '***';
-
-/** An address as staff see it, unless they ask for more: `j***@example.com`. */
-export function maskAddress(address: string): string {
-  const at = address.lastIndexOf('@');
-  return at < 1 ? ERASED_ADDRESS : `${[...address][0]!}***${address.slice(at)}`;
-}

@@ -42,7 +42,7 @@ describe('emails show', () => {
     const shown = (await ok('emails', 'show', id)) as unknown as Shown;
     expect(shown).toMatchObject({
       ...{ id, account_id: account, status: 'delivered', submission: 'answered', workflow: 'running' },
-      recipients: [{ kind: 'to', address: 'j***@klient.example', state: 'delivered' }],
+      recipients: [{ kind: 'to', address: 'j…@klient.example', state: 'delivered' }],
     });
     const kinds = shown.timeline.map(({ event }) => event).filter((event) => event !== 'workflow');
     expect(kinds.slice(0, 2)).toEqual(['requested', 'charged']);
