@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { chargeEmail } from '../../db/emails/charge.ts';
+import { idFloor } from '../../db/ids.ts';
 import { emailRestart } from '../../workflows/startOptions.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
 import { ageEvents } from '../support/lateEvents.ts';
@@ -188,11 +189,9 @@ describe('what is left of e-mails', () => {
     const account = await mailAccount(pipeline);
     const old = await emailDraft(pipeline, account, { file: 'a' });
     const young = await emailDraft(pipeline, account, { file: 'a' });
-    // Ids are in the order of their making, so it is made six minutes ago by its id.
-    const id = `em_0${old.id.slice(4)}`;
+    // Ids tell when something was made.
+    const id = `${idFloor('em', Date.now() - 6 * 60_000)}${old.id.slice(-16)}`;
     await pipeline.sql`delete from maintenance_positions where name = 'e-mail drafts'`;
-    await pipeline.sql`
-      insert into maintenance_positions (name, position) values ('e-mail drafts', 'em_0')`;
     await pipeline.sql`delete from emails where id = ${old.id} and status = 'draft'`;
     await pipeline.sql`
       insert into emails (id, account_id, request_id, interface, route, domain, from_address, subject, cost_grosze, give_up_at, created_at)
