@@ -1,6 +1,8 @@
 import { Context } from '@temporalio/activity';
+import { eraseEmailsAfter } from '../db/emails/retention.ts';
 import {
   deleteDrafts,
+  deleteEmailDrafts,
   deleteUnmatched,
   deleteUnsentLinks,
   forgetReferences,
@@ -62,6 +64,9 @@ export function maintenanceActivities(sql: Database, { contentDays, logDays }: R
         }
       }
       removed['drafts'] = await walk('clean-up: drafts', (after) => deleteDrafts(sql, after, now, PAGE));
+      removed['e-mail drafts'] = await walk('clean-up: e-mail drafts', (after) =>
+        deleteEmailDrafts(sql, after, now, BATCH),
+      );
       removed['tracked_links without a message'] = await walk('clean-up: links', (after) =>
         deleteUnsentLinks(sql, after, now, BATCH),
       );
@@ -95,6 +100,7 @@ export function maintenanceActivities(sql: Database, { contentDays, logDays }: R
         replies: await erase('replies', 'in', eraseRepliesAfter),
         clicks: await erase('clicks', 'clk', eraseClicksAfter),
         lookups: await erase('look-ups', 'hlr', eraseLookupsAfter),
+        emails: await erase('e-mails', 'em', eraseEmailsAfter),
       };
     },
   };

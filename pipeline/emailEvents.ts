@@ -18,6 +18,7 @@ import { transaction } from '../db/transaction.ts';
 import { addressKey } from '../domain/email/address.ts';
 import type { ProviderEmailEvent } from '../domain/email/events.ts';
 import { stateAfter, statusOfRecipients, suppressionAfter } from '../domain/email/statuses.ts';
+import { countEmailEvent } from '../telemetry/emailMetrics.ts';
 import { emailEventsSignal } from '../workflows/contracts.ts';
 import { emailLateStart } from '../workflows/startOptions.ts';
 
@@ -42,6 +43,8 @@ export function createEmailEvents(
     for (let taken = AT_ONCE; taken === AT_ONCE;) {
       const due = await transaction(sql, applyDue);
       taken = due.length;
+      for (const { route, kind, emailId, applied } of due)
+        if (emailId !== null && !applied) countEmailEvent(route, kind);
       await bringToWorkflows(
         sql,
         client,

@@ -150,6 +150,8 @@ async function follow(state: State): Promise<void> {
 async function end(state: State): Promise<string> {
   const status = await local.endEmail(state.id);
   upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.status, value: status }]);
+  // What came while that was written down, or while a provider did not answer.
+  while (state.events.length > 0) await deliverEvents(state.events.splice(0));
   return status;
 }
 

@@ -1,4 +1,5 @@
 import type { Database } from '../../db/connection.ts';
+import { emailDraftsBetween } from '../../db/emails/open.ts';
 import { endRequest } from '../../db/messages/undecided.ts';
 import { closeFindings, recordRepair, reportFinding } from '../../db/maintenance/findings.ts';
 import { idFloor } from '../../db/ids.ts';
@@ -7,7 +8,7 @@ import { failLookup, settleLookup } from '../../db/lookups/lookups.ts';
 import { databaseNow, readPosition, savePosition } from '../../db/maintenance/positions.ts';
 import { transaction } from '../../db/transaction.ts';
 import type { Tally } from '../../workflows/contracts.ts';
-import { noTally } from './tally.ts';
+import { noTally, sumOf } from './tally.ts';
 
 const LOOKUPS = 1_000;
 const DRAFT_PAGE = 5_000;
@@ -38,12 +39,27 @@ async function endLookup(sql: Database, { id, accountId, state }: LeftLookup): P
  * Idempotency-Key is free again.
  */
 export async function reconcileDrafts(sql: Database): Promise<Tally> {
-  const tally = noTally();
   const now = await databaseNow(sql);
-  const before = idFloor('msg', now - DRAFT_LEFT_MS);
-  let after = (await readPosition(sql, 'drafts')) || idFloor('msg', now - DRAFT_LOOK_BACK_MS);
+  const messages = await endDrafts(sql, now, { position: 'drafts', prefix: 'msg', read: draftsBetween });
+  const emails = await endDrafts(sql, now, {
+    ...{ position: 'e-mail drafts', prefix: 'em', read: emailDraftsBetween },
+  });
+  return sumOf(messages, emails);
+}
+
+interface Drafts {
+  /** The name of how far the walk has come. */
+  position: string;
+  prefix: 'msg' | 'em';
+  read: typeof draftsBetween;
+}
+
+async function endDrafts(sql: Database, now: number, { position, prefix, read }: Drafts): Promise<Tally> {
+  const tally = noTally();
+  const before = idFloor(prefix, now - DRAFT_LEFT_MS);
+  let after = (await readPosition(sql, position)) || idFloor(prefix, now - DRAFT_LOOK_BACK_MS);
   for (let pages = 0; pages < DRAFT_PAGES; pages += 1) {
-    const { last, requests } = await draftsBetween(sql, after, before, DRAFT_PAGE);
+    const { last, requests } = await read(sql, after, before, DRAFT_PAGE);
     for (const { requestId, accountId } of requests) {
       const ended = await transaction(sql, async (tx) => {
         const abandoned = (await endRequest(tx, requestId)) === 'abandoned';
@@ -55,7 +71,7 @@ export async function reconcileDrafts(sql: Database): Promise<Tally> {
     }
     if (last === null) return tally;
     after = last;
-    await savePosition(sql, 'drafts', after);
+    await savePosition(sql, position, after);
   }
   return tally;
 }

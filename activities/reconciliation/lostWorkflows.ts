@@ -3,13 +3,17 @@ import type { Database } from '../../db/connection.ts';
 import { noteOutcomeAgain } from '../../db/incoming/outcomes.ts';
 import { type Finding, hasRepaired } from '../../db/maintenance/findings.ts';
 import { openAmong, type OpenBatch } from '../../db/messages/openMessages.ts';
+import { openEmailsAmong } from '../../db/emails/open.ts';
 import { resumePausedAgain } from '../../db/messages/paused.ts';
 import { unnotifiedClicks, unnotifiedDomains, unnotifiedReplies } from '../../db/webhooks/unnotified.ts';
 import { isId } from '../../domain/ids.ts';
+import { emailEventsSignal } from '../../workflows/contracts.ts';
 import {
   batchRestart,
   clickStart,
   domainStart,
+  emailLateStart,
+  emailRestart,
   inboundStart,
   messageRestart,
   TO_NOTIFY,
@@ -18,7 +22,7 @@ import { currentRun } from './judging.ts';
 import { createRepairs, type Verdict } from './repairs.ts';
 import { lookAtWorkflow } from './workflowState.ts';
 
-/** Kinds of findings that have the id of a message, or of a click, reply or sender domain whose event was not delivered. */
+/** Kinds of findings that have the id of a message or an e-mail, or of a click, reply or sender domain whose event was not delivered. */
 export const ABOUT_WORKFLOWS = [
   'workflow_lost',
   'workflow_late',
@@ -32,7 +36,7 @@ export const ABOUT_BATCHES = ['batch_lost'] as const;
 const UNNOTIFIED = { click: unnotifiedClicks, inbound: unnotifiedReplies, domain: unnotifiedDomains };
 
 /**
- * Deciding on messages and others whose workflow may be lost.
+ * Deciding on messages, e-mails and others whose workflow may be lost.
  * @param restartsPerRun how many one run of the reconciliation starts or signals again at most: where a worker was pointed at an empty
  *   Temporal by mistake, all seem lost
  */
@@ -105,9 +109,51 @@ export function lostWorkflows(sql: Database, client: Client, restartsPerRun: num
     return repair(finding, `${type} workflow started again`, start[type]);
   }
 
-  /** Looks at what an id stands for: a message, a click, a reply or a sender domain. What this run has repaired, the next one looks at. */
+  /** Looks at an e-mail that is open, or whose events were not all delivered. */
+  async function judgeEmail(id: string): Promise<Verdict> {
+    const { state, notifying, submitting } = await lookAtWorkflow(client, id);
+    // Read after that: a workflow that has just ended has written its end before.
+    const [email] = await openEmailsAmong(sql, [id]);
+    if (email === undefined) return wellAgain(id, ABOUT_WORKFLOWS);
+    const { accountId, status, submission, open, late, events, eventsLate, ...start } = email;
+    const about = { subject: id, accountId, details: { workflow: state, status, submission } };
+    if (state === 'running') {
+      if (late) return report({ kind: 'workflow_late', ...about });
+      if (!eventsLate) return wellAgain(id, ABOUT_WORKFLOWS);
+      if (notifying || submitting) return 'waiting';
+      // In a restored Temporal it waits for what it was signalled before.
+      return repair({ kind: 'events_left', ...about }, 'events signalled again', () =>
+        client.workflow.getHandle(id).signal(emailEventsSignal, events),
+      );
+    }
+    const ended = state === 'completed';
+    if (ended && events.length === 0) {
+      // A run for late events has ended, or a restored database knows less: then a provider may have it.
+      return status === 'queued'
+        ? report({ kind: 'workflow_ended', ...about })
+        : wellAgain(id, ABOUT_WORKFLOWS);
+    }
+    const startable = { accountId, ...start };
+    const how = open && !ended ? emailRestart(startable) : emailLateStart(startable);
+    return repair(
+      { kind: ended ? 'events_left' : 'workflow_lost', ...about },
+      'e-mail workflow started again',
+      () =>
+        events.length === 0
+          ? client.workflow.start('email', how)
+          : client.workflow.signalWithStart('email', {
+              ...{ ...how, signal: emailEventsSignal, signalArgs: [events] as [string[]] },
+            }),
+    );
+  }
+
+  /**
+   * Looks at what an id stands for: a message, an e-mail, a click, a reply or a sender domain. What this run has repaired, the next one
+   * looks at.
+   */
   async function judge(id: string): Promise<Verdict> {
     if (await hasRepaired(sql, currentRun(), ABOUT_WORKFLOWS, id)) return 'waiting';
+    if (isId('em', id)) return await judgeEmail(id);
     if (isId('clk', id)) return await judgeUnnotified('click', id);
     if (isId('dom', id)) return await judgeUnnotified('domain', id);
     return await (isId('in', id) ? judgeUnnotified('inbound', id) : judgeMessage(id));

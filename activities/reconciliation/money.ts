@@ -8,10 +8,11 @@ import {
   forgetLedgerCheck,
   payBack,
   refundableAfter,
+  refundableEmailsAfter,
 } from '../../db/money/ledgerChecks.ts';
 import { databaseNow, readPosition, savePosition } from '../../db/maintenance/positions.ts';
 import type { Tally } from '../../workflows/contracts.ts';
-import { noTally } from './tally.ts';
+import { noTally, sumOf } from './tally.ts';
 
 const ACCOUNTS = 200;
 const REFUNDS = 500;
@@ -44,21 +45,33 @@ export async function reconcileLedgers(sql: Database): Promise<Tally> {
   }
 }
 
-/** Posts refunds that messages have coming to them: what ended unpaid is looked at in turn, some thousands in a run. */
+/** Posts refunds that messages and e-mails have coming to them: what ended unpaid is looked at in turn, some thousands in a run. */
 export async function reconcileRefunds(sql: Database): Promise<Tally> {
+  const since = (await databaseNow(sql)) - REFUND_LOOK_BACK_MS;
+  return sumOf(
+    await payAllBack(sql, 'refunds', idFloor('msg', since), refundableAfter),
+    await payAllBack(sql, 'e-mail refunds', idFloor('em', since), refundableEmailsAfter),
+  );
+}
+
+async function payAllBack(
+  sql: Database,
+  position: string,
+  from: string,
+  read: typeof refundableAfter,
+): Promise<Tally> {
   const tally = noTally();
-  const from = idFloor('msg', (await databaseNow(sql)) - REFUND_LOOK_BACK_MS);
-  let after = await readPosition(sql, 'refunds');
+  let after = await readPosition(sql, position);
   for (let pages = 0; pages < REFUND_PAGES; pages += 1) {
-    const page = await refundableAfter(sql, after, from, REFUNDS);
+    const page = await read(sql, after, from, REFUNDS);
     tally.looked += page.length;
-    for (const message of page.filter(({ owed }) => owed)) {
-      await payBack(sql, message);
+    for (const one of page.filter(({ owed }) => owed)) {
+      await payBack(sql, one);
       tally.repaired += 1;
     }
     const last = page.at(-1);
     after = page.length < REFUNDS || last === undefined ? '' : `${last.accountId}/${last.id}`;
-    await savePosition(sql, 'refunds', after);
+    await savePosition(sql, position, after);
     if (after === '') break;
   }
   return tally;

@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { Database } from '../../db/connection.ts';
+import { openEmailsAmong, queuedEmailsAfter } from '../../db/emails/open.ts';
 import { closeFindings, knownSubjects, reportFinding, restartsOf } from '../../db/maintenance/findings.ts';
 import {
   countOpenMessages,
@@ -24,14 +25,21 @@ const HOUR_MS = 3_600_000;
 const OVERLAP_MS = 10 * 60_000;
 const FIRST_LOOK_BACK_MS = 72 * HOUR_MS;
 const PAGE = 100;
-// Open messages in one run; the next run goes on from there.
-const MESSAGES_PER_RUN = 20_000;
+// Open messages, and open e-mails, in one run; the next run goes on from there.
+const OPEN_PER_RUN = 20_000;
 // Those since the last run, and some runs before it, are among them: it is seen whether their repair has helped.
 const KNOWN_FINDINGS = 5_000;
 // The subject of the finding that too many were lost.
 const RESTARTS = 'workflows';
 const RUNNING_MESSAGES = "WorkflowType = 'message' AND ExecutionStatus = 'Running'";
 const ENDED_BADLY = "ExecutionStatus IN ('Terminated', 'Failed', 'TimedOut')";
+
+/** Reads a page of what is open behind `account/id`. */
+type ReadOpen = (
+  sql: Database,
+  after: string,
+  limit: number,
+) => Promise<readonly { id: string; accountId: string; late: boolean }[]>;
 
 /** How many workflows one run starts again at most, unless staff say otherwise. */
 export const RESTARTS_PER_RUN = 500;
@@ -69,22 +77,11 @@ export function reconciliationActivities(sql: Database, client: Client, restarts
       return tally;
     },
 
-    /** The open messages of all accounts in turn, and events that were not delivered: each has to have its workflow. */
+    /** The open messages and e-mails of all accounts in turn, and events that were not delivered: each has to have its workflow. */
     async reconcileOpen(): Promise<Tally> {
       const tally = noTally();
-      let after = await readPosition(sql, 'open messages');
-      for (let looked = 0; looked < MESSAGES_PER_RUN; looked += PAGE) {
-        const page = await openMessagesAfter(sql, after, PAGE);
-        tally.looked += page.length;
-        const came = await judgeAll(await suspectsAmong(client, page), lost.judge, tally);
-        // The next run looks at this page again.
-        if (came.has('capped')) break;
-        const last = page.at(-1);
-        after = page.length < PAGE || last === undefined ? '' : `${last.accountId}/${last.id}`;
-        await savePosition(sql, 'open messages', after);
-        beat();
-        if (after === '') break;
-      }
+      await walkOpen('open messages', openMessagesAfter, tally);
+      await walkOpen('open e-mails', queuedEmailsAfter, tally);
       await reconcileEvents(sql, lost.judge, tally);
       await logRestarts(tally);
       return tally;
@@ -102,6 +99,23 @@ export function reconciliationActivities(sql: Database, client: Client, restarts
     },
   };
 
+  /** Looks at open things, some thousands in a run; the next one goes on from there. */
+  async function walkOpen(name: string, read: ReadOpen, tally: Tally): Promise<void> {
+    let after = await readPosition(sql, name);
+    for (let looked = 0; looked < OPEN_PER_RUN; looked += PAGE) {
+      const page = await read(sql, after, PAGE);
+      tally.looked += page.length;
+      const came = await judgeAll(await suspectsAmong(client, page), lost.judge, tally);
+      // The next run looks at this page again.
+      if (came.has('capped')) return;
+      const last = page.at(-1);
+      after = page.length < PAGE || last === undefined ? '' : `${last.accountId}/${last.id}`;
+      await savePosition(sql, name, after);
+      beat();
+      if (after === '') return;
+    }
+  }
+
   /** @returns false once this run has started as many workflows again as it may */
   async function judgeEnded(ended: Map<string, Set<string>>, tally: Tally): Promise<boolean> {
     const ids = (type: string): string[] => [...(ended.get(type) ?? [])];
@@ -110,6 +124,7 @@ export function reconciliationActivities(sql: Database, client: Client, restarts
     const gathered = await openGatheredIn(sql, ids('gathered'));
     const left = [
       ...(await openAmong(sql, [...ids('message'), ...gathered])),
+      ...(await openEmailsAmong(sql, ids('email'))),
       ...(await unnotifiedClicks(sql, ids('click'))),
       ...(await unnotifiedReplies(sql, ids('inbound'))),
       ...(await unnotifiedDomains(sql, ids('domain'))),

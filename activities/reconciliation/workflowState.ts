@@ -1,10 +1,9 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import type { OpenMessage } from '../../db/messages/openMessages.ts';
 
 // The webhooks' queue may be long, and a receiver slow: its workflow is at it.
 const NOTIFYING = 'deliverWebhook';
 // Its route's queue may be long.
-const SUBMITTING = 'submit';
+const SUBMITTING = ['submit', 'handOver'];
 
 /** How a workflow stands with Temporal. */
 export type WorkflowState =
@@ -26,7 +25,7 @@ export async function lookAtWorkflow(client: Client, workflowId: string): Promis
     // Of one that was ended by hand they are listed as well.
     const steps = state === 'running' ? (raw.pendingActivities ?? []) : [];
     const isAt = (name: string): boolean => steps.some(({ activityType }) => activityType?.name === name);
-    return { state, notifying: isAt(NOTIFYING), submitting: isAt(SUBMITTING) };
+    return { state, notifying: isAt(NOTIFYING), submitting: SUBMITTING.some(isAt) };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError)
       return { state: 'missing', notifying: false, submitting: false };
@@ -34,16 +33,23 @@ export async function lookAtWorkflow(client: Client, workflowId: string): Promis
   }
 }
 
-/** Of open messages those that Temporal lists no running workflow for, or that are late: the ones to look at. */
-export async function suspectsAmong(client: Client, messages: readonly OpenMessage[]): Promise<string[]> {
-  if (messages.length === 0) return [];
-  const ids = messages.map(({ id }) => `'${id}'`).join(', ');
+/** Something open that has to have its workflow. */
+interface Open {
+  id: string;
+  late: boolean;
+  resumeLate?: boolean;
+}
+
+/** Of open messages or e-mails those that Temporal lists no running workflow for, or that are late: the ones to look at. */
+export async function suspectsAmong(client: Client, things: readonly Open[]): Promise<string[]> {
+  if (things.length === 0) return [];
+  const ids = things.map(({ id }) => `'${id}'`).join(', ');
   const running = new Set<string>();
   const query = `WorkflowId IN (${ids}) AND ExecutionStatus = 'Running'`;
-  for await (const { workflowId } of client.workflow.list({ query, pageSize: messages.length })) {
+  for await (const { workflowId } of client.workflow.list({ query, pageSize: things.length })) {
     running.add(workflowId);
   }
-  return messages
-    .filter(({ id, late, resumeLate }) => late || resumeLate || !running.has(id))
+  return things
+    .filter(({ id, late, resumeLate }) => late || resumeLate === true || !running.has(id))
     .map(({ id }) => id);
 }

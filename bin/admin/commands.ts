@@ -2,6 +2,7 @@ import { accountCommands } from './accounts.ts';
 import { auditCommands } from './auditLog.ts';
 import type { AnyCommand } from './command.ts';
 import { domainCommands } from './domains.ts';
+import { emailCommands } from './emails.ts';
 import { eraseCommands } from './erase.ts';
 import { findingCommands } from './findings.ts';
 import { inboundCommands } from './inbound.ts';
@@ -36,6 +37,7 @@ export const ALL_COMMANDS: readonly AnyCommand[] = [
   ...routeCommands,
   ...messageShowCommands,
   ...messageCommands,
+  ...emailCommands,
   ...findingCommands,
   ...cancelCommands,
   ...webhookCommands,

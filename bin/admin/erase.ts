@@ -1,16 +1,22 @@
-import { command, optional, required, type Shown, yes } from './command.ts';
+import { addressKey, emailAddress } from '../../domain/email/address.ts';
+import { type Asking, command, optional, type Shown, yes } from './command.ts';
 import { readNumber } from './msisdn.ts';
+import { invalidArgument, refused } from './problems.ts';
 import { accountId, text } from './values.ts';
 
 const erase = command({
   name: 'erase',
-  about: 'Erases what is stored about one phone number, on its owner’s request; its blacklist entries stay.',
+  about:
+    'Erases what is stored about one phone number or e-mail address, on its owner’s request; what it wants no more stays.',
   options: {
-    number: required('NUMBER', 'the number, E.164 or 9 digits (Polish)', text),
+    number: optional('NUMBER', 'the number, E.164 or 9 digits (Polish)', text),
+    email: optional('ADDRESS', 'or the e-mail address', text),
     account: optional('ID', 'only of this account', accountId),
     yes,
   },
-  async ask(asking, { number, account = null, yes: agreed = false }): Promise<Shown> {
+  async ask(asking, { number, email, account = null, yes: agreed = false }): Promise<Shown> {
+    if ((number === undefined) === (email === undefined)) throw refused('Give either --number or --email.');
+    if (number === undefined) return await eraseAddress(asking, email!, account, agreed);
     const msisdn = await readNumber('--number', number);
     const { erase: ask } = await import('../../operations/support/erase.ts');
     const { traces, done } = await ask({ ...asking, input: { msisdn, account, agreed } });
@@ -32,3 +38,23 @@ const erase = command({
 });
 
 export const eraseCommands = [erase];
+
+async function eraseAddress(
+  asking: Asking,
+  typed: string,
+  account: string | null,
+  agreed: boolean,
+): Promise<Shown> {
+  const address = emailAddress(typed);
+  if (address === null) throw invalidArgument('--email', 'an address such as jan@example.com is needed');
+  const { eraseAddress: ask } = await import('../../operations/support/erase.ts');
+  const { traces, left } = await ask({ ...asking, input: { address: addressKey(address), account, agreed } });
+  if (left === null)
+    return { result: { erased: false, ...traces }, remark: 'Nothing was changed. With --yes it is.' };
+  return {
+    result: { erased: true, ...traces, open_emails: left },
+    ...(left > 0
+      ? { remark: `${left} e-mails are still to be handed over, 72 hours at most; erase again after that.` }
+      : {}),
+  };
+}

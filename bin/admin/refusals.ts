@@ -97,6 +97,12 @@ function ofStaff(refusal: StaffRefusal): AdminError {
       return notFound(`There is no statement ${refusal.statement}.`);
     case 'statement_paid':
       return refused(`The statement ${refusal.statement} is paid already.`);
+    case 'email_missing':
+      return notFound(`There is no e-mail ${refusal.email}.`);
+    case 'email_not_waiting':
+      return refused(
+        `The e-mail ${refusal.email} is ${refusal.status} (${refusal.submission}); only one that waits, or is unanswered, can be given up.`,
+      );
     case 'message_missing':
       return notFound(`There is no message ${refusal.message}.`);
     case 'message_without_workflow':

@@ -144,10 +144,28 @@ export async function failEmail(
   reason: string,
   { tried }: { tried: boolean },
 ): Promise<EmailStatus | null> {
+  return await failFrom(sql, id, reason, tried ? ['waiting', 'submitting'] : ['waiting']);
+}
+
+/**
+ * Staff give an e-mail up that waits, or of which nobody knows whether its provider has it: it has failed and is refunded, once. One
+ * that is being handed over stays as it is.
+ * @returns what it is now; null when there is no such accepted e-mail
+ */
+export async function giveUpEmail(sql: Sql, id: string): Promise<EmailStatus | null> {
+  return await failFrom(sql, id, 'given_up', ['waiting', 'unanswered']);
+}
+
+async function failFrom(
+  sql: Sql,
+  id: string,
+  reason: string,
+  submissions: readonly OpenEmail['submission'][],
+): Promise<EmailStatus | null> {
   const [row] = await sql<{ status: EmailStatus | null }[]>`
     with failed as (
       update emails set status = 'failed', submission = 'answered', error_code = ${reason}, updated_at = now()
-       where id = ${id} and status = 'queued' and (submission = 'waiting' or ${tried} and submission = 'submitting')
+       where id = ${id} and status = 'queued' and submission = any(${submissions as string[]}::text[])
       returning id
     ), noted as (
       insert into email_events (email_id, kind, at, details)

@@ -2,7 +2,7 @@ import type { Database, Fragment, Sql } from '../connection.ts';
 import { idFloor } from '../ids.ts';
 import { removeUnsentLinks } from '../links/unsent.ts';
 import { isOpen, sentAt } from '../messages/facts.ts';
-import { removeMessages } from '../messages/undecided.ts';
+import { removeEmails, removeMessages } from '../messages/undecided.ts';
 import { transaction } from '../transaction.ts';
 
 const DAY_MS = 86_400_000;
@@ -15,6 +15,7 @@ const SIMULATOR_DAYS = 7;
 const OVER_DAYS = 30;
 const REFERENCE_DAYS = 7;
 const SPENDING_DAYS = 3;
+const YEAR_DAYS = 366;
 
 /** One kind of rows that are of no use after some time. */
 export interface Leftover {
@@ -126,7 +127,54 @@ export function leftovers(now: number, logDays: number): Leftover[] {
       (sql, limit) => sql`
         delete from simulator_throttles where reference in (
           select reference from simulator_throttles
-           where reference < ${idFloor('msg', now - SIMULATOR_DAYS * DAY_MS)} limit ${limit})`,
+           where reference between 'msg_' and ${idFloor('msg', now - SIMULATOR_DAYS * DAY_MS)}
+              or reference between 'em_' and ${idFloor('em', now - SIMULATOR_DAYS * DAY_MS)} limit ${limit})`,
+    ),
+    instantly(
+      'simulator_emails',
+      (sql, limit) => sql`
+        delete from simulator_emails where provider_email_id in (
+          select provider_email_id from simulator_emails where received_at < ${daysAgo(SIMULATOR_DAYS)}
+           order by received_at limit ${limit})`,
+    ),
+    instantly(
+      'unsubscribe_links',
+      (sql, limit) => sql`
+        delete from unsubscribe_links where ctid = any(array(
+          select ctid from unsubscribe_links where created_at < ${daysAgo(YEAR_DAYS)} limit ${limit}))`,
+    ),
+    // Ids are in the order of their coming.
+    instantly(
+      'email_events',
+      (sql, limit) => sql`
+        delete from email_events where id in (
+          select id from (select id, at from email_events order by id limit ${limit}) first
+           where at < ${daysAgo(YEAR_DAYS)})`,
+    ),
+    // Those that a webhook was notified of stay with its event, which can be delivered again: without anything personal, see below.
+    instantly(
+      'provider_email_events',
+      (sql, limit) => sql`
+        delete from provider_email_events where ctid = any(array(
+          select ctid from provider_email_events where received_at < ${daysAgo(UNMATCHED_DAYS)}
+             and webhook_event is null
+             and (applied_at is null or received_at < ${daysAgo(YEAR_DAYS)}) limit ${limit}))`,
+    ),
+    // What providers say beyond the event is of use as long as logs are.
+    instantly(
+      'payloads of provider_email_events',
+      (sql, limit) => sql`
+        update provider_email_events set payload = '{}', addresses = '{}' where ctid = any(array(
+          select ctid from provider_email_events
+           where received_at < ${daysAgo(logDays)} and payload <> '{}' limit ${limit}))`,
+    ),
+    // Whatever became of its hand-over, a file is kept no longer than an e-mail may wait for it.
+    instantly(
+      'email_attachment_pieces',
+      (sql, limit) => sql`
+        delete from email_attachment_pieces where (email_id, number, piece) in (
+          select p.email_id, p.number, p.piece from email_attachment_pieces p join emails e on e.id = p.email_id
+           where e.status not in ('draft', 'queued') and e.id < ${idFloor('em', now - HOUR_MS)} limit ${limit})`,
     ),
   ];
 }
@@ -150,6 +198,22 @@ export async function deleteDrafts(sql: Database, after: string, now: number, li
                order by id limit ${limit}) page`;
     const ids = page?.ids ?? [];
     return { next: page?.last ?? null, done: await removeMessages(tx, ids) };
+  });
+}
+
+/** Deletes drafts of e-mails, with all that belongs to them, among the next e-mails by id. */
+export async function deleteEmailDrafts(
+  sql: Database,
+  after: string,
+  now: number,
+  limit: number,
+): Promise<Step> {
+  return await transaction(sql, async (tx) => {
+    const [page] = await tx<{ last: string | null; ids: string[] | null }[]>`
+      select max(id) as last, array_agg(id) filter (where status = 'draft') as ids
+        from (select id, status from emails where id > ${after} and id < ${idFloor('em', now - REPLAYED_MS)}
+               order by id limit ${limit}) page`;
+    return { next: page?.last ?? null, done: await removeEmails(tx, page?.ids ?? []) };
   });
 }
 

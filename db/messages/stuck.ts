@@ -9,6 +9,8 @@ export const STUCK_KINDS = [
   'paused',
   'unanswered',
   'no_report',
+  'email_queued',
+  'email_unanswered',
   'webhook',
   'resend',
 ] as const;
@@ -92,6 +94,18 @@ function stuckOf(sql: Sql, kind: StuckKind, { accountId, route, minutes }: Stuck
         select m.id, m.account_id, m.route, m.updated_at as since
           from messages m join accounts a on a.id = m.account_id
          where m.submission = 'unanswered' and m.status = 'queued' and ${ofAccount} and ${onRoute}
+           and m.updated_at < ${cutoff}`;
+    case 'email_queued':
+      return sql`
+        select m.id, m.account_id, m.route, m.created_at as since
+          from emails m join accounts a on a.id = m.account_id
+         where m.status = 'queued' and m.submission <> 'unanswered' and ${ofAccount} and ${onRoute}
+           and m.created_at < ${cutoff}`;
+    case 'email_unanswered':
+      return sql`
+        select m.id, m.account_id, m.route, m.updated_at as since
+          from emails m join accounts a on a.id = m.account_id
+         where m.status = 'queued' and m.submission = 'unanswered' and ${ofAccount} and ${onRoute}
            and m.updated_at < ${cutoff}`;
     case 'webhook':
       return sql`

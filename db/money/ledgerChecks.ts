@@ -71,7 +71,7 @@ export async function advanceLedgerChecks(sql: Sql, accounts: readonly string[])
      where k.entry_id < excluded.entry_id`;
 }
 
-/** A message that has ended in a way that is refunded. */
+/** A message or an e-mail that has ended in a way that is refunded. */
 export interface Refundable {
   id: string;
   accountId: string;
@@ -112,7 +112,29 @@ export async function refundableAfter(
      order by a.id, f.id limit ${limit}`;
 }
 
-/** Pays a message back that should have been, once; an open charge is the condition, so it may be repeated. */
+/** The same of e-mails that failed. */
+export async function refundableEmailsAfter(
+  sql: Sql,
+  after: string,
+  from: string,
+  limit: number,
+): Promise<Refundable[]> {
+  const [account = '', id = ''] = after.split('/');
+  return await sql<Refundable[]>`
+    select f.* from (select id from accounts where id >= ${account} order by id) a
+     cross join lateral (
+       select m.id, m.account_id, m.status,
+              exists (select from ledger_entries e where e.subject_id = m.id and e.kind = 'charge')
+                and not exists (select from ledger_entries e where e.subject_id = m.id and e.kind = 'refund') as owed
+         from emails m
+        where m.account_id = a.id and m.status = 'failed' and m.status <> 'draft'
+          and m.id > greatest(${from}, case when a.id = ${account} then ${id} else '' end)
+        order by m.id limit ${limit}
+     ) f
+     order by a.id, f.id limit ${limit}`;
+}
+
+/** Pays a message or an e-mail back that should have been, once; an open charge is the condition, so it may be repeated. */
 export async function payBack(sql: Database, { id, accountId, status }: Refundable): Promise<void> {
   const finding: Finding = { kind: 'refund_missing', subject: id, accountId, details: { status } };
   await transaction(sql, async (tx) => {

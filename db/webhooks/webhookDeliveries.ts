@@ -25,6 +25,8 @@ export interface DeliveryRow {
   accountId: string;
   type: string;
   messageId: string | null;
+  /** Of an event of an e-mail. */
+  emailId: string | null;
   /** `pending` also while it is delivered again. */
   state: DeliveryState;
   resends: number;
@@ -50,7 +52,8 @@ export async function readDeliveries(
   const { accountId, state, type, messageId, since, before } = filter;
   const resending = sql`exists (select from webhook_resends r where r.event_id = e.id and r.state = 'pending')`;
   const events = await sql<Omit<DeliveryRow, 'attempts'>[]>`
-    select e.id, e.account_id, e.type, case when e.subject_kind = 'message' then e.subject_id end as message_id, e.created_at,
+    select e.id, e.account_id, e.type, case when e.subject_kind = 'message' then e.subject_id end as message_id,
+           case when e.subject_kind = 'email' then e.subject_id end as email_id, e.created_at,
            case when ${resending} then 'pending' else e.state end as state,
            (select count(*)::int from webhook_resends r where r.event_id = e.id) as resends
       from webhook_events e

@@ -48,3 +48,6 @@ export function addressKey(address: string): string {
 export function maskAddress(address: string): string {
   return `${address.slice(0, 1)}…@${domainOf(address)}`;
 }
+
+/** What stands for an address that was erased; it is nobody's. */
+export const ERASED_ADDRESS = '***';

@@ -1,4 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { byColumnName } from '../../db/columnNames.ts';
+import {
+  type Addressee,
+  countAddressTraces,
+  eraseAddressee,
+  forgetEmailStatistics,
+} from '../../db/emails/retention.ts';
 import {
   countTraces,
   erasePerson,
@@ -7,6 +14,7 @@ import {
   scheduledTo,
   type Traces,
 } from '../../db/maintenance/erasure.ts';
+import { ERASED_ADDRESS } from '../../domain/email/address.ts';
 import { maskMsisdn } from '../../domain/msisdn.ts';
 import { findAccount } from '../accounts/find.ts';
 import { signalCancel } from '../cancel.ts';
@@ -53,6 +61,36 @@ export const erase = recordedAfter('erase', async (services, { msisdn, account, 
   const data: Erasure = { traces, done: { cancelled, open } };
   return { data, ...record, details: { erased: true, ...traces, cancelled, open_messages: open } };
 });
+
+/** How much there was of an address, and how many e-mails are left since they are still to be handed over; null where nothing was done. */
+export interface AddressErasure {
+  traces: Traces;
+  left: number | null;
+}
+
+/**
+ * Erases what is stored about one e-mail address, on its owner's request; its entries of suppression lists stay, and contacts, which
+ * are erased by their number.
+ * @throws StaffRefused account_missing
+ */
+export const eraseAddress = recordedAfter(
+  'erase',
+  async ({ sql }, input: { address: string; account: string | null; agreed: boolean }) => {
+    const { address, account, agreed } = input;
+    if (account !== null) await findAccount(sql, account);
+    const addressee: Addressee = { address, accountId: account };
+    const traces = byColumnName(await countAddressTraces(sql, addressee));
+    const record = { subject: ERASED_ADDRESS, ...(account === null ? {} : { account }) };
+    if (!agreed) {
+      const data: AddressErasure = { traces, left: null };
+      return { data, ...record, details: { erased: false } };
+    }
+    const left = await eraseAddressee(sql, addressee);
+    await forgetEmailStatistics(sql);
+    const data: AddressErasure = { traces, left };
+    return { data, ...record, details: { erased: true, ...traces, open_emails: left } };
+  },
+);
 
 /** Has the workflows of scheduled messages cancel them, and waits until they have; returns how many did. */
 async function cancelScheduled({ sql, temporal }: StaffServices, person: Person): Promise<number> {

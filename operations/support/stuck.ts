@@ -15,6 +15,8 @@ export const MINUTES: Readonly<Record<Kind, number>> = {
   paused: 0,
   unanswered: 0,
   no_report: 24 * 60,
+  email_queued: 10,
+  email_unanswered: 0,
   webhook: 0,
   resend: 5,
   task: 1,

@@ -6,6 +6,7 @@ import { callBack } from '../smsapi/callbacks.ts';
 import { type Provider, startProvider } from '../smsapi/provider.ts';
 import { incoming } from '../smsc/incoming.ts';
 import { type Smsc, startSmsc } from '../smsc/smsc.ts';
+import { insertDomain } from '../support/email.ts';
 import { eventually } from '../support/eventually.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
 import { TELEPHONE, visit } from '../support/pages.ts';
@@ -109,6 +110,7 @@ async function live(account: ProductAccount): Promise<void> {
     update accounts
        set inbound_number = ${number}, legacy_webhook_url = ${receiver.url}, legacy_webhook_secret = webhook_secret
      where id = ${accountId}`;
+  await writeEmails(account);
   await api.post('/v1/contacts', { msisdn: NUMBER, ...PERSON });
   await product.sql`insert into verified_numbers (account_id, msisdn) values (${accountId}, ${NUMBER})`;
   expect((await api.get(`/v1/numbers/${PHONE}/lookup`)).status).toBeLessThan(600);
@@ -148,6 +150,30 @@ async function live(account: ProductAccount): Promise<void> {
   );
 }
 
+/** One to the person alone, who may unsubscribe; one to the person among others, with a file that names them. */
+async function writeEmails({ id, api }: ProductAccount): Promise<void> {
+  await product.sql`insert into route_rules (route, account_id, type) values ('simulator', ${id}, 'email')`;
+  await insertDomain(product.sql, Buffer.from(product.service.secretsKey, 'base64'), id);
+  const file = { filename: `${TEXT}.txt`, content: Buffer.from(TEXT).toString('base64') };
+  const { email: to } = PERSON;
+  for (const wish of [
+    { to, list_unsubscribe: true },
+    { to: ['inny@klient.example', to.toUpperCase()], attachments: [file] },
+  ]) {
+    const sent = await api.post('/v1/email', {
+      ...{
+        subject: `${TEXT} dla Xzanety`,
+        text: TEXT,
+        html: `<p>${TEXT}</p>`,
+        reply_to: to,
+        idx: `zam-${typeof wish.to}`,
+      },
+      ...wish,
+    });
+    expect(sent.status, sent.text).toBe(200);
+  }
+}
+
 async function reportBy(id: string): Promise<void> {
   const [, taken] = await eventually(
     async () => [await untilStatus(accounts.smsapi, id, 'sent'), idxed(id)] as const,
@@ -185,7 +211,8 @@ async function untilQuiet(): Promise<void> {
       const [left] = await product.sql<{ pending: number; received: number; open: number }[]>`
         select (select count(*)::int from webhook_events where state = 'pending') as pending,
                (select count(*)::int from inbound_messages where state = 'received') as received,
-               (select count(*)::int from messages where status in ('queued', 'sent')) as open`;
+               (select count(*)::int from messages where status in ('queued', 'sent'))
+                 + (select count(*)::int from emails where status in ('queued', 'sent')) as open`;
       return left!;
     },
     ({ pending, received, open }) => pending + received + open === 0,
@@ -211,6 +238,15 @@ describe('a person whom three accounts wrote to, by SMSC, HTTP provider and simu
         ...['opt_out_links.msisdn', 'reply_parts.content', 'reply_parts.sender', 'simulator_submits.content'],
         'simulator_submits.options',
         ...['tracked_links.recipient', 'verified_numbers.msisdn', 'webhook_attempts.answer'],
+        ...[
+          'emails.subject',
+          'emails.reply_to',
+          'email_contents.html',
+          'email_contents.text',
+          'email_events.address',
+        ],
+        ...['email_attachments.filename', 'email_recipients.address', 'provider_email_events.addresses'],
+        ...['simulator_emails.mail', 'unsubscribe_links.address'],
         'pg_catalog.pg_statistic.stavalues1',
       ]),
     );
@@ -220,6 +256,7 @@ describe('a person whom three accounts wrote to, by SMSC, HTTP provider and simu
     const { smpp: one } = accounts;
     const before = await searchDatabase(everything, WORDS, accounts.smsapi.id);
     await product.admin(['erase', '--number', NUMBER, '--account', one.id, '--yes']);
+    await product.admin(['erase', '--email', PERSON.email, '--account', one.id, '--yes']);
     expect(Object.keys(await searchDatabase(everything, WORDS, one.id))).toEqual(['blacklist.msisdn']);
     expect(await searchDatabase(everything, WORDS, accounts.smsapi.id)).toEqual(before);
     const answers = await product.sql`
@@ -255,6 +292,9 @@ describe('a person whom three accounts wrote to, by SMSC, HTTP provider and simu
     const open = await send(accounts.smpp, { to: NUMBER, text: `${TEXT} w drodze` });
     await untilStatus(accounts.smpp, open.id, 'sent');
     expect(await product.admin(['erase', '--number', PHONE, '--yes'])).toMatchObject({ open_messages: 1 });
+    expect(await product.admin(['erase', '--email', PERSON.email, '--yes'])).toMatchObject({
+      open_emails: 0,
+    });
 
     const STAYS: Record<string, string> = {
       'blacklist.msisdn': 'without it nobody could keep to the person’s own wish to get no more messages',

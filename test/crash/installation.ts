@@ -51,6 +51,7 @@ export interface AllInOne extends Installation {
 
 /** Servers that stay, and processes in front of them that do not. */
 export interface Separate extends Installation {
+  secretsKey: Buffer;
   workers: [Killable, Killable];
   apis: [Killable, Killable];
 }
@@ -129,6 +130,7 @@ export async function startSeparately(): Promise<Separate> {
       apiUrls: ports.map((port) => `http://127.0.0.1:${port}`),
       databaseUrl: postgres.url,
       temporalAddress: temporal.address,
+      secretsKey: Buffer.from(settings.SECRETS_KEY, 'base64'),
       workers: [worker, otherWorker],
       apis: [api, otherApi],
       admin: (...words) => runAdmin(settings, words),

@@ -18,6 +18,14 @@ import { type DomainSnapshot, writeDomainEvent } from '../../db/emails/domains.t
 import { requestResend } from '../../db/webhooks/webhookResends.ts';
 import { clickStart, domainStart, resendStart } from '../../workflows/startOptions.ts';
 import { receiptsOf, reportDelivered } from '../workflows/deliveryReports.ts';
+import {
+  acceptEmailDraft,
+  emailDraft,
+  type EmailWish,
+  mailAccount,
+  reportEmail,
+  sendEmailOf,
+} from '../workflows/emails.ts';
 import { holdSubmits } from '../workflows/heldSubmits.ts';
 import { lookUp, writtenLookup } from '../workflows/lookups.ts';
 import { submitsOf } from '../workflows/markers.ts';
@@ -220,6 +228,12 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     await at.client.workflow.start('domain', domainStart({ id, accountId }));
     return await settled(id);
   };
+
+  const emailed = async (wish: EmailWish, webhook?: string) => {
+    const account = await mailAccount(at, webhook === undefined ? {} : { webhookUrl: address + webhook });
+    return await settled(await sendEmailOf(at, account, { giveUpAt: Date.now() + 12_000, ...wish }));
+  };
+
   const regular = async (workflow: string) => {
     const workflowId = newId('req');
     await at.client.workflow.execute(workflow, { workflowId, taskQueue: MESSAGES_QUEUE });
@@ -407,6 +421,32 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     'inbound-matched': () => replied(),
     'inbound-matched-with-webhook': () => replied('/take'),
     'inbound-matched-webhook-refused': () => replied('/refuse'),
+    'email-delivered': () => emailed({}),
+    'email-delivered-with-webhooks': () => emailed({}, '/take'),
+    'email-delivered-webhooks-refused': () => emailed({}, '/refuse'),
+    'email-refused-by-provider': () => emailed({ to: ['refused@klient.example'] }, '/take'),
+    'email-throttled': () => emailed({ to: ['throttled@klient.example'] }),
+    'email-expired': () => emailed({ route: 'nobody' }),
+    'email-sleeping': async () => {
+      const id = await sendEmailOf(at, await mailAccount(at));
+      await until(`${id} waits for events`, async () =>
+        Boolean((await handle(id).fetchHistory()).events!.at(-1)?.timerStartedEventAttributes),
+      );
+      return id;
+    },
+    'email-insufficient-funds': async () => {
+      const draft = await emailDraft(at, await mailAccount(at, { balance: 0 }));
+      await acceptEmailDraft(at, draft);
+      return await settled(draft.id);
+    },
+    'email-late': async () => {
+      const account = await mailAccount(at, { webhookUrl: `${address}/take` });
+      const id = await settled(await sendEmailOf(at, account, { giveUpAt: Date.now() + 6_000 }));
+      const first = (await handle(id).describe()).runId;
+      await reportEmail(at, id, { kind: 'complained' });
+      await until('a late run', async () => (await handle(id).describe()).runId !== first);
+      return await settled(id);
+    },
     'inbound-unmatched': async () => settled(await startReply(at, '+48500100299', 'Dzień dobry')),
     reconciliation: async () => {
       const id = await scheduled();

@@ -64,7 +64,7 @@ test('histories hold no phone number, text, sender or secret', () => {
       Buffer.from(match[1]!, 'base64').toString('utf8'),
     );
     const readable = [text, ...payloads].join('\n');
-    for (const personal of ['48500100', 'Dzień dobry', 'TEST', 'whsec_']) {
+    for (const personal of ['48500100', 'Dzień dobry', 'TEST', 'whsec_', 'klient.example', 'Temat']) {
       expect(readable.includes(personal), `${file} holds ${personal}`).toBe(false);
     }
   }

@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { inject } from 'vitest';
+import type { Database } from '../../db/connection.ts';
 import { domainSecretOwner } from '../../db/emails/domains.ts';
 import { encrypt } from '../../db/encryption.ts';
 import { newId } from '../../db/ids.ts';
@@ -25,14 +26,32 @@ export function newDomainName(): string {
   return `d${domains}-${newId('dom').slice(-10)}.example`;
 }
 
+interface DomainWish {
+  name?: string;
+  isDefault?: boolean;
+  routes?: readonly string[];
+  confirmed?: boolean;
+}
+
 /** Gives an account a sender domain that is confirmed for some routes. @returns its name */
-export async function giveDomain(
+export async function giveDomain(accountId: string, wish: DomainWish = {}): Promise<string> {
+  return await insertDomain(
+    database(),
+    Buffer.from(inject('service').secretsKey, 'base64'),
+    accountId,
+    wish,
+  );
+}
+
+/** The same in any database. */
+export async function insertDomain(
+  sql: Database,
+  secretsKey: Buffer,
   accountId: string,
-  { name = newDomainName(), isDefault = true, routes = ['simulator'], confirmed = true } = {},
+  { name = newDomainName(), isDefault = true, routes = ['simulator'], confirmed = true }: DomainWish = {},
 ): Promise<string> {
   const id = newId('dom');
-  const key = encrypt(Buffer.from(inject('service').secretsKey, 'base64'), domainSecretOwner(id), privateKey);
-  const sql = database();
+  const key = encrypt(secretsKey, domainSecretOwner(id), privateKey);
   await sql`
     insert into sender_domains (id, account_id, name, is_default, dkim_selector, dkim_public_key, dkim_private_key, confirmed_at)
     values (${id}, ${accountId}, ${name}, ${isDefault}, 'goniec', ${DKIM_PUBLIC_KEY}, ${key},

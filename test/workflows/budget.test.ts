@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newId } from '../../db/ids.ts';
 import { cancelUpdate } from '../../workflows/contracts.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
+import { mailAccount, notifiedOf, sendEmailOf, storedEmail } from './emails.ts';
 import { lookUp, writtenLookup } from './lookups.ts';
 import { HOUR, type Pipeline, startPipeline, until, undisturbedIn } from './pipeline.ts';
 import { receiveReplies, startReply } from './replies.ts';
@@ -19,6 +20,8 @@ const BUDGET = {
   lookup: 14,
   reply: 7,
   replyWithWebhook: 13,
+  email: 25,
+  emailWithWebhooks: 45,
 };
 
 let pipeline: Pipeline;
@@ -137,6 +140,28 @@ test('a reply, without and with the webhook message.received', async () => {
     { state: 'delivered' },
   ]);
 });
+
+test('an e-mail that is sent and delivered, without and with a webhook, to the end of its wait', async () => {
+  for (const [budget, webhook] of [
+    [BUDGET.email, {}],
+    [BUDGET.emailWithWebhooks, { webhookUrl: receiver.url }],
+  ] as const) {
+    const account = await mailAccount(pipeline, webhook);
+    const id = await sendEmailOf(pipeline, account, { giveUpAt: Date.now() + 10_000 });
+    const events = await eventsOf(id);
+    expect(await storedEmail(pipeline, id)).toMatchObject({ status: 'delivered' });
+    const notified = await notifiedOf(pipeline, id);
+    expect(notified.map(({ kind, state }) => [kind, state])).toEqual(
+      'webhookUrl' in webhook
+        ? [
+            ['sent', 'delivered'],
+            ['delivered', 'delivered'],
+          ]
+        : [],
+    );
+    expectWithin(events, budget);
+  }
+}, 120_000);
 
 test('a request of 500 recipients costs its batch no more than one of two', async () => {
   const account = await pipeline.account({ balance: 500 * 15 });

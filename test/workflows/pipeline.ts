@@ -35,6 +35,7 @@ export interface Pipeline {
   databaseUrl: string;
   /** Of the Temporal server, host:port. */
   address: string;
+  secretsKey: Buffer;
   /** Lets the server's time pass; workflow timers fire, nobody waits. */
   sleep(ms: number): Promise<void>;
   /** The server's time, epoch milliseconds. */
@@ -195,7 +196,7 @@ export async function startPipeline(
   });
 
   return {
-    ...{ sql, client, databaseUrl: postgres.url, address: temporal.address },
+    ...{ sql, client, databaseUrl: postgres.url, address: temporal.address, secretsKey },
     sleep: (ms) => temporal.sleep(ms),
     now: () => temporal.now(),
     probes: () => [

@@ -1,11 +1,10 @@
 import { readFacts, readHead, readInternalFacts, type MessageHead } from '../../../db/messages/timeline.ts';
 import { internalTimeline, type MessageFacts, type TimelineEntry } from '../../../domain/timeline.ts';
-import type { PendingActivity, WorkflowView } from '../../../operations/support/workflow.ts';
 import { command, optional, required, type Outcome } from '../command.ts';
 import { printable } from '../printable.ts';
-import { AdminError, notFound } from '../problems.ts';
-import type { Tools } from '../tools.ts';
+import { notFound } from '../problems.ts';
 import { messageId, yesOrNo } from '../values.ts';
+import { askTemporal, readable, workflowOf } from './seen.ts';
 
 const show = command({
   name: 'messages show',
@@ -45,26 +44,6 @@ const show = command({
 
 export const messageShowCommands = [show];
 
-interface Seen {
-  view: WorkflowView | null;
-  entries: TimelineEntry[];
-  remark: string | null;
-}
-
-/** The database's half is worth showing while Temporal is away. */
-async function askTemporal(tools: Tools, id: string): Promise<Seen> {
-  const { viewWorkflow, workflowEntries } = await import('../../../operations/support/workflow.ts');
-  try {
-    const client = await tools.temporal();
-    const view = await viewWorkflow(client, id);
-    return { view, entries: view === null ? [] : await workflowEntries(client, id), remark: null };
-  } catch (error) {
-    const why = error instanceof AdminError || error instanceof Error ? error.message : String(error);
-    const remark = `Temporal could not be asked (${printable(why)}): the timeline is the database's alone.`;
-    return { view: null, entries: [], remark };
-  }
-}
-
 function headOf({ message }: MessageFacts, head: MessageHead, to: string): Record<string, unknown> {
   return {
     ...{ id: message.id, account_id: message.accountId, request_id: message.requestId },
@@ -78,31 +57,6 @@ function headOf({ message }: MessageFacts, head: MessageHead, to: string): Recor
   };
 }
 
-function workflowOf({ view, remark }: Seen): Record<string, unknown> {
-  if (view === null) return { workflow: remark === null ? 'none' : null };
-  const { status, waitsFor, taskAttempt, pending } = view;
-  return {
-    workflow: status.toLowerCase(),
-    ...{ waits_for: waitsFor, workflow_task_attempt: taskAttempt },
-    ...(pending.length > 0 ? { pending: pending.map(pendingRecord) } : {}),
-  };
-}
-
-function pendingRecord({ nextAttempt, lastFailure, worker, ...activity }: PendingActivity) {
-  const last_failure = lastFailure === null ? null : printable(lastFailure);
-  return { ...activity, next_attempt: nextAttempt, last_failure, worker };
-}
-
 function merged(timeline: TimelineEntry[], entries: TimelineEntry[]): TimelineEntry[] {
   return [...timeline, ...entries].sort((a, b) => a.at.getTime() - b.at.getTime());
-}
-
-// Codes, ids and errors in here are what SMSCs and receivers said.
-function readable(facts: TimelineEntry['facts']): TimelineEntry['facts'] {
-  return Object.fromEntries(
-    Object.entries(facts).map(([name, value]) => [
-      name,
-      typeof value === 'string' ? printable(value) : value,
-    ]),
-  );
 }

@@ -127,6 +127,7 @@ function record(event: DeliveryRow): Record<string, unknown> {
   const last = event.attempts.at(-1);
   return {
     ...{ id: event.id, account_id: event.accountId, type: printable(event.type), state: event.state },
+    ...(event.emailId === null ? {} : { email_id: event.emailId }),
     ...{ message_id: event.messageId, created_at: event.createdAt, attempts: event.attempts.length },
     ...{ resends: event.resends, last_at: last?.at ?? null, status_code: last?.statusCode ?? null },
     error: typeof last?.error === 'string' ? printable(last.error) : null,

@@ -1,0 +1,134 @@
+import { ERASED_ADDRESS } from '../../domain/email/address.ts';
+import type { Step } from '../maintenance/cleanUp.ts';
+import type { Database, Fragment, Sql } from '../connection.ts';
+import { transaction } from '../transaction.ts';
+
+// Twice as long as a charge takes a draft.
+const DRAFT_DECIDED = '1 minute';
+
+/**
+ * Takes contents, addresses and names out of the next e-mails by id. The walk waits before one that is still to be handed over: that
+ * is over in 72 hours. Status, price, times and the numbers of addresses and events stay.
+ * @param before e-mails made before this id
+ */
+export async function eraseEmailsAfter(
+  sql: Database,
+  { after, before, limit }: { after: string; before: string; limit: number },
+): Promise<Step> {
+  return await transaction(sql, async (tx) => {
+    const page = await tx<{ id: string; status: string; erased: boolean }[]>`
+      select id, status, erased_at is not null as erased from emails
+       where id > ${after} and id < ${before} order by id limit ${limit} for update`;
+    const open = page.findIndex(({ status }) => status === 'queued');
+    const passed = open === -1 ? page : page.slice(0, open);
+    const due = passed.filter(({ erased, status }) => !erased && status !== 'draft').map(({ id }) => id);
+    return { next: passed.at(-1)?.id ?? null, done: await eraseEmails(tx, due) };
+  });
+}
+
+/** Takes contents, addresses and names out of e-mails; those that are still to be handed over are left alone. Returns how many. */
+export async function eraseEmails(tx: Sql, ids: readonly string[]): Promise<number> {
+  const erased = await tx<{ id: string }[]>`
+    update emails
+       set from_address = ${ERASED_ADDRESS}, from_name = null, reply_to = null, subject = '', headers = '[]', erased_at = now()
+     where id = any(${ids as string[]}::text[]) and status not in ('draft', 'queued') and erased_at is null
+    returning id`;
+  const done = erased.map(({ id }) => id);
+  if (done.length === 0) return 0;
+  await tx`delete from email_contents where email_id = any(${done})`;
+  await tx`delete from email_attachments where email_id = any(${done})`;
+  await tx`update email_recipients set address = ${ERASED_ADDRESS} where email_id = any(${done})`;
+  await tx`update email_events set address = null where email_id = any(${done}) and address is not null`;
+  await tx`update provider_email_events set addresses = '{}', payload = '{}' where email_id = any(${done})`;
+  await eraseEmailAnswers(tx, done);
+  return done.length;
+}
+
+/**
+ * Takes addresses out of the answers that idempotency keys keep. The records stay: a request that comes again within its 24 hours must
+ * not be sent again.
+ */
+async function eraseEmailAnswers(tx: Sql, ids: readonly string[]): Promise<void> {
+  await tx`
+    update idempotency_keys set accepted_body = jsonb_set(accepted_body, '{to}', to_jsonb(${ERASED_ADDRESS}::text), false)
+     where request_id in (select request_id from emails where id = any(${ids as string[]}::text[]))`;
+}
+
+/** Whose data, and whether of one account or (null) of all. */
+export interface Addressee {
+  /** In small letters. */
+  address: string;
+  accountId: string | null;
+}
+
+/** How much there is of an address, by table. */
+export async function countAddressTraces(sql: Sql, addressee: Addressee): Promise<Record<string, number>> {
+  const { address } = addressee;
+  const of = ofAccount(sql, addressee);
+  const [traces] = await sql<Record<string, number>[]>`
+    select (select count(*)::int from emails e where ${concerns(sql, addressee)} and ${isDecided(sql)}) as emails,
+           (select count(*)::int from unsubscribe_links where address = ${address} and ${of}) as unsubscribe_links,
+           (select count(*)::int from provider_email_events p
+             where ${namesAddress(sql, addressee)} and p.email_id is null) as reports_of_no_email,
+           (select count(*)::int from contacts where lower(email) = ${address} and ${of}) as contacts_kept,
+           (select count(*)::int from suppressions where address = ${address} and ${of}) as suppressions_kept`;
+  return traces!;
+}
+
+/**
+ * Erases what is stored about an address, in one transaction: the whole of each e-mail to or from it, since a body may name anybody;
+ * its unsubscribe links. Entries of suppression lists stay, because without the address nobody could keep them, and contacts,
+ * which are erased by their number. E-mails that are still to be handed over are left.
+ * @returns how many are left
+ */
+export async function eraseAddressee(sql: Database, addressee: Addressee): Promise<number> {
+  const { address, accountId } = addressee;
+  return await transaction(sql, async (tx) => {
+    const of = ofAccount(tx, addressee);
+    const emails = await tx<{ id: string; open: boolean }[]>`
+      select e.id, e.status = 'queued' as open from emails e
+       where ${concerns(tx, addressee)} and ${isDecided(tx)} order by e.id for update`;
+    const done = emails.filter(({ open }) => !open).map(({ id }) => id);
+    await tx`
+      update webhook_attempts set answer = null where answer is not null and event_id in (
+        select id from webhook_events where subject_kind = 'email' and subject_id = any(${done}))`;
+    await eraseEmails(tx, done);
+    await tx`delete from unsubscribe_links where address = ${address} and ${of}`;
+    await tx`delete from simulator_emails where reference = any(${done})`;
+    await tx`delete from simulator_email_events where reference = any(${done})`;
+    if (accountId === null)
+      await tx`
+        update provider_email_events p set addresses = '{}', payload = '{}'
+         where p.email_id is null and ${namesAddress(tx, addressee)}`;
+    return emails.length - done.length;
+  });
+}
+
+/** As `forgetStatistics`, of the tables of e-mails. */
+export async function forgetEmailStatistics(sql: Sql): Promise<void> {
+  await sql`
+    analyze emails, email_recipients, email_contents, email_attachments, email_events, provider_email_events, unsubscribe_links,
+            simulator_emails, simulator_email_events, idempotency_keys, webhook_attempts`;
+}
+
+// As SQL, of e-mails `e`.
+function concerns(sql: Sql, { address, accountId }: Addressee): Fragment {
+  return sql`
+    (e.id in (select r.email_id from email_recipients r where lower(r.address) = ${address})
+     or lower(e.from_address) = ${address} or lower(e.reply_to) = ${address})
+    and (${accountId}::text is null or e.account_id = ${accountId})`;
+}
+
+// As SQL, of e-mails `e`: no charge takes it for a draft any more.
+function isDecided(sql: Sql): Fragment {
+  return sql`(e.status <> 'draft' or e.created_at < now() - ${DRAFT_DECIDED}::interval)`;
+}
+
+// As SQL, of provider events `p`.
+function namesAddress(sql: Sql, { address, accountId }: Addressee): Fragment {
+  return sql`${accountId}::text is null and exists (select from unnest(p.addresses) a where lower(a) = ${address})`;
+}
+
+function ofAccount(sql: Sql, { accountId }: Addressee): Fragment {
+  return sql`(${accountId}::text is null or account_id = ${accountId})`;
+}

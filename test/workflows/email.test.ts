@@ -1,0 +1,236 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { endEmail } from '../../db/emails/handOver.ts';
+import { startableEmails } from '../../db/emails/startable.ts';
+import { emailEventsSignal } from '../../workflows/contracts.ts';
+import { emailStart } from '../../workflows/startOptions.ts';
+import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
+import {
+  acceptEmailDraft,
+  emailDraft,
+  mailAccount,
+  notifiedOf,
+  reportEmail,
+  sendEmailOf,
+  storedEmail,
+  triesOf,
+  untilEmailIs,
+} from './emails.ts';
+import { HOUR, type Pipeline, startPipeline, until } from './pipeline.ts';
+
+let pipeline: Pipeline;
+let receiver: HttpReceiver;
+beforeAll(async () => {
+  receiver = await startHttpReceiver((response) => response.writeHead(204).end());
+  pipeline = await startPipeline();
+}, 120_000);
+afterAll(async () => {
+  await pipeline?.close();
+  await receiver?.close();
+}, 60_000);
+
+const handle = (id: string) => pipeline.client.workflow.getHandle(id);
+const stateOf = async (id: string) => (await handle(id).describe()).status.name;
+const stored = (id: string) => storedEmail(pipeline, id);
+
+async function untilClosed(id: string): Promise<string> {
+  let status = '';
+  await until(`workflow ${id} closes`, async () => (status = await stateOf(id)) !== 'RUNNING', 30_000);
+  return status;
+}
+
+/** How often the workflow asked for a hand-over: each may have had several attempts. */
+async function handOversOf(id: string): Promise<number> {
+  const { events } = await handle(id).fetchHistory();
+  return events!.filter(
+    ({ activityTaskScheduledEventAttributes: asked }) => asked?.activityType?.name === 'handOver',
+  ).length;
+}
+
+const untilNotified = (id: string, kinds: readonly string[]) =>
+  until(`${id} is notified of ${kinds.join(', ')}`, async () => {
+    const taken = (await notifiedOf(pipeline, id)).filter(({ state }) => state === 'delivered');
+    return taken.length === kinds.length && taken.every(({ kind }, index) => kind === kinds[index]);
+  });
+
+describe('waiting for events', () => {
+  test('its webhook is notified for 72 hours, in the order of the events; then it ends', async () => {
+    const account = await mailAccount(pipeline, { webhookUrl: receiver.url });
+    const id = await sendEmailOf(pipeline, account);
+    await untilNotified(id, ['sent', 'delivered']);
+    await pipeline.sleep(71 * HOUR);
+    expect(await stateOf(id)).toBe('RUNNING');
+    await reportEmail(pipeline, id, { kind: 'opened' });
+    await untilNotified(id, ['sent', 'delivered', 'opened']);
+    await pipeline.sleep(HOUR + 1_000);
+    expect(await untilClosed(id)).toBe('COMPLETED');
+    expect(await handle(id).result()).toEqual({ status: 'delivered' });
+    expect(await triesOf(pipeline, id)).toBe(1);
+    expect(await pipeline.balance(account)).toBe(999);
+  });
+
+  test('one of which nothing is reported stays sent, and is paid', async () => {
+    const account = await mailAccount(pipeline);
+    const id = await sendEmailOf(pipeline, account, { to: ['silent@klient.example'] });
+    await untilEmailIs(pipeline, id, 'sent');
+    await pipeline.sleep(73 * HOUR);
+    expect(await untilClosed(id)).toBe('COMPLETED');
+    expect(await stored(id)).toMatchObject({ status: 'sent', refunds: 0 });
+    expect(await pipeline.balance(account)).toBe(999);
+  });
+
+  test('an event after the end is delivered by a run that hands nothing over', async () => {
+    const account = await mailAccount(pipeline, { webhookUrl: receiver.url });
+    const id = await sendEmailOf(pipeline, account);
+    await untilNotified(id, ['sent', 'delivered']);
+    await pipeline.sleep(73 * HOUR);
+    await untilClosed(id);
+    await reportEmail(pipeline, id, { kind: 'complained', addresses: ['jan@klient.example'] });
+    await untilNotified(id, ['sent', 'delivered', 'complained']);
+    expect(await stored(id)).toMatchObject({ status: 'complained' });
+    await untilClosed(id);
+    expect(await handle(id).result()).toEqual({ status: 'delivered late events' });
+    expect(await handOversOf(id)).toBe(0);
+    expect(await triesOf(pipeline, id)).toBe(1);
+  });
+
+  test('after many events it goes on as a new run, which delivers what comes and ends at the same time', async () => {
+    const account = await mailAccount(pipeline, { webhookUrl: receiver.url });
+    const id = await sendEmailOf(pipeline, account);
+    await untilNotified(id, ['sent', 'delivered']);
+    const first = (await handle(id).describe()).runId;
+    for (let i = 0; i < 41; i += 1)
+      await Promise.all(Array.from({ length: 100 }, () => handle(id).signal(emailEventsSignal, [])));
+    await reportEmail(pipeline, id, { kind: 'opened' });
+    await until('it is a new run', async () => (await handle(id).describe()).runId !== first, 60_000);
+    await reportEmail(pipeline, id, { kind: 'clicked' });
+    await untilNotified(id, ['sent', 'delivered', 'opened', 'clicked']);
+    expect(await handOversOf(id)).toBe(0);
+    await pipeline.sleep(73 * HOUR);
+    expect(await untilClosed(id)).toBe('COMPLETED');
+    expect(await triesOf(pipeline, id)).toBe(1);
+    expect(await pipeline.balance(account)).toBe(999);
+  }, 180_000);
+});
+
+describe('an e-mail that no provider took', () => {
+  test.each([
+    ['whose route has no worker', 'nobody'],
+    ['whose domain is verified for no route that works', 'simulator'],
+  ])('%s: it fails when the wait is over and is refunded, once', async (_, route) => {
+    const account = await mailAccount(pipeline);
+    // The server's clock goes on by itself while a step is under way.
+    const giveUpAt = (await pipeline.now()) + 8_000;
+    const to = ['a@b.example', 'c@d.example'];
+    const email = await emailDraft(pipeline, account, { route, to, giveUpAt, file: 'a' });
+    await pipeline.sql`update sender_domains set confirmed_at = null where account_id = ${account}`;
+    expect(await acceptEmailDraft(pipeline, email)).toEqual({ accepted: true });
+    expect(await pipeline.balance(account)).toBe(998);
+    expect(await stored(email.id)).toMatchObject({ status: 'queued', pieces: 1 });
+    await untilEmailIs(pipeline, email.id, 'failed');
+    expect(await pipeline.now()).toBeGreaterThanOrEqual(giveUpAt);
+    expect(await untilClosed(email.id)).toBe('COMPLETED');
+    expect(await stored(email.id)).toMatchObject({ errorCode: 'expired', pieces: 0, refunds: 1 });
+    expect(await endEmail(pipeline.sql, email.id)).toBe('failed');
+    expect(await pipeline.balance(account)).toBe(1000);
+    expect(await triesOf(pipeline, email.id)).toBe(0);
+  });
+
+  test('without money it is refused, and nothing is left of it', async () => {
+    const account = await mailAccount(pipeline, { balance: 1 });
+    const email = await emailDraft(pipeline, account, { to: ['a@b.example', 'c@d.example'], file: 'a' });
+    expect(await acceptEmailDraft(pipeline, email)).toEqual({
+      accepted: false,
+      reason: 'insufficient_funds',
+    });
+    await untilClosed(email.id);
+    expect(await pipeline.sql`select from emails where id = ${email.id}`).toHaveLength(0);
+    expect(await pipeline.balance(account)).toBe(1);
+  });
+
+  test('refused by the provider: failed at once, refunded once, its file gone', async () => {
+    const account = await mailAccount(pipeline);
+    const id = await sendEmailOf(pipeline, account, { to: ['refused@klient.example'], file: 'a' });
+    expect(await untilClosed(id)).toBe('COMPLETED');
+    expect(await stored(id)).toMatchObject({ status: 'failed', pieces: 0, refunds: 1 });
+    expect(await pipeline.balance(account)).toBe(1000);
+  });
+
+  test('it runs by itself where the update is lost', async () => {
+    const account = await mailAccount(pipeline);
+    const email = await emailDraft(pipeline, account);
+    await pipeline.client.workflow.start('email', emailStart(email, false));
+    await untilEmailIs(pipeline, email.id, 'delivered');
+    expect(await pipeline.balance(account)).toBe(999);
+  });
+});
+
+describe('an e-mail that a provider may have', () => {
+  test('unanswered at one with a key: handed over again, taken once', async () => {
+    const account = await mailAccount(pipeline);
+    const id = await sendEmailOf(pipeline, account, { to: ['unanswered@klient.example'], file: 'a' });
+    await untilEmailIs(pipeline, id, 'sent');
+    expect(await triesOf(pipeline, id)).toBe(2);
+    await untilEmailIs(pipeline, id, 'delivered');
+    expect(await stored(id)).toMatchObject({ submission: 'answered', pieces: 0, refunds: 0 });
+    expect(await pipeline.balance(account)).toBe(999);
+  });
+
+  test('unanswered where no key settles it: never repeated, unknown after 72 hours, and paid', async () => {
+    const account = await mailAccount(pipeline);
+    const email = await emailDraft(pipeline, account, { file: 'a' });
+    // As a worker leaves it that is killed in the middle of the hand-over; the provider's key is past its time.
+    await pipeline.sql`
+      update emails set submission = 'submitting', first_submitted_at = now() - interval '24 hours' where id = ${email.id}`;
+    await acceptEmailDraft(pipeline, email);
+    await until('it is unanswered', async () => (await stored(email.id)).submission === 'unanswered');
+    await pipeline.sleep(71 * HOUR);
+    expect(await stored(email.id)).toMatchObject({ status: 'queued', pieces: 1 });
+    await pipeline.sleep(2 * HOUR);
+    await untilEmailIs(pipeline, email.id, 'unknown');
+    expect(await untilClosed(email.id)).toBe('COMPLETED');
+    expect(await stored(email.id)).toMatchObject({ submission: 'unanswered', pieces: 0, refunds: 0 });
+    expect(await triesOf(pipeline, email.id)).toBe(0);
+    expect(await pipeline.balance(account)).toBe(999);
+    // What nobody expected any more.
+    await reportEmail(pipeline, email.id, { kind: 'delivered', addresses: ['jan@klient.example'] });
+    await untilEmailIs(pipeline, email.id, 'delivered');
+  });
+
+  test('an event proves that it was taken, whatever its answer', async () => {
+    const account = await mailAccount(pipeline);
+    const email = await emailDraft(pipeline, account, { route: 'simulator' });
+    await pipeline.sql`
+      update emails set submission = 'submitting', first_submitted_at = now() - interval '24 hours' where id = ${email.id}`;
+    await acceptEmailDraft(pipeline, email);
+    await until('it is unanswered', async () => (await stored(email.id)).submission === 'unanswered');
+    await reportEmail(pipeline, email.id, {
+      kind: 'bounced',
+      permanent: true,
+      addresses: ['jan@klient.example'],
+    });
+    await untilEmailIs(pipeline, email.id, 'bounced');
+    await pipeline.sleep(73 * HOUR);
+    expect(await untilClosed(email.id)).toBe('COMPLETED');
+    expect(await handle(email.id).result()).toEqual({ status: 'bounced' });
+    expect(await stored(email.id)).toMatchObject({ submission: 'answered', refunds: 0 });
+  });
+});
+
+test('a cancel in Temporal interrupts nothing', async () => {
+  const account = await mailAccount(pipeline);
+  const id = await sendEmailOf(pipeline, account, { to: ['throttled@klient.example'] });
+  await handle(id).cancel();
+  await untilEmailIs(pipeline, id, 'delivered');
+  expect(await stateOf(id)).toBe('RUNNING');
+  expect(await pipeline.balance(account)).toBe(999);
+});
+
+test('what was started twice is one workflow, charged once', async () => {
+  const account = await mailAccount(pipeline);
+  const email = await emailDraft(pipeline, account);
+  await Promise.all(Array.from({ length: 5 }, () => acceptEmailDraft(pipeline, email)));
+  await untilEmailIs(pipeline, email.id, 'delivered');
+  expect(await startableEmails(pipeline.sql, [email.id])).toEqual([email]);
+  expect(await triesOf(pipeline, email.id)).toBe(1);
+  expect(await pipeline.balance(account)).toBe(999);
+});

@@ -1,0 +1,223 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { chargeEmail } from '../../db/emails/charge.ts';
+import { idFloor } from '../../db/ids.ts';
+import { emailRestart } from '../../workflows/startOptions.ts';
+import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
+import { ageEvents } from '../support/lateEvents.ts';
+import {
+  emailDraft,
+  mailAccount,
+  notifiedOf,
+  reportEmail,
+  sendEmailOf,
+  storedEmail,
+  triesOf,
+  untilEmailIs,
+} from './emails.ts';
+import { HOUR, pauseReconciliation, type Pipeline, startPipeline, until } from './pipeline.ts';
+import { findingsOf, reconcileOnce, removeWorkflow, repairsOf, terminateForGood } from './reconciling.ts';
+
+let pipeline: Pipeline;
+let receiver: HttpReceiver;
+beforeAll(async () => {
+  receiver = await startHttpReceiver((response) => response.writeHead(204).end());
+  pipeline = await startPipeline('real');
+  await pauseReconciliation(pipeline.client);
+}, 120_000);
+afterAll(async () => {
+  await pipeline?.close();
+  await receiver?.close();
+}, 180_000);
+// What one test leaves is not to be found by the next.
+afterEach(() => pipeline.sql`update webhook_events set state = 'exhausted' where state = 'pending'`);
+
+const reconcile = () => reconcileOnce(pipeline);
+const findings = (id: string) => findingsOf(pipeline, id);
+const stateOf = async (id: string) => (await pipeline.client.workflow.getHandle(id).describe()).status.name;
+const aged = (id: string) =>
+  pipeline.sql`update emails set created_at = now() - interval '6 minutes' where id = ${id}`;
+const LOST = [{ kind: 'workflow_lost', state: 'repaired', repairs: 1 }];
+
+const untilNotified = (id: string) =>
+  until(`all of ${id} is delivered`, async () =>
+    (await notifiedOf(pipeline, id)).every(({ state }) => state === 'delivered'),
+  );
+
+/** Charged, and waiting for a route without a worker. */
+async function waiting(account?: string): Promise<{ id: string; account: string }> {
+  const of = account ?? (await mailAccount(pipeline));
+  return { id: await sendEmailOf(pipeline, of, { route: 'nowhere' }), account: of };
+}
+
+const routed = (id: string) => pipeline.sql`update emails set route = 'simulator' where id = ${id}`;
+
+describe('an e-mail whose workflow was lost', () => {
+  test('where all is well nothing is repaired and nothing reported', async () => {
+    const { id } = await waiting();
+    await aged(id);
+    expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
+    expect(await findings(id)).toEqual([]);
+  });
+
+  test('terminated while it waited: handed over once, charged once', async () => {
+    const { id, account } = await waiting();
+    await terminateForGood(pipeline, id);
+    await routed(id);
+    expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
+    await untilEmailIs(pipeline, id, 'delivered');
+    expect(await findings(id)).toEqual(LOST);
+    expect(await repairsOf(pipeline, id)).toEqual(['e-mail workflow started again']);
+    expect(await triesOf(pipeline, id)).toBe(1);
+    expect(await pipeline.balance(account)).toBe(999);
+    expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
+  });
+
+  test('deleted from Temporal: started again once it is not on its way any more', async () => {
+    const { id, account } = await waiting();
+    await removeWorkflow(pipeline, id);
+    await routed(id);
+    expect((await reconcile()).repaired, 'may still be on its way').toBe(0);
+    await aged(id);
+    expect((await reconcile()).repaired).toBe(1);
+    await untilEmailIs(pipeline, id, 'delivered');
+    expect(await triesOf(pipeline, id)).toBe(1);
+    expect(await pipeline.balance(account)).toBe(999);
+  });
+
+  test('charged, and never started: started', async () => {
+    const account = await mailAccount(pipeline);
+    const email = await emailDraft(pipeline, account);
+    expect(await chargeEmail(pipeline.sql, email.requestId)).toEqual({ accepted: true });
+    await aged(email.id);
+    expect((await reconcile()).repaired).toBe(1);
+    await untilEmailIs(pipeline, email.id, 'delivered');
+    expect(await pipeline.balance(account)).toBe(999);
+  });
+
+  test('its time over and nothing handed over: failed and refunded once', async () => {
+    const { id, account } = await waiting();
+    await terminateForGood(pipeline, id);
+    await pipeline.sql`update emails set give_up_at = now() - interval '1 second' where id = ${id}`;
+    expect((await reconcile()).repaired).toBe(1);
+    await untilEmailIs(pipeline, id, 'failed');
+    expect(await pipeline.balance(account)).toBe(1000);
+    await until('its workflow ends', async () => (await stateOf(id)) === 'COMPLETED');
+    expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
+  });
+
+  test('sent and terminated: never handed over again; later events are delivered', async () => {
+    const account = await mailAccount(pipeline, { webhookUrl: receiver.url });
+    const id = await sendEmailOf(pipeline, account, { to: ['silent@klient.example'] });
+    await untilEmailIs(pipeline, id, 'sent');
+    await untilNotified(id);
+    await terminateForGood(pipeline, id);
+    expect((await reconcile()).repaired).toBe(1);
+    expect(await stateOf(id)).toBe('RUNNING');
+    await reportEmail(pipeline, id, { kind: 'delivered' });
+    await untilEmailIs(pipeline, id, 'delivered');
+    await untilNotified(id);
+    expect(await triesOf(pipeline, id)).toBe(1);
+  });
+
+  test('one that ended before its e-mail, as after a restore of the database: reported, not repeated', async () => {
+    const { id } = await waiting();
+    await terminateForGood(pipeline, id);
+    await pipeline.sql`update emails set status = 'failed' where id = ${id}`;
+    const [start] = await pipeline.sql<{ accountId: string; requestId: string; giveUpAt: number }[]>`
+      select account_id, request_id, floor(extract(epoch from give_up_at) * 1000)::bigint as give_up_at from emails where id = ${id}`;
+    await pipeline.client.workflow.start('email', emailRestart({ id, route: 'simulator', ...start! }));
+    await until('it ends', async () => (await stateOf(id)) === 'COMPLETED');
+    await pipeline.sql`update emails set status = 'queued', route = 'simulator' where id = ${id}`;
+    await aged(id);
+    expect(await reconcile()).toEqual({ repaired: 0, reported: 1 });
+    expect(await findings(id)).toEqual([{ kind: 'workflow_ended', state: 'open', repairs: 0 }]);
+    expect(await triesOf(pipeline, id)).toBe(0);
+    await pipeline.sql`update emails set status = 'failed' where id = ${id}`;
+    await reconcile();
+    expect(await findings(id)).toEqual([{ kind: 'workflow_ended', state: 'gone', repairs: 0 }]);
+  });
+
+  test('late by ten minutes although its workflow runs: reported', async () => {
+    const { id } = await waiting();
+    await pipeline.sql`update emails set give_up_at = now() - interval '11 minutes' where id = ${id}`;
+    await aged(id);
+    expect(await reconcile()).toEqual({ repaired: 0, reported: 1 });
+    expect(await findings(id)).toEqual([{ kind: 'workflow_late', state: 'open', repairs: 0 }]);
+    await pipeline.sql`update emails set give_up_at = now() + interval '1 day' where id = ${id}`;
+    await reconcile();
+    expect(await findings(id)).toEqual([{ kind: 'workflow_late', state: 'gone', repairs: 0 }]);
+  });
+});
+
+describe('events of an e-mail', () => {
+  /** Two events that the workflow was signalled in a Temporal that was restored since. */
+  async function undelivered(lose: (id: string) => Promise<unknown>): Promise<string> {
+    const account = await mailAccount(pipeline, { webhookUrl: receiver.url });
+    const id = await sendEmailOf(pipeline, account);
+    await untilEmailIs(pipeline, id, 'delivered');
+    await until('both are delivered', async () => {
+      const notified = await notifiedOf(pipeline, id);
+      return notified.length === 2 && notified.every(({ state }) => state === 'delivered');
+    });
+    await lose(id);
+    await pipeline.sql`update webhook_events set state = 'pending' where subject_id = ${id}`;
+    await ageEvents(pipeline.sql);
+    return id;
+  }
+
+  test('its workflow gone: delivered by a late run', async () => {
+    const id = await undelivered((lost) => removeWorkflow(pipeline, lost));
+    expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
+    await untilNotified(id);
+    expect(await findings(id)).toEqual(LOST);
+    await until('it ends', async () => (await stateOf(id)) === 'COMPLETED');
+    expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
+    expect(await triesOf(pipeline, id)).toBe(1);
+  });
+
+  test('its workflow runs and knows nothing of them: signalled again', async () => {
+    const id = await undelivered(() => Promise.resolve());
+    expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
+    await untilNotified(id);
+    expect(await findings(id)).toEqual([{ kind: 'events_left', state: 'repaired', repairs: 1 }]);
+    expect(await stateOf(id)).toBe('RUNNING');
+  });
+});
+
+describe('what is left of e-mails', () => {
+  test('drafts that nobody decided on are ended, with their files and key; no younger ones', async () => {
+    const account = await mailAccount(pipeline);
+    const old = await emailDraft(pipeline, account, { file: 'a' });
+    const young = await emailDraft(pipeline, account, { file: 'a' });
+    // Ids tell when something was made.
+    const id = `${idFloor('em', Date.now() - 6 * 60_000)}${old.id.slice(-16)}`;
+    await pipeline.sql`delete from maintenance_positions where name = 'e-mail drafts'`;
+    await pipeline.sql`delete from emails where id = ${old.id} and status = 'draft'`;
+    await pipeline.sql`
+      insert into emails (id, account_id, request_id, interface, route, domain, from_address, subject, cost_grosze, give_up_at, created_at)
+      values (${id}, ${account}, ${old.requestId}, 'v1', 'simulator', 'd.example', 'a@d.example', 'x', 1, now(),
+              now() - interval '6 minutes')`;
+    await pipeline.sql`
+      insert into idempotency_keys (account_id, key, fingerprint, request_id, accepted_status, accepted_body, lease_until)
+      values (${account}, 'k', '', ${old.requestId}, 200, '{}', now())`;
+    expect((await reconcile()).repaired).toBe(1);
+    expect(await findings(old.requestId)).toEqual([{ kind: 'draft_left', state: 'repaired', repairs: 1 }]);
+    expect(await pipeline.sql`select id from emails where account_id = ${account}`).toEqual([
+      { id: young.id },
+    ]);
+    expect(await pipeline.sql`select from idempotency_keys where account_id = ${account}`).toHaveLength(0);
+    expect((await storedEmail(pipeline, young.id)).pieces).toBe(1);
+  });
+
+  test('a refund that is missing is posted, once', async () => {
+    const account = await mailAccount(pipeline);
+    const id = await sendEmailOf(pipeline, account, { route: 'nowhere', giveUpAt: Date.now() + HOUR });
+    await pipeline.sql`update emails set status = 'failed' where id = ${id}`;
+    expect(await pipeline.balance(account)).toBe(999);
+    expect((await reconcile()).repaired).toBe(1);
+    expect(await pipeline.balance(account)).toBe(1000);
+    expect(await findings(id)).toEqual([{ kind: 'refund_missing', state: 'repaired', repairs: 1 }]);
+    expect((await reconcile()).repaired).toBe(0);
+    expect(await pipeline.balance(account)).toBe(1000);
+  });
+});

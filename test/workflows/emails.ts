@@ -1,0 +1,151 @@
+import { WithStartWorkflowOperation } from '@temporalio/client';
+import { writeEmailDraft } from '../../db/emails/drafts.ts';
+import { storeEmailEvents } from '../../db/emails/events.ts';
+import { newId } from '../../db/ids.ts';
+import type { Acceptance } from '../../domain/acceptance.ts';
+import type { ProviderEmailEvent } from '../../domain/email/events.ts';
+import { GROSZE_AN_ADDRESS } from '../../domain/email/limits.ts';
+import { acceptUpdate } from '../../workflows/contracts.ts';
+import { emailStart, type StartableEmail } from '../../workflows/startOptions.ts';
+import { insertDomain } from '../support/email.ts';
+import { DAY, type Pipeline, until } from './pipeline.ts';
+
+/** What an e-mail of a test is like. */
+export interface EmailWish {
+  to?: readonly string[];
+  route?: string;
+  giveUpAt?: number;
+  /** Text of its one file; null: it has none. */
+  file?: string | null;
+  text?: string;
+  unsubscribeToken?: string | null;
+  createdAt?: Date;
+}
+
+/** An account that may send e-mail, with a webhook where one is named. */
+export async function mailAccount(
+  pipeline: Pipeline,
+  { balance = 1000, webhookUrl }: { balance?: number; webhookUrl?: string } = {},
+): Promise<string> {
+  const account = await pipeline.account({ balance });
+  await insertDomain(pipeline.sql, pipeline.secretsKey, account);
+  if (webhookUrl !== undefined)
+    await pipeline.sql`
+      update accounts set legacy_webhook_url = ${webhookUrl}, legacy_webhook_secret = webhook_secret where id = ${account}`;
+  return account;
+}
+
+/** Writes an e-mail of an account that has a sender domain; it is not charged yet. */
+export async function emailDraft(
+  { sql, now }: Pipeline,
+  accountId: string,
+  wish: EmailWish = {},
+): Promise<StartableEmail> {
+  const { to = ['jan@klient.example'], route = 'simulator', file = null, text = 'Dzień dobry' } = wish;
+  const giveUpAt = wish.giveUpAt ?? (await now()) + 3 * DAY;
+  const [domain] = await sql<{ name: string }[]>`
+    select name from sender_domains where account_id = ${accountId} limit 1`;
+  const email: StartableEmail = { id: newId('em'), accountId, requestId: newId('req'), route, giveUpAt };
+  const content = Buffer.from(file ?? '');
+  await writeEmailDraft(
+    sql,
+    {
+      ...{ ...email, interface: 'v1', domain: domain!.name, giveUpAt: new Date(giveUpAt) },
+      ...{ fromAddress: `sklep@${domain!.name}`, fromName: 'Sklep', replyTo: null, subject: 'Temat' },
+      ...{ headers: [], idx: null, unsubscribeToken: wish.unsubscribeToken ?? null, html: null, text },
+      ...{ costGrosze: to.length * GROSZE_AN_ADDRESS, testCredits: 0 },
+      recipients: to.map((address) => ({ kind: 'to', address, suppressed: false })),
+      attachments:
+        file === null
+          ? []
+          : [
+              {
+                ...{ filename: 'a.txt', contentType: 'text/plain', contentId: null },
+                ...{ bytes: content.length, pieces: [content] },
+              },
+            ],
+      createdAt: wish.createdAt ?? new Date(),
+    },
+    null,
+  );
+  return email;
+}
+
+/** Has the workflow of an e-mail charge it. */
+export function acceptEmailDraft({ client }: Pipeline, email: StartableEmail): Promise<Acceptance> {
+  return client.workflow.executeUpdateWithStart(acceptUpdate, {
+    startWorkflowOperation: new WithStartWorkflowOperation('email', emailStart(email, false)),
+    updateId: email.requestId,
+  });
+}
+
+/** Writes and accepts one. @returns its id */
+export async function sendEmailOf(
+  pipeline: Pipeline,
+  account: string,
+  wish: EmailWish = {},
+): Promise<string> {
+  const email = await emailDraft(pipeline, account, wish);
+  const acceptance = await acceptEmailDraft(pipeline, email);
+  if (!acceptance.accepted) throw new Error(`${email.id} was refused: ${acceptance.reason}`);
+  return email.id;
+}
+
+/** An e-mail as the database has it. */
+export interface StoredEmail {
+  status: string;
+  submission: string;
+  errorCode: string | null;
+  pieces: number;
+  refunds: number;
+}
+
+/** Reads what became of an e-mail. */
+export async function storedEmail({ sql }: Pipeline, id: string): Promise<StoredEmail> {
+  const [row] = await sql<StoredEmail[]>`
+    select status, submission, error_code,
+           (select count(*)::int from email_attachment_pieces where email_id = e.id) as pieces,
+           (select count(*)::int from ledger_entries where subject_id = e.id and kind = 'refund') as refunds
+      from emails e where id = ${id}`;
+  return row!;
+}
+
+/** Waits until an e-mail has a status. */
+export async function untilEmailIs(pipeline: Pipeline, id: string, status: string): Promise<void> {
+  await until(`${id} is ${status}`, async () => (await storedEmail(pipeline, id)).status === status, 30_000);
+}
+
+/** How often the simulated provider was handed an e-mail it took; 0: it never took it. */
+export async function triesOf({ sql }: Pipeline, id: string): Promise<number> {
+  const rows = await sql<{ tries: number }[]>`select tries from simulator_emails where reference = ${id}`;
+  if (rows.length > 1) throw new Error(`the provider has ${id} ${rows.length} times`);
+  return rows[0]?.tries ?? 0;
+}
+
+let events = 0;
+
+/** Stores an event as a provider reports it; the worker comes to it within seconds. */
+export async function reportEmail(
+  { sql }: Pipeline,
+  emailId: string,
+  event: Partial<ProviderEmailEvent> = {},
+): Promise<void> {
+  events += 1;
+  const common = { emailId, providerEmailId: null, permanent: null, addresses: [], at: new Date() };
+  const stored = { ...common, eventId: `reported-${events}`, kind: 'opened', payload: {}, ...event } as const;
+  await storeEmailEvents(sql, 'simulator', [stored]);
+}
+
+/** The webhook events of an e-mail in the order of their making: what they say, and how they stand. */
+export async function notifiedOf(
+  { sql }: Pipeline,
+  id: string,
+): Promise<{ kind: string; state: string; attempts: number }[]> {
+  return [
+    ...(await sql<{ kind: string; state: string; attempts: number }[]>`
+      select p.kind, e.state, (select count(*)::int from webhook_attempts t where t.event_id = e.id) as attempts
+        from webhook_events e
+        join provider_email_events p on p.route = e.snapshot->>'route' and p.event_id = e.snapshot->>'event_id'
+       where e.subject_kind = 'email' and e.subject_id = ${id} order by e.id`),
+  ];
+}
