@@ -7,6 +7,7 @@ import { QUOTAS } from '../../domain/quotas.ts';
 import { newId } from '../../db/ids.ts';
 import { database, newAccount, type TestAccount } from '../support/factories.ts';
 import { newToken } from '../support/earlierClient.ts';
+import { giveDomain } from '../support/email.ts';
 import { endBulk } from '../support/endBulk.ts';
 import { type HostileBody, hostileBodies } from '../support/hostileBodies.ts';
 import { type ServiceProcess, spawnProcess } from '../support/service.ts';
@@ -194,6 +195,35 @@ describe('nor does what the limits allow', () => {
     const headers = { 'content-type': 'application/json' };
     await rich(() => ask('/v1/sms/bulk', { method: 'POST', body, headers }, token), 200);
     await endBulk(account.id);
+  });
+
+  it('e-mails as large as one may be, by either kind of key', async () => {
+    await giveDomain(account.id);
+    const escaped = '\\u0105'.repeat(500_000);
+    const file = (bytes: number) => ({
+      filename: 'a.pdf',
+      content: Buffer.alloc(bytes, 7).toString('base64'),
+    });
+    const mail = (attachments: object[]) => {
+      const rest = { to: 'silent@klient.example', subject: 'x', idx: newId('em'), attachments };
+      return `{"html":"${escaped}","text":"${escaped}",${JSON.stringify(rest).slice(1)}`;
+    };
+    const headers = { 'content-type': 'application/json' };
+    for (const files of [[file(10_000_000)], Array.from({ length: 20 }, () => file(500_000))])
+      for (const key of [account.key, token])
+        await rich(() => ask('/v1/email', { method: 'POST', body: mail(files), headers }, key), 200);
+    await rich(() => ask('/v1/email?limit=200'), 200);
+  });
+
+  it('1,000 addresses of the suppression list, and a page of them', async () => {
+    const addresses = (from: number) =>
+      Array.from(
+        { length: 1_000 },
+        (_, i) => `${'a'.repeat(60)}${from + i}@${'d'.repeat(60)}.klient.example`,
+      );
+    for (const from of [0, 1_000, 2_000])
+      await rich(() => post('/v1/email/suppressions', { addresses: addresses(from) }), 200);
+    await rich(() => ask('/v1/email/suppressions?limit=200'), 200);
   });
 
   it('1,000 numbers of the blacklist and 500 members', async () => {
