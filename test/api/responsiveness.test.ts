@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { endpoints } from '../../api/endpoints.ts';
@@ -214,6 +215,41 @@ describe('nor does what the limits allow', () => {
         await rich(() => ask('/v1/email', { method: 'POST', body: mail(files), headers }, key), 200);
     await rich(() => ask('/v1/email?limit=200'), 200);
   });
+
+  it('e-mails of 10 MB of eight accounts at once, and each is bounded by its heavy requests', async () => {
+    const accounts = await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        const one = await newAccount({ balance: 100_000, rateLimit: 1_000_000 });
+        await giveDomain(one.id);
+        return one;
+      }),
+    );
+    const content = Buffer.alloc(10_000_000, 7).toString('base64');
+    const mail = { to: 'silent@klient.example', subject: 'x', text: 'x' };
+    const body = JSON.stringify({ ...mail, attachments: [{ filename: 'a.pdf', content }] });
+    const headers = { 'content-type': 'application/json' };
+    const post10 = async ({ key }: TestAccount) =>
+      await ask('/v1/email', { method: 'POST', body, headers }, key);
+    const [before, statuses] = [await peakMegabytes(), await Promise.all(accounts.map(post10))];
+    const ms = await longestBlockMs();
+    const grown = (await peakMegabytes()) - before;
+    console.log(
+      `8 e-mails of 10 MB at once: ${grown} MB more than ${before}, ${ms.toFixed(0)} ms the longest block`,
+    );
+    // On a machine that is too slow a send is ended in time, and nothing of it is sent.
+    expect([200, 502, 504]).toEqual(expect.arrayContaining([...new Set(statuses)]));
+    expect(grown).toBeLessThan(500);
+    const own = await Promise.all(Array.from({ length: 12 }, () => post10(accounts[0]!)));
+    expect(own.filter((status) => status === 429).length).toBeGreaterThan(0);
+    expect(own.filter((status) => status !== 429).length).toBeGreaterThanOrEqual(4);
+    expect((await peakMegabytes()) - before).toBeLessThan(500);
+  });
+
+  // The most memory that the process has had.
+  async function peakMegabytes(): Promise<number> {
+    const status = await readFile(`/proc/${api.child.pid}/status`, 'utf8');
+    return Math.round(Number(/VmHWM:\s+(\d+)/.exec(status)![1]) / 1024);
+  }
 
   it('1,000 addresses of the suppression list, and a page of them', async () => {
     const addresses = (from: number) =>

@@ -1,11 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { inject } from 'vitest';
+import { expect, inject } from 'vitest';
 import { domainSecretOwner } from '../../db/emails/handOver.ts';
 import { encrypt } from '../../db/encryption.ts';
 import { newId } from '../../db/ids.ts';
 import type { AccountWish } from './factories.ts';
 import { database } from './factories.ts';
-import { type EarlierAccount, earlierClient, newEarlierAccount } from './earlierClient.ts';
+import { type EarlierAccount, type EarlierClient, newEarlierAccount } from './earlierClient.ts';
 import { eventually } from './eventually.ts';
 
 // Made once: a key takes a quarter of a second.
@@ -64,7 +64,7 @@ export interface ShownEmail {
 
 /** Asks for an e-mail until it is as wanted. */
 export async function untilEmail(
-  { v1 }: { v1: ReturnType<typeof earlierClient> },
+  { v1 }: { v1: EarlierClient },
   id: string,
   wanted: (email: ShownEmail) => boolean,
 ): Promise<ShownEmail> {

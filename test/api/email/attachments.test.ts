@@ -40,9 +40,12 @@ describe('content that is no base64', () => {
     await refusedTo(account, withFile({ ...PDF, content }), 'attachments');
   });
 
-  it.each([0, 1.5, true, null, {}, [], ['YQ=='], { type: 'Buffer', data: [1] }])('%j', async (content) => {
-    await refusedTo(account, withFile({ ...PDF, content }), 'attachments');
-  });
+  it.each([[0], [1.5], [true], [null], [{}], [[]], [['YQ==']], [{ type: 'Buffer', data: [1] }]])(
+    '%j',
+    async (content) => {
+      await refusedTo(account, withFile({ ...PDF, content }), 'attachments');
+    },
+  );
 
   it('absent, or of another name, or too long a text in another field', async () => {
     await refusedTo(account, withFile({ filename: 'a.pdf' }), 'attachments');

@@ -142,15 +142,18 @@ describe('a call about an e-mail', () => {
     expect((await call(`"${'x'.repeat(300_000)}"`)).status).toBe(413);
   });
 
-  it('by another method is none', async () => {
+  it('by another method is none; the common address is then one of an e-mail, which nobody has', async () => {
     for (const [method, path] of [
-      ['GET', ''],
-      ['HEAD', ''],
-      ['DELETE', ''],
       ['GET', `/${first}`],
+      ['HEAD', `/${first}`],
       ['PUT', `/${first}`],
+      ['DELETE', ''],
+      ['PUT', ''],
     ] as const)
       expect([method, path, (await call('', { method, path })).status]).toEqual([method, path, 405]);
+    const { api: client } = await newMailAccount();
+    for (const method of ['GET', 'HEAD']) expect((await call('', { method })).status).toBe(401);
+    expect((await client.get('/v1/email/callback')).status).toBe(404);
   });
 
   it('that comes again and again, also at once, is one event; of another route it is another', async () => {
