@@ -84,13 +84,7 @@ describe('an address is an address and nothing else', () => {
       'jan@klient\u00ad.example',
     ],
     ...[' jan@klient.example', 'jan@klient.example ', 'jan@klient.example\t', 'jan\u00a0@klient.example'],
-    ...[
-      'łukasz@klient.example',
-      'jan😀@klient.example',
-      'jan@klient.😀',
-      'jan@xn--.example',
-      'jan@\\klient.example',
-    ],
+    ...['łukasz@klient.example', 'jan😀@klient.example', 'jan@xn--.example', 'jan@\\klient.example'],
   ];
   it.each(NONE)('%j', async (address) => {
     await refusedTo(account, { ...LEAST, to: address }, 'to');
@@ -162,13 +156,21 @@ describe('a name beside an address is a name', () => {
       '\t',
       '\u3164\u200b',
     ],
-    ...['\u202eknaB', 'Ban\u2066k', 'Ba\u200dnk', '\ufeffBank', 'Bank\u00ad', 'Bank\ud800'],
+    ...[
+      '\u202eknaB',
+      'Ban\u2066k',
+      'Ba\u200dnk',
+      '\ufeffBank',
+      'Bank\u00ad',
+      'Bank\ud800',
+      '=?utf-8?q?Bank_=3Ca=40bank.pl=3E?=',
+    ],
   ];
   it.each(NONE)('%j is none', async (name) => {
     await refusedTo(account, { ...LEAST, from_name: name }, 'from_name');
   });
 
-  it.each(['Sklep „Żółw”', 'Jan Kowalski, Sp. z o.o.', "O'Brien (sklep)", '=?utf-8?q?Bank?=', '商店', '😀'])(
+  it.each(['Sklep „Żółw”', 'Jan Kowalski, Sp. z o.o.', "O'Brien (sklep)", '商店', '😀'])(
     '%s reaches the provider as it is',
     async (name) => {
       const sender = await newMailAccount();
