@@ -33,7 +33,8 @@ export const QUOTAS = {
   unpaid_messages: {
     usual: 20_000,
     max: 1_000_000,
-    about: 'messages of 24 hours that were rejected (blacklist) or cancelled, and so cost nothing',
+    about:
+      'messages of 24 hours that were rejected (blacklist) or cancelled, and so cost nothing; as many e-mails to nobody',
   },
 } as const satisfies Record<string, Quota>;
 

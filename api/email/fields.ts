@@ -60,7 +60,12 @@ export const headers = z
   .meta({
     type: 'object',
     maxProperties: HEADERS_MAX,
-    properties: Object.fromEntries(ALLOWED_HEADERS.map((name) => [name, { type: 'string', maxLength: 998 }])),
+    properties: Object.fromEntries(
+      ALLOWED_HEADERS.map((name) => [
+        name,
+        { type: 'string', maxLength: 998, description: `The header \`${name}\`: ASCII, one line.` },
+      ]),
+    ),
     additionalProperties: false,
   });
 

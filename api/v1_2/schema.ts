@@ -6,7 +6,10 @@ import { timestamp } from '../schemas.ts';
 
 /** The envelope of every answer but errors (v1.2.0, Endpoints). */
 export function answered<Schema extends z.ZodType>(data: Schema) {
-  return z.strictObject({ success: z.literal(true), data });
+  return z.strictObject({
+    success: documented(z.literal(true), 'Always true: what went wrong is answered as an error.', true),
+    data: data.describe('What was asked for.'),
+  });
 }
 
 export const earlierStatus = z.enum(EARLIER_STATUSES);

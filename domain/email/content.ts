@@ -73,7 +73,10 @@ export function isContentId(text: string): boolean {
 // Invisible ones, and those that turn the direction of writing, make a name look like another's.
 const NO_DISPLAY_NAME = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}<>@"]/u;
 
+// How an encoded word begins (RFC 2047): mail programs would show what it stands for.
+const ENCODED_WORD = '=?';
+
 /** Whether it can be the name beside a sender's address: one line, and nothing that could be taken for an address. */
 export function isDisplayName(name: string): boolean {
-  return !NO_DISPLAY_NAME.test(name) && name.trim() !== '';
+  return !NO_DISPLAY_NAME.test(name) && !name.includes(ENCODED_WORD) && name.trim() !== '';
 }

@@ -11,6 +11,7 @@ import { Refused } from '../../domain/refusals.ts';
 import { NO_NUMBER, orderRoutes } from '../../domain/routing.ts';
 import { addIds } from '../../telemetry/ids.ts';
 import type { Asked } from '../asked.ts';
+import type { Pace } from '../pace.ts';
 import { quotaReached } from '../quotas.ts';
 import { findReplay, fingerprintOf, type Keyed } from '../sending/idempotency.ts';
 import { decideEmail } from './acceptance.ts';
@@ -39,7 +40,7 @@ export interface SentEmail {
  */
 export async function sendEmail(asked: Asked<EmailInput>): Promise<{ email: SentEmail; replayed: boolean }> {
   const { services, caller, input, receivedAt } = asked;
-  const keyed = keyOf(asked);
+  const keyed = await keyOf(asked);
   const replay = await replayOf(asked, keyed);
   if (replay !== null) return replay;
 
@@ -70,14 +71,11 @@ export async function sendEmail(asked: Asked<EmailInput>): Promise<{ email: Sent
 }
 
 /** The key by which a repeated `idx` is known, and what makes two e-mails the same; null without `idx`. */
-function keyOf({ services, input }: Asked<EmailInput>): Keyed | null {
+async function keyOf({ services, input, pace }: Asked<EmailInput>): Promise<Keyed | null> {
   const { idx, attachments } = input;
   if (idx === null) return null;
-  const files = attachments.map(({ pieces, ...file }) => {
-    const hash = createHash('sha256');
-    for (const piece of pieces) hash.update(piece);
-    return { ...file, sha256: hash.digest('hex') };
-  });
+  const files = [];
+  for (const { pieces, ...file } of attachments) files.push({ ...file, sha256: await hashOf(pieces, pace) });
   // Nobody can have it as an `Idempotency-Key`, which has no control characters.
   const key = `\u0001email:${createHash('sha256').update(idx).digest('base64url')}`;
   return {
@@ -86,6 +84,15 @@ function keyOf({ services, input }: Asked<EmailInput>): Keyed | null {
       ...{ ...input, interface: undefined, attachments: files },
     }),
   };
+}
+
+async function hashOf(pieces: readonly Buffer[], pace: Pace): Promise<string> {
+  const hash = createHash('sha256');
+  for (const piece of pieces) {
+    if (pace.due()) await pace.rest();
+    hash.update(piece);
+  }
+  return hash.digest('hex');
 }
 
 async function replayOf({ services, caller }: Asked<EmailInput>, keyed: Keyed | null) {

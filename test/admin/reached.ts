@@ -44,14 +44,17 @@ export function callsOf(file: string, callee: string): ts.ObjectLiteralExpressio
   return found;
 }
 
-/** A property of an object literal that is a string, or a constant of its file that is one; undefined where it is none. */
+/** What a property has that is there, and neither a string nor a constant of its file. */
+export const NO_TEXT = '?';
+
+/** A property of an object literal that is a string, or a constant of its file that is one; undefined where it is not there. */
 export function textOf(file: string, object: ts.ObjectLiteralExpression, name: string): string | undefined {
   for (const property of object.properties) {
     if (!ts.isPropertyAssignment(property) || property.name.getText() !== name) continue;
     const { initializer: value } = property;
     const constant = ts.isIdentifier(value) ? moduleOf(file).declared.get(value.text) : undefined;
     const text = constant !== undefined && ts.isVariableDeclaration(constant) ? constant.initializer : value;
-    if (text !== undefined && ts.isStringLiteralLike(text)) return text.text;
+    return text !== undefined && ts.isStringLiteralLike(text) ? text.text : NO_TEXT;
   }
   return undefined;
 }

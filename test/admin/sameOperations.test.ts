@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { endpoints } from '../../api/endpoints.ts';
 import { earlierEndpoints } from '../../api/v1_2/endpoints.ts';
 import { ALL_COMMANDS } from '../../bin/admin/commands.ts';
-import { callsOf, filesUnder, reachedFrom, textOf } from './reached.ts';
+import { callsOf, filesUnder, NO_TEXT, reachedFrom, textOf } from './reached.ts';
 
 /**
  * How a command or an endpoint is answered: by these operations (`file#name` in `operations/`), or by reading alone.
@@ -125,6 +125,18 @@ const ENDPOINTS: Readonly<Record<string, Answered>> = {
   'DELETE /v1/groups/:id/contacts/:contactId': ['addressBook/members#removeMember'],
   'GET /v1/health': 'reads',
   'GET /v1/openapi.json': 'reads',
+  'POST /v1/email': ['email/send#sendEmail'],
+  'GET /v1/email': 'reads',
+  'GET /v1/email/:id': 'reads',
+  'GET /v1/email/suppressions': 'reads',
+  'POST /v1/email/suppressions': ['email/suppressions#addSuppressions'],
+  'DELETE /v1/email/suppressions/:address': ['email/suppressions#removeSuppression'],
+  'v1 POST /v1/email': ['email/send#sendEmail'],
+  'v1 GET /v1/email': 'reads',
+  'v1 GET /v1/email/:id': 'reads',
+  'v1 GET /v1/email/suppressions': 'reads',
+  'v1 POST /v1/email/suppressions': ['email/suppressions#addSuppressions'],
+  'v1 DELETE /v1/email/suppressions/:address': ['email/suppressions#removeSuppression'],
   'v1 POST /v1/sms': ['sending/send#send'],
   'v1 POST /v1/sms/bulk': ['sending/send#send', 'sending/sendItems#sendItems'],
   'v1 POST /v1/mms': ['sending/send#send'],
@@ -175,14 +187,18 @@ function door(
   stated: Door['stated'],
   folder: string,
   callee: string,
-  nameOf: (text: (property: string) => string | undefined) => string,
+  namesOf: (text: (property: string) => string | undefined) => string[],
 ): Door {
   const found = new Map(
     filesUnder(folder).flatMap((file) =>
-      callsOf(file, callee).map((declared) => [
-        nameOf((property) => textOf(file, declared, property)),
-        { directly: reachedFrom(file, declared), inAll: reachedFrom(file, declared, ['operations']) },
-      ]),
+      callsOf(file, callee).flatMap((declared) => {
+        const reached = {
+          directly: reachedFrom(file, declared),
+          inAll: reachedFrom(file, declared, ['operations']),
+        };
+        const names = namesOf((property) => textOf(file, declared, property));
+        return names.map((name): [string, typeof reached] => [name, reached]);
+      }),
     ),
   );
   return { stated, found };
@@ -197,10 +213,13 @@ function endpointName(of: {
   return `${of.interface === 'v1' ? 'v1 ' : ''}${of.method} ${of.path}`;
 }
 
-const commands = door(COMMANDS, 'bin/admin', 'command', (text) => String(text('name')));
-const rest = door(ENDPOINTS, 'api', 'endpoint', (text) =>
-  endpointName({ interface: text('interface'), method: text('method'), path: text('path') }),
-);
+const commands = door(COMMANDS, 'bin/admin', 'command', (text) => [String(text('name'))]);
+const rest = door(ENDPOINTS, 'api', 'endpoint', (text) => {
+  const [method, path] = [text('method'), text('path')];
+  // Where the interface is left to whoever asks for the endpoint, both have it.
+  const of = text('interface') === NO_TEXT ? ['v1', undefined] : [text('interface')];
+  return of.map((one) => endpointName({ interface: one, method, path }));
+});
 
 /** Of what is reached, what can be asked for: `file#name` without folder and ending. */
 function operationsAmong(reached: ReadonlySet<string>): string[] {

@@ -114,6 +114,9 @@ const LOGGED_ONLY = [
   'DELETE /v1/groups/:id',
   'POST /v1/groups/:id/contacts',
   'DELETE /v1/groups/:id/contacts/:contactId',
+  'POST /v1/email',
+  'POST /v1/email/suppressions',
+  'DELETE /v1/email/suppressions/:address',
 ];
 
 describe('the line of the log of a request', () => {

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { endpoints } from '../../api/endpoints.ts';
@@ -7,6 +8,7 @@ import { QUOTAS } from '../../domain/quotas.ts';
 import { newId } from '../../db/ids.ts';
 import { database, newAccount, type TestAccount } from '../support/factories.ts';
 import { newToken } from '../support/earlierClient.ts';
+import { giveDomain } from '../support/email.ts';
 import { endBulk } from '../support/endBulk.ts';
 import { type HostileBody, hostileBodies } from '../support/hostileBodies.ts';
 import { type ServiceProcess, spawnProcess } from '../support/service.ts';
@@ -194,6 +196,70 @@ describe('nor does what the limits allow', () => {
     const headers = { 'content-type': 'application/json' };
     await rich(() => ask('/v1/sms/bulk', { method: 'POST', body, headers }, token), 200);
     await endBulk(account.id);
+  });
+
+  it('e-mails as large as one may be, by either kind of key', async () => {
+    await giveDomain(account.id);
+    const escaped = '\\u0105'.repeat(500_000);
+    const file = (bytes: number) => ({
+      filename: 'a.pdf',
+      content: Buffer.alloc(bytes, 7).toString('base64'),
+    });
+    const mail = (attachments: object[]) => {
+      const rest = { to: 'silent@klient.example', subject: 'x', idx: newId('em'), attachments };
+      return `{"html":"${escaped}","text":"${escaped}",${JSON.stringify(rest).slice(1)}`;
+    };
+    const headers = { 'content-type': 'application/json' };
+    for (const files of [[file(10_000_000)], Array.from({ length: 20 }, () => file(500_000))])
+      for (const key of [account.key, token])
+        await rich(() => ask('/v1/email', { method: 'POST', body: mail(files), headers }, key), 200);
+    await rich(() => ask('/v1/email?limit=200'), 200);
+  });
+
+  it('e-mails of 10 MB of eight accounts at once, and each is bounded by its heavy requests', async () => {
+    const accounts = await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        const one = await newAccount({ balance: 100_000, rateLimit: 1_000_000 });
+        await giveDomain(one.id);
+        return one;
+      }),
+    );
+    const content = Buffer.alloc(10_000_000, 7).toString('base64');
+    const mail = { to: 'silent@klient.example', subject: 'x', text: 'x' };
+    const body = JSON.stringify({ ...mail, attachments: [{ filename: 'a.pdf', content }] });
+    const headers = { 'content-type': 'application/json' };
+    const post10 = async ({ key }: TestAccount) =>
+      await ask('/v1/email', { method: 'POST', body, headers }, key);
+    const [before, statuses] = [await peakMegabytes(), await Promise.all(accounts.map(post10))];
+    const ms = await longestBlockMs();
+    const grown = (await peakMegabytes()) - before;
+    console.log(
+      `8 e-mails of 10 MB at once: ${grown} MB more than ${before}, ${ms.toFixed(0)} ms the longest block`,
+    );
+    // On a machine that is too slow a send is ended in time, and nothing of it is sent.
+    expect([200, 502, 504]).toEqual(expect.arrayContaining([...new Set(statuses)]));
+    expect(grown).toBeLessThan(500);
+    const own = await Promise.all(Array.from({ length: 12 }, () => post10(accounts[0]!)));
+    expect(own.filter((status) => status === 429).length).toBeGreaterThan(0);
+    expect(own.filter((status) => status !== 429).length).toBeGreaterThanOrEqual(4);
+    expect((await peakMegabytes()) - before).toBeLessThan(500);
+  });
+
+  // The most memory that the process has had.
+  async function peakMegabytes(): Promise<number> {
+    const status = await readFile(`/proc/${api.child.pid}/status`, 'utf8');
+    return Math.round(Number(/VmHWM:\s+(\d+)/.exec(status)![1]) / 1024);
+  }
+
+  it('1,000 addresses of the suppression list, and a page of them', async () => {
+    const addresses = (from: number) =>
+      Array.from(
+        { length: 1_000 },
+        (_, i) => `${'a'.repeat(60)}${from + i}@${'d'.repeat(60)}.klient.example`,
+      );
+    for (const from of [0, 1_000, 2_000])
+      await rich(() => post('/v1/email/suppressions', { addresses: addresses(from) }), 200);
+    await rich(() => ask('/v1/email/suppressions?limit=200'), 200);
   });
 
   it('1,000 numbers of the blacklist and 500 members', async () => {

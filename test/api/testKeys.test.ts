@@ -26,6 +26,9 @@ const READABLE = [
   'GET /v1/contacts/:id',
   'GET /v1/groups',
   'GET /v1/groups/:id',
+  'GET /v1/email',
+  'GET /v1/email/:id',
+  'GET /v1/email/suppressions',
 ];
 
 const routes = endpoints.filter(({ scope }) => scope !== null).map(({ method, path }) => `${method} ${path}`);

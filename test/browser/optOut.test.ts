@@ -1,12 +1,19 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { newAccount, type TestAccount } from '../support/factories.ts';
-import { optOutPath, TELEPHONE, unknownOptOutPath } from '../support/pages.ts';
+import {
+  optOutPath,
+  TELEPHONE,
+  unknownOptOutPath,
+  unknownUnsubscribePath,
+  unsubscribePath,
+} from '../support/pages.ts';
 import { open, overflows, picture, startBrowser, VIEWS, violations } from './browser.ts';
 
 const NUMBER = '+48500400200';
 // As long as a sender name gets, and nothing in it to break a line at.
 const SENDER = 'WWWWWWWWWWW';
+const ADDRESS = `jan@${'w'.repeat(60)}.example`;
 const PREVIEW = 'facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)';
 
 let browser: Browser;
@@ -20,27 +27,52 @@ const isListed = async ({ api }: TestAccount) => (await api.get('/v1/blacklist')
 const heading = (page: Page) => page.getByRole('heading', { level: 1 }).innerText();
 const focused = (page: Page) => page.evaluate<string>('document.activeElement.tagName');
 
+const optOut = (account: TestAccount) => optOutPath(account, NUMBER, SENDER);
+const unsubscribe = (account: TestAccount) => unsubscribePath(account, ADDRESS);
+/** Of an address that has unsubscribed already. */
+async function unsubscribed(account: TestAccount): Promise<string> {
+  await account.api.post('/v1/email/suppressions', { addresses: [ADDRESS] });
+  return await unsubscribe(account);
+}
+
 const PAGES = [
-  { name: 'confirmation', userAgent: TELEPHONE, unknown: false, status: 200, title: 'Rezygnacja przyjęta' },
+  { name: 'confirmation', userAgent: TELEPHONE, at: optOut, status: 200, title: 'Rezygnacja przyjęta' },
   {
     name: 'question',
     userAgent: PREVIEW,
-    unknown: false,
+    at: optOut,
     status: 200,
     title: 'Rezygnacja z\u00a0wiadomości SMS',
   },
-  { name: 'inactive', userAgent: TELEPHONE, unknown: true, status: 404, title: 'Link jest nieaktywny' },
+  {
+    name: 'inactive',
+    userAgent: TELEPHONE,
+    at: unknownOptOutPath,
+    status: 404,
+    title: 'Link jest nieaktywny',
+  },
+  {
+    name: 'e-mail confirmation',
+    ...{ userAgent: TELEPHONE, at: unsubscribed, status: 200, title: 'Rezygnacja przyjęta' },
+  },
+  {
+    name: 'e-mail question',
+    ...{ userAgent: TELEPHONE, at: unsubscribe, status: 200, title: 'Rezygnacja z\u00a0e-maili' },
+  },
+  {
+    name: 'e-mail inactive',
+    ...{ userAgent: TELEPHONE, at: unknownUnsubscribePath, status: 404, title: 'Link jest nieaktywny' },
+  },
 ];
 
-describe.each(PAGES)('the page $name', ({ name, userAgent, unknown, status, title }) => {
+describe.each(PAGES)('the page $name', ({ name, userAgent, at, status, title }) => {
   it.each(VIEWS)(
     'at $width px, $colorScheme: fits, nothing for axe to find, asks nobody else',
     async (view) => {
       const account = await newAccount();
-      const path = unknown ? unknownOptOutPath() : await optOutPath(account, NUMBER, SENDER);
-      const opened = await open(browser, url(path), view, userAgent);
+      const opened = await open(browser, url(await at(account)), view, userAgent);
       const { page } = opened;
-      await picture(page, `opt-out-${name}`, view);
+      await picture(page, `opt-out-${name.replaceAll(' ', '-')}`, view);
       expect([opened.status, await page.title(), await heading(page)]).toEqual([status, title, title]);
       expect(await violations(page)).toEqual([]);
       expect(await overflows(page)).toBe(false);
@@ -68,6 +100,21 @@ describe('a person without a mouse', () => {
     await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')]);
     expect(await heading(page)).toBe('Rezygnacja przyjęta');
     expect(await isListed(account)).toBe(true);
+    expect([opened.strangers, opened.complaints]).toEqual([[], []]);
+    await opened.close();
+  });
+
+  it('unsubscribes from e-mail with Tab and Enter', async () => {
+    const account = await newAccount();
+    const opened = await open(browser, url(await unsubscribe(account)), VIEWS[0]!, TELEPHONE);
+    const { page } = opened;
+    await page.keyboard.press('Tab');
+    expect(await focused(page)).toBe('BUTTON');
+    const entries = async () => (await account.api.get('/v1/email/suppressions')).text;
+    expect(await entries()).not.toContain(ADDRESS);
+    await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')]);
+    expect(await heading(page)).toBe('Rezygnacja przyjęta');
+    expect(await entries()).toContain(ADDRESS);
     expect([opened.strangers, opened.complaints]).toEqual([[], []]);
     await opened.close();
   });

@@ -13,6 +13,9 @@ export const ACCESS_CHANGES: readonly Change[] = [
   scope('events', 'api/messages/events.ts', 'read', 'send'),
   scope('estimate', 'api/messages/estimate.ts', 'send', 'read'),
   scope('cancel', 'api/messages/cancel.ts', 'send', 'manage'),
+  scope('e-mail', 'api/email/send.ts', 'send', 'manage'),
+  scope('one e-mail', 'api/email/read.ts', 'read', 'send', 2),
+  scope('suppressions', 'api/email/suppressions.ts', 'manage', 'send', 1),
   {
     name: 'a key that was revoked goes on',
     file: 'db/accounts/keys.ts',

@@ -1,13 +1,12 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { inject } from 'vitest';
+import { expect, inject } from 'vitest';
 import type { Database } from '../../db/connection.ts';
 import { domainSecretOwner } from '../../db/emails/domains.ts';
 import { encrypt } from '../../db/encryption.ts';
 import { newId } from '../../db/ids.ts';
 import type { AccountWish } from './factories.ts';
 import { database } from './factories.ts';
-import type { earlierClient } from './earlierClient.ts';
-import { type EarlierAccount, newEarlierAccount } from './earlierClient.ts';
+import { type EarlierAccount, type EarlierClient, newEarlierAccount } from './earlierClient.ts';
 import { eventually } from './eventually.ts';
 
 // Made once: a key takes a quarter of a second.
@@ -35,12 +34,7 @@ interface DomainWish {
 
 /** Gives an account a sender domain that is confirmed for some routes. @returns its name */
 export async function giveDomain(accountId: string, wish: DomainWish = {}): Promise<string> {
-  return await insertDomain(
-    database(),
-    Buffer.from(inject('service').secretsKey, 'base64'),
-    accountId,
-    wish,
-  );
+  return await insertDomain(database(), Buffer.from(inject('service').secretsKey, 'base64'), accountId, wish);
 }
 
 /** The same in any database. */
@@ -84,7 +78,7 @@ export interface ShownEmail {
 
 /** Asks for an e-mail until it is as wanted. */
 export async function untilEmail(
-  { v1 }: { v1: ReturnType<typeof earlierClient> },
+  { v1 }: { v1: EarlierClient },
   id: string,
   wanted: (email: ShownEmail) => boolean,
 ): Promise<ShownEmail> {
@@ -93,6 +87,57 @@ export async function untilEmail(
     wanted,
     40_000,
   );
+}
+
+/** An e-mail with what one has to have, to be filled in by a test. */
+export const LEAST = { to: 'jan@klient.example', subject: 'Hej', text: 'Hej' };
+
+/** The rows of an account that a send of e-mail may leave anywhere. */
+export async function rowsOf(accountId: string): Promise<Record<string, number>> {
+  const [row] = await database()<Record<string, number>[]>`
+    select (select count(*)::int from emails where account_id = ${accountId}) as emails,
+           (select count(*)::int from idempotency_keys where account_id = ${accountId}) as keys,
+           (select count(*)::int from unsubscribe_links where account_id = ${accountId}) as links,
+           (select count(*)::int from suppressions where account_id = ${accountId}) as suppressions,
+           (select count(*)::int from ledger_entries where account_id = ${accountId} and kind <> 'opening') as entries`;
+  return row!;
+}
+const NOTHING = { emails: 0, keys: 0, links: 0, suppressions: 0, entries: 0 };
+
+/** Asks by either kind of key for what neither gets: each is answered in the form of its interface, names the field, and leaves nothing. */
+export async function refusedTo(
+  account: MailAccount,
+  email: unknown,
+  field: string | null,
+  status = 400,
+): Promise<string> {
+  // With an `idx`, as a refusal must not use it up.
+  const keyed = typeof email === 'object' && email !== null ? { idx: 'raz', ...email } : email;
+  const byToken = await account.v1.post('/v1/email', keyed);
+  const details =
+    field === null ? null : { field: expect.stringMatching(new RegExp(`^${field}(\\.|$)`)) as string };
+  expect(byToken).toMatchObject({ status: 422, body: { error: { code: 422, details } } });
+  const byKey = await account.api.post('/v1/email', keyed);
+  expect(byKey.status).toBe(status);
+  expect(byKey.body.error.param ?? null).toBe(field);
+  expect(await rowsOf(account.id)).toEqual(NOTHING);
+  return byKey.body.error.message;
+}
+
+/** Asks by a token for what is taken. @returns what it was answered */
+export async function takenFrom(account: MailAccount, email: object): Promise<SentEmail> {
+  const answer = await account.v1.post('/v1/email', { ...LEAST, ...email });
+  expect(answer).toMatchObject({ status: 200 });
+  return answer.body.data as unknown as SentEmail;
+}
+
+/** What a send is answered with (v1.2.0, Email response). */
+export interface SentEmail {
+  id: string;
+  to: string;
+  status: string;
+  cost: number;
+  sent_at: string;
 }
 
 /** What the simulated provider took of an e-mail; undefined as long as it has not. */

@@ -1,3 +1,5 @@
+import { UNSUBSCRIBE_TOKEN_LENGTH } from '../../db/emails/suppressions.ts';
+import { newId } from '../../db/ids.ts';
 import { randomToken } from '../../db/links/tokens.ts';
 import { OPT_OUT_TOKEN_LENGTH } from '../../db/incoming/optOut.ts';
 import { database, type TestAccount } from './factories.ts';
@@ -35,4 +37,18 @@ export async function optOutPath({ id }: TestAccount, msisdn: string, sender = '
 /** The path of an opt-out link that nobody was sent. */
 export function unknownOptOutPath(): string {
   return `/o/${randomToken(OPT_OUT_TOKEN_LENGTH)}`;
+}
+
+/** The path of an unsubscribe link for an address in small letters. */
+export async function unsubscribePath({ id }: TestAccount, address: string): Promise<string> {
+  const token = randomToken(UNSUBSCRIBE_TOKEN_LENGTH);
+  await database()`
+    insert into unsubscribe_links (token, account_id, address, email_id)
+    values (${token}, ${id}, ${address}, ${newId('em')})`;
+  return `/u/${token}`;
+}
+
+/** The path of an unsubscribe link that nobody was sent. */
+export function unknownUnsubscribePath(): string {
+  return `/u/${randomToken(UNSUBSCRIBE_TOKEN_LENGTH)}`;
 }

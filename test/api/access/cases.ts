@@ -2,6 +2,7 @@ import type { ApiAnswer } from '../../support/client.ts';
 import type { TestAccount } from '../../support/factories.ts';
 import { accountCases } from './account.ts';
 import { blacklistCases } from './blacklist.ts';
+import { emailCases } from './email.ts';
 import { inboundCases } from './inbound.ts';
 import { linkCases } from './links.ts';
 import { lookupCases } from './lookup.ts';
@@ -45,4 +46,5 @@ export const accessCases: readonly AccessCases[] = [
   linkCases,
   inboundCases,
   reportCases,
+  emailCases,
 ];

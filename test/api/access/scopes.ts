@@ -46,6 +46,13 @@ export const SCOPES: Readonly<Record<string, Scope>> = {
   'GET /v1/messages/:id/events': 'read',
   'GET /v1/account/webhook/deliveries': 'read',
   'POST /v1/account/webhook/deliveries/:id/resend': 'manage',
+  // Of the earlier document, open to keys of the current interface too, and ours beside it.
+  'POST /v1/email': 'send',
+  'GET /v1/email': 'read',
+  'GET /v1/email/:id': 'read',
+  'GET /v1/email/suppressions': 'read',
+  'POST /v1/email/suppressions': 'manage',
+  'DELETE /v1/email/suppressions/:address': 'manage',
 };
 
 /** Endpoints that need no key. */

@@ -163,6 +163,8 @@ it('a test account pays in test credits, and writes to its own domains alone', a
   const email = { subject: 'Hej', text: 'Hej' };
   const stranger = await account.v1.post('/v1/email', { ...email, to: 'jan@klient.example' });
   expect(stranger).toMatchObject({ status: 403, body: { error: { details: { field: 'to' } } } });
+  const other = await newMailAccount();
+  expect((await account.v1.post('/v1/email', { ...email, to: `a@${other.domain}` })).status).toBe(403);
   const own = { ...email, to: [`a@${account.domain}`, `b@${account.domain}`] };
   expect((await account.v1.post('/v1/email', own)).body.data).toMatchObject({ cost: 0, status: 'queued' });
   expect((await account.v1.post('/v1/email', { ...own, to: `a@${account.domain}` })).status).toBe(402);

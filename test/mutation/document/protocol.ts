@@ -290,8 +290,8 @@ export const PROTOCOL_CHANGES: readonly Change[] = [
   {
     name: 'the API may delete webhook events',
     file: 'db/rights.ts',
-    from: "...all('messages webhook_events findings', ['DELETE']),",
-    to: "...all('messages', ['DELETE']),",
+    from: "...all('messages emails webhook_events findings', ['DELETE']),",
+    to: "...all('messages emails findings', ['DELETE']),",
     tests: ['test/db/roles.test.ts'],
     only: 'may do with each table|keep what only workers write|changes no schema',
   },

@@ -1,0 +1,166 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import {
+  LEAST,
+  type MailAccount,
+  newMailAccount,
+  refusedTo,
+  takenFrom,
+  takenMail,
+  untilEmail,
+} from '../../support/email.ts';
+
+let account: MailAccount;
+beforeAll(async () => {
+  account = await newMailAccount();
+});
+
+const withFile = (file: object) => ({ ...LEAST, attachments: [file] });
+const PDF = { filename: 'faktura.pdf', content: 'YQ==' };
+
+describe('content that is no base64', () => {
+  const LONG = Buffer.alloc(400_000, 1).toString('base64');
+  it.each([
+    ...['YQ', 'YQ=', 'Y', '=', '====', 'YQ===', 'Y=Q=', 'YQ==YQ==', 'YW=j'],
+    // As of addresses on the web (RFC 4648, 5), with blanks, with a prefix, with other letters.
+    ...[
+      '_-_-',
+      'YQ= =',
+      ' YQ==',
+      'YQ==\t',
+      'data:text/plain;base64,YQ==',
+      'żółw',
+      '%59%51',
+      'YQ=\u003d\u0000',
+      '😀',
+    ],
+    `${LONG.slice(0, 262_144)}=${LONG.slice(262_145)}`,
+    `${LONG.slice(0, 300_000)}*${LONG.slice(300_001)}`,
+    `${LONG.slice(0, 262_140)}====${LONG}`,
+  ])('%.30j', async (content) => {
+    await refusedTo(account, withFile({ ...PDF, content }), 'attachments');
+  });
+
+  it.each([[0], [1.5], [true], [null], [{}], [[]], [['YQ==']], [{ type: 'Buffer', data: [1] }]])(
+    '%j',
+    async (content) => {
+      await refusedTo(account, withFile({ ...PDF, content }), 'attachments');
+    },
+  );
+
+  it('absent, or of another name, or too long a text in another field', async () => {
+    await refusedTo(account, withFile({ filename: 'a.pdf' }), 'attachments');
+    await refusedTo(account, withFile({ filename: 'a.pdf', content: 'YQ==', data: 'YQ==' }), 'attachments');
+    await refusedTo(account, withFile({ ...PDF, url: 'https://klient.example/a.pdf' }), 'attachments');
+    for (const field of ['filename', 'content_id'])
+      await refusedTo(account, withFile({ ...PDF, [field]: LONG.repeat(2) }), 'attachments');
+    await refusedTo(account, { ...LEAST, content: LONG }, 'content');
+    await refusedTo(account, { ...LEAST, html: [{ content: LONG.repeat(2) }] }, 'html');
+    await refusedTo(account, { ...LEAST, attachments: PDF }, 'attachments');
+    await refusedTo(account, { ...LEAST, attachments: { 0: PDF } }, 'attachments');
+    await refusedTo(account, { ...LEAST, attachments: ['YQ=='] }, 'attachments');
+    await refusedTo(account, { ...LEAST, attachments: [[PDF]] }, 'attachments');
+  });
+
+  it('names the file', async () => {
+    const files = [PDF, { ...PDF, content: '!' }];
+    expect(await refusedTo(account, { ...LEAST, attachments: files }, 'attachments')).toMatch(/\b[12]\b/);
+  });
+});
+
+describe('content that is', () => {
+  const sent = async (body: string) => {
+    const sender = await newMailAccount();
+    const answer = await sender.v1.post('/v1/email', body);
+    expect(answer.status).toBe(200);
+    const { id } = answer.body.data as unknown as { id: string };
+    await untilEmail(sender, id, ({ status }) => status !== 'queued');
+    return ((await takenMail(id)) as { attachments: { bytes: number; sha256: string }[] }).attachments;
+  };
+  const body = (content: string) =>
+    `{"to":"jan@klient.example","subject":"x","text":"x","attachments":[{"filename":"a.pdf","content":"${content}"}]}`;
+  const bytes = Buffer.from(Array.from({ length: 700_003 }, (_, i) => (i * 7919) % 256));
+  const base64 = bytes.toString('base64');
+
+  it.each([
+    ['as it is', base64],
+    ['with slashes escaped', base64.replaceAll('/', '\\/')],
+    ['in lines of 76', base64.replace(/.{76}/g, '$&\\r\\n')],
+    ['in lines of 60 with an end', `${base64.replace(/.{60}/g, '$&\\n')}\\n`],
+  ])('%s', async (_, content) => {
+    const [plain] = await sent(body(base64));
+    expect(plain!.bytes).toBe(bytes.length);
+    expect(await sent(body(content))).toEqual([plain]);
+  });
+
+  it('of nothing: an empty file', async () => {
+    expect(await sent(body(''))).toMatchObject([{ bytes: 0 }]);
+  });
+});
+
+describe('a name', () => {
+  it.each([
+    ...[
+      'wirus.exe',
+      'faktura.pdf.exe',
+      'faktura.PDF.ExE',
+      'a.js',
+      'a.html',
+      'a.htm',
+      'a.svg',
+      'a.bat',
+      'a.scr',
+    ],
+    ...[
+      'a.iso',
+      'a.docm',
+      'a.lnk',
+      'faktura',
+      '.pdf',
+      'pdf',
+      'a.',
+      'a.pdf.',
+      'a.pdf ',
+      ' a.pdf',
+      'a.pdf\u00a0',
+    ],
+    ...[
+      '../a.pdf',
+      '/etc/a.pdf',
+      'C:\\a.pdf',
+      'a/b.pdf',
+      'a:b.pdf',
+      'a"b.pdf',
+      'a|b.pdf',
+      'a?.pdf',
+      '<a>.pdf',
+    ],
+    ...[
+      'fdp\u202efda.pdf',
+      'a\u200b.pdf',
+      'a\u0000.pdf',
+      'a\n.pdf',
+      'a.pd\u0066\u0301',
+      'a.ｐｄｆ',
+      'a.constructor',
+    ],
+    ...['a.__proto__', '', `${'a'.repeat(147)}.pdf`],
+  ])('%j is not taken', async (filename) => {
+    await refusedTo(account, withFile({ ...PDF, filename }), 'attachments');
+  });
+
+  it.each(['Faktura nr 1, 2030 (kopia).PDF', 'żółw.pdf', '发票.pdf', 'a.exe.pdf', `${'a'.repeat(146)}.pdf`])(
+    '%s is',
+    async (filename) => {
+      const sender = await newMailAccount();
+      const { id } = await takenFrom(sender, withFile({ ...PDF, filename }));
+      await untilEmail(sender, id, ({ status }) => status !== 'queued');
+      expect(await takenMail(id)).toMatchObject({
+        attachments: [{ filename, contentType: 'application/pdf', bytes: 1, contentId: null }],
+      });
+    },
+  );
+
+  it.each(['', 'a b', '<logo>', 'logo@sklep', 'ż', 'a'.repeat(101)])('%j refers to no file', async (id) => {
+    await refusedTo(account, withFile({ ...PDF, content_id: id }), 'attachments');
+  });
+});

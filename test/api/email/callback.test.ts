@@ -1,0 +1,185 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pino from 'pino';
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { type RunningApi, startApi } from '../../../api/server.ts';
+import { readSource } from '../../../bin/admin/tools.ts';
+import { removeRoute } from '../../../db/routes/routes.ts';
+import { newId } from '../../../db/ids.ts';
+import type * as registry from '../../../providers/registry.ts';
+import { commandLine, noTools } from '../../admin/support.ts';
+import { SIGNATURE, signatureOf } from '../../providers/courierKind.ts';
+import { newMailAccount, takenFrom, untilEmail } from '../../support/email.ts';
+import { database } from '../../support/factories.ts';
+
+vi.mock('../../../providers/registry.ts', async (original) => {
+  const { providerKinds } = await original<typeof registry>();
+  const { createRegistry } = await import('../../../providers/kindRegistry.ts');
+  const { mailCourier } = await import('../../providers/mailCourierKind.ts');
+  return { providerKinds: createRegistry([...providerKinds.all, mailCourier]) };
+});
+
+const suffix = randomBytes(4).toString('hex');
+const [first, second] = [`mail-a-${suffix}`, `mail-b-${suffix}`];
+const KEYS: Record<string, string> = { [first]: 'key-of-the-first', [second]: 'key-of-the-second' };
+const folder = mkdtempSync(join(tmpdir(), 'goniec-mail-'));
+const secretsKey = () => Buffer.from(inject('service').secretsKey, 'base64');
+const { ok } = commandLine(
+  () => inject('service').databaseUrl,
+  () => ({ ...noTools(), secretsKey: () => Promise.resolve(secretsKey()), read: readSource }),
+);
+
+let api: RunningApi;
+beforeAll(async () => {
+  const { databaseUrl, temporalAddress } = inject('service');
+  for (const [name, key] of Object.entries(KEYS)) {
+    const keyFile = join(folder, name);
+    writeFileSync(keyFile, `${key}\n`);
+    await ok('routes', 'add', '--name', name, '--kind', 'mail-courier', '--credentials', keyFile);
+  }
+  api = await startApi({
+    databaseUrl,
+    databasePool: 2,
+    temporal: { address: temporalAddress, namespace: 'default' },
+    config: {
+      DEFAULT_SENDER: 'INFO',
+      WEBHOOK_ALLOW_PRIVATE: true,
+      TRUST_PROXY: false,
+      REQUESTS_AT_ONCE: 100,
+      HEAVY_REQUESTS_AT_ONCE: 4,
+      MCP_CONFIRM_RECIPIENTS: 10,
+      MCP_CONFIRM_GROSZE: 500,
+    },
+    secretsKey: secretsKey(),
+    log: pino({ level: 'silent' }),
+    port: 0,
+    host: '127.0.0.1',
+  });
+});
+afterAll(async () => {
+  await api.stop();
+  const sql = database();
+  await sql`update emails set route = 'simulator' where route in (${first}, ${second})`;
+  await sql`delete from provider_email_events where route in (${first}, ${second})`;
+  for (const name of [first, second]) await removeRoute(sql, name);
+  rmSync(folder, { recursive: true });
+});
+
+interface Event {
+  event: string;
+  kind: string;
+  ours: string | null;
+  theirs: string | null;
+  to: string[];
+  at: string;
+}
+const event = (wish: Partial<Event> = {}): Event => ({
+  ...{
+    event: newId('evt'),
+    kind: 'delivered',
+    ours: null,
+    theirs: null,
+    to: [],
+    at: new Date().toISOString(),
+  },
+  ...wish,
+});
+
+async function call(body: string, { path = '', key = KEYS[first]!, method = 'POST', sign = true } = {}) {
+  const response = await fetch(`${api.url}/v1/email/callback${path}`, {
+    method,
+    ...(method === 'POST' ? { body } : {}),
+    headers: sign ? { [SIGNATURE]: signatureOf(key, body) } : {},
+  });
+  return { status: response.status, text: await response.text() };
+}
+
+const stored = async ({ event: id }: Event) =>
+  await database()<{ route: string; kind: string; emailId: string | null; applied: boolean }[]>`
+    select route, kind, email_id, applied_at is not null as applied from provider_email_events where event_id = ${id}`;
+
+describe('a call about an e-mail', () => {
+  it('is stored for the route whose provider signed it, at the common address and at its own', async () => {
+    for (const path of ['', `/${second}`]) {
+      const told = event();
+      expect(await call(JSON.stringify(told), { path, key: KEYS[second]! })).toEqual({
+        status: 200,
+        text: 'OK',
+      });
+      // Of an e-mail that nobody knows: kept, as its hand-over may just be under way.
+      expect(await stored(told)).toEqual([
+        { route: second, kind: 'delivered', emailId: null, applied: false },
+      ]);
+    }
+  });
+
+  it('is nobody’s without a signature, with another one, or with another route’s at an address of its own', async () => {
+    const told = event();
+    const body = JSON.stringify(told);
+    const answers = [
+      await call(body, { sign: false }),
+      await call(body, { key: 'key-of-nobody' }),
+      await call(body, { path: `/${first}`, key: KEYS[second]! }),
+      await call(body, { path: '/simulator' }),
+      await call(body, { path: '/no-such-route' }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401]);
+    expect(await stored(told)).toEqual([]);
+  });
+
+  it('that was changed on its way is nobody’s', async () => {
+    const body = JSON.stringify(event());
+    const response = await fetch(`${api.url}/v1/email/callback`, {
+      method: 'POST',
+      body: body.replace('delivered', 'bounced'),
+      headers: { [SIGNATURE]: signatureOf(KEYS[first]!, body) },
+    });
+    expect(response.status).toBe(401);
+  });
+
+  it('that is no event is 400, one that is too large 413: the provider calls again', async () => {
+    expect(await call('{}')).toEqual({ status: 400, text: 'not understood' });
+    expect((await call(`"${'x'.repeat(300_000)}"`)).status).toBe(413);
+  });
+
+  it('by another method is none; the common address is then one of an e-mail, which nobody has', async () => {
+    for (const [method, path] of [
+      ['GET', `/${first}`],
+      ['HEAD', `/${first}`],
+      ['PUT', `/${first}`],
+      ['DELETE', ''],
+      ['PUT', ''],
+    ] as const)
+      expect([method, path, (await call('', { method, path })).status]).toEqual([method, path, 405]);
+    const { api: client } = await newMailAccount();
+    for (const method of ['GET', 'HEAD']) expect((await call('', { method })).status).toBe(401);
+    expect((await client.get('/v1/email/callback')).status).toBe(404);
+  });
+
+  it('that comes again and again, also at once, is one event; of another route it is another', async () => {
+    const told = event();
+    const body = JSON.stringify(told);
+    const answers = await Promise.all(Array.from({ length: 10 }, () => call(body)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(await stored(told)).toHaveLength(1);
+    await call(body, { key: KEYS[second]! });
+    expect((await stored(told)).map(({ route }) => route).sort()).toEqual([first, second]);
+  });
+
+  it('moves an e-mail of its own route, and of no other', async () => {
+    const account = await newMailAccount();
+    const { id } = await takenFrom(account, { to: 'silent@klient.example' });
+    await untilEmail(account, id, ({ status }) => status === 'sent');
+    const strange = event({ ours: id, kind: 'complained' });
+    expect((await call(JSON.stringify(strange))).status).toBe(200);
+    await database()`update emails set route = ${second} where id = ${id}`;
+    const own = event({ ours: id, to: ['SILENT@klient.example'] });
+    expect((await call(JSON.stringify(own), { key: KEYS[second]! })).status).toBe(200);
+    const email = await untilEmail(account, id, ({ status }) => status !== 'sent');
+    expect(email).toMatchObject({ status: 'delivered', recipients: [{ state: 'delivered' }] });
+    expect(email.events.map(({ kind }) => kind)).toEqual(['sent', 'delivered']);
+    expect(await stored(strange)).toMatchObject([{ route: first, applied: false }]);
+  });
+});

@@ -1,0 +1,154 @@
+import { describe, expect, inject, it } from 'vitest';
+import { type MailAccount, newMailAccount, takenFrom, takenMail, untilEmail } from '../../support/email.ts';
+import { call } from '../../support/client.ts';
+import { database } from '../../support/factories.ts';
+import { unknownUnsubscribePath, unsubscribePath, visit } from '../../support/pages.ts';
+
+const base = () => inject('service').apiUrl;
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+
+const listed = async ({ v1 }: MailAccount) =>
+  ((await v1.get('/v1/email/suppressions')).body.data as unknown as { suppressions: object[] }).suppressions;
+
+/** An e-mail that offers unsubscribing, once its provider has it, and where it leads. */
+async function offered(account: MailAccount): Promise<{ id: string; path: string }> {
+  const { id } = await takenFrom(account, { to: 'Silent@klient.example', list_unsubscribe: true });
+  await untilEmail(account, id, ({ status }) => status === 'sent');
+  const { listUnsubscribe } = (await takenMail(id)) as { listUnsubscribe: string };
+  return { id, path: new URL(listUnsubscribe).pathname };
+}
+
+/** What a mail program does (RFC 8058): a form with one field, no cookies, no key. */
+const press = async (path: string) =>
+  await fetch(base() + path, {
+    method: 'POST',
+    headers: FORM,
+    body: 'List-Unsubscribe=One-Click',
+    redirect: 'manual',
+  });
+
+const words = (text: string) =>
+  text
+    .replace(/<style>.*<\/style>/s, '')
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ');
+
+describe('one-click unsubscribing', () => {
+  it('puts the address on the list by the mail program’s POST, and ends e-mail to it', async () => {
+    const account = await newMailAccount();
+    const { id, path } = await offered(account);
+    expect(path).toMatch(/^\/u\/[0-9A-Za-z]{20}$/);
+    const answer = await press(path);
+    expect([answer.status, answer.headers.get('set-cookie'), answer.headers.get('location')]).toEqual([
+      200,
+      null,
+      null,
+    ]);
+    expect(await listed(account)).toMatchObject([
+      { address: 'silent@klient.example', reason: 'unsubscribe', email_id: id },
+    ]);
+    expect(await takenFrom(account, { to: 'SILENT@klient.example' })).toMatchObject({
+      status: 'suppressed',
+      cost: 0,
+    });
+    const email = await untilEmail(account, id, () => true);
+    expect(email).toMatchObject({ status: 'sent' });
+    expect(email.events.map(({ kind }) => kind)).toEqual(['sent', 'unsubscribed']);
+  });
+
+  it('is the same again and again, also at once', async () => {
+    const account = await newMailAccount();
+    const { id, path } = await offered(account);
+    const answers = await Promise.all(Array.from({ length: 10 }, () => press(path)));
+    const texts = await Promise.all(answers.map((answer) => answer.text()));
+    expect([new Set(answers.map(({ status }) => status)), new Set(texts).size]).toEqual([new Set([200]), 1]);
+    expect((await press(path)).status).toBe(200);
+    expect(await listed(account)).toHaveLength(1);
+    const { events } = await untilEmail(account, id, () => true);
+    expect(events.filter(({ kind }) => kind === 'unsubscribed')).toHaveLength(1);
+  });
+
+  it('works again for an address that was taken off the list', async () => {
+    const account = await newMailAccount();
+    const { path } = await offered(account);
+    await press(path);
+    await account.v1.delete('/v1/email/suppressions/silent@klient.example');
+    await press(path);
+    expect(await listed(account)).toHaveLength(1);
+  });
+
+  it('is of the account that sent it alone', async () => {
+    const [account, other] = [await newMailAccount(), await newMailAccount()];
+    await press((await offered(account)).path);
+    expect(await listed(other)).toEqual([]);
+  });
+
+  it('is never refused for a full list', async () => {
+    const account = await newMailAccount();
+    await database()`update accounts set quotas = '{"suppressions": 0}' where id = ${account.id}`;
+    expect((await press((await offered(account)).path)).status).toBe(200);
+    expect(await listed(account)).toHaveLength(1);
+  });
+});
+
+describe('opening the link', () => {
+  it('changes nothing, whoever opens it: programs open every link of an e-mail', async () => {
+    const account = await newMailAccount();
+    const { path } = await offered(account);
+    for (const method of ['GET', 'HEAD', 'GET']) {
+      const { status, text } = await visit(base() + path, { method });
+      expect(status).toBe(200);
+      if (method === 'GET') {
+        expect(words(text)).toContain('Czy adres s…@klient.example ma już nie otrzymywać e-maili od Test ?');
+        expect(text).toMatch(/<form method="post">\s*<button type="submit">/);
+      }
+    }
+    expect(await listed(account)).toEqual([]);
+    const pressed = await visit(base() + path, { method: 'POST' });
+    expect(words(pressed.text)).toContain(
+      'Na adres s…@klient.example nie będziemy już wysyłać e-maili od Test .',
+    );
+    expect(words((await visit(base() + path)).text)).toContain('nie będziemy już wysyłać');
+  });
+
+  it('shows neither the whole address nor markup of the account’s name, loads nothing, and is not kept', async () => {
+    const account = await newMailAccount();
+    await database()`update accounts set name = '<b>"A&' where id = ${account.id}`;
+    const path = await unsubscribePath(account, 'silent@klient.example');
+    const { headers, text } = await visit(base() + path);
+    expect(text).toContain('&lt;b&gt;&quot;A&amp;');
+    expect(text).not.toContain('silent');
+    expect(text).not.toMatch(/<script|<img|<link|<iframe|\bsrc=|\bhref=|https?:|url\(|@import|\bon\w+=/);
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('referrer-policy')).toBe('no-referrer');
+    expect(headers.get('x-robots-tag')).toBe('noindex, nofollow');
+    expect(headers.get('set-cookie')).toBeNull();
+  });
+
+  it.each([
+    '/u/x',
+    '/u/00000000000000000000',
+    '/u/0000000000000000000%00',
+    `/u/${'x'.repeat(4_000)}`,
+    "/u/'or'1'='1",
+    '/u/__proto__',
+  ])('%.40s: 404 for everybody', async (path) => {
+    for (const method of ['GET', 'HEAD', 'POST'])
+      expect([method, (await visit(base() + path, { method })).status]).toEqual([method, 404]);
+  });
+
+  it('that nobody was sent is 404; other methods are none', async () => {
+    const path = unknownUnsubscribePath();
+    expect(words((await visit(base() + path)).text)).toContain('Link jest nieaktywny');
+    expect((await press(path)).status).toBe(404);
+    const other = await call(base() + path, { method: 'DELETE' });
+    expect([other.status, other.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS, POST']);
+  });
+});
+
+it('an e-mail that does not ask for it offers none', async () => {
+  const account = await newMailAccount();
+  const { id } = await takenFrom(account, { to: 'silent@klient.example' });
+  await untilEmail(account, id, ({ status }) => status === 'sent');
+  expect(await takenMail(id)).toMatchObject({ listUnsubscribe: null });
+});

@@ -1,0 +1,206 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { addressKey, domainName, domainOf, emailAddress, maskAddress } from '../../domain/email/address.ts';
+import {
+  ALLOWED_HEADERS,
+  allowedHeader,
+  attachmentType,
+  isContentId,
+  isDisplayName,
+  isHeaderValue,
+} from '../../domain/email/content.ts';
+import {
+  EMAIL_STATUSES,
+  RECIPIENT_STATES,
+  stateAfter,
+  statusOfRecipients,
+  suppressionAfter,
+} from '../../domain/email/statuses.ts';
+
+describe('an address', () => {
+  it('keeps its local part, and has its domain in ASCII and small letters', () => {
+    expect(emailAddress('Jan.Kowalski+a@Sklep.PL')).toBe('Jan.Kowalski+a@sklep.pl');
+    expect(emailAddress('jan@żółw.pl')).toBe('jan@xn--w-uga1v8h.pl');
+    expect(addressKey('Jan@sklep.pl')).toBe('jan@sklep.pl');
+    expect(domainOf('jan@sklep.pl')).toBe('sklep.pl');
+    expect(maskAddress('jan@sklep.pl')).toBe('j…@sklep.pl');
+  });
+
+  it('that was read is read as itself', () => {
+    const label = fc.stringMatching(/^[a-zA-Z0-9ąćęłńóśźżабв]{1,20}$/);
+    const local = fc.stringMatching(/^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]{1,30}$/);
+    fc.assert(
+      fc.property(local, fc.array(label, { minLength: 1, maxLength: 4 }), (before, labels) => {
+        const read = emailAddress(`${before}@${labels.join('.')}.pl`);
+        if (read === null) return;
+        expect(emailAddress(read)).toBe(read);
+        expect(read).toMatch(/^[\x21-\x7e]+$/);
+        expect(read.slice(0, read.lastIndexOf('@'))).toBe(before);
+      }),
+    );
+  });
+
+  it('is never more than one line of visible ASCII, whatever is asked for', () => {
+    const nasty = fc.constantFrom(
+      ...'\r\n\0 \t"<>()[],:;@.\\%＠。\u202e\u200b\u00ad\ufeffaą1-'.split(''),
+      'jan@sklep.pl',
+    );
+    fc.assert(
+      fc.property(fc.array(nasty, { maxLength: 12 }), (pieces) => {
+        const read = emailAddress(pieces.join(''));
+        if (read !== null) expect(read).toMatch(/^[!#-'*+\-/-9=?A-Z^-~.]{1,64}@[a-z0-9.-]+\.[a-z0-9-]+$/);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('has 64 characters before the @ and 254 in all', () => {
+    const domain = `${'d'.repeat(63)}.${'e'.repeat(63)}.${'f'.repeat(57)}.pl`;
+    expect(emailAddress(`${'a'.repeat(64)}@${domain}`)).not.toBeNull();
+    expect(emailAddress(`${'a'.repeat(65)}@b.pl`)).toBeNull();
+    expect(emailAddress(`${'a'.repeat(64)}@${'ff'}${domain}`)).toBeNull();
+  });
+});
+
+describe('a domain', () => {
+  it.each([
+    ['Sklep.PL', 'sklep.pl'],
+    ['a.b.c.sklep.pl', 'a.b.c.sklep.pl'],
+    ['xn--w-uga1v8h.pl', 'xn--w-uga1v8h.pl'],
+    ['ｓklep.pl', 'sklep.pl'],
+    ['пример.рф', 'xn--e1afmkfd.xn--p1ai'],
+  ])('%s is %s', (text, name) => {
+    expect(domainName(text)).toBe(name);
+  });
+
+  it.each([
+    ...[
+      '',
+      'pl',
+      'localhost',
+      '.pl',
+      'sklep.',
+      'sklep..pl',
+      '-sklep.pl',
+      'sklep-.pl',
+      'sk_lep.pl',
+      'sklep.p1',
+      '1.2.3.4',
+      '0x7f.1',
+    ],
+    ...[
+      'sklep.pl:25',
+      'sklep.pl/a',
+      'a@sklep.pl',
+      'sklep.pl?',
+      'sklep.pl#',
+      'sk lep.pl',
+      'sklep.pl\n',
+      '[::1]',
+      `${'a'.repeat(64)}.pl`,
+    ],
+  ])('%j is none', (text) => {
+    expect(domainName(text)).toBeNull();
+  });
+});
+
+describe('what an e-mail carries', () => {
+  it('headers of the list in any case, of one line of ASCII', () => {
+    for (const name of ALLOWED_HEADERS) expect(allowedHeader(name.toUpperCase())).toBe(name);
+    for (const name of ['From', 'Bcc', 'X-A', '', 'List-Unsubscribe']) expect(allowedHeader(name)).toBeNull();
+    for (const value of ['a', 'a b', '<a@b.pl>', 'a'.repeat(998)]) expect(isHeaderValue(value)).toBe(true);
+    for (const value of ['', ' a', 'a ', 'a\r\nb', 'ą', 'a'.repeat(999)])
+      expect(isHeaderValue(value)).toBe(false);
+  });
+
+  it('files by the last ending of a name without path', () => {
+    expect(attachmentType('Faktura 1.PDF')).toBe('application/pdf');
+    expect(attachmentType('a.exe.pdf')).toBe('application/pdf');
+    expect(attachmentType(`${'a'.repeat(146)}.pdf`)).toBe('application/pdf');
+    for (const name of [
+      'a.exe',
+      'a.pdf.exe',
+      '.pdf',
+      'pdf',
+      'a.',
+      '../a.pdf',
+      'a\u202e.pdf',
+      ' a.pdf',
+      `${'a'.repeat(147)}.pdf`,
+    ])
+      expect([name, attachmentType(name)]).toEqual([name, null]);
+    expect([isContentId('logo-1.a_b+c'), isContentId('a'.repeat(101)), isContentId('<a>')]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  it('names that are no addresses, whatever a mail program makes of them', () => {
+    for (const name of ['Sklep „Żółw”', "O'Brien", '商店', 'a = ?']) expect(isDisplayName(name)).toBe(true);
+    for (const name of ['', ' ', 'a@b', 'a <b', 'a"', 'a\nb', '\u202ea', 'a\u200b', '=?utf-8?q?a?='])
+      expect(isDisplayName(name)).toBe(false);
+  });
+});
+
+describe('what becomes of an address', () => {
+  const kinds = [
+    'sent',
+    'delayed',
+    'delivered',
+    'opened',
+    'clicked',
+    'bounced',
+    'failed',
+    'suppressed',
+    'complained',
+  ] as const;
+  const after = (...events: (typeof kinds)[number][]) =>
+    events.reduce(
+      (state, kind) => stateAfter(state, { kind }),
+      'queued' as (typeof RECIPIENT_STATES)[number],
+    );
+
+  it.each([
+    [['sent'], 'sent'],
+    [['sent', 'delayed'], 'delayed'],
+    [['sent', 'delayed', 'delivered'], 'delivered'],
+    [['delivered', 'sent', 'delayed'], 'delivered'],
+    [['opened'], 'delivered'],
+    [['clicked', 'sent'], 'delivered'],
+    [['sent', 'bounced'], 'bounced'],
+    [['bounced', 'opened'], 'bounced'],
+    [['delivered', 'bounced'], 'bounced'],
+    [['sent', 'failed'], 'bounced'],
+    [['delivered', 'failed'], 'delivered'],
+    [['suppressed'], 'bounced'],
+    [['complained', 'delivered', 'bounced'], 'complained'],
+  ] as const)('after %j it is %s', (events, state) => {
+    expect(after(...events)).toBe(state);
+  });
+
+  it('stays left out, whatever is reported', () => {
+    for (const kind of kinds) expect(stateAfter('suppressed', { kind })).toBe('suppressed');
+  });
+
+  it('makes the e-mail: the worst of any, delivered when all are', () => {
+    expect(statusOfRecipients(['delivered', 'suppressed'])).toBe('delivered');
+    expect(statusOfRecipients(['delivered', 'sent'])).toBe('sent');
+    expect(statusOfRecipients(['delayed', 'queued'])).toBe('sent');
+    expect(statusOfRecipients(['delivered', 'bounced', 'sent'])).toBe('bounced');
+    expect(statusOfRecipients(['bounced', 'complained'])).toBe('complained');
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...RECIPIENT_STATES), { minLength: 1 }), (states) => {
+        expect(EMAIL_STATUSES).toContain(statusOfRecipients(states));
+      }),
+    );
+  });
+
+  it('keeps it from being written to again after a complaint or a permanent bounce', () => {
+    expect(suppressionAfter({ kind: 'complained', permanent: null })).toBe('complaint');
+    expect(suppressionAfter({ kind: 'bounced', permanent: true })).toBe('bounce');
+    expect(suppressionAfter({ kind: 'bounced', permanent: false })).toBeNull();
+    expect(suppressionAfter({ kind: 'failed', permanent: null })).toBeNull();
+    expect(suppressionAfter({ kind: 'delivered', permanent: null })).toBeNull();
+  });
+});
