@@ -125,7 +125,7 @@ function plainBounce(message: ReadMessage, sender: string, bytes: number): Found
     .flatMap((one) => ADDRESS.exec(one.slice(0, ADDRESS_MAX))?.[0] ?? [])
     .slice(0, RECIPIENTS_MAX);
   const text = parts.find(({ type }) => type === 'text/plain')?.text ?? '';
-  const payload = { ...pick(headers, 'subject', 'message-id'), text: clean(text, TEXT_MAX), bytes };
+  const payload = { ...pick(headers, 'subject', 'message-id'), text: clean(text, TEXT_MAX).trimEnd(), bytes };
   return [{ kind: 'bounced', permanent: false, addresses, payload, mark: 'bounced' }];
 }
 

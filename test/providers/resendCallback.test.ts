@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ProviderEmailEvent } from '../../domain/email/events.ts';
 import type { CallbackCall } from '../../providers/callbacks.ts';
 import { resend as kind } from '../../providers/resend/kind.ts';
@@ -41,7 +41,6 @@ const direct = ({ headers, body }: SignedCall): CallbackCall => ({
 });
 const isSigned = (call: SignedCall, webhookSecret: string | undefined = SECRET) =>
   signed({ apiKey: 're_12345678', webhookSecret }, direct(call));
-const ago = (seconds: number) => new Date(Date.now() - seconds * 1000);
 const data = { email_id: 'b6c0', to: ['jan@poczta.example'], tags: { goniec_id: ID } };
 const event = (type: string, over: object = {}) =>
   JSON.stringify({ type, created_at: NOW, data: { ...data, ...over } });
@@ -51,6 +50,8 @@ async function only(body: string): Promise<ProviderEmailEvent> {
   expect(events).toHaveLength(1);
   return events![0]!;
 }
+
+afterEach(() => void vi.useRealTimers());
 
 describe('a call of Resend’s', () => {
   it('about an e-mail that it took comes signed, and is read', async () => {
@@ -76,10 +77,6 @@ describe('a call of Resend’s', () => {
 
   it.each([
     ['signed with its secret', signCall(SECRET, 'x'), true],
-    ['299 s ago', signCall(SECRET, 'x', ago(299)), true],
-    ['299 s ahead', signCall(SECRET, 'x', ago(-299)), true],
-    ['301 s ago', signCall(SECRET, 'x', ago(301)), false],
-    ['302 s ahead', signCall(SECRET, 'x', ago(-302)), false],
     ['signed with another secret', signCall(OTHER, 'x'), false],
     ['altered', { ...signCall(SECRET, 'x'), body: 'y' }, false],
     ['as large as may be', signCall(SECRET, 'x'.repeat(256 * 1024)), true],
@@ -88,6 +85,17 @@ describe('a call of Resend’s', () => {
   ])('%s', async (_, call, expected) => {
     expect(await isSigned(call)).toBe(expected);
     // Once more, it is the same call.
+    expect(await isSigned(call)).toBe(expected);
+  });
+
+  it.each([
+    [-300_001, false],
+    [-300_000, true],
+    [300_000, true],
+    [300_001, false],
+  ])('that is %d ms old: signed %s', async (age, expected) => {
+    const call = signCall(SECRET, 'x', new Date(NOW));
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.parse(NOW) + age });
     expect(await isSigned(call)).toBe(expected);
   });
 
@@ -245,7 +253,7 @@ describe('an event', () => {
   });
 
   it('of more than 64 kB keeps what is short of it', async () => {
-    const many = Array.from({ length: 5000 }, (_, n) => `field-${n}`);
+    const many = Array.from({ length: 6000 }, (_, n) => `field-${n}`);
     const { payload, addresses } = await only(
       event('email.bounced', { bounce: { type: 'Permanent' }, many }),
     );

@@ -175,8 +175,8 @@ describe('a provider without a usable answer about a domain', () => {
   ])('%s is a problem, in words', async (_, answer, words) => {
     const { resend, add, check } = await open();
     resend.always((response) => write(response, answer));
-    for (const asked of [add(), check('id-1')]) {
-      const problem = await asked.then(
+    for (const ask of [() => add(), () => check('id-1')]) {
+      const problem = await ask().then(
         () => null,
         (error: unknown) => error,
       );

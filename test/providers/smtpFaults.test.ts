@@ -38,7 +38,9 @@ const refusing = (replies: Record<string, string>) => (stage: Stage, line: strin
   const reply = Object.entries(replies).find(([address]) => stage === 'RCPT' && line.includes(address))?.[1];
   return reply === undefined ? null : { reply };
 };
-const large = () => anEmail({ attachments: [aFile('a.bin', [Buffer.alloc(300_000, 7)])] });
+const large = (bytes = 300_000) => anEmail({ attachments: [aFile('a.bin', [Buffer.alloc(bytes, 7)])] });
+// More than the buffers between two sockets hold.
+const OVERFLOWING = 18_000_000;
 
 describe('a relay that answers with no', () => {
   const cases: [string, Stage, string, object][] = [
@@ -159,11 +161,12 @@ describe('a connection that breaks', () => {
   );
   it.each(broken)('before the message was written: %s, %s', async (stage, fault) => {
     server.fault = at(stage, fault);
-    const sending = route.send(large());
+    const readsOn = stage === 'half' && fault !== 'reset';
+    const sending = route.send(large(stage === 'half' && !readsOn ? OVERFLOWING : undefined));
     expect(await inTime(10_000, sending)).toBe(true);
     const answer = await sending;
-    // Where it reads on in silence, all of it goes out.
-    const all = stage === 'half' && fault === 'silence' ? ['unanswered', 'broken'] : ['broken'];
+    // Where it reads on without a reply, all of it may have gone out.
+    const all = readsOn ? ['unanswered', 'broken'] : ['broken'];
     expect(all).toContain(answer.kind);
     expect(server.taken).toEqual([]);
   });
