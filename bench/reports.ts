@@ -20,7 +20,7 @@ import { median } from './spread.ts';
  * counting beside its message costs each click.
  *
  * --messages <n>  messages of each of the two accounts (1000000)
- * --runs <n>      warm runs of each report; their median counts (5)
+ * --runs <n>      warm runs of each report; their median counts (5). 0: the writes alone
  * --lives <n>     messages that are sent and delivered with and without an index, and clicks (4000)
  * --rounds <n>    times that is done with and without, in turns; the medians count (3)
  */
@@ -53,7 +53,7 @@ try {
   await migrate(postgres.url);
   console.error('fills the tables …');
   await fillWithMessages(sql, Number(values.messages));
-  await measureReports();
+  if (Number(values.runs) > 0) await measureReports();
   await measureWrites();
 } finally {
   await sql.end({ timeout: 5 });
