@@ -21,6 +21,7 @@ export const MOSTLY_WAITING = apiTests(
 export const ALONE = apiTests(
   'callbacks',
   'earlyAnswer',
+  'email/callback',
   'fairness',
   'inbound',
   'keywords',
