@@ -168,7 +168,6 @@ export async function removeRoute(sql: Sql, name: string): Promise<void> {
   await sql`delete from sender_domain_routes where route = ${name}`;
   await sql`delete from route_states where route = ${name}`;
   await sql`delete from route_workers where route = ${name}`;
-  await sql`delete from sender_domain_routes where route = ${name}`;
   await sql`delete from routes where name = ${name}`;
 }
 

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { expect, inject } from 'vitest';
+import { expect, inject, onTestFinished } from 'vitest';
 import type { Database } from '../../db/connection.ts';
 import { domainSecretOwner } from '../../db/emails/domains.ts';
 import { encrypt } from '../../db/encryption.ts';
@@ -8,6 +8,7 @@ import type { AccountWish } from './factories.ts';
 import { database } from './factories.ts';
 import { type EarlierAccount, type EarlierClient, newEarlierAccount } from './earlierClient.ts';
 import { eventually } from './eventually.ts';
+import { startHttpReceiver } from './httpReceiver.ts';
 
 // Made once: a key takes a quarter of a second.
 const { publicKey, privateKey } = generateKeyPairSync('rsa', {
@@ -145,4 +146,29 @@ export async function takenMail(id: string): Promise<Record<string, unknown> | u
   const [row] = await database()<{ mail: Record<string, unknown>; tries: number }[]>`
     select mail, tries from simulator_emails where reference = ${id}`;
   return row === undefined ? undefined : { ...row.mail, tries: row.tries };
+}
+
+/** What the account's webhook is signed with. */
+export const WEBHOOK_SECRET = 'tajne-haslo-do-webhooka';
+
+/** A call of the account's webhook. */
+export interface WebhookCall {
+  headers: Record<string, string | string[] | undefined>;
+  raw: string;
+}
+
+/** Gives the account a webhook of the earlier interface that takes everything, until the test is over. @returns its calls, as they come */
+export async function receiverOf(account: { id: string }): Promise<WebhookCall[]> {
+  const calls: WebhookCall[] = [];
+  const server = await startHttpReceiver((response, raw, { headers }) => {
+    calls.push({ headers, raw: raw.toString('utf8') });
+    response.writeHead(200).end();
+  });
+  onTestFinished(() => server.close());
+  const key = Buffer.from(inject('service').secretsKey, 'base64');
+  await database()`
+    update accounts set legacy_webhook_url = ${server.url},
+           legacy_webhook_secret = ${encrypt(key, account.id, WEBHOOK_SECRET)}
+     where id = ${account.id}`;
+  return calls;
 }

@@ -1,32 +1,15 @@
 import { createHmac } from 'node:crypto';
-import { expect, inject, it, onTestFinished } from 'vitest';
-import { encrypt } from '../../../db/encryption.ts';
-import { type MailAccount, newMailAccount, takenMail, untilEmail } from '../../support/email.ts';
+import { expect, it } from 'vitest';
+import {
+  type MailAccount,
+  newMailAccount,
+  receiverOf,
+  takenMail,
+  untilEmail,
+  WEBHOOK_SECRET,
+} from '../../support/email.ts';
 import { eventually } from '../../support/eventually.ts';
 import { books, database } from '../../support/factories.ts';
-import { startHttpReceiver } from '../../support/httpReceiver.ts';
-
-const SECRET = 'tajne-haslo-do-webhooka';
-
-interface Call {
-  headers: Record<string, string | string[] | undefined>;
-  raw: string;
-}
-
-/** An address of the account that takes everything. */
-async function receiverOf(account: MailAccount): Promise<Call[]> {
-  const calls: Call[] = [];
-  const server = await startHttpReceiver((response, raw, { headers }) => {
-    calls.push({ headers, raw: raw.toString('utf8') });
-    response.writeHead(200).end();
-  });
-  onTestFinished(() => server.close());
-  const key = Buffer.from(inject('service').secretsKey, 'base64');
-  await database()`
-    update accounts set legacy_webhook_url = ${server.url}, legacy_webhook_secret = ${encrypt(key, account.id, SECRET)}
-     where id = ${account.id}`;
-  return calls;
-}
 
 async function send(account: MailAccount, to: string | string[], more: object = {}): Promise<string> {
   const { status, body } = await account.v1.post('/v1/email', {
@@ -69,7 +52,7 @@ it('what the provider reports is forwarded to the webhook of the earlier interfa
   );
   for (const { headers, raw } of calls) {
     const [, t, sig] = /^v1,t=(\d+),sig=([0-9a-f]{64})$/.exec(String(headers['x-service-signature'])) ?? [];
-    expect(sig).toBe(createHmac('sha256', SECRET).update(`v1.${t}.${raw}`).digest('hex'));
+    expect(sig).toBe(createHmac('sha256', WEBHOOK_SECRET).update(`v1.${t}.${raw}`).digest('hex'));
     expect(headers['user-agent']).toBe('Service-Webhook/1.0');
   }
 });

@@ -1,0 +1,469 @@
+import { randomBytes } from 'node:crypto';
+import { connect, createServer } from 'node:net';
+import { createTransport } from 'nodemailer';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { addRoute, addRule, removeRoute, sealCredentials } from '../../../db/routes/routes.ts';
+import {
+  errorAnswer,
+  type Mischief,
+  type ResendServer,
+  type SentEmail,
+  signCall,
+  type SignedCall,
+  startResend,
+  write,
+} from '../../providers/resendServer.ts';
+import { LOGIN, RETURN_PATH_KEY } from '../../smtp/client.ts';
+import { addressesOf, type Relay, type Relayed, startRelay } from '../../smtp/relay.ts';
+import { type EarlierAccount, newEarlierAccount } from '../../support/earlierClient.ts';
+import { giveDomain, newDomainName, receiverOf, untilEmail, type WebhookCall } from '../../support/email.ts';
+import { eventually } from '../../support/eventually.ts';
+import { books, database } from '../../support/factories.ts';
+import { untilBound } from '../../support/product.ts';
+
+const OPENING = 10_000;
+const mark = randomBytes(4).toString('hex');
+const RESEND = `resend-${mark}`;
+const SMTP = `smtp-${mark}`;
+const secretsKey = () => Buffer.from(inject('service').secretsKey, 'base64');
+
+let resend: ResendServer;
+let relay: Relay;
+let bouncesPort: number;
+// A sender that the relay does not take.
+let unwanted: string | null = null;
+
+beforeAll(async () => {
+  [resend, relay, bouncesPort] = await Promise.all([
+    startResend(),
+    startRelay({
+      onMailFrom: ({ address }, _session, done) =>
+        unwanted !== null && address.endsWith(unwanted)
+          ? done(Object.assign(new Error('5.1.8 no such sender'), { responseCode: 550 }))
+          : done(),
+    }),
+    freePort(),
+  ]);
+  const { apiKey, webhookSecret } = resend;
+  await open(RESEND, 'resend', { url: resend.url, responseSeconds: 1 }, { apiKey, webhookSecret });
+  const listens = { mailHost: 'mail.goniec.example', bounces: `127.0.0.1:${bouncesPort}` };
+  await open(
+    SMTP,
+    'smtp',
+    { host: '127.0.0.1', port: relay.port, tlsCa: relay.ca, responseSeconds: 5, ...listens },
+    { ...LOGIN, returnPathKey: RETURN_PATH_KEY },
+  );
+  await Promise.all([untilBound(database(), RESEND, 1), untilBound(database(), SMTP, 1)]);
+  await eventually(listensForBounces, Boolean);
+});
+afterEach(() => {
+  resend.always(null);
+  unwanted = null;
+});
+afterAll(async () => {
+  for (const route of [RESEND, SMTP]) await removeRoute(database(), route);
+  await Promise.all([resend.close(), relay.close()]);
+});
+
+async function open(name: string, kind: string, settings: object, credentials: object): Promise<void> {
+  await addRoute(database(), {
+    ...{ name, kind, state: 'active', settings, ratePerSecond: null, brokenAfterS: 10 },
+    credentials: sealCredentials(secretsKey(), name, credentials),
+  });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+const listensForBounces = () =>
+  new Promise<boolean>((resolve) => {
+    const socket = connect(bouncesPort, '127.0.0.1');
+    socket.once('data', () => resolve(true)).once('error', () => resolve(false));
+    socket.once('data', () => socket.destroy());
+  });
+
+/** An account whose e-mails go by these routes, the first one first, from a domain that is confirmed for them. */
+async function sender(...routes: string[]): Promise<EarlierAccount & { domain: string }> {
+  const account = await newEarlierAccount({ balance: OPENING });
+  for (const [index, route] of routes.entries()) {
+    // The more of a rule is said, the sooner it is chosen; either kind carries e-mail alone.
+    const type = index === 0 ? ('email' as const) : null;
+    const rule = { prefix: '', accountId: account.id, priority: null, weight: 100 };
+    await addRule(database(), { ...rule, route, type });
+  }
+  return { ...account, domain: await domainOf(account, routes) };
+}
+
+async function domainOf(account: { id: string }, routes: string[], isDefault = true): Promise<string> {
+  const name = await giveDomain(account.id, { name: newDomainName(), routes, isDefault });
+  const listed = { id: name, name, status: 'verified', region: 'eu-west-1', created_at: '', records: [] };
+  if (routes.includes(RESEND)) resend.domains.push(listed);
+  return name;
+}
+
+async function send({ v1 }: EarlierAccount, more: object = {}): Promise<string> {
+  const email = { to: 'jan@klient.example', subject: 'Temat', text: 'Treść', ...more };
+  // A new rule is known after a moment.
+  const { status, body } = await eventually(
+    () => v1.post('/v1/email', email),
+    (answer) => answer.status !== 503,
+  );
+  expect(status).toBe(200);
+  return (body.data as unknown as { id: string }).id;
+}
+
+const takenByResend = (id: string) => resend.sent.filter(({ key }) => key === id);
+const takenByRelay = (id: string) => relay.mails.filter(({ mail }) => mail.messageId?.includes(id));
+async function atResend(id: string): Promise<SentEmail> {
+  await eventually(() => Promise.resolve(takenByResend(id).length), Boolean, 40_000);
+  return takenByResend(id)[0]!;
+}
+async function atRelay(id: string): Promise<Relayed> {
+  await eventually(() => Promise.resolve(takenByRelay(id).length), Boolean, 40_000);
+  return takenByRelay(id)[0]!;
+}
+
+/** Taken by one provider, once, however often it was tried; charged once, and never refunded. */
+async function expectOnce(account: EarlierAccount, id: string, by: string): Promise<void> {
+  await untilEmail(account, id, ({ status }) => status === 'sent');
+  expect([takenByResend(id).length, takenByRelay(id).length]).toEqual(by === RESEND ? [1, 0] : [0, 1]);
+  expect(await entries(id)).toEqual([{ kind: 'charge', amount: -1 }]);
+}
+
+const entries = async (id: string) => [
+  ...(await database()`
+    select kind, amount_grosze::int as amount from ledger_entries where subject_id = ${id} order by id`),
+];
+
+/** The provider calls us. @param route whose address; null: the one for all */
+async function callBack({ headers, body }: SignedCall, route: string | null = null): Promise<number> {
+  const path = route === null ? '/v1/email/callback' : `/v1/email/callback/${route}`;
+  const answer = await fetch(`${inject('service').apiUrl}${path}`, { method: 'POST', headers, body });
+  await answer.text();
+  return answer.status;
+}
+
+/** A mail server that could not deliver an e-mail says so. */
+async function bounce(to: string, address: string): Promise<void> {
+  const transport = createTransport({ host: '127.0.0.1', port: bouncesPort, ignoreTLS: true });
+  const raw = [
+    ...['From: MAILER-DAEMON@mx.klient.example', `To: ${to}`, 'Subject: Undelivered'],
+    ...['Message-ID: <1@mx.klient.example>', 'MIME-Version: 1.0'],
+    ...['Content-Type: multipart/report; report-type=delivery-status; boundary="b"', ''],
+    ...['--b', 'Content-Type: text/plain', '', 'Sorry.', ''],
+    ...['--b', 'Content-Type: message/delivery-status', '', 'Reporting-MTA: dns; mx.klient.example', ''],
+    ...[`Final-Recipient: rfc822; ${address}`, 'Action: failed', 'Status: 5.1.1', '', '--b--', ''],
+  ].join('\r\n');
+  try {
+    await transport.sendMail({ envelope: { from: '', to: [to] }, raw });
+  } finally {
+    transport.close();
+  }
+}
+
+const kindsIn = (calls: readonly WebhookCall[], id: string): string[] =>
+  calls
+    .map(({ raw }) => JSON.parse(raw) as { event: string; email_id: string; kind: string })
+    .filter(({ event, email_id }) => event === 'email_event' && email_id === id)
+    .map(({ kind }) => kind);
+const untilNotified = (calls: WebhookCall[], id: string, kinds: string[]) =>
+  eventually(
+    () => Promise.resolve(kindsIn(calls, id).toSorted()),
+    (found) => found.length >= kinds.length && JSON.stringify(found) === JSON.stringify(kinds.toSorted()),
+    40_000,
+  );
+
+const files = [randomBytes(700_000), randomBytes(1_000)] as const;
+const full = {
+  subject: 'Zażółć gęślą jaźń 😀',
+  html: '<p>Dzień dobry <img src="cid:logo"></p>',
+  text: 'Dzień dobry',
+  from_name: 'Sklep „Przykład”, Łódź',
+  reply_to: 'biuro@inny.example',
+  headers: { 'X-Entity-Ref-ID': 'zam-1' },
+  attachments: [
+    { filename: 'faktura żółta.pdf', content: files[0].toString('base64') },
+    { filename: 'logo.png', content: files[1].toString('base64'), content_id: 'logo' },
+  ],
+  list_unsubscribe: true,
+};
+
+/** What mail programs do with the header of an e-mail (RFC 8058). */
+async function unsubscribeBy(header: string): Promise<number> {
+  const { pathname } = new URL(header.replace(/^<|>$/g, ''));
+  const answer = await fetch(`${inject('service').apiUrl}${pathname}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: 'List-Unsubscribe=One-Click',
+  });
+  await answer.text();
+  return answer.status;
+}
+
+async function expectUnsubscribed(account: EarlierAccount, id: string, header: string): Promise<void> {
+  expect(header).toMatch(/^<https:\/\/[^<>]+\/u\/[^<>/]+>$/);
+  expect((await account.v1.get('/v1/email/suppressions')).body.data).toMatchObject({ count: 0 });
+  expect(await unsubscribeBy(header)).toBe(200);
+  expect((await account.v1.get('/v1/email/suppressions')).body.data).toMatchObject({
+    suppressions: [{ address: 'jan@klient.example', reason: 'unsubscribe', email_id: id }],
+  });
+  const next = await account.v1.post('/v1/email', {
+    ...{ to: 'JAN@klient.example', subject: 'x', text: 'x' },
+  });
+  expect(next.body.data).toMatchObject({ status: 'suppressed', cost: 0 });
+}
+
+describe('by a route to Resend', () => {
+  it('an e-mail arrives as it was asked for, is sent, and can be unsubscribed from', async () => {
+    const account = await sender(RESEND);
+    const id = await send(account, full);
+    const taken = await atResend(id);
+    await expectOnce(account, id, RESEND);
+    expect(taken.from).toEqual({ address: `noreply@${account.domain}`, name: full.from_name });
+    expect(taken.body).toMatchObject({
+      ...{ to: ['jan@klient.example'], reply_to: full.reply_to },
+      ...{ subject: full.subject, html: full.html, text: full.text },
+      tags: [{ name: 'goniec_id', value: id }],
+    });
+    expect(
+      taken.files.map(({ filename, contentType, contentId }) => [filename, contentType, contentId]),
+    ).toEqual([
+      ['faktura żółta.pdf', 'application/pdf', null],
+      ['logo.png', 'image/png', 'logo'],
+    ]);
+    expect(taken.files.map(({ content }) => content)).toEqual(files);
+    const { 'List-Unsubscribe': link, ...others } = taken.body.headers!;
+    expect(others).toEqual({
+      'X-Entity-Ref-ID': 'zam-1',
+      'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+    });
+    await expectUnsubscribed(account, id, link!);
+    expect(await books(account.id)).toMatchObject({ balance: OPENING - 1, ledger: OPENING - 1 });
+  });
+
+  it('hidden recipients are hidden, and each address is charged', async () => {
+    const account = await sender(RESEND);
+    const id = await send(account, { cc: ['kopia@klient.example'], bcc: ['ukryty@klient.example'] });
+    expect((await atResend(id)).body).toMatchObject({
+      ...{ to: ['jan@klient.example'], cc: ['kopia@klient.example'], bcc: ['ukryty@klient.example'] },
+    });
+    await untilEmail(account, id, ({ status }) => status === 'sent');
+    expect(await entries(id)).toEqual([{ kind: 'charge', amount: -3 }]);
+  });
+
+  it('its signed callbacks move the e-mail on and reach the webhook, in any order, each once', async () => {
+    const account = await sender(RESEND);
+    const calls = await receiverOf(account);
+    const id = await send(account);
+    const taken = await atResend(id);
+    const delivered = resend.event(taken, 'email.delivered');
+    expect(await callBack(delivered)).toBe(200);
+    await untilEmail(account, id, ({ status }) => status === 'delivered');
+    // What was before it comes after it, by the route's own address.
+    expect(await callBack(resend.event(taken, 'email.sent'), RESEND)).toBe(200);
+    for (const route of [null, RESEND]) expect(await callBack(delivered, route)).toBe(200);
+    expect(await callBack(resend.event(taken, 'email.opened', {}, new Date(Date.now() - 240_000)))).toBe(200);
+    const email = await untilEmail(account, id, ({ events }) => events.length >= 3);
+    expect(email.status).toBe('delivered');
+    expect(email.events.map(({ kind }) => kind).toSorted()).toEqual(['delivered', 'opened', 'sent']);
+    await untilNotified(calls, id, ['delivered', 'opened', 'sent']);
+    expect(await callBack(resend.event(taken, 'email.complained'))).toBe(200);
+    expect((await untilEmail(account, id, ({ status }) => status === 'complained')).events).toHaveLength(4);
+    await untilNotified(calls, id, ['complained', 'delivered', 'opened', 'sent']);
+    expect((await account.v1.get('/v1/email/suppressions')).body.data).toMatchObject({
+      suppressions: [{ address: 'jan@klient.example', reason: 'complaint', email_id: id }],
+    });
+  });
+
+  it('a callback that is forged, altered, old, or for another’s e-mail changes nothing', async () => {
+    const [account, other] = await Promise.all([sender(RESEND), sender(SMTP)]);
+    const [id, elsewhere] = await Promise.all([send(account), send(other)]);
+    const [taken] = await Promise.all([atResend(id), atRelay(elsewhere)]);
+    const good = resend.event(taken, 'email.bounced', { bounce: { type: 'Permanent' } });
+    const secret = `whsec_${randomBytes(24).toString('base64')}`;
+    const forged: [SignedCall, string | null][] = [
+      [signCall(secret, good.body), null],
+      [{ ...good, body: good.body.replace('bounced', 'delivered') }, null],
+      [{ ...good, headers: { ...good.headers, 'svix-id': 'msg_other' } }, RESEND],
+      [{ body: good.body, headers: {} }, null],
+      [resend.event(taken, 'email.bounced', {}, new Date(Date.now() - 301_000)), null],
+      [resend.event(taken, 'email.bounced', {}, new Date(Date.now() + 310_000)), RESEND],
+      [good, SMTP],
+      [good, 'no-such-route'],
+    ];
+    for (const [call, route] of forged) expect(await callBack(call, route)).toBe(401);
+    // Signed, and about an e-mail that this provider never had.
+    const foreign = good.body.replaceAll(id, elsewhere).replaceAll(taken.id, 'another');
+    expect(await callBack(signCall(resend.webhookSecret, foreign))).toBe(200);
+    expect(await callBack(resend.event(taken, 'email.delivered'))).toBe(200);
+    const email = await untilEmail(account, id, ({ status }) => status === 'delivered');
+    expect(email.events.map(({ kind }) => kind)).toEqual(['delivered']);
+    expect((await untilEmail(other, elsewhere, () => true)).events.map(({ kind }) => kind)).toEqual(['sent']);
+    for (const { v1 } of [account, other])
+      expect((await v1.get('/v1/email/suppressions')).body.data).toMatchObject({ count: 0 });
+  });
+
+  const faults: [string, Mischief][] = [
+    [
+      'it is asked too often',
+      (response) =>
+        write(response, { ...errorAnswer(429, 'rate_limit_exceeded'), headers: { 'retry-after': '2' } }),
+    ],
+    ['it fails', (response) => write(response, errorAnswer(500, 'internal_server_error'))],
+    ['it takes the e-mail and does not answer', (_response, take) => take()],
+    ['it takes the e-mail and breaks off', (response, take) => take().then(() => response.destroy())],
+  ];
+  it.each(faults)('where %s the e-mail is taken once and charged once', async (_, mischief) => {
+    const account = await sender(RESEND);
+    const before = resend.calls.length;
+    resend.next(mischief);
+    const id = await send(account, { attachments: full.attachments });
+    await expectOnce(account, id, RESEND);
+    const tries = resend.calls.slice(before).filter(({ path }) => path === '/emails');
+    expect(tries.map(({ headers }) => headers['idempotency-key'])).toEqual([id, id]);
+    expect(await books(account.id)).toMatchObject({ balance: OPENING - 1, ledger: OPENING - 1 });
+  });
+
+  it('a sender that it does not know fails, and is refunded', async () => {
+    const account = await sender(RESEND);
+    resend.domains.splice(0);
+    const id = await send(account);
+    expect(await untilEmail(account, id, ({ status }) => status === 'failed')).toMatchObject({
+      error: 'sender_refused',
+    });
+    expect((await entries(id)).map(({ kind }) => kind as string)).toEqual(['charge', 'refund']);
+    expect(await books(account.id)).toMatchObject({ balance: OPENING, ledger: OPENING });
+  });
+});
+
+describe('by a route to a mail relay', () => {
+  it('an e-mail arrives as it was asked for, signed, is sent, and can be unsubscribed from', async () => {
+    const account = await sender(SMTP);
+    const id = await send(account, full);
+    const { mail, from, to, raw, secure } = await atRelay(id);
+    await expectOnce(account, id, SMTP);
+    expect(secure).toBe(true);
+    expect(to).toEqual(['jan@klient.example']);
+    expect(from).toMatch(new RegExp(`^b-${id.slice(3)}-[0-9a-f]{20}@send\\.${account.domain}$`));
+    expect(mail.from?.value).toEqual([{ address: `noreply@${account.domain}`, name: full.from_name }]);
+    expect([mail.subject, mail.text?.trim()]).toEqual([full.subject, full.text]);
+    expect(mail.html).toContain('Dzień dobry');
+    expect(addressesOf(mail.replyTo)).toEqual([full.reply_to]);
+    expect(mail.headers.get('x-entity-ref-id')).toBe('zam-1');
+    expect(mail.attachments.map(({ filename, contentType, cid }) => [filename, contentType, cid])).toEqual([
+      ['logo.png', 'image/png', 'logo'],
+      ['faktura żółta.pdf', 'application/pdf', undefined],
+    ]);
+    expect(mail.attachments.map(({ content }) => content)).toEqual([files[1], files[0]]);
+    const lines = raw.toString('latin1').replace(/\r\n[ \t]+/g, ' ');
+    expect(lines).toMatch(/^List-Unsubscribe-Post: List-Unsubscribe=One-Click\r$/m);
+    const signature = /^DKIM-Signature: (.*)\r$/m.exec(lines)?.[1]?.replace(/\s/g, '').toLowerCase() ?? '';
+    expect(signature).toContain(`d=${account.domain};`);
+    expect(/;h=([^;]*)/.exec(signature)?.[1]?.split(':')).toEqual(
+      expect.arrayContaining(['from', 'subject', 'list-unsubscribe', 'list-unsubscribe-post']),
+    );
+    await expectUnsubscribed(account, id, /^List-Unsubscribe: (<.*>)\r$/m.exec(lines)![1]!);
+    expect(await books(account.id)).toMatchObject({ balance: OPENING - 1, ledger: OPENING - 1 });
+  });
+
+  it('hidden recipients are hidden', async () => {
+    const account = await sender(SMTP);
+    const id = await send(account, { cc: ['kopia@klient.example'], bcc: ['ukryty@klient.example'] });
+    const { to, raw, mail } = await atRelay(id);
+    expect(to.toSorted()).toEqual(['jan@klient.example', 'kopia@klient.example', 'ukryty@klient.example']);
+    expect(addressesOf(mail.cc)).toEqual(['kopia@klient.example']);
+    expect(raw.toString('latin1')).not.toMatch(/ukryty|^bcc:/im);
+  });
+
+  it('a bounce to its return path puts the address on the suppression list, and reaches the webhook', async () => {
+    const account = await sender(SMTP);
+    const calls = await receiverOf(account);
+    const id = await send(account, { cc: ['kopia@klient.example'] });
+    const { from } = await atRelay(id);
+    await untilNotified(calls, id, ['sent']);
+    // Whoever makes up a return path knows no key.
+    await expect(
+      bounce(from.replace(/-[0-9a-f]{20}@/, `-${'0'.repeat(20)}@`), 'kopia@klient.example'),
+    ).rejects.toThrow('550');
+    await bounce(from, 'jan@klient.example');
+    await bounce(from, 'jan@klient.example');
+    const email = await untilEmail(account, id, ({ status }) => status === 'bounced');
+    expect(email.recipients.map(({ state }) => state)).toEqual(['bounced', 'sent']);
+    expect((await account.v1.get('/v1/email/suppressions')).body.data).toMatchObject({
+      count: 1,
+      suppressions: [{ address: 'jan@klient.example', reason: 'bounce', email_id: id }],
+    });
+    await untilNotified(calls, id, ['bounced', 'sent']);
+    // What it cost stays: it was handed over.
+    expect(await books(account.id)).toMatchObject({ balance: OPENING - 2, ledger: OPENING - 2 });
+  });
+
+  it('a sender that it refuses fails, and is refunded', async () => {
+    const account = await sender(SMTP);
+    unwanted = account.domain;
+    const id = await send(account);
+    expect(await untilEmail(account, id, ({ status }) => status === 'failed')).toMatchObject({
+      error: 'sender_refused',
+    });
+    expect((await entries(id)).map(({ kind }) => kind as string)).toEqual(['charge', 'refund']);
+    expect(await books(account.id)).toMatchObject({ balance: OPENING, ledger: OPENING });
+  });
+});
+
+describe('by two routes, the first of which breaks', () => {
+  const broken: Mischief = (response) => write(response, errorAnswer(401, 'restricted_api_key'));
+  const tries = (id: string) =>
+    resend.calls.filter(({ path, headers }) => path === '/emails' && headers['idempotency-key'] === id)
+      .length;
+
+  it('an e-mail takes the other where its domain is verified for both', async () => {
+    const account = await sender(RESEND, SMTP);
+    resend.always(broken);
+    const id = await send(account);
+    await expectOnce(account, id, SMTP);
+    expect(tries(id)).toBeGreaterThan(0);
+  });
+
+  it('and waits for the first where its domain is not verified for the other', async () => {
+    const account = await sender(RESEND, SMTP);
+    const domain = await domainOf(account, [RESEND], false);
+    await workingAgain();
+    resend.always(broken);
+    const id = await send(account, { from: `a@${domain}` });
+    await eventually(
+      () => Promise.resolve(tries(id)),
+      (count) => count >= 2,
+    );
+    expect((await untilEmail(account, id, () => true)).status).toBe('queued');
+    resend.always(null);
+    await expectOnce(account, id, RESEND);
+  });
+
+  it('and stays with the first where that may have taken it', async () => {
+    const account = await sender(RESEND, SMTP);
+    await workingAgain();
+    resend.next((_response, take) => take());
+    const id = await send(account);
+    await atResend(id);
+    resend.always(broken);
+    await eventually(
+      () => Promise.resolve(tries(id)),
+      (count) => count >= 2,
+      40_000,
+    );
+    expect((await untilEmail(account, id, () => true)).status).toBe('queued');
+    resend.always(null);
+    await expectOnce(account, id, RESEND);
+  });
+
+  /** Waits until an e-mail goes through: the route may have been closed by the failures before. */
+  async function workingAgain(): Promise<void> {
+    resend.always(null);
+    await untilBound(database(), RESEND, 1);
+  }
+});
