@@ -1,10 +1,13 @@
 import type { Database, Sql } from '../db/connection.ts';
 import { newId } from '../db/ids.ts';
+import { cpuMs } from './cpu.ts';
 import { REPORTED } from './reportData.ts';
 
 /** What something costs the database in writes, each time. */
 export interface WriteCost {
   ms: number;
+  /** Of the one server process. */
+  cpuMs: number;
   walBytes: number;
 }
 
@@ -62,12 +65,15 @@ async function costOfEach<T>(
     await connection`set synchronous_commit = off`;
     await connection`checkpoint`;
     const [before] = await connection<{ lsn: string }[]>`select pg_current_wal_insert_lsn()::text as lsn`;
-    const start = performance.now();
+    const [server] = await connection<{ pid: number }[]>`select pg_backend_pid() as pid`;
+    const cpu = () => cpuMs({ server: server!.pid })['server']!;
+    const [start, cpuBefore] = [performance.now(), cpu()];
     for (const item of items) await write(connection, item);
-    const ms = performance.now() - start;
+    const [ms, cpuUsed] = [performance.now() - start, cpu() - cpuBefore];
     const [wal] = await connection<{ bytes: number }[]>`
       select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), ${before!.lsn}::pg_lsn)::bigint as bytes`;
-    return { ms: ms / items.length, walBytes: wal!.bytes / items.length };
+    const each = (sum: number): number => sum / items.length;
+    return { ms: each(ms), cpuMs: each(cpuUsed), walBytes: each(wal!.bytes) };
   } finally {
     connection.release();
   }
