@@ -220,6 +220,7 @@ describe('retention', () => {
       replies: 1,
       clicks: 1,
       lookups: 1,
+      emails: 0,
     });
     const all = { status: null, reference: null, recipient: null, before: null };
     const rows = new Map((await readHistory(sql(), account, all, 100)).map((row) => [row.id, row]));
