@@ -36,7 +36,16 @@ export const displayName = lineText
 
 /** Headers by name, each once. */
 export const headers = z
-  .record(z.string(), z.string())
+  .unknown()
+  .superRefine((given, context) => {
+    // zod leaves this one out.
+    if (typeof given === 'object' && given !== null && Object.hasOwn(given, '__proto__'))
+      context.addIssue({
+        code: 'custom',
+        ...issue({ reason: 'header_not_allowed', header: '__proto__' }),
+      });
+  })
+  .pipe(z.record(z.string(), z.string()))
   .transform((given, context) => {
     const read = new Map<string, string>();
     for (const [name, value] of Object.entries(given)) {

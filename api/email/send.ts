@@ -20,7 +20,9 @@ import { address, attachments, displayName, headers } from './fields.ts';
 
 const REPLAYED = { 'Idempotent-Replayed': 'true' };
 const MEGABYTE = 1024 * 1024;
-// Both bodies with each character written as an escape, as PHP does, and the rest: parsed in some 20 ms.
+// A character takes two units at most.
+const BODY_UNITS_MAX = 2 * BODY_MAX;
+// Both bodies with each letter written as an escape, as PHP does, and the rest: parsed in some 20 ms.
 const PARSED_BYTES = 6 * BODY_MAX * 2 + MEGABYTE / 2;
 // The files in base64, with slashes and ends of lines written as escapes.
 const BODY_LIMIT = Math.ceil((ATTACHMENTS_BYTES_MAX * 4) / 3) + PARSED_BYTES + MEGABYTE;
@@ -127,7 +129,7 @@ export function sendEmail(owner: Interface) {
     body,
     example: { to: 'jan@sklep.example', subject: 'Potwierdzenie zamówienia 1042', text: 'Dziękujemy!' },
     bodyLimit: BODY_LIMIT,
-    bodyShape: { textMax: BODY_MAX, parsedBytes: PARSED_BYTES, files: 'attachments' },
+    bodyShape: { textMax: BODY_UNITS_MAX, parsedBytes: PARSED_BYTES, files: 'attachments' },
     bytesOfARequest: BYTES_OF_A_REQUEST,
     responses: { 200: sent },
     async handle(call) {

@@ -92,9 +92,11 @@ async function parseWithFiles(bytes: Buffer, shape: BodyShape, pace: Pace): Prom
   rest.push(bytes.subarray(at));
   if (pace.due()) await pace.rest();
   const value = parsed(Buffer.concat(rest), shape.parsedBytes);
-  const list = (value as Record<string, { content: unknown }[]>)[shape.files];
+  // Without files it may be anything.
+  if (files.length === 0) return value;
+  const list = (value as Record<string, { content: unknown }[]>)[shape.files]!;
   for (const { index, from, to } of files) {
-    list![index]!.content = new EncodedFile(bytes.subarray(from, to));
+    list[index]!.content = new EncodedFile(bytes.subarray(from, to));
   }
   return value;
 }

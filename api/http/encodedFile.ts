@@ -55,6 +55,8 @@ function unescaped(given: string, last: boolean): { text: string; rest: string }
 /** @returns null for what is no base64, or is padded before its end */
 function decoded(text: string, last: boolean): Buffer | null {
   if (text.length % 4 !== 0 || (!last && text.includes('='))) return null;
+  // The decoder takes the alphabet of addresses on the web (RFC 4648, 5) as well.
+  if (text.includes('-') || text.includes('_')) return null;
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
   const bytes = Buffer.from(text, 'base64');
   // What is not of the alphabet is left out by the decoder, so that less comes out.

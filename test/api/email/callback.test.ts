@@ -171,7 +171,7 @@ describe('a call about an e-mail', () => {
   it('moves an e-mail of its own route, and of no other', async () => {
     const account = await newMailAccount();
     const { id } = await takenFrom(account, { to: 'silent@klient.example' });
-    await untilEmail(account, id, ({ status }) => status === 'sent');
+    await untilEmail(account, id, ({ status, events }) => status === 'sent' && events.length === 1);
     const strange = event({ ours: id, kind: 'complained' });
     expect((await call(JSON.stringify(strange))).status).toBe(200);
     await database()`update emails set route = ${second} where id = ${id}`;

@@ -6,7 +6,7 @@ import { eventually } from '../../support/eventually.ts';
 import { database } from '../../support/factories.ts';
 import { startHttpReceiver } from '../../support/httpReceiver.ts';
 
-it('what the provider reports comes as an `email_event`, signed, in order, with exactly the fields of the document', async () => {
+it('what the provider reports comes as an email_event, signed, in order, with exactly the fields of the document', async () => {
   const account = await newMailAccount();
   const calls: { signature: string; raw: string }[] = [];
   const server = await startHttpReceiver((response, raw, { headers }) => {
