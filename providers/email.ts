@@ -121,9 +121,9 @@ export type DomainRule<Settings, Credentials> =
 /** How a provider calls `/v1/email/callback`. */
 export interface EmailCallback<Credentials> {
   /** Whether the provider signed this, just now; compares in constant time. */
-  signed(credentials: Credentials, call: CallbackCall): Promise<boolean>;
+  signed: (credentials: Credentials, call: CallbackCall) => Promise<boolean>;
   /** @returns null when this is no event: nothing of it is stored, and the provider is to call again */
-  read(call: CallbackCall): Promise<readonly ProviderEmailEvent[] | null>;
+  read: (call: CallbackCall) => Promise<readonly ProviderEmailEvent[] | null>;
 }
 
 /** What a kind declares that hands e-mails over. */

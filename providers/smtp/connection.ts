@@ -12,12 +12,12 @@ export interface Outgoing {
   from: string;
   to: readonly string[];
   bytes: number;
-  content(): AsyncIterable<Buffer>;
+  content: () => AsyncIterable<Buffer>;
   /**
    * Asked once the relay has answered for each recipient, before anything of the message is written.
    * @param refused those that it did not take; another one it did
    */
-  goOn(refused: readonly RefusedRecipient[]): boolean;
+  goOn: (refused: readonly RefusedRecipient[]) => boolean;
 }
 
 /** A recipient that the relay did not take, and what it said. */

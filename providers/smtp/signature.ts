@@ -22,7 +22,7 @@ export interface SignedMessage {
   /** As it is written, without what SMTP adds to it. */
   bytes: number;
   /** Reads it; as often as wanted. */
-  content(): AsyncGenerator<Buffer>;
+  content: () => AsyncGenerator<Buffer>;
 }
 
 /**

@@ -14,7 +14,7 @@ export interface OpenedResend {
   client: Provider;
   errors: unknown[];
   /** Hands an e-mail over that may leave. */
-  submit(email: SubmitEmail): Promise<EmailAnswer | Withheld>;
+  submit: (email: SubmitEmail) => Promise<EmailAnswer | Withheld>;
 }
 
 /** Starts a provider that ends with the test. */

@@ -1,0 +1,53 @@
+import type { Change } from './changes.ts';
+
+const CALLBACK = ['test/providers/resendCallback.test.ts'];
+const EVENTS = 'providers/resend/events.ts';
+
+/** Faults in the providers of e-mail. */
+export const EMAIL_PROVIDER_CHANGES: readonly Change[] = [
+  {
+    name: 'an e-mail goes to Resend without a key',
+    file: 'providers/resend/provider.ts',
+    from: "headers: { 'idempotency-key': email.id },",
+    to: 'headers: {},',
+    tests: ['test/providers/resendSubmits.test.ts'],
+  },
+  {
+    name: 'a callback of Resend’s counts whoever signed it',
+    file: EVENTS,
+    from: 'new Webhook(webhookSecret).verify(body, signed, { jsonParse: false });',
+    to: 'new Webhook(webhookSecret);',
+    tests: CALLBACK,
+  },
+  {
+    name: 'a callback of Resend’s is good a little longer than five minutes',
+    file: EVENTS,
+    from: 'const TOLERANCE_MS = 300_000;',
+    to: 'const TOLERANCE_MS = 300_500;',
+    tests: CALLBACK,
+  },
+  {
+    name: 'a return path is ours whatever it was made with',
+    file: 'providers/smtp/returnPath.ts',
+    from: 'return isOurs ?',
+    to: 'return isOurs || body !== undefined ?',
+    tests: ['test/providers/smtpBounces.test.ts'],
+    only: 'not ours',
+  },
+  {
+    name: 'hidden recipients are named in a header',
+    file: 'providers/smtp/provider.ts',
+    from: 'cc: written(cc) };',
+    to: 'cc: written([...cc, ...bcc]) };',
+    tests: ['test/providers/smtpMessages.test.ts'],
+    only: 'hidden|unsubscribe',
+  },
+  {
+    name: 'the one-click header of RFC 8058 is not signed',
+    file: 'providers/smtp/signature.ts',
+    from: "    'List-Unsubscribe-Post',\n",
+    to: '',
+    tests: ['test/providers/smtpMessages.test.ts'],
+    only: 'hidden|unsubscribe',
+  },
+];
