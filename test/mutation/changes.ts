@@ -7,11 +7,8 @@ import { PROTOCOL_CHANGES } from './document/protocol.ts';
 import { REQUEST_CHANGES } from './document/requests.ts';
 import { RESOURCE_CHANGES } from './document/resources.ts';
 import { DOMAIN_CHANGES } from './domainChanges.ts';
-<<<<<<< HEAD
 import { EMAIL_CHANGES } from './emailChanges.ts';
-=======
 import { EMAIL_PROVIDER_CHANGES } from './emailProviderChanges.ts';
->>>>>>> provfix
 import { INCOMING_CHANGES } from './incomingChanges.ts';
 import { MAINTENANCE_CHANGES, notErased } from './maintenanceChanges.ts';
 import { MESSAGE_CHANGES } from './messageChanges.ts';
