@@ -68,6 +68,9 @@ const COMMANDS: Readonly<Record<string, Answered>> = {
   'messages resubmit': ['support/decisions#resubmit', 'support/decisions#resubmitAll'],
   'messages give-up': ['support/decisions#giveUp'],
   'messages cancel': ['cancel#cancelForStaff'],
+  'emails show': 'reads',
+  'emails list': 'reads',
+  'emails give-up': ['support/emails#giveUpEmailForStaff'],
   'findings list': 'reads',
   'findings dismiss': ['support/findings#dismissFinding'],
   'webhooks list': 'reads',
@@ -77,7 +80,7 @@ const COMMANDS: Readonly<Record<string, Answered>> = {
   stuck: 'reads',
   unstick: ['support/unstick#unstick'],
   'simulator reply': ['support/simulateReply#simulateReply'],
-  erase: ['support/erase#erase'],
+  erase: ['support/erase#erase', 'support/erase#eraseAddress'],
   'secrets rotate': ['support/rotateSecrets#rotateSecrets'],
   audit: 'reads',
 };

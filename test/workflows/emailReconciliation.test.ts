@@ -134,7 +134,7 @@ describe('an e-mail whose workflow was lost', () => {
     expect(await triesOf(pipeline, id)).toBe(0);
     await pipeline.sql`update emails set status = 'failed' where id = ${id}`;
     await reconcile();
-    expect(await findings(id)).toEqual([{ kind: 'workflow_ended', state: 'gone', repairs: 0 }]);
+    expect(await findings(id)).toContainEqual({ kind: 'workflow_ended', state: 'gone', repairs: 0 });
   });
 
   test('late by ten minutes although its workflow runs: reported', async () => {
@@ -160,6 +160,8 @@ describe('events of an e-mail', () => {
       return notified.length === 2 && notified.every(({ state }) => state === 'delivered');
     });
     await lose(id);
+    await pipeline.sql`
+      delete from webhook_attempts where event_id in (select id from webhook_events where subject_id = ${id})`;
     await pipeline.sql`update webhook_events set state = 'pending' where subject_id = ${id}`;
     await ageEvents(pipeline.sql);
     return id;

@@ -37,12 +37,13 @@ export async function mailAccount(
 
 /** Writes an e-mail of an account that has a sender domain; it is not charged yet. */
 export async function emailDraft(
-  { sql, now }: Pipeline,
+  pipeline: Pipeline,
   accountId: string,
   wish: EmailWish = {},
 ): Promise<StartableEmail> {
   const { to = ['jan@klient.example'], route = 'simulator', file = null, text = 'Dzień dobry' } = wish;
-  const giveUpAt = wish.giveUpAt ?? (await now()) + 3 * DAY;
+  const giveUpAt = wish.giveUpAt ?? (await pipeline.now()) + 3 * DAY;
+  const { sql } = pipeline;
   const [domain] = await sql<{ name: string }[]>`
     select name from sender_domains where account_id = ${accountId} limit 1`;
   const email: StartableEmail = { id: newId('em'), accountId, requestId: newId('req'), route, giveUpAt };
