@@ -76,13 +76,16 @@ async function keyOf({
   input,
   pace,
 }: Asked<EmailInput>): Promise<{ key: string; fingerprint: Buffer } | null> {
-  const { idx, attachments, interface: _, ...rest } = input;
+  const { idx, attachments, ...rest } = input;
   if (idx === null) return null;
   const files = [];
   for (const { pieces, ...file } of attachments) files.push({ ...file, sha256: await hashOf(pieces, pace) });
   // Nobody can have it as an `Idempotency-Key`, which has no control characters.
   const key = `\u0001email:${createHash('sha256').update(idx).digest('base64url')}`;
-  return { key, fingerprint: fingerprintOf(services.secretsKey, 'idx', 'email', { ...rest, files }) };
+  return {
+    key,
+    fingerprint: fingerprintOf(services.secretsKey, 'idx', 'email', { ...rest, interface: undefined, files }),
+  };
 }
 
 async function hashOf(pieces: readonly Buffer[], pace: Pace): Promise<string> {
