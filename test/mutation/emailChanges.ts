@@ -47,8 +47,8 @@ export const EMAIL_CHANGES: readonly Change[] = [
   {
     name: 'files do not count for an idx',
     file: 'operations/email/send.ts',
-    from: '{ ...rest, files })',
-    to: '{ ...rest })',
+    from: 'interface: undefined, files })',
+    to: 'interface: undefined })',
     tests: doors('send'),
     only: 'the same idx',
   },

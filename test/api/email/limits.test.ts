@@ -1,4 +1,5 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { request } from 'node:http';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
 import {
   LEAST,
   type MailAccount,
@@ -146,9 +147,20 @@ describe('files', () => {
     expect((await account.v1.post('/v1/email', body.replaceAll('/', '\\/'))).status).toBe(200);
   });
 
-  it('a body beyond all of that is not read: 413', async () => {
-    const body = `{"subject":"${'a'.repeat(24_000_000)}"}`;
-    expect((await fresh.v1.post('/v1/email', body)).status).toBe(413);
+  it('a body beyond all of that is refused before it is read: 413', async () => {
+    const headers = {
+      ...{ authorization: `Bearer ${fresh.token}`, 'content-type': 'application/json' },
+      'content-length': 24_000_000,
+    };
+    const status = await new Promise((resolve, reject) => {
+      const url = `${inject('service').apiUrl}/v1/email`;
+      const out = request(url, { method: 'POST', headers }, (answer) => {
+        resolve(answer.statusCode);
+        out.destroy();
+      });
+      out.on('error', reject).flushHeaders();
+    });
+    expect(status).toBe(413);
     expect(await rowsOf(fresh.id)).toMatchObject({ emails: 0, keys: 0 });
   });
 });
