@@ -60,6 +60,7 @@ const GROUPS: Record<string, string> = {
   accounts: 'Accounts and their settings.',
   keys: 'API keys.',
   tokens: 'API tokens of the earlier interface.',
+  emails: 'Single e-mails.',
   senders: 'Names and numbers that messages are sent from.',
   domains: 'Domains that e-mails are sent from.',
   numbers: 'Numbers that a test account may send to.',

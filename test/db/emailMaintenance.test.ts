@@ -36,7 +36,8 @@ async function email(status: string, days: number): Promise<string> {
     values (${id}, ${account}, ${requestId}, 'v1', ${status}, 'simulator', 'd.example', 'tajny@d.example', 'Poufne',
             'tajny@wiolonczela.example', 'Poufne', '[["X-Entity-Ref-ID", "Poufne"]]', 1, ${at(days - 3)}, ${at(days)})`;
   await sql()`
-    insert into email_recipients (email_id, position, kind, address) values (${id}, 0, 'to', 'tajny@wiolonczela.example')`;
+    insert into email_recipients (email_id, account_id, position, kind, address)
+    values (${id}, ${account}, 0, 'to', 'tajny@wiolonczela.example')`;
   await sql()`insert into email_contents (email_id, html, text) values (${id}, 'Poufne', 'Poufne')`;
   await sql()`
     insert into email_attachments (email_id, number, filename, content_type, bytes) values (${id}, 0, 'Poufne.pdf', 'a/b', 1)`;

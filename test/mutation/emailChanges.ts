@@ -47,8 +47,8 @@ export const EMAIL_CHANGES: readonly Change[] = [
   {
     name: 'files do not count for an idx',
     file: 'operations/email/send.ts',
-    from: 'interface: undefined, files })',
-    to: 'interface: undefined })',
+    from: 'interface: undefined, attachments: files }',
+    to: 'interface: undefined, attachments: [] }',
     tests: doors('send'),
     only: 'the same idx',
   },

@@ -3,11 +3,11 @@ import type { Change } from './changes.ts';
 /** Faults in what is charged, refunded and reported. */
 export const MONEY_CHANGES: readonly Change[] = [
   {
-    name: 'that a send cannot be paid is answered by its workflow alone',
-    file: 'activities/billing.ts',
-    from: "if (acceptance.accepted || acceptance.reason === 'insufficient_funds')",
-    to: 'if (acceptance.accepted)',
-    tests: ['test/db/chargeNotices.test.ts'],
+    name: 'what a charge refused before its task was done again is answered as not decided in time',
+    file: 'operations/sending/decision.ts',
+    from: " || answer.reason === 'abandoned'",
+    to: '',
+    tests: ['test/operations/decision.test.ts'],
   },
   {
     name: 'the credit limit is a grosz too generous',

@@ -31,8 +31,8 @@ async function addEmails({ id: account }: MailAccount, count: number): Promise<s
     insert into emails (id, account_id, request_id, interface, route, domain, from_address, subject, cost_grosze, status, give_up_at)
     select i, ${account}, i, 'v1', 'simulator', 'a.example', 'a@a.example', 'x', 1, 'delivered', now() from unnest(${added}::text[]) i`;
   await database()`
-    insert into email_recipients (email_id, position, kind, address, state)
-    select i, 0, 'to', 'Jan@klient.example', 'delivered' from unnest(${added}::text[]) i`;
+    insert into email_recipients (email_id, account_id, position, kind, address, state)
+    select i, ${account}, 0, 'to', 'Jan@klient.example', 'delivered' from unnest(${added}::text[]) i`;
   return added;
 }
 
