@@ -133,6 +133,8 @@ describe('without the database', () => {
   );
 });
 
+const AT_ONCE = 7;
+
 describe('an endpoint that reads', () => {
   // Whatever has neither path parameters nor a body: everything else shares the way of its answers.
   const reading = endpoints.filter(
@@ -145,9 +147,16 @@ describe('an endpoint that reads', () => {
       expect(reading.map(({ path }) => path)).toContain('/v1/senders');
       const account = await newAccount();
       database.cut();
-      const answers = await Promise.all(
-        reading.map(async ({ path }) => ({ path, answer: await through(account).get(path) })),
-      );
+      // No more at once than find a connection in time, each of which is tried anew.
+      const answers = [];
+      for (let from = 0; from < reading.length; from += AT_ONCE) {
+        const some = reading.slice(from, from + AT_ONCE);
+        answers.push(
+          ...(await Promise.all(
+            some.map(async ({ path }) => ({ path, answer: await through(account).get(path) })),
+          )),
+        );
+      }
       const told = answers.map(({ path, answer }) => [path, answer.status, answer.body.error.code]);
       expect(told).toEqual(reading.map(({ path }) => [path, 502, 'provider_error']));
       const cancel = await through(account).delete('/v1/messages/msg_00000000000000000000000000');

@@ -38,7 +38,17 @@ const refusing = (replies: Record<string, string>) => (stage: Stage, line: strin
   const reply = Object.entries(replies).find(([address]) => stage === 'RCPT' && line.includes(address))?.[1];
   return reply === undefined ? null : { reply };
 };
-const large = (bytes = 300_000) => anEmail({ attachments: [aFile('a.bin', [Buffer.alloc(bytes, 7)])] });
+// In pieces, as files are read: of one that was handed over whole nobody knows how much has gone out.
+const PIECE = 150_000;
+const large = (bytes = 300_000) =>
+  anEmail({
+    attachments: [
+      aFile(
+        'a.bin',
+        Array.from({ length: bytes / PIECE }, () => Buffer.alloc(PIECE, 7)),
+      ),
+    ],
+  });
 // More than the buffers between two sockets hold.
 const OVERFLOWING = 18_000_000;
 

@@ -20,7 +20,6 @@ export const MOSTLY_WAITING = apiTests(
  */
 export const ALONE = apiTests(
   'callbacks',
-  'earlyAnswer',
   'email/callback',
   'fairness',
   'inbound',
