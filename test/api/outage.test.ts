@@ -133,12 +133,12 @@ describe('without the database', () => {
   );
 });
 
-const AT_ONCE = 7;
-
 describe('an endpoint that reads', () => {
-  // Whatever has neither path parameters nor a body: everything else shares the way of its answers.
+  // Whatever has neither path parameters nor a body: everything else shares the way of its answers. Those of e-mail have a test of
+  // their own: with them some would wait longer than ten seconds for their turn, as each is one more connection that is tried.
   const reading = endpoints.filter(
-    ({ method, path, scope }) => method === 'GET' && scope !== null && !path.includes(':'),
+    ({ method, path, scope }) =>
+      method === 'GET' && scope !== null && !path.includes(':') && !path.startsWith('/v1/email'),
   );
 
   it(
@@ -147,16 +147,9 @@ describe('an endpoint that reads', () => {
       expect(reading.map(({ path }) => path)).toContain('/v1/senders');
       const account = await newAccount();
       database.cut();
-      // No more at once than find a connection in time, each of which is tried anew.
-      const answers = [];
-      for (let from = 0; from < reading.length; from += AT_ONCE) {
-        const some = reading.slice(from, from + AT_ONCE);
-        answers.push(
-          ...(await Promise.all(
-            some.map(async ({ path }) => ({ path, answer: await through(account).get(path) })),
-          )),
-        );
-      }
+      const answers = await Promise.all(
+        reading.map(async ({ path }) => ({ path, answer: await through(account).get(path) })),
+      );
       const told = answers.map(({ path, answer }) => [path, answer.status, answer.body.error.code]);
       expect(told).toEqual(reading.map(({ path }) => [path, 502, 'provider_error']));
       const cancel = await through(account).delete('/v1/messages/msg_00000000000000000000000000');

@@ -39,9 +39,10 @@ const aged = (id: string) =>
 const LOST = [{ kind: 'workflow_lost', state: 'repaired', repairs: 1 }];
 
 const untilNotified = (id: string) =>
-  until(`all of ${id} is delivered`, async () =>
-    (await notifiedOf(pipeline, id)).every(({ state }) => state === 'delivered'),
-  );
+  until(`all of ${id} is delivered`, async () => {
+    const events = await notifiedOf(pipeline, id);
+    return events.length > 0 && events.every(({ state }) => state === 'delivered');
+  });
 
 /** Charged, and waiting for a route without a worker. */
 async function waiting(account?: string): Promise<{ id: string; account: string }> {
