@@ -13,7 +13,7 @@ const listed = async ({ v1 }: MailAccount) =>
 /** An e-mail that offers unsubscribing, once its provider has it, and where it leads. */
 async function offered(account: MailAccount): Promise<{ id: string; path: string }> {
   const { id } = await takenFrom(account, { to: 'Silent@klient.example', list_unsubscribe: true });
-  await untilEmail(account, id, ({ status }) => status === 'sent');
+  await untilEmail(account, id, ({ events }) => events.some(({ kind }) => kind === 'sent'));
   const { listUnsubscribe } = (await takenMail(id)) as { listUnsubscribe: string };
   return { id, path: new URL(listUnsubscribe).pathname };
 }
@@ -51,9 +51,9 @@ describe('one-click unsubscribing', () => {
       status: 'suppressed',
       cost: 0,
     });
-    const email = await untilEmail(account, id, ({ events }) => events.length === 2);
+    const email = await untilEmail(account, id, () => true);
     expect(email).toMatchObject({ status: 'sent' });
-    expect(email.events.map(({ kind }) => kind).sort()).toEqual(['sent', 'unsubscribed']);
+    expect(email.events.map(({ kind }) => kind)).toEqual(['sent', 'unsubscribed']);
   });
 
   it('is the same again and again, also at once', async () => {
