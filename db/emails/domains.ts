@@ -2,7 +2,7 @@ import type postgres from 'postgres';
 import type { SeenRecord } from '../../domain/email/dnsRecords.ts';
 import type { DomainStatus, RouteStanding } from '../../domain/email/domainStates.ts';
 import type { Fragment, Sql } from '../connection.ts';
-import { decrypt, encrypt } from '../encryption.ts';
+import { encrypt } from '../encryption.ts';
 import { newId } from '../ids.ts';
 
 /** A sender domain, without its private key. */
@@ -179,11 +179,9 @@ export async function noteLost(sql: Sql, id: string, lostAt: Date | null): Promi
   await sql`update sender_domains set lost_at = ${lostAt} where id = ${id}`;
 }
 
-/** Staff answer for a domain from now on. @returns false when they did before */
-export async function confirmDomain(sql: Sql, id: string): Promise<boolean> {
-  const changed = await sql`
-    update sender_domains set confirmed_at = now() where id = ${id} and confirmed_at is null`;
-  return changed.count > 0;
+/** Staff answer for a domain from now on. */
+export async function confirmDomain(sql: Sql, id: string): Promise<void> {
+  await sql`update sender_domains set confirmed_at = now() where id = ${id} and confirmed_at is null`;
 }
 
 /** Makes a domain the one of its account that e-mails without a sender come from. */
@@ -235,53 +233,6 @@ export async function writeDomainEvent(
     select ${newId('evt')}, id, 'domain', ${domain.id}, ${type}, ${sql.json(snapshot as unknown as postgres.JSONValue)}
       from accounts where id = ${domain.accountId} and webhook_url is not null`;
   return written.count > 0;
-}
-
-/** A domain that its account may write from. */
-export interface UsableDomain {
-  id: string;
-  name: string;
-  /** Those that take e-mails from it; null: all, as staff answer for it. */
-  routes: string[] | null;
-}
-
-/**
- * A verified domain of an account, for reading who may write from where.
- * @param name null: the account's default
- * @returns undefined also for one that is not verified
- */
-export async function usableDomain(
-  sql: Sql,
-  account: string,
-  name: string | null,
-): Promise<UsableDomain | undefined> {
-  const [domain] = await sql<UsableDomain[]>`
-    select d.id, d.name,
-           case when d.confirmed_at is null then
-             array(select r.route from sender_domain_routes r
-                    where r.domain_id = d.id and r.verified_at is not null order by r.route) end as routes
-      from sender_domains d
-     where d.account_id = ${account} and ${isUsable(sql)}
-       and ${name === null ? sql`d.is_default` : sql`d.name = ${name}`}`;
-  return domain;
-}
-
-/**
- * What the e-mails of a domain are signed with; also after its account removed it meanwhile there is no key any more.
- * @returns undefined when it is gone
- * @throws DecryptionError when it was stored with another secrets key, or is damaged
- */
-export async function signingKey(
-  sql: Sql,
-  secretsKey: Buffer,
-  account: string,
-  name: string,
-): Promise<{ name: string; selector: string; privateKey: string } | undefined> {
-  const [row] = await sql<{ id: string; dkimSelector: string; dkimPrivateKey: Buffer }[]>`
-    select id, dkim_selector, dkim_private_key from sender_domains where account_id = ${account} and name = ${name}`;
-  if (row === undefined) return undefined;
-  const privateKey = decrypt(secretsKey, domainSecretOwner(row.id), row.dkimPrivateKey);
-  return { name, selector: row.dkimSelector, privateKey };
 }
 
 /** As SQL, of a domain `d`: a route takes e-mails from it, or staff say so. */

@@ -1,12 +1,12 @@
 import { createPrivateKey, createPublicKey, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { dueDomains, signingKey, usableDomain } from '../../db/emails/domains.ts';
+import { dueDomains } from '../../db/emails/domains.ts';
 import { newId } from '../../db/ids.ts';
 import { listFindings } from '../../db/maintenance/findings.ts';
 import type * as registry from '../../providers/registry.ts';
 import { list, prove } from '../providers/listedKind.ts';
 import { type DnsServer, startDnsServer } from '../support/dnsServer.ts';
-import { setRecords, type ShownDomain } from '../support/senderDomains.ts';
+import { setRecords, type ShownDomain, signingKeyOf, usableDomain } from '../support/senderDomains.ts';
 import { commandLine, noTools, ownDatabase } from './support.ts';
 
 vi.mock('../../providers/registry.ts', async (original) => {
@@ -78,7 +78,7 @@ describe('a sender domain', () => {
     const name = 'xn--w-uga1v8h.example';
     expect(domain).toMatchObject({ name, status: 'pending', is_default: false });
     const selector = `goniec-${domain.id.slice(-8)}`;
-    const { privateKey, ...rest } = (await signingKey(database.sql(), key, account, name))!;
+    const { privateKey, ...rest } = (await signingKeyOf(database.sql(), key, account, name))!;
     expect(rest).toEqual({ name, selector });
     expect(createPrivateKey(privateKey).asymmetricKeyDetails).toMatchObject({ modulusLength: 2048 });
     const publicKey = createPublicKey(privateKey).export({ type: 'spki', format: 'der' }).toString('base64');
@@ -149,7 +149,7 @@ describe('a sender domain', () => {
     }
     expect(await ok('domains', 'list', '--account', other)).toEqual({ data: [] });
     expect(await usableDomain(database.sql(), other, name)).toBeUndefined();
-    expect(await signingKey(database.sql(), key, other, name)).toBeUndefined();
+    expect(await signingKeyOf(database.sql(), key, other, name)).toBeUndefined();
     expect(await usableDomain(database.sql(), account, name)).toMatchObject({ name, routes: ['simulator'] });
   });
 });
@@ -314,7 +314,10 @@ describe('the default', () => {
       database.sql()<{ name: string }[]>`
         select name from sender_domains where account_id = ${account} and is_default`;
     expect(await defaults()).toEqual([{ name: third }]);
-    expect(await usableDomain(database.sql(), account, null)).toMatchObject({ name: third, routes: null });
+    expect(await usableDomain(database.sql(), account, null)).toMatchObject({
+      name: third,
+      routes: ['simulator'],
+    });
     expect(await ok(...line('remove', account, third))).toMatchObject({ default: first });
     expect(await defaults()).toEqual([{ name: first }]);
     expect(await ok(...line('remove', account, first))).toMatchObject({ default: null });

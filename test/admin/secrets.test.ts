@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { checkSecretsKey } from '../../bin/secrets.ts';
 import { decrypt, encrypt } from '../../db/encryption.ts';
-import { sealDomainKey, signingKey } from '../../db/emails/domains.ts';
+import { sealDomainKey } from '../../db/emails/domains.ts';
 import { newId } from '../../db/ids.ts';
 import { addRoute, readRoutes, routeCredentials, sealCredentials } from '../../db/routes/routes.ts';
+import { signingKeyOf } from '../support/senderDomains.ts';
 import { commandLine, noTools, ownDatabase } from './support.ts';
 
 const database = ownDatabase();
@@ -60,8 +61,8 @@ test('all secrets are read with the new key alone, and processes with the old on
   const stored = (await readRoutes(database.sql())).find(({ name }) => name === 'plus');
   expect(routeCredentials(next, stored!)).toEqual({ password: 'tajne' });
   const signing = { name: 'sklep.example', selector: 'goniec-1', privateKey: 'private' };
-  expect(await signingKey(database.sql(), next, one, 'sklep.example')).toEqual(signing);
-  await expect(signingKey(database.sql(), key, one, 'sklep.example')).rejects.toThrow('does not match');
+  expect(await signingKeyOf(database.sql(), next, one, 'sklep.example')).toEqual(signing);
+  await expect(signingKeyOf(database.sql(), key, one, 'sklep.example')).rejects.toThrow('does not match');
   await checkSecretsKey(database.url(), next);
   await expect(checkSecretsKey(database.url(), key)).rejects.toThrow('SECRETS_KEY');
   const audit = await database.sql()`select details from audit_log where action = 'secrets rotate'`;

@@ -16,14 +16,6 @@ export const DOMAIN_CHANGES: readonly Change[] = [
     only: 'nobody’s but its account’s',
   },
   {
-    name: 'an account writes from any verified sender domain',
-    file: DOMAINS,
-    from: 'where d.account_id = ${account} and ${isUsable(sql)}\n       and',
-    to: 'where ${isUsable(sql)}\n       and',
-    tests: ADMIN,
-    only: 'nobody’s but its account’s',
-  },
-  {
     name: 'a sender domain is usable before it is verified',
     file: DOMAINS,
     from: 'where v.domain_id = d.id and v.verified_at is not null))`',

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect, inject, onTestFinished } from 'vitest';
 import type { Database } from '../../db/connection.ts';
-import { domainSecretOwner } from '../../db/emails/domains.ts';
+import { sealDomainKey } from '../../db/emails/domains.ts';
 import { encrypt } from '../../db/encryption.ts';
 import { newId } from '../../db/ids.ts';
 import type { AccountWish } from './factories.ts';
@@ -46,7 +46,7 @@ export async function insertDomain(
   { name = newDomainName(), isDefault = true, routes = ['simulator'], confirmed = true }: DomainWish = {},
 ): Promise<string> {
   const id = newId('dom');
-  const key = encrypt(secretsKey, domainSecretOwner(id), privateKey);
+  const key = sealDomainKey(secretsKey, id, privateKey);
   await sql`
     insert into sender_domains (id, account_id, name, is_default, dkim_selector, dkim_public_key, dkim_private_key, confirmed_at)
     values (${id}, ${accountId}, ${name}, ${isDefault}, 'goniec', ${DKIM_PUBLIC_KEY}, ${key},

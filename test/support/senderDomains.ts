@@ -1,3 +1,6 @@
+import type { Sql } from '../../db/connection.ts';
+import { signingKey } from '../../db/emails/handOver.ts';
+import { readEmailTerms } from '../../db/emails/terms.ts';
 import { type DnsServer, inChunks } from './dnsServer.ts';
 
 /** A record as the command line shows it. */
@@ -29,4 +32,27 @@ export function setRecords({ zone }: DnsServer, records: readonly ShownRecord[])
     if (type === 'MX')
       zone.set(name, { ...at, MX: [{ exchange: value.toUpperCase(), preference: (priority ?? 0) + 5 }] });
   }
+}
+
+/** A domain that an account may write from, by the routes that take it; undefined: it may not. @param name null: its default */
+export async function usableDomain(
+  sql: Sql,
+  account: string,
+  name: string | null,
+): Promise<{ name: string; routes: string[] } | undefined> {
+  const { domain, verifiedRoutes: routes } = (await readEmailTerms(sql, account, name, []))!;
+  return domain === null || routes.length === 0 ? undefined : { name: domain, routes };
+}
+
+/** What the e-mails of a domain are signed with; undefined: the account has no such domain. */
+export async function signingKeyOf(
+  sql: Sql,
+  secretsKey: Buffer,
+  account: string,
+  name: string,
+): Promise<{ name: string; selector: string; privateKey: string } | undefined> {
+  const [row] = await sql<{ id: string; dkimSelector: string; dkimPrivateKey: Buffer }[]>`
+    select id, dkim_selector, dkim_private_key from sender_domains where account_id = ${account} and name = ${name}`;
+  if (row === undefined) return undefined;
+  return { name, selector: row.dkimSelector, privateKey: signingKey(secretsKey, row.id, row.dkimPrivateKey) };
 }
