@@ -2,7 +2,6 @@ import { Context } from '@temporalio/activity';
 import { eraseEmailsAfter } from '../db/emails/retention.ts';
 import {
   deleteDrafts,
-  deleteEmailDrafts,
   deleteUnmatched,
   deleteUnsentLinks,
   forgetReferences,
@@ -63,9 +62,11 @@ export function maintenanceActivities(sql: Database, { contentDays, logDays }: R
           if (count < BATCH) break;
         }
       }
-      removed['drafts'] = await walk('clean-up: drafts', (after) => deleteDrafts(sql, after, now, PAGE));
+      removed['drafts'] = await walk('clean-up: drafts', (after) =>
+        deleteDrafts(sql, 'messages', { after, now, limit: PAGE }),
+      );
       removed['e-mail drafts'] = await walk('clean-up: e-mail drafts', (after) =>
-        deleteEmailDrafts(sql, after, now, BATCH),
+        deleteDrafts(sql, 'emails', { after, now, limit: BATCH }),
       );
       removed['tracked_links without a message'] = await walk('clean-up: links', (after) =>
         deleteUnsentLinks(sql, after, now, BATCH),

@@ -9,7 +9,7 @@ import {
 import type { AddressInfo, Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { createRunning } from '../concurrency/running.ts';
-import { addPools, openDatabase } from '../db/connection.ts';
+import { addPools, openDatabase, sharesOf } from '../db/connection.ts';
 import { fairDatabase } from '../db/fairDatabase.ts';
 import { newId } from '../db/ids.ts';
 import { cachedRouting } from '../db/routes/routingCache.ts';
@@ -152,12 +152,6 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
       await closeClients();
     },
   };
-}
-
-/** Of a pool's connections: those for what every request begins with, and those for the rest. */
-function sharesOf(connections: number): [front: number, rest: number] {
-  const front = connections >= 8 ? 2 : 1;
-  return [front, Math.max(connections - front, 1)];
 }
 
 function listen(server: Server, port: number, host: string | undefined): Promise<void> {

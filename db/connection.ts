@@ -92,6 +92,12 @@ function parseInteger(text: string): number {
   return value;
 }
 
+/** Of a process's connections: those for what must not wait for anything else, and those for the rest. */
+export function sharesOf(connections: number): [front: number, rest: number] {
+  const front = connections >= 8 ? 2 : 1;
+  return [front, Math.max(connections - front, 1)];
+}
+
 /** Two pools of one process as one. */
 export function addPools(one: PoolState, other: PoolState): PoolState {
   return {

@@ -22,7 +22,7 @@ import {
   webhookActivities,
   webhookClosingActivities,
 } from '../activities/webhooks.ts';
-import { addPools, type Database, openDatabase } from '../db/connection.ts';
+import { addPools, type Database, openDatabase, sharesOf } from '../db/connection.ts';
 import { findLookupAnswer } from '../db/lookups/lookupAnswers.ts';
 import { simulatorStore } from '../db/routes/simulator.ts';
 import { simulatorMail } from '../db/routes/simulatorMail.ts';
@@ -139,8 +139,8 @@ export interface Servers {
 }
 
 async function connect({ databaseUrl, databasePool, temporal }: WorkerOptions): Promise<Servers> {
-  const frontPlaces = databasePool >= 8 ? 2 : 1;
-  const sql = openDatabase(databaseUrl, Math.max(databasePool - frontPlaces, 1), DATABASE_SILENCE_MS);
+  const [frontPlaces, places] = sharesOf(databasePool);
+  const sql = openDatabase(databaseUrl, places, DATABASE_SILENCE_MS);
   const front = openDatabase(databaseUrl, frontPlaces, DATABASE_SILENCE_MS);
   const unwatchPool = watchPool('worker', () => addPools(sql.poolState(), front.poolState()));
   const { namespace, ...server } = temporal;

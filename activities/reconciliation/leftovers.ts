@@ -1,5 +1,4 @@
 import type { Database } from '../../db/connection.ts';
-import { emailDraftsBetween } from '../../db/emails/open.ts';
 import { endRequest } from '../../db/messages/undecided.ts';
 import { closeFindings, recordRepair, reportFinding } from '../../db/maintenance/findings.ts';
 import { idFloor } from '../../db/ids.ts';
@@ -40,10 +39,8 @@ async function endLookup(sql: Database, { id, accountId, state }: LeftLookup): P
  */
 export async function reconcileDrafts(sql: Database): Promise<Tally> {
   const now = await databaseNow(sql);
-  const messages = await endDrafts(sql, now, { position: 'drafts', prefix: 'msg', read: draftsBetween });
-  const emails = await endDrafts(sql, now, {
-    ...{ position: 'e-mail drafts', prefix: 'em', read: emailDraftsBetween },
-  });
+  const messages = await endDrafts(sql, now, { position: 'drafts', prefix: 'msg', table: 'messages' });
+  const emails = await endDrafts(sql, now, { position: 'e-mail drafts', prefix: 'em', table: 'emails' });
   return sumOf(messages, emails);
 }
 
@@ -51,15 +48,15 @@ interface Drafts {
   /** The name of how far the walk has come. */
   position: string;
   prefix: 'msg' | 'em';
-  read: typeof draftsBetween;
+  table: 'messages' | 'emails';
 }
 
-async function endDrafts(sql: Database, now: number, { position, prefix, read }: Drafts): Promise<Tally> {
+async function endDrafts(sql: Database, now: number, { position, prefix, table }: Drafts): Promise<Tally> {
   const tally = noTally();
   const before = idFloor(prefix, now - DRAFT_LEFT_MS);
   let after = (await readPosition(sql, position)) || idFloor(prefix, now - DRAFT_LOOK_BACK_MS);
   for (let pages = 0; pages < DRAFT_PAGES; pages += 1) {
-    const { last, requests } = await read(sql, after, before, DRAFT_PAGE);
+    const { last, requests } = await draftsBetween(sql, table, after, before, DRAFT_PAGE);
     for (const { requestId, accountId } of requests) {
       const ended = await transaction(sql, async (tx) => {
         const abandoned = (await endRequest(tx, requestId)) === 'abandoned';

@@ -1,10 +1,6 @@
-import type { Acceptance, Refusal } from '../../domain/acceptance.ts';
+import type { Acceptance } from '../../domain/acceptance.ts';
 import { type Database, hasSqlState, SQLSTATE } from '../connection.ts';
-import { removeUndecided, resolutionOf } from '../messages/undecided.ts';
-import { transaction } from '../transaction.ts';
-
-// As of a message: a charge much later would send an e-mail whose caller was answered with a failure long ago.
-const ACCEPT_WITHIN_SECONDS = 30;
+import { ACCEPT_WITHIN_SECONDS, refuseRequest } from '../money/billing.ts';
 
 /**
  * Charges the e-mail of a request and makes it visible: balance, ledger, status, idempotency record, its unsubscribe link and the events of
@@ -43,15 +39,7 @@ export async function chargeEmail(sql: Database, requestId: string): Promise<Acc
     if (charged && charged.moved > 0) return { accepted: true };
   } catch (error) {
     if (!hasSqlState(error, SQLSTATE.insufficientFunds)) throw error;
-    return await refuse(sql, requestId, 'insufficient_funds');
+    return await refuseRequest(sql, requestId, 'insufficient_funds');
   }
-  return await refuse(sql, requestId, 'too_late');
-}
-
-async function refuse(sql: Database, requestId: string, reason: Refusal): Promise<Acceptance> {
-  return await transaction(sql, async (tx) => {
-    if ((await removeUndecided(tx, [requestId])) > 0) return { accepted: false, reason };
-    const resolution = await resolutionOf(tx, requestId);
-    return resolution === 'charged' ? { accepted: true } : { accepted: false, reason: resolution };
-  });
+  return await refuseRequest(sql, requestId, 'too_late');
 }

@@ -3,7 +3,7 @@ import type { EmailEventKind, ProviderEmailEvent } from '../../domain/email/even
 import type { NotifiedEmailEvent } from '../../domain/email/records.ts';
 import type { EmailStatus, RecipientState } from '../../domain/email/statuses.ts';
 import { newId } from '../ids.ts';
-import type { Sql } from '../connection.ts';
+import type { Fragment, Sql } from '../connection.ts';
 import type { EmailEventSnapshot } from '../webhooks/webhooks.ts';
 
 // An event may come before the answer to its hand-over, but not by a day.
@@ -59,8 +59,7 @@ export async function postponeEvents(tx: Sql, events: readonly DueEvent[]): Prom
     update provider_email_events v
        set look_at = case when v.received_at > now() - ${MATCHED_WITHIN}::interval
                           then now() + greatest(interval '1 s', (now() - v.received_at) / 2) end
-      from unnest(${events.map(({ route }) => route)}::text[], ${events.map(({ eventId }) => eventId)}::text[]) as e(route, id)
-     where v.route = e.route and v.event_id = e.id`;
+      ${ofThese(tx, events)}`;
 }
 
 /** Takes over what somebody applied and has not brought to its workflow. */
@@ -68,8 +67,7 @@ export async function leaseEvents(tx: Sql, events: readonly DueEvent[]): Promise
   if (events.length === 0) return;
   await tx`
     update provider_email_events v set look_at = now() + ${SIGNALLED_WITHIN}::interval
-      from unnest(${events.map(({ route }) => route)}::text[], ${events.map(({ eventId }) => eventId)}::text[]) as e(route, id)
-     where v.route = e.route and v.event_id = e.id`;
+      ${ofThese(tx, events)}`;
 }
 
 /** An e-mail that an event is of, locked. */
@@ -163,6 +161,12 @@ export async function settleEvents(
   if (events.length === 0) return;
   await sql`
     update provider_email_events v set look_at = null
+      ${ofThese(sql, events)}`;
+}
+
+/** As SQL, the rest of an update of stored events `v`: of these alone. */
+function ofThese(sql: Sql, events: readonly Pick<DueEvent, 'route' | 'eventId'>[]): Fragment {
+  return sql`
       from unnest(${events.map(({ route }) => route)}::text[], ${events.map(({ eventId }) => eventId)}::text[]) as e(route, id)
      where v.route = e.route and v.event_id = e.id`;
 }

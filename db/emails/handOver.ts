@@ -3,6 +3,7 @@ import type { Sql } from '../connection.ts';
 import { decrypt } from '../encryption.ts';
 import { refundOf } from '../money/billing.ts';
 import { domainSecretOwner } from './domains.ts';
+import { recipientsOf } from './reads.ts';
 
 /** An e-mail as a worker hands it over. */
 export interface OpenEmail {
@@ -48,9 +49,7 @@ export async function readOpenEmail(sql: Sql, id: string): Promise<OpenEmail | n
     select e.id, e.account_id, a.status as account_status, e.request_id, e.status, e.submission, e.route, e.domain,
            e.from_address, e.from_name, e.reply_to, e.subject, e.headers, e.unsubscribe_token, e.first_submitted_at, e.give_up_at,
            e.created_at, c.html, c.text,
-           (select coalesce(jsonb_agg(jsonb_build_object('kind', r.kind, 'address', r.address, 'state', r.state)
-                                      order by r.position), '[]')
-              from email_recipients r where r.email_id = e.id) as recipients,
+           ${recipientsOf(sql)} as recipients,
            (select coalesce(jsonb_agg(jsonb_build_object('number', f.number, 'filename', f.filename, 'contentType', f.content_type,
                                                          'contentId', f.content_id, 'bytes', f.bytes) order by f.number), '[]')
               from email_attachments f where f.email_id = e.id) as attachments,

@@ -1,5 +1,4 @@
 import type { Fragment, Sql } from '../connection.ts';
-import type { DraftPage } from '../maintenance/leftovers.ts';
 import { isLate } from '../webhooks/unnotified.ts';
 import { startable, type StartableEmailRow } from './startable.ts';
 
@@ -52,23 +51,6 @@ export async function openEmailsAmong(sql: Sql, ids: readonly string[]): Promise
        where m.id = any(${ids as string[]}) and m.status <> 'draft' and (${isOpen(sql)} or exists (${pending(sql)}))
        order by m.id`),
   ];
-}
-
-/** As `draftsBetween`, of e-mails. */
-export async function emailDraftsBetween(
-  sql: Sql,
-  after: string,
-  before: string,
-  limit: number,
-): Promise<DraftPage> {
-  const page = await sql<{ id: string; draft: boolean; requestId: string; accountId: string }[]>`
-    select id, status = 'draft' as draft, request_id, account_id from emails
-     where id > ${after} and id < ${before} order by id limit ${limit}`;
-  const requests = page.filter(({ draft }) => draft);
-  return {
-    last: page.at(-1)?.id ?? null,
-    requests: requests.map(({ requestId, accountId }) => ({ requestId, accountId })),
-  };
 }
 
 // As SQL, of e-mails `m`.

@@ -75,6 +75,12 @@ function columns(sql: Sql): Fragment {
   return sql`
     e.id, e.status, e.from_address, e.from_name, e.reply_to, e.subject, e.idx, e.cost_grosze, e.error_code, e.sent_at, e.created_at,
     e.updated_at,
+    ${recipientsOf(sql)} as recipients`;
+}
+
+/** As SQL, of e-mails `e`: their addresses with what is known of each, in their order. */
+export function recipientsOf(sql: Sql): Fragment {
+  return sql`
     (select coalesce(jsonb_agg(jsonb_build_object('kind', r.kind, 'address', r.address, 'state', r.state) order by r.position), '[]')
-       from email_recipients r where r.email_id = e.id) as recipients`;
+       from email_recipients r where r.email_id = e.id)`;
 }

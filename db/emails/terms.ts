@@ -1,5 +1,6 @@
 import type { Quotas } from '../../domain/quotas.ts';
 import type { Sql } from '../connection.ts';
+import { availableGrosze } from '../money/available.ts';
 import { isOverdue } from '../money/statements.ts';
 
 /** What an account's e-mails are measured by; money in grosze net. */
@@ -42,8 +43,7 @@ export async function readEmailTerms(
        where account_id = ${accountId} and case when ${domain}::text is null then is_default else name = ${domain} end
     )
     select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now, a.mode, a.test_credits, a.quotas,
-           a.balance_grosze + case when a.billing_mode = 'postpaid' then a.credit_limit_grosze else 0 end
-             as available_grosze,
+           ${availableGrosze(sql)} as available_grosze,
            ${isOverdue(sql, sql`a`)} as overdue,
            (select name from chosen) as domain,
            array(select v.route from verified v join chosen c on c.name = v.name) as verified_routes,

@@ -1,5 +1,6 @@
 import type { TimelineEntry } from '../../domain/timeline.ts';
 import type { Sql } from '../connection.ts';
+import { recipientsOf } from './reads.ts';
 
 // More than these are a loop of somebody's, not an e-mail's way.
 const MANY = 200;
@@ -30,9 +31,7 @@ export async function readEmailHead(sql: Sql, id: string): Promise<EmailHead | n
   const [head] = await sql<EmailHead[]>`
     select id, account_id, request_id, status, submission, error_code, route, domain, provider_email_id, cost_grosze,
            first_submitted_at, sent_at, give_up_at, erased_at, created_at,
-           (select coalesce(jsonb_agg(jsonb_build_object('kind', r.kind, 'address', r.address, 'state', r.state)
-                                      order by r.position), '[]')
-              from email_recipients r where r.email_id = e.id) as recipients,
+           ${recipientsOf(sql)} as recipients,
            (select count(*)::int from email_attachments f where f.email_id = e.id) as attachments
       from emails e where id = ${id} and status <> 'draft'`;
   return head ?? null;

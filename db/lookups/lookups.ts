@@ -1,5 +1,6 @@
 import type { LookupFailure, LookupFinding, LookupRefusal, LookupState } from '../../domain/lookups.ts';
 import { hasSqlState, type Fragment, type Sql, SQLSTATE } from '../connection.ts';
+import { availableGrosze } from '../money/available.ts';
 import { refundOf } from '../money/billing.ts';
 import { isOverdue } from '../money/statements.ts';
 
@@ -55,8 +56,7 @@ export async function readLookupTerms(
            exists (
              select from verified_numbers v where v.account_id = a.id and v.msisdn = ${msisdn}
            ) as verified,
-           a.balance_grosze + case when a.billing_mode = 'postpaid' then a.credit_limit_grosze else 0 end
-             as available_grosze,
+           ${availableGrosze(sql)} as available_grosze,
            exists (
              select from number_lookups l
               where l.account_id = a.id and l.msisdn = ${msisdn} and l.state in ('open', 'charged')

@@ -186,34 +186,27 @@ export interface Step {
   done: number;
 }
 
-/**
- * Deletes drafts, with links that nobody else was sent, among the next messages by id. Each message is looked at once for this
- * in its life.
- */
-export async function deleteDrafts(sql: Database, after: string, now: number, limit: number): Promise<Step> {
-  return await transaction(sql, async (tx) => {
-    const [page] = await tx<{ last: string | null; ids: string[] | null }[]>`
-      select max(id) as last, array_agg(id) filter (where status = 'draft') as ids
-        from (select id, status from messages where id > ${after} and id < ${idFloor('msg', now - REPLAYED_MS)}
-               order by id limit ${limit}) page`;
-    const ids = page?.ids ?? [];
-    return { next: page?.last ?? null, done: await removeMessages(tx, ids) };
-  });
-}
+const DRAFTS = {
+  messages: { prefix: 'msg', remove: removeMessages },
+  emails: { prefix: 'em', remove: removeEmails },
+} as const;
 
-/** Deletes drafts of e-mails, with all that belongs to them, among the next e-mails by id. */
-export async function deleteEmailDrafts(
+/**
+ * Deletes drafts, with all that nothing else needs, among the next messages or e-mails by id. Each is looked at once for this in its
+ * life.
+ */
+export async function deleteDrafts(
   sql: Database,
-  after: string,
-  now: number,
-  limit: number,
+  table: keyof typeof DRAFTS,
+  { after, now, limit }: { after: string; now: number; limit: number },
 ): Promise<Step> {
+  const { prefix, remove } = DRAFTS[table];
   return await transaction(sql, async (tx) => {
     const [page] = await tx<{ last: string | null; ids: string[] | null }[]>`
       select max(id) as last, array_agg(id) filter (where status = 'draft') as ids
-        from (select id, status from emails where id > ${after} and id < ${idFloor('em', now - REPLAYED_MS)}
+        from (select id, status from ${tx(table)} where id > ${after} and id < ${idFloor(prefix, now - REPLAYED_MS)}
                order by id limit ${limit}) page`;
-    return { next: page?.last ?? null, done: await removeEmails(tx, page?.ids ?? []) };
+    return { next: page?.last ?? null, done: await remove(tx, page?.ids ?? []) };
   });
 }
 

@@ -20,25 +20,26 @@ export async function leftLookups(sql: Sql, limit: number): Promise<LeftLookup[]
 
 /** A page of drafts. */
 export interface DraftPage {
-  /** Id of the last message looked at; null when there was none. */
+  /** Id of the last message or e-mail looked at; null when there was none. */
   last: string | null;
   /** Requests whose drafts nobody has decided on. */
   requests: { requestId: string; accountId: string }[];
 }
 
 /**
- * Looks for drafts among the messages between two ids, which are in the order of their making: each message is looked at
+ * Looks for drafts among the messages, or the e-mails, between two ids, which are in the order of their making: each is looked at
  * once in its life.
  */
 export async function draftsBetween(
   sql: Sql,
+  table: 'messages' | 'emails',
   after: string,
   before: string,
   limit: number,
 ): Promise<DraftPage> {
   const [page] = await sql<{ last: string | null; drafts: Record<string, string> | null }[]>`
     select max(id) as last, jsonb_object_agg(request_id, account_id) filter (where status = 'draft') as drafts
-      from (select id, status, request_id, account_id from messages
+      from (select id, status, request_id, account_id from ${sql(table)}
              where id > ${after} and id < ${before} order by id limit ${limit}) page`;
   const drafts = Object.entries(page?.drafts ?? {});
   return {

@@ -8,6 +8,7 @@ import { activeEntry } from '../incoming/blacklist.ts';
 import { byColumnName } from '../columnNames.ts';
 import { type Database, type Fragment, type Sql, violates } from '../connection.ts';
 import { transaction } from '../transaction.ts';
+import { availableGrosze } from '../money/available.ts';
 import { isOverdue } from '../money/statements.ts';
 import { isFree } from './idempotency.ts';
 
@@ -104,8 +105,7 @@ export async function readSendTerms(
   const [terms] = await sql<SendTerms[]>`
     select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now,
            a.mode, a.price_per_part_grosze, a.price_per_mms_grosze, a.price_per_vms_grosze, a.country_rates, a.send_window, a.test_credits,
-           a.balance_grosze + case when a.billing_mode = 'postpaid' then a.credit_limit_grosze else 0 end
-             as available_grosze,
+           ${availableGrosze(sql)} as available_grosze,
            (select s.name from senders s
              where s.account_id = a.id and s.active and s.name = coalesce(${sender}, a.sender_name)) as sender,
            ${isOverdue(sql, sql`a`)} as overdue, a.quotas,

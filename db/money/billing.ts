@@ -18,9 +18,9 @@ export async function chargeRequest(sql: Database, requestId: string): Promise<A
     if ((await acceptDrafts(sql, [requestId], null)) > 0) return { accepted: true };
   } catch (error) {
     if (!hasSqlState(error, SQLSTATE.insufficientFunds)) throw error;
-    return await refuse(sql, requestId, 'insufficient_funds');
+    return await refuseRequest(sql, requestId, 'insufficient_funds');
   }
-  return await refuse(sql, requestId, 'too_late');
+  return await refuseRequest(sql, requestId, 'too_late');
 }
 
 /**
@@ -53,7 +53,7 @@ export async function acceptDrafts(
 }
 
 /** Refuses what is left undecided of a request; where nothing is, returns what was decided before. */
-async function refuse(sql: Database, requestId: string, reason: Refusal): Promise<Acceptance> {
+export async function refuseRequest(sql: Database, requestId: string, reason: Refusal): Promise<Acceptance> {
   return await transaction(sql, async (tx) => {
     if ((await removeUndecided(tx, [requestId])) > 0) return { accepted: false, reason };
     const resolution = await resolutionOf(tx, requestId);

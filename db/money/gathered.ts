@@ -2,6 +2,7 @@ import { type Acceptances, type Cost, payInOrder, type Purse } from '../../domai
 import { isFaultOfRow, type Database, hasSqlState, type Sql, SQLSTATE } from '../connection.ts';
 import { removeUndecided } from '../messages/undecided.ts';
 import { transaction } from '../transaction.ts';
+import { availableGrosze } from './available.ts';
 import { ACCEPT_WITHIN_SECONDS, acceptDrafts } from './billing.ts';
 
 // Longer than other charges of an account take, and short for those who wait beside it.
@@ -74,8 +75,7 @@ async function lockDrafts(
   return await tx<Locked[]>`
     select m.id, m.request_id, m.account_id, m.cost_grosze as grosze, m.test_credits,
            m.created_at <= now() - make_interval(secs => ${ACCEPT_WITHIN_SECONDS}) as late,
-           a.balance_grosze + case when a.billing_mode = 'postpaid' then a.credit_limit_grosze else 0 end
-             as available_grosze,
+           ${availableGrosze(tx)} as available_grosze,
            a.test_credits as purse_credits
       from messages m join accounts a on a.id = m.account_id
      where m.request_id = any(${requestIds as string[]}) and m.status = 'draft'

@@ -43,14 +43,6 @@ export function simulatorMail(sql: Database, route: string) {
       return taken!;
     },
 
-    async countThrottle(reference: string, upTo: number): Promise<boolean> {
-      const [row] = await sql`
-        insert into simulator_throttles as t (reference, refused) values (${reference}, 1)
-        on conflict (reference) do update set refused = t.refused + 1 where t.refused < ${upTo}
-        returning refused`;
-      return row !== undefined;
-    },
-
     async handOverEvents(
       limit: number,
       deliver: (events: ProviderEmailEvent[]) => Promise<void>,
