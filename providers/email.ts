@@ -38,6 +38,17 @@ export interface SubmitEmail {
   createdAt: Date;
 }
 
+/** The headers of one-click unsubscribing (RFC 8058, 3.1); none where the e-mail offers none. */
+export function unsubscribeHeaders({
+  listUnsubscribe,
+}: Pick<SubmitEmail, 'listUnsubscribe'>): (readonly [name: string, value: string])[] {
+  if (listUnsubscribe === null) return [];
+  return [
+    ['List-Unsubscribe', `<${listUnsubscribe}>`],
+    ['List-Unsubscribe-Post', 'List-Unsubscribe=One-Click'],
+  ];
+}
+
 /** What a sender domain is signed with. */
 export interface SigningDomain {
   name: string;

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { ProviderState } from './provider.ts';
 
 // After so many failures in a row, nothing more is handed over until the provider answers a probe.
 const FAILURES_IN_ROW = 3;
@@ -86,5 +87,23 @@ export function createHealth(
       works = false;
       await probing;
     },
+  };
+}
+
+/** The state of a provider without sessions of its own. @param inWords an error's code, for staff's eyes */
+export function stateBy(
+  health: Health,
+  load: Pick<ProviderState, 'window' | 'inFlight'>,
+  inWords: (code: string) => string,
+): ProviderState {
+  const last = health.lastError();
+  return {
+    takesSubmits: health.works(),
+    sessions: health.works() ? 1 : 0,
+    sessionsWanted: 1,
+    ...load,
+    failures: health.failures(),
+    lastError: last === null ? null : inWords(last.text),
+    lastErrorAt: last?.at ?? null,
   };
 }

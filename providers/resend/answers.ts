@@ -1,5 +1,6 @@
 import type { EmailAnswer } from '../email.ts';
-import { blamesSender, codeOf, errorOf, isQuota, isRecord, type ProviderError, refusalOf } from './errors.ts';
+import { isRecord } from '../http.ts';
+import { blamesSender, codeOf, errorOf, isQuota, type ProviderError, refusalOf } from './errors.ts';
 import type { Exchange } from './http.ts';
 
 const EMAIL_ID = /^[\x21-\x7e]{1,100}$/;

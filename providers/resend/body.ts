@@ -1,4 +1,4 @@
-import type { SubmitAttachment, SubmitEmail } from '../email.ts';
+import { type SubmitAttachment, type SubmitEmail, unsubscribeHeaders } from '../email.ts';
 
 /** What a request carries: its length is known before it is read, and it is read piece by piece. */
 export interface Body {
@@ -84,13 +84,10 @@ function fieldsOf(email: SubmitEmail): Record<string, unknown> {
 }
 
 /** Those of RFC 8058 are ours alone. */
-function headersOf({ headers, listUnsubscribe }: SubmitEmail): (readonly [string, string])[] {
-  if (listUnsubscribe === null) return [...headers];
-  return [
-    ...headers.filter(([name]) => !/^list-unsubscribe(-post)?$/i.test(name)),
-    ['List-Unsubscribe', `<${listUnsubscribe}>`],
-    ['List-Unsubscribe-Post', 'List-Unsubscribe=One-Click'],
-  ];
+function headersOf(email: SubmitEmail): (readonly [string, string])[] {
+  const own = unsubscribeHeaders(email);
+  if (own.length === 0) return [...email.headers];
+  return [...email.headers.filter(([name]) => !/^list-unsubscribe(-post)?$/i.test(name)), ...own];
 }
 
 /** An address with its name (RFC 5322, 3.4). */

@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DomainProblem, type ProviderDomain } from '../email.ts';
 import type { SeenRecord } from '../../domain/email/dnsRecords.ts';
+import { isRecord } from '../http.ts';
 import { waitOf } from './answers.ts';
 import { jsonBody } from './body.ts';
-import { codeOf, errorOf, inWords, isRecord } from './errors.ts';
+import { codeOf, errorOf, inWords } from './errors.ts';
 import { createProviderHttp, type ProviderRequest } from './http.ts';
 import type { ResendCredentials, ResendSettings } from './settings.ts';
 

@@ -1,4 +1,5 @@
 import type { EmailRefusal } from '../email.ts';
+import { isRecord } from '../http.ts';
 
 const ERROR_NAME = /^[a-z][a-z_]{0,59}$/;
 const MESSAGE_MAX = 1_000;
@@ -21,10 +22,6 @@ export function errorOf(json: unknown): ProviderError | null {
 /** A short name of an answer that is no success, for staff. */
 export function codeOf(status: number, json: unknown): string {
   return errorOf(json)?.name ?? `http_${status}`;
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const QUOTAS = new Set(['daily_quota_exceeded', 'monthly_quota_exceeded']);

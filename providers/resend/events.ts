@@ -4,8 +4,8 @@ import type { ProviderEmailEvent } from '../../domain/email/events.ts';
 import { isId } from '../../domain/ids.ts';
 import { storable } from '../../domain/inbound.ts';
 import type { CallbackCall } from '../callbacks.ts';
+import { isRecord, parsed } from '../http.ts';
 import { ID_TAG } from './body.ts';
-import { isRecord } from './errors.ts';
 import type { ResendCredentials } from './settings.ts';
 
 const BODY_MAX = 256 * 1024;
@@ -91,14 +91,6 @@ export async function readEvents(call: CallbackCall): Promise<readonly ProviderE
       payload: payloadOf(data),
     },
   ];
-}
-
-function parsed(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
-    return undefined;
-  }
 }
 
 /** Tags come as an object; the documentation has them as a list, too. */

@@ -1,11 +1,9 @@
 import { Readable } from 'node:stream';
-import { Agent } from 'undici';
+import type { Agent } from 'undici';
+import { createAgent, failureCode, readJson } from '../http.ts';
 import type { Body } from './body.ts';
 
-const CONNECT_TIMEOUT_MS = 5_000;
 const ANSWER_BYTES = 256 * 1024;
-// A connection that the provider closes just when we write on it loses an answer: rather a new one more often.
-const KEEP_ALIVE_MS = 2_000;
 
 /**
  * What became of a request. `not_sent`: the provider cannot have all of it, and so nothing; `unreadable`: the same, as what was to be
@@ -46,14 +44,7 @@ export interface ProviderHttp {
  * @param url base address without a slash at the end
  */
 export function createProviderHttp(url: string, apiKey: string): ProviderHttp {
-  const agent = new Agent({
-    connect: { timeout: CONNECT_TIMEOUT_MS },
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    keepAliveMaxTimeout: KEEP_ALIVE_MS,
-    // The limits of each request are the only ones.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  });
+  const agent = createAgent();
   // Requests that name no user agent are refused.
   const usual = {
     authorization: `Bearer ${apiKey}`,
@@ -96,18 +87,18 @@ async function exchange(
       body: body === undefined ? null : Readable.from(watched.pieces(), { objectMode: false }),
       signal: ending.signal,
     });
-    const text = await wholeText(response.body);
+    const json = await readJson(response.body, ANSWER_BYTES);
     return {
       kind: 'answered',
       status: response.statusCode,
-      json: text === null ? undefined : parsed(text),
+      json,
       headers: single(response.headers),
     };
   } catch (error) {
-    if (watched.written()) return { kind: 'lost', code: codeOf(error) };
+    if (watched.written()) return { kind: 'lost', code: failureCode(error) };
     const unreadable = watched.failure();
     return unreadable === null
-      ? { kind: 'not_sent', code: codeOf(error) }
+      ? { kind: 'not_sent', code: failureCode(error) }
       : { kind: 'unreadable', ...unreadable };
   } finally {
     ended = true;
@@ -152,39 +143,8 @@ function watch(body: Body | undefined, onWritten: () => void): WatchedBody {
   };
 }
 
-/** The answer's body; null when it is longer than any answer there is. */
-async function wholeText(body: AsyncIterable<Buffer> & { destroy(): unknown }): Promise<string | null> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of body) {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length > ANSWER_BYTES) {
-      body.destroy();
-      return null;
-    }
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 function single(headers: Record<string, string | string[] | undefined>): Record<string, string> {
   const one: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) if (typeof value === 'string') one[name] = value;
   return one;
-}
-
-/** A short name of what went wrong, without addresses or contents. */
-function codeOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'failed';
-  if (error.name === 'TimeoutError' || error.name === 'AbortError') return 'timed_out';
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
-  return code.slice(0, 60);
 }

@@ -1,5 +1,6 @@
 import type { RouteTest } from '../kind.ts';
-import { codeOf, errorOf, inWords, isRecord } from './errors.ts';
+import { isRecord } from '../http.ts';
+import { codeOf, errorOf, inWords } from './errors.ts';
 import { createProviderHttp, type Exchange, type ProviderHttp } from './http.ts';
 import type { ResendCredentials, ResendSettings } from './settings.ts';
 

@@ -4,7 +4,7 @@ import { waitFor } from '../../concurrency/waitFor.ts';
 import { NO_SESSION } from '../../domain/submission.ts';
 import type { EmailAnswer, EmailGate, SubmitEmail } from '../email.ts';
 import { emailOnly } from '../emailOnly.ts';
-import { createHealth } from '../health.ts';
+import { createHealth, stateBy } from '../health.ts';
 import type { Provider } from '../provider.ts';
 import { OTHER_BODY, readAnswer, UNREADABLE } from './answers.ts';
 import { emailBody } from './body.ts';
@@ -17,7 +17,7 @@ import type { ResendCredentials, ResendSettings } from './settings.ts';
  * The provider knows an e-mail by its key for 24 hours (https://resend.com/docs/dashboard/emails/idempotency-keys); the last try has
  * to arrive within them.
  */
-export const SETTLES_FOR_MS = 24 * 3_600_000 - 600_000;
+const SETTLES_FOR_MS = 24 * 3_600_000 - 600_000;
 // Ten megabytes of files, by a line of 2 Mbit/s.
 const WRITTEN_WITHIN_MS = 60_000;
 // So long nothing is handed over to an account that has used up its quota: it does not say when there is one again.
@@ -93,19 +93,7 @@ export function createResendProvider({ name, settings, credentials, onError }: R
       health.start();
       return Promise.resolve();
     },
-    state() {
-      const last = health.lastError();
-      return {
-        takesSubmits: health.works(),
-        sessions: health.works() ? 1 : 0,
-        sessionsWanted: 1,
-        window: settings.window,
-        inFlight: places.inside(),
-        failures: health.failures(),
-        lastError: last === null ? null : inWords(last.text),
-        lastErrorAt: last?.at ?? null,
-      };
-    },
+    state: () => stateBy(health, { window: settings.window, inFlight: places.inside() }, inWords),
     async stop() {
       await health.stop();
       await waitFor(open.settled(), limits.answeredWithinMs, () => undefined);

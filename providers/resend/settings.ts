@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { providerUrl } from '../urls.ts';
 
 /** E-mails that may be open at once per worker process. */
-export const WINDOW_MAX = 100;
+const WINDOW_MAX = 100;
 
 /** What there is to set about a route of the kind `resend`; nothing secret. */
 export const resendSettings = z.strictObject({

@@ -1,6 +1,7 @@
 import type { Channel } from '../../domain/channels.ts';
 import type { SubmitAnswer } from '../../domain/submission.ts';
 import type { ReportState } from '../../domain/receipts.ts';
+import { isRecord } from '../http.ts';
 import { answerOfError } from './errorCodes.ts';
 import type { Exchange } from './http.ts';
 import { finalStateOf } from './statuses.ts';
@@ -68,10 +69,6 @@ export function firstEntry(json: unknown): Record<string, unknown> | null {
   const list: unknown = isRecord(json) ? json['list'] : undefined;
   const first: unknown = Array.isArray(list) && list.length === 1 ? list[0] : undefined;
   return isRecord(first) ? first : null;
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /**

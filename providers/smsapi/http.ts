@@ -1,11 +1,9 @@
 import { Readable } from 'node:stream';
-import { Agent } from 'undici';
+import type { Agent } from 'undici';
+import { createAgent, failureCode, readJson } from '../http.ts';
 import type { Form } from './request.ts';
 
-const CONNECT_TIMEOUT_MS = 5_000;
 const ANSWER_BYTES = 64 * 1024;
-// A connection that the provider closes just when we write on it loses a message's answer: rather a new one more often.
-const KEEP_ALIVE_MS = 2_000;
 
 /**
  * What became of a request. `not_sent`: certainly nothing of it was written; `lost`: it may have arrived, and there is no
@@ -44,14 +42,7 @@ interface Attempt extends Limits {
  * @param urls base addresses without a slash at the end, the first preferred
  */
 export function createProviderHttp(urls: string[], token: string): ProviderHttp {
-  const agent = new Agent({
-    connect: { timeout: CONNECT_TIMEOUT_MS },
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    keepAliveMaxTimeout: KEEP_ALIVE_MS,
-    // The limits of each request are the only ones.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  });
+  const agent = createAgent();
   const headers = { authorization: `Bearer ${token}`, accept: 'application/json' };
 
   const viaAny = async (path: string, attempt: Attempt): Promise<Exchange> => {
@@ -106,50 +97,19 @@ async function exchangeWith(agent: Agent, url: URL, attempt: Attempt): Promise<E
       body: body === null ? null : Readable.from(watched(), { objectMode: false }),
       signal: ending.signal,
     });
-    const text = await wholeText(response.body);
+    const json = await readJson(response.body, ANSWER_BYTES);
     const after = response.headers['retry-after'];
     return {
       kind: 'answered',
       status: response.statusCode,
-      json: text === null ? undefined : parsed(text),
+      json,
       retryAfter: typeof after === 'string' ? after : null,
     };
   } catch (error) {
-    return { kind: written ? 'lost' : 'not_sent', code: codeOf(error) };
+    return { kind: written ? 'lost' : 'not_sent', code: failureCode(error) };
   } finally {
     clearTimeout(unwritten);
     clearTimeout(unanswered);
     signal?.removeEventListener('abort', giveUp);
   }
-}
-
-/** The answer's body; null when it is longer than any answer there is. */
-async function wholeText(body: AsyncIterable<Buffer> & { destroy(): unknown }): Promise<string | null> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of body) {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length > ANSWER_BYTES) {
-      body.destroy();
-      return null;
-    }
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** A short name of what went wrong, without addresses or contents. */
-function codeOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'failed';
-  if (error.name === 'TimeoutError' || error.name === 'AbortError') return 'timed_out';
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
-  return code.slice(0, 60);
 }

@@ -1,5 +1,6 @@
+import { isRecord } from '../http.ts';
 import { createProviderHttp, type Exchange, type ProviderHttp } from './http.ts';
-import { errorCodeOf, isRecord } from './answers.ts';
+import { errorCodeOf } from './answers.ts';
 import { inWords } from './errorCodes.ts';
 import type { ProviderBalance } from '../kind.ts';
 import type { SmsapiCredentials, SmsapiSettings } from './settings.ts';

@@ -8,7 +8,7 @@ import { callbackAddress } from '../callbacks.ts';
 import { createLateAnswers } from '../lateAnswers.ts';
 import type { LookupAnswers } from '../stores.ts';
 import { type ReadAnswer, readAnswer } from './answers.ts';
-import { createHealth, type Health } from '../health.ts';
+import { createHealth, type Health, stateBy } from '../health.ts';
 import { ALREADY_TAKEN, inWords } from './errorCodes.ts';
 import { createProviderHttp } from './http.ts';
 import { lookUp } from './lookup.ts';
@@ -92,19 +92,7 @@ export function createSmsapiProvider(options: SmsapiOptions): Provider {
       health.start();
       return Promise.resolve();
     },
-    state() {
-      const last = health.lastError();
-      return {
-        takesSubmits: health.works(),
-        sessions: health.works() ? 1 : 0,
-        sessionsWanted: 1,
-        window: settings.window,
-        inFlight: places.inside(),
-        failures: health.failures(),
-        lastError: last === null ? null : inWords(last.text),
-        lastErrorAt: last?.at ?? null,
-      };
-    },
+    state: () => stateBy(health, { window: settings.window, inFlight: places.inside() }, inWords),
     async stop() {
       await health.stop();
       await waitFor(open.settled(), answerMs, () => undefined);

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { Readable } from 'node:stream';
 import MailComposer from 'nodemailer/lib/mail-composer';
-import type { SubmitAttachment, SubmitEmail } from '../email.ts';
+import { type SubmitAttachment, type SubmitEmail, unsubscribeHeaders } from '../email.ts';
 
 const HEADER_NAME = /^[A-Za-z0-9][A-Za-z0-9-]{0,75}$/;
 // What we write ourselves, or what is written on the way.
@@ -48,7 +48,7 @@ export function composed(email: SubmitEmail, addresses: WireAddresses, key: stri
     messageId: `<${email.id}@${email.domain.name}>`,
     headers: [
       ...email.headers.map(([name, value]) => ({ key: name, value: oneLine(value) })),
-      ...listOf(email),
+      ...unsubscribeHeaders(email).map(([key, value]) => ({ key, value })),
     ],
     ...(email.text === null ? {} : { text: lines(email.text) }),
     ...(email.html === null ? {} : { html: lines(email.html) }),
@@ -58,15 +58,6 @@ export function composed(email: SubmitEmail, addresses: WireAddresses, key: stri
     disableUrlAccess: true,
   });
   return composer.compile().createReadStream();
-}
-
-// One-click unsubscribing (RFC 8058, 3.1).
-function listOf({ listUnsubscribe }: SubmitEmail): { key: string; value: string }[] {
-  if (listUnsubscribe === null) return [];
-  return [
-    { key: 'List-Unsubscribe', value: `<${listUnsubscribe}>` },
-    { key: 'List-Unsubscribe-Post', value: 'List-Unsubscribe=One-Click' },
-  ];
 }
 
 function attachmentOf({ filename, contentType, contentId, content }: SubmitAttachment) {

@@ -5,7 +5,7 @@ import type { EmailAnswer, SubmitEmail } from '../email.ts';
 import { emailOnly } from '../emailOnly.ts';
 import type { RouteTest } from '../kind.ts';
 import type { Provider, Withheld } from '../provider.ts';
-import { createHealth, type Health } from '../health.ts';
+import { createHealth, type Health, stateBy } from '../health.ts';
 import { wireAddress, wireDomain } from './addresses.ts';
 import { answerOf, waitsForAll } from './answers.ts';
 import { openConnection } from './connection.ts';
@@ -86,19 +86,7 @@ export function createSmtpProvider({ name, settings, credentials, onError }: Smt
         bounces.start(handlers);
         return Promise.resolve();
       },
-      state() {
-        const last = health.lastError();
-        return {
-          takesSubmits: health.works(),
-          sessions: health.works() ? 1 : 0,
-          sessionsWanted: 1,
-          window: settings.connections,
-          inFlight: connections.inside(),
-          failures: health.failures(),
-          lastError: last === null ? null : inWords(last.text),
-          lastErrorAt: last?.at ?? null,
-        };
-      },
+      state: () => stateBy(health, { window: settings.connections, inFlight: connections.inside() }, inWords),
       async stop() {
         await Promise.all([health.stop(), bounces.stop()]);
         await waitFor(underWay.settled(), settings.responseSeconds * 1000, () => undefined);
