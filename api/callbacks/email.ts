@@ -3,15 +3,13 @@ import { readRoutes, type Route, routeCredentials } from '../../db/routes/routes
 import type { CallbackCall } from '../../providers/callbacks.ts';
 import type { EmailCallback } from '../../providers/email.ts';
 import { providerKinds } from '../../providers/registry.ts';
-import { readBytes } from '../http/body.ts';
 import type { Page, PageAnswer, Visit } from '../http/page.ts';
-import { errorAnswer, HttpRefused } from '../http/refusals.ts';
 import type { Services } from '../services.ts';
+import { answered, callOf, plain } from './answers.ts';
 
 // Providers tell of one e-mail in a call; its fifty addresses and headers are some kilobytes.
 const BODY_BYTES = 256 * 1024;
 const KNOWN_MS = 2_000;
-const PLAIN = { 'Content-Type': 'text/plain; charset=utf-8' };
 
 /** A route whose provider calls us about e-mails. */
 interface CalledRoute {
@@ -30,36 +28,25 @@ export const emailCallbacks: readonly Page[] = ['/v1/email/callback', '/v1/email
     methods: ['POST'],
     path,
     visitors: false,
-    handle: answerTo,
+    handle: (visit) => answered(answerTo(visit)),
     failed: () => plain(503, 'unavailable'),
   }),
 );
 
 async function answerTo(visit: Visit): Promise<PageAnswer> {
   const { services, params, requestId } = visit;
-  const call = callOf(visit);
-  try {
-    const route = await signerOf(services, params['route'] ?? null, call);
-    if (route === null) return plain(401, 'not signed by a provider');
-    const events = await route.callback.read(call);
-    if (events === null) {
-      // Somebody has to look: the provider speaks otherwise than we understand, and what it brought is not stored.
-      services.log.warn({ route: route.name, requestId }, 'a callback about e-mail was not understood');
-      return plain(400, 'not understood');
-    }
-    // Applied by the workers, who look for stored events all the time.
-    await storeEmailEvents(services.sql, route.name, events);
-    return plain(200, 'OK');
-  } catch (error) {
-    if (!(error instanceof HttpRefused)) throw error;
-    const { status, code, headers } = errorAnswer(error);
-    return { ...plain(status, code), headers: { ...PLAIN, ...headers } };
+  const call = callOf(visit, BODY_BYTES);
+  const route = await signerOf(services, params['route'] ?? null, call);
+  if (route === null) return plain(401, 'not signed by a provider');
+  const events = await route.callback.read(call);
+  if (events === null) {
+    // Somebody has to look: the provider speaks otherwise than we understand, and what it brought is not stored.
+    services.log.warn({ route: route.name, requestId }, 'a callback about e-mail was not understood');
+    return plain(400, 'not understood');
   }
-}
-
-function callOf({ method, query, headers, request }: Visit): CallbackCall {
-  let body: Promise<Buffer> | undefined;
-  return { method, query, headers, body: () => (body ??= readBytes(request, BODY_BYTES)) };
+  // Applied by the workers, who look for stored events all the time.
+  await storeEmailEvents(services.sql, route.name, events);
+  return plain(200, 'OK');
 }
 
 /** The route whose provider has signed a call; null: none has. @param only where the address names one */
@@ -96,8 +83,4 @@ function calledRoute({ secretsKey, log }: Services, route: Route): CalledRoute[]
     log.warn({ err: error, route: route.name }, 'callbacks about e-mail of this route cannot be taken');
     return [];
   }
-}
-
-function plain(status: number, body: string): PageAnswer {
-  return { status, headers: PLAIN, body };
 }

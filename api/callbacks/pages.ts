@@ -1,14 +1,12 @@
-import { type CallbackCall, callbackPattern } from '../../providers/callbacks.ts';
+import { callbackPattern } from '../../providers/callbacks.ts';
 import { providerKinds } from '../../providers/registry.ts';
-import { readBytes } from '../http/body.ts';
 import type { Page, PageAnswer, Visit } from '../http/page.ts';
-import { HttpRefused, errorAnswer } from '../http/refusals.ts';
+import { answered, callOf, plain } from './answers.ts';
 import { provenCallback } from './routes.ts';
 import { storeContent } from './store.ts';
 
 // A hundred reports with their dozen fields of 30 characters are 36 kB; the longest reply is far shorter.
 const BODY_BYTES = 64 * 1024;
-const PLAIN = { 'Content-Type': 'text/plain; charset=utf-8' };
 
 /**
  * The addresses that providers call with delivery reports, replies and answers to look-ups. `OK` means that we have what the call
@@ -26,7 +24,7 @@ function callbackPage(path: string): Page {
     methods: ['GET', 'POST'],
     path: callbackPattern(path),
     visitors: false,
-    handle: (visit) => answerTo(path, visit),
+    handle: (visit) => answered(answerTo(path, visit)),
     failed: () => plain(503, 'unavailable'),
   };
 }
@@ -34,32 +32,17 @@ function callbackPage(path: string): Page {
 async function answerTo(path: string, visit: Visit): Promise<PageAnswer> {
   const { services, params, address, method } = visit;
   const { route = '', secret = null } = params;
-  const call = callOf(visit);
-  try {
-    const callback = await provenCallback(services, { route, path, secret, address }, call);
-    // HEAD stands for nothing here: it must not store anything, and has no body to say OK in.
-    if (callback === null || method === 'HEAD') return plain(404, 'not found');
-    const content = await callback.read(call);
-    if (content !== null) {
-      await storeContent(services, route, content);
-      return plain(200, 'OK');
-    }
-    // Somebody has to look: the provider speaks otherwise than we understand, and what it brought is not stored.
-    const { requestId } = visit;
-    services.log.warn({ route, kind: callback.name, requestId }, 'a callback was not understood');
-    return plain(400, 'not understood');
-  } catch (error) {
-    if (!(error instanceof HttpRefused)) throw error;
-    const { status, code, headers } = errorAnswer(error);
-    return { ...plain(status, code), headers: { ...PLAIN, ...headers } };
+  const call = callOf(visit, BODY_BYTES);
+  const callback = await provenCallback(services, { route, path, secret, address }, call);
+  // HEAD stands for nothing here: it must not store anything, and has no body to say OK in.
+  if (callback === null || method === 'HEAD') return plain(404, 'not found');
+  const content = await callback.read(call);
+  if (content !== null) {
+    await storeContent(services, route, content);
+    return plain(200, 'OK');
   }
-}
-
-function callOf({ method, query, headers, request }: Visit): CallbackCall {
-  let body: Promise<Buffer> | undefined;
-  return { method, query, headers, body: () => (body ??= readBytes(request, BODY_BYTES)) };
-}
-
-function plain(status: number, body: string): PageAnswer {
-  return { status, headers: PLAIN, body };
+  // Somebody has to look: the provider speaks otherwise than we understand, and what it brought is not stored.
+  const { requestId } = visit;
+  services.log.warn({ route, kind: callback.name, requestId }, 'a callback was not understood');
+  return plain(400, 'not understood');
 }

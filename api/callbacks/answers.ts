@@ -1,0 +1,28 @@
+import type { CallbackCall } from '../../providers/callbacks.ts';
+import { readBytes } from '../http/body.ts';
+import type { PageAnswer, Visit } from '../http/page.ts';
+import { errorAnswer, HttpRefused } from '../http/refusals.ts';
+
+const PLAIN = { 'Content-Type': 'text/plain; charset=utf-8' };
+
+/** A provider's call, whose body is read once, by whoever asks for it first. @param maxBytes of the body */
+export function callOf({ method, query, headers, request }: Visit, maxBytes: number): CallbackCall {
+  let body: Promise<Buffer> | undefined;
+  return { method, query, headers, body: () => (body ??= readBytes(request, maxBytes)) };
+}
+
+/** Answers a provider with one line of text. */
+export function plain(status: number, body: string): PageAnswer {
+  return { status, headers: PLAIN, body };
+}
+
+/** Answers a call that is refused, a body over the limit say, with the code alone. */
+export async function answered(answering: Promise<PageAnswer>): Promise<PageAnswer> {
+  try {
+    return await answering;
+  } catch (error) {
+    if (!(error instanceof HttpRefused)) throw error;
+    const { status, code, headers } = errorAnswer(error);
+    return { ...plain(status, code), headers: { ...PLAIN, ...headers } };
+  }
+}
