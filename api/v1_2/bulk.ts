@@ -3,7 +3,7 @@ import { parseMsisdn } from '../../domain/msisdn.ts';
 import { Refused } from '../../domain/refusals.ts';
 import type { Asked } from '../../operations/asked.ts';
 import { mapPaced, type Pace } from '../../operations/pace.ts';
-import { fingerprintOf } from '../../operations/sending/idempotency.ts';
+import { fingerprintOf, keyedBy } from '../../operations/sending/idempotency.ts';
 import { send } from '../../operations/sending/send.ts';
 import { type Item, type ItemAnswers, sendItems } from '../../operations/sending/sendItems.ts';
 import { documented } from '../documented.ts';
@@ -11,7 +11,7 @@ import { plainText } from '../fields.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { date, encoding, from, idx, inTheirWords, message, renamed, to } from './fields.ts';
 import { type SendAnswer, sendAnswer, sendAnswerOf, sentMessageOf } from './schema.ts';
-import { EARLIER_SEND_REFUSALS, keyedBy } from './sending.ts';
+import { EARLIER_SEND_REFUSALS } from './sending.ts';
 import { encodingOf, SMS_NAMES } from './sms.ts';
 
 // v1.2.0, Limits.

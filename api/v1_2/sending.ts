@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { Channel } from '../../domain/channels.ts';
 import type { Asked } from '../../operations/asked.ts';
-import { fingerprintOf, type Keyed } from '../../operations/sending/idempotency.ts';
+import { fingerprintOf, keyedBy } from '../../operations/sending/idempotency.ts';
 import type { SendInput } from '../../operations/sending/input.ts';
 import { send } from '../../operations/sending/send.ts';
 import type { Reason } from '../http/refusals.ts';
@@ -17,16 +16,6 @@ export const EARLIER_SEND_REFUSALS: readonly Reason[] = [
   ...(['send_at_too_far', 'statement_overdue', 'insufficient_funds', 'quota_reached'] as const),
   ...(['send_abandoned', 'send_unresolved', 'idempotency_other_content', 'idempotency_in_progress'] as const),
 ];
-
-/** The key under which an item is known by its `idx`: nobody can have it as an `Idempotency-Key`, which has no control characters. */
-export function keyOfIdx(channel: Channel, idx: string): string {
-  return `\u0001${channel}:${createHash('sha256').update(idx).digest('base64url')}`;
-}
-
-/** The same as part of what a send is known by. */
-export function keyedBy(channel: Channel, idx: string): Pick<Keyed, 'key' | 'field'> {
-  return { key: keyOfIdx(channel, idx), field: 'idx' };
-}
 
 /** Sends one item, once for each `idx`. @param names of the request's fields, where they are not those of the operation */
 export async function sendOne(

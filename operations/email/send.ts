@@ -13,7 +13,7 @@ import { addIds } from '../../telemetry/ids.ts';
 import type { Asked } from '../asked.ts';
 import type { Pace } from '../pace.ts';
 import { quotaReached } from '../quotas.ts';
-import { findReplay, fingerprintOf, type Keyed } from '../sending/idempotency.ts';
+import { findReplay, fingerprintOf, type Keyed, keyedBy } from '../sending/idempotency.ts';
 import { decideEmail } from './acceptance.ts';
 import type { EmailInput } from './input.ts';
 
@@ -76,10 +76,8 @@ async function keyOf({ services, input, pace }: Asked<EmailInput>): Promise<Keye
   if (idx === null) return null;
   const files = [];
   for (const { pieces, ...file } of attachments) files.push({ ...file, sha256: await hashOf(pieces, pace) });
-  // Nobody can have it as an `Idempotency-Key`, which has no control characters.
-  const key = `\u0001email:${createHash('sha256').update(idx).digest('base64url')}`;
   return {
-    ...{ key, field: 'idx' },
+    ...keyedBy('email', idx),
     fingerprint: fingerprintOf(services.secretsKey, 'idx', 'email', {
       ...{ ...input, interface: undefined, attachments: files },
     }),

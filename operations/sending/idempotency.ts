@@ -1,7 +1,8 @@
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { readKeyRecord, takeOverKey } from '../../db/messages/idempotency.ts';
 import { abandonRequest } from '../../db/messages/undecided.ts';
 import type { Database } from '../../db/connection.ts';
+import type { Channel } from '../../domain/channels.ts';
 import { Refused } from '../../domain/refusals.ts';
 
 /** What a send is known by for 24 hours. */
@@ -10,6 +11,16 @@ export interface Keyed {
   fingerprint: Buffer;
   /** The field that it came in; null: it came in a header. */
   field: string | null;
+}
+
+/** The key under which a request is known by its `idx`: nobody can have it as an `Idempotency-Key`, which has no control characters. */
+export function keyOfIdx(channel: Channel | 'email', idx: string): string {
+  return `\u0001${channel}:${createHash('sha256').update(idx).digest('base64url')}`;
+}
+
+/** The same as part of what a send is known by. */
+export function keyedBy(channel: Channel | 'email', idx: string): Pick<Keyed, 'key' | 'field'> {
+  return { key: keyOfIdx(channel, idx), field: 'idx' };
 }
 
 /** The decision a key already has, an acceptance: the original status and body. */

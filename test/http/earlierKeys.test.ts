@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { keyOfIdx } from '../../api/v1_2/sending.ts';
+import { keyOfIdx } from '../../operations/sending/idempotency.ts';
 import { CHANNELS } from '../../domain/channels.ts';
 
 test('an idx is another key for each channel and each text, of one length and no key of a header', () => {
