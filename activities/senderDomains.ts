@@ -2,10 +2,9 @@ import { Context, log } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import { createSemaphore } from '../concurrency/semaphore.ts';
 import type { Database } from '../db/connection.ts';
-import { domainTurn, dueDomains, noteLook, readDomain } from '../db/emails/domains.ts';
+import { dueDomains, noteLook, readDomain } from '../db/emails/domains.ts';
 import { pendingEventsOf } from '../db/incoming/inbound.ts';
 import { transaction } from '../db/transaction.ts';
-import { holdTurns } from '../db/turns.ts';
 import { type Applied, applyLook } from '../operations/email/domains/apply.ts';
 import type { DnsServers } from '../operations/email/domains/dns.ts';
 import { lookAt } from '../operations/email/domains/look.ts';
@@ -57,10 +56,7 @@ export function senderDomainActivities({ sql, client, secretsKey, dnsServers }: 
     if (domain === undefined) return null;
     try {
       const looks = await lookAt(services, domain, dnsServers);
-      const applied = await transaction(sql, async (tx) => {
-        await holdTurns(tx, [domainTurn(domain.accountId)]);
-        return await applyLook(tx, id, looks, true);
-      });
+      const applied = await transaction(sql, (tx) => applyLook(tx, domain, looks, true));
       if (applied?.toDeliver === true) await tryToNotify(() => Promise.resolve(client), domain);
       return applied;
     } catch (error) {

@@ -84,8 +84,5 @@ async function giveWay(tx: Sql, { id }: Holder): Promise<DomainRoute[]> {
 async function noteNeeds(services: StaffServices, named: NamedDomain): Promise<void> {
   const domain = await findDomain(services.sql, named);
   const looks = await lookAt(services, domain);
-  await transaction(services.sql, async (tx) => {
-    await holdTurns(tx, [domainTurn(domain.accountId)]);
-    await applyLook(tx, domain.id, looks, false);
-  });
+  await transaction(services.sql, (tx) => applyLook(tx, domain, looks, false));
 }

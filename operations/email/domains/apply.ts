@@ -2,6 +2,7 @@ import type { Sql } from '../../../db/connection.ts';
 import {
   confirmDomain,
   type DomainRoute,
+  domainTurn,
   giveDefault,
   keepDomainRoutes,
   lockDomain,
@@ -15,6 +16,7 @@ import {
 } from '../../../db/emails/domains.ts';
 import { closeFindings, reportFinding } from '../../../db/maintenance/findings.ts';
 import { databaseNow } from '../../../db/maintenance/positions.ts';
+import { holdTurns } from '../../../db/turns.ts';
 import {
   afterLook,
   type DomainStatus,
@@ -36,25 +38,26 @@ export interface Applied {
 }
 
 /**
- * Stores what a look at a domain came to, and does all that follows from it: the default of its account, the finding, the event. The
- * domain's turn has to be held.
+ * Stores what a look at a domain came to, and does all that follows from it: the default of its account, the finding, the event. Holds
+ * the account's turn to the end of the transaction.
  * @param asked false: nobody asked DNS or a provider, it is only known what is to be set
  * @returns null when the domain is gone
  */
 export async function applyLook(
   tx: Sql,
-  domainId: string,
+  { id, accountId }: Pick<SenderDomain, 'id' | 'accountId'>,
   looks: readonly RouteLook[],
   asked: boolean,
 ): Promise<Applied | null> {
-  const domain = await lockDomain(tx, domainId);
+  await holdTurns(tx, [domainTurn(accountId)]);
+  const domain = await lockDomain(tx, id);
   if (domain === undefined) return null;
-  const before = await readAllDomainRoutes(tx, domainId);
+  const before = await readAllDomainRoutes(tx, id);
   const now = new Date(await databaseNow(tx));
   const after = looks.map((look) => afterwards(domain, look, before, { now, asked }));
   const names = looks.map(({ route }) => route);
-  await keepDomainRoutes(tx, domainId, names);
-  if (asked) await noteLook(tx, domainId);
+  await keepDomainRoutes(tx, id, names);
+  if (asked) await noteLook(tx, id);
   return await store(tx, domain, { before: standingOf(domain, before), after });
 }
 

@@ -1,5 +1,4 @@
-import { domainTurn, type SenderDomain } from '../../../db/emails/domains.ts';
-import { holdTurns } from '../../../db/turns.ts';
+import type { SenderDomain } from '../../../db/emails/domains.ts';
 import { Refused } from '../../../domain/refusals.ts';
 import { recorded, type StaffOperation } from '../../staff.ts';
 import { applyLook } from './apply.ts';
@@ -26,8 +25,7 @@ export const checkDomain: StaffOperation<NamedDomain & { dnsServers: DnsServers 
 const noteLooks = recorded(
   'domains check',
   async (tx, { domain, looks }: { domain: SenderDomain; looks: RouteLook[] }) => {
-    await holdTurns(tx, [domainTurn(domain.accountId)]);
-    const applied = await applyLook(tx, domain.id, looks, true);
+    const applied = await applyLook(tx, domain, looks, true);
     if (applied === null) throw new Refused({ reason: 'domain_unknown' }, 'name');
     const { status, event, toDeliver } = applied;
     return {
