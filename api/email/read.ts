@@ -5,6 +5,7 @@ import {
   listEmails as readEmails,
   readEmail,
 } from '../../db/emails/reads.ts';
+import { EMAIL_EVENT_KINDS } from '../../domain/email/events.ts';
 import { EMAIL_STATUSES, RECIPIENT_STATES } from '../../domain/email/statuses.ts';
 import { EMAIL_IDX_MAX } from '../../domain/email/limits.ts';
 import { isId } from '../../domain/ids.ts';
@@ -15,13 +16,10 @@ import { lenientPathId, plainText } from '../fields.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { cursorAfter, idCursor, pageOf, pageSize } from '../paging.ts';
 import { createdAt, timestamp, updatedAt } from '../schemas.ts';
-import { answered } from '../v1_2/schema.ts';
+import { answered, answerOf } from '../v1_2/schema.ts';
 import { address } from './fields.ts';
 
-const EVENT_KINDS = [
-  ...(['sent', 'delivered', 'delayed', 'bounced', 'complained', 'opened', 'clicked'] as const),
-  ...(['failed', 'suppressed', 'unsubscribed'] as const),
-] as const;
+const EVENT_KINDS = [...EMAIL_EVENT_KINDS, 'failed', 'suppressed', 'unsubscribed'] as const;
 
 const recipient = z
   .strictObject({
@@ -112,10 +110,7 @@ export function listEmails(owner: Interface) {
       const { page, last } = pageOf(found, limit);
       const emails = page.map(emailRecord);
       const next = last === undefined ? null : cursorAfter(last.id);
-      return {
-        status: 200,
-        body: { success: true as const, data: { count: emails.length, next_cursor: next, emails } },
-      };
+      return answerOf({ count: emails.length, next_cursor: next, emails });
     },
   });
 }
@@ -136,10 +131,7 @@ export function getEmail(owner: Interface) {
     async handle({ services, caller, params }) {
       const found = isId('em', params.id) ? await readEmail(services.sql, caller.accountId, params.id) : null;
       if (found === null) throw new Refused({ reason: 'email_unknown' });
-      return {
-        status: 200,
-        body: { success: true as const, data: { ...emailRecord(found), events: found.events.map(shown) } },
-      };
+      return answerOf({ ...emailRecord(found), events: found.events.map(shown) });
     },
   });
 }

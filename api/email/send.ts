@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { EmailAttachment } from '../../db/emails/drafts.ts';
 import {
   ATTACHMENTS_BYTES_MAX,
   BODY_MAX,
@@ -8,14 +9,13 @@ import {
 } from '../../domain/email/limits.ts';
 import type { Interface } from '../../domain/interfaces.ts';
 import { Refused } from '../../domain/refusals.ts';
-import type { AttachmentInput } from '../../operations/email/input.ts';
 import { sendEmail as send } from '../../operations/email/send.ts';
 import type { Pace } from '../../operations/pace.ts';
 import { documented, EXAMPLE_INSTANT, exampleId } from '../documented.ts';
 import { issue, lineText, omissible, omissibleWithDefault, plainText } from '../fields.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { timestamp } from '../schemas.ts';
-import { answered } from '../v1_2/schema.ts';
+import { answered, answerOf } from '../v1_2/schema.ts';
 import { address, attachments, displayName, headers } from './fields.ts';
 
 const REPLAYED = { 'Idempotent-Replayed': 'true' };
@@ -143,11 +143,7 @@ export function sendEmail(owner: Interface) {
         listUnsubscribe: rest.list_unsubscribe,
       };
       const { email, replayed } = await send({ ...call, input });
-      return {
-        status: 200,
-        body: { success: true as const, data: email },
-        ...(replayed ? { headers: REPLAYED } : {}),
-      };
+      return { ...answerOf(email), ...(replayed ? { headers: REPLAYED } : {}) };
     },
   });
 }
@@ -155,8 +151,8 @@ export function sendEmail(owner: Interface) {
 async function decodedAttachments(
   given: z.output<typeof attachments>,
   pace: Pace,
-): Promise<AttachmentInput[]> {
-  const files: AttachmentInput[] = [];
+): Promise<EmailAttachment[]> {
+  const files: EmailAttachment[] = [];
   let bytes = 0;
   for (const [index, { content, ...file }] of given.entries()) {
     const decoded = await content.decode(pace);

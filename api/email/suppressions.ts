@@ -8,7 +8,7 @@ import { issue } from '../fields.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { ABOUT_CURSOR, pageOf, pageSize } from '../paging.ts';
 import { createdAt } from '../schemas.ts';
-import { answered } from '../v1_2/schema.ts';
+import { answered, answerOf } from '../v1_2/schema.ts';
 import { address } from './fields.ts';
 
 const REASONS = ['bounce', 'complaint', 'unsubscribe', 'manual'] as const;
@@ -70,7 +70,7 @@ export function listSuppressions(owner: Interface) {
       const { page, last } = pageOf(found, limit);
       const suppressions = page.map(shown);
       const data = { count: suppressions.length, next_cursor: last?.address ?? null, suppressions };
-      return { status: 200, body: { success: true as const, data } };
+      return answerOf(data);
     },
   });
 }
@@ -100,7 +100,7 @@ export function addSuppressions(owner: Interface) {
     },
     async handle(call) {
       const added = await operations.addSuppressions({ ...call, input: call.body });
-      return { status: 200, body: { success: true as const, data: { added } } };
+      return answerOf({ added });
     },
   });
 }
@@ -123,7 +123,7 @@ export function removeSuppression(owner: Interface) {
     },
     async handle(call) {
       const removed = await operations.removeSuppression({ ...call, input: call.params });
-      return { status: 200, body: { success: true as const, data: { removed } } };
+      return answerOf({ removed });
     },
   });
 }

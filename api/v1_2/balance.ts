@@ -5,7 +5,7 @@ import { upstreamBalance } from '../../operations/accounts/upstreamBalance.ts';
 import type { Asked } from '../../operations/asked.ts';
 import { documented } from '../documented.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { answered } from './schema.ts';
+import { answered, answerOf } from './schema.ts';
 
 const GROSZE_A_ZLOTY = 100;
 
@@ -38,7 +38,7 @@ export const getBalance = endpoint({
   async handle(call) {
     const account = await readAccount(call.services.sql, call.caller.accountId);
     if (account === null) throw new Refused({ reason: 'account_closed' });
-    return { status: 200, body: { success: true as const, data: await balanceOf(call, account) } };
+    return answerOf(await balanceOf(call, account));
   },
 });
 

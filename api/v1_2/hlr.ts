@@ -6,7 +6,7 @@ import { documented } from '../documented.ts';
 import { queryMsisdn } from '../fields.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { inTheirWords } from './fields.ts';
-import { answered } from './schema.ts';
+import { answered, answerOf } from './schema.ts';
 
 const EARLIER_LOOKUP_STATUSES = ['ok', 'not_active', 'incorrect', 'unknown'] as const;
 const STATUSES: Readonly<Record<LookupStatus, (typeof EARLIER_LOOKUP_STATUSES)[number]>> = {
@@ -53,19 +53,13 @@ export const getHlr = endpoint({
       { msisdn: 'number' },
       asked,
     );
-    return {
-      status: 200,
-      body: {
-        success: true as const,
-        data: {
-          number: msisdn,
-          status: STATUSES[status],
-          ported: ported ?? false,
-          network,
-          country: countryOf(msisdn),
-          cost: cached ? 0 : costGrosze,
-        },
-      },
-    };
+    return answerOf({
+      number: msisdn,
+      status: STATUSES[status],
+      ported: ported ?? false,
+      network,
+      country: countryOf(msisdn),
+      cost: cached ? 0 : costGrosze,
+    });
   },
 });

@@ -10,7 +10,7 @@ import { documented, EXAMPLE_INSTANT, exampleId } from '../documented.ts';
 import { instant, issue, pageLimit } from '../fields.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { timestamp } from '../schemas.ts';
-import { answered, earlierStatus } from './schema.ts';
+import { answered, answerOf, earlierStatus } from './schema.ts';
 
 const LIMIT_MAX = 200;
 const LIMIT = 50;
@@ -95,12 +95,6 @@ export const listEarlierMessages = endpoint({
     const found = await readEarlierHistory(sql, accountId, classesShowing(status), stretch, limit + 1);
     const { page, nextCursor } = pageOfHistory(found, limit);
     const messages = page.map(messageLog);
-    return {
-      status: 200,
-      body: {
-        success: true as const,
-        data: { count: messages.length, next_cursor: nextCursor, messages },
-      },
-    };
+    return answerOf({ count: messages.length, next_cursor: nextCursor, messages });
   },
 });

@@ -12,6 +12,11 @@ export function answered<Schema extends z.ZodType>(data: Schema) {
   });
 }
 
+/** An answer of 200 in that envelope. */
+export function answerOf<Data>(data: Data) {
+  return { status: 200 as const, body: { success: true as const, data } };
+}
+
 export const earlierStatus = z.enum(EARLIER_STATUSES);
 
 /** A message in the answer to a send (v1.2.0, Message). */

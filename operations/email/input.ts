@@ -1,14 +1,5 @@
+import type { EmailAttachment } from '../../db/emails/drafts.ts';
 import type { Interface } from '../../domain/interfaces.ts';
-
-/** A file that is asked to be sent. */
-export interface AttachmentInput {
-  filename: string;
-  contentType: string;
-  contentId: string | null;
-  bytes: number;
-  /** Its bytes, in pieces whose length is a multiple of three, but for the last. */
-  pieces: readonly Buffer[];
-}
 
 /** An e-mail that is asked to be sent (v1.2.0, POST /v1/email, and ours beyond it); all addresses as `emailAddress` makes them. */
 export interface EmailInput {
@@ -25,7 +16,7 @@ export interface EmailInput {
   replyTo: string | null;
   idx: string | null;
   headers: readonly (readonly [name: string, value: string])[];
-  attachments: readonly AttachmentInput[];
+  attachments: readonly EmailAttachment[];
   /** Whether it offers one-click unsubscribing. */
   listUnsubscribe: boolean;
 }
