@@ -1,4 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
+import { ApplicationFailureCategory } from '@temporalio/common';
 import { FAILURE } from '../workflows/contracts.ts';
 
 /**
@@ -27,4 +28,23 @@ export function unknownClick(id: string): ApplicationFailure {
 /** The same of a further delivery of a webhook event: nobody has asked for it. */
 export function unknownResend(eventId: string, round: number): ApplicationFailure {
   return ApplicationFailure.nonRetryable(`no delivery ${round} of event ${eventId}`, FAILURE.unknownResend);
+}
+
+/** A route does not work, nor does another that could take its place: to be tried again on it. @param code of its provider */
+export function routeUnavailable(route: string, code: string): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: FAILURE.routeUnavailable,
+    message: `the route ${route} does not work: ${code}`,
+    category: ApplicationFailureCategory.BENIGN,
+  });
+}
+
+/** It is too early: to be tried again after so long. @param code of the provider, where it gave one */
+export function throttled(why: string, afterMs: number, code: string | null): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: FAILURE.throttled,
+    message: code === null ? why : `${why} (${code})`,
+    category: ApplicationFailureCategory.BENIGN,
+    nextRetryDelay: afterMs,
+  });
 }

@@ -54,7 +54,7 @@ export interface Routing {
 }
 
 /** Stands for the number of what goes to none: it fits the rules that are for all numbers, and no other. */
-export const NO_NUMBER = '+';
+const NO_NUMBER = '+';
 
 /** What is to be carried. */
 export interface Traffic {
@@ -97,6 +97,21 @@ export function orderRoutes({ routes, rules }: Routing, traffic: Traffic): strin
   const names = [...new Set(candidates.map(({ rule }) => rule.route))];
   const works = (name: string): boolean => byName.get(name)?.working === true;
   return [...names.filter(works), ...names.filter((name) => !works(name))];
+}
+
+/** The traffic that an e-mail is. @param id of the e-mail */
+export function emailTraffic(id: string, accountId: string): Traffic {
+  return { key: id, msisdn: NO_NUMBER, accountId, type: 'email', priority: false };
+}
+
+/** The best route for this that works and that `may` admits; null when there is none. */
+export function workingRoute(
+  routing: Routing,
+  traffic: Traffic,
+  may: (route: string) => boolean = () => true,
+): string | null {
+  const working = new Set(routing.routes.filter((route) => route.working).map(({ name }) => name));
+  return orderRoutes(routing, traffic).find((name) => working.has(name) && may(name)) ?? null;
 }
 
 /**

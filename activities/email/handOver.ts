@@ -1,5 +1,4 @@
-import { ApplicationFailure, Context, log } from '@temporalio/activity';
-import { ApplicationFailureCategory } from '@temporalio/common';
+import { type ApplicationFailure, Context, log } from '@temporalio/activity';
 import type { Database } from '../../db/connection.ts';
 import {
   acceptEmail,
@@ -11,7 +10,7 @@ import {
   putEmailBack,
   readOpenEmail,
 } from '../../db/emails/handOver.ts';
-import { NO_NUMBER, orderRoutes, type Routing } from '../../domain/routing.ts';
+import { emailTraffic, type Routing, workingRoute } from '../../domain/routing.ts';
 import type { SubmitAnswer } from '../../domain/submission.ts';
 import type { EmailEvents } from '../../pipeline/emailEvents.ts';
 import type { Pacer } from '../../pipeline/pacing.ts';
@@ -19,8 +18,8 @@ import type { EmailAnswer, EmailGate } from '../../providers/email.ts';
 import type { Provider, Withheld } from '../../providers/provider.ts';
 import { addIds } from '../../telemetry/ids.ts';
 import { observeSubmit } from '../../telemetry/messageMetrics.ts';
-import { FAILURE, type HandedOver } from '../../workflows/contracts.ts';
-import { unknownEmail } from '../failures.ts';
+import type { HandedOver } from '../../workflows/contracts.ts';
+import { routeUnavailable, throttled, unknownEmail } from '../failures.ts';
 import { untilStored } from '../submission/storing.ts';
 import { submitEmailOf } from './content.ts';
 import { answerEvents } from './events.ts';
@@ -218,29 +217,19 @@ async function moveOn(
 ): Promise<HandedOver> {
   const rested = moves === 0 || Date.now() - Context.current().info.scheduledTimestampMs >= MOVE_AGAIN_MS;
   if (rested) {
-    const now = await routing();
-    const works = (name: string): boolean => now.routes.some((route) => route.name === name && route.working);
-    const traffic = { key: id, msisdn: NO_NUMBER, accountId, type: 'email', priority: false } as const;
-    const next = orderRoutes(now, traffic).find(
-      (name) => name !== provider.name && works(name) && verifiedRoutes.includes(name),
+    const next = workingRoute(
+      await routing(),
+      emailTraffic(id, accountId),
+      (name) => name !== provider.name && verifiedRoutes.includes(name),
     );
-    if (next !== undefined && (await moveEmail(sql, id, provider.name, next)))
+    if (next !== null && (await moveEmail(sql, id, provider.name, next)))
       return { status: 'moved', route: next };
   }
-  throw ApplicationFailure.create({
-    type: FAILURE.routeUnavailable,
-    message: `the route ${provider.name} does not work: ${code}`,
-    category: ApplicationFailureCategory.BENIGN,
-  });
+  throw routeUnavailable(provider.name, code);
 }
 
 function tryAgain(why: string, afterMs: number, code: string | null = null): ApplicationFailure {
-  return ApplicationFailure.create({
-    type: FAILURE.throttled,
-    message: code === null ? why : `${why} (${code})`,
-    category: ApplicationFailureCategory.BENIGN,
-    nextRetryDelay: Math.max(afterMs, 100),
-  });
+  return throttled(why, Math.max(afterMs, 100), code);
 }
 
 /** The answer, as the health of a route is judged by. */

@@ -1,12 +1,12 @@
-import { ApplicationFailure, log } from '@temporalio/activity';
-import { ApplicationFailureCategory } from '@temporalio/common';
+import { type ApplicationFailure, log } from '@temporalio/activity';
 import { acceptParts } from '../../db/messages/answers.ts';
 import { failSubmission, type StatusChange } from '../../db/messages/endings.ts';
 import { leavePartsUnanswered, type PartClaim, type PartsOf } from '../../db/messages/parts.ts';
 import type { SubmittableMessage } from '../../db/messages/submissions.ts';
 import type { SubmitAnswer } from '../../domain/submission.ts';
 import { observeSent } from '../../telemetry/messageMetrics.ts';
-import { FAILURE, type SubmissionRound } from '../../workflows/contracts.ts';
+import type { SubmissionRound } from '../../workflows/contracts.ts';
+import { throttled } from '../failures.ts';
 import { moveOn } from './moving.ts';
 import { asEnd } from './outcomes.ts';
 import type { Piece } from './pieces.ts';
@@ -95,10 +95,6 @@ function tryLater({
   retryAfterMs,
   code,
 }: SubmitAnswer & { kind: 'throttled' | 'later' }): ApplicationFailure {
-  return ApplicationFailure.create({
-    type: FAILURE.throttled,
-    message: `${kind === 'throttled' ? 'the SMSC throttles' : 'the SMSC asks to try later'}${code === undefined ? '' : ` (${code})`}`,
-    category: ApplicationFailureCategory.BENIGN,
-    nextRetryDelay: retryAfterMs,
-  });
+  const why = kind === 'throttled' ? 'the SMSC throttles' : 'the SMSC asks to try later';
+  return throttled(why, retryAfterMs, code ?? null);
 }

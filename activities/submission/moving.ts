@@ -1,9 +1,9 @@
-import { ApplicationFailure, Context } from '@temporalio/activity';
-import { ApplicationFailureCategory } from '@temporalio/common';
+import { Context } from '@temporalio/activity';
 import { moveToRoute, type SubmittableMessage } from '../../db/messages/submissions.ts';
-import { orderRoutes } from '../../domain/routing.ts';
+import { workingRoute } from '../../domain/routing.ts';
 import { NO_SESSION } from '../../domain/submission.ts';
-import { FAILURE, type MovedOn, type SubmissionRound } from '../../workflows/contracts.ts';
+import type { MovedOn, SubmissionRound } from '../../workflows/contracts.ts';
+import { routeUnavailable } from '../failures.ts';
 import type { Submitting } from './submitting.ts';
 
 // A message that moved before stays on a broken route for a while, longer each time: two broken ones do not play ball.
@@ -25,21 +25,16 @@ export async function moveOn(
   // Without a session for a moment only: it will be back before another route is worth it.
   const blip = code === NO_SESSION && self?.working === true && self.state !== 'disabled';
   if (!blip && hasRested(moves)) {
-    const next = orderRoutes(now, {
+    const traffic = {
       ...{ key: message.id, msisdn: message.recipient, accountId: message.accountId },
       ...{ type: message.channel, priority: message.priority },
-    }).find(
-      (name) => name !== provider.name && now.routes.some((route) => route.name === name && route.working),
-    );
-    if (next !== undefined && (await moveToRoute(sql, message.id, provider.name, next))) {
+    };
+    const next = workingRoute(now, traffic, (name) => name !== provider.name);
+    if (next !== null && (await moveToRoute(sql, message.id, provider.name, next))) {
       return { status: 'moved', route: next };
     }
   }
-  throw ApplicationFailure.create({
-    type: FAILURE.routeUnavailable,
-    message: `the route ${provider.name} does not work: ${code}`,
-    category: ApplicationFailureCategory.BENIGN,
-  });
+  throw routeUnavailable(provider.name, code);
 }
 
 function hasRested(moves: number): boolean {

@@ -8,7 +8,7 @@ import { addressKey, domainOf } from '../../domain/email/address.ts';
 import { EVENTS_FOR_MS, GROSZE_AN_ADDRESS } from '../../domain/email/limits.ts';
 import { quotasOf } from '../../domain/quotas.ts';
 import { Refused } from '../../domain/refusals.ts';
-import { NO_NUMBER, orderRoutes } from '../../domain/routing.ts';
+import { emailTraffic, workingRoute } from '../../domain/routing.ts';
 import { addIds } from '../../telemetry/ids.ts';
 import type { Asked } from '../asked.ts';
 import type { Pace } from '../pace.ts';
@@ -193,16 +193,9 @@ async function routeOf(
   nobody: boolean,
 ): Promise<string> {
   if (nobody) return NOBODY;
-  const routing = await services.routing();
-  const traffic = {
-    ...{ key: id, msisdn: NO_NUMBER, accountId: caller.accountId },
-    ...({ type: 'email', priority: false } as const),
-  };
-  const works = new Set(routing.routes.filter(({ working }) => working).map(({ name }) => name));
-  const [route] = orderRoutes(routing, traffic).filter(
-    (name) => verifiedRoutes.includes(name) && works.has(name),
-  );
-  if (route === undefined) throw new Refused({ reason: 'email_no_route' });
+  const traffic = emailTraffic(id, caller.accountId);
+  const route = workingRoute(await services.routing(), traffic, (name) => verifiedRoutes.includes(name));
+  if (route === null) throw new Refused({ reason: 'email_no_route' });
   return route;
 }
 
