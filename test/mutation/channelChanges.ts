@@ -151,7 +151,7 @@ export const CHANNEL_CHANGES: readonly Change[] = [
   },
   {
     name: 'an idx is known without its channel',
-    file: 'api/v1_2/sending.ts',
+    file: 'operations/sending/idempotency.ts',
     from: '`\\u0001${channel}:',
     to: '`\\u0001:',
     tests: ['test/http/earlierKeys.test.ts'],
