@@ -6,7 +6,7 @@ import {
   readEmail,
 } from '../../db/emails/reads.ts';
 import { EMAIL_EVENT_KINDS } from '../../domain/email/events.ts';
-import { EMAIL_STATUSES, RECIPIENT_STATES } from '../../domain/email/statuses.ts';
+import { EMAIL_STATUSES, SHOWN_RECIPIENT_STATES, shownState } from '../../domain/email/statuses.ts';
 import { EMAIL_IDX_MAX } from '../../domain/email/limits.ts';
 import { isId } from '../../domain/ids.ts';
 import type { Interface } from '../../domain/interfaces.ts';
@@ -25,7 +25,7 @@ const recipient = z
   .strictObject({
     kind: documented(z.enum(['to', 'cc', 'bcc']), 'Where it stood.', 'to'),
     address: documented(z.string(), 'The address.', 'jan@sklep.example'),
-    state: documented(z.enum(RECIPIENT_STATES), 'The last that is known of it.', 'delivered'),
+    state: documented(z.enum(SHOWN_RECIPIENT_STATES), 'The last that is known of it.', 'delivered'),
   })
   .meta({ id: 'EmailRecipient', description: 'An address of an e-mail.' });
 
@@ -144,7 +144,7 @@ function emailRecord(row: EmailRow): z.output<typeof email> {
     from_name: row.fromName,
     reply_to: row.replyTo,
     subject: row.subject,
-    recipients: row.recipients,
+    recipients: row.recipients.map((one) => ({ ...one, state: shownState(row.status, one.state) })),
     idx: row.idx,
     cost: row.costGrosze,
     error: row.status === 'failed' ? row.errorCode : null,

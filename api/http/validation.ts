@@ -40,6 +40,8 @@ function refusalOf(
     const path = [...issue.path.map(String), issue.keys[0] ?? ''];
     return new Refused({ reason: unknown, field: path.join('.') }, path[0]);
   }
+  const meant = issue.code === 'invalid_union' ? meantBranch(issue) : null;
+  if (meant !== null) return refusalOf(meant, input, unknown);
   const field = String(issue.path[0] ?? '');
   if (field === '' && issue.code === 'invalid_type') return new Refused({ reason: 'body_not_object' });
   return new Refused(
@@ -77,12 +79,20 @@ function customProblem(issue: z.core.$ZodIssueCustom, field: string): Refusal {
   return attached === undefined ? { reason: 'field_malformed', field } : ({ field, ...attached } as Refusal);
 }
 
-// A union of an array says about a wrong element only where it stands.
+/** What is wrong by the first branch of a union whose type was given; null where none was. */
+function meantBranch({ errors, path }: z.core.$ZodIssueInvalidUnion): z.core.$ZodIssue | null {
+  const meant = errors.find(([first]) => first !== undefined && expectedType(first) === null)?.[0];
+  return meant === undefined ? null : { ...meant, path: [...path, ...meant.path] };
+}
+
 function typesOf({ errors }: z.core.$ZodIssueInvalidUnion): string {
-  const types = errors.map(([first]) =>
-    first?.code === 'invalid_type' && first.path.length === 0 ? first.expected : 'array',
-  );
+  const types = errors.flatMap(([first]) => (first === undefined ? [] : [expectedType(first)]));
   return [...new Set(types)].join(' or ');
+}
+
+/** The type that a branch of a union wants; null where it was given. */
+function expectedType(issue: z.core.$ZodIssue): string | null {
+  return issue.code === 'invalid_type' && issue.path.length === 0 ? issue.expected : null;
 }
 
 function unitOf(origin: string): 'items' | 'characters' | 'value' {

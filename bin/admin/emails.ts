@@ -5,7 +5,7 @@ import {
   readEmailHead,
   readEmailTimeline,
 } from '../../db/emails/timeline.ts';
-import { EMAIL_STATUSES } from '../../domain/email/statuses.ts';
+import { EMAIL_STATUSES, shownState } from '../../domain/email/statuses.ts';
 import { ERASED_ADDRESS, maskAddress } from '../../domain/email/address.ts';
 import { findAccount } from '../../operations/accounts/find.ts';
 import { command, optional, required, type Outcome, type Shown } from './command.ts';
@@ -80,7 +80,10 @@ function headOf(head: EmailHead, shown: (address: string) => string): Record<str
     ...{ route: head.route, domain: head.domain, provider_id: printableOrNull(head.providerEmailId) },
     ...{ cost_grosze: head.costGrosze, attachments: head.attachments, give_up_at: head.giveUpAt },
     ...(head.erasedAt === null ? {} : { erased_at: head.erasedAt }),
-    recipients: head.recipients.map(({ kind, address, state }) => ({ kind, address: shown(address), state })),
+    recipients: head.recipients.map(({ kind, address, state }) => ({
+      ...{ kind, address: shown(address) },
+      state: shownState(head.status, state),
+    })),
   };
 }
 

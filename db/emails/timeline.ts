@@ -1,3 +1,4 @@
+import type { EmailStatus, RecipientState } from '../../domain/email/statuses.ts';
 import type { TimelineEntry } from '../../domain/timeline.ts';
 import type { Sql } from '../connection.ts';
 import { recipientsOf } from './reads.ts';
@@ -10,7 +11,7 @@ export interface EmailHead {
   id: string;
   accountId: string;
   requestId: string;
-  status: string;
+  status: EmailStatus;
   submission: string;
   errorCode: string | null;
   route: string;
@@ -22,7 +23,7 @@ export interface EmailHead {
   giveUpAt: Date;
   erasedAt: Date | null;
   createdAt: Date;
-  recipients: { kind: string; address: string; state: string }[];
+  recipients: { kind: string; address: string; state: RecipientState }[];
   attachments: number;
 }
 

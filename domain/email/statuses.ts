@@ -27,6 +27,14 @@ export const RECIPIENT_STATES = [
 
 export type RecipientState = (typeof RECIPIENT_STATES)[number];
 
+/** What an account is shown of one address. */
+export const SHOWN_RECIPIENT_STATES = [...RECIPIENT_STATES, 'failed', 'unknown'] as const;
+
+/** As an account is shown it: nothing goes on waiting in an e-mail that has ended without it. */
+export function shownState(status: EmailStatus, state: RecipientState) {
+  return state === 'queued' && (status === 'failed' || status === 'unknown') ? status : state;
+}
+
 // From which states an event moves an address, whatever order events come in. What was left out stays so.
 const MOVES: Readonly<
   Record<ProviderEmailEvent['kind'], readonly [to: RecipientState, from: readonly RecipientState[]]>

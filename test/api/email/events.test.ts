@@ -133,6 +133,7 @@ it('throttled it waits as long as the provider asks; refused it has failed and i
   await untilEmail(account, throttled, ({ status }) => status === 'delivered');
   expect(await untilEmail(account, refused, ({ status }) => status === 'failed')).toMatchObject({
     error: 'provider_refused',
+    recipients: [{ state: 'failed' }],
     events: [{ kind: 'failed' }],
   });
   expect([await refunds(throttled), await refunds(refused)]).toEqual([0, 1]);

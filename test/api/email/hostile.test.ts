@@ -53,6 +53,19 @@ describe('no line break gets into a header', () => {
   });
 });
 
+describe('what is wrong with `to` is said, whichever of its forms was meant', () => {
+  it.each([
+    ['jan@@klient.example', /^Pole „to” .*adres/],
+    [['jan@klient.example', 'jan@@klient.example'], /^Pole „to\.1” .*adres/],
+    [Array.from({ length: 51 }, (_, i) => `jan${i}@klient.example`), /najwyżej 50/],
+    [[], /co najmniej 1/],
+    [['jan@klient.example', 7], /^Pole „to\.1” musi być tekstem/],
+    [7, /tekstem albo tablicą/],
+  ])('%j', async (to, says) => {
+    expect(await refusedTo(account, { ...LEAST, to }, 'to')).toMatch(says);
+  });
+});
+
 describe('an address is an address and nothing else', () => {
   const NONE = [
     ...['', ' ', '@', 'jan', 'jan@', '@klient.example', 'jan@@klient.example', 'a@b@klient.example'],
