@@ -221,7 +221,11 @@ async function acceptsWorker(
     maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS,
     maxConcurrentLocalActivityExecutions: WORKFLOW_TASKS,
     enableNonLocalActivities: false,
-    activities: { ...stepsInTask({ sql, notifying, routing }), ...billingActivities(sql, front) },
+    activities: {
+      ...stepsInTask({ sql, notifying, routing }),
+      ...billingActivities(sql, front),
+      ...emailBillingActivities(sql),
+    },
   });
 }
 

@@ -223,7 +223,7 @@ export function emailStart({ id, ...email }: StartableEmail, accepted: boolean) 
     ...ONCE,
     ...(accepted ? PATIENT : {}),
     workflowId: id,
-    taskQueue: MESSAGES_QUEUE,
+    taskQueue: accepted ? MESSAGES_QUEUE : ACCEPTS_QUEUE,
     args: [{ ...email, accepted }] as [EmailInput],
     typedSearchAttributes: new TypedSearchAttributes([
       { key: SEARCH_ATTRIBUTES.account, value: accountId },
