@@ -6,8 +6,8 @@ import { readHistory } from '../../db/messages/history.ts';
 import { migrate } from '../../db/migrate.ts';
 import { startDatabase } from '../support/database.ts';
 
-/** The schema of the release before this one; until there is one after 0.5.0, the first. */
-const LAST_RELEASE = '001';
+/** The schema of the release before this one: 0.5.0. */
+const LAST_RELEASE = '003';
 
 const MIGRATIONS = new URL('../../db/migrations/', import.meta.url);
 

@@ -15,16 +15,13 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
-// After a release, name its last commit here. 0.5.0 is the first that others are upgraded from: until it has a successor, what is
-// committed takes over from itself, so that the way of an upgrade stays tried.
-const PREVIOUS = { version: '0.5.0', commit: 'HEAD' };
+// After a release, name its last commit here. 0.5.0 is the first that others are upgraded from.
+const PREVIOUS = { version: '0.5.0', commit: 'ef615e1825349d904a31ddb2850eaaccd6be5fd7' };
 const NPM_PATIENCE_MS = 600_000;
 
 /** The code of the release before this one, in a folder of its own. */
 export interface PreviousRelease {
   version: string;
-  /** True where there is no earlier release to upgrade from: it is the last commit of this one. */
-  standsIn: boolean;
   folder: string;
   remove(): void;
 }
@@ -48,7 +45,7 @@ export function checkOutPreviousRelease(): PreviousRelease | string {
     if (version !== PREVIOUS.version)
       throw new Error(`${commit} is ${version}, not ${PREVIOUS.version}: put PREVIOUS right`);
     install(folder);
-    return { version, standsIn: commit === 'HEAD', folder, remove };
+    return { version, folder, remove };
   } catch (error) {
     remove();
     throw error;

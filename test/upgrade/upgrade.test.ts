@@ -46,10 +46,6 @@ afterAll(() => begun.all());
 
 const previous = checkOutPreviousRelease();
 if (typeof previous === 'string') console.log(`The upgrade is not tested: ${previous}.`);
-else if (previous.standsIn)
-  console.log(
-    `There is no release before ${previous.version} to upgrade from: its own last commit stands in for one.`,
-  );
 
 test.skipIf(typeof previous === 'string')('messages of the release before go on with this one', async () => {
   if (typeof previous === 'string') return;
