@@ -13,7 +13,7 @@ import {
 import { type Contender, endedByWebhooks, type Ground, noneRunning } from '../contender.ts';
 import { addAccount, addRole } from '../database.ts';
 import { type Caller, openCaller, run, type SendOptions } from '../load.ts';
-import { startProgram } from '../program.ts';
+import { type Program, startProgram } from '../program.ts';
 import type { Servers } from '../servers.ts';
 import { ROUTE_CREDENTIALS, ROUTE_SETTINGS } from '../steps/provider.ts';
 import { until } from '../until.ts';
@@ -42,17 +42,7 @@ export async function startProduct(
   secretsKey: Buffer = randomBytes(32),
 ): Promise<Product> {
   await migrate(servers.databaseUrl);
-  const programs = await Promise.all(
-    PARTS.map(async (part) => {
-      const settings = {
-        ...{ HOST: '127.0.0.1', PORT: '0', WEBHOOK_ALLOW_PRIVATE: 'true', DATA_DIR: servers.dataDir },
-        TEMPORAL_ADDRESS: servers.temporalAddress,
-        SECRETS_KEY: secretsKey.toString('base64'),
-        DATABASE_URL: await addRole(servers.databaseUrl, part),
-      };
-      return await startProgram(`bin/${part}.ts`, settings, profiles);
-    }),
-  );
+  const programs = await Promise.all(PARTS.map((part) => startPart(part, servers, secretsKey, profiles)));
   const [worker, api] = programs as [(typeof programs)[0], (typeof programs)[0]];
   const sql = openDatabase(servers.databaseUrl, 2);
   return {
@@ -66,6 +56,22 @@ export async function startProduct(
       await worker.stop();
     },
   };
+}
+
+/** One process more of the product. @param profiles as {@link startProgram} takes it */
+export async function startPart(
+  part: (typeof PARTS)[number],
+  servers: Servers,
+  secretsKey: Buffer,
+  profiles: string | null = null,
+): Promise<Program> {
+  const settings = {
+    ...{ HOST: '127.0.0.1', PORT: '0', WEBHOOK_ALLOW_PRIVATE: 'true', DATA_DIR: servers.dataDir },
+    TEMPORAL_ADDRESS: servers.temporalAddress,
+    SECRETS_KEY: secretsKey.toString('base64'),
+    DATABASE_URL: await addRole(servers.databaseUrl, part),
+  };
+  return await startProgram(`bin/${part}.ts`, settings, profiles);
 }
 
 /** Makes an SMPP route the only one, unless it is there already, and waits until it works. */
