@@ -19,8 +19,11 @@ const PDF = { filename: 'faktura.pdf', content: 'YQ==' };
 
 describe('content that is no base64', () => {
   const LONG = Buffer.alloc(400_000, 1).toString('base64');
+  const SLICE = 256 * 1024;
   it.each([
     ...['YQ', 'YQ=', 'Y', '=', '====', 'YQ===', 'Y=Q=', 'YQ==YQ==', 'YW=j'],
+    // Padded where one slice ends that is decoded by itself.
+    `${'A'.repeat(SLICE - 4)}YQ==YWFh`,
     // As of addresses on the web (RFC 4648, 5), with blanks, with a prefix, with other letters.
     ...[
       '_-_-',

@@ -192,6 +192,10 @@ describe('an e-mail to suppressed addresses', () => {
     const account = await newMailAccount();
     await database()`update accounts set quotas = '{"unpaid_messages": 3}' where id = ${account.id}`;
     await add(account, 'jan@klient.example');
+    // Another account's do not count.
+    const other = await newMailAccount();
+    await add(other, 'jan@klient.example');
+    await takenFrom(other, {});
     for (let time = 0; time < 3; time += 1) await takenFrom(account, {});
     const refused = await account.v1.post('/v1/email', LEAST);
     expect(refused).toMatchObject({ status: 422, body: { error: { details: { field: 'to' } } } });
