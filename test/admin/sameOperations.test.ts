@@ -173,7 +173,7 @@ const AIDS = [
   /^webhooks\/startResend#/,
   /^webhooks\/newSecret#/,
   /^addressBook\/groups#unknownGroup$/,
-  /^sending\/idempotency#fingerprintOf$/,
+  /^sending\/idempotency#(fingerprintOf|keyedBy)$/,
   /^sending\/plan#(totalCost|isAffordable)$/,
   /#[A-Z][A-Z_]*$/,
 ];
