@@ -12,7 +12,7 @@ import {
   measure,
   requestId,
 } from './http/middleware.ts';
-import { changesSomething, onlyOwner, routesOf } from './http/routes.ts';
+import { changesSomething, ownerForStrangers, routesOf } from './http/routes.ts';
 import { type Context, serve, type State } from './http/serve.ts';
 import { servePage } from './http/servePage.ts';
 import type { Services } from './services.ts';
@@ -112,7 +112,7 @@ function refuseUnrouted(router: Router<State>, context: Context): void {
   const owners = new Map(
     routes.filter(({ path }) => path === context.state.route).flatMap((route) => [...route.owners]),
   );
-  context.state.asked ??= onlyOwner({ owners });
+  context.state.asked ??= ownerForStrangers({ owners });
   if (context.method !== 'OPTIONS') {
     const problem = { reason: 'method_not_allowed', method: context.method, allowed } as const;
     throw new HttpRefused(problem);

@@ -68,6 +68,11 @@ interface Traits {
   refusals?: readonly Reason[];
   /** As which status an outage behind it is answered, in the earlier interface; 502 by default. */
   outageStatus?: 503;
+  /**
+   * That strangers, of whom nobody knows which interface they mean, are answered in this one's form, although another one has the path
+   * as well; by default in the current one's.
+   */
+  answersStrangers?: true;
   /** Greatest size of the body in bytes; 64 kB by default. */
   bodyLimit?: number;
   /** How a body is read that has longer texts than others, or files; see `BodyShape`. */

@@ -47,8 +47,13 @@ export function ownerOf({ owners }: Route, asked: Interface): Endpoint {
   return endpoint;
 }
 
-/** In whose form it is answered that nobody is known to ask: the owner's, and of several the current interface's. */
-export function onlyOwner({ owners }: Pick<Route, 'owners'>): Interface {
+/**
+ * In whose form it is answered that nobody is known to ask: the owner's; of several that of the one that answers strangers, else the
+ * current interface's.
+ */
+export function ownerForStrangers({ owners }: Pick<Route, 'owners'>): Interface {
+  const answering = [...owners].find(([, { answersStrangers }]) => answersStrangers === true);
+  if (answering !== undefined) return answering[0];
   return owners.has(INTERFACE) ? INTERFACE : [...owners.keys()][0]!;
 }
 

@@ -18,7 +18,7 @@ import { addIds } from '../../telemetry/ids.ts';
 import { watchRefusals } from './listedRefusals.ts';
 import { HttpRefused } from './refusals.ts';
 import { newPace } from '../../operations/pace.ts';
-import { changesSomething, onlyOwner, ownerOf, publicOwner, type Route } from './routes.ts';
+import { changesSomething, ownerForStrangers, ownerOf, publicOwner, type Route } from './routes.ts';
 import type { Interface } from '../../domain/interfaces.ts';
 import type { Services } from '../services.ts';
 import { readQuery } from './validation.ts';
@@ -61,7 +61,7 @@ export async function serve(
   const receivedAt = Date.now();
   context.state.route = route.path;
   if (changesSomething(route)) context.state.changes = true;
-  context.state.asked ??= onlyOwner(route);
+  context.state.asked ??= ownerForStrangers(route);
   const { endpoint, caller } = await choose(route, services, context, receivedAt);
   const csv = endpoint.csv === true && context.accepts('json', 'csv') === 'csv';
   const admitted = caller === null ? null : services.admission.enter(caller.accountId, context.res);

@@ -42,6 +42,7 @@ for name, strategy in {
     "message-cursor": cursors("msg_"),
     "inbound-cursor": cursors("in_"),
     "event-cursor": cursors("evt_"),
+    "email-cursor": cursors("em_"),
 }.items():
     schemathesis.openapi.format(name, strategy)
 

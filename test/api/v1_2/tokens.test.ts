@@ -92,9 +92,10 @@ describe('the kind of key chooses the interface', () => {
 
   it('without any, the form is that of the interface that has the path', async () => {
     for (const { method, path } of guarded) {
-      const both = current.has(key(method, path));
+      // E-mail is in the earlier document alone.
+      const isCurrent = current.has(key(method, path)) && !path.startsWith('/v1/email');
       const answer = await ask(method, path);
-      expect([path, answer]).toMatchObject([path, { status: 401, form: both ? 'string' : 'number' }]);
+      expect([path, answer]).toMatchObject([path, { status: 401, form: isCurrent ? 'string' : 'number' }]);
     }
     expect(await ask('GET', '/v1/sms')).toMatchObject({ status: 405, form: 'number' });
     expect(await ask('GET', '/v1/nothing')).toMatchObject({ status: 404, form: 'string' });
