@@ -361,11 +361,14 @@ describe('authentication', () => {
   });
 
   it('is asked for by every endpoint with a scope: 401', async () => {
-    for (const { method, path } of endpoints.filter(({ scope }) => scope !== null)) {
+    // E-mail is an endpoint of the earlier interface, and so is its refusal: v1_2/tokens.test.ts has it.
+    const ours = endpoints.filter(({ scope, path }) => scope !== null && !path.startsWith('/v1/email'));
+    for (const { method, path } of ours) {
       const answer = await call(base() + path.replaceAll(/:\w+/g, 'x'), { method });
-      // E-mail is an endpoint of the earlier interface.
-      const code = path.startsWith('/v1/email') ? 401 : 'unauthorized';
-      expect(answer, `${method} ${path}`).toMatchObject({ status: 401, body: { error: { code } } });
+      expect(answer, `${method} ${path}`).toMatchObject({
+        status: 401,
+        body: { error: { code: 'unauthorized' } },
+      });
     }
   });
 
