@@ -9,11 +9,9 @@ import {
   isHeaderValue,
 } from '../../domain/email/content.ts';
 import { ATTACHMENTS_MAX, FROM_NAME_MAX } from '../../domain/email/limits.ts';
-import type { Interface } from '../../domain/interfaces.ts';
 import { documented } from '../documented.ts';
 import { issue, lineText, omissible, plainText } from '../fields.ts';
 import { EncodedFile } from '../http/encodedFile.ts';
-import type { Endpoint } from '../http/endpoint.ts';
 
 const HEADERS_MAX = 20;
 // As the browser's own field for addresses has it; which domains exist no pattern can say.
@@ -127,8 +125,3 @@ export const attachments = z
       return { filename, contentType: contentType ?? '', contentId, content };
     }),
   );
-
-/** E-mail is an endpoint of the earlier interface (v1.2.0, POST /v1/email): whoever shows neither key nor token is answered in its form. */
-export function answersStrangers(owner: Interface): Pick<Endpoint, 'answersStrangers'> {
-  return owner === 'v1' ? { answersStrangers: true } : {};
-}

@@ -17,7 +17,7 @@ import { endpoint } from '../http/endpoint.ts';
 import { cursorAfter, idCursor, pageOf, pageSize } from '../paging.ts';
 import { createdAt, timestamp, updatedAt } from '../schemas.ts';
 import { answered, answerOf } from '../v1_2/schema.ts';
-import { address, answersStrangers } from './fields.ts';
+import { address } from './fields.ts';
 
 const EVENT_KINDS = [...EMAIL_EVENT_KINDS, 'failed', 'suppressed', 'unsubscribed'] as const;
 
@@ -76,7 +76,6 @@ const emailWithEvents = email
 export function listEmails(owner: Interface) {
   return endpoint({
     interface: owner,
-    ...answersStrangers(owner),
     method: 'GET',
     path: '/v1/email',
     scope: 'read',
@@ -120,7 +119,6 @@ export function listEmails(owner: Interface) {
 export function getEmail(owner: Interface) {
   return endpoint({
     interface: owner,
-    ...answersStrangers(owner),
     method: 'GET',
     path: '/v1/email/:id',
     scope: 'read',

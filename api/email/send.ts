@@ -16,7 +16,7 @@ import { issue, lineText, omissible, omissibleWithDefault, plainText } from '../
 import { endpoint } from '../http/endpoint.ts';
 import { timestamp } from '../schemas.ts';
 import { answered, answerOf } from '../v1_2/schema.ts';
-import { address, answersStrangers, attachments, displayName, headers } from './fields.ts';
+import { address, attachments, displayName, headers } from './fields.ts';
 
 const REPLAYED = { 'Idempotent-Replayed': 'true' };
 const MEGABYTE = 1024 * 1024;
@@ -101,7 +101,6 @@ const sent = answered(
 export function sendEmail(owner: Interface) {
   return endpoint({
     interface: owner,
-    ...answersStrangers(owner),
     method: 'POST',
     path: '/v1/email',
     scope: 'send',

@@ -9,7 +9,7 @@ import { endpoint } from '../http/endpoint.ts';
 import { ABOUT_CURSOR, pageOf, pageSize } from '../paging.ts';
 import { createdAt } from '../schemas.ts';
 import { answered, answerOf } from '../v1_2/schema.ts';
-import { address, answersStrangers } from './fields.ts';
+import { address } from './fields.ts';
 
 const REASONS = ['bounce', 'complaint', 'unsubscribe', 'manual'] as const;
 const ADDED_MAX = 1_000;
@@ -39,7 +39,6 @@ const cursor = z
 export function listSuppressions(owner: Interface) {
   return endpoint({
     interface: owner,
-    ...answersStrangers(owner),
     method: 'GET',
     path: '/v1/email/suppressions',
     scope: 'read',
@@ -80,7 +79,6 @@ export function listSuppressions(owner: Interface) {
 export function addSuppressions(owner: Interface) {
   return endpoint({
     interface: owner,
-    ...answersStrangers(owner),
     method: 'POST',
     path: '/v1/email/suppressions',
     scope: 'manage',
@@ -111,7 +109,6 @@ export function addSuppressions(owner: Interface) {
 export function removeSuppression(owner: Interface) {
   return endpoint({
     interface: owner,
-    ...answersStrangers(owner),
     method: 'DELETE',
     path: '/v1/email/suppressions/:address',
     scope: 'manage',

@@ -17,7 +17,8 @@ export const earlierEndpoints: readonly Endpoint[] = [
   sendBulk,
   sendEarlierMms,
   sendEarlierVoice,
-  ...emailEndpoints('v1'),
+  // The document has e-mail in this interface alone; that keys may send it too is ours.
+  ...emailEndpoints('v1').map((one): Endpoint => ({ ...one, answersStrangers: true })),
   getHlr,
   listEarlierMessages,
   getBalance,
