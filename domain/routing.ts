@@ -108,7 +108,7 @@ export function emailTraffic(id: string, accountId: string): Traffic {
 export function workingRoute(
   routing: Routing,
   traffic: Traffic,
-  may: (route: string) => boolean = () => true,
+  may: (route: string) => boolean,
 ): string | null {
   const working = new Set(routing.routes.filter((route) => route.working).map(({ name }) => name));
   return orderRoutes(routing, traffic).find((name) => working.has(name) && may(name)) ?? null;
