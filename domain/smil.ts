@@ -62,6 +62,12 @@ const ONCE = ['head', 'layout', 'root-layout', 'body'];
  * @returns the first fault with its line, from 1; null where there is none
  */
 export function faultOfSmil(smil: string): Refusal | null {
+  // The reader throws on half a surrogate pair at the end of a comment within a DOCTYPE.
+  const half = smil.search(/\p{Surrogate}/u);
+  if (half !== -1) {
+    const line = smil.slice(0, half).split('\n').length;
+    return { reason: 'smil_malformed', what: 'not_xml', line, name: null };
+  }
   const reader = new SaxesParser();
   const open: string[] = [];
   const seen = new Map<string, number>();

@@ -146,6 +146,7 @@ describe('SMIL', () => {
         expect(performance.now() - began).toBeLessThan(1_000);
       }),
     );
+    expect(faultOfSmil('<!DOCTYPE a [<!--\n--\ud800')).toMatchObject({ what: 'not_xml', line: 2 });
     for (const hostile of ['<par>', '&amp;', '<a ', '<!--', ' x="{{"', '<![CDATA['])
       expect(faultOfSmil(hostile.repeat(SMIL_MAX / hostile.length))).not.toBeNull();
   });
