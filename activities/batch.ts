@@ -6,15 +6,13 @@ import { acceptedMessagesAfter, acceptedMessagesOf } from '../db/messages/starta
 import type { StartableMessage } from '../domain/startable.ts';
 import { messageStart } from '../workflows/startOptions.ts';
 import { withHeartbeat } from './heartbeat.ts';
-import { createStartTurns } from '../pipeline/startTurns.ts';
+import type { StartTurns } from '../pipeline/startTurns.ts';
 
 // So many of a request wait for their turns at once.
 const PAGE = 20;
 
 /** Starting the workflows of messages that were charged together. */
-export function batchActivities(sql: Database, client: Client) {
-  const turns = createStartTurns();
-
+export function batchActivities(sql: Database, client: Client, turns: StartTurns) {
   /** In turn; true unless it was started before. */
   async function startInTurn(message: StartableMessage, signal: AbortSignal): Promise<boolean> {
     const end = await turns.take(message, signal);

@@ -4,21 +4,32 @@ import { pendingEventsOf } from '../db/incoming/inbound.ts';
 import type { StatusChange } from '../db/messages/endings.ts';
 import type { Database } from '../db/connection.ts';
 import type { Acceptance, Acceptances } from '../domain/acceptance.ts';
+import type { StartGap } from '../pipeline/startGap.ts';
 import { countEnd } from '../telemetry/messageMetrics.ts';
 
 /**
  * Single-transaction steps on money; run as local activities, safe to repeat.
  * @param front connections that are free for charges of several requests, whatever else this process asks
+ * @param startGap hears of them, where messages are started too
  */
-export function billingActivities(sql: Database, front = sql) {
+export function billingActivities(sql: Database, front = sql, startGap?: Pick<StartGap, 'accepting'>) {
   return {
     /** Charges all recipients of a request together, or refuses them all. */
     async charge(requestId: string): Promise<Acceptance> {
       return await chargeRequest(sql, requestId);
     },
 
-    /** Charges requests of one message together, each for itself. @param id of the workflow that does */
-    async chargeTogether(id: string, requestIds: readonly string[]): Promise<Acceptances> {
+    /**
+     * Charges requests of one message together, each for itself.
+     * @param id of the workflow that does
+     * @param lastCallMs how long the caller's call before took
+     */
+    async chargeTogether(
+      id: string,
+      requestIds: readonly string[],
+      lastCallMs: number | null = null,
+    ): Promise<Acceptances> {
+      startGap?.accepting(lastCallMs);
       return await chargeTogether(sql, id, requestIds, front);
     },
 

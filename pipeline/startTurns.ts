@@ -1,4 +1,5 @@
 import { createSemaphore } from '../concurrency/semaphore.ts';
+import type { StartGap } from './startGap.ts';
 
 /** Whose a start is. */
 export interface Whose {
@@ -29,26 +30,40 @@ const PAUSE_MAX_MS = 400;
 // A server that hands out no tasks so, or a worker that others keep busy: then nothing is gained by waiting.
 const PAUSES_MAX = 20;
 
-/** One for each worker process, whose places it goes by. */
-export function createStartTurns(): StartTurns {
+/** One for each worker process, whose places it goes by. @param gap how far apart they are at least */
+export function createStartTurns(gap: Pick<StartGap, 'ms'>): StartTurns {
   // By account, which turn was its last one.
   const lastTurns = new Map<string, number>();
   let turn = 0;
   let pauses = 0;
   let pause: NodeJS.Timeout | undefined;
+  let lastAt = -Infinity;
+  let untilGap: NodeJS.Timeout | undefined;
   const turns = createSemaphore<Whose>({
     places: STARTS_AT_ONCE,
-    mayEnter: () => pause === undefined,
+    mayEnter: () => pause === undefined && isFarEnough(),
     goesBefore(a, b) {
       if (a.priority !== b.priority) return a.priority;
       if (a.accountId === b.accountId) return a.requestId < b.requestId;
       return (lastTurns.get(a.accountId) ?? 0) < (lastTurns.get(b.accountId) ?? 0);
     },
     entered({ accountId }) {
+      lastAt = Date.now();
       lastTurns.set(accountId, (turn += 1));
       if (turns.waiting() === 0) lastTurns.clear();
     },
   });
+
+  /** Otherwise looks again when it is. */
+  function isFarEnough(): boolean {
+    const rest = lastAt + gap.ms() - Date.now();
+    if (rest <= 0) return true;
+    untilGap ??= setTimeout(() => {
+      untilGap = undefined;
+      turns.look();
+    }, rest);
+    return false;
+  }
 
   function learn(broughtTask: boolean): void {
     if (broughtTask) pauses = 0;

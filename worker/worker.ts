@@ -27,6 +27,8 @@ import { findLookupAnswer } from '../db/lookups/lookupAnswers.ts';
 import { simulatorStore } from '../db/routes/simulator.ts';
 import { simulatorMail } from '../db/routes/simulatorMail.ts';
 import { notifyInOrder } from '../pipeline/webhookAttempts.ts';
+import { createStartGap, type StartGap } from '../pipeline/startGap.ts';
+import { createStartTurns } from '../pipeline/startTurns.ts';
 import { watchPool } from '../telemetry/poolMetrics.ts';
 import { temporalCallMetrics } from '../telemetry/temporalMetrics.ts';
 import { activityTraces, clientTraces, workflowTraces } from '../telemetry/temporalTraces.ts';
@@ -97,12 +99,13 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   let breakDown: (error: unknown) => void = () => undefined;
   const broken = new Promise<never>((_, reject) => (breakDown = reject));
   const shared = sharedOptions(servers);
+  const startGap = createStartGap();
   const routes = await runRoutes(routesOf(servers, pipeline, options, shared, breakDown));
   // Bundled once, where it was not built ahead of time: that takes seconds.
   const workflowBundle = await workflowsOf(options.config.WORKFLOW_CALL_STACKS);
   const workers = await Promise.all([
-    workflowWorker(servers, pipeline, routes, options, { ...shared, workflowBundle }),
-    acceptsWorker(servers, pipeline, { ...shared, workflowBundle }),
+    workflowWorker(servers, pipeline, routes, startGap, options, { ...shared, workflowBundle }),
+    acceptsWorker(servers, pipeline, startGap, { ...shared, workflowBundle }),
     Worker.create({
       ...shared,
       taskQueue: WEBHOOKS_QUEUE,
@@ -211,6 +214,7 @@ function routesOf(
 async function acceptsWorker(
   { sql, front }: Servers,
   { notifying, routing }: Pipeline,
+  startGap: StartGap,
   shared: WorkflowOptions,
 ): Promise<Worker> {
   return await Worker.create({
@@ -223,7 +227,7 @@ async function acceptsWorker(
     enableNonLocalActivities: false,
     activities: {
       ...stepsInTask({ sql, notifying, routing }),
-      ...billingActivities(sql, front),
+      ...billingActivities(sql, front, startGap),
       ...emailBillingActivities(sql),
     },
   });
@@ -247,6 +251,7 @@ async function workflowWorker(
   { sql, client }: Servers,
   { notifying, routing }: Pipeline,
   routes: Routes,
+  startGap: StartGap,
   { config, secretsKey }: WorkerOptions,
   shared: WorkflowOptions,
 ): Promise<Worker> {
@@ -264,7 +269,7 @@ async function workflowWorker(
         (name) => routes.atHand(name),
         (events) => notifyInOrder(notifying, events),
       ),
-      ...batchActivities(sql, client),
+      ...batchActivities(sql, client, createStartTurns(startGap)),
       ...lookupBillingActivities(sql),
       ...emailBillingActivities(sql),
       ...linkActivities(sql),

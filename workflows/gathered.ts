@@ -36,12 +36,12 @@ const { startGathered } = proxyActivities<ReturnType<typeof batchActivities>>({
  * Single sends that came while another one was being accepted: charges them in one transaction, each for itself, answers their
  * callers, then starts a `message` workflow for each that is accepted. Its id is its own.
  */
-export async function gathered({ requestIds }: GatheredInput): Promise<GatheredResult> {
+export async function gathered({ requestIds, lastCallMs }: GatheredInput): Promise<GatheredResult> {
   const { workflowId } = workflowInfo();
   let decided: Acceptances | undefined;
   let deciding: Promise<Acceptances> | undefined;
   const decide = async (): Promise<Acceptances> => {
-    deciding ??= chargeTogether(workflowId, requestIds);
+    deciding ??= chargeTogether(workflowId, requestIds, lastCallMs ?? null);
     return (decided = await deciding);
   };
   setHandler(acceptTogetherUpdate, decide, {

@@ -108,8 +108,9 @@ export function batchRestart(batch: BatchInput & { priority: boolean }) {
 export function gatheredStart(
   id: string,
   requests: readonly { requestId: string; accountId: string; priority: boolean }[],
+  lastCallMs: number | null,
 ) {
-  const input: GatheredInput = { requestIds: requests.map(({ requestId }) => requestId) };
+  const input: GatheredInput = { requestIds: requests.map(({ requestId }) => requestId), lastCallMs };
   const accounts = new Set(requests.map(({ accountId }) => accountId));
   const [accountId] = accounts;
   const priority = requests.some((request) => request.priority);

@@ -33,14 +33,18 @@ export async function askBatch(
   return await ask(temporal, acceptUpdate, start, requestId, until);
 }
 
-/** The same of several requests with one recipient each, which are charged together, each for itself. */
+/**
+ * The same of several requests with one recipient each, which are charged together, each for itself.
+ * @param lastCallMs how long the call before took; null for the first
+ */
 export async function askTogether(
   temporal: Client,
   drafts: readonly Draft[],
+  lastCallMs: number | null,
   until: number,
 ): Promise<Acceptances> {
   const id = newId('acc');
-  const start = new WithStartWorkflowOperation('gathered', gatheredStart(id, drafts));
+  const start = new WithStartWorkflowOperation('gathered', gatheredStart(id, drafts, lastCallMs));
   return await ask(temporal, acceptTogetherUpdate, start, id, until);
 }
 

@@ -38,6 +38,17 @@ export interface Sent<Body> {
  * @throws Refused
  */
 export async function send<Body>(asked: Asked<SendInput>, answering: Answering<Body>): Promise<Sent<Body>> {
+  const { services, input, requestId } = asked;
+  if (typeof input.to !== 'string') return await sendNow(asked, answering);
+  const end = services.singles.announce(requestId);
+  try {
+    return await sendNow(asked, answering);
+  } finally {
+    end();
+  }
+}
+
+async function sendNow<Body>(asked: Asked<SendInput>, answering: Answering<Body>): Promise<Sent<Body>> {
   const { services, caller, requestId } = asked;
   const replay = await replayOf(asked, answering);
   if (replay !== null) return replay;

@@ -1,7 +1,9 @@
 import { AsyncResource } from 'node:async_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
+import { createRunning } from '../../concurrency/running.ts';
 import { createTurns } from '../../concurrency/turns.ts';
+import { waitFor } from '../../concurrency/waitFor.ts';
 import { isFaultOfRow, type Database } from '../../db/connection.ts';
 import {
   isWrittenWithOthers,
@@ -25,6 +27,12 @@ import { ACCEPT_MS, askMessage, askTogether } from './asking.ts';
  * whichever account; the next call takes them together, each account in its turn. What goes wrong with one of them concerns it alone.
  */
 export interface Singles {
+  /**
+   * Announces a request that is being read: a call that could begin waits for it, so that those that come in the same moment ride
+   * together.
+   * @returns to be called when it comes no more
+   */
+  announce(requestId: string): () => void;
   /** @param receivedAt when the request came, epoch milliseconds */
   accept(single: Single, receivedAt: number): Accepting;
 }
@@ -39,6 +47,8 @@ export interface Accepting {
 
 // What one call takes at most: its charge is one transaction, and all of them wait for it.
 const MOST = 100;
+// Those being read: each has its own deadline, and others wait for it here.
+const ANNOUNCED_MS = 50;
 // A call that hangs, at one account's locked row say, keeps the others waiting no longer.
 const HOLD_MS = 500;
 // Beyond the deadline of whoever waits in vain: nothing is written after that.
@@ -63,7 +73,10 @@ interface PromiseWithResolvers<T> {
 /** One for each API process. */
 export function createSingles({ sql, temporal }: { sql: Database; temporal: Client }): Singles {
   const waiting = createTurns<Waiting>();
+  const beingRead = createRunning();
+  const arrivals = new Map<string, () => void>();
   let underWay = false;
+  let lastCallMs: number | null = null;
 
   function look(): void {
     if (underWay || waiting.waiting() === 0) return;
@@ -72,8 +85,12 @@ export function createSingles({ sql, temporal }: { sql: Database; temporal: Clie
       underWay = false;
       look();
     };
-    const held = delay(HOLD_MS, undefined, { ref: false });
-    Promise.race([ride(waiting.take(MOST)), held]).then(next, next);
+    waitFor(beingRead.settled(), ANNOUNCED_MS, () => undefined)
+      .then(() => {
+        const held = delay(HOLD_MS, undefined, { ref: false });
+        return Promise.race([ride(waiting.take(MOST)), held]);
+      })
+      .then(next, next);
   }
 
   /** Writes and charges them; what comes of it, each gets for itself. */
@@ -138,14 +155,10 @@ export function createSingles({ sql, temporal }: { sql: Database; temporal: Clie
     if (first === undefined) return;
     if (others.length === 0) return await chargeAlone(first);
     const until = Math.max(...some.map((one) => one.until));
+    const drafts = some.map(({ draft }) => draft);
+    const began = performance.now();
     try {
-      const decided = await inContext(first, () =>
-        askTogether(
-          temporal,
-          some.map(({ draft }) => draft),
-          until,
-        ),
-      );
+      const decided = await inContext(first, () => askTogether(temporal, drafts, lastCallMs, until));
       for (const one of some) {
         const acceptance = acceptanceOf(decided, one.draft.requestId);
         if (acceptance === null) void chargeAlone(one);
@@ -153,6 +166,8 @@ export function createSingles({ sql, temporal }: { sql: Database; temporal: Clie
       }
     } catch (error) {
       for (const one of some) one.deciding.reject(error);
+    } finally {
+      lastCallMs = Math.round(performance.now() - began);
     }
   }
 
@@ -163,6 +178,16 @@ export function createSingles({ sql, temporal }: { sql: Database; temporal: Clie
   }
 
   return {
+    announce(requestId) {
+      const { promise, resolve } = withResolvers<void>();
+      const arrive = (): void => {
+        arrivals.delete(requestId);
+        resolve();
+      };
+      beingRead.add(promise);
+      arrivals.set(requestId, arrive);
+      return arrive;
+    },
     accept(single, receivedAt) {
       const one = {
         ...single,
@@ -175,6 +200,7 @@ export function createSingles({ sql, temporal }: { sql: Database; temporal: Clie
         waiting.add(single.draft.accountId, one);
         look();
       } else void rideAlone(one);
+      arrivals.get(single.draft.requestId)?.();
       return { written: one.written.promise, deciding: one.deciding.promise };
     },
   };

@@ -62,6 +62,28 @@ test('one that comes alone is accepted by its own workflow; those that come mean
   expect(await gatheredIn([first])).toEqual([null]);
 });
 
+test('a call that could begin waits for those being read, not for what is announced later, and not for long', async () => {
+  const account = await pipeline.account();
+  const [one, other, later, never] = [draft(account), draft(account), draft(account), draft(account)];
+  singles.announce(other.requestId);
+  const first = accept(one);
+  singles.announce(never.requestId)();
+  const { deciding } = accept(other);
+  expect(await first.deciding).toEqual({ accepted: true });
+  expect(await deciding).toEqual({ accepted: true });
+  const [id, ...ids] = await gatheredIn([one, other]);
+  expect(id).toMatch(/^acc_/);
+  expect(ids).toEqual([id]);
+
+  // Announced, and still being read when the others have waited long enough.
+  singles.announce(later.requestId);
+  const last = draft(account);
+  expect(await accept(last).deciding).toEqual({ accepted: true });
+  expect(await gatheredIn([last])).toEqual([null]);
+  expect(await accept(later).deciding).toEqual({ accepted: true });
+  expect(await gatheredIn([later])).toEqual([null]);
+});
+
 test('one call takes a hundred, and of each account one before another one of any', async () => {
   const [flooding, other] = [await pipeline.account({ balance: 10_000 }), await pipeline.account()];
   const { end } = await underWay();
@@ -124,9 +146,11 @@ test('where Temporal does not answer each of them is answered so, and the next o
     },
   });
   const others = createSingles({ sql: pipeline.sql, temporal: failing });
-  const drafts = [draft(account), draft(account), draft(account)];
+  const first = others.accept(singleOf(draft(account)), Date.now() + PATIENCE_MS);
+  await first.written;
+  const drafts = [draft(account), draft(account)];
   const accepting = drafts.map((one) => others.accept(singleOf(one), Date.now() + PATIENCE_MS));
-  for (const { written, deciding } of accepting) {
+  for (const { written, deciding } of [first, ...accepting]) {
     expect(await written).toBe(true);
     await expect(deciding).rejects.toThrow('away');
   }

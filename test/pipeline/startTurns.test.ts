@@ -5,9 +5,11 @@ const AT_ONCE = 8;
 const signal = new AbortController().signal;
 
 let turns: StartTurns;
+let gapMs: number;
 beforeEach(() => {
   vi.useFakeTimers();
-  turns = createStartTurns();
+  gapMs = 0;
+  turns = createStartTurns({ ms: () => gapMs });
 });
 afterEach(() => void vi.useRealTimers());
 
@@ -93,6 +95,30 @@ describe('turns at starting', () => {
     expect(pauses.slice(0, 20).every((ms) => ms > 0)).toBe(true);
     expect(pauses.slice(20)).toEqual(Array.from({ length: 10 }, () => 0));
     expect(await pausesAfter([true, false])).toEqual([0, 25]);
+  });
+
+  test('keep the distance there is, each account still in its turn, and none once there is none', async () => {
+    gapMs = 100;
+    const order: string[] = [];
+    const from = Date.now();
+    const wait = (account: string): void => {
+      void turns.take(whose(account), signal).then((end) => {
+        order.push(`${account} ${Date.now() - from}`);
+        end(true);
+      });
+    };
+    for (const account of ['a', 'a', 'a', 'b', 'b']) wait(account);
+    await vi.advanceTimersByTimeAsync(250);
+    expect(order).toEqual(['a 0', 'a 100', 'b 200']);
+    gapMs = 0;
+    await vi.advanceTimersByTimeAsync(100);
+    expect(order.slice(3)).toEqual(['a 300', 'b 300']);
+    await vi.advanceTimersByTimeAsync(10_000);
+    wait('c');
+    gapMs = 100;
+    wait('c');
+    await vi.advanceTimersByTimeAsync(100);
+    expect(order.slice(5)).toEqual(['c 10350', 'c 10450']);
   });
 
   test('of whoever is gone go to the next one', async () => {

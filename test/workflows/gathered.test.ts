@@ -56,15 +56,17 @@ test('one says of itself what it is, without a number, a text or a name', async 
   const [one, other] = [await pipeline.account(), await pipeline.account()];
   const sendAt = Date.now() + HOUR;
   const drafts = [await pipeline.draft(one, { sendAt }), await pipeline.draft(other, { sendAt })];
-  const start = gatheredStart(newId('acc'), drafts);
+  const start = gatheredStart(newId('acc'), drafts, 70);
   expect(start.staticSummary).toBe('2 single messages accepted together, of 2 accounts');
-  expect(gatheredStart(newId('acc'), [drafts[0]!, drafts[0]!]).staticSummary).toBe(
+  expect(gatheredStart(newId('acc'), [drafts[0]!, drafts[0]!], null).staticSummary).toBe(
     '2 single messages accepted together',
   );
-  expect(start.args).toEqual([{ requestIds: drafts.map(({ requestId }) => requestId) }]);
+  expect(start.args).toEqual([
+    { requestIds: drafts.map(({ requestId }) => requestId), lastCallMs: 70 },
+  ]);
   // Priority is everybody's where one has it: nobody waits longer for that.
   expect(start.priority).toEqual({ priorityKey: 3, fairnessKey: 'gathered' });
-  const urgent = gatheredStart(newId('acc'), [{ ...drafts[0]!, priority: true }, drafts[1]!]);
+  const urgent = gatheredStart(newId('acc'), [{ ...drafts[0]!, priority: true }, drafts[1]!], null);
   expect(urgent.priority).toEqual({ priorityKey: 1, fairnessKey: 'gathered' });
 });
 
@@ -72,7 +74,7 @@ test('decides by itself where the update was lost with the server that took it',
   const account = await pipeline.account();
   const message = await pipeline.draft(account);
   const id = newId('acc');
-  await pipeline.client.workflow.start('gathered', gatheredStart(id, [message]));
+  await pipeline.client.workflow.start('gathered', gatheredStart(id, [message], null));
   await pipeline.untilStatus(message.id, 'delivered');
   expect(await pipeline.balance(account)).toBe(985);
   await closed(message.id);
@@ -107,7 +109,7 @@ describe('where the workflow that charged them is lost', () => {
     );
     // On a queue that nobody takes: it runs and gets nowhere.
     await pipeline.client.workflow.start('gathered', {
-      ...gatheredStart(id, messages),
+      ...gatheredStart(id, messages, null),
       taskQueue: 'nobody',
     });
     return { id, account, ids: messages.map((message) => message.id) };

@@ -250,7 +250,7 @@ export async function startPipeline(
 
     acceptTogether: (id, messages) =>
       client.workflow.executeUpdateWithStart(acceptTogetherUpdate, {
-        startWorkflowOperation: new WithStartWorkflowOperation('gathered', gatheredStart(id, messages)),
+        startWorkflowOperation: new WithStartWorkflowOperation('gathered', gatheredStart(id, messages, null)),
         updateId: id,
       }),
 

@@ -1,0 +1,45 @@
+/**
+ * How far apart the starts of messages are while single sends are accepted together, so that their callers are answered
+ * soon. What was accepted can wait a little, its caller cannot; and both are work of the same servers.
+ */
+export interface StartGap {
+  /** To be called with each acceptance of several. @param callMs how long the one before took; null: nobody knows */
+  accepting(callMs: number | null): void;
+  /** Milliseconds between two starts, now; 0: as fast as there are places. */
+  ms(): number;
+}
+
+// So many times the least that was seen is slow, but nothing below `QUICK_MS`.
+const SLOW = 2;
+const QUICK_MS = 60;
+// What was once possible is forgotten slowly: the servers may have become slower for good.
+const DRIFT = 1.01;
+// Up fast and down slowly: a message's work follows its start for seconds, and so does what it does to acceptances.
+const FIRST_MS = 50;
+const UP = 1.5;
+const DOWN = 0.9;
+const NONE_BELOW_MS = 10;
+/** Six or seven starts a second: what is left to the messages of each worker whatever is asked of the API. */
+export const GAP_MOST_MS = 150;
+// Without a further acceptance.
+const OVER_AFTER_MS = 1_000;
+
+/** One for each worker process. */
+export function createStartGap(): StartGap {
+  let least = Infinity;
+  let gap = 0;
+  let heardAt = -Infinity;
+
+  return {
+    accepting(callMs) {
+      if (callMs === null) return;
+      if (Date.now() - heardAt > OVER_AFTER_MS) gap = 0;
+      heardAt = Date.now();
+      least = Math.min(callMs, least * DRIFT);
+      const isSlow = callMs > Math.max(SLOW * least, QUICK_MS);
+      if (isSlow) gap = Math.min(Math.max(gap * UP, FIRST_MS), GAP_MOST_MS);
+      else gap = gap * DOWN < NONE_BELOW_MS ? 0 : gap * DOWN;
+    },
+    ms: () => (Date.now() - heardAt > OVER_AFTER_MS ? 0 : gap),
+  };
+}
