@@ -81,7 +81,7 @@ export async function measureAccepting(
 }
 
 /** One update-with-start of a workflow that only answers. */
-async function updateWithStart(client: Client): Promise<void> {
+export async function updateWithStart(client: Client): Promise<void> {
   const startWorkflowOperation = new WithStartWorkflowOperation('bare', {
     workflowId: `bare_${ulid().toLowerCase()}`,
     taskQueue: 'bench-ceiling',
