@@ -35,6 +35,22 @@ export const EMAIL_PROVIDER_CHANGES: readonly Change[] = [
     only: 'not ours',
   },
   {
+    name: 'every 5.x.x in a report is a dead address',
+    file: 'providers/smtp/deadAddresses.ts',
+    from: 'return DEAD.has(said);',
+    to: "return said.startsWith('5');",
+    tests: ['test/providers/smtpBounces.test.ts'],
+    only: 'says that the address is dead',
+  },
+  {
+    name: 'a policy of the relay’s is a dead address',
+    file: 'providers/smtp/deadAddresses.ts',
+    from: 'NO_MAILBOX.has(code) : DEAD.has(enhanced)',
+    to: 'NO_MAILBOX.has(code) : true',
+    tests: ['test/providers/smtpFaults.test.ts'],
+    only: 'will never take anything',
+  },
+  {
     name: 'hidden recipients are named in a header',
     file: 'providers/smtp/provider.ts',
     from: 'cc: written(cc) };',
