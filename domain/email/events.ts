@@ -26,6 +26,8 @@ export interface ProviderEmailEvent {
   addresses: readonly string[];
   /** When it happened. */
   at: Date;
+  /** Nobody vouches for it: whoever got the e-mail could have written it. Absent: the provider itself says so. */
+  hearsay?: boolean;
   /** The provider's own data, as JSON: at most 64 kB. */
   payload: Record<string, unknown>;
 }

@@ -39,6 +39,8 @@ export function readReturned({ raw, ...returned }: Returned): ProviderEmailEvent
     emailId: returned.emailId,
     providerEmailId: null,
     ...{ kind, permanent, addresses, at, payload },
+    // Each recipient finds the return path in the e-mail.
+    hearsay: true,
   }));
 }
 
