@@ -93,6 +93,7 @@ function applicationOf(event: DueEvent, email: EventedEmail): AppliedEvent {
   return {
     ...{ event, emailId: email.id, accountId: email.accountId, status, notifies: email.notifies },
     moves: moves.map(({ recipient: { position }, state }) => ({ position, state })),
+    concerned: concerned.map(({ position }) => position),
     address: concerned.length === 1 && !email.erased ? concerned[0]!.address : null,
     erased: email.erased,
     suppress: suppressing(event, email),

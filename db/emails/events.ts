@@ -1,5 +1,5 @@
 import type postgres from 'postgres';
-import type { EmailEventKind, ProviderEmailEvent } from '../../domain/email/events.ts';
+import type { ProviderEmailEvent } from '../../domain/email/events.ts';
 import type { NotifiedEmailEvent } from '../../domain/email/records.ts';
 import type { Suppressing } from '../../domain/email/reports.ts';
 import type { EmailStatus, RecipientState } from '../../domain/email/statuses.ts';
@@ -104,6 +104,8 @@ export interface AppliedEvent {
   status: EmailStatus;
   /** Positions of the addresses that moved, and where to. */
   moves: readonly { position: number; state: RecipientState }[];
+  /** Whom it concerns of the e-mail's addresses, by their places. */
+  concerned: readonly number[];
   /** The one that it concerns; null where it is not one, or is not known any more. */
   address: string | null;
   /** Nothing of what the provider said is kept. */
@@ -118,8 +120,9 @@ export interface AppliedEvent {
  * event. An event proves that the provider has the e-mail.
  */
 export async function applyEvent(tx: Sql, applied: AppliedEvent): Promise<void> {
-  const { event, emailId, accountId, status, moves, address, erased, suppress, notifies } = applied;
-  const webhookEvent = notifies && isNotified(event.kind) ? newId('evt') : null;
+  const { event, emailId, accountId, status, moves, concerned, address, erased, suppress, notifies } =
+    applied;
+  const webhookEvent = notifies ? newId('evt') : null;
   await tx`
     with email as (
       update emails
@@ -143,7 +146,8 @@ export async function applyEvent(tx: Sql, applied: AppliedEvent): Promise<void> 
     ), noted as (
       insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
       select ${webhookEvent}::text, ${accountId}, 'email', ${emailId}, 'email_event',
-             jsonb_build_object('route', ${event.route}::text, 'event_id', ${event.eventId}::text)
+             jsonb_build_object('route', ${event.route}::text, 'event_id', ${event.eventId}::text,
+                                'positions', ${concerned as number[]}::int[])
        where ${webhookEvent}::text is not null
     ), freed as (
       delete from email_attachment_pieces where email_id = ${emailId}
@@ -164,10 +168,6 @@ function wasReported(tx: Sql, { event, emailId, accountId, suppress }: AppliedEv
              where lower(r.address) = ${suppress?.address ?? null} and r.account_id = ${accountId} and r.email_id <> ${emailId}
                and v.kind = ${event.kind} and lower(v.address) = lower(r.address)
                and v.details->'permanent' is not distinct from to_jsonb(${event.permanent}::boolean))`;
-}
-
-function isNotified(kind: ProviderEmailEvent['kind']): kind is EmailEventKind {
-  return kind !== 'failed' && kind !== 'suppressed';
 }
 
 /** The workflows know of these: nobody has to look at them again. */
@@ -192,12 +192,14 @@ function ofThese(sql: Sql, events: readonly Pick<DueEvent, 'route' | 'eventId'>[
 export async function readNotifiedEvent(
   sql: Sql,
   emailId: string,
-  { route, event_id: eventId }: EmailEventSnapshot,
+  { route, event_id: eventId, positions }: EmailEventSnapshot,
 ): Promise<NotifiedEmailEvent> {
   const [row] = await sql<NotifiedEmailEvent[]>`
-    select v.kind, e.id as email_id, v.addresses, e.from_address, e.subject, v.received_at, v.payload,
+    select v.kind, e.id as email_id, e.from_address, e.subject, e.idx, v.received_at, v.payload,
            array(select r.address from email_recipients r
-                  where r.email_id = e.id and r.kind = 'to' order by r.position) as "to"
+                  where r.email_id = e.id
+                    and ${positions === undefined ? sql`r.kind = 'to'` : sql`r.position = any(${positions as number[]}::int[])`}
+                  order by r.position) as "to"
       from provider_email_events v join emails e on e.id = ${emailId}
      where v.route = ${route} and v.event_id = ${eventId}`;
   if (!row) throw new Error(`an event of ${emailId} vanished`);

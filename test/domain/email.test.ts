@@ -197,10 +197,11 @@ describe('what becomes of an address', () => {
     );
   });
 
-  it('keeps it from being written to again after a complaint or a permanent bounce', () => {
+  it('keeps it from being written to again after a complaint or a permanent bounce, and while the provider refuses to', () => {
     expect(suppressionAfter({ kind: 'complained', permanent: null })).toBe('complaint');
     expect(suppressionAfter({ kind: 'bounced', permanent: true })).toBe('bounce');
     expect(suppressionAfter({ kind: 'bounced', permanent: false })).toBeNull();
+    expect(suppressionAfter({ kind: 'suppressed', permanent: null })).toBe('bounce');
     expect(suppressionAfter({ kind: 'failed', permanent: null })).toBeNull();
     expect(suppressionAfter({ kind: 'delivered', permanent: null })).toBeNull();
   });
