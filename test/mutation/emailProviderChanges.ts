@@ -51,6 +51,14 @@ export const EMAIL_PROVIDER_CHANGES: readonly Change[] = [
     only: 'will never take anything',
   },
   {
+    name: 'hidden recipients see each other where `to` is empty',
+    file: 'providers/resend/body.ts',
+    from: '{ to: [from.address], cc: [], bcc }',
+    to: '{ to: bcc, cc: [], bcc: [] }',
+    tests: ['test/providers/resendSubmits.test.ts'],
+    only: 'nobody left',
+  },
+  {
     name: 'hidden recipients are named in a header',
     file: 'providers/smtp/provider.ts',
     from: 'cc: written(cc) };',
