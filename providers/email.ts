@@ -145,9 +145,20 @@ export interface EmailCallback<Credentials> {
   read: (call: CallbackCall) => Promise<readonly ProviderEmailEvent[] | null>;
 }
 
+/** A provider's own list of addresses that it sends nothing to. */
+export interface ProviderSuppressions<Settings, Credentials> {
+  /**
+   * Takes an address off it; one that is not on it is no problem.
+   * @returns what came in the way, in words for staff and without the address; null: nothing did
+   */
+  remove(settings: Settings, credentials: Credentials, address: string): Promise<string | null>;
+}
+
 /** What a kind declares that hands e-mails over. */
 export interface EmailKind<Settings, Credentials> {
   domains: DomainRule<Settings, Credentials>;
+  /** Absent: it keeps no such list. */
+  suppressions?: ProviderSuppressions<Settings, Credentials>;
   /** Absent: it calls nobody. */
   callback?: EmailCallback<Credentials>;
 }

@@ -180,4 +180,12 @@ export const EMAIL_CHANGES: readonly Change[] = [
     tests: doors('reports'),
     only: 'after the days of the logs',
   },
+  {
+    name: 'the provider keeps an address that was taken off the list',
+    file: 'operations/email/suppressions.ts',
+    from: 'if (route !== null) await removeAtProvider(services, route, key);',
+    to: '',
+    tests: doors('providerSuppressions'),
+    only: 'the provider that reported it',
+  },
 ];
