@@ -15,9 +15,9 @@ import {
 } from '../db/emails/events.ts';
 import { startableEmails } from '../db/emails/startable.ts';
 import { transaction } from '../db/transaction.ts';
-import { addressKey } from '../domain/email/address.ts';
 import type { ProviderEmailEvent } from '../domain/email/events.ts';
-import { stateAfter, statusOfRecipients, suppressionAfter } from '../domain/email/statuses.ts';
+import { concernedBy, suppressing } from '../domain/email/reports.ts';
+import { stateAfter, statusOfRecipients } from '../domain/email/statuses.ts';
 import { countEmailEvent } from '../telemetry/emailMetrics.ts';
 import { emailEventsSignal } from '../workflows/contracts.ts';
 import { emailLateStart } from '../workflows/startOptions.ts';
@@ -90,24 +90,14 @@ function applicationOf(event: DueEvent, email: EventedEmail): AppliedEvent {
   const status =
     email.status === 'failed' ? email.status : statusOfRecipients(email.recipients.map(({ state }) => state));
   email.status = status;
-  const reason = suppressionAfter(event);
   return {
     ...{ event, emailId: email.id, accountId: email.accountId, status, notifies: email.notifies },
     moves: moves.map(({ recipient: { position }, state }) => ({ position, state })),
-    address: concerned.length === 1 ? concerned[0]!.address : null,
-    suppress:
-      reason === null || concerned.length === 0
-        ? null
-        : { reason, addresses: [...new Set(concerned.map(({ address }) => addressKey(address)))] },
+    concerned: concerned.map(({ position }) => position),
+    address: concerned.length === 1 && !email.erased ? concerned[0]!.address : null,
+    erased: email.erased,
+    suppress: suppressing(event, email),
   };
-}
-
-/** Those of the e-mail's addresses that an event names; all of them where it names nobody. A stranger's address counts for nothing. */
-function concernedBy({ addresses }: DueEvent, { recipients }: EventedEmail): EventedEmail['recipients'] {
-  const sentTo = recipients.filter(({ state }) => state !== 'suppressed');
-  if (addresses.length === 0) return sentTo;
-  const named = new Set(addresses.map(addressKey));
-  return sentTo.filter(({ address }) => named.has(addressKey(address)));
 }
 
 /** Signals the workflow of each e-mail; one that has ended runs once more for it. */

@@ -62,6 +62,14 @@ export interface SigningDomain {
 export type EmailRefusal =
   'provider_refused' | 'sender_refused' | 'recipients_refused' | 'content_refused' | 'not_permitted';
 
+/** An address that an e-mail was not taken for. */
+export interface RefusedAddress {
+  address: string;
+  code: string;
+  /** It will never take anything; false: another e-mail may arrive there. */
+  permanent: boolean;
+}
+
 /**
  * The provider's answer to a hand-over. `throttled`, `later` and `broken`: certainly not taken, to be tried again, `broken` on
  * another route if there is one; `refused`: certainly not taken, final; `unanswered`: nobody knows. `code` is the provider's own, for
@@ -69,7 +77,7 @@ export type EmailRefusal =
  */
 export type EmailAnswer =
   /** `refused` are addresses that it was not taken for, the others have it. */
-  | { kind: 'accepted'; providerEmailId: string; refused?: readonly { address: string; code: string }[] }
+  | { kind: 'accepted'; providerEmailId: string; refused?: readonly RefusedAddress[] }
   | { kind: 'throttled'; retryAfterMs: number; code?: string }
   | { kind: 'later'; retryAfterMs: number; code?: string }
   | { kind: 'broken'; code: string }
@@ -137,9 +145,20 @@ export interface EmailCallback<Credentials> {
   read: (call: CallbackCall) => Promise<readonly ProviderEmailEvent[] | null>;
 }
 
+/** A provider's own list of addresses that it sends nothing to. */
+export interface ProviderSuppressions<Settings, Credentials> {
+  /**
+   * Takes an address off it; one that is not on it is no problem.
+   * @returns what came in the way, in words for staff and without the address; null: nothing did
+   */
+  remove(settings: Settings, credentials: Credentials, address: string): Promise<string | null>;
+}
+
 /** What a kind declares that hands e-mails over. */
 export interface EmailKind<Settings, Credentials> {
   domains: DomainRule<Settings, Credentials>;
+  /** Absent: it keeps no such list. */
+  suppressions?: ProviderSuppressions<Settings, Credentials>;
   /** Absent: it calls nobody. */
   callback?: EmailCallback<Credentials>;
 }

@@ -148,12 +148,20 @@ export function providerKind<Settings extends Record<string, unknown>, Credentia
 
 /** The same for settings and credentials as they are stored. */
 function storedEmail<Settings, Credentials>(
-  { domains, callback }: EmailKind<Settings, Credentials>,
+  { domains, suppressions, callback }: EmailKind<Settings, Credentials>,
   settings: z.ZodType<Settings>,
   credentials: z.ZodType<Credentials>,
 ): EmailKind<unknown, unknown> {
   return {
     domains: storedDomains(domains, settings, credentials),
+    ...(suppressions === undefined
+      ? {}
+      : {
+          suppressions: {
+            remove: async (stored, secrets, address) =>
+              suppressions.remove(settings.parse(stored), credentials.parse(secrets), address),
+          },
+        }),
     ...(callback === undefined
       ? {}
       : {

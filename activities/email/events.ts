@@ -15,11 +15,11 @@ export function answerEvents(
   const sent: ProviderEmailEvent[] = reportsSent
     ? []
     : [{ ...common, eventId: `${id}:sent`, kind: 'sent', permanent: null, addresses: [], payload: {} }];
-  const bounces = refused.map(({ address, code }, index): ProviderEmailEvent => ({
+  const bounces = refused.map(({ address, code, permanent }, index): ProviderEmailEvent => ({
     ...common,
     eventId: `${id}:refused:${index}`,
     kind: 'bounced',
-    permanent: true,
+    permanent,
     addresses: [address],
     payload: { code },
   }));

@@ -114,7 +114,8 @@ export function removeSuppression(owner: Interface) {
     scope: 'manage',
     id: 'removeSuppression',
     summary: 'Takes an address off the suppression list.',
-    description: 'Takes an address off the suppression list: it gets e-mail again.',
+    description:
+      'Takes an address off the suppression list: it gets e-mail again. The provider that reported it is asked to take it off its own.',
     statusTexts: { 404: 'The address is not on the list.' },
     refusals: ['address_malformed', 'address_not_listed'],
     params: z.strictObject({ address: z.string().meta({ format: 'email', description: 'The address.' }) }),

@@ -6,7 +6,7 @@ import { withIds } from '../../telemetry/ids.ts';
 import { INTERFACE, type Interface } from '../../domain/interfaces.ts';
 import { earlierError } from '../v1_2/errors.ts';
 import { interfaceOf } from './authentication.ts';
-import { type ErrorAnswer, errorAnswer, HttpRefused } from './refusals.ts';
+import { type ErrorAnswer, errorAnswer, HttpRefused, isFault } from './refusals.ts';
 import { clientAddress } from './address.ts';
 import type { Context, State } from './serve.ts';
 import { problemText } from './texts.ts';
@@ -90,7 +90,7 @@ export function errorEnvelope(log: Logger): Middleware<State> {
       await next();
     } catch (thrown) {
       const error = errorAnswer(thrown);
-      if (error.status >= 500) {
+      if (isFault(error.problem)) {
         log.error(
           { err: error.cause, requestId: context.state.requestId, code: error.code },
           'request failed',

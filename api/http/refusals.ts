@@ -150,6 +150,14 @@ const WITH_OUTAGE: Readonly<Record<Extract<Problem, { outage: Outage }>['reason'
   lookup_unresolved: true,
 };
 
+// Nothing has gone wrong: there is no route, which staff decide.
+const NO_FAULT: ReadonlySet<Reason> = new Set(['email_no_route', 'lookup_no_route']);
+
+/** Whether a problem is a fault of the service or of what stands behind it, which somebody has to look at. */
+export function isFault(problem: Problem): boolean {
+  return kindOf(problem).status >= 500 && !NO_FAULT.has(problem.reason);
+}
+
 /** The status and code of a problem (v2.3.0, Errors). */
 export function kindOf(problem: Problem): Kind {
   if ('outage' in problem) return BY_OUTAGE[problem.outage];

@@ -45,11 +45,12 @@ export const EARLIER_EVENTS = {
       email_id: documented(z.string(), 'The id that the send was answered with.', exampleId('em')),
       to: documented(
         z.string(),
-        'Whom it concerns; of several all, with commas between.',
+        'Whom it concerns; of several all, with commas between. Empty where the report does not say whom of several.',
         'jan@sklep.example',
       ),
       from: documented(z.string(), "The sender's address.", 'zamowienia@sklep.example'),
       subject: documented(z.string(), 'The subject.', 'Potwierdzenie zamówienia 1042'),
+      idx: documented(z.string().nullable(), 'Your own identifier, if the send had one.', 'zam-1042'),
       received_at: documented(timestamp, 'When the report came.', EXAMPLE_INSTANT),
       provider_payload: z
         .record(z.string(), z.unknown())

@@ -1,6 +1,7 @@
 import type postgres from 'postgres';
-import type { EmailEventKind, ProviderEmailEvent } from '../../domain/email/events.ts';
+import type { ProviderEmailEvent } from '../../domain/email/events.ts';
 import type { NotifiedEmailEvent } from '../../domain/email/records.ts';
+import type { Suppressing } from '../../domain/email/reports.ts';
 import type { EmailStatus, RecipientState } from '../../domain/email/statuses.ts';
 import { newId } from '../ids.ts';
 import type { Fragment, Sql } from '../connection.ts';
@@ -19,9 +20,10 @@ export async function storeEmailEvents(
 ): Promise<void> {
   for (const event of events) {
     await sql`
-      insert into provider_email_events (route, event_id, email_id, provider_email_id, kind, permanent, addresses, at, payload)
+      insert into provider_email_events (route, event_id, email_id, provider_email_id, kind, permanent, addresses, at, payload, hearsay)
       values (${route}, ${event.eventId}, ${event.emailId}, ${event.providerEmailId}, ${event.kind}, ${event.permanent},
-              ${event.addresses as string[]}, ${event.at}, ${sql.json(event.payload as postgres.JSONValue)})
+              ${event.addresses as string[]}, ${event.at}, ${sql.json(event.payload as postgres.JSONValue)},
+              ${event.hearsay ?? false})
       on conflict (route, event_id) do nothing`;
   }
 }
@@ -40,7 +42,7 @@ export interface DueEvent extends Omit<ProviderEmailEvent, 'payload' | 'emailId'
 export async function takeDueEvents(tx: Sql, limit: number): Promise<DueEvent[]> {
   return [
     ...(await tx<DueEvent[]>`
-      select v.route, v.event_id, v.provider_email_id, v.kind, v.permanent, v.addresses, v.at, v.webhook_event,
+      select v.route, v.event_id, v.provider_email_id, v.kind, v.permanent, v.addresses, v.at, v.hearsay, v.webhook_event,
              v.applied_at is not null as applied,
              coalesce(
                (select e.id from emails e where e.id = v.email_id and e.route = v.route and e.status <> 'draft'),
@@ -75,6 +77,8 @@ export interface EventedEmail {
   id: string;
   accountId: string;
   status: EmailStatus;
+  /** Its addresses were taken out. */
+  erased: boolean;
   notifies: boolean;
   recipients: { position: number; address: string; state: RecipientState }[];
 }
@@ -84,7 +88,7 @@ export async function lockEmails(tx: Sql, ids: readonly string[]): Promise<Event
   await tx`select from emails where id = any(${ids as string[]}::text[]) order by id for update`;
   return [
     ...(await tx<EventedEmail[]>`
-      select e.id, e.account_id, e.status, a.legacy_webhook_url is not null as notifies,
+      select e.id, e.account_id, e.status, e.erased_at is not null as erased, a.legacy_webhook_url is not null as notifies,
              (select jsonb_agg(jsonb_build_object('position', r.position, 'address', r.address, 'state', r.state)
                                order by r.position)
                 from email_recipients r where r.email_id = e.id) as recipients
@@ -100,9 +104,13 @@ export interface AppliedEvent {
   status: EmailStatus;
   /** Positions of the addresses that moved, and where to. */
   moves: readonly { position: number; state: RecipientState }[];
-  /** Whom it concerns of the e-mail's addresses; null: nobody by name. */
+  /** Whom it concerns of the e-mail's addresses, by their places. */
+  concerned: readonly number[];
+  /** The one that it concerns; null where it is not one, or is not known any more. */
   address: string | null;
-  suppress: { addresses: readonly string[]; reason: 'bounce' | 'complaint' } | null;
+  /** Nothing of what the provider said is kept. */
+  erased: boolean;
+  suppress: Suppressing | null;
   /** Whether the account has a webhook that is notified of it. */
   notifies: boolean;
 }
@@ -112,8 +120,9 @@ export interface AppliedEvent {
  * event. An event proves that the provider has the e-mail.
  */
 export async function applyEvent(tx: Sql, applied: AppliedEvent): Promise<void> {
-  const { event, emailId, accountId, status, moves, address, suppress, notifies } = applied;
-  const webhookEvent = notifies && isNotified(event.kind) ? newId('evt') : null;
+  const { event, emailId, accountId, status, moves, concerned, address, erased, suppress, notifies } =
+    applied;
+  const webhookEvent = notifies ? newId('evt') : null;
   await tx`
     with email as (
       update emails
@@ -131,26 +140,34 @@ export async function applyEvent(tx: Sql, applied: AppliedEvent): Promise<void> 
         from provider_email_events where route = ${event.route} and event_id = ${event.eventId}
     ), suppressed as (
       insert into suppressions (account_id, address, reason, email_id)
-      select ${accountId}, s, ${suppress?.reason ?? 'bounce'}, ${emailId}
-        from unnest(${(suppress?.addresses ?? []) as string[]}::text[]) as s order by s
+      select ${accountId}, ${suppress?.address ?? null}, ${suppress?.reason ?? null}, ${emailId}
+       where ${suppress !== null} and (not ${suppress?.ifRepeated ?? false} or ${wasReported(tx, applied)})
       on conflict (account_id, address) do nothing
     ), noted as (
       insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
       select ${webhookEvent}::text, ${accountId}, 'email', ${emailId}, 'email_event',
-             jsonb_build_object('route', ${event.route}::text, 'event_id', ${event.eventId}::text)
+             jsonb_build_object('route', ${event.route}::text, 'event_id', ${event.eventId}::text,
+                                'positions', ${concerned as number[]}::int[])
        where ${webhookEvent}::text is not null
     ), freed as (
       delete from email_attachment_pieces where email_id = ${emailId}
     )
     update provider_email_events
        set email_id = ${emailId}, applied_at = now(), webhook_event = ${webhookEvent},
+           addresses = case when ${erased} then '{}' else addresses end,
+           payload = case when ${erased} then '{}' else payload end,
            look_at = case when ${webhookEvent}::text is null then null else now() + ${SIGNALLED_WITHIN}::interval end
      where route = ${event.route} and event_id = ${event.eventId}`;
   event.webhookEvent = webhookEvent;
 }
 
-function isNotified(kind: ProviderEmailEvent['kind']): kind is EmailEventKind {
-  return kind !== 'failed' && kind !== 'suppressed';
+/** As SQL, whether another e-mail of the account has had the same reported of the address. */
+function wasReported(tx: Sql, { event, emailId, accountId, suppress }: AppliedEvent): Fragment {
+  return tx`
+    exists (select from email_recipients r join email_events v on v.email_id = r.email_id
+             where lower(r.address) = ${suppress?.address ?? null} and r.account_id = ${accountId} and r.email_id <> ${emailId}
+               and v.kind = ${event.kind} and lower(v.address) = lower(r.address)
+               and v.details->'permanent' is not distinct from to_jsonb(${event.permanent}::boolean))`;
 }
 
 /** The workflows know of these: nobody has to look at them again. */
@@ -175,12 +192,14 @@ function ofThese(sql: Sql, events: readonly Pick<DueEvent, 'route' | 'eventId'>[
 export async function readNotifiedEvent(
   sql: Sql,
   emailId: string,
-  { route, event_id: eventId }: EmailEventSnapshot,
+  { route, event_id: eventId, positions }: EmailEventSnapshot,
 ): Promise<NotifiedEmailEvent> {
   const [row] = await sql<NotifiedEmailEvent[]>`
-    select v.kind, e.id as email_id, v.addresses, e.from_address, e.subject, v.received_at, v.payload,
+    select v.kind, e.id as email_id, e.from_address, e.subject, e.idx, v.received_at, v.payload,
            array(select r.address from email_recipients r
-                  where r.email_id = e.id and r.kind = 'to' order by r.position) as "to"
+                  where r.email_id = e.id
+                    and ${positions === undefined ? sql`r.kind = 'to'` : sql`r.position = any(${positions as number[]}::int[])`}
+                  order by r.position) as "to"
       from provider_email_events v join emails e on e.id = ${emailId}
      where v.route = ${route} and v.event_id = ${eventId}`;
   if (!row) throw new Error(`an event of ${emailId} vanished`);

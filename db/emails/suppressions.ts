@@ -45,11 +45,21 @@ export async function addSuppressions(
   return added.length;
 }
 
-/** @returns false when the address is not on the list */
-export async function removeSuppression(sql: Sql, accountId: string, address: string): Promise<boolean> {
-  const removed = await sql`
-    delete from suppressions where account_id = ${accountId} and address = ${address} returning address`;
-  return removed.length > 0;
+/**
+ * Takes an address off the list.
+ * @returns the route whose provider reported what it followed from; null where none did, undefined when the address is not on the list
+ */
+export async function removeSuppression(
+  sql: Sql,
+  accountId: string,
+  address: string,
+): Promise<string | null | undefined> {
+  const [removed] = await sql<{ route: string | null }[]>`
+    with removed as (
+      delete from suppressions where account_id = ${accountId} and address = ${address} returning reason, email_id
+    )
+    select e.route from removed r left join emails e on e.id = r.email_id and r.reason in ('bounce', 'complaint')`;
+  return removed?.route;
 }
 
 /** What an unsubscribe link stands for. */

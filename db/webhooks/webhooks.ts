@@ -19,6 +19,8 @@ export interface StatusSnapshot {
 export interface EmailEventSnapshot {
   route: string;
   event_id: string;
+  /** Whom of the e-mail's addresses it concerns, by their places: what the provider named is not kept for ever. Absent: its `to`. */
+  positions?: readonly number[];
 }
 
 /** A webhook event with what its delivery needs. */

@@ -11,6 +11,11 @@ export const EMAIL_EVENT_KINDS = [
 
 export type EmailEventKind = (typeof EMAIL_EVENT_KINDS)[number];
 
+/** What the webhook is told: what the provider did not send, by its own list or for a fault of its own, has not arrived. */
+export function notifiedKind(kind: ProviderEmailEvent['kind']): EmailEventKind {
+  return kind === 'failed' || kind === 'suppressed' ? 'bounced' : kind;
+}
+
 /** An event as a provider reported it. */
 export interface ProviderEmailEvent {
   /** The provider's, unique on its route: the same again is the same event. At most 200 characters. */
@@ -26,6 +31,8 @@ export interface ProviderEmailEvent {
   addresses: readonly string[];
   /** When it happened. */
   at: Date;
+  /** Nobody vouches for it: whoever got the e-mail could have written it. Absent: the provider itself says so. */
+  hearsay?: boolean;
   /** The provider's own data, as JSON: at most 64 kB. */
   payload: Record<string, unknown>;
 }

@@ -1,13 +1,14 @@
+import { notifiedKind, type ProviderEmailEvent } from './events.ts';
+
 /** What a webhook is notified of about an e-mail: the event, and the e-mail it is of. */
 export interface NotifiedEmailEvent {
-  kind: string;
+  kind: ProviderEmailEvent['kind'];
   emailId: string;
-  /** Whom the event concerns; empty: everybody. */
-  addresses: readonly string[];
-  /** Whom the e-mail went to, by `to`. */
+  /** Whom of the e-mail's addresses it concerns; empty where that cannot be told. */
   to: readonly string[];
   fromAddress: string;
   subject: string;
+  idx: string | null;
   receivedAt: Date;
   payload: object;
 }
@@ -16,20 +17,21 @@ export interface NotifiedEmailEvent {
 export function emailEvent({
   kind,
   emailId,
-  addresses,
   to,
   fromAddress,
   subject,
+  idx,
   receivedAt,
   payload,
 }: NotifiedEmailEvent): object {
   return {
     event: 'email_event',
-    kind,
+    kind: notifiedKind(kind),
     email_id: emailId,
-    to: (addresses.length > 0 ? addresses : to).join(', '),
+    to: to.join(', '),
     from: fromAddress,
     subject,
+    idx,
     received_at: receivedAt.toISOString(),
     provider_payload: payload,
   };

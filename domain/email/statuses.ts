@@ -74,5 +74,7 @@ export function suppressionAfter({
   permanent,
 }: Pick<ProviderEmailEvent, 'kind' | 'permanent'>): 'bounce' | 'complaint' | null {
   if (kind === 'complained') return 'complaint';
+  // On the provider's own list it stays until somebody takes it off there.
+  if (kind === 'suppressed') return 'bounce';
   return kind === 'bounced' && permanent === true ? 'bounce' : null;
 }

@@ -69,11 +69,12 @@ async function* base64Of(attachment: SubmitAttachment): AsyncIterable<Buffer> {
 
 function fieldsOf(email: SubmitEmail): Record<string, unknown> {
   const headers = headersOf(email);
+  const { to, cc, bcc } = addressed(email);
   return {
     from: mailbox(email.from),
-    to: email.to,
-    ...(email.cc.length === 0 ? {} : { cc: email.cc }),
-    ...(email.bcc.length === 0 ? {} : { bcc: email.bcc }),
+    to,
+    ...(cc.length === 0 ? {} : { cc }),
+    ...(bcc.length === 0 ? {} : { bcc }),
     ...optional('reply_to', email.replyTo),
     subject: email.subject,
     ...optional('html', email.html),
@@ -81,6 +82,16 @@ function fieldsOf(email: SubmitEmail): Record<string, unknown> {
     ...(headers.length === 0 ? {} : { headers: Object.fromEntries(headers) }),
     tags: [{ name: ID_TAG, value: email.id }],
   };
+}
+
+/**
+ * The provider wants somebody in `to`, where suppressed addresses leave nobody. Those who see each other's addresses anyway take their
+ * place; of those who do not, only one alone may: several stay hidden behind the sender, who gets a copy.
+ */
+function addressed({ from, to, cc, bcc }: SubmitEmail): Pick<SubmitEmail, 'to' | 'cc' | 'bcc'> {
+  if (to.length > 0) return { to, cc, bcc };
+  if (cc.length > 0) return { to: cc, cc: [], bcc };
+  return bcc.length === 1 ? { to: bcc, cc: [], bcc: [] } : { to: [from.address], cc: [], bcc };
 }
 
 /** Those of RFC 8058 are ours alone. */

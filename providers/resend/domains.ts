@@ -1,22 +1,14 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { DomainProblem, type ProviderDomain } from '../email.ts';
 import type { SeenRecord } from '../../domain/email/dnsRecords.ts';
 import { isRecord } from '../http.ts';
-import { waitOf } from './answers.ts';
+import { type Ask, asking, isDone, problemOf } from './asking.ts';
 import { jsonBody } from './body.ts';
-import { codeOf, errorOf, inWords } from './errors.ts';
-import { createProviderHttp, type ProviderRequest } from './http.ts';
 import type { ResendCredentials, ResendSettings } from './settings.ts';
 
-const LIMITS = { writtenWithinMs: 10_000, answeredWithinMs: 10_000 };
-// E-mails share the account's rate: a question that comes too many is asked again.
-const ASKED_AT_MOST = 4;
-const LONGEST_WAIT_MS = 3_000;
 const PAGE = 100;
 const PAGES_MAX = 100;
 const RECORDS_MAX = 20;
 const VALUE_MAX = 2_000;
-const WORDS_MAX = 150;
 const DOMAIN_ID = /^[A-Za-z0-9_-]{1,100}$/;
 const LABEL = /^[A-Za-z0-9_-]{1,63}$/;
 
@@ -77,41 +69,6 @@ export async function removeDomain(
     const removed = await ask({ method: 'DELETE', path: pathOf(id) });
     if (!isDone(removed) && removed.status !== 404) throw problemOf(removed);
   });
-}
-
-interface Answered {
-  status: number;
-  json: unknown;
-}
-type Ask = (request: ProviderRequest) => Promise<Answered>;
-
-async function asking<T>(
-  { url }: ResendSettings,
-  { apiKey }: ResendCredentials,
-  work: (ask: Ask) => Promise<T>,
-): Promise<T> {
-  const http = createProviderHttp(url, apiKey);
-  try {
-    return await work(async (request) => {
-      for (let asked = 1; ; asked += 1) {
-        const exchange = await http.send(request, LIMITS);
-        if (exchange.kind === 'unreadable') throw new DomainProblem('not asked');
-        if (exchange.kind !== 'answered') throw new DomainProblem(`no answer: ${exchange.code}`);
-        if (exchange.status !== 429 || asked === ASKED_AT_MOST) return exchange;
-        await delay(Math.min(waitOf(exchange.headers) ?? LONGEST_WAIT_MS, LONGEST_WAIT_MS));
-      }
-    });
-  } finally {
-    await http.close();
-  }
-}
-
-const isDone = ({ status }: Answered): boolean => status >= 200 && status <= 299;
-
-function problemOf({ status, json }: Answered): DomainProblem {
-  const said = errorOf(json)?.message.replace(/\p{C}/gu, ' ').slice(0, WORDS_MAX) ?? '';
-  const code = inWords(codeOf(status, json));
-  return new DomainProblem(said === '' ? code : `${code}: ${said}`);
 }
 
 async function getDomain(ask: Ask, id: string): Promise<ProviderDomain | null> {

@@ -10,7 +10,7 @@ import type { ResendCredentials } from './settings.ts';
 
 const BODY_MAX = 256 * 1024;
 const PAYLOAD_MAX = 64 * 1024;
-const DEPTH_MAX = 10;
+const DEPTH_MAX = 11;
 const KEY_MAX = 200;
 const ADDRESSES_MAX = 100;
 const ADDRESS_MAX = 320;
@@ -88,7 +88,7 @@ export async function readEvents(call: CallbackCall): Promise<readonly ProviderE
       permanent: kind === 'bounced' ? isPermanent(data['bounce']) : null,
       addresses: addressesOf(data['to']),
       at: timeOf(createdAt) ?? new Date(Number(signed['webhook-timestamp']) * 1000),
-      payload: payloadOf(data),
+      payload: payloadOf(json),
     },
   ];
 }
@@ -127,12 +127,23 @@ function timeOf(value: unknown): Date | null {
   return at >= EARLIEST && at <= Date.now() + LATEST_MS ? new Date(at) : null;
 }
 
-/** All of the data where it fits; else what says what became of the e-mail. */
-function payloadOf(data: Record<string, unknown>): Record<string, unknown> {
-  const whole = kept(data, 1) as Record<string, unknown>;
+/** All of the body where it fits; else what says what became of the e-mail. */
+function payloadOf(body: Record<string, unknown>): Record<string, unknown> {
+  const whole = kept(body, 1) as Record<string, unknown>;
   if (sizeOf(whole) <= PAYLOAD_MAX) return whole;
-  const short = Object.entries(whole).filter(([, value]) => sizeOf(value) <= PAYLOAD_MAX / 64);
-  return { ...Object.fromEntries(short.slice(0, 32)), shortened: true };
+  const { type, created_at: createdAt, data } = whole;
+  return {
+    ...shortOf({ type, created_at: createdAt }, 2),
+    data: shortOf(data as Record<string, unknown>, 32),
+    shortened: true,
+  };
+}
+
+function shortOf(record: Record<string, unknown>, most: number): Record<string, unknown> {
+  const short = Object.entries(record).filter(
+    ([, value]) => value !== undefined && sizeOf(value) <= PAYLOAD_MAX / 64,
+  );
+  return Object.fromEntries(short.slice(0, most));
 }
 
 const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));

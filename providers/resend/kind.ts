@@ -41,6 +41,12 @@ export const resend = providerKind({
         return removeDomain(settings, credentials, id);
       },
     },
+    suppressions: {
+      async remove(settings, credentials, address) {
+        const { removeSuppression } = await import('./suppressions.ts');
+        return removeSuppression(settings, credentials, address);
+      },
+    },
     callback: {
       async signed(credentials, call) {
         const { isSigned } = await import('./events.ts');

@@ -1,5 +1,6 @@
-import type { EmailAnswer, EmailRefusal } from '../email.ts';
+import type { EmailAnswer, EmailRefusal, RefusedAddress } from '../email.ts';
 import type { HandOver, RefusedRecipient } from './connection.ts';
+import { saysDead } from './deadAddresses.ts';
 import { type Reply, replyCode } from './replies.ts';
 
 const LATER_LEAST_MS = 30_000;
@@ -41,7 +42,7 @@ export function answerOf(
   }: {
     id: string;
     ageMs: number;
-    known: readonly { address: string; code: string }[];
+    known: readonly RefusedAddress[];
     asGiven: (address: string) => string;
   },
 ): EmailAnswer {
@@ -49,7 +50,7 @@ export function answerOf(
     case 'taken': {
       const refused = [
         ...known,
-        ...result.refused.map(({ address, reply }) => ({ address: asGiven(address), code: codeOf(reply) })),
+        ...result.refused.map(({ address, reply }) => refusedAddress(asGiven(address), reply)),
       ];
       return { kind: 'accepted', providerEmailId: id, ...(refused.length === 0 ? {} : { refused }) };
     }
@@ -74,6 +75,10 @@ export function answerOf(
     case 'unknown':
       return { kind: 'unanswered', code: result.problem.code };
   }
+}
+
+function refusedAddress(address: string, reply: Reply | null): RefusedAddress {
+  return { address, code: codeOf(reply), permanent: reply !== null && saysDead(reply) };
 }
 
 function answerOfReply(reply: Reply, reason: EmailRefusal, ageMs: number): EmailAnswer {

@@ -1,7 +1,7 @@
 import { createRunning } from '../../concurrency/running.ts';
 import { waitFor } from '../../concurrency/waitFor.ts';
 import { NO_SESSION } from '../../domain/submission.ts';
-import type { EmailAnswer, SubmitEmail } from '../email.ts';
+import type { EmailAnswer, RefusedAddress, SubmitEmail } from '../email.ts';
 import { emailOnly } from '../emailOnly.ts';
 import type { RouteTest } from '../kind.ts';
 import type { Provider, Withheld } from '../provider.ts';
@@ -34,7 +34,7 @@ interface Recipients {
   all: string[];
   asGiven: Map<string, string>;
   /** Those that cannot be written. */
-  leftOut: { address: string; code: string }[];
+  leftOut: RefusedAddress[];
 }
 
 /**
@@ -154,7 +154,7 @@ function recipientsOf(
     addresses.flatMap((address) => {
       const wire = wireAddress(address);
       if (wire === null) {
-        leftOut.push({ address, code: 'address' });
+        leftOut.push({ address, code: 'address', permanent: true });
         return [];
       }
       if (!asGiven.has(wire)) asGiven.set(wire, address);

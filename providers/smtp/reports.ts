@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { ProviderEmailEvent } from '../../domain/email/events.ts';
+import { reportsDead } from './deadAddresses.ts';
 import { fieldGroups, type Fields, type Part, type ReadMessage, readMessage } from './mime.ts';
 
 const RECIPIENTS_MAX = 100;
 const FIELD_MAX = 1_000;
 const TEXT_MAX = 4_000;
 const ADDRESS_MAX = 320;
-const STATUS = /^([245])\.[0-9]{1,3}\.[0-9]{1,3}\b/;
 const DAEMON = /^(mailer-daemon|postmaster)@/i;
 const ADDRESS = /[^\s<>,;:"]+@[^\s<>,;:"]+/;
 // Feedback that is no complaint: RFC 6430, RFC 6591.
@@ -39,6 +39,8 @@ export function readReturned({ raw, ...returned }: Returned): ProviderEmailEvent
     emailId: returned.emailId,
     providerEmailId: null,
     ...{ kind, permanent, addresses, at, payload },
+    // Each recipient finds the return path in the e-mail.
+    hearsay: true,
   }));
 }
 
@@ -82,7 +84,10 @@ function deliveryReports({ parts, headers }: ReadMessage): Found[] | null {
 function ofAction(action: string, fields: Fields): Pick<Found, 'kind' | 'permanent'> | null {
   switch (action) {
     case 'failed':
-      return { kind: 'bounced', permanent: classOf(fields) === '5' };
+      return {
+        kind: 'bounced',
+        permanent: reportsDead(fields.get('status') ?? '', fields.get('diagnostic-code') ?? ''),
+      };
     case 'delayed':
       return { kind: 'delayed', permanent: null };
     case 'delivered':
@@ -92,11 +97,6 @@ function ofAction(action: string, fields: Fields): Pick<Found, 'kind' | 'permane
     default:
       return null;
   }
-}
-
-function classOf(fields: Fields): string | null {
-  const status = STATUS.exec(fields.get('status') ?? '')?.[1];
-  return status ?? /\b([45])[0-9]{2}[ -]/.exec(fields.get('diagnostic-code') ?? '')?.[1] ?? null;
 }
 
 function complaints({ parts, headers }: ReadMessage): Found[] | null {
@@ -122,7 +122,7 @@ function plainBounce(message: ReadMessage, sender: string, bytes: number): Found
   if (failed === undefined && (!isDaemon || isAutomatic(headers))) return [];
   const addresses = (failed ?? '')
     .split(',')
-    .flatMap((one) => ADDRESS.exec(one.slice(0, ADDRESS_MAX))?.[0] ?? [])
+    .flatMap((one) => addressIn(one.slice(0, ADDRESS_MAX)) ?? [])
     .slice(0, RECIPIENTS_MAX);
   const text = parts.find(({ type }) => type === 'text/plain')?.text ?? '';
   const payload = { ...pick(headers, 'subject', 'message-id'), text: clean(text, TEXT_MAX).trimEnd(), bytes };
@@ -152,7 +152,11 @@ function partOf(parts: readonly Part[], ...types: string[]): Part | null {
 function typed(field: string | undefined): string | null {
   if (field === undefined) return null;
   const value = field.slice(0, 2 * ADDRESS_MAX).replace(/^[^;@]*;/, '');
-  return clean(ADDRESS.exec(value)?.[0] ?? '', ADDRESS_MAX) || null;
+  return addressIn(value);
+}
+
+function addressIn(text: string): string | null {
+  return clean(ADDRESS.exec(text)?.[0] ?? '', ADDRESS_MAX) || null;
 }
 
 function pick(fields: Fields, ...names: string[]): Record<string, string> {

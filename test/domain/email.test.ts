@@ -9,6 +9,7 @@ import {
   isDisplayName,
   isHeaderValue,
 } from '../../domain/email/content.ts';
+import { concernedBy, suppressing } from '../../domain/email/reports.ts';
 import {
   EMAIL_STATUSES,
   RECIPIENT_STATES,
@@ -196,11 +197,66 @@ describe('what becomes of an address', () => {
     );
   });
 
-  it('keeps it from being written to again after a complaint or a permanent bounce', () => {
+  it('keeps it from being written to again after a complaint or a permanent bounce, and while the provider refuses to', () => {
     expect(suppressionAfter({ kind: 'complained', permanent: null })).toBe('complaint');
     expect(suppressionAfter({ kind: 'bounced', permanent: true })).toBe('bounce');
     expect(suppressionAfter({ kind: 'bounced', permanent: false })).toBeNull();
+    expect(suppressionAfter({ kind: 'suppressed', permanent: null })).toBe('bounce');
     expect(suppressionAfter({ kind: 'failed', permanent: null })).toBeNull();
     expect(suppressionAfter({ kind: 'delivered', permanent: null })).toBeNull();
+  });
+});
+
+describe('a report', () => {
+  const recipients = (...addresses: string[]) =>
+    addresses.map((address, position) => ({ position, address, state: 'sent' as const }));
+  const [jan, ola] = ['Jan@klient.example', 'ola@klient.example'];
+  const two = { erased: false, recipients: recipients(jan, ola) };
+  const one = {
+    erased: false,
+    recipients: [...recipients(jan), { position: 1, address: ola, state: 'suppressed' as const }],
+  };
+  const complaint = { kind: 'complained', permanent: null, addresses: [] as string[] } as const;
+  const of = (...addresses: string[]) => ({ ...complaint, addresses });
+  const whom = (...[report, email]: Parameters<typeof concernedBy>) =>
+    concernedBy(report, email).map(({ position }) => position);
+
+  it.each([
+    ['the provider’s, of nobody by name: all', complaint, two, [0, 1]],
+    ['hearsay of nobody by name: nobody that can be told', { ...complaint, hearsay: true }, two, []],
+    ['hearsay of nobody by name, of an e-mail to one: that one', { ...complaint, hearsay: true }, one, [0]],
+    ['of some by name, in any case', of('OLA@klient.example'), two, [1]],
+    ['of a stranger', of('obcy@klient.example'), two, []],
+    ['of one who was left out', of(ola), one, []],
+    ['of an erased e-mail to one', of(jan), { ...one, erased: true }, [0]],
+    ['of an erased e-mail to several', of(jan), { ...two, erased: true }, []],
+  ])('is about whom it names: %s', (_, report, email, positions) => {
+    expect(whom(report, email)).toEqual(positions);
+  });
+
+  it.each([
+    ['by its name', of(jan), two, { address: 'jan@klient.example', ifRepeated: false }],
+    ['one of several by all their names', of(jan, ola), two, null],
+    ['all of several', complaint, two, null],
+    [
+      'the only one without a name',
+      { ...complaint, hearsay: true },
+      one,
+      { address: 'jan@klient.example', ifRepeated: false },
+    ],
+    ['one of several by hearsay', { ...of(ola), hearsay: true }, two, { address: ola, ifRepeated: true }],
+    [
+      'of an erased e-mail by the provider’s word',
+      of(jan),
+      { ...two, erased: true },
+      { address: jan, ifRepeated: false },
+    ],
+    ['of an erased e-mail by hearsay', { ...of(jan), hearsay: true }, { ...one, erased: true }, null],
+    ['of an erased e-mail without a name', complaint, { ...one, erased: true }, null],
+    ['of an erased e-mail as what is no address', of('***'), { ...one, erased: true }, null],
+  ])('suppresses none but the address that it is about alone: %s', (_, report, email, expected) => {
+    const found = suppressing(report, email);
+    if (expected === null) expect(found).toBeNull();
+    else expect(found).toEqual({ ...expected, address: expected.address.toLowerCase(), reason: 'complaint' });
   });
 });

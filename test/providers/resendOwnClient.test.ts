@@ -114,6 +114,18 @@ describe('the provider’s own JavaScript client at our local server', () => {
     expect((await client.domains.get(id)).error).toMatchObject({ statusCode: 404 });
   });
 
+  it('takes an address off the list of those that nothing is sent to', async () => {
+    const { resend, client } = await open();
+    resend.suppressions.add('jan+a@poczta.example');
+    expect((await client.suppressions.remove('jan+a@poczta.example')).data).toMatchObject({
+      ...{ object: 'suppression', deleted: true },
+    });
+    expect((await client.suppressions.remove('jan+a@poczta.example')).error).toMatchObject({
+      ...{ statusCode: 404, name: 'not_found' },
+    });
+    expect(resend.suppressions.size).toBe(0);
+  });
+
   it('finds our server’s calls signed, and not those that were altered', async () => {
     const { resend, client } = await open();
     await client.emails.send(simple);

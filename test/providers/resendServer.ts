@@ -169,6 +169,8 @@ async function answerTo(
   if (route === 'POST /emails') return takeOnce(resend, keys, request, raw);
   if (route === 'GET /domains') return listDomains(resend, request.url ?? '');
   if (route === 'POST /domains') return createDomain(resend, raw);
+  const suppressed = /^DELETE \/suppressions\/([^/]+)$/.exec(route)?.[1];
+  if (suppressed !== undefined) return removeSuppression(resend, decodeURIComponent(suppressed));
   const [, id = '', verb] = /^\/domains\/([^/]+)(\/verify)?$/.exec(path) ?? [];
   const domain = resend.domains.find((one) => one.id === id);
   if (id === '') return errorAnswer(404, 'not_found', 'The requested endpoint does not exist.');
@@ -181,6 +183,11 @@ async function answerTo(
   if (request.method !== 'POST' || verb === undefined) return errorAnswer(405, 'method_not_allowed');
   verify(resend, domain);
   return { status: 200, json: { object: 'domain', id } };
+}
+
+function removeSuppression({ suppressions }: ResendServer, address: string): Answer {
+  if (!suppressions.delete(address)) return errorAnswer(404, 'not_found', 'Suppression not found');
+  return { status: 200, json: { object: 'suppression', id: randomUUID(), deleted: true } };
 }
 
 function refusalOf(resend: ResendServer, { headers, method }: IncomingMessage, path: string): Answer | null {

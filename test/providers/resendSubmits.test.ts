@@ -64,6 +64,25 @@ describe('an e-mail to Resend', () => {
   });
 
   it.each([
+    [
+      'those with a copy take its place',
+      { cc: ['a@x.example', 'b@x.example'], bcc: ['c@x.example'] },
+      { to: ['a@x.example', 'b@x.example'], bcc: ['c@x.example'] },
+    ],
+    ['one alone sees nobody else', { bcc: ['c@x.example'] }, { to: ['c@x.example'] }],
+    [
+      'several stay hidden behind the sender',
+      { bcc: ['c@x.example', 'd@x.example'] },
+      { to: ['kontakt@sklep.example'], bcc: ['c@x.example', 'd@x.example'] },
+    ],
+  ])('with nobody left in `to`: %s', async (_, left, asked) => {
+    const { resend, submit } = await openClient();
+    expect(await submit(email({ to: [], ...left }))).toMatchObject({ kind: 'accepted' });
+    const { to, cc, bcc } = resend.sent[0]!.body;
+    expect(JSON.parse(JSON.stringify({ to, cc, bcc }))).toEqual(asked);
+  });
+
+  it.each([
     'Sklep, Kowalski & Syn',
     'Jan "Janek" <Kowalski>',
     'a\\b',

@@ -125,7 +125,7 @@ describe('a report of a mail server', () => {
     expect(await deliver(report([...MTA, ...failed('jan@poczta.example')]))).toMatch(/^250/);
     expect(events).toHaveLength(1);
     expect(events[0]).toMatchObject({
-      ...{ emailId: id, providerEmailId: null, kind: 'bounced', permanent: true },
+      ...{ emailId: id, providerEmailId: null, kind: 'bounced', permanent: true, hearsay: true },
       addresses: ['jan@poczta.example'],
       eventId: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
       payload: {
@@ -164,6 +164,46 @@ describe('a report of a mail server', () => {
     await deliver(report(single(action, status)));
     expect(events).toMatchObject([{ ...event, emailId: id, addresses: ['jan@poczta.example'] }]);
   });
+
+  const bounced = (status: string, diagnostic: string) => [
+    ...single('failed', status),
+    `Diagnostic-Code: smtp; ${diagnostic}`,
+  ];
+  const DEAD = ['5.1.0', '5.1.1', '5.1.2', '5.1.3', '5.1.6', '5.1.10', '5.2.1'];
+  const ALIVE = [
+    '5.1.7',
+    '5.1.8',
+    '5.2.2',
+    '5.2.3',
+    '5.3.4',
+    '5.4.1',
+    '5.4.7',
+    '5.5.0',
+    '5.6.0',
+    '5.7.1',
+    '5.7.26',
+  ];
+  it.each<[status: string, answer: string, permanent: boolean]>([
+    ...DEAD.map((status): [string, string, boolean] => [status, '550 no', true]),
+    ...ALIVE.map((status): [string, string, boolean] => [status, '550 5.1.1 User unknown', false]),
+    ['5.0.0', '550 5.1.1 no', true],
+    ['5.0.0', '550-5.1.1 no', true],
+    ['5.0.0', '550 No such user here', true],
+    ['5.0.0', '550 <jan@poczta.example>: Recipient address rejected: User unknown', true],
+    ['5.0.0', '550 mailbox not found', true],
+    ['5.0.0', '550 5.7.1 User unknown to our policy', false],
+    ['5.0.0', '550 Message refused as spam', false],
+    ['5.0.0', '550 Sender address unknown', false],
+    ['5.0.0', '554 User unknown', false],
+    ['', '550 5.1.1 no', true],
+    ['', '552 5.2.2 full', false],
+  ])(
+    'of status %j and the answer %j says that the address is dead: %s',
+    async (status, answer, permanent) => {
+      await deliver(report(bounced(status, answer)));
+      expect(events).toMatchObject([{ kind: 'bounced', permanent }]);
+    },
+  );
 
   it('that names nobody says nothing for good of everybody', async () => {
     await deliver(report([...MTA, 'Action: delivered', 'Status: 2.0.0']));
@@ -319,8 +359,21 @@ describe('whoever is no mail server of a recipient', () => {
       'Action: failed',
       'Diagnostic-Code: \0\x1b',
     ]);
+    const header = 'X-Failed-Recipients: a\0b@x.example, \0@\x1b.example\r\n\r\nno';
     const blank = report([...MTA, ' '.repeat(400_000), `Action:${' '.repeat(300_000)}failed`]);
-    const all = [nested(500), many, folded, bytes, nul, blank, '', '\r\n\r\n', ':', 'a'.repeat(900_000)];
+    const all = [
+      nested(500),
+      many,
+      folded,
+      bytes,
+      nul,
+      header,
+      blank,
+      '',
+      '\r\n\r\n',
+      ':',
+      'a'.repeat(900_000),
+    ];
     for (const one of all) {
       const delivering = deliver(one === '' ? '\r\n' : one);
       expect(await inTime(10_000, delivering)).toBe(true);

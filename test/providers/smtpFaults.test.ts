@@ -140,8 +140,8 @@ describe('a relay that takes an e-mail for some', () => {
   it('names those whom it was not taken for', async () => {
     server.fault = refusing({ 'ola@': '550 5.1.1 who?', 'ewa@': '553 5.1.3 what?' });
     const refused = [
-      { address: 'ola@poczta.example', code: '550 5.1.1' },
-      { address: 'ewa@żółw.example', code: '553 5.1.3' },
+      { address: 'ola@poczta.example', code: '550 5.1.1', permanent: true },
+      { address: 'ewa@żółw.example', code: '553 5.1.3', permanent: true },
     ];
     expect(await route.send(anEmail({ to }))).toMatchObject({ kind: 'accepted', refused });
     expect(server.commands).toContain('RCPT TO:<ewa@xn--w-uga1v8h.example>');
@@ -151,10 +151,29 @@ describe('a relay that takes an e-mail for some', () => {
     server.fault = refusing({ 'ola@': '450 4.2.0 grey' });
     expect(await route.send(anEmail({ to }))).toMatchObject({ kind: 'later', code: '450 4.2.0' });
     expect(server.taken).toEqual([]);
-    const refused = [{ address: 'ola@poczta.example', code: '450 4.2.0' }];
+    const refused = [{ address: 'ola@poczta.example', code: '450 4.2.0', permanent: false }];
     const old = anEmail({ to, createdAt: new Date(Date.now() - 20 * MINUTE) });
     expect(await route.send(old)).toMatchObject({ kind: 'accepted', refused });
     expect(server.taken).toEqual([old.id]);
+  });
+
+  it.each([
+    ['550 no', true],
+    ['551 5.1.6 moved', true],
+    ['553 no', true],
+    ['550 5.0.0 no', true],
+    ['550 5.2.1 disabled', true],
+    ['550 5.7.1 policy', false],
+    ['550 5.1.8 your sender', false],
+    ['552 5.2.2 full', false],
+    ['552 full', false],
+    ['554 no', false],
+  ])('%s: the address will never take anything: %s', async (reply, permanent) => {
+    server.fault = refusing({ 'ola@': reply });
+    expect(await route.send(anEmail({ to }))).toMatchObject({
+      kind: 'accepted',
+      refused: [{ address: 'ola@poczta.example', permanent }],
+    });
   });
 
   it('is not trusted where it says something that is no answer', async () => {

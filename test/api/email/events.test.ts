@@ -46,6 +46,7 @@ it('what the provider reports is forwarded to the webhook of the earlier interfa
       to: 'clicked@klient.example',
       from: `noreply@${account.domain}`,
       subject: 'Temat',
+      idx: 'zam-3',
       received_at: expect.stringMatching(/Z$/) as string,
       provider_payload: expect.objectContaining({ type: `email.${kind}` }) as object,
     })),

@@ -27,7 +27,7 @@ it('what the provider reports comes as an email_event, signed, in order, with ex
   expect(calls.map(({ raw }) => JSON.parse(raw) as unknown)).toEqual(
     ['sent', 'delivered', 'opened', 'clicked'].map((kind) => ({
       ...{ event: 'email_event', kind, email_id: id, to: 'clicked@klient.example' },
-      ...{ from: `noreply@${account.domain}`, subject: 'Zażółć' },
+      ...{ from: `noreply@${account.domain}`, subject: 'Zażółć', idx: 'zam-7' },
       received_at: expect.stringMatching(/Z$/) as string,
       provider_payload: expect.any(Object) as object,
     })),

@@ -1,0 +1,68 @@
+import { addressKey, emailAddress } from './address.ts';
+import type { ProviderEmailEvent } from './events.ts';
+import { type RecipientState, suppressionAfter } from './statuses.ts';
+
+/** An address of an e-mail that something is reported of. */
+export interface ReportedRecipient {
+  position: number;
+  address: string;
+  state: RecipientState;
+}
+
+/** An e-mail that something is reported of. */
+export interface ReportedEmail {
+  /** Its addresses are not known any more. */
+  erased: boolean;
+  recipients: readonly ReportedRecipient[];
+}
+
+type Report = Pick<ProviderEmailEvent, 'kind' | 'permanent' | 'addresses' | 'hearsay'>;
+
+/** An address that is not to be written to any more. */
+export interface Suppressing {
+  /** In small letters. */
+  address: string;
+  reason: 'bounce' | 'complaint';
+  /** Only where another e-mail of the account has had the same reported of it. */
+  ifRepeated: boolean;
+}
+
+const sentTo = <R extends ReportedRecipient>(recipients: readonly R[]): R[] =>
+  recipients.filter(({ state }) => state !== 'suppressed');
+
+/**
+ * Whom of an e-mail's addresses a report is about. Of one that went to a single address it is that one, unless it names another; a
+ * report that names nobody is about all where the provider makes it, and else about nobody that can be told. A stranger's address
+ * counts for nothing.
+ */
+export function concernedBy<R extends ReportedRecipient>(
+  { addresses, hearsay }: Pick<Report, 'addresses' | 'hearsay'>,
+  { erased, recipients }: { erased: boolean; recipients: readonly R[] },
+): R[] {
+  const all = sentTo(recipients);
+  if (all.length === 1 && (erased || addresses.length === 0)) return all;
+  if (erased) return [];
+  if (addresses.length === 0) return hearsay === true ? [] : all;
+  const named = new Set(addresses.map(addressKey));
+  return all.filter(({ address }) => named.has(addressKey(address)));
+}
+
+/**
+ * Which address a report keeps from being written to again; null: none. It has to be the only one that the report is about: what is
+ * said of several is not known of any. Of an erased e-mail only a provider's word counts, which names the address itself. What
+ * anybody may have written who got the e-mail is believed of others only once it is said of two e-mails.
+ */
+export function suppressing(report: Report, email: ReportedEmail): Suppressing | null {
+  const reason = suppressionAfter(report);
+  const address = reason === null ? null : soleAddress(report, email);
+  if (reason === null || address === null) return null;
+  const ifRepeated = report.hearsay === true && sentTo(email.recipients).length > 1;
+  return { address: addressKey(address), reason, ifRepeated };
+}
+
+function soleAddress(report: Report, email: ReportedEmail): string | null {
+  const { addresses, hearsay } = report;
+  if (email.erased) return hearsay === true || addresses.length !== 1 ? null : emailAddress(addresses[0]!);
+  const [first, ...more] = concernedBy(report, email);
+  return first === undefined || more.length > 0 ? null : first.address;
+}

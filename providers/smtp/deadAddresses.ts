@@ -1,0 +1,36 @@
+import type { Reply } from './replies.ts';
+
+/**
+ * RFC 3463 and RFC 7505, where they speak of the recipient's address itself: no such mailbox or domain, malformed, moved, no mail
+ * there, disabled. Not of a sender (5.1.7, 5.1.8), a full mailbox (5.2.2) or anybody's policy (5.7.x).
+ */
+const DEAD = new Set(['5.1.0', '5.1.1', '5.1.2', '5.1.3', '5.1.6', '5.1.10', '5.2.1']);
+/** Says nothing beyond the class. */
+const BARE = '5.0.0';
+/** RFC 5321, 4.2.2: no such mailbox, not here, a name that cannot be. */
+const NO_MAILBOX = new Set([550, 551, 553]);
+const STATUS = /^[245]\.[0-9]{1,3}\.[0-9]{1,3}\b/;
+const DIAGNOSTIC = /\b([45][0-9]{2})[ -](?:([245]\.[0-9]{1,3}\.[0-9]{1,3})\b)?/;
+const USER_UNKNOWN =
+  /\b(?:unknown (?:user|recipient|mailbox)|no such (?:user|recipient|mailbox|person|address)|(?:user|recipient|mailbox|account) (?:is )?(?:unknown|not found|does(?:n't| not) exist))\b/i;
+const DIAGNOSTIC_MAX = 1_000;
+
+/** Whether an answer to `RCPT TO` says that the address will never take anything. */
+export function saysDead({ code, enhanced }: Reply): boolean {
+  if (code < 500) return false;
+  return enhanced === null || enhanced === BARE ? NO_MAILBOX.has(code) : DEAD.has(enhanced);
+}
+
+/**
+ * Whether a report that an e-mail failed says that the address will never take anything. A status that says nothing is looked up in
+ * what the server answered; a bare 550 there may be anybody's policy, so that it has to be in words.
+ * @param status `5.1.1 (bad mailbox)` @param diagnostic `smtp; 550 5.1.1 User unknown`
+ */
+export function reportsDead(status: string, diagnostic: string): boolean {
+  const [said = BARE] = STATUS.exec(status) ?? [];
+  if (said !== BARE) return DEAD.has(said);
+  const answer = diagnostic.slice(0, DIAGNOSTIC_MAX);
+  const [, code, enhanced = BARE] = DIAGNOSTIC.exec(answer) ?? [];
+  if (enhanced !== BARE) return DEAD.has(enhanced);
+  return code === '550' && USER_UNKNOWN.test(answer);
+}

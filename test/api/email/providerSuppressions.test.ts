@@ -1,0 +1,77 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { removeRoute } from '../../../db/routes/routes.ts';
+import { commandLine, noTools } from '../../admin/support.ts';
+import { errorAnswer, type ResendServer, startResend, write } from '../../providers/resendServer.ts';
+import { type MailAccount, newMailAccount, takenFrom, untilEmail } from '../../support/email.ts';
+import { database } from '../../support/factories.ts';
+
+const PATH = '/v1/email/suppressions';
+const ROUTE = `resend-${randomBytes(4).toString('hex')}`;
+const secretsKey = () => Buffer.from(inject('service').secretsKey, 'base64');
+let resend: ResendServer;
+const { ok } = commandLine(
+  () => inject('service').databaseUrl,
+  () => ({
+    ...noTools(),
+    secretsKey: () => Promise.resolve(secretsKey()),
+    read: () => Promise.resolve(resend.apiKey),
+  }),
+);
+
+beforeAll(async () => {
+  resend = await startResend();
+  await ok('routes', 'add', '--name', ROUTE, '--kind', 'resend', '--url', resend.url, '--credentials', '-');
+});
+afterAll(async () => {
+  await database()`update emails set route = 'simulator' where route = ${ROUTE}`;
+  await removeRoute(database(), ROUTE);
+  await resend.close();
+});
+
+/** An address that is on the list for what the provider of a route reported. */
+async function bounced(account: MailAccount, address: string, route = ROUTE): Promise<void> {
+  const { id } = await takenFrom(account, { to: address });
+  await untilEmail(account, id, ({ status }) => status === 'bounced');
+  await database()`update emails set route = ${route} where id = ${id}`;
+  resend.suppressions.add(address);
+}
+
+const removes = () =>
+  resend.calls
+    .map(({ method, path }) => `${method} ${path}`)
+    .filter((call) => /^DELETE .suppressions/.test(call));
+
+describe('an address that is taken off the suppression list', () => {
+  it('is taken off the list of the provider that reported it', async () => {
+    const account = await newMailAccount();
+    await bounced(account, 'bounced+a@klient.example');
+    expect((await account.v1.delete(`${PATH}/bounced%2Ba@klient.example`)).status).toBe(200);
+    expect(resend.suppressions.has('bounced+a@klient.example')).toBe(false);
+    expect((await account.v1.get(PATH)).body.data).toMatchObject({ count: 0 });
+    expect(removes()).toEqual(['DELETE /suppressions/bounced%2Ba%40klient.example']);
+  });
+
+  it('is off ours whatever the provider says, and where it is not on the provider’s', async () => {
+    const account = await newMailAccount();
+    for (const address of ['bounced+b@klient.example', 'bounced+c@klient.example'])
+      await bounced(account, address);
+    resend.suppressions.delete('bounced+b@klient.example');
+    expect((await account.v1.delete(`${PATH}/bounced%2Bb@klient.example`)).status).toBe(200);
+    resend.always((response) => write(response, errorAnswer(401, 'restricted_api_key')));
+    expect((await account.v1.delete(`${PATH}/bounced%2Bc@klient.example`)).status).toBe(200);
+    resend.always(null);
+    expect((await account.v1.get(PATH)).body.data).toMatchObject({ count: 0 });
+  });
+
+  it('is nobody else’s matter where somebody put it there, or another provider reported it', async () => {
+    const account = await newMailAccount();
+    const before = removes().length;
+    await account.v1.post(PATH, { addresses: ['jan@klient.example'] });
+    await bounced(account, 'bounced+d@klient.example', 'simulator');
+    for (const address of ['jan', 'bounced%2Bd'])
+      expect((await account.v1.delete(`${PATH}/${address}@klient.example`)).status).toBe(200);
+    expect((await account.v1.delete(`${PATH}/jan@klient.example`)).status).toBe(404);
+    expect(removes()).toHaveLength(before);
+  });
+});
