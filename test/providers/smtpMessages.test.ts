@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { simpleParser } from 'mailparser';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ALLOWED_HEADERS, HEADER_VALUE_MAX } from '../../domain/email/content.ts';
 import { composed, headerProblem } from '../../providers/smtp/message.ts';
 import { signed } from '../../providers/smtp/signature.ts';
 import { emailOfReturnPath } from '../../providers/smtp/returnPath.ts';
@@ -74,6 +75,13 @@ describe('a message that a relay takes', () => {
   it('is the same, byte for byte, at every try', async () => {
     const email = anEmail({ html: '<p>a</p>', attachments: [aFile('a.bin', [randomBytes(999)])] });
     await route.send(email);
+  it('has no line beyond 998 octets, whatever the caller’s headers are', async () => {
+    const headers = ALLOWED_HEADERS.map((name) => [name, 'x'.repeat(HEADER_VALUE_MAX)] as const);
+    const { raw } = await sent({ headers });
+    expect(raw.includes('x'.repeat(HEADER_VALUE_MAX))).toBe(true);
+    for (const line of raw.toString('latin1').split('\r\n')) expect(line.length).toBeLessThanOrEqual(998);
+  });
+
     await route.send(email);
     const [first, second] = relay.mails.slice(-2);
     expect(first!.raw.equals(second!.raw)).toBe(true);
