@@ -243,6 +243,22 @@ describe('a provider that cannot be reached', () => {
   it('is given nothing with a wrong key', async () => {
     const { client } = await openClient({}, { waits: false, apiKey: 're_wrong_key' });
     await eventually(
+  it('is given more however often one e-mail fails, and nothing more after three of them', async () => {
+    const { resend, client, submit } = await openClient();
+    const poisoned = email();
+    resend.always(answers(500, 'internal_server_error'));
+    for (let n = 0; n < 5; n += 1) expect(await submit(poisoned)).toMatchObject({ kind: 'unanswered' });
+    expect(client.state()).toMatchObject({ takesSubmits: true, failures: 5 });
+    await submit(email());
+    expect(await submit(email())).toMatchObject({ kind: 'unanswered' });
+    expect(client.state()).toMatchObject({ takesSubmits: false });
+    resend.always(null);
+    await working(client);
+    resend.always(answers(500, 'internal_server_error'));
+    expect(await submit(poisoned)).toMatchObject({ kind: 'unanswered' });
+    expect(client.state()).toMatchObject({ takesSubmits: true });
+  });
+
       () => Promise.resolve(client.state().lastError),
       (error) => error === 'wrong API key (invalid_api_key)',
     );
