@@ -15,6 +15,7 @@ const TOGETHER_MS = 900_000;
 // RFC 4954, 6, and RFC 5321: the relay wants a login, or does not know the command. No e-mail is to blame.
 const ROUTE_AT_FAULT = new Set([500, 502, 503, 504, 530, 534, 535, 538]);
 const TOO_LARGE = 552;
+const SYNTAX = 500;
 
 /**
  * Whether an e-mail of this age rather waits for all recipients than leave some out. Where an answer makes no sense nobody knows
@@ -53,6 +54,9 @@ export function answerOf(
       ];
       return { kind: 'accepted', providerEmailId: id, ...(refused.length === 0 ? {} : { refused }) };
     }
+      // A line that is too long (RFC 5321, 4.5.3.1.9), and no command any more.
+      if (result.to === 'message' && result.reply.code === SYNTAX)
+        return { kind: 'refused', reason: 'content_refused', code: replyCode(result.reply) };
     case 'answered':
       return answerOfReply(
         result.reply,

@@ -29,8 +29,8 @@ export interface RefusedRecipient {
 /** What became of a hand-over. In all but `taken` and `unknown` the relay certainly has nothing. */
 export type HandOver =
   | { kind: 'taken'; response: string; refused: readonly RefusedRecipient[] }
-  /** It was answered with something else than yes. */
-  | { kind: 'answered'; to: 'sender' | 'message'; reply: Reply }
+  /** It was answered with something else than yes; `data`: before anything of the message was written. */
+  | { kind: 'answered'; to: 'sender' | 'data' | 'message'; reply: Reply }
   | { kind: 'no_recipients'; refused: readonly RefusedRecipient[] }
   /** `goOn` said no. */
   | { kind: 'broken_off'; refused: readonly RefusedRecipient[] }
@@ -206,7 +206,8 @@ function failedHandOver(
     return refused.length > 0 ? { kind: 'no_recipients', refused } : { kind: 'lost', problem };
   }
   if (reply === null) return { kind: written ? 'unknown' : 'lost', problem };
-  return { kind: 'answered', to: error.command === 'MAIL FROM' ? 'sender' : 'message', reply };
+  if (error.command === 'MAIL FROM') return { kind: 'answered', to: 'sender', reply };
+  return { kind: 'answered', to: error.code === 'EMESSAGE' ? 'message' : 'data', reply };
 }
 
 function refusedRecipient(error: NodemailerFailure & { recipient?: string | undefined }): RefusedRecipient {

@@ -83,6 +83,13 @@ describe('a relay that answers with no', () => {
     ['takes none now', 'DATA', '451 no', { kind: 'later', code: '451' }],
     ['is busy at the message', 'DATA', '421 no', { kind: 'throttled', code: '421' }],
     [
+    ['knows no such command', 'DATA', '500 5.5.1 what?', { kind: 'broken', code: '500 5.5.1' }],
+    [
+      'takes no such lines',
+      'dot',
+      '500 5.5.2 line too long',
+      { kind: 'refused', reason: 'content_refused', code: '500 5.5.2' },
+    ],
       'takes it for spam',
       'dot',
       '554 5.7.1 spam',
