@@ -73,6 +73,7 @@ export function createResendProvider({ name, settings, credentials, onError }: R
 
   const email: EmailGate = {
     settlesForMs: SETTLES_FOR_MS,
+    answersWithinMs: limits.writtenWithinMs + limits.answeredWithinMs,
     reportsSent: true,
     async submit(given, leave) {
       const leavePlace = await places.enter();

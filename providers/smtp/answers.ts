@@ -46,25 +46,28 @@ export function answerOf(
     asGiven: (address: string) => string;
   },
 ): EmailAnswer {
+  const named = (some: readonly RefusedRecipient[]) =>
+    some.map(({ address, reply }) => ({ address: asGiven(address), code: codeOf(reply) }));
   switch (result.kind) {
     case 'taken': {
-      const refused = [
-        ...known,
-        ...result.refused.map(({ address, reply }) => ({ address: asGiven(address), code: codeOf(reply) })),
-      ];
+      const refused = [...known, ...named(result.refused)];
       return { kind: 'accepted', providerEmailId: id, ...(refused.length === 0 ? {} : { refused }) };
     }
+    case 'answered':
       // A line that is too long (RFC 5321, 4.5.3.1.9), and no command any more.
       if (result.to === 'message' && result.reply.code === SYNTAX)
         return { kind: 'refused', reason: 'content_refused', code: replyCode(result.reply) };
-    case 'answered':
       return answerOfReply(
         result.reply,
         result.to === 'sender' ? 'sender_refused' : 'content_refused',
         ageMs,
       );
-    case 'no_recipients':
-      return ofRecipients(result.refused, ageMs);
+    case 'no_recipients': {
+      const answer = ofRecipients(result.refused, ageMs);
+      return answer.kind === 'refused'
+        ? { ...answer, refused: [...known, ...named(result.refused)] }
+        : answer;
+    }
     case 'broken_off':
       return putOff(result.refused, ageMs);
     case 'too_large':
