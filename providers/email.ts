@@ -32,8 +32,8 @@ export interface SubmitEmail {
   /** Address (https) of one-click unsubscribing (RFC 8058); null: the e-mail offers none. */
   listUnsubscribe: string | null;
   attachments: readonly SubmitAttachment[];
-  /** The sender's domain, for providers that leave the signature to us. */
-  domain: SigningDomain;
+  /** The sender's domain, for providers that leave the signature to us; without a key where it was removed after the first try. */
+  domain: SigningDomain | { name: string; selector: null; privateKey: null };
   /** When the e-mail was accepted. */
   createdAt: Date;
 }
@@ -62,7 +62,7 @@ export interface SigningDomain {
 export type EmailRefusal =
   'provider_refused' | 'sender_refused' | 'recipients_refused' | 'content_refused' | 'not_permitted';
 
-/** An address that an e-mail was not taken for. */
+/** An address that an e-mail was not taken for, and what the provider said of it. */
 export interface RefusedAddress {
   address: string;
   code: string;
@@ -81,8 +81,10 @@ export type EmailAnswer =
   | { kind: 'throttled'; retryAfterMs: number; code?: string }
   | { kind: 'later'; retryAfterMs: number; code?: string }
   | { kind: 'broken'; code: string }
-  | { kind: 'refused'; reason: EmailRefusal; code?: string }
-  | { kind: 'unanswered'; code?: string };
+  /** `refused` are the addresses that were refused, where that is the reason and each was answered for. */
+  | { kind: 'refused'; reason: EmailRefusal; code?: string; refused?: readonly RefusedAddress[] }
+  /** `final`: asked again it would say the same. */
+  | { kind: 'unanswered'; code?: string; final?: true };
 
 /** The e-mail side of a provider. */
 export interface EmailGate {
@@ -91,6 +93,8 @@ export interface EmailGate {
    * handed over again until there is one. 0: the provider knows no such key, and what got no answer is never repeated.
    */
   readonly settlesForMs: number;
+  /** What has left is answered within this time, in milliseconds. */
+  readonly answersWithinMs: number;
   /** It reports that an e-mail is `sent` by an event; absent: the answer to the hand-over is that event. */
   readonly reportsSent?: true;
   /**

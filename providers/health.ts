@@ -3,6 +3,8 @@ import type { ProviderState } from './provider.ts';
 
 // After so many failures in a row, nothing more is handed over until the provider answers a probe.
 const FAILURES_IN_ROW = 3;
+// More than that are not one by one to blame.
+const BLAMED_MAX = 100;
 const PROBE_FIRST_MS = 1_000;
 const PROBE_LONGEST_MS = 30_000;
 
@@ -13,8 +15,12 @@ export interface Health {
   lastError(): { text: string; at: Date } | null;
   /** The provider did its part: took a message, or judged it. */
   succeeded(): void;
-  /** It did not, or there was no answer. @param certain nothing more is to be tried before a probe */
-  failed(text: string, certain?: boolean): void;
+  /**
+   * It did not, or there was no answer.
+   * @param certain nothing more is to be tried before a probe
+   * @param about what may itself be to blame, by its id: however often it fails in a row, it counts once
+   */
+  failed(text: string, certain?: boolean, about?: string | null): void;
   /** Begins to probe, whenever the provider does not work, until stopped; the first probe at once. */
   start(): void;
   stop(): Promise<void>;
@@ -35,6 +41,7 @@ export function createHealth(
   let started = false;
   let works = false;
   let inRow = 0;
+  const blamed = new Set<string>();
   let failures = 0;
   let last: { text: string; at: Date } | null = null;
 
@@ -70,9 +77,12 @@ export function createHealth(
     lastError: () => last,
     succeeded() {
       inRow = 0;
+      blamed.clear();
     },
-    failed(text, certain = false) {
+    failed(text, certain = false, about = null) {
       note(text);
+      if (about !== null && blamed.has(about)) return;
+      if (about !== null && blamed.size < BLAMED_MAX) blamed.add(about);
       inRow = certain ? FAILURES_IN_ROW : inRow + 1;
       if (inRow < FAILURES_IN_ROW) return;
       works = false;

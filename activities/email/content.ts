@@ -4,15 +4,13 @@ import type { SubmitEmail } from '../../providers/email.ts';
 
 /**
  * An e-mail as it is handed over: the same at every try. Addresses that were suppressed when it was accepted are left out. Its files are
- * read while they are sent.
+ * read while they are sent. Where its domain was removed after a first try there is no key, which only a first try needs.
  * @throws DecryptionError when the domain's key cannot be read
  */
 export function submitEmailOf(sql: Sql, email: OpenEmail, secretsKey: Buffer, shortUrl: string): SubmitEmail {
   const { id, recipients, unsubscribeToken, domain, dkimSelector, dkimPrivateKey, domainId } = email;
   const to = (kind: 'to' | 'cc' | 'bcc'): string[] =>
     recipients.filter((one) => one.kind === kind && one.state !== 'suppressed').map(({ address }) => address);
-  if (domainId === null || dkimPrivateKey === null || dkimSelector === null)
-    throw new Error(`the sender domain of ${id} vanished`);
   return {
     id,
     from: { address: email.fromAddress, name: email.fromName },
@@ -29,11 +27,14 @@ export function submitEmailOf(sql: Sql, email: OpenEmail, secretsKey: Buffer, sh
       ...{ filename, contentType, contentId, bytes },
       content: () => piecesOf(sql, id, number),
     })),
-    domain: {
-      name: domain,
-      selector: dkimSelector,
-      privateKey: signingKey(secretsKey, domainId, dkimPrivateKey),
-    },
+    domain:
+      domainId === null || dkimSelector === null || dkimPrivateKey === null
+        ? { name: domain, selector: null, privateKey: null }
+        : {
+            name: domain,
+            selector: dkimSelector,
+            privateKey: signingKey(secretsKey, domainId, dkimPrivateKey),
+          },
     createdAt: email.createdAt,
   };
 }

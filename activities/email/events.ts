@@ -8,7 +8,10 @@ import type { EmailAnswer, EmailGate } from '../../providers/email.ts';
  */
 export function answerEvents(
   { id }: Pick<OpenEmail, 'id'>,
-  { providerEmailId, refused = [] }: EmailAnswer & { kind: 'accepted' },
+  {
+    providerEmailId,
+    refused = [],
+  }: Pick<EmailAnswer & { kind: 'accepted' }, 'refused'> & { providerEmailId: string | null },
   { reportsSent }: Pick<EmailGate, 'reportsSent'>,
 ): ProviderEmailEvent[] {
   const common = { emailId: id, providerEmailId, at: new Date() };

@@ -2,14 +2,18 @@ import { type ApplicationFailure, Context, log } from '@temporalio/activity';
 import type { Database } from '../../db/connection.ts';
 import {
   acceptEmail,
+  type AnswerEvents,
   claimEmail,
   failEmail,
   leaveEmailUnanswered,
+  leaveOutSuppressed,
   moveEmail,
   type OpenEmail,
   putEmailBack,
   readOpenEmail,
+  refuseEmail,
 } from '../../db/emails/handOver.ts';
+import type { EmailStatus } from '../../domain/email/statuses.ts';
 import { emailTraffic, type Routing, workingRoute } from '../../domain/routing.ts';
 import type { SubmitAnswer } from '../../domain/submission.ts';
 import type { EmailEvents } from '../../pipeline/emailEvents.ts';
@@ -33,17 +37,22 @@ export interface HandingOver {
   /** Where unsubscribe links lead: with scheme, without a slash at the end. */
   shortUrl: string;
   routing: () => Promise<Routing>;
-  emailEvents: Pick<EmailEvents, 'receive'>;
+  emailEvents: Pick<EmailEvents, 'catchUp'>;
   /** Notified how every hand-over was answered, and after how many milliseconds. */
   onAnswer: (answer: SubmitAnswer, ms: number) => void;
 }
 
 // A suspended account may be active again any time.
 const SUSPENDED_MS = 60_000;
-// How an e-mail without an answer is asked about again.
-const SETTLE_AFTER_MS = 5_000;
+// An e-mail without an answer is asked about again after half of the time that it has been so: a provider that is ill for hours is not asked
+// every few seconds about each.
+const SETTLE_LEAST_MS = 5_000;
+const SETTLE_MOST_MS = 5 * 60_000;
 // A provider's key is not used in its last minutes: the clocks differ, and a hand-over takes its time.
 const SETTLE_MARGIN_MS = 10 * 60_000;
+// An earlier try that was lost may still be answered, and its answer takes a while to be stored.
+const STORED_WITHIN_MS = 30_000;
+const LOOK_AGAIN_MS = 10_000;
 // One that moved before stays on a broken route for a while: two broken ones do not play ball.
 const MOVE_AGAIN_MS = 60_000;
 
@@ -57,13 +66,17 @@ export async function handOverEmail(handing: HandingOver, id: string, moves: num
   const email = await readOpenEmail(sql, id);
   if (email === null) throw unknownEmail(id);
   addIds({ accountId: email.accountId, requestId: email.requestId });
+  if (email.leavesOut) {
+    await leaveOutSuppressed(sql, id);
+    return await handOverEmail(handing, id, moves);
+  }
   const kept = await keptFromLeaving(handing, email, moves);
   if (kept !== null) return kept;
   const gate = provider.email;
   if (gate === undefined) return await moveOn(handing, email, 'no_email', moves);
-  const { claimed, answer } = await leave(handing, gate, email);
+  const { claim, answer } = await leave(handing, gate, email);
   if (answer.kind === 'withheld') throw tryAgain('it changed while it was to leave', 0);
-  return await takeAnswer(handing, gate, email, { answer, claimed, moves });
+  return await takeAnswer(handing, gate, email, { answer, claim, moves });
 }
 
 /** What keeps an e-mail from being handed over here and now; null when nothing does. */
@@ -75,10 +88,13 @@ async function keptFromLeaving(
   const { sql, provider } = handing;
   const { id, status, submission, route } = email;
   // An earlier attempt came this far and its result was lost, or an event proved it.
-  if (status !== 'queued') return { status: status === 'failed' ? 'failed' : 'sent' };
+  if (status !== 'queued') return { status: isOver(status) ? 'failed' : 'sent' };
   if (route !== provider.name) return { status: 'moved', route };
   if (submission === 'submitting' || submission === 'unanswered') {
     if (canSettle(provider.email, email)) return null;
+    const openForMs = submission === 'submitting' ? answeredWithin(provider.email, email) : 0;
+    if (openForMs > 0)
+      throw tryAgain('an earlier try may be answered yet', Math.min(openForMs, LOOK_AGAIN_MS));
     await leaveEmailUnanswered(sql, id, null);
     return { status: 'unanswered' };
   }
@@ -99,23 +115,35 @@ function canSettle(gate: EmailGate | undefined, { firstSubmittedAt, now }: OpenE
   );
 }
 
+/** How long the last try may still be answered, and its answer be stored, in milliseconds. */
+function answeredWithin(gate: EmailGate | undefined, { firstSubmittedAt, now }: OpenEmail): number {
+  if (gate === undefined || firstSubmittedAt === null) return 0;
+  return firstSubmittedAt.getTime() + gate.answersWithinMs + STORED_WITHIN_MS - now;
+}
+
+/** How long to wait before the provider is asked again what became of an e-mail. */
+function settlePause({ firstSubmittedAt, now }: OpenEmail): number {
+  const ageMs = firstSubmittedAt === null ? 0 : now - firstSubmittedAt.getTime();
+  return Math.min(Math.max(ageMs / 2, SETTLE_LEAST_MS), SETTLE_MOST_MS);
+}
+
 async function leave(
   { sql, provider, pacer, secretsKey, shortUrl, onAnswer }: HandingOver,
   gate: EmailGate,
   email: OpenEmail,
-): Promise<{ claimed: boolean; answer: EmailAnswer | Withheld }> {
+): Promise<{ claim: number | null; answer: EmailAnswer | Withheld }> {
   const { id, submission } = email;
   const first = submission === 'waiting';
-  let claimed = false;
+  let claim: number | null = null;
   let left = performance.now();
   const steps = {
     async prepare() {
-      claimed = await claimEmail(sql, id, provider.name, !first);
-      return claimed;
+      claim = await claimEmail(sql, id, provider.name, !first);
+      return claim !== null;
     },
     async undo() {
-      await untilStored(() => putEmailBack(sql, id, first, null));
-      claimed = false;
+      await putBack(sql, email, claim, null);
+      claim = null;
     },
   };
   const leaves = async (): Promise<boolean> => {
@@ -123,13 +151,35 @@ async function leave(
     left = performance.now();
     return goes;
   };
-  const answer = await answerOf(gate, submitEmailOf(sql, email, secretsKey, shortUrl), leaves, () => claimed);
+  const answer = await answerOf(
+    gate,
+    submitEmailOf(sql, email, secretsKey, shortUrl),
+    leaves,
+    () => claim !== null,
+  );
   if (answer.kind !== 'withheld') {
     const ms = performance.now() - left;
     onAnswer(asSubmitAnswer(answer), ms);
     observeSubmit(provider.name, answer.kind, ms / 1000);
   }
-  return { claimed, answer };
+  return { claim, answer };
+}
+
+/** Takes a try back that the provider certainly has not got. @param claim its number; null: it never came to leave */
+async function putBack(
+  sql: Database,
+  email: OpenEmail,
+  claim: number | null,
+  code: string | null,
+): Promise<void> {
+  if (claim === null) return;
+  const { id, submission } = email;
+  const first = submission === 'waiting';
+  await untilStored(async () => {
+    if (await putEmailBack(sql, id, { claim, first, code })) return;
+    // Its workflow waits for events of it and hands nothing over any more: whoever stood still for so long knows at least that nobody has it.
+    if (first) await failEmail(sql, id, 'answered_late', claim);
+  });
 }
 
 async function answerOf(
@@ -148,9 +198,13 @@ async function answerOf(
   }
 }
 
+// What an answer says beside that it is sent.
+const NOTHING_SENT = { reportsSent: true } as const;
+
 interface Answered {
   answer: EmailAnswer;
-  claimed: boolean;
+  /** The number of the try; null where it was answered before it left. */
+  claim: number | null;
   moves: number;
 }
 
@@ -158,28 +212,33 @@ async function takeAnswer(
   handing: HandingOver,
   gate: EmailGate,
   email: OpenEmail,
-  { answer, claimed, moves }: Answered,
+  { answer, claim, moves }: Answered,
 ): Promise<HandedOver> {
   const { sql, provider, pacer, emailEvents } = handing;
   const { id, submission } = email;
   const first = submission === 'waiting';
   const code = 'code' in answer ? (answer.code ?? null) : null;
-  const back = async (): Promise<void> => {
-    if (claimed) await untilStored(() => putEmailBack(sql, id, first, code));
-  };
+  const back = () => putBack(sql, email, claim, code);
   switch (answer.kind) {
     case 'accepted': {
-      await untilStored(() => acceptEmail(sql, id, answer.providerEmailId));
-      const events = answerEvents(email, answer, gate);
-      // The e-mail is sent whatever comes of that: a repeated attempt finds it so.
-      if (events.length > 0) await untilStored(() => emailEvents.receive(provider.name, events));
+      const said = { route: provider.name, events: answerEvents(email, answer, gate) };
+      await untilStored(() => acceptEmail(sql, id, answer.providerEmailId, said));
+      applyNow(emailEvents, said);
       return { status: 'sent' };
     }
-    case 'refused':
-      return await untilStored(() => failed(sql, id, answer.reason, claimed));
+    case 'refused': {
+      const said = {
+        route: provider.name,
+        events: answerEvents(email, { ...answer, providerEmailId: null }, NOTHING_SENT),
+      };
+      const status = await untilStored(() => refuseEmail(sql, id, { reason: answer.reason, claim }, said));
+      applyNow(emailEvents, said);
+      return ended(id, status);
+    }
     case 'unanswered':
       await untilStored(() => leaveEmailUnanswered(sql, id, code));
-      if (gate.settlesForMs > 0) throw tryAgain('the provider gave no answer', SETTLE_AFTER_MS);
+      if (gate.settlesForMs > 0 && answer.final !== true)
+        throw tryAgain('the provider gave no answer', settlePause(email));
       return { status: 'unanswered' };
     case 'throttled':
       await pacer.pause(answer.retryAfterMs).catch((error: unknown) => {
@@ -193,17 +252,33 @@ async function takeAnswer(
     case 'broken':
       await back();
       // What it may have taken stays with it.
-      if (!first) throw tryAgain('the route does not work', SETTLE_AFTER_MS, answer.code);
+      if (!first) throw tryAgain('the route does not work', settlePause(email), answer.code);
       return await moveOn(handing, email, answer.code, moves);
   }
 }
 
-/** @param tried a hand-over may have begun that was refused now */
-async function failed(sql: Database, id: string, reason: string, tried = false): Promise<HandedOver> {
-  const status = await failEmail(sql, id, reason, { tried });
-  if (status === null) throw unknownEmail(id);
-  return { status: status === 'failed' ? 'failed' : 'sent' };
+/** Has what an answer said applied at once; where that fails a worker comes to it within seconds. */
+function applyNow(emailEvents: HandingOver['emailEvents'], { events }: AnswerEvents): void {
+  if (events.length === 0) return;
+  emailEvents.catchUp().catch((error: unknown) => {
+    log.warn('events of e-mails could not be applied at once', { error });
+  });
 }
+
+/** Gives up what was never tried. */
+async function failed(sql: Database, id: string, reason: string): Promise<HandedOver> {
+  return ended(id, await failEmail(sql, id, reason, null));
+}
+
+/** @throws ApplicationFailure where it is still to be handed over, since somebody else tries it */
+function ended(id: string, status: EmailStatus | null): HandedOver {
+  if (status === null) throw unknownEmail(id);
+  if (status === 'queued') throw tryAgain('it changed while it was to be given up', 0);
+  return { status: isOver(status) ? 'failed' : 'sent' };
+}
+
+/** Whether it has ended with nothing handed over. */
+const isOver = (status: OpenEmail['status']): boolean => status === 'failed' || status === 'suppressed';
 
 /**
  * The route cannot: the next one that works, and for which the domain is verified, gets the e-mail.

@@ -4,6 +4,7 @@ import {
   ALLOWED_HEADERS,
   allowedHeader,
   attachmentType,
+  HEADER_VALUE_MAX,
   isContentId,
   isDisplayName,
   isHeaderValue,
@@ -72,7 +73,11 @@ export const headers = z
     properties: Object.fromEntries(
       ALLOWED_HEADERS.map((name) => [
         name,
-        { type: 'string', maxLength: 998, description: `The header \`${name}\`: ASCII, one line.` },
+        {
+          type: 'string',
+          maxLength: HEADER_VALUE_MAX,
+          description: `The header \`${name}\`: ASCII, one line.`,
+        },
       ]),
     ),
     additionalProperties: false,

@@ -1,3 +1,4 @@
+import { HEADER_VALUE_MAX } from '../../domain/email/content.ts';
 import type { QuotaName } from '../../domain/quotas.ts';
 import type { SmilFault } from '../../domain/smil.ts';
 import type { Problem } from './refusals.ts';
@@ -398,7 +399,7 @@ export function problemText(problem: Problem): string {
     case 'header_not_allowed':
       return `Nagłówek ${quoted(problem.header)} nie jest dozwolony.`;
     case 'header_malformed':
-      return `Nagłówek ${quoted(problem.header)} musi mieć jedną linię znaków ASCII, najwyżej 998.`;
+      return `Nagłówek ${quoted(problem.header)} musi mieć jedną linię znaków ASCII, najwyżej ${HEADER_VALUE_MAX}.`;
     case 'header_repeated':
       return `Nagłówek ${quoted(problem.header)} podano więcej niż raz.`;
     case 'attachment_type':

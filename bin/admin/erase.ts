@@ -48,13 +48,21 @@ async function eraseAddress(
   const address = emailAddress(typed);
   if (address === null) throw invalidArgument('--email', 'an address such as jan@example.com is needed');
   const { eraseAddress: ask } = await import('../../operations/support/erase.ts');
-  const { traces, left } = await ask({ ...asking, input: { address: addressKey(address), account, agreed } });
-  if (left === null)
-    return { result: { erased: false, ...traces }, remark: 'Nothing was changed. With --yes it is.' };
+  const { traces, done } = await ask({ ...asking, input: { address: addressKey(address), account, agreed } });
+  if (done === null) {
+    return {
+      result: { erased: false, ...traces },
+      remark:
+        'Nothing was changed. With --yes all of this is erased, and e-mails that no provider was given yet are given up and refunded.',
+    };
+  }
+  const { givenUp, left } = done;
   return {
-    result: { erased: true, ...traces, open_emails: left },
+    result: { erased: true, ...traces, given_up: givenUp, open_emails: left },
     ...(left > 0
-      ? { remark: `${left} e-mails are still to be handed over, 72 hours at most; erase again after that.` }
+      ? {
+          remark: `${left} e-mails may be with a provider, which says so within 72 hours; erase again after that.`,
+        }
       : {}),
   };
 }

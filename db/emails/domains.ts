@@ -155,20 +155,6 @@ export async function saveDomainRoute(sql: Sql, row: DomainRoute): Promise<void>
     on conflict (domain_id, route) do update set ${sql(columns)}`;
 }
 
-/**
- * Forgets how a domain stands with all other routes. Where a provider has a list of its own, only its id is kept: a route that is enabled
- * again finds the domain as it left it there.
- */
-export async function keepDomainRoutes(sql: Sql, id: string, routes: readonly string[]): Promise<void> {
-  await sql`
-    delete from sender_domain_routes
-     where domain_id = ${id} and not route = any(${routes as string[]}) and provider_domain_id is null`;
-  await sql`
-    update sender_domain_routes
-       set records = '[]', verified_at = null, missing_since = null, lost_at = null, problem = null, checked_at = null
-     where domain_id = ${id} and not route = any(${routes as string[]})`;
-}
-
 /** Notes that a domain was looked at. */
 export async function noteLook(sql: Sql, id: string): Promise<void> {
   await sql`update sender_domains set checked_at = clock_timestamp() where id = ${id}`;
@@ -233,6 +219,14 @@ export async function writeDomainEvent(
     select ${newId('evt')}, id, 'domain', ${domain.id}, ${type}, ${sql.json(snapshot as unknown as postgres.JSONValue)}
       from accounts where id = ${domain.accountId} and webhook_url is not null`;
   return written.count > 0;
+}
+
+/** As SQL, of a domain `d`: the names of the routes that take e-mails from it; of one that staff answer for, of all. */
+export function takingRoutes(sql: Sql): Fragment {
+  return sql`
+    select r.name from routes r
+     where d.confirmed_at is not null
+        or exists (select from sender_domain_routes v where v.domain_id = d.id and v.route = r.name and v.verified_at is not null)`;
 }
 
 /** As SQL, of a domain `d`: a route takes e-mails from it, or staff say so. */

@@ -1,8 +1,11 @@
 import type { EmailStatus, RecipientState } from '../../domain/email/statuses.ts';
-import type { Sql } from '../connection.ts';
+import type { ProviderEmailEvent } from '../../domain/email/events.ts';
+import type { Database, Fragment, Sql } from '../connection.ts';
 import { decrypt } from '../encryption.ts';
 import { refundOf } from '../money/billing.ts';
-import { domainSecretOwner } from './domains.ts';
+import { transaction } from '../transaction.ts';
+import { domainSecretOwner, takingRoutes } from './domains.ts';
+import { storeEmailEvents } from './events.ts';
 import { recipientsOf } from './reads.ts';
 
 /** An e-mail as a worker hands it over. */
@@ -27,6 +30,8 @@ export interface OpenEmail {
   html: string | null;
   text: string | null;
   recipients: { kind: 'to' | 'cc' | 'bcc'; address: string; state: RecipientState }[];
+  /** No provider was given it yet, and addresses came onto the suppression list since it was accepted. */
+  leavesOut: boolean;
   attachments: {
     number: number;
     filename: string;
@@ -53,8 +58,8 @@ export async function readOpenEmail(sql: Sql, id: string): Promise<OpenEmail | n
            (select coalesce(jsonb_agg(jsonb_build_object('number', f.number, 'filename', f.filename, 'contentType', f.content_type,
                                                          'contentId', f.content_id, 'bytes', f.bytes) order by f.number), '[]')
               from email_attachments f where f.email_id = e.id) as attachments,
-           array(select u.route from sender_domain_routes u
-                  where u.domain_id = d.id and (u.verified_at is not null or d.confirmed_at is not null)) as verified_routes,
+           e.status = 'queued' and e.submission = 'waiting' and exists (${toLeaveOut(sql)}) as leaves_out,
+           array(${takingRoutes(sql)}) as verified_routes,
            d.dkim_selector, d.dkim_private_key, d.id as domain_id,
            floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now
       from emails e join accounts a on a.id = e.account_id
@@ -82,26 +87,83 @@ export async function readPiece(
 }
 
 /**
- * Notes that an e-mail is about to leave by a route.
- * @param again also one whose hand-over got no answer: its provider takes the same id once
- * @returns false where it must not leave: it has, it is over, or another route has it
+ * Leaves out of an e-mail that no provider was given yet who came onto the suppression list since it was accepted. They are free: refunded
+ * with the rest where nothing is left, which is over then, else once a provider has it.
  */
-export async function claimEmail(sql: Sql, id: string, route: string, again: boolean): Promise<boolean> {
-  const claimed = await sql`
-    update emails set submission = 'submitting', first_submitted_at = coalesce(first_submitted_at, now())
-     where id = ${id} and route = ${route} and status = 'queued'
-       and (submission = 'waiting' or ${again} and submission in ('submitting', 'unanswered'))
-    returning id`;
-  return claimed.length > 0;
+export async function leaveOutSuppressed(sql: Sql, id: string): Promise<void> {
+  await sql`
+    with open as (
+      select id from emails where id = ${id} and status = 'queued' and submission = 'waiting' for update
+    ), gone as (
+      select g.position, g.address from open e cross join lateral (${toLeaveOut(sql)}) g
+    ), left_out as (
+      update email_recipients r set state = 'suppressed' from gone g where r.email_id = ${id} and r.position = g.position
+    ), noted as (
+      insert into email_events (email_id, kind, address, at)
+      select ${id}, 'suppressed', address, now() from gone order by position
+    ), counted as (
+      update emails e
+         set left_out = e.left_out + (select count(*) from gone), status = n.status, updated_at = now(),
+             submission = case when n.status = 'suppressed' then 'answered' else e.submission end
+        from (select case when exists (select from email_recipients r where r.email_id = ${id} and r.state <> 'suppressed'
+                                          and r.position not in (select position from gone))
+                          then 'queued' else 'suppressed' end as status) n
+       where e.id = ${id} and exists (select from gone)
+      returning e.id, e.status
+    ), over as (
+      select id from counted where status = 'suppressed'
+    ), refunded as (${refundOf(sql, sql`over`)}), freed as (
+      delete from email_attachments where email_id in (select id from over)
+    )
+    update email_contents set html = null, text = null where email_id in (select id from over)`;
 }
 
-/** Takes a claim back: the provider certainly has not got it, now or before. @param first it was the first try */
-export async function putEmailBack(sql: Sql, id: string, first: boolean, code: string | null): Promise<void> {
-  await sql`
+/** As SQL, of an e-mail `e`: its addresses that are on the suppression list and were not left out. */
+function toLeaveOut(sql: Sql): Fragment {
+  return sql`
+    select r.position, r.address from email_recipients r
+      join suppressions s on s.account_id = r.account_id and s.address = lower(r.address)
+     where r.email_id = e.id and r.state = 'queued'`;
+}
+
+/**
+ * Notes that an e-mail is about to leave by a route.
+ * @param again also one whose hand-over got no answer: its provider takes the same id once, and the same e-mail
+ * @returns the number of this try; null where it must not leave: it has, it is over, another route has it, or somebody is to be left out
+ */
+export async function claimEmail(
+  sql: Sql,
+  id: string,
+  route: string,
+  again: boolean,
+): Promise<number | null> {
+  const [claimed] = await sql<{ claims: number }[]>`
+    update emails e
+       set submission = 'submitting', first_submitted_at = coalesce(first_submitted_at, now()), claims = claims + 1
+     where id = ${id} and route = ${route} and status = 'queued'
+       and (submission = 'waiting' and not exists (${toLeaveOut(sql)})
+            or ${again} and submission in ('submitting', 'unanswered'))
+    returning claims`;
+  return claimed?.claims ?? null;
+}
+
+/**
+ * Takes a claim back: the provider certainly has not got it, now or before.
+ * @param first it was the first try
+ * @returns false where it is not this try's any more: what became of it was decided meanwhile, or another one is under way
+ */
+export async function putEmailBack(
+  sql: Sql,
+  id: string,
+  { claim, first, code }: { claim: number; first: boolean; code: string | null },
+): Promise<boolean> {
+  const back = await sql`
     update emails
        set submission = case when ${first} then 'waiting' else 'unanswered' end,
            first_submitted_at = case when ${first} then null else first_submitted_at end, error_code = ${code}
-     where id = ${id} and submission = 'submitting'`;
+     where id = ${id} and submission = 'submitting' and claims = ${claim}
+    returning id`;
+  return back.length > 0;
 }
 
 /** Nobody knows whether the provider has it. */
@@ -111,39 +173,78 @@ export async function leaveEmailUnanswered(sql: Sql, id: string, code: string | 
      where id = ${id} and submission = 'submitting'`;
 }
 
-/** The provider has it: it is sent, unless an event said more already. Its files are not needed any more. */
-export async function acceptEmail(sql: Sql, id: string, providerEmailId: string): Promise<EmailStatus> {
-  const [row] = await sql<{ status: EmailStatus }[]>`
+/** What the answer to a hand-over says as events of its route. */
+export interface AnswerEvents {
+  route: string;
+  events: readonly ProviderEmailEvent[];
+}
+
+/**
+ * The provider has it: it is sent, unless an event said more already. Its files are not needed any more. What else the answer said is
+ * stored with that or not at all.
+ */
+export async function acceptEmail(
+  sql: Database,
+  id: string,
+  providerEmailId: string,
+  { route, events }: AnswerEvents,
+): Promise<void> {
+  if (events.length === 0) return await accept(sql, id, providerEmailId);
+  await transaction(sql, async (tx) => {
+    await accept(tx, id, providerEmailId);
+    await storeEmailEvents(tx, route, events);
+  });
+}
+
+async function accept(sql: Sql, id: string, providerEmailId: string): Promise<void> {
+  await sql`
     with accepted as (
       update emails
          set submission = 'answered', provider_email_id = coalesce(provider_email_id, ${providerEmailId}),
              status = case when status = 'queued' then 'sent' else status end,
              sent_at = coalesce(sent_at, now()), error_code = null, updated_at = now()
        where id = ${id} and status not in ('draft', 'failed', 'suppressed')
-      returning id, status
+      returning id
     ), moved as (
       update email_recipients set state = 'sent' where email_id = ${id} and state = 'queued' and exists (select from accepted)
-    ), freed as (
-      delete from email_attachment_pieces where email_id = ${id} and exists (select from accepted)
     )
-    select coalesce((select status from accepted), (select status from emails where id = ${id})) as status`;
-  if (!row) throw new Error(`e-mail ${id} vanished`);
-  return row.status;
+    delete from email_attachment_pieces where email_id = ${id} and exists (select from accepted)`;
+}
+
+/**
+ * The provider certainly has not got it, and never will: as `failEmail`. What else the answer said is stored with that or not at all.
+ * @param claim the try that was refused; null: it was refused before it was tried
+ */
+export async function refuseEmail(
+  sql: Database,
+  id: string,
+  { reason, claim }: { reason: string; claim: number | null },
+  { route, events }: AnswerEvents,
+): Promise<EmailStatus | null> {
+  return await transaction(sql, async (tx) => {
+    const status = await failEmail(tx, id, reason, claim);
+    if (status === 'failed') await storeEmailEvents(tx, route, events);
+    return status;
+  });
 }
 
 /**
  * An e-mail that the provider certainly has not got is given up: it has failed, and what it cost is given back, once. Anything else
  * stays as it is.
- * @param tried whether a hand-over may have begun that was refused now
+ * @param claim the try that was refused, where one was: also where nobody waited for its answer any more; null: only what waits
  * @returns what it is now; null when there is no such accepted e-mail
  */
 export async function failEmail(
   sql: Sql,
   id: string,
   reason: string,
-  { tried }: { tried: boolean },
+  claim: number | null,
 ): Promise<EmailStatus | null> {
-  return await failFrom(sql, id, reason, tried ? ['waiting', 'submitting'] : ['waiting']);
+  const from: Fragment =
+    claim === null
+      ? sql`submission = 'waiting'`
+      : sql`submission in ('submitting', 'unanswered') and claims = ${claim}`;
+  return await failFrom(sql, id, reason, from);
 }
 
 /**
@@ -152,19 +253,14 @@ export async function failEmail(
  * @returns what it is now; null when there is no such accepted e-mail
  */
 export async function giveUpEmail(sql: Sql, id: string): Promise<EmailStatus | null> {
-  return await failFrom(sql, id, 'given_up', ['waiting', 'unanswered']);
+  return await failFrom(sql, id, 'given_up', sql`submission in ('waiting', 'unanswered')`);
 }
 
-async function failFrom(
-  sql: Sql,
-  id: string,
-  reason: string,
-  submissions: readonly OpenEmail['submission'][],
-): Promise<EmailStatus | null> {
+async function failFrom(sql: Sql, id: string, reason: string, from: Fragment): Promise<EmailStatus | null> {
   const [row] = await sql<{ status: EmailStatus | null }[]>`
     with failed as (
       update emails set status = 'failed', submission = 'answered', error_code = ${reason}, updated_at = now()
-       where id = ${id} and status = 'queued' and submission = any(${submissions as string[]}::text[])
+       where id = ${id} and status = 'queued' and ${from}
       returning id
     ), noted as (
       insert into email_events (email_id, kind, at, details)
@@ -183,7 +279,7 @@ async function failFrom(
  * @returns what it is now; null when there is no such accepted e-mail
  */
 export async function endEmail(sql: Sql, id: string): Promise<EmailStatus | null> {
-  const failed = await failEmail(sql, id, 'expired', { tried: false });
+  const failed = await failEmail(sql, id, 'expired', null);
   if (failed !== 'queued') return failed;
   const [row] = await sql<{ status: EmailStatus }[]>`
     with over as (

@@ -10,6 +10,7 @@ export interface EmailRow {
   replyTo: string | null;
   subject: string;
   idx: string | null;
+  /** 0 where test credits paid. */
   costGrosze: number;
   errorCode: string | null;
   sentAt: Date | null;
@@ -73,7 +74,8 @@ export async function readEmail(sql: Sql, accountId: string, id: string): Promis
 
 function columns(sql: Sql): Fragment {
   return sql`
-    e.id, e.status, e.from_address, e.from_name, e.reply_to, e.subject, e.idx, e.cost_grosze, e.error_code, e.sent_at, e.created_at,
+    e.id, e.status, e.from_address, e.from_name, e.reply_to, e.subject, e.idx,
+    case when e.test_credits > 0 then 0 else e.cost_grosze end as cost_grosze, e.error_code, e.sent_at, e.created_at,
     e.updated_at,
     ${recipientsOf(sql)} as recipients`;
 }

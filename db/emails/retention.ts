@@ -111,8 +111,8 @@ export async function forgetEmailStatistics(sql: Sql): Promise<void> {
             simulator_emails, simulator_email_events, idempotency_keys, webhook_attempts`;
 }
 
-// As SQL, of e-mails `e`.
-function concerns(sql: Sql, { address, accountId }: Addressee): Fragment {
+/** As SQL, of e-mails `e`: they go to this address, or have it as sender or reply address. */
+export function concerns(sql: Sql, { address, accountId }: Addressee): Fragment {
   return sql`
     (e.id in (select r.email_id from email_recipients r where lower(r.address) = ${address})
      or lower(e.from_address) = ${address} or lower(e.reply_to) = ${address})

@@ -2,6 +2,7 @@ import type { Quotas } from '../../domain/quotas.ts';
 import type { Sql } from '../connection.ts';
 import { availableGrosze } from '../money/available.ts';
 import { isOverdue } from '../money/statements.ts';
+import { takingRoutes } from './domains.ts';
 
 /** What an account's e-mails are measured by; money in grosze net. */
 export interface EmailTerms {
@@ -36,8 +37,8 @@ export async function readEmailTerms(
 ): Promise<EmailTerms | null> {
   const [terms] = await sql<EmailTerms[]>`
     with verified as (
-      select d.name, d.is_default, u.route from sender_domains d join sender_domain_routes u on u.domain_id = d.id
-       where d.account_id = ${accountId} and (u.verified_at is not null or d.confirmed_at is not null)
+      select d.name, t.route from sender_domains d cross join lateral (${takingRoutes(sql)}) as t(route)
+       where d.account_id = ${accountId}
     ), chosen as (
       select name from sender_domains
        where account_id = ${accountId} and case when ${domain}::text is null then is_default else name = ${domain} end

@@ -80,8 +80,8 @@ export async function cancelScheduled(sql: Sql, messageId: string): Promise<stri
 }
 
 /**
- * As SQL: refunds what subjects of the ledger (messages, look-ups) were charged, in money or test credits, once each. The
- * only statement that refunds.
+ * As SQL: refunds what subjects of the ledger (messages, look-ups, e-mails) were charged, in money or test credits, once each. The
+ * only statement that refunds, but for the trigger `emails_left_out`, which refunds a part.
  * @param subjects rows with `id`
  */
 export function refundOf(sql: Sql, subjects: Fragment) {

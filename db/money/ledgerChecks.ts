@@ -112,7 +112,7 @@ export async function refundableAfter(
      order by a.id, f.id limit ${limit}`;
 }
 
-/** The same of e-mails that failed. */
+/** The same of e-mails that failed, or were left with nobody to go to. */
 export async function refundableEmailsAfter(
   sql: Sql,
   after: string,
@@ -126,9 +126,13 @@ export async function refundableEmailsAfter(
        select m.id, m.account_id, m.status,
               exists (select from ledger_entries e where e.subject_id = m.id and e.kind = 'charge')
                 and not exists (select from ledger_entries e where e.subject_id = m.id and e.kind = 'refund') as owed
-         from emails m
-        where m.account_id = a.id and m.status = 'failed' and m.status <> 'draft'
-          and m.id > greatest(${from}, case when a.id = ${account} then ${id} else '' end)
+         from unnest(array['failed', 'suppressed']) as wanted(status)
+        cross join lateral (
+          select id, account_id, status from emails
+           where account_id = a.id and status = wanted.status and status <> 'draft'
+             and id > greatest(${from}, case when a.id = ${account} then ${id} else '' end)
+           order by id limit ${limit}
+        ) m
         order by m.id limit ${limit}
      ) f
      order by a.id, f.id limit ${limit}`;

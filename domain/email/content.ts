@@ -10,7 +10,11 @@ export const ALLOWED_HEADERS = [
   'X-Entity-Ref-ID',
   'X-Priority',
 ] as const;
-const HEADER_VALUE_MAX = 998;
+// Octets of a line without its end (RFC 5322, 2.1.1).
+const LINE_MAX = 998;
+/** Characters of a header's value: also one that can be folded nowhere stands in one line with the longest of the names. */
+export const HEADER_VALUE_MAX =
+  LINE_MAX - Math.max(...ALLOWED_HEADERS.map(({ length }) => length)) - ': '.length;
 const HEADER_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
 /** The header as it is written, for a name in any case; null for one that a caller may not set. */

@@ -39,7 +39,7 @@ export interface SentEmail {
  * @throws Refused
  */
 export async function sendEmail(asked: Asked<EmailInput>): Promise<{ email: SentEmail; replayed: boolean }> {
-  const { services, caller, input, receivedAt } = asked;
+  const { services, input, receivedAt } = asked;
   const keyed = await keyOf(asked);
   const replay = await replayOf(asked, keyed);
   if (replay !== null) return replay;
@@ -59,12 +59,12 @@ export async function sendEmail(asked: Asked<EmailInput>): Promise<{ email: Sent
   if (resolution === 'insufficient_funds') throw new Refused({ reason: resolution });
   return { email, replayed: false };
 
-  function answerOf({ id, costGrosze, recipients, createdAt }: EmailDraft): SentEmail {
+  function answerOf({ id, costGrosze, testCredits, recipients, createdAt }: EmailDraft): SentEmail {
     return {
       id,
       to: input.to.join(', '),
       status: recipients.every(({ suppressed }) => suppressed) ? 'suppressed' : 'queued',
-      cost: caller.accountMode === 'test' ? 0 : costGrosze,
+      cost: testCredits > 0 ? 0 : costGrosze,
       sent_at: createdAt.toISOString(),
     };
   }

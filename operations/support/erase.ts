@@ -6,6 +6,7 @@ import {
   eraseAddressee,
   forgetEmailStatistics,
 } from '../../db/emails/retention.ts';
+import { withdrawEmails } from '../../db/emails/withdrawals.ts';
 import {
   countTraces,
   erasePerson,
@@ -62,15 +63,16 @@ export const erase = recordedAfter('erase', async (services, { msisdn, account, 
   return { data, ...record, details: { erased: true, ...traces, cancelled, open_messages: open } };
 });
 
-/** How much there was of an address, and how many e-mails are left since they are still to be handed over; null where nothing was done. */
+/** How much there was of an address, and what was done. */
 export interface AddressErasure {
   traces: Traces;
-  left: number | null;
+  /** E-mails that waited for a provider and were given up, and those that are left as one may have them; null where nothing was done. */
+  done: { givenUp: number; left: number } | null;
 }
 
 /**
  * Erases what is stored about one e-mail address, on its owner's request; its entries of suppression lists stay, and contacts, which
- * are erased by their number.
+ * are erased by their number. E-mails that no provider was given yet are given up, as scheduled messages are cancelled.
  * @throws StaffRefused account_missing
  */
 export const eraseAddress = recordedAfter(
@@ -82,13 +84,14 @@ export const eraseAddress = recordedAfter(
     const traces = byColumnName(await countAddressTraces(sql, addressee));
     const record = { subject: ERASED_ADDRESS, ...(account === null ? {} : { account }) };
     if (!agreed) {
-      const data: AddressErasure = { traces, left: null };
+      const data: AddressErasure = { traces, done: null };
       return { data, ...record, details: { erased: false } };
     }
+    const givenUp = await withdrawEmails(sql, addressee);
     const left = await eraseAddressee(sql, addressee);
     await forgetEmailStatistics(sql);
-    const data: AddressErasure = { traces, left };
-    return { data, ...record, details: { erased: true, ...traces, open_emails: left } };
+    const data: AddressErasure = { traces, done: { givenUp, left } };
+    return { data, ...record, details: { erased: true, ...traces, given_up: givenUp, open_emails: left } };
   },
 );
 

@@ -59,7 +59,7 @@ function failureOf(exchange: Exchange & { kind: 'answered' }): EmailAnswer {
 
 function conflictOf(code: string): EmailAnswer {
   if (code === 'concurrent_idempotent_requests') return { kind: 'later', retryAfterMs: CONCURRENT_MS, code };
-  return { kind: 'unanswered', code };
+  return { kind: 'unanswered', code, ...(code === OTHER_BODY ? { final: true } : {}) };
 }
 
 /** A wrong key, or an address that is not the provider's interface (404, 405), speaks of the route; the rest of the one e-mail. */

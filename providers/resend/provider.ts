@@ -55,17 +55,17 @@ export function createResendProvider({ name, settings, credentials, onError }: R
     if (exchange.kind === 'unreadable') onError(exchange.error);
     if (codeIn(answer) === OTHER_BODY)
       onError(new Error(`${email.id}: taken by the provider with another body`));
-    judge(answer);
+    judge(answer, email.id);
     return answer;
   };
 
-  const judge = (answer: EmailAnswer): void => {
+  const judge = (answer: EmailAnswer, id: string): void => {
     const code = codeIn(answer);
     if (answer.kind === 'broken' && isQuota(answer.code)) {
       quota = { name: answer.code, until: Date.now() + QUOTA_MS };
       health.failed(answer.code, true);
     } else if (answer.kind === 'broken' || (answer.kind === 'unanswered' && code !== OTHER_BODY)) {
-      health.failed(code ?? 'unknown');
+      health.failed(code ?? 'unknown', false, answer.kind === 'unanswered' ? id : null);
     } else if (code !== UNREADABLE) {
       health.succeeded();
     }
@@ -73,6 +73,7 @@ export function createResendProvider({ name, settings, credentials, onError }: R
 
   const email: EmailGate = {
     settlesForMs: SETTLES_FOR_MS,
+    answersWithinMs: limits.writtenWithinMs + limits.answeredWithinMs,
     reportsSent: true,
     async submit(given, leave) {
       const leavePlace = await places.enter();

@@ -84,6 +84,7 @@ const DELIVERED: Ending = all(planned('delivered'));
 export function simulatedEmail(store: SimulatorMail): EmailGate {
   return {
     settlesForMs: SETTLES_FOR_MS,
+    answersWithinMs: 2 * ANSWER_TIMEOUT_MS,
     reportsSent: true,
     async submit(email, leave) {
       return (await leave()) ? await take(store, email) : { kind: 'withheld' };

@@ -16,6 +16,7 @@ const TOGETHER_MS = 900_000;
 // RFC 4954, 6, and RFC 5321: the relay wants a login, or does not know the command. No e-mail is to blame.
 const ROUTE_AT_FAULT = new Set([500, 502, 503, 504, 530, 534, 535, 538]);
 const TOO_LARGE = 552;
+const SYNTAX = 500;
 
 /**
  * Whether an e-mail of this age rather waits for all recipients than leave some out. Where an answer makes no sense nobody knows
@@ -46,22 +47,28 @@ export function answerOf(
     asGiven: (address: string) => string;
   },
 ): EmailAnswer {
+  const named = (some: readonly RefusedRecipient[]) =>
+    some.map(({ address, reply }) => refusedAddress(asGiven(address), reply));
   switch (result.kind) {
     case 'taken': {
-      const refused = [
-        ...known,
-        ...result.refused.map(({ address, reply }) => refusedAddress(asGiven(address), reply)),
-      ];
+      const refused = [...known, ...named(result.refused)];
       return { kind: 'accepted', providerEmailId: id, ...(refused.length === 0 ? {} : { refused }) };
     }
     case 'answered':
+      // A line that is too long (RFC 5321, 4.5.3.1.9), and no command any more.
+      if (result.to === 'message' && result.reply.code === SYNTAX)
+        return { kind: 'refused', reason: 'content_refused', code: replyCode(result.reply) };
       return answerOfReply(
         result.reply,
         result.to === 'sender' ? 'sender_refused' : 'content_refused',
         ageMs,
       );
-    case 'no_recipients':
-      return ofRecipients(result.refused, ageMs);
+    case 'no_recipients': {
+      const answer = ofRecipients(result.refused, ageMs);
+      return answer.kind === 'refused'
+        ? { ...answer, refused: [...known, ...named(result.refused)] }
+        : answer;
+    }
     case 'broken_off':
       return putOff(result.refused, ageMs);
     case 'too_large':

@@ -4,8 +4,11 @@ import { problemOf, type Problem, replyOf, type Reply } from './replies.ts';
 import type { SmtpCredentials, SmtpSettings } from './settings.ts';
 
 const REPLY_BYTES = 64 * 1024;
-// What a whole hand-over may take, in times of the silence after which the relay is given up.
 const WHOLE_TIMES = 4;
+
+/** What a whole hand-over may take, in milliseconds. */
+export const wholeHandOverMs = ({ responseSeconds }: Pick<SmtpSettings, 'responseSeconds'>): number =>
+  WHOLE_TIMES * responseSeconds * 1000;
 
 /** A message to hand over. */
 export interface Outgoing {
@@ -29,8 +32,8 @@ export interface RefusedRecipient {
 /** What became of a hand-over. In all but `taken` and `unknown` the relay certainly has nothing. */
 export type HandOver =
   | { kind: 'taken'; response: string; refused: readonly RefusedRecipient[] }
-  /** It was answered with something else than yes. */
-  | { kind: 'answered'; to: 'sender' | 'message'; reply: Reply }
+  /** It was answered with something else than yes; `data`: before anything of the message was written. */
+  | { kind: 'answered'; to: 'sender' | 'data' | 'message'; reply: Reply }
   | { kind: 'no_recipients'; refused: readonly RefusedRecipient[] }
   /** `goOn` said no. */
   | { kind: 'broken_off'; refused: readonly RefusedRecipient[] }
@@ -77,7 +80,6 @@ export async function openConnection(
   { user, password }: SmtpCredentials,
   signal: AbortSignal,
 ): Promise<Connection | Problem> {
-  const responseMs = settings.responseSeconds * 1000;
   const connectMs = settings.connectSeconds * 1000;
   if (signal.aborted) return { code: 'stopped' };
   const smtp = new SMTPConnection(optionsOf(settings));
@@ -139,7 +141,7 @@ export async function openConnection(
       return reset === null;
     },
     async handOver(outgoing) {
-      const result = await handOver(smtp, outgoing, WHOLE_TIMES * responseMs);
+      const result = await handOver(smtp, outgoing, wholeHandOverMs(settings));
       // Only after these it is certain that the next command is read as one.
       if (result.kind !== 'taken' && result.kind !== 'no_recipients') discard();
       return result;
@@ -206,7 +208,8 @@ function failedHandOver(
     return refused.length > 0 ? { kind: 'no_recipients', refused } : { kind: 'lost', problem };
   }
   if (reply === null) return { kind: written ? 'unknown' : 'lost', problem };
-  return { kind: 'answered', to: error.command === 'MAIL FROM' ? 'sender' : 'message', reply };
+  if (error.command === 'MAIL FROM') return { kind: 'answered', to: 'sender', reply };
+  return { kind: 'answered', to: error.code === 'EMESSAGE' ? 'message' : 'data', reply };
 }
 
 function refusedRecipient(error: NodemailerFailure & { recipient?: string | undefined }): RefusedRecipient {

@@ -8,7 +8,7 @@ import type { Provider, Withheld } from '../provider.ts';
 import { createHealth, type Health, stateBy } from '../health.ts';
 import { wireAddress, wireDomain } from './addresses.ts';
 import { answerOf, waitsForAll } from './answers.ts';
-import { openConnection } from './connection.ts';
+import { openConnection, wholeHandOverMs } from './connection.ts';
 import { createConnections } from './connections.ts';
 import { createBounceListener } from './listener.ts';
 import { composed, headerProblem, type WireAddresses } from './message.ts';
@@ -52,17 +52,19 @@ export function createSmtpProvider({ name, settings, credentials, onError }: Smt
     leave: () => Promise<boolean>,
   ): Promise<EmailAnswer | Withheld> => {
     if (!health.works()) return { kind: 'broken', code: NO_SESSION };
+    const { domain } = email;
+    if (domain.privateKey === null) return { kind: 'refused', reason: 'sender_refused', code: 'domain' };
     const sender = senderOf(email, credentials.returnPathKey);
     if (sender === null) return { kind: 'refused', reason: 'sender_refused', code: 'address' };
     const problem = headerProblem(email);
     if (problem !== null) return { kind: 'refused', reason: 'content_refused', code: problem };
     const recipients = recipientsOf(email, sender);
     if (recipients.all.length === 0)
-      return { kind: 'refused', reason: 'recipients_refused', code: 'address' };
+      return { kind: 'refused', reason: 'recipients_refused', code: 'address', refused: recipients.leftOut };
     const write = () => composed(email, recipients.addresses, credentials.returnPathKey);
     let message: SignedMessage;
     try {
-      message = await signed(write, { ...email.domain, name: sender.domain });
+      message = await signed(write, { ...domain, name: sender.domain });
     } catch (error) {
       onError(error);
       return { kind: 'later', retryAfterMs: LATER_MS, code: 'unreadable' };
@@ -74,6 +76,7 @@ export function createSmtpProvider({ name, settings, credentials, onError }: Smt
     name,
     {
       settlesForMs: 0,
+      answersWithinMs: wholeHandOverMs(settings),
       submit(email, leave) {
         const submitted = submit(email, leave);
         underWay.add(submitted);

@@ -406,18 +406,36 @@ describe('where the provider keeps a list', () => {
     expect(list.domains.size).toBe(there - 1);
   });
 
-  it('a disabled route has no row; enabled again it finds the domain as it was', async () => {
+  it('a disabled route is not shown; enabled again it takes the domain’s e-mails at once', async () => {
     const { account, name } = await added();
+    await sql()`update accounts set webhook_url = 'https://klient.example/' where id = ${account}`;
     prove(name, true);
     await ask('check', account, name);
     await sql()`update routes set state = 'disabled' where name = 'relay'`;
     const without = await ask('check', account, name);
     expect(without.routes.map(({ route }) => route)).toEqual(['simulator']);
     expect(without.status).toBe('pending');
-    expect(await usableDomain(sql(), account, name)).toBeUndefined();
+    const eventsOf = async () =>
+      (await sql()`select type from webhook_events where account_id = ${account}`).map(
+        ({ type }) => type as unknown,
+      );
+    const before = await eventsOf();
+    expect(before).toEqual(['domain.verified']);
     await sql()`update routes set state = 'draining' where name = 'relay'`;
+    expect(await usableDomain(sql(), account, name)).toMatchObject({ routes: ['relay'] });
+    expect(relay(without)).toBeUndefined();
     expect(relay(await ask('check', account, name))).toMatchObject({ verified: true, problem: null });
+    expect(await eventsOf()).toEqual(before);
     await sql()`update routes set state = 'active' where name = 'relay'`;
+  });
+
+  it('one that staff answer for is taken by every route, one that was added after it too', async () => {
+    const { account, name } = await added();
+    await ask('confirm', account, name);
+    await sql()`insert into routes (name, kind) values ('fresh', 'listed')`;
+    const { routes } = (await usableDomain(sql(), account, name))!;
+    expect(routes.toSorted()).toEqual(['fresh', 'relay', 'simulator']);
+    await sql()`delete from routes where name = 'fresh'`;
   });
 
   it('a route that was never used can be removed', async () => {

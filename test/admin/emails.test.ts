@@ -131,7 +131,7 @@ describe('what is stuck', () => {
 });
 
 describe('erase --email', () => {
-  test('of one account: counts, then erases the e-mails to an address, but for those to be handed over', async () => {
+  test('of one account: counts, then erases the e-mails to an address, those too that wait, but for what a provider may have', async () => {
     const [account, other] = [await mailAccount(pipeline), await mailAccount(pipeline)];
     const to = ['Wanda@wiolonczela.example', 'jan@klient.example'];
     const gone = await sendEmailOf(pipeline, account, {
@@ -141,27 +141,35 @@ describe('erase --email', () => {
     });
     await untilEmailIs(pipeline, gone, 'delivered');
     const open = await sendEmailOf(pipeline, account, { to, route: 'nowhere' });
+    await pipeline.sql`
+      update emails set submission = 'unanswered', first_submitted_at = now() - interval '24 hours' where id = ${open}`;
+    const waits = await sendEmailOf(pipeline, account, { to, route: 'nowhere', file: 'a' });
     const others = await sendEmailOf(pipeline, other, { to });
     await untilEmailIs(pipeline, others, 'delivered');
     await pipeline.sql`
       insert into suppressions (account_id, address, reason) values (${account}, 'wanda@wiolonczela.example', 'manual')`;
     const line = ['erase', '--email', 'wanda@Wiolonczela.example', '--account', account];
     expect(await ok(...line)).toEqual({
-      ...{ erased: false, emails: 2, unsubscribe_links: 1, reports_of_no_email: 0 },
+      ...{ erased: false, emails: 3, unsubscribe_links: 1, reports_of_no_email: 0 },
       ...{ contacts_kept: 0, suppressions_kept: 1 },
     });
-    expect(await ok(...line, '--yes')).toMatchObject({ erased: true, emails: 2, open_emails: 1 });
+    expect(await ok(...line, '--yes')).toMatchObject({
+      ...{ erased: true, emails: 3, given_up: 1, open_emails: 1 },
+    });
+    expect(await storedEmail(pipeline, waits)).toMatchObject({
+      ...{ status: 'failed', errorCode: 'erased', pieces: 0, refunds: 1 },
+    });
     const addresses = await pipeline.sql<{ emailId: string; address: string }[]>`
-      select email_id, address from email_recipients where email_id = any(${[gone, open, others]}) and position = 0`;
+      select email_id, address from email_recipients where email_id = any(${[gone, open, waits, others]}) and position = 0`;
     expect(Object.fromEntries(addresses.map(({ emailId, address }) => [emailId, address]))).toEqual({
-      ...{ [gone]: '***', [open]: to[0], [others]: to[0] },
+      ...{ [gone]: '***', [open]: to[0], [waits]: '***', [others]: to[0] },
     });
     expect(await pipeline.sql`select from email_contents where email_id = ${gone}`).toHaveLength(0);
     expect(await pipeline.sql`select from simulator_emails where reference = ${gone}`).toHaveLength(0);
     expect(await pipeline.sql`select from suppressions where account_id = ${account}`).toHaveLength(1);
     const [record] = await pipeline.sql`
       select subject, details from audit_log where action = 'erase' order by id desc limit 1`;
-    expect(record).toMatchObject({ subject: '***', details: { erased: true, open_emails: 1 } });
+    expect(record).toMatchObject({ subject: '***', details: { erased: true, given_up: 1, open_emails: 1 } });
     expect(await pipeline.balance(account)).toBe(996);
   });
 

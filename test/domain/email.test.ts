@@ -109,8 +109,8 @@ describe('what an e-mail carries', () => {
   it('headers of the list in any case, of one line of ASCII', () => {
     for (const name of ALLOWED_HEADERS) expect(allowedHeader(name.toUpperCase())).toBe(name);
     for (const name of ['From', 'Bcc', 'X-A', '', 'List-Unsubscribe']) expect(allowedHeader(name)).toBeNull();
-    for (const value of ['a', 'a b', '<a@b.pl>', 'a'.repeat(998)]) expect(isHeaderValue(value)).toBe(true);
-    for (const value of ['', ' a', 'a ', 'a\r\nb', 'ą', 'a'.repeat(999)])
+    for (const value of ['a', 'a b', '<a@b.pl>', 'a'.repeat(981)]) expect(isHeaderValue(value)).toBe(true);
+    for (const value of ['', ' a', 'a ', 'a\r\nb', 'ą', 'a'.repeat(982)])
       expect(isHeaderValue(value)).toBe(false);
   });
 

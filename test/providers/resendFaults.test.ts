@@ -156,7 +156,10 @@ describe('an answer of Resend’s', () => {
     const { resend, submit, client, errors } = await openClient();
     const given = email();
     await submit(given);
-    expect(await submit({ ...given, subject: 'Inny' })).toEqual(unanswered('invalid_idempotent_request'));
+    expect(await submit({ ...given, subject: 'Inny' })).toEqual({
+      ...unanswered('invalid_idempotent_request'),
+      final: true,
+    });
     expect(errors.map(String)).toEqual([`Error: ${given.id}: taken by the provider with another body`]);
     expect(resend.sent).toHaveLength(1);
     expect(client.state().failures).toBe(0);
@@ -238,6 +241,22 @@ describe('a provider that cannot be reached', () => {
     resend.always(null);
     await working(client);
     expect(await submit(email())).toMatchObject({ kind: 'accepted' });
+  });
+
+  it('is given more however often one e-mail fails, and nothing more after three of them', async () => {
+    const { resend, client, submit } = await openClient();
+    const poisoned = email();
+    resend.always(answers(500, 'internal_server_error'));
+    for (let n = 0; n < 5; n += 1) expect(await submit(poisoned)).toMatchObject({ kind: 'unanswered' });
+    expect(client.state()).toMatchObject({ takesSubmits: true, failures: 5 });
+    await submit(email());
+    expect(await submit(email())).toMatchObject({ kind: 'unanswered' });
+    expect(client.state()).toMatchObject({ takesSubmits: false });
+    resend.always(null);
+    await working(client);
+    resend.always(answers(500, 'internal_server_error'));
+    expect(await submit(poisoned)).toMatchObject({ kind: 'unanswered' });
+    expect(client.state()).toMatchObject({ takesSubmits: true });
   });
 
   it('is given nothing with a wrong key', async () => {

@@ -70,7 +70,10 @@ describe('a relay that answers with no', () => {
       'knows no recipient',
       'RCPT',
       '550 5.1.1 who?',
-      { kind: 'refused', reason: 'recipients_refused', code: '550 5.1.1' },
+      {
+        ...{ kind: 'refused', reason: 'recipients_refused', code: '550 5.1.1' },
+        refused: [{ address: 'jan@poczta.example', code: '550 5.1.1' }],
+      },
     ],
     ['has a full mailbox', 'RCPT', '452 4.2.2 full', { kind: 'later', code: '452 4.2.2' }],
     ['wants a login at a recipient', 'RCPT', '530 no', { kind: 'broken', code: '530' }],
@@ -79,6 +82,13 @@ describe('a relay that answers with no', () => {
       'DATA',
       '554 5.7.1 no',
       { kind: 'refused', reason: 'content_refused', code: '554 5.7.1' },
+    ],
+    ['knows no such command', 'DATA', '500 5.5.1 what?', { kind: 'broken', code: '500 5.5.1' }],
+    [
+      'takes no such lines',
+      'dot',
+      '500 5.5.2 line too long',
+      { kind: 'refused', reason: 'content_refused', code: '500 5.5.2' },
     ],
     ['takes none now', 'DATA', '451 no', { kind: 'later', code: '451' }],
     ['is busy at the message', 'DATA', '421 no', { kind: 'throttled', code: '421' }],
@@ -145,6 +155,24 @@ describe('a relay that takes an e-mail for some', () => {
     ];
     expect(await route.send(anEmail({ to }))).toMatchObject({ kind: 'accepted', refused });
     expect(server.commands).toContain('RCPT TO:<ewa@xn--w-uga1v8h.example>');
+  });
+
+  it('names each of them where it takes it for none', async () => {
+    server.fault = refusing({
+      'Jan@': '550 5.1.1 who?',
+      'ola@': '550 5.1.1 who?',
+      'ewa@': '553 5.1.3 what?',
+    });
+    expect(await route.send(anEmail({ to: [...to, 'kein@@x.example'] }))).toEqual({
+      ...{ kind: 'refused', reason: 'recipients_refused', code: '550 5.1.1' },
+      refused: [
+        { address: 'kein@@x.example', code: 'address' },
+        { address: 'Jan@poczta.example', code: '550 5.1.1' },
+        { address: 'ola@poczta.example', code: '550 5.1.1' },
+        { address: 'ewa@żółw.example', code: '553 5.1.3' },
+      ],
+    });
+    expect(server.taken).toEqual([]);
   });
 
   it('waits a while for those that it puts off, and nobody has it meanwhile', async () => {

@@ -2,10 +2,11 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { simpleParser } from 'mailparser';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ALLOWED_HEADERS, HEADER_VALUE_MAX } from '../../domain/email/content.ts';
 import { composed, headerProblem } from '../../providers/smtp/message.ts';
 import { signed } from '../../providers/smtp/signature.ts';
 import { emailOfReturnPath } from '../../providers/smtp/returnPath.ts';
-import type { SubmitEmail } from '../../providers/email.ts';
+import type { SigningDomain, SubmitEmail } from '../../providers/email.ts';
 import { aFile, anEmail, openRoute, type OpenRoute, RETURN_PATH_KEY, working } from '../smtp/client.ts';
 import { addressesOf, type Relay, type Relayed, startRelay } from '../smtp/relay.ts';
 
@@ -40,7 +41,10 @@ const namesOf = (raw: Buffer) => fieldsOf(raw).map(([name]) => name.toLowerCase(
 
 async function written(email: SubmitEmail): Promise<Buffer> {
   const addresses = { from: email.from.address, replyTo: email.replyTo, to: email.to, cc: email.cc };
-  const message = await signed(() => composed(email, addresses, RETURN_PATH_KEY), email.domain);
+  const message = await signed(
+    () => composed(email, addresses, RETURN_PATH_KEY),
+    email.domain as SigningDomain,
+  );
   const pieces: Buffer[] = [];
   for await (const piece of message.content()) pieces.push(piece);
   const whole = Buffer.concat(pieces);
@@ -68,6 +72,13 @@ describe('a message that a relay takes', () => {
     expect(mail.html).toBe(html.replaceAll('\r\n', '\n'));
     expect(mail.subject).toBe('Łódź 🦆 '.repeat(24).trim());
     expect(raw.toString('latin1')).toMatch(/Content-Type: multipart\/alternative/);
+    for (const line of raw.toString('latin1').split('\r\n')) expect(line.length).toBeLessThanOrEqual(998);
+  });
+
+  it('has no line beyond 998 octets, whatever the caller’s headers are', async () => {
+    const headers = ALLOWED_HEADERS.map((name) => [name, 'x'.repeat(HEADER_VALUE_MAX)] as const);
+    const { raw } = await sent({ headers });
+    expect(raw.includes('x'.repeat(HEADER_VALUE_MAX))).toBe(true);
     for (const line of raw.toString('latin1').split('\r\n')) expect(line.length).toBeLessThanOrEqual(998);
   });
 
@@ -253,7 +264,8 @@ describe('what would be read as something else', () => {
 
   it.each(EVIL)('is no address: %j', async (address) => {
     const before = relay.mails.length;
-    const alone = { kind: 'refused', reason: 'recipients_refused', code: 'address' };
+    const refused = [{ address, code: 'address' }];
+    const alone = { kind: 'refused', reason: 'recipients_refused', code: 'address', refused };
     expect(await route.send(anEmail({ to: [address] }))).toEqual(alone);
     const sender = { kind: 'refused', reason: 'sender_refused', code: 'address' };
     expect(await route.send(anEmail({ from: { address, name: null } }))).toEqual(sender);

@@ -37,7 +37,7 @@ export async function mailAccount(
 
 /** Writes an e-mail of an account that has a sender domain; it is not charged yet. */
 export async function emailDraft(
-  pipeline: Pipeline,
+  pipeline: Pick<Pipeline, 'sql' | 'now'>,
   accountId: string,
   wish: EmailWish = {},
 ): Promise<StartableEmail> {
@@ -102,7 +102,7 @@ export interface StoredEmail {
 }
 
 /** Reads what became of an e-mail. */
-export async function storedEmail({ sql }: Pipeline, id: string): Promise<StoredEmail> {
+export async function storedEmail({ sql }: Pick<Pipeline, 'sql'>, id: string): Promise<StoredEmail> {
   const [row] = await sql<StoredEmail[]>`
     select status, submission, error_code,
            (select count(*)::int from email_attachment_pieces where email_id = e.id) as pieces,

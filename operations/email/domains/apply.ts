@@ -4,7 +4,6 @@ import {
   type DomainRoute,
   domainTurn,
   giveDefault,
-  keepDomainRoutes,
   lockDomain,
   noteLook,
   noteLost,
@@ -56,9 +55,10 @@ export async function applyLook(
   const now = new Date(await databaseNow(tx));
   const after = looks.map((look) => afterwards(domain, look, before, { now, asked }));
   const names = looks.map(({ route }) => route);
-  await keepDomainRoutes(tx, id, names);
   if (asked) await noteLook(tx, id);
-  return await store(tx, domain, { before: standingOf(domain, before), after });
+  // Disabled routes are not looked at, and find it as they left it when they are enabled again.
+  const looked = before.filter(({ route }) => names.includes(route));
+  return await store(tx, domain, { before: standingOf(domain, looked), after });
 }
 
 /** Staff answer for a domain from now on: every route takes it. What follows is as after a look. The domain's turn has to be held. */

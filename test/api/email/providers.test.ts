@@ -87,7 +87,7 @@ const listensForBounces = () =>
     socket.once('data', () => socket.destroy());
   });
 
-/** An account whose e-mails go by these routes, the first one first, from a domain that is confirmed for them. */
+/** An account whose e-mails go by these routes, the first one first, from a domain that is verified for them. */
 async function sender(...routes: string[]): Promise<EarlierAccount & { domain: string }> {
   const account = await newEarlierAccount({ balance: OPENING });
   for (const [index, route] of routes.entries()) {

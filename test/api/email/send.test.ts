@@ -166,7 +166,11 @@ it('a test account pays in test credits, and writes to its own domains alone', a
   const other = await newMailAccount();
   expect((await account.v1.post('/v1/email', { ...email, to: `a@${other.domain}` })).status).toBe(403);
   const own = { ...email, to: [`a@${account.domain}`, `b@${account.domain}`] };
-  expect((await account.v1.post('/v1/email', own)).body.data).toMatchObject({ cost: 0, status: 'queued' });
+  const { body } = await account.v1.post('/v1/email', own);
+  expect(body.data).toMatchObject({ cost: 0, status: 'queued' });
+  const { id } = body.data as unknown as { id: string };
+  expect((await account.v1.get(`/v1/email/${id}`)).body.data).toMatchObject({ id, cost: 0 });
+  expect((await account.v1.get('/v1/email')).body.data).toMatchObject({ emails: [{ id, cost: 0 }] });
   expect((await account.v1.post('/v1/email', { ...own, to: `a@${account.domain}` })).status).toBe(402);
   expect(await books(account.id)).toMatchObject({ balance: 0, ledger: 0, credits: 0 });
 });

@@ -1,0 +1,395 @@
+import { randomBytes } from 'node:crypto';
+import type { Client } from '@temporalio/client';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { handOverEmail } from '../../activities/email/handOver.ts';
+import { chargeEmail } from '../../db/emails/charge.ts';
+import { endEmail } from '../../db/emails/handOver.ts';
+import { storeEmailEvents } from '../../db/emails/events.ts';
+import { addSuppressions } from '../../db/emails/suppressions.ts';
+import { newId } from '../../db/ids.ts';
+import { refundableEmailsAfter } from '../../db/money/ledgerChecks.ts';
+import { createEmailEvents } from '../../pipeline/emailEvents.ts';
+import { createPacer } from '../../pipeline/pacing.ts';
+import type { EmailAnswer, EmailGate, SubmitEmail } from '../../providers/email.ts';
+import { emailOnly } from '../../providers/emailOnly.ts';
+import type { HandedOver } from '../../workflows/contracts.ts';
+import { ownDatabase } from '../admin/support.ts';
+import { insertDomain } from '../support/email.ts';
+import { emailDraft, type EmailWish, storedEmail } from '../workflows/emails.ts';
+
+const MINUTE = 60_000;
+const database = ownDatabase();
+const sql = () => database.sql();
+const secretsKey = randomBytes(32);
+const now = () => Promise.resolve(Date.now());
+
+const ACCEPTED: EmailAnswer = { kind: 'accepted', providerEmailId: 'theirs' };
+const UNKNOWN_MAILBOX = { address: 'jan@klient.example', code: '550 5.1.1' };
+const REFUSED: EmailAnswer = {
+  ...{ kind: 'refused', reason: 'recipients_refused', code: '550 5.1.1' },
+  refused: [UNKNOWN_MAILBOX],
+};
+const PUT_OFF: EmailAnswer = { kind: 'later', retryAfterMs: 30_000, code: '450 4.2.0' };
+
+let account: string;
+/** What the provider was given, in order. */
+let given: SubmitEmail[];
+/** What the provider answers, one after the other; the last again and again. */
+let answers: (EmailAnswer | Promise<EmailAnswer>)[];
+let beforeLeaving: () => Promise<unknown>;
+let settlesForMs: number;
+/** Webhook events that a workflow was given. */
+let signalled: string[];
+let applied: number;
+
+beforeEach(async () => {
+  account = newId('cl');
+  [given, answers, signalled, applied, settlesForMs] = [[], [ACCEPTED], [], 0, 0];
+  beforeLeaving = () => Promise.resolve();
+  await sql()`insert into routes (name, kind) values ('simulator', 'simulator') on conflict do nothing`;
+  await sql()`
+    insert into accounts (id, name, mode, legacy_webhook_url) values (${account}, 'Test', 'live', 'https://klient.example/')`;
+  await sql()`insert into ledger_entries (account_id, kind, amount_grosze, test_credits) values (${account}, 'opening', 1000, 100)`;
+  await insertDomain(sql(), secretsKey, account);
+});
+afterEach(() => sql()`delete from sender_domains`);
+
+const gate = (): EmailGate => ({
+  ...{ settlesForMs, answersWithinMs: MINUTE },
+  async submit(email, leave) {
+    await beforeLeaving();
+    if (!(await leave())) return { kind: 'withheld' };
+    given.push(email);
+    const answer = answers.length > 1 ? answers.shift()! : answers[0]!;
+    return await answer;
+  },
+});
+
+const client = {
+  withDeadline: (_deadline: number, work: () => Promise<unknown>) => work(),
+  workflow: {
+    signalWithStart(_type: string, { signalArgs: [ids] }: { signalArgs: [string[]] }) {
+      signalled.push(...ids);
+      return Promise.resolve();
+    },
+  },
+} as unknown as Client;
+const events = () => createEmailEvents(sql(), client, () => undefined);
+
+/** One attempt. @returns what it came to, or what it threw and when it is tried again */
+async function attempt(id: string): Promise<HandedOver | { again: number }> {
+  const provider = emailOnly('simulator', gate(), {
+    start: () => Promise.resolve(),
+    state: () => ({ takesSubmits: true }) as never,
+    stop: () => Promise.resolve(),
+  });
+  const handing = {
+    ...{ sql: sql(), provider, secretsKey, shortUrl: 'https://s.example' },
+    pacer: createPacer(sql(), 'simulator', null),
+    routing: () => Promise.resolve({ routes: [], rules: [] }),
+    emailEvents: { catchUp: () => Promise.resolve(void (applied += 1)) },
+    onAnswer: () => undefined,
+  };
+  const activity = new MockActivityEnvironment();
+  try {
+    return await activity.run(() => handOverEmail(handing, id, 0));
+  } catch (error) {
+    const { nextRetryDelay } = error as { nextRetryDelay?: number | string };
+    if (nextRetryDelay === undefined) throw error;
+    return { again: Number(nextRetryDelay) };
+  }
+}
+
+/** Accepted, and waiting to be handed over. */
+async function waiting(wish: EmailWish & { testCredits?: boolean } = {}): Promise<string> {
+  const { id, requestId } = await emailDraft({ sql: sql(), now }, account, { route: 'simulator', ...wish });
+  if (wish.testCredits === true) {
+    const addresses = wish.to?.length ?? 1;
+    await sql()`update emails set test_credits = ${addresses} where id = ${id}`;
+  }
+  expect(await chargeEmail(sql(), requestId)).toEqual({ accepted: true });
+  return id;
+}
+
+const stored = (id: string) => storedEmail({ sql: sql() }, id);
+const suppress = (...addresses: string[]) => addSuppressions(sql(), account, addresses);
+const claimedAgo = (id: string, ms: number) =>
+  sql()`update emails set first_submitted_at = now() - make_interval(secs => ${ms / 1000}) where id = ${id}`;
+const refundsOf = async (id: string) => [
+  ...(await sql()`
+    select amount_grosze::int as grosze, test_credits as credits from ledger_entries
+     where subject_id = ${id} and kind = 'refund'`),
+];
+const statesOf = async (id: string) =>
+  (
+    await sql()<
+      { state: string }[]
+    >`select state from email_recipients where email_id = ${id} order by position`
+  ).map(({ state }) => state);
+const kindsOf = async (id: string) =>
+  (await sql()<{ kind: string }[]>`select kind from email_events where email_id = ${id} order by id`).map(
+    ({ kind }) => kind,
+  );
+
+/** The account's money is what its ledger says, and nobody is owed anything. */
+async function expectBooks(balance: number, credits = 100): Promise<void> {
+  const [books] = await sql()`
+    select balance_grosze::int as balance, test_credits as credits,
+           (select sum(amount_grosze)::int from ledger_entries where account_id = a.id) as ledger
+      from accounts a where id = ${account}`;
+  expect(books).toEqual({ balance, credits, ledger: balance });
+  const refundable = await refundableEmailsAfter(sql(), `${account}/`, '', 100);
+  expect(refundable.filter(({ owed, accountId }) => owed && accountId === account)).toEqual([]);
+}
+
+describe('an e-mail whose only recipient the provider refuses', () => {
+  it('has failed and is refunded, and the bounce is an event, suppressed and notified', async () => {
+    answers = [REFUSED];
+    const id = await waiting();
+    expect(await attempt(id)).toEqual({ status: 'failed' });
+    expect(await stored(id)).toMatchObject({ status: 'failed', errorCode: 'recipients_refused', refunds: 1 });
+    expect(applied).toBe(1);
+    await events().catchUp();
+    expect(await stored(id)).toMatchObject({ status: 'failed', errorCode: 'recipients_refused', refunds: 1 });
+    expect(await kindsOf(id)).toEqual(['failed', 'bounced']);
+    expect(await statesOf(id)).toEqual(['bounced']);
+    const [{ sentAt } = {}] = await sql()`select sent_at from emails where id = ${id}`;
+    expect(sentAt).toBeNull();
+    expect(
+      await sql()`select address, reason, email_id from suppressions where account_id = ${account}`,
+    ).toEqual([{ address: 'jan@klient.example', reason: 'bounce', emailId: id }]);
+    expect(signalled).toHaveLength(1);
+    await expectBooks(1000);
+  });
+
+  it('refused as a whole it has failed, and nobody bounced', async () => {
+    answers = [{ kind: 'refused', reason: 'content_refused' }];
+    const id = await waiting();
+    expect(await attempt(id)).toEqual({ status: 'failed' });
+    await events().catchUp();
+    expect(await kindsOf(id)).toEqual(['failed']);
+    expect(signalled).toEqual([]);
+  });
+});
+
+it('what an answer says beside yes is stored with it: the next attempt has nothing to make up for', async () => {
+  answers = [{ ...ACCEPTED, refused: [{ address: 'ola@klient.example', code: '550 5.1.1' }] }];
+  const id = await waiting({ to: ['jan@klient.example', 'ola@klient.example'] });
+  // The worker is lost as soon as the e-mail is sent.
+  await sql()`
+    create or replace function lose_worker() returns trigger language plpgsql as $$
+    begin raise exception 'the worker is lost'; end $$`;
+  await sql()`create trigger lost before insert on provider_email_events for each row execute function lose_worker()`;
+  const first = attempt(id);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(await stored(id)).toMatchObject({ status: 'queued', submission: 'submitting' });
+  await sql()`drop trigger lost on provider_email_events`;
+  expect(await first).toEqual({ status: 'sent' });
+  await events().catchUp();
+  expect(await kindsOf(id)).toEqual(['sent', 'bounced']);
+  expect(await statesOf(id)).toEqual(['sent', 'bounced']);
+});
+
+describe('a try whose heartbeat was lost, at a provider without a key', () => {
+  /** Hands over; the provider answers when it is told to. */
+  async function held(): Promise<{
+    id: string;
+    answer: (answer: EmailAnswer) => void;
+    first: ReturnType<typeof attempt>;
+  }> {
+    let answer: (answer: EmailAnswer) => void = () => undefined;
+    answers = [new Promise<EmailAnswer>((resolve) => (answer = resolve)), ACCEPTED];
+    const id = await waiting();
+    const first = attempt(id);
+    while (given.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    return { id, answer, first };
+  }
+
+  it('is waited for, and its "not now" has the e-mail handed over again', async () => {
+    const { id, answer, first } = await held();
+    expect(await attempt(id)).toEqual({ again: 10_000 });
+    expect(await stored(id)).toMatchObject({ submission: 'submitting' });
+    answer(PUT_OFF);
+    expect(await first).toEqual({ again: 30_000 });
+    expect(await attempt(id)).toEqual({ status: 'sent' });
+    expect(given).toHaveLength(2);
+    expect(await stored(id)).toMatchObject({ status: 'sent', refunds: 0 });
+  });
+
+  it('is given up once no answer can come any more; a "no" that comes all the same fails it', async () => {
+    for (const late of [REFUSED, PUT_OFF]) {
+      const { id, answer, first } = await held();
+      await claimedAgo(id, 89_000);
+      expect(await attempt(id)).toMatchObject({ again: expect.any(Number) as number });
+      await claimedAgo(id, 91_000);
+      expect(await attempt(id)).toEqual({ status: 'unanswered' });
+      expect(await stored(id)).toMatchObject({ status: 'queued', submission: 'unanswered' });
+      answer(late);
+      await first;
+      const errorCode = late === REFUSED ? 'recipients_refused' : 'answered_late';
+      expect(await stored(id)).toMatchObject({ status: 'failed', errorCode, refunds: 1 });
+      given = [];
+    }
+    await expectBooks(1000);
+  });
+
+  it('that nobody answers stays unanswered: it is not repeated, and paid', async () => {
+    const { id, answer, first } = await held();
+    await claimedAgo(id, 91_000);
+    expect(await attempt(id)).toEqual({ status: 'unanswered' });
+    answer({ kind: 'unanswered' });
+    await first;
+    expect(await attempt(id)).toEqual({ status: 'unanswered' });
+    expect(given).toHaveLength(1);
+    expect(await endEmail(sql(), id)).toBe('unknown');
+    await expectBooks(999);
+  });
+});
+
+describe('at a provider with a key', () => {
+  beforeEach(() => {
+    settlesForMs = 24 * 60 * MINUTE;
+  });
+
+  it('a late "not now" takes back its own try and no other’s', async () => {
+    const tell: ((answer: EmailAnswer) => void)[] = [];
+    const later = () => new Promise<EmailAnswer>((resolve) => tell.push(resolve));
+    answers = [later(), later()];
+    const id = await waiting();
+    const first = attempt(id);
+    while (given.length < 1) await new Promise((resolve) => setTimeout(resolve, 5));
+    const second = attempt(id);
+    while (given.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+    tell[0]!({ kind: 'throttled', retryAfterMs: 1_000 });
+    await first;
+    expect(await stored(id)).toMatchObject({ submission: 'submitting' });
+    tell[1]!({ kind: 'unanswered' });
+    expect(await second).toMatchObject({ again: 5_000 });
+    expect(await stored(id)).toMatchObject({ submission: 'unanswered', refunds: 0 });
+  });
+
+  it('it is asked the less often the longer it has not answered', async () => {
+    answers = [{ kind: 'unanswered' }];
+    const id = await waiting();
+    expect(await attempt(id)).toEqual({ again: 5_000 });
+    for (const [ageMs, againMs] of [
+      [4_000, 5_000],
+      [2 * MINUTE, MINUTE],
+      [60 * MINUTE, 5 * MINUTE],
+    ] as const) {
+      await claimedAgo(id, ageMs);
+      const { again } = (await attempt(id)) as { again: number };
+      expect(again).toBeGreaterThanOrEqual(againMs);
+      expect(again).toBeLessThan(againMs + 2_000);
+    }
+  });
+
+  it('it is asked no more once it says that no answer will ever tell', async () => {
+    answers = [{ kind: 'unanswered', code: 'invalid_idempotent_request', final: true }];
+    const id = await waiting();
+    expect(await attempt(id)).toEqual({ status: 'unanswered' });
+    expect(await stored(id)).toMatchObject({ status: 'queued', submission: 'unanswered' });
+  });
+
+  it('it is asked also when the sender’s domain has been removed since', async () => {
+    answers = [{ kind: 'unanswered' }, ACCEPTED];
+    const id = await waiting();
+    await attempt(id);
+    await sql()`delete from sender_domains where account_id = ${account}`;
+    expect(await attempt(id)).toEqual({ status: 'sent' });
+    expect(given.map(({ from, to, subject }) => ({ from, to, subject }))).toEqual([
+      ...[given[0], given[0]].map((one) => ({ from: one!.from, to: one!.to, subject: one!.subject })),
+    ]);
+  });
+});
+
+describe('who came onto the suppression list since the e-mail was accepted', () => {
+  const to = ['Jan@klient.example', 'ola@klient.example', 'ewa@klient.example'];
+  const addressesGiven = () => given.map((email) => email.to);
+
+  it('is left out, with an event, and refunded once a provider has it', async () => {
+    const id = await waiting({ to });
+    await suppress('jan@klient.example');
+    expect(await attempt(id)).toEqual({ status: 'sent' });
+    expect(addressesGiven()).toEqual([to.slice(1)]);
+    expect(await statesOf(id)).toEqual(['suppressed', 'sent', 'sent']);
+    expect(await kindsOf(id)).toEqual(['suppressed']);
+    expect(await refundsOf(id)).toEqual([{ grosze: 1, credits: 0 }]);
+    await attempt(id);
+    await expectBooks(998);
+  });
+
+  it('is left out at the last moment too, and where it comes between two tries that nobody took', async () => {
+    answers = [PUT_OFF, ACCEPTED];
+    const id = await waiting({ to });
+    beforeLeaving = () => suppress('jan@klient.example');
+    expect(await attempt(id)).toMatchObject({ again: 100 });
+    expect(given).toEqual([]);
+    beforeLeaving = () => Promise.resolve();
+    expect(await attempt(id)).toEqual({ again: 30_000 });
+    await suppress('ola@klient.example');
+    expect(await attempt(id)).toEqual({ status: 'sent' });
+    expect(addressesGiven()).toEqual([to.slice(1), to.slice(2)]);
+    expect(await refundsOf(id)).toEqual([{ grosze: 2, credits: 0 }]);
+    await expectBooks(999);
+  });
+
+  it('gets its test credits back', async () => {
+    const id = await waiting({ to, testCredits: true });
+    await suppress('jan@klient.example', 'ola@klient.example');
+    await attempt(id);
+    expect(await refundsOf(id)).toEqual([{ grosze: 0, credits: 2 }]);
+    await expectBooks(1000, 99);
+  });
+
+  it('alone: it is over, refunded, and nothing of it is kept', async () => {
+    const id = await waiting({ to, file: 'a' });
+    await suppress(...to.map((address) => address.toLowerCase()));
+    expect(await attempt(id)).toEqual({ status: 'failed' });
+    expect(given).toEqual([]);
+    expect(await stored(id)).toMatchObject({ status: 'suppressed', submission: 'answered', pieces: 0 });
+    expect(await kindsOf(id)).toEqual(['suppressed', 'suppressed', 'suppressed']);
+    expect(await refundsOf(id)).toEqual([{ grosze: 3, credits: 0 }]);
+    expect(await sql()`select html, text from email_contents where email_id = ${id}`).toEqual([
+      { html: null, text: null },
+    ]);
+    expect(await endEmail(sql(), id)).toBe('suppressed');
+    await expectBooks(1000);
+  });
+
+  it('is refunded with the rest where the others are refused, and one time where an event proves that they have it', async () => {
+    answers = [{ kind: 'refused', reason: 'content_refused' }];
+    const refused = await waiting({ to });
+    await suppress('jan@klient.example');
+    await attempt(refused);
+    expect(await refundsOf(refused)).toEqual([{ grosze: 3, credits: 0 }]);
+    await expectBooks(1000);
+
+    answers = [{ kind: 'unanswered' }];
+    const proven = await waiting({ to: to.slice(1) });
+    await suppress('ola@klient.example');
+    await attempt(proven);
+    expect(await refundsOf(proven)).toEqual([]);
+    const event = { kind: 'delivered', permanent: null, addresses: [], at: new Date(), payload: {} } as const;
+    await storeEmailEvents(sql(), 'simulator', [
+      { ...event, eventId: newId('evt'), emailId: proven, providerEmailId: null },
+    ]);
+    await events().catchUp();
+    expect(await stored(proven)).toMatchObject({ status: 'delivered' });
+    expect(await refundsOf(proven)).toEqual([{ grosze: 1, credits: 0 }]);
+    await expectBooks(999);
+  });
+
+  it('stays in it where an earlier try was not answered, as the provider’s key is good for the same e-mail alone', async () => {
+    settlesForMs = 24 * 60 * MINUTE;
+    answers = [{ kind: 'unanswered' }, ACCEPTED];
+    const id = await waiting({ to });
+    await attempt(id);
+    await suppress('jan@klient.example');
+    expect(await attempt(id)).toEqual({ status: 'sent' });
+    expect(addressesGiven()).toEqual([to, to]);
+    expect(await refundsOf(id)).toEqual([]);
+    await expectBooks(997);
+  });
+});
