@@ -60,6 +60,8 @@ export interface ChannelTraits {
   domesticPrice: (prices: DomesticPrices) => number;
   /** A value as it stands in a text in place of its placeholder. */
   written: (value: string) => string;
+  /** The reverse: what a stretch of a text says. */
+  meant: (written: string) => string;
   /** What is wrong with a text before its placeholders are filled; null: nothing. */
   faultOf: (text: string) => Refusal | null;
 }

@@ -146,3 +146,19 @@ const ESCAPES: Readonly<Record<string, string>> = {
 export function inSmil(value: string): string {
   return value.replace(NOT_IN_XML, '').replace(/[&<>"']/g, (character) => ESCAPES[character]!);
 }
+
+const REFERENCE = /&(?:#x([0-9A-Fa-f]+)|#([0-9]+)|(?:amp|lt|gt|quot|apos));/g;
+const MEANT: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(ESCAPES).map(([character, escape]) => [escape, character]),
+);
+
+/** The reverse of `inSmil`: what a stretch of text says, its references read (XML 1.0, 4.1 and 4.6). What names no character stays. */
+export function outOfSmil(written: string): string {
+  return written.replace(REFERENCE, (reference, hex?: string, decimal?: string) => {
+    if (hex === undefined && decimal === undefined) return MEANT[reference]!;
+    const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
+    return code <= LAST_CHARACTER ? String.fromCodePoint(code) : reference;
+  });
+}
+
+const LAST_CHARACTER = 0x10ffff;

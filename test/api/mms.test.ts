@@ -8,6 +8,7 @@ import {
   type TestAccount,
   untilStatus,
 } from '../support/factories.ts';
+import { visit } from '../support/links.ts';
 
 const PATH = '/v1/mms';
 const SMIL =
@@ -109,6 +110,27 @@ describe('an MMS', () => {
     expect(body.text).toMatch(
       /^<smil><body><text>&lt;\/text&gt;&lt;img src=&quot;x&quot;\/&gt; s\.example\/l\/\S+ s\.example\/o\/\S+<\/text><\/body><\/smil>$/,
     );
+  });
+
+  it('has the address of a link read as XML: one link for SMS and MMS, which leads where was meant', async () => {
+    const { api } = await newAccount({ balance: 1000 });
+    const url = 'https://example.com/?a=1&b=2';
+    await api.accepted({ to: '500100200', text: `{{link:${url}}}` });
+    const smil = withText('{{link:https://example.com/?a=1&amp;b=2}}');
+    expect((await api.post(PATH, { ...MMS, smil })).status).toBe(201);
+    const template = await api.post('/v1/templates', {
+      ...{ name: 'm', type: 'mms', subject: 'x' },
+      body: withText('{{link:https://example.com/?a=1&#38;b=2}} {{link:https://example.com/?a=1&#x26;b&#61;2}}'),
+    });
+    expect((await api.post(PATH, { to: '500100200', template_id: template.body.id })).status).toBe(201);
+    const { data: links } = (await api.get('/v1/links')).body;
+    expect(links).toHaveLength(1);
+    expect(links).toMatchObject([{ url }]);
+    expect((await visit(links[0]!.token)).headers.get('location')).toBe(url);
+    const notOne = withText('{{link:https://example.com/&quot;}}');
+    expect((await api.post(PATH, { ...MMS, smil: notOne })).body.error.param).toBe('smil');
+    const stored = await api.post('/v1/templates', { name: 'm', type: 'mms', body: notOne });
+    expect(stored).toMatchObject({ status: 400, body: { error: { param: 'body' } } });
   });
 
   it('waits for its window, and can be cancelled until then', async () => {
