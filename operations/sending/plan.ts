@@ -58,7 +58,7 @@ export interface PlannedMessage extends PersonalText {
 export async function planMessages(asked: Asked<SendInput>): Promise<Plan> {
   const { input, caller, services, pace } = asked;
   const { sql } = services;
-  const read = readRecipients(input.to, input.recipientsMax);
+  const read = await readRecipients(pace, input.to, input.recipientsMax);
   const channel = input.channel ?? DEFAULT_CHANNEL;
   const wording = await findWording(sql, caller.accountId, input, channel);
   const recipients = await expandRecipients(sql, caller.accountId, read, input.recipientsMax);
