@@ -291,6 +291,18 @@ describe('GET /v1/balance and /v1/hlr', () => {
       ({ status }) => status === 200,
     );
     expect(known.body.data).toEqual({ balance: 87.5, currency: 'PLN', username: 'firma' });
+    // As soon as somebody else sends by the route, it is no more than a way of the service's own.
+    const other = await newEarlierAccount();
+    await sql`insert into route_rules (route, account_id, type) values (${name}, ${other.id}, 'mms')`;
+    await eventually(
+      () => account.v1.get('/v1/balance'),
+      ({ status }) => status === 403,
+    );
+    await sql`delete from route_rules where route = ${name} and account_id = ${other.id}`;
+    await eventually(
+      () => account.v1.get('/v1/balance'),
+      ({ status }) => status === 200,
+    );
     provider.always((response) => json(response, 500, {}));
     expect((await account.v1.get('/v1/balance')).status).toBe(502);
   });
