@@ -80,7 +80,9 @@ export async function planMessages(asked: Asked<SendInput>): Promise<Plan> {
     const values = valuesOf(recipient.msisdn);
     const text = personalText(wording, recipient, values, links);
     const rejected = blacklisted.has(recipient.msisdn);
-    const perPartGrosze = perPart(rules, recipient, priority, terms);
+    const price = perPart(rules, recipient, priority, terms);
+    if (price === null && !rejected) throw noPrice(recipient);
+    const perPartGrosze = price ?? 0;
     const costGrosze = rejected ? 0 : messageCost(text.parts, perPartGrosze);
     const id = newId('msg');
     const route = routeOf(routing, {
@@ -101,7 +103,7 @@ export async function planMessages(asked: Asked<SendInput>): Promise<Plan> {
       costGrosze,
       id,
       route: route ?? NOBODY,
-      timing: timingBy(channel === 'vms' ? callingHoursOf(routing, route) : null),
+      timing: timingBy(channel === 'vms' && !rejected ? callingHoursOf(routing, route) : null),
     };
   });
   return { batched: read.batched, channel, terms, sender, priority, wording, messages };
@@ -159,16 +161,18 @@ function timings(input: SendInput, terms: SendTerms): (hours: CallingHours | nul
 
 function perPart(
   { channel, domesticPrice, foreignAtTwice }: ChannelRules,
-  { msisdn, index }: Recipient,
+  { msisdn }: Recipient,
   priority: boolean,
   terms: SendTerms,
-): number {
-  const price = pricePerPart({
+): number | null {
+  return pricePerPart({
     ...{ channel, msisdn, priority, foreignAtTwice },
     ...{ domesticGrosze: domesticPrice(terms), countryRates: terms.countryRates },
   });
-  if (price === null) throw new Refused({ reason: 'foreign_price_missing', index }, 'to');
-  return price;
+}
+
+function noPrice({ index }: Recipient): Refused {
+  return new Refused({ reason: 'foreign_price_missing', index }, 'to');
 }
 
 // The installation's default sender is everybody's; any other has to be active on the account's own list.

@@ -167,6 +167,19 @@ describe('an MMS', () => {
     expect((await books(id)).balance).toBe(60);
   });
 
+  it('to a number on the blacklist needs no price of its country: the others get it', async () => {
+    const { id, api } = await newAccount({ balance: 60, mmsPrice: 60 });
+    await api.post('/v1/blacklist', { msisdn: '+4915112345678' });
+    const { status, body } = await api.post(PATH, { ...MMS, to: ['500100200', '+4915112345678'] });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ accepted: 1, total_cost_grosze: 60 });
+    expect(body.messages).toMatchObject([
+      { status: 'queued' },
+      { to: '+4915112345678', status: 'rejected', cost_grosze: 0 },
+    ]);
+    expect((await books(id)).balance).toBe(0);
+  });
+
   it.each([
     ['+48500100902', 'failed'],
     ['+48500100931', 'failed'],

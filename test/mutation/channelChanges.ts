@@ -82,7 +82,7 @@ export const CHANNEL_CHANGES: readonly Change[] = [
   {
     name: 'a call does not wait for calling hours',
     file: 'operations/sending/plan.ts',
-    from: "channel === 'vms' ? callingHoursOf(routing, route) : null",
+    from: "channel === 'vms' && !rejected ? callingHoursOf(routing, route) : null",
     to: 'null',
     tests: VOICE,
   },
