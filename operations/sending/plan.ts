@@ -6,7 +6,7 @@ import { type Channel, type ChannelRules, DEFAULT_CHANNEL, rulesOf } from '../..
 import { messageCost, pricePerPart } from '../../domain/price.ts';
 import { orderRoutes, type Routing, type Traffic } from '../../domain/routing.ts';
 import { isNumber } from '../../domain/senders.ts';
-import { parseSendWindow, type SendWindow } from '../../domain/sendWindow.ts';
+import { parseSendWindow } from '../../domain/sendWindow.ts';
 import type { Asked } from '../asked.ts';
 import { mapPaced } from '../pace.ts';
 import { sampleLinks } from './personalLinks.ts';
@@ -140,17 +140,14 @@ function callingHoursOf({ routes }: Routing, name: string | null): CallingHours 
 /** The time of the request's messages, by the calling hours of their route; each found once. */
 function timings(input: SendInput, terms: SendTerms): (hours: CallingHours | null) => Timing {
   const found = new Map<CallingHours | null, Timing>();
-  const window = parseSendWindow(input.send_window ?? terms.sendWindow ?? ANY_TIME) ?? null;
-  const windowsWith = (hours: CallingHours | null): SendWindow[] => {
-    const own = window === null ? [] : [window];
-    if (hours === null) return own;
-    const toBegin = hoursToBegin(hours, input.tries ?? 1);
-    if (toBegin === null) throw new Refused({ reason: 'calling_hours_missed' }, 'tries');
-    return [...own, toBegin];
-  };
+  const window = parseSendWindow(input.send_window ?? terms.sendWindow ?? ANY_TIME);
+  const windows = window === null ? [] : [window];
+  const { send_at: sendAt = null, expires_at: expiresAt = null, tries = 1 } = input;
   const find = (hours: CallingHours | null): Timing => {
-    const { send_at: sendAt = null, expires_at: expiresAt = null } = input;
-    return findTiming({ sendAt, windows: windowsWith(hours), expiresAt }, terms.now);
+    if (hours !== null && hoursToBegin(hours, tries) === null)
+      throw new Refused({ reason: 'calling_hours_missed' }, 'tries');
+    const calling = hours === null ? null : { hours, tries };
+    return findTiming({ sendAt, windows, calling, expiresAt }, terms.now);
   };
   return (hours) => {
     const timing = found.get(hours) ?? find(hours);
