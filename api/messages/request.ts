@@ -211,6 +211,12 @@ export const PLAN_REFUSALS: readonly Reason[] = [
   ...(['send_at_too_far', 'expires_at_out_of_range'] as const),
 ];
 
+/** And why of an MMS or a call beside that. */
+export const MMS_REFUSALS: readonly Reason[] = ['smil_malformed', 'foreign_price_missing'];
+export const VOICE_REFUSALS: readonly Reason[] = [
+  ...(['foreign_price_missing', 'sender_not_number', 'links_unheard', 'calling_hours_missed'] as const),
+];
+
 /** What the statuses of these refusals mean, where the general text says less. */
 export const PLAN_STATUS_TEXTS = {
   400: 'A field is wrong; nothing was sent. An empty group is refused here too.',
