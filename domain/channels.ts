@@ -62,8 +62,11 @@ export interface ChannelTraits {
   written: (value: string) => string;
   /** The reverse: what a stretch of a text says. */
   meant: (written: string) => string;
-  /** What is wrong with a text before its placeholders are filled; null: nothing. */
-  faultOf: (text: string) => Refusal | null;
+  /**
+   * What is wrong with a text before its placeholders are filled; null: nothing.
+   * @param literal whether it has none, and braces are text
+   */
+  faultOf: (text: string, literal: boolean) => Refusal | null;
 }
 
 /** What a channel declares; `Content` is what its messages say. */

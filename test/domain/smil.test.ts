@@ -24,6 +24,15 @@ describe('SMIL', () => {
     expect(faultOfSmil(smil)).toBeNull();
   });
 
+  it('may have braces in attributes where they are text', () => {
+    const literal = body('<text region="{{imie}}">x {{</text><img src="https://cdn.example.com/{{a}}.jpg"/>');
+    expect(faultOfSmil(literal, true)).toBeNull();
+    expect(faultOfSmil(literal)).toMatchObject({ what: 'placeholder', name: 'region' });
+    expect(faultOfSmil(body('<img src="https://{{host}}/a.jpg"/>'), true)).toMatchObject({
+      what: 'source_address',
+    });
+  });
+
   it.each([
     ['not_xml', ''],
     ['not_xml', 'Dzień dobry'],

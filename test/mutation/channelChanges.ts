@@ -40,8 +40,8 @@ export const CHANNEL_CHANGES: readonly Change[] = [
   {
     name: 'placeholders may stand in attributes',
     file: 'domain/smil.ts',
-    from: "if (value.includes('{{'))",
-    to: "if (value.includes('{{{{'))",
+    from: "if (!literal && value.includes('{{'))",
+    to: "if (!literal && value.includes('{{{{'))",
     tests: SMIL,
   },
   {

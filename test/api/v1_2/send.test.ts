@@ -200,6 +200,16 @@ describe('POST /v1/mms and /v1/vms', () => {
     await untilStatus(account, body.data.messages[0]!.id, 'delivered');
   });
 
+  it('send an MMS with braces wherever they stand, which mean nothing here', async () => {
+    const account = await newEarlierAccount({ balance: 100 });
+    const braces =
+      '<smil><body><img src="https://cdn.example.com/{{a}}.jpg" alt="{{imie}}"/><text>{{link:</text></body></smil>';
+    const { status, body } = await account.v1.post('/v1/mms', { to: SMS.to, subject: 'x', smil: braces });
+    expect(status).toBe(200);
+    const { id } = body.data.messages[0]!;
+    expect((await account.api.get(`/v1/messages/${id}`)).body.text).toBe(braces);
+  });
+
   it('order a call', async () => {
     const account = await newEarlierAccount({ balance: 100, vmsPrice: 40, senders: ['48221234567'] });
     const call = {
