@@ -101,6 +101,23 @@ describe('an MMS', () => {
     });
   });
 
+  it('is refused where the subject of its template, which may be older, has no one line', async () => {
+    const account = await newAccount();
+    const { body: template } = await account.api.post('/v1/templates', {
+      ...{ name: 'm', type: 'mms', subject: 'x', body: withText('Hej') },
+    });
+    await database()`update templates set subject = ${'a\r\nBcc: b'} where id = ${template.id}`;
+    const asked = { to: '500100200', template_id: template.id };
+    expect(await refused(account, asked, 400, 'template_id')).toBe(
+      'Pole „subject” zawiera niedozwolone znaki.',
+    );
+    expect((await account.api.patch(`/v1/templates/${template.id}`, { name: 'n' })).status).toBe(200);
+    expect(await refused(account, asked, 400, 'template_id')).toContain('subject');
+    expect((await account.api.patch(`/v1/templates/${template.id}`, { subject: 'a\nb' })).status).toBe(400);
+    const own = await account.api.post(PATH, { ...asked, subject: 'Własny' });
+    expect(own.body).toMatchObject({ subject: 'Własny' });
+  });
+
   it('has what contacts and links say as text, never as markup', async () => {
     const { api } = await newAccount();
     await api.post('/v1/contacts', [{ msisdn: '500100200', first_name: '</text><img src="x"/>' }]);
@@ -120,7 +137,9 @@ describe('an MMS', () => {
     expect((await api.post(PATH, { ...MMS, smil })).status).toBe(201);
     const template = await api.post('/v1/templates', {
       ...{ name: 'm', type: 'mms', subject: 'x' },
-      body: withText('{{link:https://example.com/?a=1&#38;b=2}} {{link:https://example.com/?a=1&#x26;b&#61;2}}'),
+      body: withText(
+        '{{link:https://example.com/?a=1&#38;b=2}} {{link:https://example.com/?a=1&#x26;b&#61;2}}',
+      ),
     });
     expect((await api.post(PATH, { to: '500100200', template_id: template.body.id })).status).toBe(201);
     const { data: links } = (await api.get('/v1/links')).body;
