@@ -95,6 +95,10 @@ export const sendOptions = {
   reference: omissible(reference),
 };
 
+/** What becomes of the sender of an MMS. */
+export const MMS_SENDER =
+  'Not every network takes a sender of an MMS: the phone may be shown a number of the provider’s instead.';
+
 /** Not null either: "any value other than true/false gives 400". */
 const sendPriority = priority.optional();
 const ignoredPriority = documented(
@@ -146,6 +150,11 @@ export const mmsRequest = z
     params,
     ...sendOptions,
     priority: ignoredPriority,
+    from: documented(
+      omissible(senderName),
+      `An active sender of the account; its default when left out. Shown with the message, and its opt-out link is this sender’s. ${MMS_SENDER}`,
+      'SKLEP',
+    ),
   })
   .meta(textOrTemplate('smil'));
 
