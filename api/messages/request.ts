@@ -143,7 +143,7 @@ export const mmsRequest = z
     ),
     smil: documented(
       omissible(plainText.min(1).max(SMIL_MAX)),
-      `What to show: a SMIL document of the elements \`smil\`, \`head\`, \`meta\`, \`layout\`, \`root-layout\`, \`region\`, \`body\`, \`par\`, \`seq\`, \`img\`, \`audio\`, \`video\` and \`text\`, its media by public https addresses; needed unless \`template_id\` is given. In the content of \`text\`, and only there, placeholders may stand. ${PLACEHOLDERS}`,
+      `What to show: a SMIL document of the elements \`smil\`, \`head\`, \`meta\`, \`layout\`, \`root-layout\`, \`region\`, \`body\`, \`par\`, \`seq\`, \`img\`, \`audio\`, \`video\` and \`text\`, its media by public https addresses; needed unless \`template_id\` is given. In the content of \`text\`, and only there, placeholders may stand; an address in them is XML as all else (\`&amp;\`). ${PLACEHOLDERS}`,
       SMIL_EXAMPLE,
     ),
     template_id: templateOf('mms', 'smil'),
@@ -172,7 +172,7 @@ export const voiceRequest = z
     voice: documented(omissible(z.enum(VOICES)), 'Who reads; `ewa` when left out.', 'maja'),
     tries: documented(
       omissible(z.int().min(1).max(TRIES_MAX)),
-      'Call attempts in all while nobody answers; 1 when left out.',
+      'Call attempts in all while nobody answers; 1 when left out. None begins after `expires_at`.',
       3,
     ),
     ...sendOptions,
