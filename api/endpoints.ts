@@ -12,7 +12,7 @@ import { getInbound, listInbound } from './inbound.ts';
 import { getLink, listLinks } from './links.ts';
 import { lookUpNumber } from './lookup.ts';
 import { cancelMessage } from './messages/cancel.ts';
-import { estimateMessages } from './messages/estimate.ts';
+import { estimateMessages, estimateMms, estimateVoice } from './messages/estimate.ts';
 import { listMessageEvents } from './messages/events.ts';
 import { getMessage, listMessages } from './messages/history.ts';
 import { sendMms } from './messages/mms.ts';
@@ -32,6 +32,8 @@ export const endpoints: readonly Endpoint[] = [
   sendVoice,
   ...emailEndpoints('v2'),
   estimateMessages,
+  estimateMms,
+  estimateVoice,
   listMessages,
   getMessage,
   listMessageEvents,

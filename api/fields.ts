@@ -6,13 +6,12 @@ import { numberProblem, parseMsisdn } from '../domain/msisdn.ts';
 import { isSenderName } from '../domain/senders.ts';
 import { parseSendWindow } from '../domain/sendWindow.ts';
 import type { Refusal } from '../domain/refusals.ts';
-import { EXACT_MAX, isStorable } from '../domain/storable.ts';
+import { EXACT_MAX, isOneLine, isStorable } from '../domain/storable.ts';
 import { documented } from './documented.ts';
 
 const REFERENCE_MAX = 255;
 const SENDER_MAX = 15;
 const DIGITS = /^[0-9]{1,9}$/;
-const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 
 /** How a phone number may be written, for descriptions of the interface; which ones exist no pattern can say. */
 export const PHONE_NUMBER = {
@@ -70,7 +69,7 @@ export const plainText = z
 
 /** Text on one line: no control characters either. */
 export const lineText = plainText
-  .refine((value) => !CONTROL.test(value), issue({ reason: 'characters_forbidden' }))
+  .refine(isOneLine, issue({ reason: 'characters_forbidden' }))
   .meta({ pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$' });
 
 /** The id of a resource in a path; what has another form is refused. */

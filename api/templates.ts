@@ -11,7 +11,7 @@ import {
 import { mapPaced } from '../operations/pace.ts';
 import * as operations from '../operations/templates.ts';
 import { documented, exampleId } from './documented.ts';
-import { omissible, omissibleWithDefault, pathId, plainText } from './fields.ts';
+import { lineText, omissible, omissibleWithDefault, pathId, plainText } from './fields.ts';
 import { endpoint } from './http/endpoint.ts';
 import { createdAt, deletedSchema, updatedAt } from './schemas.ts';
 
@@ -21,7 +21,7 @@ const REQUEST_LIMIT = 608 * 1024;
 const name = plainText.trim().min(1).max(TEMPLATE_NAME_MAX);
 const body = plainText.min(1).max(TEMPLATE_BODY_MAX.mms);
 const type = z.enum(TEMPLATE_TYPES);
-const subject = plainText
+const subject = lineText
   .trim()
   .max(TEMPLATE_SUBJECT_MAX)
   .nullable()

@@ -60,8 +60,13 @@ export interface ChannelTraits {
   domesticPrice: (prices: DomesticPrices) => number;
   /** A value as it stands in a text in place of its placeholder. */
   written: (value: string) => string;
-  /** What is wrong with a text before its placeholders are filled; null: nothing. */
-  faultOf: (text: string) => Refusal | null;
+  /** The reverse: what a stretch of a text says. */
+  meant: (written: string) => string;
+  /**
+   * What is wrong with a text before its placeholders are filled; null: nothing.
+   * @param literal whether it has none, and braces are text
+   */
+  faultOf: (text: string, literal: boolean) => Refusal | null;
 }
 
 /** What a channel declares; `Content` is what its messages say. */

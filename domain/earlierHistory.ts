@@ -60,8 +60,9 @@ export interface HistoryPage<Row> {
 
 /**
  * A page of what was found, newest first, where one more than its size was asked for. It ends with a second, so that its cursor is
- * one; a second with more records than fit on a page is cut, and the cursor is the place of the last one shown. Records that are
- * added meanwhile have later places: none is lost by them, none shown twice.
+ * one; a second with more records than fit on a page is cut, and the cursor is the place of the last one shown. Walking on loses and
+ * repeats nothing that was there when the walk began. A place is given before its transaction ends, so that a record may appear some
+ * seconds after its own, behind others of later places.
  */
 export function pageOfHistory<Row extends { sentKey: SentKey }>(
   found: readonly Row[],

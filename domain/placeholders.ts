@@ -42,8 +42,9 @@ const NOT_IN_URL = /[\s\p{Cc}\p{Surrogate}{}"<>\\]/u;
  * underscore, in any case, with or without spaces inside; `{{opt_out}}` and `{{wypisz}}`; `{{link:<url>}}`, whose
  * address holds no other placeholder. Every other `{{` is malformed. A single brace is text, and so are closing braces
  * that close nothing: they end the objects of JSON. Linear in the length of the text.
+ * @param meant what a stretch of the text says, where that is not what is written: addresses are read by it
  */
-export function parsePlaceholders(text: string): Piece[] {
+export function parsePlaceholders(text: string, meant = (written: string): string => written): Piece[] {
   const pieces: Piece[] = [];
   const written = stretches(text);
   let from = 0;
@@ -52,7 +53,7 @@ export function parsePlaceholders(text: string): Piece[] {
   for (let at = 0; at < text.length - 1; at += 1) {
     if (text.startsWith('{{', at)) open = at;
     if (open < 0 || !text.startsWith('}}', at)) continue;
-    const piece = pieceOf(text.slice(open + 2, at));
+    const piece = pieceOf(text.slice(open + 2, at), meant);
     if (piece !== null) {
       pieces.push(...written(from, open));
       pieces.push(piece);
@@ -167,11 +168,11 @@ function stretches(text: string): (from: number, to: number) => Piece[] {
 }
 
 /** What stands between two pairs of braces; null when it is no placeholder. */
-function pieceOf(content: string): Piece | null {
+function pieceOf(content: string, meant: (written: string) => string): Piece | null {
   const inside = content.trim();
   const link = LINK.exec(inside);
   if (link !== null) {
-    const url = link[1]!.trim();
+    const url = meant(link[1]!.trim());
     return isTrackable(url) ? { kind: 'link', url } : null;
   }
   if (!KEY.test(inside)) return null;

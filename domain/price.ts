@@ -19,7 +19,7 @@ export const MIN_TOP_UP_GROSZE = TIERS[2].from;
 /** Prices of one country in grosze net per part, by channel. */
 export type ChannelPrices = Partial<Record<Channel, number>>;
 
-/** An account's own foreign prices: number prefix in digits without plus → prices. The longest match wins. */
+/** An account's own foreign prices: number prefix in digits without plus → prices. The longest match with a price of the channel wins. */
 export type CountryRates = Record<string, ChannelPrices>;
 
 export interface PriceQuery {

@@ -99,6 +99,14 @@ export function orderRoutes({ routes, rules }: Routing, traffic: Traffic): strin
   return [...names.filter(works), ...names.filter((name) => !works(name))];
 }
 
+/** Those of them that are the account's alone: no rule gives them anything of anybody else's. */
+export function ownRoutes(routing: Routing, traffic: Traffic): string[] {
+  const shared = new Set(
+    routing.rules.filter(({ accountId }) => accountId !== traffic.accountId).map(({ route }) => route),
+  );
+  return orderRoutes(routing, traffic).filter((name) => !shared.has(name));
+}
+
 /** The traffic that an e-mail is. @param id of the e-mail */
 export function emailTraffic(id: string, accountId: string): Traffic {
   return { key: id, msisdn: NO_NUMBER, accountId, type: 'email', priority: false };

@@ -59,9 +59,10 @@ const ONCE = ['head', 'layout', 'root-layout', 'body'];
  * entities of its own, processing instructions, comments and CDATA; every medium by an https address that anybody can reach (we fetch none of them);
  * text within `text` alone, and placeholders only there, so that no value changes the markup.
  *
+ * @param literal whether it has no placeholders, and braces are text wherever they stand
  * @returns the first fault with its line, from 1; null where there is none
  */
-export function faultOfSmil(smil: string): Refusal | null {
+export function faultOfSmil(smil: string, literal = false): Refusal | null {
   // The reader throws on half a surrogate pair at the end of a comment within a DOCTYPE.
   const half = smil.search(/\p{Surrogate}/u);
   if (half !== -1) {
@@ -84,7 +85,7 @@ export function faultOfSmil(smil: string): Refusal | null {
     if (text.trim() !== '' && open.at(-1) !== 'text') fault('text_misplaced');
   });
   reader.on('opentag', (tag) => {
-    const wrong = faultOfTag(tag, open.at(-1) ?? null, seen);
+    const wrong = faultOfTag(tag, open.at(-1) ?? null, seen, literal);
     if (wrong !== null) fault(wrong.what, wrong.name);
     seen.set(tag.name, (seen.get(tag.name) ?? 0) + 1);
     open.push(tag.name);
@@ -106,6 +107,7 @@ function faultOfTag(
   { name, attributes }: SaxesTagPlain,
   parent: string | null,
   seen: ReadonlyMap<string, number>,
+  literal: boolean,
 ): { what: SmilFault; name: string } | null {
   const rules = Object.hasOwn(SUBSET, name) ? SUBSET[name] : undefined;
   if (!rules?.within.includes(parent) || (ONCE.includes(name) && seen.has(name))) {
@@ -115,7 +117,7 @@ function faultOfTag(
     if (!rules.attributes.includes(attribute) && !EVERYWHERE.includes(attribute)) {
       return { what: 'attribute', name: attribute };
     }
-    if (value.includes('{{')) return { what: 'placeholder', name: attribute };
+    if (!literal && value.includes('{{')) return { what: 'placeholder', name: attribute };
   }
   if (!MEDIA.includes(name)) return null;
   const source = attributes['src'];
@@ -146,3 +148,19 @@ const ESCAPES: Readonly<Record<string, string>> = {
 export function inSmil(value: string): string {
   return value.replace(NOT_IN_XML, '').replace(/[&<>"']/g, (character) => ESCAPES[character]!);
 }
+
+const REFERENCE = /&(?:#x([0-9A-Fa-f]+)|#([0-9]+)|(?:amp|lt|gt|quot|apos));/g;
+const MEANT: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(ESCAPES).map(([character, escape]) => [escape, character]),
+);
+
+/** The reverse of `inSmil`: what a stretch of text says, its references read (XML 1.0, 4.1 and 4.6). What names no character stays. */
+export function outOfSmil(written: string): string {
+  return written.replace(REFERENCE, (reference, hex?: string, decimal?: string) => {
+    if (hex === undefined && decimal === undefined) return MEANT[reference]!;
+    const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
+    return code <= LAST_CHARACTER ? String.fromCodePoint(code) : reference;
+  });
+}
+
+const LAST_CHARACTER = 0x10ffff;

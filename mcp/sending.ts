@@ -4,8 +4,7 @@ import { omissible, plainText } from '../api/fields.ts';
 import { IDEMPOTENCY_KEY_MAX } from '../api/http/serve.ts';
 import { validate } from '../api/http/validation.ts';
 import { sendVoice } from '../api/messages/voice.ts';
-import { estimateMessages } from '../api/messages/estimate.ts';
-import { estimateVoice } from './estimateVoice.ts';
+import { estimateMessages, estimateVoice } from '../api/messages/estimate.ts';
 import type { Arguments, Question, Tool } from './tool.ts';
 
 /** What every tool that sends takes beside what the endpoint does. */

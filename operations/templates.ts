@@ -1,6 +1,7 @@
 import { newId } from '../db/ids.ts';
 import * as stored from '../db/messages/templates.ts';
-import { parsePlaceholders } from '../domain/placeholders.ts';
+import { rulesOf } from '../domain/channels.ts';
+import { parsePlaceholders, type Piece } from '../domain/placeholders.ts';
 import { Refused } from '../domain/refusals.ts';
 import {
   changedTemplate,
@@ -20,7 +21,7 @@ export async function createTemplate({
   caller: { accountId },
   input: content,
 }: Asked<TemplateContent>): Promise<stored.TemplateRow> {
-  refuseMalformed(parsePlaceholders(content.body), 'body');
+  refuseMalformed(piecesOf(content), 'body');
   refuseUnfit(content);
   return await withinQuota(BLAMED, stored.insertTemplate(sql, accountId, newId('tpl'), content));
 }
@@ -39,7 +40,7 @@ export async function changeTemplate({
   const changing = stored.changeTemplate(sql, accountId, id, (before) => {
     const content = changedTemplate(before, patch);
     // A body that stays was taken by the rules of its day.
-    if (patch.body !== undefined) refuseMalformed(parsePlaceholders(patch.body), 'body');
+    if (patch.body !== undefined) refuseMalformed(piecesOf(content), 'body');
     refuseUnfit(content);
     return content;
   });
@@ -55,6 +56,10 @@ export async function deleteTemplate({
   input: { id },
 }: Asked<{ id: string }>): Promise<void> {
   if (!(await stored.deleteTemplate(sql, accountId, id))) throw unknown();
+}
+
+function piecesOf({ type, body }: TemplateContent): Piece[] {
+  return parsePlaceholders(body, rulesOf(type).meant);
 }
 
 /** What the fields have to be to each other. */

@@ -62,6 +62,9 @@ export async function serve(
   context.state.route = route.path;
   if (changesSomething(route)) context.state.changes = true;
   context.state.asked ??= ownerForStrangers(route);
+  // Known before the key is looked for, as that can meet the outage too.
+  const outageStatus = route.owners.get(context.state.asked)?.outageStatus;
+  if (outageStatus !== undefined) context.state.outageStatus = outageStatus;
   const { endpoint, caller } = await choose(route, services, context, receivedAt);
   const csv = endpoint.csv === true && context.accepts('json', 'csv') === 'csv';
   const admitted = caller === null ? null : services.admission.enter(caller.accountId, context.res);
@@ -121,7 +124,6 @@ async function choose(
   if (open !== null) return { endpoint: open, caller: null };
   const { caller, asked } = await identify(services, context, receivedAt);
   const endpoint = ownerOf(route, asked);
-  if (endpoint.outageStatus !== undefined) context.state.outageStatus = endpoint.outageStatus;
   authorise(endpoint, caller);
   return { endpoint, caller };
 }

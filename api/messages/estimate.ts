@@ -10,7 +10,19 @@ import {
   type PlannedMessage,
   totalCost,
 } from '../../operations/sending/plan.ts';
-import { PLAN_REFUSALS, PLAN_STATUS_TEXTS, SEND_BODY_LIMIT, SEND_EXAMPLE, sendRequest } from './request.ts';
+import {
+  MMS_EXAMPLE,
+  MMS_REFUSALS,
+  mmsRequest,
+  PLAN_REFUSALS,
+  PLAN_STATUS_TEXTS,
+  SEND_BODY_LIMIT,
+  SEND_EXAMPLE,
+  sendRequest,
+  VOICE_EXAMPLE,
+  VOICE_REFUSALS,
+  voiceRequest,
+} from './request.ts';
 import { messageSchema, recipientCount, testMode } from './schema.ts';
 
 const message = messageSchema.shape;
@@ -45,7 +57,7 @@ export const estimateSchema = z
           text: message.text,
           encoding: documented(
             z.enum(['gsm7', 'ucs2']),
-            '`gsm7`, or `ucs2` where the text has other characters: then fewer fit into a part.',
+            '`gsm7`, or `ucs2` where the text has other characters: then fewer fit into a part. Of an MMS or a call `ucs2`.',
             'ucs2',
           ),
           parts: message.parts,
@@ -63,27 +75,68 @@ export const estimateSchema = z
 
 type Estimate = z.output<typeof estimateSchema>;
 
+/** What every estimate declares. */
+const ESTIMATING = {
+  scope: 'send',
+  readOnly: true,
+  statusTexts: PLAN_STATUS_TEXTS,
+  bodyLimit: SEND_BODY_LIMIT,
+  responses: { 200: estimateSchema },
+} as const;
+
 /**
  * POST /v1/messages/estimate, an addition to v2.3.0: what the same body would come to as a send. Nothing is sent, charged
  * or kept; tracked and opt-out links are samples as long as the real ones.
  */
 export const estimateMessages = endpoint({
+  ...ESTIMATING,
   method: 'POST',
   path: '/v1/messages/estimate',
-  scope: 'send',
-  readOnly: true,
   id: 'estimateMessages',
   summary: 'Shows what a send would cost: for each recipient the final text, its parts, cost and send time.',
   description:
     'Takes what `POST /v1/messages` takes and answers what it would do: for each recipient the final text, encoding, parts, cost and send time. Nothing is sent, charged or kept.',
-  statusTexts: PLAN_STATUS_TEXTS,
   refusals: PLAN_REFUSALS,
   body: sendRequest,
   example: SEND_EXAMPLE,
-  bodyLimit: SEND_BODY_LIMIT,
-  responses: { 200: estimateSchema },
   async handle(call) {
     const plan = await planMessages({ ...call, input: call.body });
+    return { status: 200, body: estimateOf(plan) };
+  },
+});
+
+/** POST /v1/mms/estimate: the same of an MMS. */
+export const estimateMms = endpoint({
+  ...ESTIMATING,
+  method: 'POST',
+  path: '/v1/mms/estimate',
+  id: 'estimateMms',
+  summary: 'Shows what an MMS would cost: for each recipient the final SMIL, its cost and send time.',
+  description:
+    'Takes what `POST /v1/mms` takes and answers what it would do: for each recipient the final SMIL (`text`), cost and send time. Nothing is sent, charged or kept.',
+  refusals: [...PLAN_REFUSALS, ...MMS_REFUSALS],
+  body: mmsRequest,
+  example: MMS_EXAMPLE,
+  async handle(call) {
+    const plan = await planMessages({ ...call, input: { ...call.body, channel: 'mms' } });
+    return { status: 200, body: estimateOf(plan) };
+  },
+});
+
+/** POST /v1/voice/estimate: the same of a call. */
+export const estimateVoice = endpoint({
+  ...ESTIMATING,
+  method: 'POST',
+  path: '/v1/voice/estimate',
+  id: 'estimateVoice',
+  summary: 'Shows what a call would cost: for each recipient the final text, its cost and when it is called.',
+  description:
+    'Takes what `POST /v1/voice` takes and answers what it would do: for each recipient the final text, cost and when it would be called, by the calling hours of the network too. Nothing is sent, charged or kept.',
+  refusals: [...PLAN_REFUSALS, ...VOICE_REFUSALS],
+  body: voiceRequest,
+  example: VOICE_EXAMPLE,
+  async handle(call) {
+    const plan = await planMessages({ ...call, input: { ...call.body, channel: 'vms' } });
     return { status: 200, body: estimateOf(plan) };
   },
 });

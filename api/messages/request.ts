@@ -95,6 +95,10 @@ export const sendOptions = {
   reference: omissible(reference),
 };
 
+/** What becomes of the sender of an MMS. */
+export const MMS_SENDER =
+  'Not every network takes a sender of an MMS: the phone may be shown a number of the provider’s instead.';
+
 /** Not null either: "any value other than true/false gives 400". */
 const sendPriority = priority.optional();
 const ignoredPriority = documented(
@@ -139,13 +143,18 @@ export const mmsRequest = z
     ),
     smil: documented(
       omissible(plainText.min(1).max(SMIL_MAX)),
-      `What to show: a SMIL document of the elements \`smil\`, \`head\`, \`meta\`, \`layout\`, \`root-layout\`, \`region\`, \`body\`, \`par\`, \`seq\`, \`img\`, \`audio\`, \`video\` and \`text\`, its media by public https addresses; needed unless \`template_id\` is given. In the content of \`text\`, and only there, placeholders may stand. ${PLACEHOLDERS}`,
+      `What to show: a SMIL document of the elements \`smil\`, \`head\`, \`meta\`, \`layout\`, \`root-layout\`, \`region\`, \`body\`, \`par\`, \`seq\`, \`img\`, \`audio\`, \`video\` and \`text\`, its media by public https addresses; needed unless \`template_id\` is given. In the content of \`text\`, and only there, placeholders may stand; an address in them is XML as all else (\`&amp;\`). ${PLACEHOLDERS}`,
       SMIL_EXAMPLE,
     ),
     template_id: templateOf('mms', 'smil'),
     params,
     ...sendOptions,
     priority: ignoredPriority,
+    from: documented(
+      omissible(senderName),
+      `An active sender of the account; its default when left out. Shown with the message, and its opt-out link is this sender’s. ${MMS_SENDER}`,
+      'SKLEP',
+    ),
   })
   .meta(textOrTemplate('smil'));
 
@@ -163,7 +172,7 @@ export const voiceRequest = z
     voice: documented(omissible(z.enum(VOICES)), 'Who reads; `ewa` when left out.', 'maja'),
     tries: documented(
       omissible(z.int().min(1).max(TRIES_MAX)),
-      'Call attempts in all while nobody answers; 1 when left out.',
+      'Call attempts in all while nobody answers; 1 when left out. None begins after `expires_at`.',
       3,
     ),
     ...sendOptions,
@@ -209,6 +218,12 @@ export const PLAN_REFUSALS: readonly Reason[] = [
   ...(['params_repeated', 'placeholder_malformed', 'link_malformed', 'placeholders_too_many'] as const),
   ...(['links_too_many', 'text_empty', 'text_blank', 'text_too_long'] as const),
   ...(['send_at_too_far', 'expires_at_out_of_range'] as const),
+];
+
+/** And why of an MMS or a call beside that. */
+export const MMS_REFUSALS: readonly Reason[] = ['smil_malformed', 'foreign_price_missing'];
+export const VOICE_REFUSALS: readonly Reason[] = [
+  ...(['foreign_price_missing', 'sender_not_number', 'links_unheard', 'calling_hours_missed'] as const),
 ];
 
 /** What the statuses of these refusals mean, where the general text says less. */

@@ -4,6 +4,7 @@ import { SMIL_MAX } from '../../domain/smil.ts';
 import { documented } from '../documented.ts';
 import { lineText, plainText } from '../fields.ts';
 import { endpoint } from '../http/endpoint.ts';
+import { MMS_SENDER } from '../messages/request.ts';
 import { date, from, to } from './fields.ts';
 import { sendAnswer } from './schema.ts';
 import { EARLIER_SEND_REFUSALS, sendOne } from './sending.ts';
@@ -28,7 +29,11 @@ export const sendEarlierMms = endpoint({
       'A SMIL document, its media by public https addresses.',
       SMIL,
     ),
-    from,
+    from: documented(
+      from,
+      `An active sender of the account; its default when left out. ${MMS_SENDER}`,
+      'SKLEP',
+    ),
     date,
   }),
   example: { to: '+48500100200', subject: 'Wiosenna oferta', smil: SMIL },

@@ -1,5 +1,5 @@
 import type { Declaration } from '../channels.ts';
-import { faultOfSmil, inSmil, SMIL_MAX } from '../smil.ts';
+import { faultOfSmil, inSmil, outOfSmil, SMIL_MAX } from '../smil.ts';
 
 /** Longest subject in characters: what SMSAPI.pl takes (its error 26). */
 export const SUBJECT_MAX = 30;
@@ -29,6 +29,7 @@ export const mms: Declaration<MmsContent & { smil: string }> = {
   senderIsNumber: false,
   domesticPrice: (prices) => prices.pricePerMmsGrosze,
   written: inSmil,
+  meant: outOfSmil,
   faultOf: faultOfSmil,
   read: ({ text, content }) => ({ smil: text, ...mmsContentOf(content) }),
   measure: () => ({ ...WHOLE, parts: 1 }),

@@ -13,6 +13,7 @@ export const sms: Declaration<SmsContent> = {
   senderIsNumber: false,
   domesticPrice: (prices) => prices.pricePerPartGrosze,
   written: (value) => value,
+  meant: (written) => written,
   faultOf: () => null,
   read: ({ text, content }) => ({ text, ...optionsOf(content) }),
   measure: ({ text, ucs2 }) => {

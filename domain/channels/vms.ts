@@ -34,6 +34,7 @@ export const vms: Declaration<VoiceContent & { text: string }> = {
   senderIsNumber: true,
   domesticPrice: (prices) => prices.pricePerVmsGrosze,
   written: (value) => value,
+  meant: (written) => written,
   faultOf: () => null,
   read: ({ text, content }) => ({ text, ...voiceContentOf(content) }),
   measure: () => ({ ...WHOLE, parts: 1 }),

@@ -2,6 +2,7 @@ import { SUBJECT_MAX } from '../../domain/channels/mms.ts';
 import type { Channel } from '../../domain/channels.ts';
 import { Refused } from '../../domain/refusals.ts';
 import { storedOptions } from '../../domain/smsOptions.ts';
+import { isOneLine } from '../../domain/storable.ts';
 import type { SendInput } from './input.ts';
 
 /** What a template brings beside its text; null where the request has a text of its own. */
@@ -26,10 +27,12 @@ const CONTENTS: Readonly<Record<Channel, (request: SendInput, template: Template
 function subjectOf(own: string | undefined, template: TemplateExtras): string {
   const subject = own ?? template?.subject ?? null;
   if (subject === null) throw new Refused({ reason: 'field_missing', field: 'subject' }, 'subject');
-  // A template may be older than the bound.
+  // A template may be older than what is asked of a subject.
+  const blamed = own === undefined ? 'template_id' : 'subject';
   if (subject.length > SUBJECT_MAX) {
     const refusal = { reason: 'field_too_long', field: 'subject', unit: 'characters' } as const;
-    throw new Refused({ ...refusal, limit: SUBJECT_MAX }, own === undefined ? 'template_id' : 'subject');
+    throw new Refused({ ...refusal, limit: SUBJECT_MAX }, blamed);
   }
+  if (!isOneLine(subject)) throw new Refused({ reason: 'characters_forbidden', field: 'subject' }, blamed);
   return subject;
 }

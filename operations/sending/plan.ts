@@ -6,7 +6,7 @@ import { type Channel, type ChannelRules, DEFAULT_CHANNEL, rulesOf } from '../..
 import { messageCost, pricePerPart } from '../../domain/price.ts';
 import { orderRoutes, type Routing, type Traffic } from '../../domain/routing.ts';
 import { isNumber } from '../../domain/senders.ts';
-import { parseSendWindow, type SendWindow } from '../../domain/sendWindow.ts';
+import { parseSendWindow } from '../../domain/sendWindow.ts';
 import type { Asked } from '../asked.ts';
 import { mapPaced } from '../pace.ts';
 import { sampleLinks } from './personalLinks.ts';
@@ -58,7 +58,7 @@ export interface PlannedMessage extends PersonalText {
 export async function planMessages(asked: Asked<SendInput>): Promise<Plan> {
   const { input, caller, services, pace } = asked;
   const { sql } = services;
-  const read = readRecipients(input.to, input.recipientsMax);
+  const read = await readRecipients(pace, input.to, input.recipientsMax);
   const channel = input.channel ?? DEFAULT_CHANNEL;
   const wording = await findWording(sql, caller.accountId, input, channel);
   const recipients = await expandRecipients(sql, caller.accountId, read, input.recipientsMax);
@@ -80,7 +80,9 @@ export async function planMessages(asked: Asked<SendInput>): Promise<Plan> {
     const values = valuesOf(recipient.msisdn);
     const text = personalText(wording, recipient, values, links);
     const rejected = blacklisted.has(recipient.msisdn);
-    const perPartGrosze = perPart(rules, recipient, priority, terms);
+    const price = perPart(rules, recipient, priority, terms);
+    if (price === null && !rejected) throw noPrice(recipient);
+    const perPartGrosze = price ?? 0;
     const costGrosze = rejected ? 0 : messageCost(text.parts, perPartGrosze);
     const id = newId('msg');
     const route = routeOf(routing, {
@@ -101,7 +103,7 @@ export async function planMessages(asked: Asked<SendInput>): Promise<Plan> {
       costGrosze,
       id,
       route: route ?? NOBODY,
-      timing: timingBy(channel === 'vms' ? callingHoursOf(routing, route) : null),
+      timing: timingBy(channel === 'vms' && !rejected ? callingHoursOf(routing, route) : null),
     };
   });
   return { batched: read.batched, channel, terms, sender, priority, wording, messages };
@@ -138,17 +140,14 @@ function callingHoursOf({ routes }: Routing, name: string | null): CallingHours 
 /** The time of the request's messages, by the calling hours of their route; each found once. */
 function timings(input: SendInput, terms: SendTerms): (hours: CallingHours | null) => Timing {
   const found = new Map<CallingHours | null, Timing>();
-  const window = parseSendWindow(input.send_window ?? terms.sendWindow ?? ANY_TIME) ?? null;
-  const windowsWith = (hours: CallingHours | null): SendWindow[] => {
-    const own = window === null ? [] : [window];
-    if (hours === null) return own;
-    const toBegin = hoursToBegin(hours, input.tries ?? 1);
-    if (toBegin === null) throw new Refused({ reason: 'calling_hours_missed' }, 'tries');
-    return [...own, toBegin];
-  };
+  const window = parseSendWindow(input.send_window ?? terms.sendWindow ?? ANY_TIME);
+  const windows = window === null ? [] : [window];
+  const { send_at: sendAt = null, expires_at: expiresAt = null, tries = 1 } = input;
   const find = (hours: CallingHours | null): Timing => {
-    const { send_at: sendAt = null, expires_at: expiresAt = null } = input;
-    return findTiming({ sendAt, windows: windowsWith(hours), expiresAt }, terms.now);
+    if (hours !== null && hoursToBegin(hours, tries) === null)
+      throw new Refused({ reason: 'calling_hours_missed' }, 'tries');
+    const calling = hours === null ? null : { hours, tries };
+    return findTiming({ sendAt, windows, calling, expiresAt }, terms.now);
   };
   return (hours) => {
     const timing = found.get(hours) ?? find(hours);
@@ -159,16 +158,18 @@ function timings(input: SendInput, terms: SendTerms): (hours: CallingHours | nul
 
 function perPart(
   { channel, domesticPrice, foreignAtTwice }: ChannelRules,
-  { msisdn, index }: Recipient,
+  { msisdn }: Recipient,
   priority: boolean,
   terms: SendTerms,
-): number {
-  const price = pricePerPart({
+): number | null {
+  return pricePerPart({
     ...{ channel, msisdn, priority, foreignAtTwice },
     ...{ domesticGrosze: domesticPrice(terms), countryRates: terms.countryRates },
   });
-  if (price === null) throw new Refused({ reason: 'foreign_price_missing', index }, 'to');
-  return price;
+}
+
+function noPrice({ index }: Recipient): Refused {
+  return new Refused({ reason: 'foreign_price_missing', index }, 'to');
 }
 
 // The installation's default sender is everybody's; any other has to be active on the account's own list.

@@ -3,6 +3,7 @@ import { expandGroups } from '../../db/contacts/groups.ts';
 import { composed } from '../../domain/composed.ts';
 import { isOverlongPolish, parseMsisdn } from '../../domain/msisdn.ts';
 import { Refused } from '../../domain/refusals.ts';
+import type { Pace } from '../pace.ts';
 
 const GROUP = 'group:';
 /** The most recipients of a request, unless its interface takes more (v2.3.0, Limits). */
@@ -28,10 +29,15 @@ export interface ReadRecipients {
 }
 
 /**
- * Reads `to` (v2.3.0, Send): numbers in one of the three formats, and groups as `group:<id or name>`.
+ * Reads `to` (v2.3.0, Send): numbers in one of the three formats, and groups as `group:<id or name>`. In slices: thousands of numbers
+ * that are not Polish take a good part of a second.
  * @throws Refused for a malformed number, none at all or too many
  */
-export function readRecipients(to: string | readonly string[], limit = RECIPIENTS_MAX): ReadRecipients {
+export async function readRecipients(
+  pace: Pace,
+  to: string | readonly string[],
+  limit = RECIPIENTS_MAX,
+): Promise<ReadRecipients> {
   if (typeof to === 'string') return { named: [readOne(to, null)], batched: to.startsWith(GROUP) };
   if (to.length === 0) throw new Refused({ reason: 'recipients_empty' }, 'to');
   if (to.length > NAMED_MAX) throw tooMany(limit);
@@ -42,6 +48,7 @@ export function readRecipients(to: string | readonly string[], limit = RECIPIENT
     // The same text is the same number: reading one costs much more than comparing two.
     if (seen.has(input)) continue;
     seen.add(input);
+    if (pace.due()) await pace.rest();
     const one = readOne(input, index);
     named.push(one);
     if ('msisdn' in one) numbers.add(one.msisdn);

@@ -84,7 +84,7 @@ async function sendPlanned<Body>(
 }
 
 /** Ends a request whose caller has gone before its charge: whoever cancels is charged nothing. */
-async function endIfGone({ services: { sql }, requestId }: Asked<SendInput>): Promise<void> {
+export async function endIfGone({ services: { sql }, requestId }: Asked<unknown>): Promise<void> {
   if (!isGone()) return;
   await evenIfGone(() => abandonRequest(sql, requestId));
   checkPatience();

@@ -7,7 +7,7 @@ import { findReplay, type Keyed } from './idempotency.ts';
 import type { SendInput } from './input.ts';
 import { type Plan, planMessages } from './plan.ts';
 import { messageQuotaRefusal } from './room.ts';
-import { paymentRefusal } from './send.ts';
+import { endIfGone, paymentRefusal } from './send.ts';
 
 /** One of several messages that are sent together, each with a text of its own, to one number. */
 export interface Item {
@@ -27,6 +27,8 @@ export interface ItemAnswers<Shown> {
   blamed: (error: Refused, index: number) => Refused;
 }
 
+type Blaming = Pick<ItemAnswers<never>, 'blamed'>;
+
 /**
  * Sends items together (v1.2.0, POST /v1/sms/bulk, individual texts): those that were sent before under their key are answered as
  * they were then, all others are accepted and charged together, or nothing of them is sent.
@@ -38,89 +40,131 @@ export async function sendItems<Shown>(
   asked: Asked<readonly Item[]>,
   answers: ItemAnswers<Shown>,
 ): Promise<Shown[]> {
-  const shown = new Map<number, Shown>();
-  const sameAs = new Map<number, number>();
-  const firsts = new Map<string, number>();
-  const open: number[] = [];
-  for (const [index, { keyed }] of asked.input.entries()) {
-    if (keyed === null) {
-      open.push(index);
-      continue;
-    }
-    const first = firsts.get(keyed.key);
-    if (first !== undefined) {
-      refuseOther(asked.input[first]!, keyed.fingerprint, index, answers);
-      sameAs.set(index, first);
-      continue;
-    }
-    firsts.set(keyed.key, index);
-    const replay = await blaming(index, answers, replayOf(asked, keyed));
-    if (replay === null) open.push(index);
-    else shown.set(index, answers.shownIn(replay));
-  }
-  if (open.length > 0) {
-    for (const [index, one] of await sendOpen(asked, open, answers)) shown.set(index, one);
-  }
-  return asked.input.map((_, index) => shown.get(sameAs.get(index) ?? index)!);
+  const firsts = firstsOf(asked.input, answers);
+  const shown = await shownOf(asked, [...new Set(firsts)], answers);
+  return firsts.map((index) => shown.get(index)!);
 }
 
+/** Of each item the first one that has its key, itself as a rule. @throws Refused where one with the key is another item */
+function firstsOf(items: readonly Item[], answers: Blaming): number[] {
+  const known = new Map<string, number>();
+  return items.map(({ keyed }, index) => {
+    if (keyed === null) return index;
+    const first = known.get(keyed.key) ?? index;
+    known.set(keyed.key, first);
+    refuseOther(items[first]!, keyed.fingerprint, index, answers);
+    return first;
+  });
+}
+
+/** What is shown of items with keys of their own, by their places. */
+async function shownOf<Shown>(
+  asked: Asked<readonly Item[]>,
+  wanted: readonly number[],
+  answers: ItemAnswers<Shown>,
+): Promise<Map<number, Shown>> {
+  const shown = await replaysOf(asked, wanted, answers);
+  for (;;) {
+    const open = wanted.filter((index) => !shown.has(index));
+    if (open.length === 0) return shown;
+    const sent = await sendOpen(asked, open, answers);
+    // Others with their keys may have been accepted meanwhile, and taken the money.
+    const found = sent instanceof Refused ? await replaysOf(asked, open, answers) : sent;
+    if (sent instanceof Refused && found.size === 0) throw sent;
+    for (const [index, one] of found) shown.set(index, one);
+  }
+}
+
+/** What was answered of those that were sent before under their key. @throws Refused while that is under way */
+async function replaysOf<Shown>(
+  { services, caller, input: items }: Asked<readonly Item[]>,
+  wanted: readonly number[],
+  answers: ItemAnswers<Shown>,
+): Promise<Map<number, Shown>> {
+  const shown = new Map<number, Shown>();
+  for (const index of wanted) {
+    const { keyed } = items[index]!;
+    if (keyed === null) continue;
+    const replay = await blaming(index, answers, findReplay(services.sql, caller.accountId, keyed));
+    if (replay !== null) shown.set(index, answers.shownIn(replay.body));
+  }
+  return shown;
+}
+
+/** @returns what is shown of each; or why nothing of them was written */
 async function sendOpen<Shown>(
   asked: Asked<readonly Item[]>,
   open: readonly number[],
   answers: ItemAnswers<Shown>,
-): Promise<Map<number, Shown>> {
-  const { services, caller, input: items, receivedAt, pace } = asked;
-  const plans: Plan[] = [];
-  for (const index of open) {
-    const { input } = items[index]!;
-    plans.push(await blaming(index, answers, planMessages({ ...asked, input })));
-    if (pace.due()) await pace.rest();
-  }
+): Promise<Map<number, Shown> | Refused> {
+  const { services, caller, receivedAt } = asked;
+  const plans = await planEach(asked, open, answers);
   const whole = { ...plans[0]!, messages: plans.flatMap(({ messages }) => messages) };
   const refusal = paymentRefusal(whole) ?? (await messageQuotaRefusal(services.sql, caller.accountId, whole));
-  if (refusal !== null) throw refusal;
+  if (refusal !== null) return refusal;
 
-  const drafts: Draft[] = [];
-  for (const [place, index] of open.entries()) {
-    const { input } = items[index]!;
-    drafts.push(...(await draftMessages({ ...asked, input }, { ...plans[place]!, batched: true })));
-  }
+  const drafts = await draftEach(asked, open, plans);
   const shown = new Map(open.map((index, place) => [index, answers.show(drafts[place]!)]));
-  const claims = open.flatMap((index): KeyClaim[] => {
-    const { keyed } = items[index]!;
-    if (keyed === null) return [];
-    const { key, fingerprint } = keyed;
-    return [
-      { key, fingerprint, acceptedStatus: answers.status, acceptedBody: answers.bodyOf(shown.get(index)!) },
-    ];
-  });
-  if (claims.length === 0) await writeDrafts(services.sql, drafts);
-  else if (!(await writeDraftsWithKeys(services.sql, drafts, claims)))
-    throw new Refused({ reason: 'idempotency_in_progress' });
+  if (!(await write(asked, drafts, shown, answers)))
+    return new Refused({ reason: 'idempotency_in_progress' });
+  await endIfGone(asked);
   const resolution = await acceptDrafts(services, drafts, receivedAt);
   if (resolution === 'insufficient_funds') throw new Refused({ reason: resolution });
   return shown;
 }
 
-async function replayOf({ services, caller }: Asked<unknown>, keyed: Keyed): Promise<unknown> {
-  return (await findReplay(services.sql, caller.accountId, keyed))?.body ?? null;
+async function planEach(
+  asked: Asked<readonly Item[]>,
+  open: readonly number[],
+  answers: Blaming,
+): Promise<Plan[]> {
+  const { pace } = asked;
+  const plans: Plan[] = [];
+  for (const index of open) {
+    const { input } = asked.input[index]!;
+    plans.push(await blaming(index, answers, planMessages({ ...asked, input })));
+    if (pace.due()) await pace.rest();
+  }
+  return plans;
 }
 
-function refuseOther(
-  first: Item,
-  fingerprint: Buffer,
-  index: number,
-  { blamed }: Pick<ItemAnswers<never>, 'blamed'>,
-): void {
+async function draftEach(
+  asked: Asked<readonly Item[]>,
+  open: readonly number[],
+  plans: readonly Plan[],
+): Promise<Draft[]> {
+  const drafts: Draft[] = [];
+  for (const [place, index] of open.entries()) {
+    const { input } = asked.input[index]!;
+    drafts.push(...(await draftMessages({ ...asked, input }, { ...plans[place]!, batched: true })));
+  }
+  return drafts;
+}
+
+/** Writes the drafts with the claims of their keys. @returns false where a key was taken, and nothing written */
+async function write<Shown>(
+  { services: { sql }, input: items }: Asked<readonly Item[]>,
+  drafts: readonly Draft[],
+  shown: ReadonlyMap<number, Shown>,
+  { status: acceptedStatus, bodyOf }: ItemAnswers<Shown>,
+): Promise<boolean> {
+  const claims = [...shown].flatMap(([index, one]): KeyClaim[] => {
+    const { keyed } = items[index]!;
+    if (keyed === null) return [];
+    const { key, fingerprint } = keyed;
+    return [{ key, fingerprint, acceptedStatus, acceptedBody: bodyOf(one) }];
+  });
+  if (claims.length > 0) return await writeDraftsWithKeys(sql, drafts, claims);
+  await writeDrafts(sql, drafts);
+  return true;
+}
+
+function refuseOther(first: Item, fingerprint: Buffer, index: number, { blamed }: Blaming): void {
   if (first.keyed!.fingerprint.equals(fingerprint)) return;
   throw blamed(new Refused({ reason: 'idempotency_other_content' }, 'idx'), index);
 }
 
-async function blaming<T>(
-  index: number,
-  { blamed }: Pick<ItemAnswers<never>, 'blamed'>,
-  work: Promise<T>,
-): Promise<T> {
+async function blaming<T>(index: number, { blamed }: Blaming, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {

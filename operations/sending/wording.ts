@@ -80,28 +80,30 @@ async function writtenOrTemplate(
 ): Promise<Pick<Wording, 'pieces' | 'field'> & { template: TemplateExtras }> {
   const { template_id: templateId, params } = request;
   const field = channel === 'mms' ? 'smil' : 'text';
+  const { written, meant } = rulesOf(channel);
   if (templateId === undefined) {
     if (params !== undefined) throw new Refused({ reason: 'params_without_template' }, 'params');
     const text = request[field];
     if (text === undefined) throw new Refused({ reason: 'field_missing', field }, field);
-    refuseFaulty(channel, text, field);
     const literal = request.literal === true;
-    return { pieces: literal ? [{ kind: 'text', text }] : parsePlaceholders(text), field, template: null };
+    refuseFaulty(channel, text, literal, field);
+    const pieces: Piece[] = literal ? [{ kind: 'text', text }] : parsePlaceholders(text, meant);
+    return { pieces, field, template: null };
   }
   const values = paramsByKey(params ?? {});
   const template = await readTemplate(sql, accountId, templateId);
   if (template === null) throw new Refused({ reason: 'template_unknown' }, 'template_id');
   if (template.type !== channel) throw new Refused({ reason: 'template_type', channel }, 'template_id');
-  refuseFaulty(channel, template.body, 'template_id');
-  const filled = new Map([...values].map(([key, value]) => [key, rulesOf(channel).written(value)]));
-  return { pieces: fillIn(parsePlaceholders(template.body), filled), field: 'template_id', template };
+  refuseFaulty(channel, template.body, false, 'template_id');
+  const filled = new Map([...values].map(([key, value]) => [key, written(value)]));
+  return { pieces: fillIn(parsePlaceholders(template.body, meant), filled), field: 'template_id', template };
 }
 
 /** @throws Refused for what the channel cannot send, whatever its placeholders become */
-function refuseFaulty(channel: Channel, text: string, field: string): void {
+function refuseFaulty(channel: Channel, text: string, literal: boolean, field: string): void {
   const { longest, faultOf } = rulesOf(channel);
   refuseLonger(text, longest, field);
-  const fault = faultOf(text);
+  const fault = faultOf(text, literal);
   if (fault !== null) throw new Refused(fault, field);
 }
 

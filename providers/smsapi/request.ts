@@ -82,15 +82,17 @@ function mmsForm({ text, content }: SubmitPart): Form {
 
 /**
  * Of `POST /vms.do`: `try` 1 to 6, `interval` 300 to 7200 s between two calls (the provider's PHP client, `Api/Action/Vms/Send`). It
- * takes no end of delivery attempts.
+ * takes no end of delivery attempts, so that fewer calls are ordered where the last ones would begin after the message's.
  */
-function vmsForm({ text, sender, content }: SubmitPart, settings: SmsapiSettings): Form {
+function vmsForm(part: SubmitPart, settings: SmsapiSettings, now: number): Form {
+  const { text, sender, content } = part;
   const { voice, tries } = voiceContentOf(content);
+  const inTime = 1 + Math.floor((part.expiresAt.getTime() - now) / (settings.callIntervalSeconds * 1000));
   return {
     ...(sender === null ? {} : { from: sender.replace(/^\+/, '') }),
     tts: text,
     tts_lector: voice,
-    try: String(tries),
+    try: String(Math.max(Math.min(tries, inTime), 1)),
     interval: String(settings.callIntervalSeconds),
   };
 }

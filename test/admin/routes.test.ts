@@ -279,6 +279,23 @@ describe('rules', () => {
   });
 });
 
+test('a rule may be for e-mail alone, where the route carries it', async () => {
+  const credentials = file('re_12345678');
+  await ok('routes', 'add', '--name', 'mail', '--kind', 'resend', '--credentials', credentials);
+  const rule = await ok('routes', 'rules', 'add', '--route', 'mail', '--type', 'email');
+  expect(rule).toMatchObject({ route: 'mail', type: 'email', prefix: 'all', account_id: null });
+  await smpp('texts');
+  const refused = await no('routes', 'rules', 'add', '--route', 'texts', '--type', 'email');
+  expect(refused).toMatchObject({
+    code: 'invalid_argument',
+    message: expect.stringContaining('carries no email') as string,
+  });
+  for (const name of ['mail', 'texts']) {
+    await ok('routes', 'disable', name);
+    await ok('routes', 'remove', name);
+  }
+});
+
 describe('routes list and show', () => {
   test('add up what the workers say, and forget those that are gone', async () => {
     await smpp('watched', '--rate', '50');

@@ -90,6 +90,8 @@ const ENDPOINTS: Readonly<Record<string, Answered>> = {
   'POST /v1/mms': ['sending/send#send'],
   'POST /v1/voice': ['sending/send#send'],
   'POST /v1/messages/estimate': ['sending/plan#planMessages'],
+  'POST /v1/mms/estimate': ['sending/plan#planMessages'],
+  'POST /v1/voice/estimate': ['sending/plan#planMessages'],
   'GET /v1/messages': 'reads',
   'GET /v1/messages/:id': 'reads',
   'GET /v1/messages/:id/events': 'reads',

@@ -97,6 +97,8 @@ const LOGGED_ONLY = [
   'POST /v1/mms',
   'POST /v1/voice',
   'POST /v1/messages/estimate',
+  'POST /v1/mms/estimate',
+  'POST /v1/voice/estimate',
   'DELETE /v1/messages/:id',
   'POST /v1/account/webhook/deliveries/:id/resend',
   'POST /v1/blacklist',

@@ -121,3 +121,66 @@ describe('POST /v1/messages/estimate', () => {
     expect(send.body.error).toEqual(answer.body.error);
   });
 });
+
+const SMIL = '<smil><body><text>Hej {{imie}} {{link:https://a.pl}}</text></body></smil>';
+const MMS = { subject: 'Oferta', smil: SMIL, send_at: later };
+const CALL = { text: 'Hej {{imie}}', tries: 3, send_at: later };
+
+describe.each([
+  ['mms', MMS, SMIL.replace('{{imie}}', 'Żaneta').replace('{{link:https://a.pl}}', `${HOST}/l/XXXXXXXX`), 60],
+  ['voice', CALL, 'Hej Żaneta', 40],
+] as const)('POST /v1/%s/estimate', (kind, message, text, price) => {
+  const path = `/v1/${kind}/estimate`;
+
+  it('tells what the same body would come to as a send', async () => {
+    const account = await newAccount({
+      balance: 2 * price - 1,
+      countryRates: { '49': { mms: 90, vms: 90 } },
+    });
+    const { api } = account;
+    await api.post('/v1/contacts', { msisdn: '500100201', first_name: 'Żaneta' });
+    await api.post('/v1/blacklist', { msisdn: '+447911123456' });
+    const to = ['500100201', '+447911123456'];
+    const { status, body } = await api.post(path, { ...message, to, priority: true });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      ...{ count: 2, accepted: 1, total_parts: 1, total_cost_grosze: price, sufficient_funds: true },
+      messages: [
+        {
+          ...{ to: '+48500100201', status: 'scheduled', text, parts: 1, price_per_part_grosze: price },
+          ...{ cost_grosze: price, priority: false, send_at: later, error: null },
+        },
+        {
+          ...{ status: 'rejected', price_per_part_grosze: 0, cost_grosze: 0, send_at: null },
+          error: expect.stringMatching(/czarnej liście/) as string,
+        },
+      ],
+    });
+    expect((await api.post(path, { ...message, to: ['500100201', '500100202'] })).body).toMatchObject({
+      ...{ total_cost_grosze: 2 * price, sufficient_funds: false },
+    });
+    expect((await api.post(path, { ...message, to: '+4915112345678' })).body).toMatchObject({
+      total_cost_grosze: 90,
+    });
+    expect(await storedMessages(account.id)).toEqual([]);
+    const sent = await api.post(`/v1/${kind}`, { ...message, to });
+    expect(sent.body.messages.map((one) => shared({ ...one }))).toEqual(
+      body.messages.map((one) => shared({ ...one })),
+    );
+  });
+
+  it.each([
+    [{ to: '12' }, 400, 'to'],
+    [{ to: '+447911123456' }, 422, 'to'],
+    [{ to: '500100201', from: 'OBCY' }, 422, 'from'],
+    [{ to: '500100201', template_id: 'tpl_x' }, 404, 'template_id'],
+    [{ to: '500100201', smil: '<smil/>', text: 'x' }, 400, kind === 'mms' ? 'text' : 'smil'],
+    [{ to: '500100201', send_at: '2099-01-01T00:00:00Z' }, 400, 'send_at'],
+  ])('refuses %j as a send does: %i, %s', async (more, status, param) => {
+    const { api } = await newAccount();
+    const answer = await api.post(path, { ...message, ...more });
+    expect([answer.status, answer.body.error.param]).toEqual([status, param]);
+    const send = await api.post(`/v1/${kind}`, { ...message, ...more });
+    expect(send.body.error).toEqual(answer.body.error);
+  });
+});

@@ -8,6 +8,7 @@ import {
   type TestAccount,
   untilStatus,
 } from '../support/factories.ts';
+import { visit } from '../support/links.ts';
 
 const PATH = '/v1/mms';
 const SMIL =
@@ -100,6 +101,23 @@ describe('an MMS', () => {
     });
   });
 
+  it('is refused where the subject of its template, which may be older, has no one line', async () => {
+    const account = await newAccount();
+    const { body: template } = await account.api.post('/v1/templates', {
+      ...{ name: 'm', type: 'mms', subject: 'x', body: withText('Hej') },
+    });
+    await database()`update templates set subject = ${'a\r\nBcc: b'} where id = ${template.id}`;
+    const asked = { to: '500100200', template_id: template.id };
+    expect(await refused(account, asked, 400, 'template_id')).toBe(
+      'Pole „subject” zawiera niedozwolone znaki.',
+    );
+    expect((await account.api.patch(`/v1/templates/${template.id}`, { name: 'n' })).status).toBe(200);
+    expect(await refused(account, asked, 400, 'template_id')).toContain('subject');
+    expect((await account.api.patch(`/v1/templates/${template.id}`, { subject: 'a\nb' })).status).toBe(400);
+    const own = await account.api.post(PATH, { ...asked, subject: 'Własny' });
+    expect(own.body).toMatchObject({ subject: 'Własny' });
+  });
+
   it('has what contacts and links say as text, never as markup', async () => {
     const { api } = await newAccount();
     await api.post('/v1/contacts', [{ msisdn: '500100200', first_name: '</text><img src="x"/>' }]);
@@ -109,6 +127,29 @@ describe('an MMS', () => {
     expect(body.text).toMatch(
       /^<smil><body><text>&lt;\/text&gt;&lt;img src=&quot;x&quot;\/&gt; s\.example\/l\/\S+ s\.example\/o\/\S+<\/text><\/body><\/smil>$/,
     );
+  });
+
+  it('has the address of a link read as XML: one link for SMS and MMS, which leads where was meant', async () => {
+    const { api } = await newAccount({ balance: 1000 });
+    const url = 'https://example.com/?a=1&b=2';
+    await api.accepted({ to: '500100200', text: `{{link:${url}}}` });
+    const smil = withText('{{link:https://example.com/?a=1&amp;b=2}}');
+    expect((await api.post(PATH, { ...MMS, smil })).status).toBe(201);
+    const template = await api.post('/v1/templates', {
+      ...{ name: 'm', type: 'mms', subject: 'x' },
+      body: withText(
+        '{{link:https://example.com/?a=1&#38;b=2}} {{link:https://example.com/?a=1&#x26;b&#61;2}}',
+      ),
+    });
+    expect((await api.post(PATH, { to: '500100200', template_id: template.body.id })).status).toBe(201);
+    const { data: links } = (await api.get('/v1/links')).body;
+    expect(links).toHaveLength(1);
+    expect(links).toMatchObject([{ url }]);
+    expect((await visit(links[0]!.token)).headers.get('location')).toBe(url);
+    const notOne = withText('{{link:https://example.com/&quot;}}');
+    expect((await api.post(PATH, { ...MMS, smil: notOne })).body.error.param).toBe('smil');
+    const stored = await api.post('/v1/templates', { name: 'm', type: 'mms', body: notOne });
+    expect(stored).toMatchObject({ status: 400, body: { error: { param: 'body' } } });
   });
 
   it('waits for its window, and can be cancelled until then', async () => {
@@ -143,6 +184,19 @@ describe('an MMS', () => {
       type: 'mms',
     });
     expect((await books(id)).balance).toBe(60);
+  });
+
+  it('to a number on the blacklist needs no price of its country: the others get it', async () => {
+    const { id, api } = await newAccount({ balance: 60, mmsPrice: 60 });
+    await api.post('/v1/blacklist', { msisdn: '+4915112345678' });
+    const { status, body } = await api.post(PATH, { ...MMS, to: ['500100200', '+4915112345678'] });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ accepted: 1, total_cost_grosze: 60 });
+    expect(body.messages).toMatchObject([
+      { status: 'queued' },
+      { to: '+4915112345678', status: 'rejected', cost_grosze: 0 },
+    ]);
+    expect((await books(id)).balance).toBe(0);
   });
 
   it.each([

@@ -16,6 +16,10 @@ const BODIES: Readonly<Record<string, { id?: 'template' | 'group' | 'contact'; b
   },
   'POST /v1/voice': { body: { to: '500100200', text: 'x', send_at: later } },
   'POST /v1/messages/estimate': { body: { to: '500100200', text: 'x', send_at: later } },
+  'POST /v1/mms/estimate': {
+    body: { to: '500100200', subject: 'x', smil: '<smil><body><text>x</text></body></smil>', send_at: later },
+  },
+  'POST /v1/voice/estimate': { body: { to: '500100200', text: 'x', send_at: later } },
   'POST /v1/templates': { body: { name: 'x', body: 'y' } },
   'PATCH /v1/templates/:id': { id: 'template', body: { name: 'x', body: 'y', type: 'sms' } },
   'PATCH /v1/account': { body: { send_window: '08:00-20:00' } },
@@ -37,6 +41,8 @@ const MEANT: Readonly<Record<string, readonly string[]>> = {
   'POST /v1/mms': ['priority'],
   'POST /v1/voice': ['priority'],
   'POST /v1/messages/estimate': ['priority'],
+  'POST /v1/mms/estimate': ['priority'],
+  'POST /v1/voice/estimate': ['priority'],
   'PATCH /v1/account': [
     ...['sender_name', 'send_window', 'inbound_prefix', 'tool_confirm_recipients', 'tool_confirm_grosze'],
   ],

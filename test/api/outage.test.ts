@@ -11,6 +11,7 @@ import {
   type TestAccount,
 } from '../support/factories.ts';
 import { startCutOffApi } from '../support/cutOffApi.ts';
+import { newEarlierAccount } from '../support/earlierClient.ts';
 import type { Proxy } from '../support/proxy.ts';
 import { undisturbed } from '../support/undisturbed.ts';
 
@@ -135,6 +136,28 @@ describe('without the database', () => {
         ({ status }) => status === 200,
       );
       expect(await books(account.id)).toMatchObject({ balance: 100, ledger: 100 });
+    }),
+    90_000,
+  );
+
+  it(
+    'the history of the earlier interface ends with 503, whose key nobody can look for; its balance with 502',
+    keptInTime(async () => {
+      const { token } = await newEarlierAccount();
+      const statusOf = async (path: string): Promise<number> => {
+        const answer = await fetch(api.url + path, { headers: { authorization: `Bearer ${token}` } });
+        const { error } = (await answer.json()) as { error?: { code: number } };
+        expect(error?.code ?? 200).toBe(answer.status);
+        return answer.status;
+      };
+      database.cut();
+      expect(await statusOf('/v1/messages')).toBe(503);
+      expect(await statusOf('/v1/balance')).toBe(502);
+      database.restore();
+      await eventually(
+        () => Promise.all(['/v1/messages', '/v1/balance'].map(statusOf)),
+        (statuses) => statuses.every((status) => status === 200),
+      );
     }),
     90_000,
   );

@@ -8,6 +8,8 @@ import { everythingOf } from './access/everything.ts';
 // Stated here on its own, not taken from the declarations: what a test key may call on a live account. All else is closed.
 const READABLE = [
   'POST /v1/messages/estimate',
+  'POST /v1/mms/estimate',
+  'POST /v1/voice/estimate',
   'GET /v1/messages',
   'GET /v1/messages/:id',
   'GET /v1/messages/:id/events',

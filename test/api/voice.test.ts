@@ -163,6 +163,16 @@ describe('calling hours of a route', () => {
     expect(never).toMatchObject({ status: 422, body: { error: { param: 'send_window' } } });
   });
 
+  it('are not looked at for who is on the blacklist', async () => {
+    const account = await newAccount({ balance: 100_000 });
+    await callingHours(account, `${clock(2)}-${clock(2.3)}`);
+    await account.api.post('/v1/blacklist', { msisdn: '500100200' });
+    // Too many tries for these hours, and the end before they open.
+    const expiresAt = new Date(Date.now() + HOUR).toISOString();
+    const rejected = await account.api.post(PATH, { ...CALL, tries: 6, expires_at: expiresAt });
+    expect(rejected).toMatchObject({ status: 201, body: { status: 'rejected', send_at: null } });
+  });
+
   it('have to hold all tries', async () => {
     const account = await newAccount({ balance: 100_000 });
     const hours = `${clock(2)}-${clock(2.3)}`;

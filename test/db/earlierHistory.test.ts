@@ -227,4 +227,24 @@ describe('a message', () => {
     await sql`update messages set status = 'queued' where id = 'msg_later'`;
     expect(await placeOf('msg_later')).not.toBeNull();
   });
+
+  test.each(['cancelled', 'expired'])('that is %s while it waits for it gets none', async (status) => {
+    await draft(`msg_never_${status}`, 'scheduled');
+    await sql`update messages set status = ${status} where id = ${`msg_never_${status}`}`;
+    expect(await placeOf(`msg_never_${status}`)).toBeNull();
+  });
+
+  test('that ends after it was taken up keeps its place', async () => {
+    for (const [id, acceptedAs] of [
+      ['msg_ended_1', 'queued'],
+      ['msg_ended_2', 'scheduled'],
+    ] as const) {
+      await draft(id, acceptedAs);
+      await sql`update messages set status = 'queued' where id = ${id} and status = 'scheduled'`;
+      const place = await placeOf(id);
+      await sql`update messages set status = 'cancelled' where id = ${id}`;
+      expect(place).not.toBeNull();
+      expect(await placeOf(id)).toBe(place);
+    }
+  });
 });

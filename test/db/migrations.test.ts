@@ -42,6 +42,32 @@ async function fill(): Promise<void> {
   await sql`
     insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
     values ('evt_1', 'cl_1', 'message', 'msg_2', 'message.delivered', '{}')`;
+  await fillHistory();
+}
+
+/** Messages that ended without leaving, as that release gave them a place in the history of the earlier interface. */
+async function fillHistory(): Promise<void> {
+  await sql`insert into accounts (id, name, mode) values ('cl_2', 'Kwiaty', 'live')`;
+  const ways: [id: string, acceptedAs: string, ...statuses: string[]][] = [
+    ['msg_cancelled', 'scheduled', 'cancelled'],
+    ['msg_expired', 'scheduled', 'expired'],
+    ['msg_released', 'scheduled', 'queued', 'expired'],
+    ['msg_at_once', 'queued', 'cancelled'],
+    ['msg_rejected', 'rejected'],
+  ];
+  for (const [id, acceptedAs, ...statuses] of ways) {
+    await sql`
+      insert into messages (id, account_id, request_id, status, accepted_as, recipient, text, parts, cost_grosze, give_up_at, route)
+      values (${id}, 'cl_2', ${id}, 'draft', ${acceptedAs}, '+48500100200', 'x', 1, 0, now(), 'simulator')`;
+    await sql`update messages set status = accepted_as, updated_at = now() where id = ${id}`;
+    for (const status of statuses) {
+      // An hour goes by between any two of its statuses.
+      await sql`update messages set sent_key = sent_key - 3600000000 where id = ${id}`;
+      await sql`update messages set status = ${status}, updated_at = now() where id = ${id}`;
+    }
+  }
+  const [places] = await sql`select count(sent_key)::int as count from messages where account_id = 'cl_2'`;
+  if (places!.count !== ways.length) throw new Error('the release before gave each of them a place');
 }
 
 describe('from the last release’s schema, with its data', () => {
@@ -59,16 +85,23 @@ describe('from the last release’s schema, with its data', () => {
       ['msg_1', 'scheduled'],
     ]);
     const [books] = await sql`
-      select balance_grosze as balance, (select sum(amount_grosze)::bigint from ledger_entries) as sum from accounts`;
+      select balance_grosze as balance, (select sum(amount_grosze)::bigint from ledger_entries) as sum
+        from accounts where id = 'cl_1'`;
     expect(books).toEqual({ balance: 940, sum: 940 });
     const [event] = await sql`select subject_kind, subject_id, state from webhook_events`;
     expect(event).toEqual({ subjectKind: 'message', subjectId: 'msg_2', state: 'pending' });
   });
 
+  test('the history of the earlier interface keeps what was taken up for sending, and nothing else', async () => {
+    const kept = await sql<{ id: string }[]>`
+      select id from messages where account_id = 'cl_2' and sent_key is not null order by id`;
+    expect(kept.map(({ id }) => id)).toEqual(['msg_at_once', 'msg_rejected', 'msg_released']);
+  });
+
   test('a message accepted before can be cancelled and refunded once', async () => {
     expect(await cancelScheduled(sql, 'msg_1')).toBe('cancelled');
     expect(await cancelScheduled(sql, 'msg_1')).toBe('cancelled');
-    const [account] = await sql`select balance_grosze as balance from accounts`;
+    const [account] = await sql`select balance_grosze as balance from accounts where id = 'cl_1'`;
     expect(account!.balance).toBe(955);
   });
 

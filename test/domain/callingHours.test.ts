@@ -1,11 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hoursToBegin } from '../../domain/callingHours.ts';
+import { firstMomentToCall, hoursToBegin } from '../../domain/callingHours.ts';
 import { firstMomentInside, firstMomentInsideAll, parseSendWindow } from '../../domain/sendWindow.ts';
 
 const MINUTE = 60_000;
 const hours = (window: string, betweenTriesS = 300) => ({ window: parseSendWindow(window)!, betweenTriesS });
 const window = (written: string) => parseSendWindow(written)!;
+const at = (text: string) => Date.parse(text);
+/** A minute of the three days around each change of the clocks in 2027, and around an ordinary day. */
+const nearAChange = fc
+  .tuple(
+    fc.constantFrom(at('2027-03-27T00:00:00Z'), at('2027-10-30T00:00:00Z'), at('2027-06-10T00:00:00Z')),
+    fc.integer({ min: 0, max: 3 * 1440 }),
+  )
+  .map(([day, minute]) => day + minute * MINUTE);
 
 describe('the hours in which a call may begin', () => {
   it.each([
@@ -23,8 +31,74 @@ describe('the hours in which a call may begin', () => {
   });
 });
 
+describe('the moment to call', () => {
+  const first = (
+    now: string,
+    written: string,
+    betweenTriesS: number,
+    tries: number,
+    ...windows: string[]
+  ) => {
+    const calling = { hours: hours(written, betweenTriesS), tries };
+    const moment = firstMomentToCall(at(now), windows.map(window), calling);
+    return moment === null ? null : new Date(moment).toISOString();
+  };
+
+  it.each([
+    ['2026-11-24T20:34:00Z', '08:00-22:00', 300, 6, [], '2026-11-24T20:34:00.000Z'],
+    ['2026-11-24T20:35:00Z', '08:00-22:00', 300, 6, [], '2026-11-25T07:00:00.000Z'],
+    ['2026-11-24T20:35:00Z', '08:00-22:00', 300, 6, ['20:00-08:00'], '2026-11-25T19:00:00.000Z'],
+    ['2026-11-24T12:00:00Z', '08:00-22:00', 300, 6, ['22:00-08:00'], null],
+    ['2026-11-24T12:00:00Z', '08:00-08:15', 900, 2, [], null],
+    ['2026-11-24T12:00:00Z', '00:00-24:00', 7200, 6, [], '2026-11-24T12:00:00.000Z'],
+    // The hours end at 02:00, when the clocks go forward: a try at 03:15 is outside of them.
+    ['2027-03-28T00:34:00Z', '22:00-02:30', 300, 6, [], '2027-03-28T00:34:00.000Z'],
+    ['2027-03-28T00:50:00Z', '22:00-02:30', 300, 6, [], '2027-03-28T20:00:00.000Z'],
+    ['2027-03-28T00:59:00Z', '22:00-02:30', 300, 1, [], '2027-03-28T00:59:00.000Z'],
+    ['2027-03-28T00:50:00Z', '22:00-02:30', 300, 6, ['00:00-03:00'], '2027-03-28T22:00:00.000Z'],
+    // They open twice when the clocks go back, and the second try falls in between.
+    ['2027-10-31T00:50:00Z', '02:45-14:00', 1200, 2, [], '2027-10-31T01:45:00.000Z'],
+    ['2027-10-31T00:45:00Z', '02:45-14:00', 3600, 2, [], '2027-10-31T00:45:00.000Z'],
+    ['2027-10-31T00:00:00Z', '22:00-02:30', 300, 6, [], '2027-10-31T00:00:00.000Z'],
+  ] as const)(
+    'from %s of a route that calls at %s, tries %i s apart, %i of them, in %j: %s',
+    (now, written, betweenTriesS, tries, windows, expected) => {
+      expect(first(now, written, betweenTriesS, tries, ...windows)).toBe(expected);
+    },
+  );
+
+  it('has every try inside, and is the first one of which the clock says so unless it lies', () => {
+    const width = fc.integer({ min: 15, max: 1439 });
+    const anyHours = fc.tuple(fc.integer({ min: 0, max: 1439 }), width).map(([startMinute, minutes]) => {
+      const end = (startMinute + minutes) % 1440;
+      return { startMinute, endMinute: end === 0 ? 1440 : end };
+    });
+    fc.assert(
+      fc.property(
+        nearAChange,
+        anyHours,
+        fc.integer({ min: 300, max: 7_200 }),
+        fc.integer({ min: 1, max: 6 }),
+        (from, calls, betweenTriesS, tries) => {
+          const toBegin = hoursToBegin({ window: calls, betweenTriesS }, tries);
+          fc.pre(toBegin !== null);
+          const holds = (moment: number) =>
+            Array.from({ length: tries }, (_, i) => moment + i * betweenTriesS * 1000).every(
+              (begin) => firstMomentInside(begin, calls) === begin,
+            );
+          const moment = firstMomentToCall(from, [], { hours: { window: calls, betweenTriesS }, tries })!;
+          expect(moment).toBeGreaterThanOrEqual(from);
+          expect(holds(moment)).toBe(true);
+          const opening = firstMomentInside(from, toBegin);
+          if (holds(opening)) expect(moment).toBe(opening);
+        },
+      ),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
 describe('a moment inside several windows', () => {
-  const at = (text: string) => Date.parse(text);
   const first = (now: string, ...written: string[]) => {
     const moment = firstMomentInsideAll(at(now), written.map(window));
     return moment === null ? null : new Date(moment).toISOString();
@@ -55,15 +129,8 @@ describe('a moment inside several windows', () => {
       .tuple(minutes, minutes)
       .filter(([start, end]) => start !== end)
       .map(([startMinute, endMinute]) => ({ startMinute, endMinute }));
-    // Three days around each change of the clocks in 2027, and around an ordinary day.
-    const instant = fc
-      .tuple(
-        fc.constantFrom(at('2027-03-27T00:00:00Z'), at('2027-10-30T00:00:00Z'), at('2027-06-10T00:00:00Z')),
-        fc.integer({ min: 0, max: 3 * 1440 }),
-      )
-      .map(([day, minute]) => day + minute * MINUTE);
     fc.assert(
-      fc.property(instant, fc.array(anyWindow, { minLength: 1, maxLength: 3 }), (from, windows) => {
+      fc.property(nearAChange, fc.array(anyWindow, { minLength: 1, maxLength: 3 }), (from, windows) => {
         const inside = (moment: number) => windows.every((one) => firstMomentInside(moment, one) === moment);
         let searched: number | null = null;
         for (let moment = from; moment <= from + 3 * 1440 * MINUTE; moment += MINUTE) {

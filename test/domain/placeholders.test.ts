@@ -102,6 +102,15 @@ describe('placeholders', () => {
     expect(malformed[2]).toMatch(/^\{\{/);
   });
 
+  it('has addresses read as the text means them, before they are judged', () => {
+    const meant = (written: string) => written.replaceAll('&amp;', '&').replaceAll('&quot;', '"');
+    const pieces = parsePlaceholders('{{link:https://x.pl/?a&amp;b}} {{link:https://x.pl/?a&b}}', meant);
+    expect(linkAddresses(pieces)).toEqual(['https://x.pl/?a&b']);
+    expect(firstMalformed(parsePlaceholders('{{link:https://x.pl/&quot;}}', meant))).toMatchObject({
+      source: '{{link:https://x.pl/&quot;}}',
+    });
+  });
+
   it('`{{link}}` without an address is a name like any other', () => {
     expect(personalise('{{LINK}} {{link }}', { link: 'x' })).toBe('x x');
     expect(placeholderNames('{{Link}}')).toEqual(['link']);

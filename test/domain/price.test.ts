@@ -48,6 +48,18 @@ describe('the price of one part', () => {
     expect(price('+4915112345678', { '491': { mms: 90 } })).toBe(30);
   });
 
+  test('so does one without a price of an MMS or a call, and where no prefix has one there is none', () => {
+    const rates: CountryRates = { '49': { mms: 90 }, '4915': { sms: 25, vms: 60 }, '49151': { sms: 31 } };
+    const of = (channel: 'mms' | 'vms', msisdn: string) => {
+      const asked = { channel, msisdn, priority: false, domesticGrosze: 40, countryRates: rates };
+      return pricePerPart({ ...asked, foreignAtTwice: false });
+    };
+    expect(of('mms', '+4915112345678')).toBe(90);
+    expect(of('vms', '+4915112345678')).toBe(60);
+    expect(of('vms', '+4917012345678')).toBeNull();
+    expect(of('mms', '+33612345678')).toBeNull();
+  });
+
   test('a rate of 0 is a price, not a missing one', () => {
     expect(price('+4915112345678', { '49': { sms: 0 } })).toBe(0);
   });

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import {
   hasReserve,
   orderRoutes,
+  ownRoutes,
   type RouteOption,
   type RouteRule,
   type Routing,
@@ -144,6 +145,23 @@ describe('the order of routes', () => {
         expect(orderRoutes(rest, traffic)).toEqual(all.filter((name) => name !== gone));
       }),
     );
+  });
+});
+
+describe('the routes of an account alone', () => {
+  const routes = ['a', 'b', 'c', 'd'].map((name) => option(name));
+  const own = (route: string, rest: Partial<RouteRule> = {}) => rule(route, { accountId: 'cl_a', ...rest });
+
+  test('are those with rules of its own and of nobody else’s, whatever they admit', () => {
+    const rules = [
+      own('a', { prefix: '48' }),
+      own('a', { type: 'sms' }),
+      ...[own('b'), rule('b', { priority: true, prefix: '49' })],
+      ...[own('c'), rule('c', { accountId: 'cl_b', type: 'mms' })],
+      rule('d'),
+    ];
+    expect(ownRoutes({ routes, rules }, SMS)).toEqual(['a']);
+    expect(ownRoutes({ routes, rules: [own('a', { type: 'mms' })] }, SMS)).toEqual([]);
   });
 });
 

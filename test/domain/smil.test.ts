@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { SaxesParser } from 'saxes';
 import { describe, expect, it } from 'vitest';
-import { faultOfSmil, inSmil, SMIL_MAX } from '../../domain/smil.ts';
+import { faultOfSmil, inSmil, outOfSmil, SMIL_MAX } from '../../domain/smil.ts';
 
 const IMAGE = '<img src="https://cdn.example.com/a.jpg"/>';
 const body = (inside: string) => `<smil><body>${inside}</body></smil>`;
@@ -22,6 +22,15 @@ describe('SMIL', () => {
     body('<text>{{link:https://example.com/?a=1}} {{wypisz}}</text>'),
   ])('is taken: %s', (smil) => {
     expect(faultOfSmil(smil)).toBeNull();
+  });
+
+  it('may have braces in attributes where they are text', () => {
+    const literal = body('<text region="{{imie}}">x {{</text><img src="https://cdn.example.com/{{a}}.jpg"/>');
+    expect(faultOfSmil(literal, true)).toBeNull();
+    expect(faultOfSmil(literal)).toMatchObject({ what: 'placeholder', name: 'region' });
+    expect(faultOfSmil(body('<img src="https://{{host}}/a.jpg"/>'), true)).toMatchObject({
+      what: 'source_address',
+    });
   });
 
   it.each([
@@ -153,6 +162,20 @@ describe('SMIL', () => {
 });
 
 describe('a value in SMIL', () => {
+  it('is read out of it as an XML reader reads it, each reference once', () => {
+    expect(outOfSmil('a?b=1&amp;c=&#50;&#x26;d=&#x0003D;&lt;&gt;&quot;&apos;')).toBe('a?b=1&c=2&d==<>"\'');
+    expect(outOfSmil('&amp;amp; &amp;#38;')).toBe('&amp; &#38;');
+    // None of these is a reference that a document can have.
+    for (const other of ['&', '&AMP;', '&nbsp;', '&#x110000;', '&#99999999999;', '&#x;', '&#X26;', '&amp'])
+      expect(outOfSmil(other)).toBe(other);
+    const storable = fc.string({ unit: 'grapheme' });
+    fc.assert(
+      fc.property(storable, (value) => {
+        expect(outOfSmil(inSmil(value))).toBe(value);
+      }),
+    );
+  });
+
   it('is text, and never markup, whatever it says', () => {
     fc.assert(
       fc.property(

@@ -40,8 +40,8 @@ export const CHANNEL_CHANGES: readonly Change[] = [
   {
     name: 'placeholders may stand in attributes',
     file: 'domain/smil.ts',
-    from: "if (value.includes('{{'))",
-    to: "if (value.includes('{{{{'))",
+    from: "if (!literal && value.includes('{{'))",
+    to: "if (!literal && value.includes('{{{{'))",
     tests: SMIL,
   },
   {
@@ -82,7 +82,7 @@ export const CHANNEL_CHANGES: readonly Change[] = [
   {
     name: 'a call does not wait for calling hours',
     file: 'operations/sending/plan.ts',
-    from: "channel === 'vms' ? callingHoursOf(routing, route) : null",
+    from: "channel === 'vms' && !rejected ? callingHoursOf(routing, route) : null",
     to: 'null',
     tests: VOICE,
   },
@@ -173,8 +173,8 @@ export const CHANNEL_CHANGES: readonly Change[] = [
   {
     name: 'items of a bulk are sent again in spite of their idx',
     file: 'operations/sending/sendItems.ts',
-    from: 'if (replay === null) open.push(index);',
-    to: 'open.push(index);\n    if (replay === null) continue;',
+    from: 'if (claims.length > 0) return',
+    to: 'if (claims.length > 1e6) return',
     tests: BULK,
   },
   {

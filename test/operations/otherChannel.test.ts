@@ -31,6 +31,7 @@ declareChannel<Speech>({
   links: true,
   senderIsNumber: false,
   written: (value) => value,
+  meant: (written) => written,
   faultOf: () => null,
   domesticPrice: (prices) => prices.pricePerVmsGrosze,
   read: ({ text }) => ({ words: text.split(' ') }),

@@ -89,6 +89,23 @@ describe('a call by SMSAPI.pl', () => {
     expect(provider.taken[0]?.from).toBeNull();
   });
 
+  it.each([
+    [15.5, 300, 6, '4'],
+    [15.5, 300, 2, '2'],
+    [15.5, 1800, 6, '1'],
+    [0, 300, 6, '1'],
+    [-1, 300, 6, '1'],
+    [72 * 60, 1800, 6, '6'],
+  ])(
+    'that ends in %d minutes, tries %i s apart, %i of them: ordered are %s',
+    async (minutes, callIntervalSeconds, tries, ordered) => {
+      const { provider, client } = await openClient({ callIntervalSeconds });
+      const expiresAt = new Date(Date.now() + minutes * 60_000);
+      await client.submit(call({ voice: 'ewa', tries }, { expiresAt }), leaves);
+      expect(provider.taken[0]?.form).toMatchObject({ try: ordered });
+    },
+  );
+
   it('at night, or with repeats that reach into it, comes again in the morning', async () => {
     const { provider, client } = await openClient();
     provider.minuteOfDay = () => 21 * 60 + 40;

@@ -13,6 +13,7 @@ const MARK = '\u0301';
 // In bytes, for texts whose characters take two.
 const HALF = 2;
 const FIELD_ROOM = 1024 * 1024;
+const NUMBERS_MAX = 10_000;
 
 /** Bodies as large as an endpoint takes them, in shapes that make work: each is refused, or comes to nothing. */
 export function hostileBodies(endpoint: Endpoint, limit: number): HostileBody[] {
@@ -46,6 +47,8 @@ export function hostileBodies(endpoint: Endpoint, limit: number): HostileBody[] 
       json(`${field}: open placeholders`, `{"${field}":"${'{{link:'.repeat(room / 8)}"}`),
       json(`${field}: escapes`, `{"${field}":"${'\\u0105'.repeat(room / 8)}"}`),
       json(`${field}: numbers`, `{"${field}":[${list(room - 32, (i) => `"+485${10_000_000 + i}"`)}]}`),
+      json(`${field}: numbers abroad`, `{"${field}":[${numbers(room, (i) => `+49151${10_000_000 + i}`)}]}`),
+      json(`${field}: ten digits`, `{"${field}":[${numbers(room, (i) => `45${20_100_000 + i}`)}]}`),
       json(`${field}: one number again and again`, `{"${field}":[${list(room - 32, () => '"500100200"')}]}`),
       json(`${field}: objects`, `{"${field}":[${list(room - 32, () => '{"a":[]}')}]}`),
       json(`${field}: keys`, `{"${field}":{${list(room - 32, (i) => `"ą${i}":"x"`)}}}`),
@@ -100,6 +103,11 @@ function tables(room: number): HostileBody[] {
     csv('marks', `msisdn,first_name\n${rows(() => `a${MARK.repeat(share / HALF / HALF)}`)}`),
     csv('a column of marks', `msisdn,a${MARK.repeat(room / HALF / HALF)}\n`),
   ];
+}
+
+/** As many numbers as fit, and a list may have; reading one that is not Polish costs the most. */
+function numbers(room: number, number: (index: number) => string): string {
+  return list(Math.min(room - 32, NUMBERS_MAX * (number(0).length + '"",'.length)), (i) => `"${number(i)}"`);
 }
 
 /** As many pieces as fit, with commas. */

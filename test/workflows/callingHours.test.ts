@@ -1,6 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { hoursToBegin, readCallingHours } from '../../domain/callingHours.ts';
+import { readCallingHours } from '../../domain/callingHours.ts';
 import { parseSendWindow } from '../../domain/sendWindow.ts';
 import { findTiming } from '../../operations/sending/timing.ts';
 import { HOUR, type Pipeline, startPipeline, until } from './pipeline.ts';
@@ -33,9 +33,9 @@ function eveBeforeChange(now: Temporal.ZonedDateTime): Temporal.ZonedDateTime {
 /** Orders a call at this moment, as it would be accepted. @returns what it was answered as its send time */
 async function order({ tries = 1, window }: { tries?: number; window?: string }) {
   const now = await pipeline.now();
-  const windows = [hoursToBegin(CALLING_HOURS, tries)!];
-  if (window !== undefined) windows.push(parseSendWindow(window)!);
-  const timing = findTiming({ sendAt: null, windows, expiresAt: null }, now);
+  const windows = window === undefined ? [] : [parseSendWindow(window)!];
+  const calling = { hours: CALLING_HOURS, tries };
+  const timing = findTiming({ sendAt: null, windows, calling, expiresAt: null }, now);
   const sendAt = timing.sendAt?.getTime() ?? null;
   const message = await pipeline.draft(await pipeline.account(), {
     sendAt,

@@ -11,6 +11,7 @@ import { remark, ruleRecord, simulatorRemark } from './shown.ts';
 const PERCENT = 100;
 
 const type = oneOf('sms', 'mms', 'vms', 'hlr');
+const ruleType = oneOf('sms', 'mms', 'vms', 'hlr', 'email');
 
 const add = command({
   name: 'routes rules add',
@@ -19,7 +20,7 @@ const add = command({
     route: required('NAME', 'the route', routeName),
     prefix: optional('DIGITS|all', 'numbers that begin so, such as 48; default: all', numberPrefix),
     account: optional('ID', 'this account only; goes before all rules without an account', accountId),
-    type: optional('sms|mms|vms|hlr', 'this type only; default: all the route can carry', type),
+    type: optional('sms|mms|vms|hlr|email', 'this type only; default: all the route can carry', ruleType),
     priority: optional('yes|no', 'only priority messages, or only the others', yesOrNo),
     weight: optional(
       'N',

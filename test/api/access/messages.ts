@@ -20,6 +20,12 @@ export const messageCases: AccessCases = {
     'POST /v1/messages/estimate': {
       call: ({ api }) => api.post('/v1/messages/estimate', { to: '500100200', text: 'x' }),
     },
+    'POST /v1/mms/estimate': {
+      call: ({ api }) => api.post('/v1/mms/estimate', { to: '500100200', subject: 'x', smil: SMIL }),
+    },
+    'POST /v1/voice/estimate': {
+      call: ({ api }) => api.post('/v1/voice/estimate', { to: '500100200', text: 'x' }),
+    },
     'GET /v1/messages': { call: ({ api }) => api.get('/v1/messages') },
     'GET /v1/messages/:id': { call: ({ api }, of) => api.get(`/v1/messages/${of['message']}`) },
     'GET /v1/messages/:id/events': {

@@ -43,6 +43,8 @@ export const SCOPES: Readonly<Record<string, Scope>> = {
   'POST /v1/mms': 'send',
   'POST /v1/voice': 'send',
   'POST /v1/messages/estimate': 'send',
+  'POST /v1/mms/estimate': 'send',
+  'POST /v1/voice/estimate': 'send',
   'GET /v1/messages/:id/events': 'read',
   'GET /v1/account/webhook/deliveries': 'read',
   'POST /v1/account/webhook/deliveries/:id/resend': 'manage',

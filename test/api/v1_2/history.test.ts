@@ -75,6 +75,16 @@ describe('GET /v1/messages of the earlier interface', () => {
     expect((await logs(account)).messages.map(({ id }) => id)).toEqual([now.body.id]);
   });
 
+  it('has nothing of what was cancelled while it waited', async () => {
+    const account = await newEarlierAccount();
+    const date = new Date(Date.now() + 3_600_000).toISOString();
+    const { body } = await account.v1.post('/v1/sms', { to: '+48500100200', message: 'x', date });
+    const { status } = await account.api.delete(`${PATH}/${body.data.messages[0]!.id}`);
+    expect(status).toBe(200);
+    expect((await logs(account)).count).toBe(0);
+    expect((await logs(account, '?status=failed')).count).toBe(0);
+  });
+
   it.each([1, 7, 200])(
     'loses and repeats nothing of 600 in one second, %i a page, while others are added',
     async (limit) => {

@@ -200,6 +200,16 @@ describe('POST /v1/mms and /v1/vms', () => {
     await untilStatus(account, body.data.messages[0]!.id, 'delivered');
   });
 
+  it('send an MMS with braces wherever they stand, which mean nothing here', async () => {
+    const account = await newEarlierAccount({ balance: 100 });
+    const braces =
+      '<smil><body><img src="https://cdn.example.com/{{a}}.jpg" alt="{{imie}}"/><text>{{link:</text></body></smil>';
+    const { status, body } = await account.v1.post('/v1/mms', { to: SMS.to, subject: 'x', smil: braces });
+    expect(status).toBe(200);
+    const { id } = body.data.messages[0]!;
+    expect((await account.api.get(`/v1/messages/${id}`)).body.text).toBe(braces);
+  });
+
   it('order a call', async () => {
     const account = await newEarlierAccount({ balance: 100, vmsPrice: 40, senders: ['48221234567'] });
     const call = {
@@ -291,6 +301,18 @@ describe('GET /v1/balance and /v1/hlr', () => {
       ({ status }) => status === 200,
     );
     expect(known.body.data).toEqual({ balance: 87.5, currency: 'PLN', username: 'firma' });
+    // As soon as somebody else sends by the route, it is no more than a way of the service's own.
+    const other = await newEarlierAccount();
+    await sql`insert into route_rules (route, account_id, type) values (${name}, ${other.id}, 'mms')`;
+    await eventually(
+      () => account.v1.get('/v1/balance'),
+      ({ status }) => status === 403,
+    );
+    await sql`delete from route_rules where route = ${name} and account_id = ${other.id}`;
+    await eventually(
+      () => account.v1.get('/v1/balance'),
+      ({ status }) => status === 200,
+    );
     provider.always((response) => json(response, 500, {}));
     expect((await account.v1.get('/v1/balance')).status).toBe(502);
   });

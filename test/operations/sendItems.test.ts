@@ -1,0 +1,155 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Database } from '../../db/connection.ts';
+import { newId } from '../../db/ids.ts';
+import { chargeRequest } from '../../db/money/billing.ts';
+import { OutOfPatienceError, withPatience } from '../../db/patience.ts';
+import type { Routing } from '../../domain/routing.ts';
+import type { Asked } from '../../operations/asked.ts';
+import { type Item, type ItemAnswers, sendItems } from '../../operations/sending/sendItems.ts';
+import { startDatabase } from '../support/database.ts';
+import { askedSend } from '../support/submitting.ts';
+
+const any = { prefix: '', accountId: null, type: null, priority: null, weight: 1 };
+const ROUTING: Routing = {
+  routes: [
+    { name: 'way', kind: 'simulator', state: 'active', working: true, simulated: false, carries: ['sms'] },
+  ],
+  rules: [{ ...any, route: 'way' }],
+};
+
+let sql: Database;
+let stop: () => Promise<void>;
+beforeAll(async () => {
+  ({ sql, stop } = await startDatabase());
+  await sql`insert into routes (name, kind) values ('way', 'simulator')`;
+});
+afterAll(() => stop());
+
+async function newAccount(balance: number): Promise<string> {
+  const id = newId('cl');
+  await sql`insert into accounts (id, name, mode, price_per_part_grosze) values (${id}, 'Test', 'live', 10)`;
+  await sql`insert into ledger_entries (account_id, kind, amount_grosze) values (${id}, 'opening', ${balance})`;
+  return id;
+}
+
+const item = (index: number, idx: string | null = String(index)): Item => ({
+  input: { to: `+4850010020${index}`, text: 'Kod', literal: true },
+  keyed: idx === null ? null : { key: `sms:${idx}`, fingerprint: Buffer.from(idx), field: 'idx' },
+});
+
+const ANSWERS: ItemAnswers<string> = {
+  status: 200,
+  bodyOf: (shown) => ({ shown }),
+  shownIn: (body) => (body as { shown: string }).shown,
+  show: ({ id }) => id,
+  blamed: (error) => error,
+};
+
+/** Charges at once, as a workflow does. */
+const temporal = {
+  connection: { withDeadline: (_: number, work: () => unknown) => work() },
+  workflow: {
+    executeUpdateWithStart: (_: unknown, { updateId }: { updateId: string }) => chargeRequest(sql, updateId),
+  },
+};
+
+function ask(account: string, items: readonly Item[], through = sql): Promise<string[]> {
+  const asked = askedSend(sql, account, ROUTING, items[0]!.input);
+  const services = { ...asked.services, sql: through, temporal, log: pino({ level: 'silent' }) };
+  return sendItems({ ...asked, services, input: items } as unknown as Asked<readonly Item[]>, ANSWERS);
+}
+
+/** The database, where something else happens before the first statement that holds these words. */
+function beforeFirst(words: string, happens: () => Promise<unknown>): Database {
+  let happened = false;
+  return new Proxy(sql, {
+    apply(target, self, args: unknown[]): unknown {
+      const [strings] = args as [readonly string[]];
+      const run = (): unknown => Reflect.apply(target, self, args);
+      if (happened || !Array.isArray(strings) || !strings.join('').includes(words)) return run();
+      happened = true;
+      return happens().then(run);
+    },
+  });
+}
+
+const stored = async (account: string): Promise<string[]> => {
+  const rows = await sql<{ id: string }[]>`
+    select id from messages where account_id = ${account} and status <> 'draft' order by id`;
+  return rows.map(({ id }) => id);
+};
+
+test.each([
+  ['took the money, before the second knew what there was', 20, 'as opted_out'],
+  ['took the keys, when the second was planned', 1_000, 'unpaid'],
+])(
+  'of two requests with the same items the first one %s: they are answered alike',
+  async (_, balance, words) => {
+    const account = await newAccount(balance);
+    const items = [item(1), item(2)];
+    // What makes the second one look once more at what it may write: with a rejected number it asks for its quota.
+    if (words === 'unpaid') {
+      await sql`insert into blacklist (account_id, msisdn, reason) values (${account}, '+48500100201', 'x')`;
+    }
+    let first: string[] = [];
+    const second = await ask(
+      account,
+      items,
+      beforeFirst(words, async () => (first = await ask(account, items))),
+    );
+    expect(second).toEqual(first);
+    expect(await stored(account)).toEqual([...first].sort());
+  },
+);
+
+test('where others took some of the items meanwhile, the rest is sent', async () => {
+  const account = await newAccount(40);
+  let first: string[] = [];
+  const second = await ask(
+    account,
+    [item(1), item(2), item(3), item(4, null)],
+    beforeFirst('as opted_out', async () => (first = await ask(account, [item(2)]))),
+  );
+  expect(second[1]).toBe(first[0]);
+  expect(await stored(account)).toHaveLength(4);
+});
+
+test('what cannot be paid is refused, whoever else was paid', async () => {
+  const account = await newAccount(10);
+  const asking = ask(
+    account,
+    [item(1), item(2)],
+    beforeFirst('as opted_out', () => ask(account, [item(3)])),
+  );
+  await expect(asking).rejects.toMatchObject({ refusal: { reason: 'insufficient_funds' } });
+  expect(await stored(account)).toHaveLength(1);
+});
+
+test.each([null, 'idx'])(
+  'whose caller has gone when they are written is charged nothing (key: %s)',
+  async (idx) => {
+    const account = await newAccount(100);
+    const gone = new AbortController();
+    const through = new Proxy(sql, {
+      apply: (target, self, args: unknown[]): unknown => {
+        const [strings] = args as [readonly string[]];
+        const asked: unknown = Reflect.apply(target, self, args);
+        const writes = Array.isArray(strings) && strings.join('').includes('select from drafted');
+        return writes ? Promise.resolve(asked).finally(() => gone.abort()) : asked;
+      },
+      get: (target, name) =>
+        name === 'begin'
+          ? (work: never) => target.begin(work).finally(() => gone.abort())
+          : (Reflect.get(target, name) as unknown),
+    });
+    const patience = { owner: account, until: Date.now() + 9_000, signal: gone.signal };
+    const asking = withPatience(patience, () => ask(account, [item(1, idx)], through));
+    await expect(asking).rejects.toThrow(OutOfPatienceError);
+    const [left] = await sql`
+    select (select count(*)::int from messages where account_id = ${account}) as messages,
+           (select count(*)::int from idempotency_keys where account_id = ${account}) as keys,
+           (select balance_grosze from accounts where id = ${account}) as balance`;
+    expect(left).toEqual({ messages: 0, keys: 0, balance: 100 });
+  },
+);
