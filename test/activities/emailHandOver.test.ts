@@ -25,7 +25,7 @@ const secretsKey = randomBytes(32);
 const now = () => Promise.resolve(Date.now());
 
 const ACCEPTED: EmailAnswer = { kind: 'accepted', providerEmailId: 'theirs' };
-const UNKNOWN_MAILBOX = { address: 'jan@klient.example', code: '550 5.1.1' };
+const UNKNOWN_MAILBOX = { address: 'jan@klient.example', code: '550 5.1.1', permanent: true };
 const REFUSED: EmailAnswer = {
   ...{ kind: 'refused', reason: 'recipients_refused', code: '550 5.1.1' },
   refused: [UNKNOWN_MAILBOX],
@@ -174,7 +174,8 @@ describe('an e-mail whose only recipient the provider refuses', () => {
 });
 
 it('what an answer says beside yes is stored with it: the next attempt has nothing to make up for', async () => {
-  answers = [{ ...ACCEPTED, refused: [{ address: 'ola@klient.example', code: '550 5.1.1' }] }];
+  const refused = [{ address: 'ola@klient.example', code: '550 5.1.1', permanent: true }];
+  answers = [{ ...ACCEPTED, refused }];
   const id = await waiting({ to: ['jan@klient.example', 'ola@klient.example'] });
   // The worker is lost as soon as the e-mail is sent.
   await sql()`
