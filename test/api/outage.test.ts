@@ -204,6 +204,9 @@ describe('an endpoint that reads', () => {
         ...reading.map(async ({ path }) => ({ path, answer: await client.get(path) })),
         client.delete(CANCEL).then((answer) => ({ path: CANCEL, answer })),
       ];
+      // None can be opened while the database is mute.
+      const others = await Promise.all([1, 2, 3].map(() => newAccount()));
+      await Promise.all(others.flatMap((one) => asked(through(one))));
       const answers = await cutUnder(account, reading.length + 1, () => asked(through(account)));
       const told = answers.map(({ path, answer }) => [path, answer.status, answer.body.error.code]);
       expect(told).toEqual(

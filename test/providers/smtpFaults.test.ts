@@ -166,10 +166,10 @@ describe('a relay that takes an e-mail for some', () => {
     expect(await route.send(anEmail({ to: [...to, 'kein@@x.example'] }))).toEqual({
       ...{ kind: 'refused', reason: 'recipients_refused', code: '550 5.1.1' },
       refused: [
-        { address: 'kein@@x.example', code: 'address' },
-        { address: 'Jan@poczta.example', code: '550 5.1.1' },
-        { address: 'ola@poczta.example', code: '550 5.1.1' },
-        { address: 'ewa@żółw.example', code: '553 5.1.3' },
+        { address: 'kein@@x.example', code: 'address', permanent: true },
+        { address: 'Jan@poczta.example', code: '550 5.1.1', permanent: true },
+        { address: 'ola@poczta.example', code: '550 5.1.1', permanent: true },
+        { address: 'ewa@żółw.example', code: '553 5.1.3', permanent: true },
       ],
     });
     expect(server.taken).toEqual([]);

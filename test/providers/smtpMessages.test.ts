@@ -264,7 +264,7 @@ describe('what would be read as something else', () => {
 
   it.each(EVIL)('is no address: %j', async (address) => {
     const before = relay.mails.length;
-    const refused = [{ address, code: 'address' }];
+    const refused = [{ address, code: 'address', permanent: true }];
     const alone = { kind: 'refused', reason: 'recipients_refused', code: 'address', refused };
     expect(await route.send(anEmail({ to: [address] }))).toEqual(alone);
     const sender = { kind: 'refused', reason: 'sender_refused', code: 'address' };
