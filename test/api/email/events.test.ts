@@ -157,7 +157,11 @@ it('events in any order, of strangers and repeated, change what they may and not
   await bring('a', 'complained', ['silent@klient.example']);
   await bring('c', 'bounced', ['obcy@klient.example'], true);
   await bring('d', 'opened', ['SILENT+2@klient.example']);
-  const email = await untilEmail(account, id, ({ events }) => events.length === 2 + 4);
+  const email = await untilEmail(
+    account,
+    id,
+    ({ events, recipients }) => events.length === 2 + 4 && recipients[1]?.state === 'delivered',
+  );
   expect(email.recipients.map(({ state }) => state)).toEqual(['complained', 'delivered']);
   expect(email.status).toBe('complained');
   expect((await account.v1.get('/v1/email/suppressions')).body.data).toMatchObject({ count: 1 });
