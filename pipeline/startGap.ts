@@ -19,8 +19,8 @@ const FIRST_MS = 50;
 const UP = 1.5;
 const DOWN = 0.9;
 const NONE_BELOW_MS = 10;
-/** Six or seven starts a second: what is left to the messages of each worker whatever is asked of the API. */
-export const GAP_MOST_MS = 150;
+/** Ten starts a second: what is left to the messages of each worker whatever is asked of the API. */
+export const GAP_MOST_MS = 100;
 // Without a further acceptance.
 const OVER_AFTER_MS = 1_000;
 

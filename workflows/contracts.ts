@@ -40,7 +40,7 @@ export interface BatchInput {
 /** Input of the `gathered` workflow, which has an id of its own (`acc_…`): requests of one message each. */
 export interface GatheredInput {
   requestIds: string[];
-  /** How long the call before took, in milliseconds; null for the first of an API process, missing before 0.7.0. */
+  /** How long the call before took, in milliseconds; null for the first of an API process, missing where no one measured it yet. */
   lastCallMs?: number | null;
 }
 

@@ -62,14 +62,16 @@ export async function listEmails(
 
 /** One e-mail of an account with its latest events, the oldest of them first; null when it has none of this id. */
 export async function readEmail(sql: Sql, accountId: string, id: string): Promise<EmailWithEvents | null> {
-  const [email] = await sql<EmailRow[]>`
-    select ${columns(sql)} from emails e where e.id = ${id} and e.account_id = ${accountId} and e.status <> 'draft'`;
-  if (!email) return null;
+  // Events first: one that comes between the two is shown later than what it made of the e-mail, never sooner.
   const events = await sql<EmailWithEvents['events']>`
     select kind, address, at, details from (
-      select id, kind, address, at, details from email_events where email_id = ${id} order by id desc limit ${EVENTS_SHOWN}) latest
+      select v.id, v.kind, v.address, v.at, v.details
+        from email_events v join emails e on e.id = v.email_id
+       where e.id = ${id} and e.account_id = ${accountId} order by v.id desc limit ${EVENTS_SHOWN}) latest
      order by id`;
-  return { ...email, events: [...events] };
+  const [email] = await sql<EmailRow[]>`
+    select ${columns(sql)} from emails e where e.id = ${id} and e.account_id = ${accountId} and e.status <> 'draft'`;
+  return email ? { ...email, events: [...events] } : null;
 }
 
 function columns(sql: Sql): Fragment {

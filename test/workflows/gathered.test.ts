@@ -61,9 +61,7 @@ test('one says of itself what it is, without a number, a text or a name', async 
   expect(gatheredStart(newId('acc'), [drafts[0]!, drafts[0]!], null).staticSummary).toBe(
     '2 single messages accepted together',
   );
-  expect(start.args).toEqual([
-    { requestIds: drafts.map(({ requestId }) => requestId), lastCallMs: 70 },
-  ]);
+  expect(start.args).toEqual([{ requestIds: drafts.map(({ requestId }) => requestId), lastCallMs: 70 }]);
   // Priority is everybody's where one has it: nobody waits longer for that.
   expect(start.priority).toEqual({ priorityKey: 3, fairnessKey: 'gathered' });
   const urgent = gatheredStart(newId('acc'), [{ ...drafts[0]!, priority: true }, drafts[1]!], null);
