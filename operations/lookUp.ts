@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { newId } from '../db/ids.ts';
 import { checkPatience, evenIfGone, isGone } from '../db/patience.ts';
@@ -24,6 +25,8 @@ const ANSWER_MS = 8000;
 const GIVE_UP_MS = 9800;
 // A look-up that was joined may end uncharged, its own caller having given up; then this request begins another.
 const TRIES = 3;
+// Between a reservation of the budget and the row of its look-up, in milliseconds: a few, and many in case.
+const RESERVED_MS = 50;
 
 /** What was found out about a number. */
 export interface LookedUp extends LookupResult {
@@ -88,7 +91,7 @@ async function ask(asking: Asking): Promise<LookedUp> {
 
 /**
  * @param refusal why no look-up may be begun; one that is under way is joined all the same, as it costs nothing
- * @returns null: another request's look-up has just ended without a result, and this one is to begin its own
+ * @returns null: another request's look-up has just ended without a result, or is about to begin, and this one is to try again
  */
 async function tryOnce(
   asking: Asking,
@@ -111,8 +114,9 @@ async function tryOnce(
   // Another request's look-up has just ended, perhaps with what is asked for.
   const known = await readKnownResult(services.sql, accountId, msisdn);
   if (known !== null) return { ...known, cached: true };
-  if (refusal !== null) throw refusal;
-  if (last) throw new Refused({ reason: 'timed_out' });
+  if (last) throw refusal ?? new Refused({ reason: 'timed_out' });
+  // What takes the budget may be a look-up of this number, that has no row yet.
+  if (refusal !== null) await delay(RESERVED_MS);
   return null;
 }
 
