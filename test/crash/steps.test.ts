@@ -7,7 +7,7 @@ import { lockRow, type RowLock } from './holds.ts';
 import type { Planned } from './load.ts';
 import { type AnyLink, type Play, startPlay } from './play.ts';
 import { type Victim, VICTIMS } from './stage.ts';
-import { type Step, STEPS, type StepTools } from './steps.ts';
+import { type AtStep, MissedStep, type Step, STEPS, type StepTools } from './steps.ts';
 import { SEED } from './seed.ts';
 
 const ROUNDS = Number(process.env['CRASH_ROUNDS'] ?? 1);
@@ -15,6 +15,7 @@ const ONLY = new RegExp(process.env['CRASH_STEPS'] ?? '');
 const NUMBERS_PER_CASE = 150;
 const BRING_PATIENCE_MS = 60_000;
 const ANSWER_PATIENCE_MS = 90_000;
+const BRING_TRIES = 3;
 const STEP_TEXT = 'Krok po kroku';
 
 console.log(`CRASH_SEED=${SEED} CRASH_ROUNDS=${ROUNDS} CRASH_STEPS=${ONLY.source}`);
@@ -87,28 +88,36 @@ function requestFor(
   };
 }
 
+/** Brings a message to the step, with another one where the first was not seen there. */
+async function bringTo(stepping: Stepping, step: Step, number: number): Promise<AtStep> {
+  const late = `the message does not come to the step "${step.name}"`;
+  for (let attempt = 1; ; attempt += 1) {
+    const place = number + (attempt - 1) * STEPS.length * VICTIMS.length;
+    const besides = Array.from({ length: step.beside ?? 0 }, (_, i) => requestFor(step, place, i + 1));
+    try {
+      const bringing = step.bring(stepping.tools, requestFor(step, place), besides);
+      return await before(BRING_PATIENCE_MS, late, bringing);
+    } catch (error) {
+      if (!(error instanceof MissedStep) || attempt === BRING_TRIES) throw error;
+      console.log(`  missed the step "${step.name}": ${error.message}`);
+      await stepping.letEverythingGo();
+      stepping.play.scene.told.push(...(await Promise.all(error.told)));
+    }
+  }
+}
+
 /** Brings a message to the step, kills there, and waits until its caller has what everybody gets in the end. */
 async function killThere(
-  { play: { stage, scene }, tools }: Stepping,
+  stepping: Stepping,
   { step, victim, name }: Case,
   number: number,
   chance: Chance,
 ): Promise<void> {
+  const { stage, scene } = stepping.play;
   const victimOf = stage.processes[victim];
   const others = VICTIMS.filter((one) => one !== victim).map((one) => stage.processes[one]);
   const pids = others.map(({ pid }) => pid);
-  const besides = Array.from({ length: step.beside ?? 0 }, (_, i) => requestFor(step, number, i + 1));
-  const {
-    told,
-    others: besideTold = [],
-    answers,
-    letGo,
-    frozen,
-  } = await before(
-    BRING_PATIENCE_MS,
-    `the message does not come to the step "${step.name}"`,
-    step.bring(tools, requestFor(step, number), besides),
-  );
+  const { told, others: besideTold = [], answers, letGo, frozen } = await bringTo(stepping, step, number);
   await delay(chance.between(0, 50));
   const at = Date.now();
   await victimOf.kill();

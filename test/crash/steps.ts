@@ -37,6 +37,16 @@ export interface AtStep {
   letGo: () => Promise<void>;
 }
 
+/** The machine was too slow or too quick for a step to be seen; what was sent for it is under way. */
+export class MissedStep extends Error {
+  readonly told: Promise<Told>[];
+
+  constructor(message: string, told: Promise<Told>[]) {
+    super(message);
+    this.told = told;
+  }
+}
+
 /** A step of a message's way: which it is, who is killed there, and how a message comes there and stays. */
 export interface Step {
   name: string;
@@ -257,7 +267,8 @@ export const STEPS: readonly Step[] = [
         select id from messages where reference = ${request.tag} and status <> 'draft' order by id`;
       await eventually(() => isStarted(tools.client, ids[STARTED_OF_BATCH]!.id), Boolean);
       link.freeze();
-      if (await isStarted(tools.client, ids.at(-1)!.id)) throw new Error('all of them have it already');
+      if (await isStarted(tools.client, ids.at(-1)!.id))
+        throw new MissedStep('all of them have it already', [told]);
       return atStep(told, () => link.restore(), FROZEN);
     },
   },
@@ -331,9 +342,12 @@ export const STEPS: readonly Step[] = [
       const ids = await tools.sql<{ id: string }[]>`
         select id from messages where reference = any(${others.map(({ tag }) => tag)})
            and gathered_in is not null order by id`;
+      if (ids.length <= STARTED_BESIDE)
+        throw new MissedStep('they were left to workflows of their own', told);
       await eventually(() => isStarted(tools.client, ids[STARTED_BESIDE]!.id), Boolean);
       link.freeze();
-      if (await isStarted(tools.client, ids.at(-1)!.id)) throw new Error('all of them have it already');
+      if (await isStarted(tools.client, ids.at(-1)!.id))
+        throw new MissedStep('all of them have it already', told);
       return allAtStep(told, () => link.restore(), FROZEN);
     },
   },
