@@ -7,14 +7,15 @@ import {
   readStatementMatter,
   readToldFindings,
   type StatementMatter,
-  takeDueOwnEmails,
+  takeDueOwnEmail,
   type ToldFinding,
 } from '../db/emails/ownEmails.ts';
 import { closeFindings, reportFinding } from '../db/maintenance/findings.ts';
 import { transaction } from '../db/transaction.ts';
 import { type OwnEmail, type OwnEmailServices, sendOwnEmail } from '../operations/email/ownEmail.ts';
 
-const AT_ONCE = 20;
+// In one go; each takes ten seconds where nobody answers.
+const AT_A_TIME = 20;
 // Beyond these an e-mail to staff only counts.
 const FINDINGS_NAMED = 50;
 
@@ -41,11 +42,16 @@ type Needless = 'no_address' | 'paid' | 'gone';
 /**
  * Sends the own e-mails whose try is due; any number of workers may do so at a time. What is refused is tried again for 72 hours, then it
  * is a finding.
+ * @param stopping begins no more once it is aborted
  */
-export async function sendDueOwnEmails(services: OwnEmailSending): Promise<void> {
+export async function sendDueOwnEmails(services: OwnEmailSending, stopping: AbortSignal): Promise<void> {
   if (services.ownEmailAccount === null) return;
   await addReminders(services.sql);
-  for (const due of await takeDueOwnEmails(services.sql, AT_ONCE)) await send(services, due);
+  for (let sent = 0; sent < AT_A_TIME && !stopping.aborted; sent += 1) {
+    const due = await takeDueOwnEmail(services.sql);
+    if (due === undefined) return;
+    await send(services, due);
+  }
 }
 
 async function send(services: OwnEmailSending, due: DueOwnEmail): Promise<void> {

@@ -45,7 +45,7 @@ export function startLoops(
     ),
     repeat(
       OWN_EMAILS_MS,
-      () => sendDueOwnEmails(ownEmailsOf(servers, pipeline, options)),
+      () => sendDueOwnEmails(ownEmailsOf(servers, pipeline, options), stopping.signal),
       logAs('own e-mails'),
     ),
     repeat(RESENDS_MS, () => forgetOldSecrets(sql), logAs('former webhook secrets')),

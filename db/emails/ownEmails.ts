@@ -87,20 +87,19 @@ export async function addAlert(sql: Database): Promise<number> {
 }
 
 /**
- * Takes own e-mails whose try is due. Until the next one, a minute later at first and an hour at last, nobody else takes them: what
- * becomes of a crash is seen then.
+ * Takes the own e-mail whose try is due for longest; undefined where none is. Until its next one, a minute later at first and an hour at
+ * last, nobody else takes it: what becomes of a crash is seen then.
  */
-export async function takeDueOwnEmails(sql: Sql, limit: number): Promise<DueOwnEmail[]> {
-  return [
-    ...(await sql<DueOwnEmail[]>`
-      with due as (
-        select idx from own_emails where next_try_at <= now() order by next_try_at limit ${limit} for update skip locked
-      )
-      update own_emails o
-         set tries = o.tries + 1, next_try_at = now() + least(interval '1 minute' * 2 ^ least(o.tries, 6), interval '1 hour')
-        from due where o.idx = due.idx
-      returning o.idx, o.kind, o.subject, o.created_at < now() - ${TRIED_FOR}::interval as over, o.tries = 1 as first`),
-  ];
+export async function takeDueOwnEmail(sql: Sql): Promise<DueOwnEmail | undefined> {
+  const [taken] = await sql<DueOwnEmail[]>`
+    with due as (
+      select idx from own_emails where next_try_at <= now() order by next_try_at limit 1 for update skip locked
+    )
+    update own_emails o
+       set tries = o.tries + 1, next_try_at = now() + least(interval '1 minute' * 2 ^ least(o.tries, 6), interval '1 hour')
+      from due where o.idx = due.idx
+    returning o.idx, o.kind, o.subject, o.created_at < now() - ${TRIED_FOR}::interval as over, o.tries = 1 as first`;
+  return taken;
 }
 
 /** Notes that an own e-mail was accepted: it is over. */

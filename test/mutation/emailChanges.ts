@@ -235,7 +235,6 @@ export const EMAIL_CHANGES: readonly Change[] = [
     to: "where a.billing_mode = 'postpaid'",
     tests: ['test/admin/ownEmails.test.ts'],
     only: 'that is a day overdue',
-    survives: 'the sender looks again whether it is paid',
   },
   {
     name: 'what could not be sent in time is nobody’s to see',
