@@ -9,6 +9,7 @@ import { providerKinds } from '../../providers/registry.ts';
 import { findingsWords } from '../../texts/findings.ts';
 import { reminderWords, statementWords } from '../../texts/statement.ts';
 import { insertDomain } from '../support/email.ts';
+import { mailAccount } from '../workflows/emails.ts';
 import { type Pipeline, pauseReconciliation, startPipeline, until } from '../workflows/pipeline.ts';
 import { findingsOf, reconcileOnce } from '../workflows/reconciling.ts';
 import { type Answer, listIn, pipelineLine } from './support.ts';
@@ -324,6 +325,16 @@ describe('an own e-mail', () => {
         expect(outcome).toEqual({ state: 'refused', reason: 'idempotency_in_progress', again: true });
     await pipeline.sql`delete from idempotency_keys where account_id = ${HOUSE}`;
     expect(await sendOwnEmail(services(), one)).toEqual(accepted[0]);
+    await untilMails(one.to, 1);
+  });
+
+  test('is sent also where a customer has used its idx', async () => {
+    const one = email('wlasne@klient.example');
+    const other = await mailAccount(pipeline);
+    const theirs = await sendOwnEmail({ ...services(), ownEmailAccount: other }, one);
+    const ours = await sendOwnEmail(services(), one);
+    expect([theirs.state, ours.state]).toEqual(['accepted', 'accepted']);
+    expect(ours).not.toEqual(theirs);
     await untilMails(one.to, 1);
   });
 
