@@ -13,7 +13,12 @@ const ROOMS = {
   activities: [
     ...['concurrency', 'pipeline', 'providers', 'db', 'domain', 'operations', 'telemetry', 'workflows'],
   ],
-  worker: ['activities', 'concurrency', 'pipeline', 'providers', 'db', 'domain', 'telemetry', 'workflows'],
+  // The words of the service's own e-mails.
+  texts: ['domain'],
+  worker: [
+    ...['activities', 'concurrency', 'pipeline', 'providers', 'db', 'domain', 'telemetry', 'texts'],
+    ...['workflows'],
+  ],
   api: ['concurrency', 'providers', 'db', 'domain', 'operations', 'telemetry', 'workflows'],
   // The same endpoints, asked in another manner.
   mcp: ['api', 'domain', 'operations'],

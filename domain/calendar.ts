@@ -40,6 +40,18 @@ export function polishDay(instant: number): string {
 }
 
 /**
+ * Day and time of day in Poland at an instant, `YYYY-MM-DD` and `HH:MM`.
+ * @param instant epoch milliseconds, whole
+ */
+export function polishTime(instant: number): { day: string; time: string } {
+  const local = Temporal.Instant.fromEpochMilliseconds(instant).toZonedDateTimeISO(ZONE);
+  return {
+    day: local.toPlainDate().toString(),
+    time: local.toPlainTime().toString({ smallestUnit: 'minute' }),
+  };
+}
+
+/**
  * When a day begins in Poland. Days last 23, 24 or 25 hours: a day ends where the next one begins.
  * @param day `YYYY-MM-DD`
  * @returns epoch milliseconds

@@ -167,6 +167,7 @@ export type StaffRefusal =
   | { reason: 'month_not_over'; month: string }
   | { reason: 'statement_exists'; account: string; month: string }
   | { reason: 'statement_missing' | 'statement_paid'; statement: string }
+  | { reason: 'contact_email_missing'; account: string }
   | { reason: 'message_missing' | 'message_without_workflow'; message: string }
   | { reason: 'message_not_scheduled' | 'message_cancelled_too_late'; message: string; status: string }
   | { reason: 'message_not_unanswered'; message: string; status: string }

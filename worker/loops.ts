@@ -1,11 +1,13 @@
-import type { Logger } from 'pino';
+import { type OwnEmailSending, sendDueOwnEmails } from '../activities/ownEmails.ts';
 import { startForgottenResends } from '../activities/resends.ts';
 import { forgetOldSecrets } from '../db/webhooks/webhookSecrets.ts';
 import { cancelForClosedAccounts, resumePausedWorkflows } from '../pipeline/accountStops.ts';
 import { startForgottenClicks } from '../pipeline/forgottenClicks.ts';
 import type { Pipeline } from './pipeline.ts';
 import { repeat } from '../concurrency/repeat.ts';
-import type { Servers } from './worker.ts';
+import { findingsWords } from '../texts/findings.ts';
+import { reminderWords, statementWords } from '../texts/statement.ts';
+import type { Servers, WorkerOptions } from './worker.ts';
 
 // What a crash left between storing and signalling is made up for this often.
 const CATCH_UP_MS = 2_000;
@@ -13,13 +15,17 @@ const CATCH_UP_MS = 2_000;
 const LATE_PARTS_MS = 10_000;
 // Webhooks delivered again have no hurry, and secrets are forgotten to the minute.
 const RESENDS_MS = 10_000;
+// Statements have no hurry either.
+const OWN_EMAILS_MS = 5_000;
 
 /** Starts what a worker does again and again: making up for what a crash left between storing and signalling. */
 export function startLoops(
-  { sql, client }: Servers,
+  servers: Servers,
   pipeline: Pipeline,
-  log: Logger,
+  options: Pick<WorkerOptions, 'config' | 'secretsKey' | 'log'>,
 ): { stop(): Promise<void> } {
+  const { sql, client } = servers;
+  const { log } = options;
   const { reports, outcomes, replies, replyParts, emailEvents } = pipeline;
   const { onReportError, onReplyError, onEmailError } = pipeline;
   const stopping = new AbortController();
@@ -37,6 +43,11 @@ export function startLoops(
       () => resumePausedWorkflows(sql, client, stopping.signal),
       logAs('suspended accounts'),
     ),
+    repeat(
+      OWN_EMAILS_MS,
+      () => sendDueOwnEmails(ownEmailsOf(servers, pipeline, options), stopping.signal),
+      logAs('own e-mails'),
+    ),
     repeat(RESENDS_MS, () => forgetOldSecrets(sql), logAs('former webhook secrets')),
     repeat(RESENDS_MS, () => startForgottenResends(sql, client), logAs('webhooks delivered again')),
   ];
@@ -48,5 +59,18 @@ export function startLoops(
       stopping.abort();
       await Promise.all(others.map((loop) => loop.stop()));
     },
+  };
+}
+
+function ownEmailsOf(
+  { sql, client }: Servers,
+  { routing }: Pipeline,
+  { config, secretsKey, log }: Pick<WorkerOptions, 'config' | 'secretsKey' | 'log'>,
+): OwnEmailSending {
+  return {
+    ...{ sql, temporal: client, routing, secretsKey, log },
+    ownEmailAccount: config.OWN_EMAIL_ACCOUNT ?? null,
+    alertEmail: config.ALERT_EMAIL ?? null,
+    texts: { statement: statementWords, reminder: reminderWords, findings: findingsWords },
   };
 }

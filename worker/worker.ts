@@ -54,6 +54,8 @@ export interface WorkerOptions {
     RECONCILE_RESTARTS?: number | undefined;
     WORKFLOW_CALL_STACKS?: boolean | undefined;
     DNS_SERVERS?: readonly string[] | undefined;
+    OWN_EMAIL_ACCOUNT?: string | undefined;
+    ALERT_EMAIL?: string | undefined;
   };
   secretsKey: Buffer;
   /** Where `/l/…` is found from outside, for events that name a link. */
@@ -112,7 +114,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       activities: webhookActivities(pipeline.notifying),
     }),
   ]);
-  const loops = startLoops(servers, pipeline, log);
+  const loops = startLoops(servers, pipeline, options);
   const schedules = keepSchedules(servers.client, log);
   const runs = Promise.all(workers.map((worker) => worker.run()));
 
@@ -274,7 +276,10 @@ async function workflowWorker(
       ...emailBillingActivities(sql),
       ...linkActivities(sql),
       ...inboundActivities(sql),
-      ...reconciliationActivities(sql, client, config.RECONCILE_RESTARTS),
+      ...reconciliationActivities(sql, client, {
+        restartsPerRun: config.RECONCILE_RESTARTS,
+        alerts: config.ALERT_EMAIL !== undefined,
+      }),
       ...senderDomainActivities({ sql, client, secretsKey, dnsServers: config.DNS_SERVERS ?? null }),
       ...maintenanceActivities(sql, {
         contentDays: config.RETAIN_CONTENT_DAYS,

@@ -19,6 +19,7 @@ import { ABOUT_BATCHES, ABOUT_WORKFLOWS, lostWorkflows } from './lostWorkflows.t
 import { suspectsAmong } from './workflowState.ts';
 import { reconcileLedgers, reconcileRefunds } from './money.ts';
 import { reconcileEvents } from './unnotifiedEvents.ts';
+import { alertStaff } from './alerts.ts';
 
 const HOUR_MS = 3_600_000;
 // Lists of workflows may be behind, and a run may have been cut off.
@@ -44,8 +45,20 @@ type ReadOpen = (
 /** How many workflows one run starts again at most, unless staff say otherwise. */
 export const RESTARTS_PER_RUN = 500;
 
+/** What staff may say about the reconciliation. */
+export interface ReconciliationOptions {
+  /** How many workflows one run starts again at most. */
+  restartsPerRun?: number | undefined;
+  /** Whether a run e-mails staff what it leaves to them. */
+  alerts?: boolean;
+}
+
 /** The steps of the `reconciliation` workflow; each may be cut off and repeated at any place. */
-export function reconciliationActivities(sql: Database, client: Client, restartsPerRun = RESTARTS_PER_RUN) {
+export function reconciliationActivities(
+  sql: Database,
+  client: Client,
+  { restartsPerRun = RESTARTS_PER_RUN, alerts = false }: ReconciliationOptions = {},
+) {
   const lost = lostWorkflows(sql, client, restartsPerRun);
   return {
     /** Workflows that were terminated, failed or timed out since the last run, and what is open since then. */
@@ -93,9 +106,11 @@ export function reconciliationActivities(sql: Database, client: Client, restarts
       return tallies.reduce(sumOf);
     },
 
-    /** Balances against ledgers; refunds that were never posted. */
+    /** Balances against ledgers; refunds that were never posted. The last step of a run: then staff are told what it has left to them. */
     async reconcileMoney(): Promise<Tally> {
-      return sumOf(await reconcileLedgers(sql), await reconcileRefunds(sql));
+      const tally = sumOf(await reconcileLedgers(sql), await reconcileRefunds(sql));
+      if (alerts) await alertStaff(sql);
+      return tally;
     },
   };
 

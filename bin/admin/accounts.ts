@@ -41,6 +41,7 @@ const createOptions = {
   creditLimit: optional('GROSZE', 'how far below zero a postpaid balance may go; default: 0', grosze),
   price: optional('GROSZE', 'price per domestic SMS part, net; default: 15', price),
   rateLimit: optional('N', 'requests per minute; default: 120', rateLimit),
+  contactEmail: optional('ADDRESS', 'where its monthly statements are e-mailed; default: nowhere', text),
 };
 
 const create = command({
@@ -48,7 +49,10 @@ const create = command({
   about: 'Makes an account.',
   options: createOptions,
   async ask(asking, values): Promise<Shown> {
-    const settings = { ...commonSettings(values), ...given('mode', values.mode), name: values.name };
+    const settings = {
+      ...{ ...commonSettings(values), ...given('mode', values.mode), name: values.name },
+      ...given('contactEmail', values.contactEmail),
+    };
     const input = { settings, balance: values.balance ?? 0 };
     return { result: summary(await createAccount({ ...asking, input })) };
   },
@@ -102,6 +106,7 @@ const setOptions = {
   countryRates: optional('JSON', 'foreign prices, such as {"49":{"sms":25}}; {} for none', text),
   sender: optional('NAME|none', 'the default sender, one of the active ones', text),
   sendWindow: optional('HH:MM-HH:MM|none', 'default sending hours, Polish time', text),
+  contactEmail: optional('ADDRESS|none', 'where its monthly statements are e-mailed', text),
   legacyProxy: optional(
     'yes|no',
     'not migrated: its tokens see the balance at SMSAPI.pl, and no history',
@@ -156,6 +161,7 @@ function changesOf(values: Values<typeof setOptions>) {
     ...(countryRates === undefined ? {} : { countryRates: parsed(countryRates) }),
     ...given('senderName', orNull(values.sender)),
     ...given('sendWindow', orNull(values.sendWindow)),
+    ...given('contactEmail', orNull(values.contactEmail)),
     ...given('legacyProxy', values.legacyProxy),
     ...given('toolConfirmRecipients', values.toolConfirmRecipients),
     ...given('toolConfirmGrosze', values.toolConfirmGrosze),

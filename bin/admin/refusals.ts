@@ -19,6 +19,8 @@ function ofBoth(refusal: Refusal): AdminError {
     return invalidArgument('--sender', 'the account has no active sender of this name (see senders add)');
   if (refusal.reason === 'window_malformed')
     return invalidArgument('--send-window', 'HH:MM-HH:MM, at least 15 minutes wide, or none is needed');
+  if (refusal.reason === 'address_malformed')
+    return invalidArgument('--contact-email', 'an address such as jan@example.com, or none, is needed');
   if (refusal.reason === 'domain_unknown') return notFound('The account has no such sender domain.');
   if (refusal.reason === 'domains_too_many')
     return refused(`The account has ${refusal.limit} sender domains already; remove one first.`);
@@ -97,6 +99,8 @@ function ofStaff(refusal: StaffRefusal): AdminError {
       return notFound(`There is no statement ${refusal.statement}.`);
     case 'statement_paid':
       return refused(`The statement ${refusal.statement} is paid already.`);
+    case 'contact_email_missing':
+      return refused(`The account ${refusal.account} has no contact address (accounts set --contact-email).`);
     case 'email_missing':
       return notFound(`There is no e-mail ${refusal.email}.`);
     case 'email_not_waiting':

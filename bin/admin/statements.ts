@@ -2,7 +2,7 @@ import { byColumnName } from '../../db/columnNames.ts';
 import { listStatements } from '../../db/money/statements.ts';
 import { parseInstant } from '../../domain/instants.ts';
 import { findAccount } from '../../operations/accounts/find.ts';
-import { issueStatement, payStatement } from '../../operations/money/statements.ts';
+import { issueStatement, payStatement, sendStatement } from '../../operations/money/statements.ts';
 import { command, optional, required, type Outcome, type Shown } from './command.ts';
 import { accountId, month, statementId, text } from './values.ts';
 
@@ -16,7 +16,8 @@ const instant = text
 
 const issue = command({
   name: 'statements issue',
-  about: 'Issues the statement of a postpaid account for a month that is over: charges less refunds.',
+  about:
+    'Issues the statement of a postpaid account for a month that is over: charges less refunds. It is e-mailed to the contact address.',
   options: {
     account,
     month: optional('YYYY-MM', 'a month in Polish time; default: the last one', month),
@@ -24,6 +25,18 @@ const issue = command({
   },
   async ask(asking, input): Promise<Shown> {
     return { result: byColumnName(await issueStatement({ ...asking, input })) };
+  },
+});
+
+const send = command({
+  name: 'statements send',
+  about: "Has a statement e-mailed to the account's contact address again; one that waits is tried at once.",
+  options: { statement: required('STATEMENT_ID', 'the statement', statementId) },
+  async ask(asking, input): Promise<Shown> {
+    return {
+      result: byColumnName(await sendStatement({ ...asking, input })),
+      remark: 'A worker with OWN_EMAIL_ACCOUNT e-mails it within seconds; see statements list.',
+    };
   },
 });
 
@@ -40,7 +53,7 @@ const pay = command({
 
 const list = command({
   name: 'statements list',
-  about: 'Lists the statements of an account, the latest month first.',
+  about: 'Lists the statements of an account, the latest month first, and what became of their e-mails.',
   options: { account },
   async run(sql, values): Promise<Outcome> {
     const { id } = await findAccount(sql, values.account);
@@ -48,4 +61,4 @@ const list = command({
   },
 });
 
-export const statementCommands = [issue, pay, list];
+export const statementCommands = [issue, pay, send, list];

@@ -70,6 +70,8 @@ export async function countAddressTraces(sql: Sql, addressee: Addressee): Promis
            (select count(*)::int from unsubscribe_links where address = ${address} and ${of}) as unsubscribe_links,
            (select count(*)::int from provider_email_events p
              where ${namesAddress(sql, addressee)} and p.email_id is null) as reports_of_no_email,
+           (select count(*)::int from accounts where lower(contact_email) = ${address}
+              and (${addressee.accountId}::text is null or id = ${addressee.accountId})) as contact_addresses,
            (select count(*)::int from contacts where lower(email) = ${address} and ${of}) as contacts_kept,
            (select count(*)::int from suppressions where address = ${address} and ${of}) as suppressions_kept`;
   return traces!;
@@ -77,7 +79,7 @@ export async function countAddressTraces(sql: Sql, addressee: Addressee): Promis
 
 /**
  * Erases what is stored about an address, in one transaction: the whole of each e-mail to or from it, since a body may name anybody;
- * its unsubscribe links. Entries of suppression lists stay, because without the address nobody could keep them, and contacts,
+ * its unsubscribe links; that it is the contact address of accounts. Entries of suppression lists stay, because without the address nobody could keep them, and contacts,
  * which are erased by their number. E-mails that are still to be handed over are left.
  * @returns how many are left
  */
@@ -94,6 +96,9 @@ export async function eraseAddressee(sql: Database, addressee: Addressee): Promi
         select id from webhook_events where subject_kind = 'email' and subject_id = any(${done}))`;
     await eraseEmails(tx, done);
     await tx`delete from unsubscribe_links where address = ${address} and ${of}`;
+    await tx`
+      update accounts set contact_email = null, updated_at = now()
+       where lower(contact_email) = ${address} and (${accountId}::text is null or id = ${accountId})`;
     await tx`delete from simulator_emails where reference = any(${done})`;
     await tx`delete from simulator_email_events where reference = any(${done})`;
     if (accountId === null)

@@ -10,7 +10,7 @@ const ACTOR = 'reconciliation';
  * that its account is active again; a batch that was lost;
  * a look-up that never ended; drafts that nobody decided on; clicks or replies that wait for long; a ledger that differs
  * from its balance; a refund that is missing; more lost workflows than a run may
- * start again; a sender domain whose DNS records are gone.
+ * start again; a sender domain whose DNS records are gone; an e-mail of the service itself that could not be sent.
  */
 export type FindingKind =
   | 'workflow_lost'
@@ -26,7 +26,8 @@ export type FindingKind =
   | 'ledger_differs'
   | 'refund_missing'
   | 'restarts_capped'
-  | 'domain_lost';
+  | 'domain_lost'
+  | 'own_email_left';
 
 /** Something found; `details` are plain data without anything personal. */
 export interface Finding {
@@ -63,7 +64,8 @@ export async function reportFinding(sql: Sql, finding: Finding): Promise<boolean
     insert into findings as f (kind, subject, account_id, state, details)
     values (${kind}, ${subject}, ${accountId}, 'open', ${sql.json(details as postgres.JSONValue)})
     on conflict (kind, subject) do update
-       set state = 'open', details = excluded.details, last_seen_at = now()
+       set state = 'open', details = excluded.details, last_seen_at = now(),
+           told_by = case when f.state = 'open' then f.told_by end
     returning coalesce((select state = 'open' from before), false) as known`;
   return noted?.known === false;
 }

@@ -1,4 +1,5 @@
 import type { Fragment, Sql } from '../connection.ts';
+import { type StatementEmail, statementEmail } from '../emails/ownEmails.ts';
 
 export interface StatementRow {
   id: string;
@@ -63,18 +64,27 @@ export async function markStatementPaid(sql: Sql, id: string): Promise<Statement
   return row;
 }
 
+/** A statement, and what it was last e-mailed with. */
+export type ListedStatement = StatementRow & StatementEmail;
+
 /** The statements of an account, the latest month first; only those not paid if asked so. */
-export async function listStatements(sql: Sql, account: string, unpaidOnly = false): Promise<StatementRow[]> {
+export async function listStatements(
+  sql: Sql,
+  account: string,
+  unpaidOnly = false,
+): Promise<ListedStatement[]> {
+  const email = statementEmail(sql);
   return [
-    ...(await sql<StatementRow[]>`
-      select ${columns(sql)} from statements
+    ...(await sql<ListedStatement[]>`
+      select ${columns(sql)}, ${email.columns} from statements ${email.join}
        where account_id = ${account} ${unpaidOnly ? sql`and paid_at is null` : sql``}
        order by statements.month desc`),
   ];
 }
 
 function columns(sql: Sql) {
-  return sql`id, account_id, to_char(statements.month, 'YYYY-MM') as month, amount_grosze, issued_at, due_at, paid_at`;
+  return sql`
+    statements.id, account_id, to_char(statements.month, 'YYYY-MM') as month, amount_grosze, issued_at, due_at, paid_at`;
 }
 
 /**

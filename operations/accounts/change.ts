@@ -7,6 +7,7 @@ import { StaffRefused } from '../../domain/refusals.ts';
 import { MAX_PRICE } from '../../domain/staffLimits.ts';
 import { requireUsable } from '../settings.ts';
 import { recorded } from '../staff.ts';
+import { loggable, withContactEmail } from './contactEmail.ts';
 import { findAccount, holdAccount } from './find.ts';
 
 interface Input {
@@ -42,7 +43,9 @@ export const changeAccount = recorded('accounts set', async (sql, { account: id,
 
 async function patchOf(sql: Sql, id: string, changes: Input['changes']): Promise<AccountPatch> {
   const { countryRates: rates, ...rest } = changes;
-  const patch = rates === undefined ? rest : { ...rest, countryRates: readCountryRates(rates) };
+  const patch = withContactEmail(
+    rates === undefined ? rest : { ...rest, countryRates: readCountryRates(rates) },
+  );
   await requireUsable(sql, id, patch);
   return patch;
 }
@@ -66,6 +69,6 @@ function readCountryRates(given: unknown): CountryRates {
 function difference(before: AccountDetails, patch: AccountPatch) {
   const changes: Partial<Record<keyof AccountPatch, { from: unknown; to: unknown }>> = {};
   for (const setting of Object.keys(patch) as (keyof AccountPatch)[])
-    changes[setting] = { from: before[setting], to: patch[setting] };
+    changes[setting] = { from: loggable(setting, before[setting]), to: loggable(setting, patch[setting]) };
   return byColumnName(changes);
 }

@@ -4,6 +4,7 @@ import type { Sql } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { book } from '../../db/money/ledger.ts';
 import { recorded } from '../staff.ts';
+import { loggable, withContactEmail } from './contactEmail.ts';
 import { findAccount } from './find.ts';
 
 /** Free messages of a new test account (v2.3.0, Authentication, 8). */
@@ -36,11 +37,13 @@ interface Input {
   balance: number;
 }
 
-/** Makes an account. */
+/** Makes an account. @throws Refused for a contact address that is none */
 export const createAccount = recorded('accounts create', async (sql, { settings: given, balance }: Input) => {
-  const settings = { ...given, mode: given.mode ?? 'test' };
+  const settings = withContactEmail({ ...given, mode: given.mode ?? 'test' });
   const id = newId('cl');
   await openAccount(sql, { id, settings, balance });
   const data: AccountDetails = await findAccount(sql, id);
-  return { data, account: id, details: { settings: byColumnName(settings), balance_grosze: balance } };
+  const logged = Object.entries(settings).map(([name, value]) => [name, loggable(name, value)]);
+  const details = { settings: byColumnName(Object.fromEntries(logged) as object), balance_grosze: balance };
+  return { data, account: id, details };
 });

@@ -6,6 +6,9 @@ import { emailStart } from '../../workflows/startOptions.ts';
 import type { Services } from '../asked.ts';
 import { decideRequest, type Decision } from '../sending/decision.ts';
 
+/** What stands behind the sending of an e-mail. */
+export type EmailServices = Pick<Services, 'sql' | 'temporal' | 'routing' | 'secretsKey' | 'log'>;
+
 /**
  * Starts the workflow of an e-mail and waits for its charge. When that fails or takes too long the e-mail is ended in the database, so that
  * the answer is certain: accepted after all, or never sent.
@@ -14,7 +17,7 @@ import { decideRequest, type Decision } from '../sending/decision.ts';
  * @throws Refused: nothing will be sent, or (the database is gone too) nobody knows
  */
 export async function decideEmail(
-  services: Services,
+  services: EmailServices,
   draft: EmailDraft,
   receivedAt: number,
 ): Promise<Decision> {

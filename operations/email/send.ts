@@ -10,11 +10,11 @@ import { quotasOf } from '../../domain/quotas.ts';
 import { Refused } from '../../domain/refusals.ts';
 import { emailTraffic, workingRoute } from '../../domain/routing.ts';
 import { addIds } from '../../telemetry/ids.ts';
-import type { Asked } from '../asked.ts';
+import type { Asked, Caller } from '../asked.ts';
 import type { Pace } from '../pace.ts';
 import { quotaReached } from '../quotas.ts';
 import { findReplay, fingerprintOf, type Keyed, keyedBy } from '../sending/idempotency.ts';
-import { decideEmail } from './acceptance.ts';
+import { decideEmail, type EmailServices } from './acceptance.ts';
 import type { EmailInput } from './input.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -22,6 +22,12 @@ const DAY_MS = 24 * 3_600_000;
 const DEFAULT_LOCAL = 'noreply';
 // An e-mail that goes to nobody takes none.
 const NOBODY = 'none';
+
+/** An e-mail that is asked to be sent: by a caller, or by the service itself for its own account. */
+export interface EmailAsked extends Omit<Asked<EmailInput>, 'services' | 'caller'> {
+  services: EmailServices;
+  caller: Pick<Caller, 'accountId'>;
+}
 
 /** What a send of an e-mail is answered with (v1.2.0, Email response). */
 export interface SentEmail {
@@ -38,7 +44,7 @@ export interface SentEmail {
  * @returns `replayed`: it was sent before with the same `idx`
  * @throws Refused
  */
-export async function sendEmail(asked: Asked<EmailInput>): Promise<{ email: SentEmail; replayed: boolean }> {
+export async function sendEmail(asked: EmailAsked): Promise<{ email: SentEmail; replayed: boolean }> {
   const { services, input, receivedAt } = asked;
   const keyed = await keyOf(asked);
   const replay = await replayOf(asked, keyed);
@@ -71,7 +77,7 @@ export async function sendEmail(asked: Asked<EmailInput>): Promise<{ email: Sent
 }
 
 /** The key by which a repeated `idx` is known, and what makes two e-mails the same; null without `idx`. */
-async function keyOf({ services, input, pace }: Asked<EmailInput>): Promise<Keyed | null> {
+async function keyOf({ services, input, pace }: EmailAsked): Promise<Keyed | null> {
   const { idx, attachments } = input;
   if (idx === null) return null;
   const files = [];
@@ -93,7 +99,7 @@ async function hashOf(pieces: readonly Buffer[], pace: Pace): Promise<string> {
   return hash.digest('hex');
 }
 
-async function replayOf({ services, caller }: Asked<EmailInput>, keyed: Keyed | null) {
+async function replayOf({ services, caller }: EmailAsked, keyed: Keyed | null) {
   if (keyed === null) return null;
   const replay = await findReplay(services.sql, caller.accountId, keyed);
   return replay === null ? null : { email: replay.body as SentEmail, replayed: true };
@@ -115,7 +121,7 @@ function refuseRepeated({ to, cc, bcc }: EmailInput): void {
  * Reads an e-mail through: sender, recipients, price, route. Whatever can be refused is refused here, before anything is written.
  * @throws Refused
  */
-async function planEmail({ services, caller, input, requestId }: Asked<EmailInput>): Promise<EmailDraft> {
+async function planEmail({ services, caller, input, requestId }: EmailAsked): Promise<EmailDraft> {
   const { sql } = services;
   const asked = allRecipients(input);
   const from = input.from === null ? null : domainOf(input.from);
@@ -183,7 +189,7 @@ function refuseUnverified(terms: EmailTerms, from: string | null, paid: readonly
   if (stranger !== undefined) throw new Refused({ reason: 'address_not_own' }, stranger.kind);
 }
 
-type Who = Pick<Asked<EmailInput>, 'services' | 'caller'>;
+type Who = Pick<EmailAsked, 'services' | 'caller'>;
 
 /** @throws Refused where no route for e-mail works (v1.2.0, POST /v1/email, 503), or none is for the sender's domain */
 async function routeOf(

@@ -1,3 +1,4 @@
+import { addStatementEmail, hurryStatementEmail } from '../../db/emails/ownEmails.ts';
 import { newId } from '../../db/ids.ts';
 import { book } from '../../db/money/ledger.ts';
 import {
@@ -20,14 +21,20 @@ interface IssueInput {
   due?: Date;
 }
 
+/** A statement that was issued, and whether it is going to be e-mailed. */
+export interface IssuedStatement extends StatementRow {
+  emailStatus: 'waiting' | null;
+}
+
 /**
- * Issues the statement of a postpaid account for a month that is over: charges less refunds.
+ * Issues the statement of a postpaid account for a month that is over: charges less refunds. One that asks for something is e-mailed to
+ * the account's contact address, where it has one, once this is done.
  * @throws StaffRefused
  */
 export const issueStatement = recorded('statements issue', async (sql, input: IssueInput) => {
   const { account } = input;
   // Held first: charges still being booked end before the sum is taken.
-  const { billingMode: billing } = await holdAccount(sql, account);
+  const { billingMode: billing, contactEmail } = await holdAccount(sql, account);
   if (billing !== 'postpaid') throw new StaffRefused({ reason: 'account_prepaid', account });
   const last = await lastFullMonth(sql);
   const { month = last, due = null } = input;
@@ -37,13 +44,34 @@ export const issueStatement = recorded('statements issue', async (sql, input: Is
     ...{ id: newId('st'), account, month, amountGrosze, dueAt: due },
   });
   if (statement === undefined) throw new StaffRefused({ reason: 'statement_exists', account, month });
+  const emailed = amountGrosze > 0 && contactEmail !== null;
+  if (emailed) await addStatementEmail(sql, statement.id);
+  const data: IssuedStatement = { ...statement, emailStatus: emailed ? 'waiting' : null };
   return {
-    data: statement,
-    account,
-    subject: statement.id,
-    details: { month, amount_grosze: amountGrosze, due_at: statement.dueAt.toISOString() },
+    ...{ data, account, subject: statement.id },
+    details: { month, amount_grosze: amountGrosze, due_at: statement.dueAt.toISOString(), emailed },
   };
 });
+
+/**
+ * Has a statement e-mailed to its account's contact address again, or for the first time; where an e-mail of it waits, that one is tried
+ * at once.
+ * @returns the statement
+ * @throws StaffRefused
+ */
+export const sendStatement = recorded(
+  'statements send',
+  async (sql, { statement: id }: { statement: string }) => {
+    const statement = await lockStatement(sql, id);
+    if (statement === undefined) throw new StaffRefused({ reason: 'statement_missing', statement: id });
+    const { accountId: account } = statement;
+    const { contactEmail } = await findAccount(sql, account);
+    if (contactEmail === null) throw new StaffRefused({ reason: 'contact_email_missing', account });
+    if (!(await hurryStatementEmail(sql, id))) await addStatementEmail(sql, id);
+    const data: IssuedStatement = { ...statement, emailStatus: 'waiting' };
+    return { data, account, subject: id };
+  },
+);
 
 /**
  * Marks a statement as paid and books the payment, once.

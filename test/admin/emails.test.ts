@@ -1,4 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newId } from '../../db/ids.ts';
 import { monthlyAmount } from '../../db/money/statements.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
 import {
@@ -151,7 +153,7 @@ describe('erase --email', () => {
     const line = ['erase', '--email', 'wanda@Wiolonczela.example', '--account', account];
     expect(await ok(...line)).toEqual({
       ...{ erased: false, emails: 3, unsubscribe_links: 1, reports_of_no_email: 0 },
-      ...{ contacts_kept: 0, suppressions_kept: 1 },
+      ...{ contact_addresses: 0, contacts_kept: 0, suppressions_kept: 1 },
     });
     expect(await ok(...line, '--yes')).toMatchObject({
       ...{ erased: true, emails: 3, given_up: 1, open_emails: 1 },
@@ -178,4 +180,37 @@ describe('erase --email', () => {
     expect((await no('erase')).code).toBe('refused');
     expect((await no('erase', '--email', 'a@b.example', '--number', '500100200')).code).toBe('refused');
   });
+});
+
+test('without OWN_EMAIL_ACCOUNT a statement is issued and never e-mailed, nor given up to staff', async () => {
+  const account = await mailAccount(pipeline);
+  await ok(
+    'accounts',
+    'set',
+    '--account',
+    account,
+    '--billing',
+    'postpaid',
+    '--contact-email',
+    'biuro@klient.example',
+  );
+  await sendEmailOf(pipeline, account);
+  await pipeline.sql`
+    insert into statements (id, account_id, month, amount_grosze, due_at) values (${newId('st')}, ${account}, '2026-01-01', 5, now())`;
+  const listed = async () => {
+    const { data } = (await ok('statements', 'list', '--account', account)) as {
+      data: { id: string; email_status: string | null }[];
+    };
+    return data[0]!;
+  };
+  const { id, email_status: before } = await listed();
+  expect(before).toBeNull();
+  expect(await ok('statements', 'send', '--statement', id)).toMatchObject({ email_status: 'waiting' });
+  // As often as the workers look for what they are to send.
+  await delay(11_000);
+  const [asked] = await pipeline.sql`select tries, email_id from own_emails where subject = ${id}`;
+  expect(asked).toEqual({ tries: 0, emailId: null });
+  expect(await listed()).toMatchObject({ email_status: 'waiting' });
+  await pipeline.sql`update own_emails set created_at = now() - interval '73 hours' where subject = ${id}`;
+  expect(await listed()).toMatchObject({ email_status: 'too_late' });
 });

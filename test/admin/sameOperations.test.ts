@@ -40,6 +40,7 @@ const COMMANDS: Readonly<Record<string, Answered>> = {
   ledger: 'reads',
   'statements issue': ['money/statements#issueStatement'],
   'statements pay': ['money/statements#payStatement'],
+  'statements send': ['money/statements#sendStatement'],
   'statements list': 'reads',
   'inbound enable': ['accounts/inbound#enableInbound'],
   'inbound disable': ['accounts/inbound#disableInbound'],

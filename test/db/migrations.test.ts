@@ -1,6 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addAlert, addReminders } from '../../db/emails/ownEmails.ts';
 import { cancelScheduled } from '../../db/money/billing.ts';
+import { listStatements } from '../../db/money/statements.ts';
 import { type Database, openDatabase } from '../../db/connection.ts';
 import { readHistory } from '../../db/messages/history.ts';
 import { migrate } from '../../db/migrate.ts';
@@ -42,6 +44,10 @@ async function fill(): Promise<void> {
   await sql`
     insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
     values ('evt_1', 'cl_1', 'message', 'msg_2', 'message.delivered', '{}')`;
+  await sql`
+    insert into statements (id, account_id, month, amount_grosze, due_at)
+    values ('st_1', 'cl_1', '2026-10-01', 60, now() - interval '2 days')`;
+  await sql`insert into findings (kind, subject, account_id, state) values ('workflow_ended', 'msg_3', 'cl_1', 'open')`;
   await fillHistory();
 }
 
@@ -110,6 +116,28 @@ describe('from the last release’s schema, with its data', () => {
     await expect(sql`update messages set status = 'rejected' where id = 'msg_2'`).rejects.toMatchObject({
       code: 'GN409',
     });
+  });
+
+  test('no account has a contact address, so nothing of before is e-mailed; staff are told of what is still open', async () => {
+    const accounts = await sql`select contact_email from accounts where id = 'cl_1'`;
+    expect([...accounts]).toEqual([{ contactEmail: null }]);
+    await addReminders(sql);
+    expect(await listStatements(sql, 'cl_1')).toMatchObject([
+      { id: 'st_1', emailStatus: null, emailedAt: null },
+    ]);
+    expect(await addAlert(sql)).toBe(1);
+    expect(await addAlert(sql), 'once').toBe(0);
+  });
+
+  test('the release before still writes findings, statements and accounts', async () => {
+    await sql`insert into accounts (id, name) values ('cl_3', 'Apteka')`;
+    await sql`update accounts set name = 'Apteka 2' where id = 'cl_3'`;
+    await sql`
+      insert into statements (id, account_id, month, amount_grosze, due_at) values ('st_3', 'cl_3', '2026-10-01', 0, now())`;
+    await sql`
+      insert into findings as f (kind, subject, account_id, state, details) values ('workflow_ended', 'msg_3', 'cl_1', 'open', '{}')
+      on conflict (kind, subject) do update set state = 'open', details = excluded.details, last_seen_at = now()`;
+    expect((await sql`select from findings where told_by is not null`).count).toBe(1);
   });
 
   test('the ledger still wants exactly one subject for a charge', async () => {

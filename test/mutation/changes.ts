@@ -58,6 +58,7 @@ export function changes(): Change[] {
 // Where what another account owns is not shown, but counts for something.
 const SEEN_ELSEWHERE: Readonly<Record<string, Pick<Change, 'tests' | 'only'>>> = {
   'db/emails/events.ts': { tests: ['test/api/email/reports.test.ts'], only: 'of one of several' },
+  'db/emails/ownEmails.ts': { tests: ['test/admin/ownEmails.test.ts'], only: 'used its idx' },
   'db/emails/terms.ts': {
     tests: ['test/api/email/send.test.ts', 'test/api/email/suppressions.test.ts'],
     only: 'a test account pays|default domain|quota of what costs nothing',

@@ -6,6 +6,7 @@ const LONG = [
   'start/stop',
   'workflows/reconciliation',
   'admin/erasedPerson',
+  'admin/ownEmails',
   'workflows/accountStops',
   'workflows/unnotifiedEvents',
   'telemetry/traces',

@@ -28,6 +28,10 @@ describe('readConfig', () => {
     ['DEFAULT_SENDER', 'INFO '],
     ['WEBHOOK_ALOW_PRIVATE', 'true'],
     ['TEMPORAL_ADRESS', 'localhost:7233'],
+    ['OWN_EMAIL_ACCOUNT', 'sklep'],
+    ['OWN_EMAIL_ACCOUNT', 'msg_01k00000000000000000000000'],
+    ['OWN_EMAIL_ACOUNT', 'cl_01k00000000000000000000000'],
+    ['ALERT_EMAILS', 'dyzur@goniec.example'],
   ])('names %s=%s', (name, value) => {
     expect(() => readConfig({ [name]: value })).toThrow(ConfigError);
     expect(() => readConfig({ [name]: value })).toThrow(name);
@@ -52,6 +56,21 @@ describe('readConfig', () => {
     expect(
       own.filter((name) => !new RegExp(`(^\\s+${name}: |\\$\\{${name}[:}])`, 'm').test(compose)),
     ).toEqual([]);
+  });
+
+  it('sends no e-mails of its own unless told as which account, and alerts only where it sends any', () => {
+    expect(readConfig({})).not.toHaveProperty('OWN_EMAIL_ACCOUNT');
+    const OWN_EMAIL_ACCOUNT = 'cl_01k00000000000000000000000';
+    const ALERT_EMAIL = 'dyzur@goniec.example';
+    expect(readConfig({ OWN_EMAIL_ACCOUNT, ALERT_EMAIL })).toMatchObject({ OWN_EMAIL_ACCOUNT, ALERT_EMAIL });
+    expect(() => readConfig({ ALERT_EMAIL })).toThrow(/ALERT_EMAIL: needs OWN_EMAIL_ACCOUNT/);
+    for (const address of [
+      'dyzur',
+      'Dyżur <a@b.example>',
+      'a@b.example,c@d.example',
+      'a@b.example\nBcc: c@d.example',
+    ])
+      expect(() => readConfig({ OWN_EMAIL_ACCOUNT, ALERT_EMAIL: address })).toThrow('ALERT_EMAIL: must be');
   });
 
   it('names all that is wrong at once', () => {

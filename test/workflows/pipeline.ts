@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection, WithStartWorkflowOperation } from '@temporalio/client';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
-import pino from 'pino';
+import pino, { type Logger } from 'pino';
 import { findTemporal, startTemporal } from '../../bin/embedded/temporal.ts';
 import { startPostgres } from '../../bin/embedded/postgres.ts';
 import { type Database, openDatabase } from '../../db/connection.ts';
@@ -15,7 +15,7 @@ import { migrate } from '../../db/migrate.ts';
 import { type Channel, rulesOf } from '../../domain/channels.ts';
 import { searchAttributesOf } from '../../bin/searchAttributes.ts';
 import { installRuntime } from '../../worker/runtime.ts';
-import { startWorker } from '../../worker/worker.ts';
+import { startWorker, type WorkerOptions } from '../../worker/worker.ts';
 import type { Acceptance, Acceptances } from '../../domain/acceptance.ts';
 import { acceptTogetherUpdate, acceptUpdate, SEARCH_ATTRIBUTES } from '../../workflows/contracts.ts';
 import type { StartableMessage } from '../../domain/startable.ts';
@@ -168,10 +168,12 @@ async function realServer(dataDir: string): Promise<TemporalServer> {
  * Starts PostgreSQL, a Temporal server and the worker, all of this test's own.
  * @param server `time-skipping` moves its clock by `sleep`; `real` is the one of `npm start`
  * @param settings of the worker, beyond the usual ones
+ * @param log of the worker; nothing is logged unless TEST_LOG says so
  */
 export async function startPipeline(
   server: 'time-skipping' | 'real' = 'time-skipping',
-  settings: { RECONCILE_RESTARTS?: number; WORKFLOW_CALL_STACKS?: boolean; DNS_SERVERS?: string[] } = {},
+  settings: Partial<WorkerOptions['config']> = {},
+  log: Logger = pino({ level: process.env.TEST_LOG ?? 'silent' }),
 ): Promise<Pipeline> {
   const dataDir = await mkdtemp(join(tmpdir(), 'goniec-test-'));
   // PostgreSQL runs as another user when we are root, and has to get in.
@@ -180,7 +182,6 @@ export async function startPipeline(
   const postgres = await startPostgres({ dataDir, log: () => undefined });
   await migrate(postgres.url);
   const sql = openDatabase(postgres.url);
-  const log = pino({ level: process.env.TEST_LOG ?? 'silent' });
   installRuntime(log);
   const temporal = server === 'real' ? await realServer(dataDir) : await timeSkippingServer();
   const { client } = temporal;

@@ -1,0 +1,452 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sendDueOwnEmails } from '../../activities/ownEmails.ts';
+import { cachedRouting } from '../../db/routes/routingCache.ts';
+import { newId } from '../../db/ids.ts';
+import { type Finding, reportFinding } from '../../db/maintenance/findings.ts';
+import { type OwnEmail, type OwnEmailServices, sendOwnEmail } from '../../operations/email/ownEmail.ts';
+import { providerKinds } from '../../providers/registry.ts';
+import { findingsWords } from '../../texts/findings.ts';
+import { reminderWords, statementWords } from '../../texts/statement.ts';
+import { insertDomain } from '../support/email.ts';
+import { mailAccount } from '../workflows/emails.ts';
+import { type Pipeline, pauseReconciliation, startPipeline, until } from '../workflows/pipeline.ts';
+import { findingsOf, reconcileOnce } from '../workflows/reconciling.ts';
+import { type Answer, listIn, pipelineLine } from './support.ts';
+
+const HOUSE = newId('cl');
+const STAFF = 'dyzur@goniec.example';
+
+let pipeline: Pipeline;
+let domain: string;
+let log = '';
+beforeAll(async () => {
+  const logged = pino({ level: 'debug' }, { write: (line: string) => void (log += line) });
+  pipeline = await startPipeline('real', { OWN_EMAIL_ACCOUNT: HOUSE, ALERT_EMAIL: STAFF }, logged);
+  await pauseReconciliation(pipeline.client);
+  await openHouse();
+}, 180_000);
+afterAll(() => pipeline?.close(), 60_000);
+
+const { run, ok, no } = pipelineLine(() => pipeline);
+
+async function openHouse(): Promise<void> {
+  await pipeline.sql`insert into accounts (id, name, mode) values (${HOUSE}, 'Goniec', 'live')`;
+  await pipeline.sql`insert into ledger_entries (account_id, kind, amount_grosze) values (${HOUSE}, 'opening', 100)`;
+  domain = await insertDomain(pipeline.sql, pipeline.secretsKey, HOUSE);
+}
+
+let customers = 0;
+
+/** A postpaid account, with an address of its own unless told otherwise, that owes 10.80 PLN for October 2026. */
+async function customer(contact: string | null = `biuro${(customers += 1)}@klient.example`) {
+  const words = contact === null ? [] : ['--contact-email', contact];
+  const created = await ok(
+    ...['accounts', 'create', '--name', 'Sklep', '--mode', 'live', '--billing', 'postpaid'],
+    ...['--credit-limit', '100000', ...words],
+  );
+  const id = String(created['id']);
+  await charge(id, 1080);
+  return { id, contact: contact ?? '' };
+}
+
+async function charge(account: string, grosze: number): Promise<void> {
+  const message = newId('msg');
+  await pipeline.sql`
+    insert into messages (id, account_id, request_id, status, accepted_as, recipient, text, parts, cost_grosze, give_up_at, route)
+    values (${message}, ${account}, ${newId('req')}, 'failed', 'queued', '+48600100200', 'x', 1, ${grosze}, now(), 'simulator')`;
+  await pipeline.sql`
+    insert into ledger_entries (account_id, kind, amount_grosze, subject_kind, subject_id, created_at)
+    values (${account}, 'charge', ${-grosze}, 'message', ${message}, '2026-10-10T12:00:00Z')`;
+}
+
+const issue = (account: string, ...words: string[]): Promise<Answer> =>
+  ok('statements', 'issue', '--account', account, '--month', '2026-10', ...words);
+
+/** What the provider was handed over of the service's own e-mails to an address, the first first. */
+async function mailsTo(address: string): Promise<{ subject: string; text: string; from: unknown }[]> {
+  const rows = await pipeline.sql<{ mail: { subject: string; text: string; from: unknown } }[]>`
+    select s.mail from simulator_emails s join emails e on e.id = s.reference
+     where e.account_id = ${HOUSE} and s.mail->'to' ? ${address} order by e.id`;
+  return rows.map(({ mail }) => mail);
+}
+
+const untilMails = (address: string, count: number): Promise<void> =>
+  until(`${count} e-mails to an address`, async () => (await mailsTo(address)).length === count, 30_000);
+
+async function listed(account: string): Promise<Answer> {
+  return listIn(await ok('statements', 'list', '--account', account))[0]!;
+}
+
+const untilStatus = (account: string, status: string): Promise<void> =>
+  until(`an e-mail is ${status}`, async () => (await listed(account))['email_status'] === status, 30_000);
+
+const refusalOf = async (statement: unknown): Promise<string | null> => {
+  const [row] = await pipeline.sql<{ refusal: string | null }[]>`
+    select refusal from own_emails where subject = ${String(statement)}`;
+  return row?.refusal ?? null;
+};
+
+const untilRefused = (statement: unknown, reason: string): Promise<void> =>
+  until(`refused: ${reason}`, async () => (await refusalOf(statement)) === reason, 30_000);
+
+/** Has everything that waits tried now, as if its minute or hour was over. */
+const tryNow = () => pipeline.sql`update own_emails set next_try_at = now() where next_try_at is not null`;
+
+const balance = () => pipeline.balance(HOUSE);
+
+describe('the account of the house', () => {
+  test('pays for a statement, which is e-mailed to its account once it is issued', async () => {
+    const { id, contact } = await customer();
+    const before = await balance();
+    const issued = await issue(id, '--due', '2026-12-01T00:00:00+01:00');
+    expect(issued).toMatchObject({ email_status: 'waiting', amount_grosze: 1080 });
+    await untilMails(contact, 1);
+    await untilStatus(id, 'delivered');
+    expect((await listed(id))['emailed_at']).not.toBeNull();
+    expect(await mailsTo(contact)).toMatchObject([
+      {
+        ...{ from: { address: `noreply@${domain}`, name: null }, to: [contact], cc: [], bcc: [] },
+        subject: 'Rozliczenie za październik 2026',
+        text: expect.stringContaining(
+          `Konto: ${id}\nKwota netto: 10,80 PLN\nTermin płatności: 01.12.2026, godz. 00:00 czasu polskiego\nTytuł płatności: ${String(issued['id'])}\n`,
+        ) as string,
+      },
+    ]);
+    expect(await balance()).toBe(before - 1);
+    expect((await no('statements', 'issue', '--account', id, '--month', '2026-10')).code).toBe('refused');
+  });
+
+  test('with too little money has it e-mailed later', async () => {
+    const { id, contact } = await customer();
+    const left = await balance();
+    await ok('adjust', '--account', HOUSE, '--grosze', String(-left), '--note', 'nothing left');
+    const issued = await issue(id);
+    await untilRefused(issued['id'], 'insufficient_funds');
+    expect(await mailsTo(contact)).toEqual([]);
+    expect(await listed(id)).toMatchObject({ email_status: 'waiting', emailed_at: null });
+
+    await ok('topup', '--account', HOUSE, '--pln', '50');
+    await tryNow();
+    await untilMails(contact, 1);
+    expect(await balance()).toBe(4999);
+  });
+
+  test.each(['suspended', 'closed'])('that is %s sends nothing until it is active', async (status) => {
+    const { id, contact } = await customer();
+    await ok('accounts', 'set', '--account', HOUSE, '--status', status);
+    const issued = await issue(id);
+    await untilRefused(issued['id'], `account_${status}`);
+    expect(await listed(id)).toMatchObject({ email_status: 'waiting', emailed_at: null });
+    expect(log).toMatch(new RegExp(`"ownEmail":"statement:st_\\w+:1","reason":"account_${status}"`));
+    await ok('accounts', 'set', '--account', HOUSE, '--status', 'active');
+    await tryNow();
+    await untilMails(contact, 1);
+  });
+
+  test('that cannot send for three days leaves it to staff, who have it sent again', async () => {
+    const { id, contact } = await customer();
+    await ok('accounts', 'set', '--account', HOUSE, '--status', 'suspended');
+    const issued = await issue(id);
+    const statement = String(issued['id']);
+    await untilRefused(statement, 'account_suspended');
+    await pipeline.sql`
+      update own_emails set created_at = now() - interval '73 hours', next_try_at = now() where subject = ${statement}`;
+    const found = async () => (await findingsOf(pipeline, statement))[0];
+    await until('it is given up', async () => (await found()) !== undefined);
+    expect(await found()).toMatchObject({ kind: 'own_email_left', state: 'open' });
+    expect(await listed(id)).toMatchObject({ email_status: 'account_suspended', emailed_at: null });
+
+    await ok('accounts', 'set', '--account', HOUSE, '--status', 'active');
+    expect(await ok('statements', 'send', '--statement', statement)).toMatchObject({
+      email_status: 'waiting',
+    });
+    await untilMails(contact, 1);
+    await until('the finding is gone', async () => (await found())?.state === 'gone');
+  });
+});
+
+describe('a statement', () => {
+  test('is e-mailed again when staff want it, once for each time, and not twice at once', async () => {
+    const { id, contact } = await customer();
+    const statement = String((await issue(id))['id']);
+    await untilMails(contact, 1);
+    const tries = await Promise.all([1, 2, 3].map(() => run('statements', 'send', '--statement', statement)));
+    expect(tries.map(({ code }) => code)).toEqual([0, 0, 0]);
+    await untilMails(contact, 2);
+    await untilStatus(id, 'delivered');
+    expect(await mailsTo(contact)).toHaveLength(2);
+    const audit = listIn(await ok('audit', '--account', id));
+    expect(audit.filter(({ action }) => action === 'statements send')).toHaveLength(3);
+  });
+
+  test('whose worker ended before it noted the e-mail is not e-mailed again, a day later either', async () => {
+    const { id, contact } = await customer();
+    const statement = String((await issue(id))['id']);
+    await untilMails(contact, 1);
+    await untilStatus(id, 'delivered');
+    const before = await balance();
+    await pipeline.sql`delete from idempotency_keys where account_id = ${HOUSE}`;
+    await pipeline.sql`
+      update own_emails set email_id = null, accepted_at = null, next_try_at = now() where subject = ${statement}`;
+    expect(await listed(id)).toMatchObject({ email_status: 'waiting' });
+    await untilStatus(id, 'delivered');
+    expect(await mailsTo(contact)).toHaveLength(1);
+    expect(await balance()).toBe(before);
+  });
+
+  test('without an address, or that asks for nothing, is not e-mailed', async () => {
+    const nowhere = await customer(null);
+    const issued = await issue(nowhere.id);
+    expect(issued['email_status']).toBeNull();
+    expect((await no('statements', 'send', '--statement', String(issued['id']))).message).toContain(
+      'no contact address',
+    );
+    const { id } = await customer();
+    const nothing = await ok('statements', 'issue', '--account', id, '--month', '2026-09');
+    expect(nothing).toMatchObject({ amount_grosze: 0, email_status: null });
+    expect(await listed(id)).toMatchObject({ email_status: null, emailed_at: null });
+    expect((await no('statements', 'send', '--statement', newId('st'))).code).toBe('not_found');
+  });
+
+  test('to an address that is suppressed goes to nobody, says so, and is sent again once it is not', async () => {
+    const { id, contact } = await customer();
+    await pipeline.sql`
+      insert into suppressions (account_id, address, reason) values (${HOUSE}, ${contact}, 'bounce')`;
+    const before = await balance();
+    const statement = String((await issue(id))['id']);
+    await untilStatus(id, 'suppressed');
+    expect(await balance()).toBe(before);
+    await pipeline.sql`delete from suppressions where account_id = ${HOUSE}`;
+    await ok('statements', 'send', '--statement', statement);
+    await untilMails(contact, 1);
+    expect(await balance()).toBe(before - 1);
+  });
+
+  test('to an address that somebody wrote into the database is refused for good', async () => {
+    const { id } = await customer();
+    await pipeline.sql`
+      update accounts set contact_email = ${'x@klient.example\r\nBcc: y@klient.example'} where id = ${id}`;
+    await issue(id);
+    await untilStatus(id, 'address_malformed');
+    await tryNow();
+    expect(await listed(id)).toMatchObject({ email_status: 'address_malformed', emailed_at: null });
+  });
+
+  test('of an account that is closed is e-mailed: it owes what it owes', async () => {
+    const { id, contact } = await customer();
+    await ok('accounts', 'set', '--account', id, '--status', 'closed');
+    await issue(id);
+    await untilMails(contact, 1);
+  });
+
+  test('that is a day overdue is reminded of once, and of a paid or an old one nobody', async () => {
+    const [late, paid, old] = [await customer(), await customer(), await customer()];
+    for (const { id } of [late, paid, old]) await issue(id);
+    for (const { contact } of [late, paid, old]) await untilMails(contact, 1);
+    await ok('statements', 'pay', String((await listed(paid.id))['id']));
+    const overdue = (id: string, days: number) => pipeline.sql`
+      update statements set due_at = now() - make_interval(days => ${days}) where account_id = ${id}`;
+    await Promise.all([overdue(late.id, 2), overdue(paid.id, 2), overdue(old.id, 9)]);
+    await untilMails(late.contact, 2);
+    expect((await mailsTo(late.contact))[1]!.subject).toContain('Przypomnienie');
+    const reminders = await pipeline.sql<{ subject: string }[]>`
+      select subject from own_emails where kind = 'reminder'`;
+    expect(reminders.map(({ subject }) => subject)).toEqual([(await listed(late.id))['id']]);
+    expect((await listed(late.id))['email_status'], 'of its statement').toBe('delivered');
+  });
+});
+
+describe('the contact address', () => {
+  test.each([
+    'klient.example',
+    'Jan <jan@klient.example>',
+    'jan@klient.example,ola@klient.example',
+    'jan@klient.example\r\nBcc: ola@klient.example',
+    '"jan nowak"@klient.example',
+    'jan@[127.0.0.1]',
+    `${'j'.repeat(65)}@klient.example`,
+  ])('is no %s', async (address) => {
+    const { id } = await customer(null);
+    for (const words of [
+      ['accounts', 'set', '--account', id],
+      ['accounts', 'create', '--name', 'Sklep'],
+    ]) {
+      const refused = await no(...words, '--contact-email', address);
+      expect(refused).toMatchObject({ code: 'invalid_argument' });
+      expect(refused.message).toContain('--contact-email');
+    }
+    expect(await ok('accounts', 'show', '--account', id)).toMatchObject({ contact_email: null });
+  });
+
+  test('is set, taken away and erased, and nowhere in the audit log', async () => {
+    const { id } = await customer('Ksiegowa.Zofia@KLIENT.example');
+    const shown = () => ok('accounts', 'show', '--account', id);
+    expect(await shown()).toMatchObject({ contact_email: 'Ksiegowa.Zofia@klient.example' });
+    await ok('accounts', 'set', '--account', id, '--contact-email', 'none');
+    expect(await shown()).toMatchObject({ contact_email: null });
+    await ok('accounts', 'set', '--account', id, '--contact-email', 'Ksiegowa.Zofia@klient.example');
+    await issue(id);
+    await untilStatus(id, 'delivered');
+
+    const words = ['erase', '--email', 'ksiegowa.zofia@klient.example'];
+    expect(await ok(...words)).toMatchObject({ erased: false, contact_addresses: 1, emails: 1 });
+    expect(await shown()).toMatchObject({ contact_email: 'Ksiegowa.Zofia@klient.example' });
+    await ok(...words, '--yes');
+    expect(await shown()).toMatchObject({ contact_email: null });
+    const [left] = await pipeline.sql<{ count: number }[]>`
+      select count(*)::int as count from audit_log where details::text ilike '%zofia%'`;
+    expect(left!.count).toBe(0);
+    const [record] = await pipeline.sql`
+      select details->'changes' as changes from audit_log
+       where account_id = ${id} and action = 'accounts set' order by id limit 1`;
+    expect(record).toEqual({ changes: { contact_email: { from: 'K…@klient.example', to: null } } });
+  });
+});
+
+describe('an own e-mail', () => {
+  const services = (): OwnEmailServices => ({
+    ...{ sql: pipeline.sql, temporal: pipeline.client, secretsKey: pipeline.secretsKey },
+    ...{ routing: cachedRouting(pipeline.sql, providerKinds.withTraits), log: pino({ level: 'silent' }) },
+    ownEmailAccount: HOUSE,
+  });
+  const email = (to: string): OwnEmail => ({
+    ...{ to, subject: 'Zaloguj się', text: 'https://panel.example/' },
+    idx: `sign-in:${newId('key')}`,
+  });
+
+  test('is sent once under calls at the same time, and under later ones, also after a day', async () => {
+    const one = email('logowanie@klient.example');
+    const outcomes = await Promise.all([1, 2, 3].map(() => sendOwnEmail(services(), one)));
+    const accepted = outcomes.filter(({ state }) => state === 'accepted');
+    expect(accepted.length).toBeGreaterThan(0);
+    for (const outcome of outcomes)
+      if (outcome.state === 'refused')
+        expect(outcome).toEqual({ state: 'refused', reason: 'idempotency_in_progress', again: true });
+    await pipeline.sql`delete from idempotency_keys where account_id = ${HOUSE}`;
+    expect(await sendOwnEmail(services(), one)).toEqual(accepted[0]);
+    await untilMails(one.to, 1);
+  });
+
+  test('is sent also where a customer has used its idx', async () => {
+    const one = email('wlasne@klient.example');
+    const other = await mailAccount(pipeline);
+    const theirs = await sendOwnEmail({ ...services(), ownEmailAccount: other }, one);
+    const ours = await sendOwnEmail(services(), one);
+    expect([theirs.state, ours.state]).toEqual(['accepted', 'accepted']);
+    expect(ours).not.toEqual(theirs);
+    await untilMails(one.to, 1);
+  });
+
+  test('is off unless there is an account for it, and says so', async () => {
+    const off = { ...services(), ownEmailAccount: null };
+    expect(await sendOwnEmail(off, email('nikt@klient.example'))).toEqual({ state: 'off' });
+    const texts = { statement: statementWords, reminder: reminderWords, findings: findingsWords };
+    await sendDueOwnEmails({ ...off, texts, alertEmail: null }, new AbortController().signal);
+    expect(await mailsTo('nikt@klient.example')).toEqual([]);
+  });
+
+  test('never throws: where the database is away it is refused, and may be tried again', async () => {
+    const { sql, ...rest } = services();
+    const broken = new Proxy(sql, { apply: () => Promise.reject(new Error('away')) });
+    const outcome = await sendOwnEmail({ ...rest, sql: broken }, email('nikt@klient.example'));
+    expect(outcome).toEqual({ state: 'refused', reason: 'failed', again: true });
+  });
+
+  test('of an account that is not there is refused until it is', async () => {
+    const nobody = { ...services(), ownEmailAccount: newId('cl') };
+    expect(await sendOwnEmail(nobody, email('nikt@klient.example'))).toEqual({
+      ...{ state: 'refused', reason: 'account_closed', again: true },
+    });
+  });
+
+  test('to what is no address is refused for good', async () => {
+    expect(await sendOwnEmail(services(), email('Jan <jan@klient.example>'))).toEqual({
+      ...{ state: 'refused', reason: 'address_malformed', again: false },
+    });
+  });
+});
+
+describe('findings', () => {
+  const lost = (): Finding => ({
+    ...{ kind: 'domain_lost', subject: newId('dom'), accountId: HOUSE, details: { domain: 'tajna.example' } },
+  });
+  const report = (finding: Finding) => reportFinding(pipeline.sql, finding);
+  /** As if an hour had passed since the last e-mail. */
+  const anHourLater = () => pipeline.sql`
+    update own_emails set created_at = created_at - interval '61 minutes', accepted_at = accepted_at - interval '61 minutes'
+     where kind = 'findings'`;
+  const alerts = async () =>
+    (
+      await pipeline.sql<
+        { count: number }[]
+      >`select count(*)::int as count from own_emails where kind = 'findings'`
+    )[0]!.count;
+
+  test('are e-mailed to staff in one e-mail by ids, once, and at most once an hour', async () => {
+    const [one, other, third] = [lost(), lost(), lost()];
+    await report(one);
+    await report(other);
+    await reconcileOnce(pipeline);
+    await untilMails(STAFF, 1);
+    const { text } = (await mailsTo(STAFF))[0]!;
+    for (const { subject } of [one, other]) expect(text).toContain(`- domain_lost: ${subject} (${HOUSE})`);
+    expect(text).not.toContain('tajna');
+
+    // Found again by each run: nothing new.
+    await report(one);
+    await anHourLater();
+    await reconcileOnce(pipeline);
+    expect(await alerts()).toBe(1);
+
+    await report(third);
+    await Promise.all([reconcileOnce(pipeline), reconcileOnce(pipeline)]);
+    await untilMails(STAFF, 2);
+    const second = (await mailsTo(STAFF))[1]!.text;
+    expect(second).toContain(third.subject);
+    expect(second).not.toContain(one.subject);
+
+    // Dealt with, and found again: that is new, and waits for its hour.
+    const { id } = listIn(await ok('findings', 'list')).find(({ subject }) => subject === one.subject)!;
+    await ok('findings', 'dismiss', '--id', String(id));
+    await report(one);
+    await reconcileOnce(pipeline);
+    expect(await alerts()).toBe(2);
+    await anHourLater();
+    await reconcileOnce(pipeline);
+    await untilMails(STAFF, 3);
+    expect((await mailsTo(STAFF))[2]!.text).toContain(one.subject);
+  });
+
+  test('that could not be e-mailed in three days are told of by the next e-mail', async () => {
+    const finding = lost();
+    await report(finding);
+    await anHourLater();
+    await ok('accounts', 'set', '--account', HOUSE, '--status', 'suspended');
+    await reconcileOnce(pipeline);
+    const waiting = async () =>
+      (await pipeline.sql`select from own_emails where kind = 'findings' and next_try_at is not null`).count;
+    expect(await waiting()).toBe(1);
+    await until(
+      'it is refused',
+      async () => (await refusalOf('findings')) !== null || (await waiting()) === 1,
+    );
+    await pipeline.sql`
+      update own_emails set created_at = now() - interval '73 hours', next_try_at = now(), tries = 5
+       where kind = 'findings' and next_try_at is not null`;
+    await until('it is given up', async () => (await waiting()) === 0);
+    expect(await findingsOf(pipeline, 'findings')).toMatchObject([{ kind: 'own_email_left', state: 'open' }]);
+    await ok('accounts', 'set', '--account', HOUSE, '--status', 'active');
+    const before = (await mailsTo(STAFF)).length;
+    await reconcileOnce(pipeline);
+    await untilMails(STAFF, before + 1);
+    const text = (await mailsTo(STAFF))[before]!.text;
+    expect(text).toContain(finding.subject);
+    expect(text).toContain('own_email_left: findings');
+  });
+});
+
+test('no address is in the log', () => {
+  expect(log).toContain('an own e-mail is refused');
+  expect(log).not.toMatch(/@(klient|goniec)\.example/);
+});

@@ -1,0 +1,84 @@
+import { polishTime } from '../domain/calendar.ts';
+
+/** A monthly statement, as much of it as its e-mails say. */
+interface Statement {
+  /** `st_…`, by which a payment is booked. */
+  statement: string;
+  account: string;
+  /** `YYYY-MM` */
+  month: string;
+  /** Net. */
+  amountGrosze: number;
+  dueAt: Date;
+  paidAt: Date | null;
+}
+
+interface Words {
+  subject: string;
+  text: string;
+}
+
+const MONTHS = [
+  ...['styczeń', 'luty', 'marzec', 'kwiecień', 'maj', 'czerwiec'],
+  ...['lipiec', 'sierpień', 'wrzesień', 'październik', 'listopad', 'grudzień'],
+];
+
+/** The e-mail with which a statement is sent to its customer. */
+export function statementWords(statement: Statement): Words {
+  const month = monthInWords(statement.month);
+  return {
+    subject: `Rozliczenie za ${month}`,
+    text: [
+      'Dzień dobry,',
+      `przesyłamy rozliczenie miesięczne za ${month}.`,
+      facts(statement),
+      statement.paidAt === null
+        ? 'Po terminie płatności wysyłki są wstrzymane do zaksięgowania wpłaty.'
+        : 'To rozliczenie jest uregulowane: nie trzeba nic płacić.',
+      AUTOMATIC,
+    ].join('\n\n'),
+  };
+}
+
+/** The e-mail with which a customer is reminded of a statement that is overdue. */
+export function reminderWords(statement: Statement): Words {
+  const month = monthInWords(statement.month);
+  return {
+    subject: `Przypomnienie: rozliczenie za ${month} jest po terminie płatności`,
+    text: [
+      'Dzień dobry,',
+      `nie zaksięgowaliśmy jeszcze wpłaty za ${month}. Wysyłki są wstrzymane do jej zaksięgowania.`,
+      facts(statement),
+      'Jeżeli przelew jest już w drodze, prosimy o pominięcie tej wiadomości.',
+      AUTOMATIC,
+    ].join('\n\n'),
+  };
+}
+
+const AUTOMATIC = 'Ta wiadomość została wysłana automatycznie; prosimy na nią nie odpowiadać.';
+
+function facts({ statement, account, amountGrosze, dueAt }: Statement): string {
+  return [
+    `Konto: ${account}`,
+    `Kwota netto: ${pln(amountGrosze)}`,
+    `Termin płatności: ${timeInWords(dueAt)}`,
+    `Tytuł płatności: ${statement}`,
+  ].join('\n');
+}
+
+function monthInWords(month: string): string {
+  const [year, number] = month.split('-');
+  return `${MONTHS[Number(number) - 1]} ${year}`;
+}
+
+/** Grosze as an amount in PLN: `1234,05 PLN`. */
+export function pln(grosze: number): string {
+  const digits = String(Math.abs(grosze)).padStart(3, '0');
+  return `${grosze < 0 ? '-' : ''}${digits.slice(0, -2)},${digits.slice(-2)} PLN`;
+}
+
+function timeInWords(instant: Date): string {
+  const { day, time } = polishTime(instant.getTime());
+  const [year, month, date] = day.split('-');
+  return `${date}.${month}.${year}, godz. ${time} czasu polskiego`;
+}
