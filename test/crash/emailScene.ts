@@ -110,10 +110,12 @@ async function makeMailAccount(
 ): Promise<MailAccount> {
   const created = await service.admin(
     ...['accounts', 'create', '--name', 'Mail', '--mode', 'live', '--balance', String(openingGrosze)],
-    ...['--price', '10', '--rate-limit', '10000'],
+    ...['--price', '10'],
   );
   const id = z.string().parse(created['id']);
-  const made = await service.admin('tokens', 'create', '--account', id, '--label', 'crash');
+  const made = await service.admin(
+    ...['tokens', 'create', '--account', id, '--label', 'crash', '--rate-limit', '10000'],
+  );
   const rule = { prefix: '', accountId: id, type: 'email' as const, priority: null, weight: 100 };
   await addRule(sql, { ...rule, route: ROUTE });
   const name = await insertDomain(sql, service.secretsKey, id, { routes: [ROUTE] });
