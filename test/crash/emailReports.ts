@@ -160,10 +160,11 @@ function endOf(sent: SentEmail, fate: Fate, first: string[]): Reported[] {
   switch (fate) {
     case 'delivered':
       return [eventOf(sent, 'delivered', first)];
+    // Its mail server took it first.
     case 'bounced':
-      return [eventOf(sent, 'bounced', first, true)];
+      return [eventOf(sent, 'delivered', first), eventOf(sent, 'bounced', first, true)];
     case 'returned':
-      return [eventOf(sent, 'bounced', first, false)];
+      return [eventOf(sent, 'delivered', first), eventOf(sent, 'bounced', first, false)];
     case 'complained':
       return [eventOf(sent, 'delivered', first), eventOf(sent, 'complained', first)];
   }
