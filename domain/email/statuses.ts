@@ -35,29 +35,30 @@ export function shownState(status: EmailStatus, state: RecipientState) {
   return state === 'queued' && (status === 'failed' || status === 'unknown') ? status : state;
 }
 
-// From which states an event moves an address, whatever order events come in. What was left out stays so.
-const MOVES: Readonly<
-  Record<ProviderEmailEvent['kind'], readonly [to: RecipientState, from: readonly RecipientState[]]>
-> = {
-  sent: ['sent', ['queued']],
-  delayed: ['delayed', ['queued', 'sent']],
-  delivered: ['delivered', ['queued', 'sent', 'delayed', 'bounced']],
+// What an address has come to, the worst last. What was left out is none of them, and stays so.
+const COURSE: readonly RecipientState[] = ['queued', 'sent', 'delayed', 'delivered', 'bounced', 'complained'];
+
+const LEADS_TO: Readonly<Record<ProviderEmailEvent['kind'], RecipientState>> = {
+  sent: 'sent',
+  delayed: 'delayed',
+  delivered: 'delivered',
   // Nobody opens what has not come.
-  opened: ['delivered', ['queued', 'sent', 'delayed']],
-  clicked: ['delivered', ['queued', 'sent', 'delayed']],
-  bounced: ['bounced', ['queued', 'sent', 'delayed', 'delivered']],
-  failed: ['bounced', ['queued', 'sent', 'delayed']],
-  suppressed: ['bounced', ['queued', 'sent', 'delayed']],
-  complained: ['complained', ['queued', 'sent', 'delayed', 'delivered', 'bounced']],
+  opened: 'delivered',
+  clicked: 'delivered',
+  // Also what a mail server took before it sent it back.
+  bounced: 'bounced',
+  failed: 'bounced',
+  suppressed: 'bounced',
+  complained: 'complained',
 };
 
-/** The state of an address after an event. */
+/** The state of an address after an event: the same after the same events, whatever their order. */
 export function stateAfter(
   state: RecipientState,
   { kind }: Pick<ProviderEmailEvent, 'kind'>,
 ): RecipientState {
-  const [to, from] = MOVES[kind];
-  return from.includes(state) ? to : state;
+  const to = LEADS_TO[kind];
+  return state !== 'suppressed' && COURSE.indexOf(to) > COURSE.indexOf(state) ? to : state;
 }
 
 /** What an e-mail is that a provider has, by its addresses: the worst that came of any; delivered when all are. */

@@ -63,10 +63,12 @@ test(
     started.add(() => sql.end({ timeout: 5 }));
     const created = await service.admin(
       ...['accounts', 'create', '--name', 'Mail', '--mode', 'live', '--balance', String(OPENING)],
-      ...['--price', '10', '--rate-limit', '10000'],
+      ...['--price', '10'],
     );
     const account = z.string().parse(created['id']);
-    const made = await service.admin('tokens', 'create', '--account', account, '--label', 'crash');
+    const made = await service.admin(
+      ...['tokens', 'create', '--account', account, '--label', 'crash', '--rate-limit', '10000'],
+    );
     const token = z.string().parse(made['token']);
     await insertDomain(sql, service.secretsKey, account);
 

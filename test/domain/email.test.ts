@@ -172,12 +172,26 @@ describe('what becomes of an address', () => {
     [['sent', 'bounced'], 'bounced'],
     [['bounced', 'opened'], 'bounced'],
     [['delivered', 'bounced'], 'bounced'],
+    [['bounced', 'delivered'], 'bounced'],
     [['sent', 'failed'], 'bounced'],
-    [['delivered', 'failed'], 'delivered'],
+    [['delivered', 'failed'], 'bounced'],
     [['suppressed'], 'bounced'],
     [['complained', 'delivered', 'bounced'], 'complained'],
   ] as const)('after %j it is %s', (events, state) => {
     expect(after(...events)).toBe(state);
+  });
+
+  it('is the same in whatever order it is reported, and however often', () => {
+    const reordered = fc
+      .array(fc.constantFrom(...kinds), { maxLength: 6 })
+      .chain((some) =>
+        fc.tuple(fc.constant(some), fc.shuffledSubarray([...some, ...some], { minLength: 2 * some.length })),
+      );
+    fc.assert(
+      fc.property(reordered, ([some, again]) => {
+        expect(after(...again)).toBe(after(...some));
+      }),
+    );
   });
 
   it('stays left out, whatever is reported', () => {

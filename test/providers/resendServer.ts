@@ -64,8 +64,21 @@ export interface Answer {
   headers?: Record<string, string>;
 }
 
-/** What is done with a request instead of the usual; `take` reads it, does what the provider would have done, and returns its answer. */
-export type Mischief = (response: ServerResponse, take: () => Promise<Answer>) => unknown;
+/**
+ * What is done with a request instead of the usual; `take` reads it, does what the provider would have done, and returns its answer.
+ * The e-mail of a request is under way, and not taken yet, until `worked` resolves.
+ */
+export type Mischief = (
+  response: ServerResponse,
+  take: (worked?: Promise<unknown>) => Promise<Answer>,
+  asked: Asked,
+) => unknown;
+
+/** A request that mischief is done to. */
+export interface Asked extends ResendCall {
+  /** Reads it; null where it is no JSON, or was cut off. */
+  fields(): Promise<EmailFields | null>;
+}
 
 /** A local server that speaks as Resend does. */
 export interface ResendServer {
@@ -116,11 +129,14 @@ export async function startResend(): Promise<ResendServer> {
   const server = createServer((request, response) => {
     const path = new URL(request.url ?? '/', 'http://provider.invalid').pathname;
     const { method = '', headers } = request;
-    resend.calls.push({ method, path, headers });
-    const take = () => answerTo(resend, keys, request, path);
+    const called = { method, path, headers };
+    resend.calls.push(called);
+    let read: Promise<Buffer> | null = null;
+    const body = () => (read ??= bytesOf(request));
+    const take = async (worked?: Promise<unknown>) => answerTo(resend, keys, request, await body(), worked);
     const mischief = everyTime ?? (path === '/emails' ? mischiefs.shift() : undefined);
     if (mischief === undefined) void take().then((answer) => write(response, answer));
-    else void mischief(response, take);
+    else void mischief(response, take, { ...called, fields: async () => fieldsIn(await body()) });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -160,13 +176,16 @@ async function answerTo(
   resend: ResendServer,
   keys: Map<string, { hash: string; answer: Answer | null }>,
   request: IncomingMessage,
-  path: string,
+  raw: Buffer,
+  worked: Promise<unknown> = new Promise((resolve) => setImmediate(resolve)),
 ): Promise<Answer> {
-  const raw = await bytesOf(request);
+  const path = new URL(request.url ?? '/', 'http://provider.invalid').pathname;
+  // Of what is cut off it has nothing.
+  if (!request.complete) return errorAnswer(400, 'validation_error', 'The request body is not JSON');
   const refused = refusalOf(resend, request, path);
   if (refused !== null) return refused;
   const route = `${request.method} ${path}`;
-  if (route === 'POST /emails') return takeOnce(resend, keys, request, raw);
+  if (route === 'POST /emails') return takeOnce(resend, keys, request, raw, worked);
   if (route === 'GET /domains') return listDomains(resend, request.url ?? '');
   if (route === 'POST /domains') return createDomain(resend, raw);
   const suppressed = /^DELETE \/suppressions\/([^/]+)$/.exec(route)?.[1];
@@ -206,6 +225,7 @@ async function takeOnce(
   keys: Map<string, { hash: string; answer: Answer | null }>,
   { headers }: IncomingMessage,
   raw: Buffer,
+  worked: Promise<unknown>,
 ): Promise<Answer> {
   const key = headers['idempotency-key'];
   if (typeof key !== 'string') return takeEmail(resend, null, raw);
@@ -216,7 +236,7 @@ async function takeOnce(
   if (before !== undefined) return before.answer ?? errorAnswer(409, 'concurrent_idempotent_requests');
   const kept: { hash: string; answer: Answer | null } = { hash, answer: null };
   keys.set(key, kept);
-  await new Promise((resolve) => setImmediate(resolve));
+  await worked;
   const answer = takeEmail(resend, key, raw);
   // Only what was sent is kept.
   if (answer.status === 200) kept.answer = answer;
@@ -225,7 +245,7 @@ async function takeOnce(
 }
 
 function takeEmail(resend: ResendServer, key: string | null, raw: Buffer): Answer {
-  const body = parsed(raw) as EmailFields | null;
+  const body = fieldsIn(raw);
   if (body === null) return errorAnswer(400, 'validation_error', 'The request body is not JSON');
   const problem = problemOf(resend, body);
   if (problem !== null) return problem;
@@ -239,6 +259,8 @@ function takeEmail(resend: ResendServer, key: string | null, raw: Buffer): Answe
   resend.sent.push({ id, key, raw, body, from: senderOf(body.from)!, files });
   return { status: 200, json: { id } };
 }
+
+const fieldsIn = (raw: Buffer): EmailFields | null => parsed(raw) as EmailFields | null;
 
 function problemOf(resend: ResendServer, body: EmailFields): Answer | null {
   const invalid = (field: string) =>
