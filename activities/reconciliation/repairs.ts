@@ -1,4 +1,3 @@
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { Database } from '../../db/connection.ts';
 import {
   closeFindings,
@@ -10,6 +9,7 @@ import {
   timesRepaired,
 } from '../../db/maintenance/findings.ts';
 import { transaction } from '../../db/transaction.ts';
+import { startOnce } from '../../workflows/startOnce.ts';
 import { currentRun } from './judging.ts';
 
 // One that is lost again and again fails by itself: starting it once more would not help.
@@ -50,12 +50,7 @@ export function createRepairs(sql: Database, restartsPerRun: number): Repairs {
     async repair(finding, action, make) {
       if ((await timesRepaired(sql, finding.kind, finding.subject)) >= REPAIRS_MAX) return report(finding);
       if (!(await note(finding, action))) return 'capped';
-      try {
-        await make();
-      } catch (error) {
-        // Somebody was faster.
-        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-      }
+      await startOnce(make());
       return 'repaired';
     },
     async wellAgain(id, kinds) {
