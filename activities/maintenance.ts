@@ -1,4 +1,3 @@
-import { Context } from '@temporalio/activity';
 import { eraseEmailsAfter } from '../db/emails/retention.ts';
 import {
   deleteDrafts,
@@ -23,6 +22,7 @@ import {
   postponedAfter,
 } from '../db/maintenance/retention.ts';
 import { maskMsisdn } from '../domain/msisdn.ts';
+import { beat } from './heartbeat.ts';
 
 const DAY_MS = 86_400_000;
 // Statements stay short: nobody waits long for a row that is being deleted.
@@ -156,11 +156,4 @@ async function walk(
     beat();
   }
   return sum;
-}
-
-/** Shows that the work goes on, and ends it where its worker is to stop. */
-function beat(): void {
-  const context = Context.current();
-  context.cancellationSignal.throwIfAborted();
-  context.heartbeat();
 }

@@ -5,7 +5,7 @@ import { cancelForClosedAccounts, resumePausedWorkflows } from '../pipeline/acco
 import { startForgottenClicks } from '../pipeline/forgottenClicks.ts';
 import type { Pipeline } from './pipeline.ts';
 import { repeat } from '../concurrency/repeat.ts';
-import type { Servers } from './worker.ts';
+import type { Servers } from './servers.ts';
 
 // What a crash left between storing and signalling is made up for this often.
 const CATCH_UP_MS = 2_000;

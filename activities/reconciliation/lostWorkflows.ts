@@ -18,8 +18,8 @@ import {
   messageRestart,
   TO_NOTIFY,
 } from '../../workflows/startOptions.ts';
-import { currentRun } from './judging.ts';
-import { createRepairs, type Repairs, type Verdict } from './repairs.ts';
+import { currentRun, type Verdict } from './judging.ts';
+import { createRepairs, type Repairs } from './repairs.ts';
 import { lookAtWorkflow, type SeenWorkflow } from './workflowState.ts';
 
 /** Kinds of findings that have the id of a message or an e-mail, or of a click, reply or sender domain whose event was not delivered. */

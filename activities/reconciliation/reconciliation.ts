@@ -12,7 +12,8 @@ import {
 import { databaseNow, readPosition, savePosition } from '../../db/maintenance/positions.ts';
 import { unnotifiedClicks, unnotifiedDomains, unnotifiedReplies } from '../../db/webhooks/unnotified.ts';
 import type { Tally } from '../../workflows/contracts.ts';
-import { beat, currentRun, judgeAll } from './judging.ts';
+import { beat } from '../heartbeat.ts';
+import { currentRun, judgeAll } from './judging.ts';
 import { noTally, sumOf } from './tally.ts';
 import { reconcileDrafts, reconcileLookups, reconcileWaiting } from './leftovers.ts';
 import { ABOUT_BATCHES, ABOUT_WORKFLOWS, lostWorkflows } from './lostWorkflows.ts';

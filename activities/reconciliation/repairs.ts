@@ -10,16 +10,10 @@ import {
 } from '../../db/maintenance/findings.ts';
 import { transaction } from '../../db/transaction.ts';
 import { startOnce } from '../../workflows/startOnce.ts';
-import { currentRun } from './judging.ts';
+import { currentRun, type Verdict } from './judging.ts';
 
 // One that is lost again and again fails by itself: starting it once more would not help.
 const REPAIRS_MAX = 3;
-
-/**
- * What came of looking at something: nothing new, it is on its way and has to be looked at again, it was put right, a person
- * has to look at it from now on, or it would be put right if this run had not started so many workflows again already.
- */
-export type Verdict = 'nothing' | 'waiting' | 'repaired' | 'reported' | 'capped';
 
 /** What is done about what was found. */
 export interface Repairs {

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import type { Context } from './serve.ts';
+import type { Request } from 'koa';
 
 const WITH_PORT = /^(?:\[([^\]]+)\]|([0-9.]+)):[0-9]{1,5}$/;
 
@@ -7,7 +7,7 @@ const WITH_PORT = /^(?:\[([^\]]+)\]|([0-9.]+)):[0-9]{1,5}$/;
  * From where a request came, in one form of its many (IPv4 also where it hides in IPv6): the other end of the connection, or with
  * `TRUST_PROXY` what the proxy next to us wrote last into `X-Forwarded-For`. Where that is no address, the connection's.
  */
-export function clientAddress(context: Pick<Context, 'ip' | 'req'>): string {
+export function clientAddress(context: Pick<Request, 'ip' | 'req'>): string {
   return plainAddress(context.ip) ?? plainAddress(context.req.socket.remoteAddress ?? '') ?? UNKNOWN;
 }
 

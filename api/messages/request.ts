@@ -13,7 +13,7 @@ import {
   sendWindow,
   senderName,
 } from '../fields.ts';
-import type { Channel } from '../../domain/channels.ts';
+import type { Channel } from '../../domain/channelNames.ts';
 import { SUBJECT_MAX } from '../../domain/channels/mms.ts';
 import { TRIES_MAX, VOICE_TEXT_MAX, VOICES } from '../../domain/channels/vms.ts';
 import { SMIL_MAX } from '../../domain/smil.ts';

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { readKeyRecord, takeOverKey } from '../../db/messages/idempotency.ts';
 import { abandonRequest } from '../../db/messages/undecided.ts';
-import type { Channel } from '../../domain/channels.ts';
+import type { Channel } from '../../domain/channelNames.ts';
 import { Refused } from '../../domain/refusals.ts';
 import type { Asked } from '../asked.ts';
 

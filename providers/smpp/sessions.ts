@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ProviderState, Withheld } from '../provider.ts';
+import type { ProviderState } from '../provider.ts';
+import type { Withheld } from '../withheld.ts';
 import { openSession } from './bind.ts';
 import type { SubmitFields } from './pdus.ts';
 import type { Outcome } from './requests.ts';

@@ -3,7 +3,8 @@ import { createSemaphore, type Semaphore } from '../../concurrency/semaphore.ts'
 import { waitFor } from '../../concurrency/waitFor.ts';
 import { optionsOf } from '../../domain/smsOptions.ts';
 import { NO_SESSION, type SubmitAnswer, type SubmitPart } from '../../domain/submission.ts';
-import type { Provider, ProviderHandlers, Withheld } from '../provider.ts';
+import type { Provider, ProviderHandlers } from '../provider.ts';
+import type { Withheld } from '../withheld.ts';
 import { callbackAddress } from '../callbacks.ts';
 import { createLateAnswers } from '../lateAnswers.ts';
 import type { LookupAnswers } from '../stores.ts';
