@@ -14,7 +14,7 @@ const ROOMS = {
     ...['concurrency', 'pipeline', 'providers', 'db', 'domain', 'operations', 'telemetry', 'workflows'],
   ],
   worker: ['activities', 'concurrency', 'pipeline', 'providers', 'db', 'domain', 'telemetry', 'workflows'],
-  api: ['concurrency', 'providers', 'db', 'domain', 'operations', 'telemetry', 'workflows'],
+  api: ['concurrency', 'db', 'domain', 'operations', 'telemetry'],
   // The same endpoints, asked in another manner.
   mcp: ['api', 'domain', 'operations'],
 };

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { startForgottenResends } from '../activities/resends.ts';
+import { startForgottenResends } from '../pipeline/forgottenResends.ts';
 import { forgetOldSecrets } from '../db/webhooks/webhookSecrets.ts';
 import { cancelForClosedAccounts, resumePausedWorkflows } from '../pipeline/accountStops.ts';
 import { startForgottenClicks } from '../pipeline/forgottenClicks.ts';
