@@ -43,7 +43,7 @@ type ReadOpen = (
 ) => Promise<readonly { id: string; accountId: string; late: boolean }[]>;
 
 /** How many workflows one run starts again at most, unless staff say otherwise. */
-export const RESTARTS_PER_RUN = 500;
+const RESTARTS_PER_RUN = 500;
 
 /** What a run looks with. */
 interface Looking extends ReturnType<typeof lostWorkflows> {
