@@ -16,10 +16,20 @@ const ROOMS = {
   // The words of the service's own e-mails.
   texts: ['domain'],
   worker: [
-    ...['activities', 'concurrency', 'pipeline', 'providers', 'db', 'domain', 'telemetry', 'texts'],
+    ...[
+      'activities',
+      'concurrency',
+      'operations',
+      'pipeline',
+      'providers',
+      'db',
+      'domain',
+      'telemetry',
+      'texts',
+    ],
     ...['workflows'],
   ],
-  api: ['concurrency', 'providers', 'db', 'domain', 'operations', 'telemetry', 'workflows'],
+  api: ['concurrency', 'db', 'domain', 'operations', 'telemetry'],
   // The same endpoints, asked in another manner.
   mcp: ['api', 'domain', 'operations'],
 };

@@ -1,9 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import { Context } from '@temporalio/activity';
-import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import type { Database } from '../db/connection.ts';
 import { acceptedMessagesAfter, acceptedMessagesOf } from '../db/messages/startable.ts';
 import type { StartableMessage } from '../domain/startable.ts';
+import { startOnce } from '../workflows/startOnce.ts';
 import { messageStart } from '../workflows/startOptions.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import type { StartTurns } from '../pipeline/startTurns.ts';
@@ -18,7 +19,7 @@ export function batchActivities(sql: Database, client: Client, turns: StartTurns
     const end = await turns.take(message, signal);
     let broughtTask: boolean | null = null;
     try {
-      broughtTask = await startOnce(client, message);
+      broughtTask = await startMessage(client, message);
       return broughtTask !== null;
     } finally {
       end(broughtTask);
@@ -66,17 +67,13 @@ export function batchActivities(sql: Database, client: Client, turns: StartTurns
 }
 
 /** @returns whether its first task came along, which is where this worker has a place for it; null: it was there before */
-async function startOnce(client: Client, message: StartableMessage): Promise<boolean | null> {
-  try {
-    const { eagerlyStarted } = await client.workflow.start('message', {
-      ...messageStart(message, true),
-      workflowIdConflictPolicy: 'FAIL',
-      requestEagerStart: true,
-    });
-    return eagerlyStarted;
-  } catch (error) {
-    // A cancel that came before us has started it, or an earlier attempt of ours.
-    if (error instanceof WorkflowExecutionAlreadyStartedError) return null;
-    throw error;
-  }
+async function startMessage(client: Client, message: StartableMessage): Promise<boolean | null> {
+  const starting = client.workflow.start('message', {
+    ...messageStart(message, true),
+    workflowIdConflictPolicy: 'FAIL',
+    requestEagerStart: true,
+  });
+  // A cancel that came before us may have started it, or an earlier attempt of ours.
+  const started = await startOnce(starting);
+  return started === null ? null : started.eagerlyStarted;
 }

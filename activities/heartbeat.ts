@@ -15,3 +15,10 @@ export async function withHeartbeat<T>(work: () => Promise<T>, details?: () => u
     clearInterval(heartbeat);
   }
 }
+
+/** Shows that the work of an activity goes on, and ends it where its worker is to stop. */
+export function beat(): void {
+  const context = Context.current();
+  context.cancellationSignal.throwIfAborted();
+  context.heartbeat();
+}

@@ -1,10 +1,10 @@
-import { Context } from '@temporalio/activity';
 import { eraseEmailsAfter } from '../db/emails/retention.ts';
 import {
   deleteDrafts,
   deleteUnmatched,
   deleteUnsentLinks,
   forgetReferences,
+  type Leftover,
   leftovers,
   type Step,
 } from '../db/maintenance/cleanUp.ts';
@@ -22,6 +22,7 @@ import {
   postponedAfter,
 } from '../db/maintenance/retention.ts';
 import { maskMsisdn } from '../domain/msisdn.ts';
+import { beat } from './heartbeat.ts';
 
 const DAY_MS = 86_400_000;
 // Statements stay short: nobody waits long for a row that is being deleted.
@@ -53,93 +54,106 @@ export function maintenanceActivities(sql: Database, { contentDays, logDays }: R
     async deleteLeftovers(): Promise<Removed> {
       const now = await databaseNow(sql);
       const removed: Removed = {};
-      for (const { name, remove } of leftovers(now, Math.min(logDays, contentDays ?? logDays))) {
-        removed[name] = 0;
-        for (let steps = 0; steps < STEPS; steps += 1) {
-          const count = await remove(sql, BATCH);
-          removed[name] += count;
-          beat();
-          if (count < BATCH) break;
-        }
-      }
-      removed['drafts'] = await walk('clean-up: drafts', (after) =>
-        deleteDrafts(sql, 'messages', { after, now, limit: PAGE }),
-      );
-      removed['e-mail drafts'] = await walk('clean-up: e-mail drafts', (after) =>
-        deleteDrafts(sql, 'emails', { after, now, limit: BATCH }),
-      );
-      removed['tracked_links without a message'] = await walk('clean-up: links', (after) =>
-        deleteUnsentLinks(sql, after, now, BATCH),
-      );
-      removed['delivery_reports without a message'] = await walk('clean-up: unmatched', (after) =>
-        deleteUnmatched(sql, after, now, BATCH),
-      );
-      removed['concat_references'] = await walk(
-        'clean-up: references',
-        (after) => forgetReferences(sql, after, now, BATCH),
-        true,
-      );
-      return removed;
+      for (const leftover of leftovers(now, Math.min(logDays, contentDays ?? logDays)))
+        removed[leftover.name] = await removeAll(sql, leftover);
+      return { ...removed, ...(await deleteUnused(sql, now)) };
     },
 
     /** Takes texts and numbers out of what is older than the configured time, and of what was to be erased at its end. */
     async eraseContents(): Promise<Removed> {
-      const postponed = await erasePostponed();
+      const postponed = await erasePostponed(sql);
       if (contentDays === undefined) return { postponed };
       const dueBefore = (await databaseNow(sql)) - contentDays * DAY_MS;
-      const erase = (
-        name: string,
-        prefix: IdPrefix,
-        step: (sql: Database, span: Span, mask: Mask) => Promise<Step>,
-      ): Promise<number> =>
-        walk(`retention: ${name}`, (after) =>
-          step(sql, { after, before: idFloor(prefix, dueBefore), limit: BATCH }, maskMsisdn),
-        );
-      return {
-        postponed,
-        messages: await erase('messages', 'msg', eraseMessagesAfter),
-        replies: await erase('replies', 'in', eraseRepliesAfter),
-        clicks: await erase('clicks', 'clk', eraseClicksAfter),
-        lookups: await erase('look-ups', 'hlr', eraseLookupsAfter),
-        emails: await erase('e-mails', 'em', eraseEmailsAfter),
-      };
+      return { postponed, ...(await eraseBefore(sql, dueBefore)) };
     },
   };
+}
 
-  async function erasePostponed(): Promise<number> {
-    let done = 0;
-    for (let after = ''; ;) {
-      const ids = await postponedAfter(sql, after, BATCH);
-      const last = ids.at(-1);
-      if (last === undefined) return done;
-      done += await eraseMessages(sql, ids, maskMsisdn);
-      after = last;
-      beat();
-    }
+async function removeAll(sql: Database, { remove }: Leftover): Promise<number> {
+  let removed = 0;
+  for (let steps = 0; steps < STEPS; steps += 1) {
+    const count = await remove(sql, BATCH);
+    removed += count;
+    beat();
+    if (count < BATCH) break;
   }
+  return removed;
+}
 
-  /** Goes on where the last run stopped; at the end stays there, or with `around` begins anew the next time. */
-  async function walk(name: string, step: (after: string) => Promise<Step>, around = false): Promise<number> {
-    let after = await readPosition(sql, name);
-    let sum = 0;
-    for (let steps = 0; steps < STEPS; steps += 1) {
-      const { next, done } = await step(after);
-      sum += done;
-      if (next === null) {
-        if (around && after !== '') await savePosition(sql, name, '');
-        return sum;
-      }
-      after = next;
-      await savePosition(sql, name, after);
-      beat();
-    }
-    return sum;
+/** Deletes what turns out to be of no use when it is looked at, which happens once in its life, or from time to time. */
+async function deleteUnused(sql: Database, now: number): Promise<Removed> {
+  return {
+    drafts: await walk(sql, 'clean-up: drafts', (after) =>
+      deleteDrafts(sql, 'messages', { after, now, limit: PAGE }),
+    ),
+    'e-mail drafts': await walk(sql, 'clean-up: e-mail drafts', (after) =>
+      deleteDrafts(sql, 'emails', { after, now, limit: BATCH }),
+    ),
+    'tracked_links without a message': await walk(sql, 'clean-up: links', (after) =>
+      deleteUnsentLinks(sql, after, now, BATCH),
+    ),
+    'delivery_reports without a message': await walk(sql, 'clean-up: unmatched', (after) =>
+      deleteUnmatched(sql, after, now, BATCH),
+    ),
+    concat_references: await walk(
+      sql,
+      'clean-up: references',
+      (after) => forgetReferences(sql, after, now, BATCH),
+      true,
+    ),
+  };
+}
+
+/** @param dueBefore epoch milliseconds */
+async function eraseBefore(sql: Database, dueBefore: number): Promise<Removed> {
+  const erase = (
+    name: string,
+    prefix: IdPrefix,
+    step: (sql: Database, span: Span, mask: Mask) => Promise<Step>,
+  ): Promise<number> =>
+    walk(sql, `retention: ${name}`, (after) =>
+      step(sql, { after, before: idFloor(prefix, dueBefore), limit: BATCH }, maskMsisdn),
+    );
+  return {
+    messages: await erase('messages', 'msg', eraseMessagesAfter),
+    replies: await erase('replies', 'in', eraseRepliesAfter),
+    clicks: await erase('clicks', 'clk', eraseClicksAfter),
+    lookups: await erase('look-ups', 'hlr', eraseLookupsAfter),
+    emails: await erase('e-mails', 'em', eraseEmailsAfter),
+  };
+}
+
+async function erasePostponed(sql: Database): Promise<number> {
+  let done = 0;
+  for (let after = ''; ;) {
+    const ids = await postponedAfter(sql, after, BATCH);
+    const last = ids.at(-1);
+    if (last === undefined) return done;
+    done += await eraseMessages(sql, ids, maskMsisdn);
+    after = last;
+    beat();
   }
 }
 
-/** Shows that the work goes on, and ends it where its worker is to stop. */
-function beat(): void {
-  const context = Context.current();
-  context.cancellationSignal.throwIfAborted();
-  context.heartbeat();
+/** Goes on where the last run stopped; at the end stays there, or with `around` begins anew the next time. */
+async function walk(
+  sql: Database,
+  name: string,
+  step: (after: string) => Promise<Step>,
+  around = false,
+): Promise<number> {
+  let after = await readPosition(sql, name);
+  let sum = 0;
+  for (let steps = 0; steps < STEPS; steps += 1) {
+    const { next, done } = await step(after);
+    sum += done;
+    if (next === null) {
+      if (around && after !== '') await savePosition(sql, name, '');
+      return sum;
+    }
+    after = next;
+    await savePosition(sql, name, after);
+    beat();
+  }
+  return sum;
 }

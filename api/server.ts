@@ -12,8 +12,7 @@ import { createRunning } from '../concurrency/running.ts';
 import { addPools, openDatabase, sharesOf } from '../db/connection.ts';
 import { fairDatabase } from '../db/fairDatabase.ts';
 import { newId } from '../db/ids.ts';
-import { cachedRouting } from '../db/routes/routingCache.ts';
-import { providerKinds } from '../providers/registry.ts';
+import { currentRouting } from '../operations/routes/current.ts';
 import { watchBlocks } from '../telemetry/blockMetrics.ts';
 import { countRefusal } from '../telemetry/httpMetrics.ts';
 import { watchPool } from '../telemetry/poolMetrics.ts';
@@ -104,7 +103,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     background: createRunning(),
     temporal,
     singles: createSingles({ sql, temporal }),
-    routing: cachedRouting(front, providerKinds.withTraits),
+    routing: currentRouting(front),
     settings: config,
     secretsKey,
     log,

@@ -51,7 +51,7 @@ const STAFF = {
  * What each role may not do with a table; all the rest it may: read and write rows. None may do anything else, such as
  * changing a table itself.
  */
-export const WITHOUT: Record<Part, Record<string, readonly Right[]>> = {
+const WITHOUT: Record<Part, Record<string, readonly Right[]>> = {
   // What only workers write: all that says what became of a message, whom it was submitted to, who was notified.
   api: {
     ...NOBODYS,

@@ -1,5 +1,5 @@
 import { EARLIER_STATUS_OF, type EarlierStatus } from './earlierInterface.ts';
-import type { Channel } from './channels.ts';
+import type { Channel } from './channelNames.ts';
 import { sentAtOf, type SentKey } from './earlierHistory.ts';
 import { hasLeft, shownStatus, type Whereabouts } from './earlierStatus.ts';
 import { isFinal } from './statuses.ts';

@@ -38,7 +38,7 @@ const SHOWN = {
 export type HistoryClass = keyof typeof SHOWN;
 
 /** All of them. */
-export const HISTORY_CLASSES = Object.keys(SHOWN) as HistoryClass[];
+const HISTORY_CLASSES = Object.keys(SHOWN) as HistoryClass[];
 
 /**
  * Where a message belongs. A provider refused it, or it was given up: then it has not left; a delivery report says that it was

@@ -1,4 +1,4 @@
-import { type Channel, CHANNELS } from './channels.ts';
+import { type Channel, CHANNELS } from './channelNames.ts';
 import { DomainError } from './errors.ts';
 import { isPolish } from './msisdn.ts';
 

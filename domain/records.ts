@@ -1,4 +1,5 @@
-import { type Channel, rulesOf } from './channels.ts';
+import type { Channel } from './channelNames.ts';
+import { rulesOf } from './channels.ts';
 import type { MessageStatus } from './statuses.ts';
 import { reasonText } from './reasons.ts';
 

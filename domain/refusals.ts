@@ -1,10 +1,24 @@
-import type { Channel } from './channels.ts';
+import type { Channel } from './channelNames.ts';
 import type { QuotaName } from './quotas.ts';
 import type { RouteTraffic } from './routing.ts';
-import type { SmilFault } from './smil.ts';
 
 /** Why what stands behind the service gave no answer: it is not there, or it took too long. */
 export type Outage = 'unavailable' | 'timed_out';
+
+/** What is wrong with a SMIL document. */
+export type SmilFault =
+  | 'not_xml'
+  | 'construct'
+  | 'element'
+  | 'attribute'
+  | 'placeholder'
+  | 'source_missing'
+  | 'source_address'
+  | 'text_misplaced'
+  | 'too_deep'
+  | 'too_large'
+  | 'body_missing'
+  | 'media_missing';
 
 /** Why something that was asked for is not done, as data: no status, no sentence. Each door words it for its own users. */
 export type Refusal =

@@ -1,4 +1,4 @@
-import type { Channel } from './channels.ts';
+import type { Channel } from './channelNames.ts';
 import type { CalendarUnit } from './calendar.ts';
 import { MESSAGE_STATUSES, type MessageStatus } from './statuses.ts';
 

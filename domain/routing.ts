@@ -1,5 +1,5 @@
 import type { CallingHours } from './callingHours.ts';
-import { type Channel, CHANNELS } from './channels.ts';
+import { type Channel, CHANNELS } from './channelNames.ts';
 
 /** What a route carries: messages by type, e-mail, and number look-ups. */
 export type RouteTraffic = Channel | 'email' | 'hlr';

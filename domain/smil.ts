@@ -1,5 +1,5 @@
 import { SaxesParser, type SaxesTagPlain } from 'saxes';
-import type { Refusal } from './refusals.ts';
+import type { Refusal, SmilFault } from './refusals.ts';
 import { faultOfAddress } from './webhookAddress.ts';
 
 /** Longest SMIL of a message in characters: it is markup that names its media by their addresses. */
@@ -9,21 +9,6 @@ const DEPTH_MAX = 8;
 const ELEMENTS_MAX = 200;
 const MEDIA_MAX = 50;
 const ADDRESS_MAX = 2_000;
-
-/** What is wrong with a SMIL document. */
-export type SmilFault =
-  | 'not_xml'
-  | 'construct'
-  | 'element'
-  | 'attribute'
-  | 'placeholder'
-  | 'source_missing'
-  | 'source_address'
-  | 'text_misplaced'
-  | 'too_deep'
-  | 'too_large'
-  | 'body_missing'
-  | 'media_missing';
 
 const SIZE = ['width', 'height'];
 const PLACE = ['left', 'top', 'right', 'bottom', 'z-index', 'fit'];

@@ -12,7 +12,7 @@ export interface SmsContent extends SmsOptions {
 }
 
 /** As an SMS goes unless asked otherwise. */
-export const PLAIN_SMS: SmsOptions = { flash: false, ucs2: false };
+const PLAIN_SMS: SmsOptions = { flash: false, ucs2: false };
 
 /** The options as they are stored with a message; null for those of most, which need no storing. */
 export function storedOptions({ flash, ucs2 }: SmsOptions): object | null {

@@ -1,4 +1,4 @@
-import type { Channel } from './channels.ts';
+import type { Channel } from './channelNames.ts';
 
 /** What has to be known of a message to start its workflow. */
 export interface StartableMessage {

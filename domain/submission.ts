@@ -1,4 +1,4 @@
-import type { Channel } from './channels.ts';
+import type { Channel } from './channelNames.ts';
 import type { Encoding } from './parts.ts';
 import type { ReportState } from './receipts.ts';
 

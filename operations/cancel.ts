@@ -2,7 +2,6 @@ import { ApplicationFailure } from '@temporalio/common';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   type Client,
-  WithStartWorkflowOperation,
   WorkflowExecutionAlreadyStartedError,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
@@ -16,6 +15,7 @@ import type { StartableMessage } from '../domain/startable.ts';
 import { cancelSignal, cancelUpdate, FAILURE } from '../workflows/contracts.ts';
 import { messageStart } from '../workflows/startOptions.ts';
 import type { Asked, Services } from './asked.ts';
+import { askWorkflow } from './askWorkflow.ts';
 import { within } from './outages.ts';
 import { recordedAfter, type StaffServices } from './staff.ts';
 
@@ -46,7 +46,7 @@ export async function cancel({
 
   const message = await readStartable(services.sql, caller.accountId, id);
   const failure =
-    message && (await askWorkflow(services, message, `cancel-${requestId}`, receivedAt + CANCEL_MS));
+    message && (await askToCancel(services, message, `cancel-${requestId}`, receivedAt + CANCEL_MS));
   const after = await read();
   // A workflow that another cancel is just ending aborts this one: what counts is what came of the message.
   if (failure && after?.status !== 'cancelled') throw failure;
@@ -63,19 +63,16 @@ function cancelled(message: MessageRow | null): MessageRow {
  * Cancels if the workflow agrees; whether it did stands in the database afterwards.
  * @returns what kept the question from being answered; null when it was, yes or no
  */
-async function askWorkflow(
+async function askToCancel(
   { temporal }: Services,
   message: StartableMessage,
   updateId: string,
   until: number,
 ): Promise<Error | null> {
   // A batch may not have come to this message yet: then the cancel starts its workflow, already charged.
-  const startWorkflowOperation = new WithStartWorkflowOperation('message', messageStart(message, true));
+  const start = messageStart(message, true);
   try {
-    const asking = temporal.connection.withDeadline(until, () =>
-      temporal.workflow.executeUpdateWithStart(cancelUpdate, { startWorkflowOperation, updateId }),
-    );
-    await within(until, asking);
+    await askWorkflow(temporal, { workflow: 'message', start, update: cancelUpdate, updateId }, until);
     return null;
   } catch (error) {
     if (isRefusal(error)) return null;

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { WithStartWorkflowOperation } from '@temporalio/client';
 import { newId } from '../db/ids.ts';
-import { checkPatience, evenIfGone, isGone } from '../db/patience.ts';
+import { evenIfGone } from '../db/patience.ts';
 import {
   claimLookup,
   type ClaimedLookup,
@@ -17,6 +16,8 @@ import { orderRoutes } from '../domain/routing.ts';
 import { lookUpUpdate } from '../workflows/contracts.ts';
 import { lookupStart } from '../workflows/startOptions.ts';
 import type { Asked, Caller, Services } from './asked.ts';
+import { askWorkflow } from './askWorkflow.ts';
+import { endIfGone } from './endIfGone.ts';
 import { outageOf, within } from './outages.ts';
 import { holdToolBudget, settleToolBudget } from './toolBudget.ts';
 
@@ -105,7 +106,8 @@ async function tryOnce(
       ? await claimLookup(services.sql, { ...asking, id })
       : await lookupUnderWay(services.sql, accountId, msisdn);
   if (claim !== null) {
-    await endIfGone(asking, claim);
+    // Another request may wait for it by now: that one begins its own.
+    await endIfGone(async () => claim.own && settleLookup(services.sql, claim.id));
     const { row, outage } = await outcomeOf(asking, claim);
     if (row.result !== null) return { ...row.result, cached: !claim.own };
     const othersEnd = !claim.own && isUnclaimed(row) && !last;
@@ -120,25 +122,19 @@ async function tryOnce(
   return null;
 }
 
-/** Ends a look-up whose caller has gone before its charge: whoever cancels is charged nothing. */
-async function endIfGone({ services: { sql } }: Asking, { id, own }: ClaimedLookup): Promise<void> {
-  if (!isGone()) return;
-  // Another request may wait for it by now: that one begins its own.
-  if (own) await evenIfGone(() => settleLookup(sql, id));
-  checkPatience();
-}
-
 /**
  * Starts the workflow of the look-up, or joins it, and waits for its outcome. When that fails or takes too long, what
  * has not been charged by then is ended in the database, so that it never will be.
  * @returns where the look-up stands then; `outage` is for the case that it has no result
  */
 async function outcomeOf(asking: Asking, { id }: ClaimedLookup): Promise<{ row: LookupRow; outage: Outage }> {
-  const { services, receivedAt } = asking;
+  const { services, accountId, route, receivedAt } = asking;
   let outage: Outage = 'timed_out';
   try {
-    const until = receivedAt + ANSWER_MS;
-    await within(until, askWorkflow(asking, id, until));
+    const start = lookupStart({ id, accountId, route });
+    // The update's id is the look-up's: whoever joins gets the one answer.
+    const question = { workflow: 'lookup', start, update: lookUpUpdate, updateId: id };
+    await askWorkflow(services.temporal, question, receivedAt + ANSWER_MS);
   } catch (error) {
     outage = outageOf(error) ?? 'unavailable';
     services.log.error({ err: error, lookupId: id }, 'a look-up was not answered in time');
@@ -150,18 +146,6 @@ async function outcomeOf(asking: Asking, { id }: ClaimedLookup): Promise<{ row: 
     services.log.error({ err: error, lookupId: id }, 'a look-up could not be resolved');
     throw new Refused({ reason: 'lookup_unresolved', outage }, undefined, error);
   }
-}
-
-// The update's id is the look-up's: whoever joins gets the one answer. The SDK's own deadline ends each attempt to call
-// the server, not the waiting for an answer.
-async function askWorkflow({ services: { temporal }, accountId, route }: Asking, id: string, until: number) {
-  const startWorkflowOperation = new WithStartWorkflowOperation(
-    'lookup',
-    lookupStart({ id, accountId, route }),
-  );
-  return await temporal.connection.withDeadline(until, () =>
-    temporal.workflow.executeUpdateWithStart(lookUpUpdate, { startWorkflowOperation, updateId: id }),
-  );
 }
 
 function isUnclaimed({ now }: LookupRow): boolean {

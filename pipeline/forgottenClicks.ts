@@ -1,6 +1,7 @@
-import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import { type UncountedClick, uncountedClicks } from '../db/links/clicks.ts';
+import type { Client } from '@temporalio/client';
+import { uncountedClicks } from '../db/links/clicks.ts';
 import type { Database } from '../db/connection.ts';
+import { startOnce } from '../workflows/startOnce.ts';
 import { clickStart } from '../workflows/startOptions.ts';
 
 // By then the API has started the workflow of a click, or never will.
@@ -19,16 +20,11 @@ export async function startForgottenClicks(sql: Database, client: Client): Promi
   const clicks = await uncountedClicks(sql, FORGOTTEN_SECONDS, PAGE);
   for (let i = 0; i < clicks.length; i += STARTS_MAX) {
     await client.connection.withDeadline(Date.now() + START_MS, () =>
-      Promise.all(clicks.slice(i, i + STARTS_MAX).map((click) => startOnce(client, click))),
+      Promise.all(
+        clicks
+          .slice(i, i + STARTS_MAX)
+          .map((click) => startOnce(client.workflow.start('click', clickStart(click)))),
+      ),
     );
-  }
-}
-
-async function startOnce(client: Client, click: UncountedClick): Promise<void> {
-  try {
-    await client.workflow.start('click', clickStart(click));
-  } catch (error) {
-    // Counted between our reading and our start.
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   }
 }

@@ -1,9 +1,10 @@
-import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import type { Provider } from '../providers/provider.ts';
 import type { Database, Sql } from '../db/connection.ts';
 import { storeReplies, unprocessedAfter } from '../db/incoming/inbound.ts';
 import { type NetworkReply, storable } from '../domain/inbound.ts';
 import { parseAddress } from '../domain/msisdn.ts';
+import { startOnce } from '../workflows/startOnce.ts';
 import { inboundStart } from '../workflows/startOptions.ts';
 
 const STARTS_MAX = 20;
@@ -54,16 +55,8 @@ function asStored({ providerReference, from, to, text }: NetworkReply): NetworkR
 async function startAll(client: Client, ids: string[]): Promise<void> {
   await client.withDeadline(Date.now() + START_MS, async () => {
     for (let i = 0; i < ids.length; i += STARTS_MAX) {
-      await Promise.all(ids.slice(i, i + STARTS_MAX).map((id) => startOnce(client, id)));
+      const some = ids.slice(i, i + STARTS_MAX);
+      await Promise.all(some.map((id) => startOnce(client.workflow.start('inbound', inboundStart(id)))));
     }
   });
-}
-
-async function startOnce(client: Client, id: string): Promise<void> {
-  try {
-    await client.workflow.start('inbound', inboundStart(id));
-  } catch (error) {
-    // Somebody was faster, and it has ended.
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-  }
 }

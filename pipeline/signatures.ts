@@ -47,6 +47,6 @@ export function sign(body: string, secret: string, t: number): string {
 }
 
 /** The same of the earlier interface (v1.2.0, Events). */
-export function signEarlier(body: string, secret: string, t: number): string {
+function signEarlier(body: string, secret: string, t: number): string {
   return earlierSignatureOf(t, createHmac('sha256', secret).update(earlierSignedText(t, body)).digest('hex'));
 }

@@ -1,7 +1,7 @@
 import type { DnsRecord, SeenRecord } from '../domain/email/dnsRecords.ts';
 import type { ProviderEmailEvent } from '../domain/email/events.ts';
 import type { CallbackCall } from './callbacks.ts';
-import type { Withheld } from './provider.ts';
+import type { Withheld } from './withheld.ts';
 
 /** A file of an e-mail. */
 export interface SubmitAttachment {

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { CallingHours } from '../domain/callingHours.ts';
-import type { Channel } from '../domain/channels.ts';
+import type { Channel } from '../domain/channelNames.ts';
 import type { RouteTraffic, RouteTraits } from '../domain/routing.ts';
 import type { Callbacks } from './callbacks.ts';
 import type { DomainRule, EmailKind } from './email.ts';

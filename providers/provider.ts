@@ -3,6 +3,7 @@ import type { NetworkReply, ReplyPart } from '../domain/inbound.ts';
 import type { LookupAnswer } from '../domain/lookups.ts';
 import type { DeliveryReport, LateAnswer, SubmitAnswer, SubmitPart } from '../domain/submission.ts';
 import type { EmailGate } from './email.ts';
+import type { Withheld } from './withheld.ts';
 
 /** Within this time a provider answers a look-up. */
 export const LOOKUP_TIMEOUT_MS = 3_000;
@@ -40,11 +41,6 @@ export interface ProviderState {
   failures: number;
   lastError: string | null;
   lastErrorAt: Date | null;
-}
-
-/** `leave` said that the part must not leave. */
-export interface Withheld {
-  kind: 'withheld';
 }
 
 /** A way to the provider; one for each route and process. */

@@ -1,5 +1,4 @@
-import { type OwnEmailSending, sendDueOwnEmails } from '../activities/ownEmails.ts';
-import { startForgottenResends } from '../activities/resends.ts';
+import { startForgottenResends } from '../pipeline/forgottenResends.ts';
 import { forgetOldSecrets } from '../db/webhooks/webhookSecrets.ts';
 import { cancelForClosedAccounts, resumePausedWorkflows } from '../pipeline/accountStops.ts';
 import { startForgottenClicks } from '../pipeline/forgottenClicks.ts';
@@ -7,7 +6,8 @@ import type { Pipeline } from './pipeline.ts';
 import { repeat } from '../concurrency/repeat.ts';
 import { findingsWords } from '../texts/findings.ts';
 import { reminderWords, statementWords } from '../texts/statement.ts';
-import type { Servers, WorkerOptions } from './worker.ts';
+import { type OwnEmailSending, sendDueOwnEmails } from './ownEmails.ts';
+import type { Servers, WorkerOptions } from './servers.ts';
 
 // What a crash left between storing and signalling is made up for this often.
 const CATCH_UP_MS = 2_000;

@@ -10,7 +10,7 @@ import { createReplyParts, type ReplyParts } from '../pipeline/replyParts.ts';
 import { type Notifying, notifyInOrder } from '../pipeline/webhookAttempts.ts';
 import { providerKinds } from '../providers/registry.ts';
 import { tracing } from '../telemetry/tracing.ts';
-import type { Servers, WorkerOptions } from './worker.ts';
+import type { Servers, WorkerOptions } from './servers.ts';
 
 const QUICK_WEBHOOKS = { quickMs: 1_500, places: 30, placesEach: 15 };
 // Those notified before their workflow is signalled keep no such place; half of the outcomes that are signalled at once.

@@ -1,11 +1,4 @@
-import { Client } from '@temporalio/client';
-import {
-  NativeConnection,
-  type TLSConfig,
-  Worker,
-  type WorkerOptions as SdkWorkerOptions,
-} from '@temporalio/worker';
-import type { Logger } from 'pino';
+import { Worker, type WorkerOptions as SdkWorkerOptions } from '@temporalio/worker';
 import { batchActivities } from '../activities/batch.ts';
 import { billingActivities } from '../activities/billing.ts';
 import { emailBillingActivities } from '../activities/email.ts';
@@ -22,16 +15,13 @@ import {
   webhookActivities,
   webhookClosingActivities,
 } from '../activities/webhooks.ts';
-import { addPools, type Database, openDatabase, sharesOf } from '../db/connection.ts';
 import { findLookupAnswer } from '../db/lookups/lookupAnswers.ts';
 import { simulatorStore } from '../db/routes/simulator.ts';
 import { simulatorMail } from '../db/routes/simulatorMail.ts';
 import { notifyInOrder } from '../pipeline/webhookAttempts.ts';
 import { createStartGap, type StartGap } from '../pipeline/startGap.ts';
 import { createStartTurns } from '../pipeline/startTurns.ts';
-import { watchPool } from '../telemetry/poolMetrics.ts';
-import { temporalCallMetrics } from '../telemetry/temporalMetrics.ts';
-import { activityTraces, clientTraces, workflowTraces } from '../telemetry/temporalTraces.ts';
+import { activityTraces, workflowTraces } from '../telemetry/temporalTraces.ts';
 import { ACCEPTS_QUEUE, MESSAGES_QUEUE, WEBHOOKS_QUEUE } from '../workflows/contracts.ts';
 import { workflowBundle as workflowsOf } from './bundle.ts';
 import { activityLogIds } from './logIds.ts';
@@ -40,30 +30,8 @@ import { createPipeline, type Pipeline } from './pipeline.ts';
 import { type Routes, type RoutesOptions, runRoutes } from './routes.ts';
 import { installRuntime } from './runtime.ts';
 import { keepSchedules } from './schedules.ts';
+import { connect, type Servers, type WorkerOptions } from './servers.ts';
 import { usableArguments } from './usableArguments.ts';
-
-/** What a worker process needs to run. */
-export interface WorkerOptions {
-  databaseUrl: string;
-  databasePool: number;
-  temporal: { address: string; namespace: string; tls?: TLSConfig | boolean; apiKey?: string };
-  config: {
-    WEBHOOK_ALLOW_PRIVATE: boolean;
-    RETAIN_CONTENT_DAYS?: number | undefined;
-    RETAIN_LOG_DAYS?: number | undefined;
-    RECONCILE_RESTARTS?: number | undefined;
-    WORKFLOW_CALL_STACKS?: boolean | undefined;
-    DNS_SERVERS?: readonly string[] | undefined;
-    OWN_EMAIL_ACCOUNT?: string | undefined;
-    ALERT_EMAIL?: string | undefined;
-  };
-  secretsKey: Buffer;
-  /** Where `/l/…` is found from outside, for events that name a link. */
-  shortUrl: string;
-  log: Logger;
-  /** Where the SDK's own metrics are served, host:port; nowhere unless given. */
-  sdkMetrics?: string | undefined;
-}
 
 export interface RunningWorker {
   /** Rejects when the worker breaks; resolves after `stop`. */
@@ -76,8 +44,6 @@ export interface RunningWorker {
 const SHUTDOWN_GRACE = '15s';
 // What does not end even when asked to is left to its time-out: a statement to a database that hangs, say.
 const SHUTDOWN_FORCE = '20s';
-// As long as a transaction may take; the regular work's statements are shorter.
-const DATABASE_SILENCE_MS = 60_000;
 // A sleeping workflow needs no cache; one in motion is in it for about a second per message.
 const CACHED_WORKFLOWS = 500;
 // A workflow task that submits or notifies a webhook keeps its place until that is done. No more than a small server brings to
@@ -128,40 +94,6 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       await schedules.stop();
       await pipeline.notifying.outgoing.close();
       await servers.close();
-    },
-  };
-}
-
-/** The servers of a worker process, and its connections to them. */
-export interface Servers {
-  sql: Database;
-  /** Of the same connections, those kept free for charges of several requests. */
-  front: Database;
-  connection: NativeConnection;
-  namespace: string;
-  client: Client;
-  close(): Promise<void>;
-}
-
-async function connect({ databaseUrl, databasePool, temporal }: WorkerOptions): Promise<Servers> {
-  const [frontPlaces, places] = sharesOf(databasePool);
-  const sql = openDatabase(databaseUrl, places, DATABASE_SILENCE_MS);
-  const front = openDatabase(databaseUrl, frontPlaces, DATABASE_SILENCE_MS);
-  const unwatchPool = watchPool('worker', () => addPools(sql.poolState(), front.poolState()));
-  const { namespace, ...server } = temporal;
-  const connection = await NativeConnection.connect(server);
-  const client = new Client({
-    // The workers' own: only so does a start bring its first workflow task along.
-    connection,
-    namespace,
-    interceptors: { workflow: [temporalCallMetrics(), ...clientTraces({ apart: true })] },
-  });
-  return {
-    ...{ sql, front, connection, namespace, client },
-    async close() {
-      unwatchPool();
-      await connection.close();
-      await Promise.all([sql, front].map((pool) => pool.end({ timeout: 5 })));
     },
   };
 }

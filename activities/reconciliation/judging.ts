@@ -1,8 +1,14 @@
 import { Context } from '@temporalio/activity';
 import type { Tally } from '../../workflows/contracts.ts';
-import type { Verdict } from './repairs.ts';
+import { beat } from '../heartbeat.ts';
 
 const IN_PARALLEL = 10;
+
+/**
+ * What came of looking at something: nothing new, it is on its way and has to be looked at again, it was put right, a person
+ * has to look at it from now on, or it would be put right if this run had not started so many workflows again already.
+ */
+export type Verdict = 'nothing' | 'waiting' | 'repaired' | 'reported' | 'capped';
 
 /**
  * Looks at things, some at a time, and counts what comes of it; no further once this run may repair no more.
@@ -24,13 +30,6 @@ export async function judgeAll<T>(
     if (came.has('capped')) break;
   }
   return came;
-}
-
-/** Shows that the work goes on, and ends it where its worker is to stop. */
-export function beat(): void {
-  const context = Context.current();
-  context.cancellationSignal.throwIfAborted();
-  context.heartbeat();
 }
 
 /** The id of the run of the reconciliation that is under way. */

@@ -2,8 +2,8 @@ import type { Client } from '@temporalio/client';
 import type { Database } from '../../db/connection.ts';
 import { noteOutcomeAgain } from '../../db/incoming/outcomes.ts';
 import { type Finding, hasRepaired } from '../../db/maintenance/findings.ts';
-import { openAmong, type OpenBatch } from '../../db/messages/openMessages.ts';
-import { openEmailsAmong } from '../../db/emails/open.ts';
+import { type LookedAtMessage, openAmong, type OpenBatch } from '../../db/messages/openMessages.ts';
+import { type LookedAtEmail, openEmailsAmong } from '../../db/emails/open.ts';
 import { resumePausedAgain } from '../../db/messages/paused.ts';
 import { unnotifiedClicks, unnotifiedDomains, unnotifiedReplies } from '../../db/webhooks/unnotified.ts';
 import { isId } from '../../domain/ids.ts';
@@ -18,9 +18,9 @@ import {
   messageRestart,
   TO_NOTIFY,
 } from '../../workflows/startOptions.ts';
-import { currentRun } from './judging.ts';
-import { createRepairs, type Verdict } from './repairs.ts';
-import { lookAtWorkflow } from './workflowState.ts';
+import { currentRun, type Verdict } from './judging.ts';
+import { createRepairs, type Repairs } from './repairs.ts';
+import { lookAtWorkflow, type SeenWorkflow } from './workflowState.ts';
 
 /** Kinds of findings that have the id of a message or an e-mail, or of a click, reply or sender domain whose event was not delivered. */
 export const ABOUT_WORKFLOWS = [
@@ -35,129 +35,161 @@ export const ABOUT_BATCHES = ['batch_lost'] as const;
 
 const UNNOTIFIED = { click: unnotifiedClicks, inbound: unnotifiedReplies, domain: unnotifiedDomains };
 
+/** What the judges look with, and what they do about what they find. */
+interface Bench extends Repairs {
+  sql: Database;
+  client: Client;
+}
+
 /**
  * Deciding on messages, e-mails and others whose workflow may be lost.
  * @param restartsPerRun how many one run of the reconciliation starts or signals again at most: where a worker was pointed at an empty
  *   Temporal by mistake, all seem lost
  */
 export function lostWorkflows(sql: Database, client: Client, restartsPerRun: number) {
-  const { repair, report, wellAgain } = createRepairs(sql, restartsPerRun);
+  const bench: Bench = { sql, client, ...createRepairs(sql, restartsPerRun) };
+  return {
+    judge: (id: string): Promise<Verdict> => judge(bench, id),
+    judgeBatch: (batch: OpenBatch): Promise<Verdict> => judgeBatch(bench, batch),
+  };
+}
 
-  /** Looks at messages that are not final, or whose events were not all delivered. Whatever is well costs one question. */
-  async function judgeMessage(id: string): Promise<Verdict> {
-    const { state, notifying, submitting } = await lookAtWorkflow(client, id);
-    // Read after that: a workflow that has just ended has written its end before.
-    const [message] = await openAmong(sql, [id]);
-    if (message === undefined) return wellAgain(id, ABOUT_WORKFLOWS);
-    const { accountId, status, submission } = message;
-    const about = { subject: id, accountId, details: { workflow: state, status, submission } };
-    if (state === 'running') {
-      if (message.late) return report({ kind: 'workflow_late', ...about });
-      if (message.resumeLate && !submitting) {
-        // In a restored Temporal it waits for what it was signalled before.
-        return repair({ kind: 'resume_lost', ...about }, 'resumed again', () => resumePausedAgain(sql, [id]));
-      }
-      if (!message.eventsLate) return wellAgain(id, ABOUT_WORKFLOWS);
-      if (notifying || message.outcomeWaits) return 'waiting';
-      // In a restored Temporal it waits for what it was signalled before.
-      return repair({ kind: 'events_left', ...about }, 'outcome signalled again', () =>
-        noteOutcomeAgain(sql, id),
-      );
-    }
-    if (state === 'completed' && !message.eventsLeft) return report({ kind: 'workflow_ended', ...about });
-    // Whoever charged it with others comes to it yet.
-    const starter = message.batched ? message.requestId : message.gatheredIn;
-    const isAwaited = state === 'missing' && starter !== null && ['scheduled', 'queued'].includes(status);
-    if (isAwaited && (await lookAtWorkflow(client, starter)).state === 'running') return 'waiting';
-    const kind = state === 'completed' ? 'events_left' : 'workflow_lost';
-    const again = message.eventsLeft ? TO_NOTIFY : {};
-    return repair({ kind, ...about }, 'message workflow started again', () =>
-      client.workflow.start('message', { ...messageRestart(message), ...again }),
-    );
+/**
+ * Looks at what an id stands for: a message, an e-mail, a click, a reply or a sender domain. What this run has repaired, the next one
+ * looks at.
+ */
+async function judge(bench: Bench, id: string): Promise<Verdict> {
+  if (await hasRepaired(bench.sql, currentRun(), ABOUT_WORKFLOWS, id)) return 'waiting';
+  if (isId('em', id)) return await judgeEmail(bench, id);
+  if (isId('clk', id)) return await judgeUnnotified(bench, 'click', id);
+  if (isId('dom', id)) return await judgeUnnotified(bench, 'domain', id);
+  return await (isId('in', id) ? judgeUnnotified(bench, 'inbound', id) : judgeMessage(bench, id));
+}
+
+/** What a finding says of a message or an e-mail. */
+type About = Omit<Finding, 'kind'>;
+
+/** Looks at messages that are not final, or whose events were not all delivered. Whatever is well costs one question. */
+async function judgeMessage(bench: Bench, id: string): Promise<Verdict> {
+  const { sql, client, report } = bench;
+  const seen = await lookAtWorkflow(client, id);
+  // Read after that: a workflow that has just ended has written its end before.
+  const [message] = await openAmong(sql, [id]);
+  if (message === undefined) return bench.wellAgain(id, ABOUT_WORKFLOWS);
+  const { accountId, status, submission } = message;
+  const about = { subject: id, accountId, details: { workflow: seen.state, status, submission } };
+  if (seen.state === 'running') return await judgeRunningMessage(bench, message, seen, about);
+  if (seen.state === 'completed' && !message.eventsLeft) return report({ kind: 'workflow_ended', ...about });
+  // Whoever charged it with others comes to it yet.
+  const starter = message.batched ? message.requestId : message.gatheredIn;
+  const isAwaited = seen.state === 'missing' && starter !== null && ['scheduled', 'queued'].includes(status);
+  if (isAwaited && (await lookAtWorkflow(client, starter)).state === 'running') return 'waiting';
+  const kind = seen.state === 'completed' ? 'events_left' : 'workflow_lost';
+  const again = message.eventsLeft ? TO_NOTIFY : {};
+  return bench.repair({ kind, ...about }, 'message workflow started again', () =>
+    client.workflow.start('message', { ...messageRestart(message), ...again }),
+  );
+}
+
+function judgeRunningMessage(
+  { sql, repair, report, wellAgain }: Bench,
+  message: LookedAtMessage,
+  { notifying, submitting }: SeenWorkflow,
+  about: About,
+): Promise<Verdict> | Verdict {
+  const { id } = message;
+  if (message.late) return report({ kind: 'workflow_late', ...about });
+  if (message.resumeLate && !submitting) {
+    // In a restored Temporal it waits for what it was signalled before.
+    return repair({ kind: 'resume_lost', ...about }, 'resumed again', () => resumePausedAgain(sql, [id]));
   }
+  if (!message.eventsLate) return wellAgain(id, ABOUT_WORKFLOWS);
+  if (notifying || message.outcomeWaits) return 'waiting';
+  // In a restored Temporal it waits for what it was signalled before.
+  return repair({ kind: 'events_left', ...about }, 'outcome signalled again', () =>
+    noteOutcomeAgain(sql, id),
+  );
+}
 
-  async function judgeBatch(batch: OpenBatch): Promise<Verdict> {
-    const { state } = await lookAtWorkflow(client, batch.requestId);
-    if (state === 'running' || state === 'completed') return wellAgain(batch.requestId, ABOUT_BATCHES);
-    const details = { workflow: state, recipients: batch.recipients };
-    const finding: Finding = {
-      kind: 'batch_lost',
-      subject: batch.requestId,
-      accountId: batch.accountId,
-      details,
-    };
-    return repair(finding, 'batch workflow started again', () =>
-      client.workflow.start('batch', batchRestart(batch)),
-    );
+async function judgeBatch({ client, repair, wellAgain }: Bench, batch: OpenBatch): Promise<Verdict> {
+  const { requestId, accountId, recipients } = batch;
+  const { state } = await lookAtWorkflow(client, requestId);
+  if (state === 'running' || state === 'completed') return wellAgain(requestId, ABOUT_BATCHES);
+  const details = { workflow: state, recipients };
+  const finding: Finding = { kind: 'batch_lost', subject: requestId, accountId, details };
+  return repair(finding, 'batch workflow started again', () =>
+    client.workflow.start('batch', batchRestart(batch)),
+  );
+}
+
+/** Looks at a click, a reply or a sender domain whose event may not have been delivered. */
+async function judgeUnnotified(
+  { sql, client, repair, report, wellAgain }: Bench,
+  type: keyof typeof UNNOTIFIED,
+  id: string,
+): Promise<Verdict> {
+  const { state, notifying } = await lookAtWorkflow(client, id);
+  const [unnotified] = await UNNOTIFIED[type](sql, [id]);
+  if (unnotified === undefined || (state === 'running' && !unnotified.late))
+    return wellAgain(id, ABOUT_WORKFLOWS);
+  if (notifying) return 'waiting';
+  const { accountId } = unnotified;
+  const finding: Finding = { kind: 'events_left', subject: id, accountId, details: { workflow: state } };
+  if (state === 'running') return report(finding);
+  const start = {
+    click: () => client.workflow.start('click', { ...clickStart({ id, accountId }), ...TO_NOTIFY }),
+    inbound: () => client.workflow.start('inbound', { ...inboundStart(id), ...TO_NOTIFY }),
+    domain: () => client.workflow.start('domain', domainStart({ id, accountId })),
+  };
+  return repair(finding, `${type} workflow started again`, start[type]);
+}
+
+/** Looks at an e-mail that is open, or whose events were not all delivered. */
+async function judgeEmail(bench: Bench, id: string): Promise<Verdict> {
+  const { sql, client, repair, report, wellAgain } = bench;
+  const seen = await lookAtWorkflow(client, id);
+  // Read after that: a workflow that has just ended has written its end before.
+  const [email] = await openEmailsAmong(sql, [id]);
+  if (email === undefined) return wellAgain(id, ABOUT_WORKFLOWS);
+  const { accountId, status, submission, events } = email;
+  const about = { subject: id, accountId, details: { workflow: seen.state, status, submission } };
+  if (seen.state === 'running') return await judgeRunningEmail(bench, email, seen, about);
+  const ended = seen.state === 'completed';
+  if (ended && events.length === 0) {
+    // A run for late events has ended, or a restored database knows less: then a provider may have it.
+    return status === 'queued'
+      ? report({ kind: 'workflow_ended', ...about })
+      : wellAgain(id, ABOUT_WORKFLOWS);
   }
+  return repair(
+    { kind: ended ? 'events_left' : 'workflow_lost', ...about },
+    'e-mail workflow started again',
+    () => startEmailAgain(client, email, ended),
+  );
+}
 
-  /** Looks at a click, a reply or a sender domain whose event may not have been delivered. */
-  async function judgeUnnotified(type: 'click' | 'inbound' | 'domain', id: string): Promise<Verdict> {
-    const { state, notifying } = await lookAtWorkflow(client, id);
-    const [unnotified] = await UNNOTIFIED[type](sql, [id]);
-    if (unnotified === undefined || (state === 'running' && !unnotified.late))
-      return wellAgain(id, ABOUT_WORKFLOWS);
-    if (notifying) return 'waiting';
-    const { accountId } = unnotified;
-    const finding: Finding = { kind: 'events_left', subject: id, accountId, details: { workflow: state } };
-    if (state === 'running') return report(finding);
-    const start = {
-      click: () => client.workflow.start('click', { ...clickStart({ id, accountId }), ...TO_NOTIFY }),
-      inbound: () => client.workflow.start('inbound', { ...inboundStart(id), ...TO_NOTIFY }),
-      domain: () => client.workflow.start('domain', domainStart({ id, accountId })),
-    };
-    return repair(finding, `${type} workflow started again`, start[type]);
+function judgeRunningEmail(
+  { client, repair, report, wellAgain }: Bench,
+  { id, late, events, eventsLate }: LookedAtEmail,
+  { notifying, submitting }: SeenWorkflow,
+  about: About,
+): Promise<Verdict> | Verdict {
+  if (late) return report({ kind: 'workflow_late', ...about });
+  if (!eventsLate) return wellAgain(id, ABOUT_WORKFLOWS);
+  if (notifying || submitting) return 'waiting';
+  // In a restored Temporal it waits for what it was signalled before.
+  return repair({ kind: 'events_left', ...about }, 'events signalled again', () =>
+    client.workflow.getHandle(id).signal(emailEventsSignal, events),
+  );
+}
+
+async function startEmailAgain(client: Client, email: LookedAtEmail, ended: boolean): Promise<void> {
+  const { id, accountId, requestId, route, giveUpAt, open, events } = email;
+  const startable = { id, accountId, requestId, route, giveUpAt };
+  const how = open && !ended ? emailRestart(startable) : emailLateStart(startable);
+  if (events.length === 0) await client.workflow.start('email', how);
+  else {
+    const signalled = { signal: emailEventsSignal, signalArgs: [events] as [string[]] };
+    await client.workflow.signalWithStart('email', { ...how, ...signalled });
   }
-
-  /** Looks at an e-mail that is open, or whose events were not all delivered. */
-  async function judgeEmail(id: string): Promise<Verdict> {
-    const { state, notifying, submitting } = await lookAtWorkflow(client, id);
-    // Read after that: a workflow that has just ended has written its end before.
-    const [email] = await openEmailsAmong(sql, [id]);
-    if (email === undefined) return wellAgain(id, ABOUT_WORKFLOWS);
-    const { accountId, status, submission, open, late, events, eventsLate, ...start } = email;
-    const about = { subject: id, accountId, details: { workflow: state, status, submission } };
-    if (state === 'running') {
-      if (late) return report({ kind: 'workflow_late', ...about });
-      if (!eventsLate) return wellAgain(id, ABOUT_WORKFLOWS);
-      if (notifying || submitting) return 'waiting';
-      // In a restored Temporal it waits for what it was signalled before.
-      return repair({ kind: 'events_left', ...about }, 'events signalled again', () =>
-        client.workflow.getHandle(id).signal(emailEventsSignal, events),
-      );
-    }
-    const ended = state === 'completed';
-    if (ended && events.length === 0) {
-      // A run for late events has ended, or a restored database knows less: then a provider may have it.
-      return status === 'queued'
-        ? report({ kind: 'workflow_ended', ...about })
-        : wellAgain(id, ABOUT_WORKFLOWS);
-    }
-    const startable = { accountId, ...start };
-    const how = open && !ended ? emailRestart(startable) : emailLateStart(startable);
-    return repair(
-      { kind: ended ? 'events_left' : 'workflow_lost', ...about },
-      'e-mail workflow started again',
-      () =>
-        events.length === 0
-          ? client.workflow.start('email', how)
-          : client.workflow.signalWithStart('email', {
-              ...{ ...how, signal: emailEventsSignal, signalArgs: [events] as [string[]] },
-            }),
-    );
-  }
-
-  /**
-   * Looks at what an id stands for: a message, an e-mail, a click, a reply or a sender domain. What this run has repaired, the next one
-   * looks at.
-   */
-  async function judge(id: string): Promise<Verdict> {
-    if (await hasRepaired(sql, currentRun(), ABOUT_WORKFLOWS, id)) return 'waiting';
-    if (isId('em', id)) return await judgeEmail(id);
-    if (isId('clk', id)) return await judgeUnnotified('click', id);
-    if (isId('dom', id)) return await judgeUnnotified('domain', id);
-    return await (isId('in', id) ? judgeUnnotified('inbound', id) : judgeMessage(id));
-  }
-
-  return { judge, judgeBatch };
 }

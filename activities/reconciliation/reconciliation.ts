@@ -12,7 +12,8 @@ import {
 import { databaseNow, readPosition, savePosition } from '../../db/maintenance/positions.ts';
 import { unnotifiedClicks, unnotifiedDomains, unnotifiedReplies } from '../../db/webhooks/unnotified.ts';
 import type { Tally } from '../../workflows/contracts.ts';
-import { beat, currentRun, judgeAll } from './judging.ts';
+import { beat } from '../heartbeat.ts';
+import { currentRun, judgeAll } from './judging.ts';
 import { noTally, sumOf } from './tally.ts';
 import { reconcileDrafts, reconcileLookups, reconcileWaiting } from './leftovers.ts';
 import { ABOUT_BATCHES, ABOUT_WORKFLOWS, lostWorkflows } from './lostWorkflows.ts';
@@ -43,7 +44,14 @@ type ReadOpen = (
 ) => Promise<readonly { id: string; accountId: string; late: boolean }[]>;
 
 /** How many workflows one run starts again at most, unless staff say otherwise. */
-export const RESTARTS_PER_RUN = 500;
+const RESTARTS_PER_RUN = 500;
+
+/** What a run looks with. */
+interface Looking extends ReturnType<typeof lostWorkflows> {
+  sql: Database;
+  client: Client;
+  restartsPerRun: number;
+}
 
 /** What staff may say about the reconciliation. */
 export interface ReconciliationOptions {
@@ -59,44 +67,29 @@ export function reconciliationActivities(
   client: Client,
   { restartsPerRun = RESTARTS_PER_RUN, alerts = false }: ReconciliationOptions = {},
 ) {
-  const lost = lostWorkflows(sql, client, restartsPerRun);
+  const looking = { sql, client, restartsPerRun, ...lostWorkflows(sql, client, restartsPerRun) };
   return {
     /** Workflows that were terminated, failed or timed out since the last run, and what is open since then. */
     async reconcileEnded(): Promise<Tally> {
+      const tally = noTally();
       const now = await databaseNow(sql);
       const from = await readPosition(sql, 'ended workflows');
       const since = from === '' ? now - FIRST_LOOK_BACK_MS : Date.parse(from) - OVERLAP_MS;
-      const tally = noTally();
-      const ended = new Map<string, Set<string>>();
-      const settle = async (): Promise<boolean> => {
-        const goesOn = await judgeEnded(ended, tally);
-        ended.clear();
-        return goesOn;
-      };
-      const query = `${ENDED_BADLY} AND CloseTime > '${new Date(since).toISOString()}'`;
-      let collected = 0;
-      for await (const { type, workflowId } of client.workflow.list({ query, pageSize: PAGE })) {
-        if (!ended.has(type)) ended.set(type, new Set());
-        ended.get(type)?.add(workflowId);
-        if (++collected % PAGE === 0 && !(await settle())) return tally;
-      }
-      if (!(await settle())) return tally;
-      const knownSince = Math.min(since, now - HOUR_MS);
-      const batches = await knownSubjects(sql, ABOUT_BATCHES, knownSince, KNOWN_FINDINGS);
-      if (!(await judgeBatches(batches, tally))) return tally;
-      const known = await knownSubjects(sql, ABOUT_WORKFLOWS, knownSince, KNOWN_FINDINGS);
-      if ((await judgeAll(known, lost.judge, tally)).has('capped')) return tally;
-      await savePosition(sql, 'ended workflows', new Date(now).toISOString());
+      const isLookedAt =
+        (await walkEnded(looking, since, tally)) &&
+        (await judgeKnown(looking, Math.min(since, now - HOUR_MS), tally));
+      // Else the next run looks from the same moment on.
+      if (isLookedAt) await savePosition(sql, 'ended workflows', new Date(now).toISOString());
       return tally;
     },
 
     /** The open messages and e-mails of all accounts in turn, and events that were not delivered: each has to have its workflow. */
     async reconcileOpen(): Promise<Tally> {
       const tally = noTally();
-      await walkOpen('open messages', openMessagesAfter, tally);
-      await walkOpen('open e-mails', queuedEmailsAfter, tally);
-      await reconcileEvents(sql, lost.judge, tally);
-      await logRestarts(tally);
+      await walkOpen(looking, 'open messages', openMessagesAfter, tally);
+      await walkOpen(looking, 'open e-mails', queuedEmailsAfter, tally);
+      await reconcileEvents(sql, looking.judge, tally);
+      await logRestarts(looking, tally);
       return tally;
     },
 
@@ -113,58 +106,103 @@ export function reconciliationActivities(
       return tally;
     },
   };
+}
 
-  /** Looks at open things, some thousands in a run; the next one goes on from there. */
-  async function walkOpen(name: string, read: ReadOpen, tally: Tally): Promise<void> {
-    let after = await readPosition(sql, name);
-    for (let looked = 0; looked < OPEN_PER_RUN; looked += PAGE) {
-      const page = await read(sql, after, PAGE);
-      tally.looked += page.length;
-      const came = await judgeAll(await suspectsAmong(client, page), lost.judge, tally);
-      // The next run looks at this page again.
-      if (came.has('capped')) return;
-      const last = page.at(-1);
-      after = page.length < PAGE || last === undefined ? '' : `${last.accountId}/${last.id}`;
-      await savePosition(sql, name, after);
-      beat();
-      if (after === '') return;
-    }
+/**
+ * Looks at what ended badly, some at a time.
+ * @param since epoch milliseconds
+ * @returns false once this run has started as many workflows again as it may
+ */
+async function walkEnded(looking: Looking, since: number, tally: Tally): Promise<boolean> {
+  const ended = new Map<string, Set<string>>();
+  const query = `${ENDED_BADLY} AND CloseTime > '${new Date(since).toISOString()}'`;
+  let collected = 0;
+  for await (const { type, workflowId } of looking.client.workflow.list({ query, pageSize: PAGE })) {
+    if (!ended.has(type)) ended.set(type, new Set());
+    ended.get(type)?.add(workflowId);
+    if (++collected % PAGE !== 0) continue;
+    if (!(await judgeEnded(looking, ended, tally))) return false;
+    ended.clear();
   }
+  return await judgeEnded(looking, ended, tally);
+}
 
-  /** @returns false once this run has started as many workflows again as it may */
-  async function judgeEnded(ended: Map<string, Set<string>>, tally: Tally): Promise<boolean> {
-    const ids = (type: string): string[] => [...(ended.get(type) ?? [])];
-    tally.looked += [...ended.values()].reduce((sum, { size }) => sum + size, 0);
-    // Of one that charged several together, each message is looked at.
-    const gathered = await openGatheredIn(sql, ids('gathered'));
-    const left = [
-      ...(await openAmong(sql, [...ids('message'), ...gathered])),
-      ...(await openEmailsAmong(sql, ids('email'))),
-      ...(await unnotifiedClicks(sql, ids('click'))),
-      ...(await unnotifiedReplies(sql, ids('inbound'))),
-      ...(await unnotifiedDomains(sql, ids('domain'))),
-    ];
-    const things = left.map(({ id }) => id);
-    if (!(await judgeBatches(ids('batch'), tally))) return false;
-    return !(await judgeAll(things, lost.judge, tally)).has('capped');
-  }
+/**
+ * Looks again at what runs since a moment found.
+ * @returns as walkEnded
+ */
+async function judgeKnown(looking: Looking, since: number, tally: Tally): Promise<boolean> {
+  const { sql, judge } = looking;
+  const batches = await knownSubjects(sql, ABOUT_BATCHES, since, KNOWN_FINDINGS);
+  if (!(await judgeBatches(looking, batches, tally))) return false;
+  const known = await knownSubjects(sql, ABOUT_WORKFLOWS, since, KNOWN_FINDINGS);
+  return !(await judgeAll(known, judge, tally)).has('capped');
+}
 
-  /** @returns as judgeEnded */
-  async function judgeBatches(requestIds: readonly string[], tally: Tally): Promise<boolean> {
-    const open = await openBatchesAmong(sql, requestIds);
-    const left = new Set(open.map(({ requestId }) => requestId));
-    const over = requestIds.filter((id) => !left.has(id));
-    await closeFindings(sql, ABOUT_BATCHES, over);
-    return !(await judgeAll(open, lost.judgeBatch, tally)).has('capped');
+/** Looks at open things, some thousands in a run; the next one goes on from there. */
+async function walkOpen(
+  { sql, client, judge }: Looking,
+  name: string,
+  read: ReadOpen,
+  tally: Tally,
+): Promise<void> {
+  let after = await readPosition(sql, name);
+  for (let looked = 0; looked < OPEN_PER_RUN; looked += PAGE) {
+    const page = await read(sql, after, PAGE);
+    tally.looked += page.length;
+    const came = await judgeAll(await suspectsAmong(client, page), judge, tally);
+    // The next run looks at this page again.
+    if (came.has('capped')) return;
+    const last = page.at(-1);
+    after = page.length < PAGE || last === undefined ? '' : `${last.accountId}/${last.id}`;
+    await savePosition(sql, name, after);
+    beat();
+    if (after === '') return;
   }
+}
 
-  /** A run that had to stop restarting says so, with what distinguishes a wrong Temporal from a bad day. */
-  async function logRestarts(tally: Tally): Promise<void> {
-    const restarted = await restartsOf(sql, currentRun());
-    if (restarted < restartsPerRun) return closeFindings(sql, ['restarts_capped'], [RESTARTS]);
-    const { count: running } = await client.workflow.count(RUNNING_MESSAGES);
-    const details = { restarted, running_workflows: running, open_messages: await countOpenMessages(sql) };
-    const finding = { kind: 'restarts_capped', subject: RESTARTS, accountId: null, details } as const;
-    if (await reportFinding(sql, finding)) tally.reported += 1;
-  }
+/** @returns as walkEnded */
+async function judgeEnded(
+  looking: Looking,
+  ended: ReadonlyMap<string, ReadonlySet<string>>,
+  tally: Tally,
+): Promise<boolean> {
+  const { sql, judge } = looking;
+  const ids = (type: string): string[] => [...(ended.get(type) ?? [])];
+  tally.looked += [...ended.values()].reduce((sum, { size }) => sum + size, 0);
+  // Of one that charged several together, each message is looked at.
+  const gathered = await openGatheredIn(sql, ids('gathered'));
+  const left = [
+    ...(await openAmong(sql, [...ids('message'), ...gathered])),
+    ...(await openEmailsAmong(sql, ids('email'))),
+    ...(await unnotifiedClicks(sql, ids('click'))),
+    ...(await unnotifiedReplies(sql, ids('inbound'))),
+    ...(await unnotifiedDomains(sql, ids('domain'))),
+  ];
+  const things = left.map(({ id }) => id);
+  if (!(await judgeBatches(looking, ids('batch'), tally))) return false;
+  return !(await judgeAll(things, judge, tally)).has('capped');
+}
+
+/** @returns as walkEnded */
+async function judgeBatches(
+  { sql, judgeBatch }: Looking,
+  requestIds: readonly string[],
+  tally: Tally,
+): Promise<boolean> {
+  const open = await openBatchesAmong(sql, requestIds);
+  const left = new Set(open.map(({ requestId }) => requestId));
+  const over = requestIds.filter((id) => !left.has(id));
+  await closeFindings(sql, ABOUT_BATCHES, over);
+  return !(await judgeAll(open, judgeBatch, tally)).has('capped');
+}
+
+/** A run that had to stop restarting says so, with what distinguishes a wrong Temporal from a bad day. */
+async function logRestarts({ sql, client, restartsPerRun }: Looking, tally: Tally): Promise<void> {
+  const restarted = await restartsOf(sql, currentRun());
+  if (restarted < restartsPerRun) return closeFindings(sql, ['restarts_capped'], [RESTARTS]);
+  const { count: running } = await client.workflow.count(RUNNING_MESSAGES);
+  const details = { restarted, running_workflows: running, open_messages: await countOpenMessages(sql) };
+  const finding = { kind: 'restarts_capped', subject: RESTARTS, accountId: null, details } as const;
+  if (await reportFinding(sql, finding)) tally.reported += 1;
 }

@@ -1,4 +1,3 @@
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { Database } from '../../db/connection.ts';
 import {
   closeFindings,
@@ -10,16 +9,11 @@ import {
   timesRepaired,
 } from '../../db/maintenance/findings.ts';
 import { transaction } from '../../db/transaction.ts';
-import { currentRun } from './judging.ts';
+import { startOnce } from '../../workflows/startOnce.ts';
+import { currentRun, type Verdict } from './judging.ts';
 
 // One that is lost again and again fails by itself: starting it once more would not help.
 const REPAIRS_MAX = 3;
-
-/**
- * What came of looking at something: nothing new, it is on its way and has to be looked at again, it was put right, a person
- * has to look at it from now on, or it would be put right if this run had not started so many workflows again already.
- */
-export type Verdict = 'nothing' | 'waiting' | 'repaired' | 'reported' | 'capped';
 
 /** What is done about what was found. */
 export interface Repairs {
@@ -50,12 +44,7 @@ export function createRepairs(sql: Database, restartsPerRun: number): Repairs {
     async repair(finding, action, make) {
       if ((await timesRepaired(sql, finding.kind, finding.subject)) >= REPAIRS_MAX) return report(finding);
       if (!(await note(finding, action))) return 'capped';
-      try {
-        await make();
-      } catch (error) {
-        // Somebody was faster.
-        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-      }
+      await startOnce(make());
       return 'repaired';
     },
     async wellAgain(id, kinds) {

@@ -3,8 +3,8 @@ import { idFloor } from '../../db/ids.ts';
 import { databaseNow, readPosition, savePosition } from '../../db/maintenance/positions.ts';
 import { lateBefore, unnotifiedBetween } from '../../db/webhooks/unnotified.ts';
 import type { Tally } from '../../workflows/contracts.ts';
-import { beat, judgeAll } from './judging.ts';
-import type { Verdict } from './repairs.ts';
+import { beat } from '../heartbeat.ts';
+import { judgeAll, type Verdict } from './judging.ts';
 
 // All before it are delivered, or a finding names them.
 const SETTLED = 'webhook events';

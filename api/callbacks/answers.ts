@@ -1,4 +1,4 @@
-import type { CallbackCall } from '../../providers/callbacks.ts';
+import type { CallbackCall } from '../../operations/incoming/provenCallback.ts';
 import { readBytes } from '../http/body.ts';
 import type { PageAnswer, Visit } from '../http/page.ts';
 import { errorAnswer, HttpRefused } from '../http/refusals.ts';

@@ -1,9 +1,7 @@
-import { callbackPattern } from '../../providers/callbacks.ts';
-import { providerKinds } from '../../providers/registry.ts';
+import { callbackPaths, provenCallback } from '../../operations/incoming/provenCallback.ts';
+import { storeContent } from '../../operations/incoming/storeContent.ts';
 import type { Page, PageAnswer, Visit } from '../http/page.ts';
 import { answered, callOf, plain } from './answers.ts';
-import { provenCallback } from './routes.ts';
-import { storeContent } from './store.ts';
 
 // A hundred reports with their dozen fields of 30 characters are 36 kB; the longest reply is far shorter.
 const BODY_BYTES = 64 * 1024;
@@ -14,15 +12,10 @@ const BODY_BYTES = 64 * 1024;
  */
 export const callbacks: readonly Page[] = [...callbackPaths()].map(callbackPage);
 
-function callbackPaths(): Set<string> {
-  const calls = providerKinds.all.flatMap((kind) => Object.values(kind.callbacks?.calls ?? {}));
-  return new Set(calls.map(({ path }) => path));
-}
-
-function callbackPage(path: string): Page {
+function callbackPage([path, pattern]: [string, string]): Page {
   return {
     methods: ['GET', 'POST'],
-    path: callbackPattern(path),
+    path: pattern,
     visitors: false,
     handle: (visit) => answered(answerTo(path, visit)),
     failed: () => plain(503, 'unavailable'),

@@ -142,8 +142,8 @@ export function sendEmail(owner: Interface) {
         attachments: await decodedAttachments(rest.attachments, call.pace),
         listUnsubscribe: rest.list_unsubscribe,
       };
-      const { email, replayed } = await send({ ...call, input });
-      return { ...answerOf(email), ...(replayed ? { headers: REPLAYED } : {}) };
+      const { body, replayed } = await send({ ...call, input });
+      return { ...answerOf(body), ...(replayed ? { headers: REPLAYED } : {}) };
     },
   });
 }

@@ -1,6 +1,6 @@
 import { HEADER_VALUE_MAX } from '../../domain/email/content.ts';
 import type { QuotaName } from '../../domain/quotas.ts';
-import type { SmilFault } from '../../domain/smil.ts';
+import type { SmilFault } from '../../domain/refusals.ts';
 import type { Problem } from './refusals.ts';
 
 const TYPES: Readonly<Record<string, string>> = {

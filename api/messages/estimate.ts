@@ -142,7 +142,7 @@ export const estimateVoice = endpoint({
 });
 
 /** What a plan would come to, whatever it sends. */
-export function estimateOf(plan: Plan): Estimate {
+function estimateOf(plan: Plan): Estimate {
   const { messages, terms } = plan;
   const accepted = messages.filter(({ rejected }) => !rejected);
   return {

@@ -13,7 +13,7 @@ import {
   sendWindow,
   senderName,
 } from '../fields.ts';
-import type { Channel } from '../../domain/channels.ts';
+import type { Channel } from '../../domain/channelNames.ts';
 import { SUBJECT_MAX } from '../../domain/channels/mms.ts';
 import { TRIES_MAX, VOICE_TEXT_MAX, VOICES } from '../../domain/channels/vms.ts';
 import { SMIL_MAX } from '../../domain/smil.ts';
@@ -52,7 +52,7 @@ const PLACEHOLDERS =
   'Placeholders: `{{imie}}`, `{{nazwisko}}`, `{{email}}` and custom fields from the contact book, `{{opt_out}}` or `{{wypisz}}` for the personal opt-out link, `{{link:<url>}}` for a tracked link (at most two addresses); at most four in all. A missing value becomes empty.';
 
 /** `template_id`, of a template for the kind of message. @param instead the field that it stands for */
-export const templateOf = (type: Channel, instead: string) =>
+const templateOf = (type: Channel, instead: string) =>
   documented(
     omissible(plainText.min(1).max(TEMPLATE_ID_MAX)),
     `A template instead of \`${instead}\`; its type must be \`${type}\`.`,
@@ -71,7 +71,7 @@ export const params = documented(
 );
 
 /** What holds for any kind of message. */
-export const sendOptions = {
+const sendOptions = {
   from: documented(
     omissible(senderName),
     'An active sender of the account; its default when left out.',
@@ -108,7 +108,7 @@ const ignoredPriority = documented(
 );
 
 /** A body says something of its own, or names a template; params come with a template only. */
-export const textOrTemplate = (field: string) => ({
+const textOrTemplate = (field: string) => ({
   anyOf: [given(field, 'string'), given('template_id', 'string')],
   not: {
     required: ['params'],
@@ -184,8 +184,6 @@ export const voiceRequest = z
     ),
   })
   .meta(textOrTemplate('text'));
-
-export type SendRequest = z.output<typeof sendRequest>;
 
 /** A body as an example. */
 export const SEND_EXAMPLE = {

@@ -5,10 +5,10 @@ import { isToken } from '../../db/links/tokens.ts';
 import { LINK_TOKEN_LENGTH } from '../../domain/links.ts';
 import { shortenedAddress } from '../../domain/shortenedAddress.ts';
 import { countClick } from '../../telemetry/reactionMetrics.ts';
+import { startClick } from '../../operations/incoming/startClick.ts';
 import type { Page, PageAnswer, Visit } from '../http/page.ts';
 import { isAutomatic } from './automatic.ts';
 import { keepClick } from './clickKeeper.ts';
-import { startClick } from './clickStarts.ts';
 import { failurePage, html, shortPage } from './html.ts';
 
 const USER_AGENT_MAX = 500;

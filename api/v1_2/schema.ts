@@ -20,7 +20,7 @@ export function answerOf<Data>(data: Data) {
 export const earlierStatus = z.enum(EARLIER_STATUSES);
 
 /** A message in the answer to a send (v1.2.0, Message). */
-export const sentMessage = z.strictObject({
+const sentMessage = z.strictObject({
   id: documented(z.string(), 'The id of the message.', exampleId('msg')),
   to: documented(z.string(), 'The recipient, E.164 with plus.', '+48500100200'),
   status: documented(earlierStatus, 'What the message begins as.', 'queued'),

@@ -1,4 +1,4 @@
-import type { Channel } from '../../domain/channels.ts';
+import type { Channel } from '../../domain/channelNames.ts';
 import type { Asked } from '../../operations/asked.ts';
 import { fingerprintOf, keyedBy } from '../../operations/sending/idempotency.ts';
 import type { SendInput } from '../../operations/sending/input.ts';

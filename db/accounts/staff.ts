@@ -112,7 +112,7 @@ function columnValues(sql: Sql, { countryRates, ...patch }: AccountPatch): Recor
 function accountColumns(sql: Sql) {
   return sql`id, name, status, mode, billing_mode, balance_grosze, credit_limit_grosze, test_credits, price_per_part_grosze,
     price_per_mms_grosze, price_per_vms_grosze, price_per_hlr_grosze, country_rates, rate_limit_per_minute, sender_name,
-    send_window, webhook_url, inbound_number, inbound_prefix, tool_confirm_recipients, tool_confirm_grosze, contact_email,
+    send_window, webhook_url, inbound_number, inbound_prefix, legacy_proxy, tool_confirm_recipients, tool_confirm_grosze, contact_email,
     created_at, updated_at`;
 }
 

@@ -27,7 +27,7 @@ export async function eraseEmailsAfter(
 }
 
 /** Takes contents, addresses and names out of e-mails; those that are still to be handed over are left alone. Returns how many. */
-export async function eraseEmails(tx: Sql, ids: readonly string[]): Promise<number> {
+async function eraseEmails(tx: Sql, ids: readonly string[]): Promise<number> {
   const erased = await tx<{ id: string }[]>`
     update emails
        set from_address = ${ERASED_ADDRESS}, from_name = null, reply_to = null, subject = '', headers = '[]', erased_at = now()

@@ -1,4 +1,4 @@
-import type { DomesticPrices } from '../../domain/channels.ts';
+import type { DomesticPrices } from '../../domain/channelDeclaration.ts';
 import type { Interface } from '../../domain/interfaces.ts';
 import type { MessageRow } from '../../domain/records.ts';
 import type { CountryRates } from '../../domain/price.ts';

@@ -1,4 +1,4 @@
-import type { Channel } from '../../domain/channels.ts';
+import type { Channel } from '../../domain/channelNames.ts';
 import type { Sql } from '../connection.ts';
 import { activeEntry } from '../incoming/blacklist.ts';
 import { pendingEvents } from './statusEvents.ts';

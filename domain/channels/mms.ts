@@ -1,4 +1,4 @@
-import type { Declaration } from '../channels.ts';
+import type { Declaration } from '../channelDeclaration.ts';
 import { faultOfSmil, inSmil, outOfSmil, SMIL_MAX } from '../smil.ts';
 
 /** Longest subject in characters: what SMSAPI.pl takes (its error 26). */

@@ -1,4 +1,4 @@
-import type { Declaration } from '../channels.ts';
+import type { Declaration } from '../channelDeclaration.ts';
 import { cutAsNoted, MAX_PARTS, noteOfCut, splitIntoParts } from '../parts.ts';
 import { optionsOf, type SmsContent } from '../smsOptions.ts';
 

@@ -1,4 +1,4 @@
-import type { Declaration } from '../channels.ts';
+import type { Declaration } from '../channelDeclaration.ts';
 
 /** Who reads the text aloud (v1.2.0, POST /v1/vms, `tts_lector`). */
 export const VOICES = ['ewa', 'jacek', 'jan', 'maja'] as const;

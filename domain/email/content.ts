@@ -28,7 +28,7 @@ export function isHeaderValue(value: string): boolean {
 }
 
 /** Types of files that are taken, by the ending of their names. Nothing that a double click executes. */
-export const ATTACHMENT_TYPES: Readonly<Record<string, string>> = {
+const ATTACHMENT_TYPES: Readonly<Record<string, string>> = {
   csv: 'text/csv',
   doc: 'application/msword',
   docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',

@@ -11,7 +11,7 @@ export const EMAIL_EVENT_KINDS = [
 
 export type EmailEventKind = (typeof EMAIL_EVENT_KINDS)[number];
 
-/** What the webhook is told: what the provider did not send, by its own list or for a fault of its own, has not arrived. */
+/** What the webhook is notified of: what the provider did not send, by its own list or for a fault of its own, has not arrived. */
 export function notifiedKind(kind: ProviderEmailEvent['kind']): EmailEventKind {
   return kind === 'failed' || kind === 'suppressed' ? 'bounced' : kind;
 }

@@ -1,9 +1,9 @@
-import { WithStartWorkflowOperation } from '@temporalio/client';
 import { chargeEmail } from '../../db/emails/charge.ts';
 import type { EmailDraft } from '../../db/emails/drafts.ts';
 import { acceptUpdate } from '../../workflows/contracts.ts';
 import { emailStart } from '../../workflows/startOptions.ts';
 import type { Services } from '../asked.ts';
+import { askWorkflow } from '../askWorkflow.ts';
 import { decideRequest, type Decision } from '../sending/decision.ts';
 
 /** What stands behind the sending of an e-mail. */
@@ -27,12 +27,7 @@ export async function decideEmail(
   return await decideRequest(services, requestId, receivedAt, async (until) => {
     if (nobody) return await chargeEmail(services.sql, requestId);
     const start = emailStart({ id, accountId, requestId, route, giveUpAt: giveUpAt.getTime() }, false);
-    const startWorkflowOperation = new WithStartWorkflowOperation('email', start);
-    return await services.temporal.connection.withDeadline(until, () =>
-      services.temporal.workflow.executeUpdateWithStart(acceptUpdate, {
-        startWorkflowOperation,
-        updateId: requestId,
-      }),
-    );
+    const question = { workflow: 'email', start, update: acceptUpdate, updateId: requestId };
+    return await askWorkflow(services.temporal, question, until);
   });
 }

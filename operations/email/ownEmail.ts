@@ -65,7 +65,7 @@ async function sendFrom(services: OwnEmailServices, accountId: string, email: Ow
   if (to === null) throw new Refused({ reason: 'address_malformed', field: 'to' }, 'to');
   await requireActive(services, accountId);
   const { subject, text, idx } = email;
-  const { email: sent } = await sendEmail({
+  const { body: sent } = await sendEmail({
     services,
     caller: { accountId },
     input: {

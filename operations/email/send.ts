@@ -13,7 +13,7 @@ import { addIds } from '../../telemetry/ids.ts';
 import type { Asked, Caller } from '../asked.ts';
 import type { Pace } from '../pace.ts';
 import { quotaReached } from '../quotas.ts';
-import { findReplay, fingerprintOf, type Keyed, keyedBy } from '../sending/idempotency.ts';
+import { findReplay, fingerprintOf, type Keyed, keyedBy, type Sent } from '../sending/idempotency.ts';
 import { decideEmail, type EmailServices } from './acceptance.ts';
 import type { EmailInput } from './input.ts';
 
@@ -44,10 +44,10 @@ export interface SentEmail {
  * @returns `replayed`: it was sent before with the same `idx`
  * @throws Refused
  */
-export async function sendEmail(asked: EmailAsked): Promise<{ email: SentEmail; replayed: boolean }> {
+export async function sendEmail(asked: EmailAsked): Promise<Sent<SentEmail>> {
   const { services, input, receivedAt } = asked;
   const keyed = await keyOf(asked);
-  const replay = await replayOf(asked, keyed);
+  const replay = await findReplay<SentEmail>(asked, keyed);
   if (replay !== null) return replay;
 
   refuseRepeated(input);
@@ -57,13 +57,13 @@ export async function sendEmail(asked: EmailAsked): Promise<{ email: SentEmail; 
   const claim =
     keyed === null ? null : { ...keyed, acceptedStatus: 200, acceptedBody: email as unknown as object };
   if (!(await writeEmailDraft(services.sql, draft, claim))) {
-    const taken = await replayOf(asked, keyed);
+    const taken = await findReplay<SentEmail>(asked, keyed);
     if (taken === null) throw new Refused({ reason: 'idempotency_in_progress' }, 'idx');
     return taken;
   }
   const resolution = await decideEmail(services, draft, receivedAt);
   if (resolution === 'insufficient_funds') throw new Refused({ reason: resolution });
-  return { email, replayed: false };
+  return { body: email, replayed: false };
 
   function answerOf({ id, costGrosze, testCredits, recipients, createdAt }: EmailDraft): SentEmail {
     return {
@@ -97,12 +97,6 @@ async function hashOf(pieces: readonly Buffer[], pace: Pace): Promise<string> {
     hash.update(piece);
   }
   return hash.digest('hex');
-}
-
-async function replayOf({ services, caller }: EmailAsked, keyed: Keyed | null) {
-  if (keyed === null) return null;
-  const replay = await findReplay(services.sql, caller.accountId, keyed);
-  return replay === null ? null : { email: replay.body as SentEmail, replayed: true };
 }
 
 /** @throws Refused where an address is there twice: it would get the e-mail twice, or cost twice */

@@ -1,11 +1,10 @@
-import { type Client, WithStartWorkflowOperation } from '@temporalio/client';
-import type { UpdateDefinition, Workflow } from '@temporalio/common';
+import type { Client } from '@temporalio/client';
 import { newId } from '../../db/ids.ts';
 import type { Draft } from '../../db/messages/drafts.ts';
 import type { Acceptance, Acceptances } from '../../domain/acceptance.ts';
 import { acceptTogetherUpdate, acceptUpdate } from '../../workflows/contracts.ts';
 import { batchStart, gatheredStart, messageStart } from '../../workflows/startOptions.ts';
-import { within } from '../outages.ts';
+import { askWorkflow } from '../askWorkflow.ts';
 
 /** How long a caller waits for its charge, in milliseconds from its request: the rest of its ten seconds is for giving up. */
 export const ACCEPT_MS = 8000;
@@ -15,8 +14,9 @@ export const ACCEPT_MS = 8000;
  * @param until epoch milliseconds
  */
 export async function askMessage(temporal: Client, draft: Draft, until: number): Promise<Acceptance> {
-  const start = new WithStartWorkflowOperation('message', messageStart(startable(draft), false));
-  return await ask(temporal, acceptUpdate, start, draft.requestId, until);
+  const start = messageStart(startable(draft), false);
+  const question = { workflow: 'message', start, update: acceptUpdate, updateId: draft.requestId };
+  return await askWorkflow(temporal, question, until);
 }
 
 /** The same of a request with several recipients. @param recipients of those that are not rejected */
@@ -26,11 +26,9 @@ export async function askBatch(
   recipients: number,
   until: number,
 ): Promise<Acceptance> {
-  const start = new WithStartWorkflowOperation(
-    'batch',
-    batchStart({ accountId, requestId, recipients, priority }),
-  );
-  return await ask(temporal, acceptUpdate, start, requestId, until);
+  const start = batchStart({ accountId, requestId, recipients, priority });
+  const question = { workflow: 'batch', start, update: acceptUpdate, updateId: requestId };
+  return await askWorkflow(temporal, question, until);
 }
 
 /**
@@ -44,22 +42,9 @@ export async function askTogether(
   until: number,
 ): Promise<Acceptances> {
   const id = newId('acc');
-  const start = new WithStartWorkflowOperation('gathered', gatheredStart(id, drafts, lastCallMs));
-  return await ask(temporal, acceptTogetherUpdate, start, id, until);
-}
-
-// The SDK's own deadline ends each attempt to call the server, not the waiting for an answer.
-async function ask<Answer>(
-  temporal: Client,
-  update: UpdateDefinition<Answer>,
-  startWorkflowOperation: WithStartWorkflowOperation<Workflow>,
-  updateId: string,
-  until: number,
-): Promise<Answer> {
-  const asking = temporal.connection.withDeadline(until, () =>
-    temporal.workflow.executeUpdateWithStart(update, { startWorkflowOperation, updateId }),
-  );
-  return await within(until, asking);
+  const start = gatheredStart(id, drafts, lastCallMs);
+  const question = { workflow: 'gathered', start, update: acceptTogetherUpdate, updateId: id };
+  return await askWorkflow(temporal, question, until);
 }
 
 function startable(draft: Draft) {

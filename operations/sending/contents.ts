@@ -1,5 +1,5 @@
 import { SUBJECT_MAX } from '../../domain/channels/mms.ts';
-import type { Channel } from '../../domain/channels.ts';
+import type { Channel } from '../../domain/channelNames.ts';
 import { Refused } from '../../domain/refusals.ts';
 import { storedOptions } from '../../domain/smsOptions.ts';
 import { isOneLine } from '../../domain/storable.ts';

@@ -1,9 +1,9 @@
 import { createHash, createHmac } from 'node:crypto';
 import { readKeyRecord, takeOverKey } from '../../db/messages/idempotency.ts';
 import { abandonRequest } from '../../db/messages/undecided.ts';
-import type { Database } from '../../db/connection.ts';
-import type { Channel } from '../../domain/channels.ts';
+import type { Channel } from '../../domain/channelNames.ts';
 import { Refused } from '../../domain/refusals.ts';
+import type { Caller, Services } from '../asked.ts';
 
 /** What a send is known by for 24 hours. */
 export interface Keyed {
@@ -23,10 +23,10 @@ export function keyedBy(channel: Channel | 'email', idx: string): Pick<Keyed, 'k
   return { key: keyOfIdx(channel, idx), field: 'idx' };
 }
 
-/** The decision a key already has, an acceptance: the original status and body. */
-export interface Replay {
-  status: number;
-  body: unknown;
+/** What an acceptance was answered with: now, or to the first request with the key. */
+export interface Sent<Body> {
+  body: Body;
+  replayed: boolean;
 }
 
 /**
@@ -46,24 +46,26 @@ export function fingerprintOf(secretsKey: Buffer, method: string, path: string, 
  * A request that was cut off by a crash leaves its key open. After its lease one retry takes it over: it ends the old
  * request, or finds it charged, and so never sends twice and never leaves the key blocked.
  *
- * @returns the answer to repeat, or null when the key is free
+ * @returns the answer to repeat, or null when the key is free, or there is none
  * @throws Refused for other content or while the first request is under way
  */
-export async function findReplay(
-  sql: Database,
-  accountId: string,
-  { key, fingerprint, field }: Keyed,
-): Promise<Replay | null> {
+export async function findReplay<Body>(
+  asked: { services: Pick<Services, 'sql'>; caller: Pick<Caller, 'accountId'> },
+  keyed: Keyed | null,
+): Promise<Sent<Body> | null> {
+  if (keyed === null) return null;
+  const { sql } = asked.services;
+  const { key, fingerprint, field } = keyed;
   const param = field ?? undefined;
-  const record = await readKeyRecord(sql, accountId, key);
+  const record = await readKeyRecord(sql, asked.caller.accountId, key);
   if (record === null) return null;
   if (!fingerprint.equals(record.fingerprint))
     throw new Refused({ reason: 'idempotency_other_content' }, param);
-  if (record.state === 'accepted') return { status: record.acceptedStatus, body: record.acceptedBody };
+  if (record.state === 'accepted') return { body: record.acceptedBody as Body, replayed: true };
   if (!record.leaseExpired || !(await takeOverKey(sql, record.requestId)))
     throw new Refused({ reason: 'idempotency_in_progress' }, param);
   await abandonRequest(sql, record.requestId);
-  return await findReplay(sql, accountId, { key, fingerprint, field });
+  return await findReplay(asked, keyed);
 }
 
 function canonical(value: unknown): string {

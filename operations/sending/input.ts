@@ -1,4 +1,4 @@
-import type { Channel } from '../../domain/channels.ts';
+import type { Channel } from '../../domain/channelNames.ts';
 import type { Voice } from '../../domain/channels/vms.ts';
 import type { Interface } from '../../domain/interfaces.ts';
 import type { Encoding } from '../../domain/parts.ts';

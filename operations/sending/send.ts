@@ -1,16 +1,16 @@
 import { type Draft, LinksChangedError, writeDrafts, writeDraftsWithKey } from '../../db/messages/drafts.ts';
 import { abandonRequest } from '../../db/messages/undecided.ts';
-import { checkPatience, evenIfGone, isGone } from '../../db/patience.ts';
 import type { Acceptance } from '../../domain/acceptance.ts';
 import { Refused } from '../../domain/refusals.ts';
 import { addIds } from '../../telemetry/ids.ts';
 import { countRequested } from '../../telemetry/messageMetrics.ts';
 import type { Asked } from '../asked.ts';
+import { endIfGone } from '../endIfGone.ts';
 import { withinQuota } from '../quotas.ts';
 import { holdToolBudget, settleToolBudget } from '../toolBudget.ts';
 import { acceptDrafts, isRejected } from './acceptance.ts';
 import { draftMessages } from './draftMessages.ts';
-import { findReplay, type Keyed } from './idempotency.ts';
+import { findReplay, type Keyed, type Sent } from './idempotency.ts';
 import type { SendInput } from './input.ts';
 import { isAffordable, type Plan, planMessages, totalCost } from './plan.ts';
 import { messageQuotaRefusal, refuseLinksBeyond } from './room.ts';
@@ -25,12 +25,6 @@ export interface Answering<Body> {
   bodyOf: (drafts: readonly Draft[]) => Body;
   /** By its `Idempotency-Key`, or a field that is one; null where none came. */
   keyed: Keyed | null;
-}
-
-/** What was answered: by this send, or by the first one with its key. */
-export interface Sent<Body> {
-  body: Body;
-  replayed: boolean;
 }
 
 /**
@@ -50,7 +44,7 @@ export async function send<Body>(asked: Asked<SendInput>, answering: Answering<B
 
 async function sendNow<Body>(asked: Asked<SendInput>, answering: Answering<Body>): Promise<Sent<Body>> {
   const { services, caller, requestId } = asked;
-  const replay = await replayOf(asked, answering);
+  const replay = await findReplay<Body>(asked, answering.keyed);
   if (replay !== null) return replay;
 
   const plan = await planMessages(asked);
@@ -60,7 +54,7 @@ async function sendNow<Body>(asked: Asked<SendInput>, answering: Answering<Body>
     (await messageQuotaRefusal(services.sql, caller.accountId, plan)) ??
     (await holdToolBudget(asked, charging, 'to'));
   // The first request with this key may have been accepted meanwhile, and taken the money.
-  if (refusal !== null) return (await replayOf(asked, answering)) ?? refuse(refusal);
+  if (refusal !== null) return (await findReplay<Body>(asked, answering.keyed)) ?? refuse(refusal);
   try {
     return await sendPlanned(asked, plan, answering);
   } finally {
@@ -73,30 +67,14 @@ async function sendPlanned<Body>(
   plan: Plan,
   answering: Answering<Body>,
 ): Promise<Sent<Body>> {
-  const { services, receivedAt } = asked;
+  const { services, requestId, receivedAt } = asked;
   if (!plan.batched) addIds({ messageId: plan.messages[0]!.id });
   const written = await withinQuota({ links: plan.wording.field }, writeMessages(asked, plan, answering));
   if ('replay' in written) return written.replay;
-  await endIfGone(asked);
+  await endIfGone(() => abandonRequest(services.sql, requestId));
   const resolution = await acceptDrafts(services, written.drafts, receivedAt, written.deciding);
   if (resolution === 'insufficient_funds') throw new Refused({ reason: resolution });
   return { body: written.body, replayed: false };
-}
-
-/** Ends a request whose caller has gone before its charge: whoever cancels is charged nothing. */
-export async function endIfGone({ services: { sql }, requestId }: Asked<unknown>): Promise<void> {
-  if (!isGone()) return;
-  await evenIfGone(() => abandonRequest(sql, requestId));
-  checkPatience();
-}
-
-async function replayOf<Body>(
-  { services, caller }: Asked<SendInput>,
-  { keyed }: Answering<Body>,
-): Promise<Sent<Body> | null> {
-  if (keyed === null) return null;
-  const replay = await findReplay(services.sql, caller.accountId, keyed);
-  return replay === null ? null : { body: replay.body as Body, replayed: true };
 }
 
 /** What can be refused without a charge, before anything is written. */
@@ -130,7 +108,7 @@ async function writeMessages<Body>(asked: Asked<SendInput>, plan: Plan, answerin
         throw new Refused({ reason: 'send_abandoned', outage: 'timed_out' }, undefined, error);
       continue;
     }
-    const replay = await replayOf(asked, answering);
+    const replay = await findReplay<Body>(asked, answering.keyed);
     if (replay === null)
       throw new Refused({ reason: 'idempotency_in_progress' }, answering.keyed?.field ?? undefined);
     return { replay };

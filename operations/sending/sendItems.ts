@@ -1,13 +1,15 @@
 import { type Draft, type KeyClaim, writeDrafts, writeDraftsWithKeys } from '../../db/messages/drafts.ts';
+import { abandonRequest } from '../../db/messages/undecided.ts';
 import { Refused } from '../../domain/refusals.ts';
 import type { Asked } from '../asked.ts';
+import { endIfGone } from '../endIfGone.ts';
 import { acceptDrafts } from './acceptance.ts';
 import { draftMessages } from './draftMessages.ts';
 import { findReplay, type Keyed } from './idempotency.ts';
 import type { SendInput } from './input.ts';
 import { type Plan, planMessages } from './plan.ts';
 import { messageQuotaRefusal } from './room.ts';
-import { endIfGone, paymentRefusal } from './send.ts';
+import { paymentRefusal } from './send.ts';
 
 /** One of several messages that are sent together, each with a text of its own, to one number. */
 export interface Item {
@@ -77,15 +79,13 @@ async function shownOf<Shown>(
 
 /** What was answered of those that were sent before under their key. @throws Refused while that is under way */
 async function replaysOf<Shown>(
-  { services, caller, input: items }: Asked<readonly Item[]>,
+  asked: Asked<readonly Item[]>,
   wanted: readonly number[],
   answers: ItemAnswers<Shown>,
 ): Promise<Map<number, Shown>> {
   const shown = new Map<number, Shown>();
   for (const index of wanted) {
-    const { keyed } = items[index]!;
-    if (keyed === null) continue;
-    const replay = await blaming(index, answers, findReplay(services.sql, caller.accountId, keyed));
+    const replay = await blaming(index, answers, findReplay(asked, asked.input[index]!.keyed));
     if (replay !== null) shown.set(index, answers.shownIn(replay.body));
   }
   return shown;
@@ -97,7 +97,7 @@ async function sendOpen<Shown>(
   open: readonly number[],
   answers: ItemAnswers<Shown>,
 ): Promise<Map<number, Shown> | Refused> {
-  const { services, caller, receivedAt } = asked;
+  const { services, caller, requestId, receivedAt } = asked;
   const plans = await planEach(asked, open, answers);
   const whole = { ...plans[0]!, messages: plans.flatMap(({ messages }) => messages) };
   const refusal = paymentRefusal(whole) ?? (await messageQuotaRefusal(services.sql, caller.accountId, whole));
@@ -107,7 +107,7 @@ async function sendOpen<Shown>(
   const shown = new Map(open.map((index, place) => [index, answers.show(drafts[place]!)]));
   if (!(await write(asked, drafts, shown, answers)))
     return new Refused({ reason: 'idempotency_in_progress' });
-  await endIfGone(asked);
+  await endIfGone(() => abandonRequest(services.sql, requestId));
   const resolution = await acceptDrafts(services, drafts, receivedAt);
   if (resolution === 'insufficient_funds') throw new Refused({ reason: resolution });
   return shown;

@@ -1,7 +1,9 @@
 import { contactsOf, type ContactValues } from '../../db/contacts/contacts.ts';
 import type { Sql } from '../../db/connection.ts';
 import { readTemplate } from '../../db/messages/templates.ts';
-import { type Channel, type Measure, rulesOf } from '../../domain/channels.ts';
+import type { Measure } from '../../domain/channelDeclaration.ts';
+import type { Channel } from '../../domain/channelNames.ts';
+import { rulesOf } from '../../domain/channels.ts';
 import {
   fillIn,
   LINK_ADDRESSES_MAX,

@@ -1,7 +1,7 @@
 import { STUCK_KINDS, type StuckKind } from '../../db/messages/stuck.ts';
 
 /** What does not move on, as Temporal alone knows it. */
-export const WORKFLOW_KINDS = ['task', 'timer'] as const;
+const WORKFLOW_KINDS = ['task', 'timer'] as const;
 export type WorkflowKind = (typeof WORKFLOW_KINDS)[number];
 
 /** What the database knows to be stuck, and what Temporal does. */

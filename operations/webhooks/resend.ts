@@ -9,10 +9,10 @@ import {
   RESENDS_MAX,
 } from '../../db/webhooks/webhookResends.ts';
 import { Refused, type ResendRefusal, StaffRefused } from '../../domain/refusals.ts';
+import { startResend } from '../../workflows/startResend.ts';
 import { findAccount } from '../accounts/find.ts';
 import type { Asked, Services } from '../asked.ts';
 import { recordedAfter, type StaffServices } from '../staff.ts';
-import { startResend } from './startResend.ts';
 
 const START_MS = 2_000;
 const BUSY_SECONDS = 10;

@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ProviderState, Withheld } from '../provider.ts';
+import type { ProviderState } from '../provider.ts';
+import type { Withheld } from '../withheld.ts';
 import { openSession } from './bind.ts';
 import type { SubmitFields } from './pdus.ts';
 import type { Outcome } from './requests.ts';
-import { createRoom } from './room.ts';
+import { createRoom, type Room } from './room.ts';
 import type { Role, Session, SessionEvents } from './session.ts';
 import type { SmppCredentials, SmppSettings } from './settings.ts';
 
@@ -40,99 +41,47 @@ export interface Sessions {
   stop(): Promise<void>;
 }
 
+type PoolEvents = Omit<SessionEvents, 'onRoom'> & { onLost(session: Session): void };
+
+/** The sessions that stand, and what staff are shown of them. */
+interface Pool {
+  readonly settings: SmppSettings;
+  readonly credentials: SmppCredentials;
+  readonly events: PoolEvents;
+  readonly open: Map<Session, Role>;
+  readonly room: Room;
+  /** Aborted once no session is to be opened any more. */
+  readonly stopping: AbortSignal;
+  failures: number;
+  lastError: string | null;
+  lastErrorAt: Date | null;
+}
+
 /** @param events of any of the sessions, but for room; `onLost`: a connection broke */
 export function createSessions(
   settings: SmppSettings,
   credentials: SmppCredentials,
-  events: Omit<SessionEvents, 'onRoom'> & { onLost(session: Session): void },
+  events: PoolEvents,
 ): Sessions {
   const stopping = new AbortController();
-  const roles: Role[] = settings.bind === 'pair' ? ['transmitter', 'receiver'] : ['transceiver'];
   const open = new Map<Session, Role>();
-  const accepting = () => [...open.keys()].filter((session) => session.accepts());
-  const bound = (role: Role): number =>
-    [...open].filter(([session, its]) => its === role && (role === 'receiver' || session.accepts())).length;
-  const room = createRoom(accepting);
-  const seen = { failures: 0, lastError: null as string | null, lastErrorAt: null as Date | null };
+  const room = createRoom(() => accepting(open));
+  const pool: Pool = {
+    ...{ settings, credentials, events, open, room, stopping: stopping.signal },
+    ...{ failures: 0, lastError: null, lastErrorAt: null },
+  };
   let keepers: Promise<unknown> = Promise.resolve();
-
-  const note = (problem: string): void => {
-    seen.lastError = problem.slice(0, LONGEST_PROBLEM);
-    seen.lastErrorAt = new Date();
-  };
-  const noteFailure = (problem: string): void => {
-    seen.failures++;
-    note(problem);
-  };
-
-  /**
-   * Opens one session, and waits for its end.
-   * @returns whether it was of use
-   */
-  const keepOne = async (role: Role): Promise<boolean> => {
-    try {
-      const all = { ...events, onRoom: () => room.changed() };
-      const session = await openSession(role, settings, credentials, all, stopping.signal);
-      if (stopping.signal.aborted) {
-        await session.close();
-        return true;
-      }
-      open.set(session, role);
-      room.changed();
-      const { why, orderly } = await session.ended;
-      open.delete(session);
-      if (!stopping.signal.aborted) noteFailure(`${role}: ${why}`);
-      if (!orderly) events.onLost(session);
-      return session.worked();
-    } catch (error) {
-      if (!stopping.signal.aborted)
-        noteFailure(`${role}: ${error instanceof Error ? error.message : String(error)}`);
-      return false;
-    }
-  };
-  const keep = async (role: Role): Promise<void> => {
-    let failures = 0;
-    while (!stopping.signal.aborted) {
-      failures = (await keepOne(role)) ? 0 : failures + 1;
-      await delay(backoff(failures, settings), undefined, { signal: stopping.signal }).catch(() => undefined);
-    }
-  };
-
-  const write = async (session: Session | null, { fields, reference }: Submission) => {
-    if (session === null) return { kind: 'unwritten' } as const;
-    try {
-      return await session.submit(fields(), reference);
-    } catch (error) {
-      return { kind: 'unwritable', error } as const;
-    }
-  };
 
   return {
     start() {
-      const wanted = roles.flatMap((role) => Array.from({ length: settings.sessions }, () => role));
-      keepers = Promise.all(wanted.map(keep));
+      const roles = rolesOf(settings).flatMap((role) =>
+        Array.from({ length: settings.sessions }, () => role),
+      );
+      keepers = Promise.all(roles.map((role) => keep(pool, role)));
     },
-    async submit(submission) {
-      const session = await room.hold();
-      if (session === null) return { kind: 'unwritten' };
-      let written: ReturnType<typeof write> | undefined;
-      try {
-        if (!(await submission.leave())) return { kind: 'withheld' };
-        written = write(session.accepts() ? session : room.free(), submission);
-      } finally {
-        room.release(session);
-      }
-      return written;
-    },
-    note,
-    state: () => ({
-      takesSubmits: accepting().length > 0,
-      sessions: Math.min(...roles.map(bound)),
-      sessionsWanted: settings.sessions,
-      window: settings.window * settings.sessions,
-      inFlight: [...open.keys()].reduce((sum, session) => sum + session.inFlight(), 0),
-      ...seen,
-    }),
+    submit: (submission) => submit(room, submission),
+    note: (problem) => note(pool, problem),
+    state: () => stateOf(pool),
     async stop() {
       stopping.abort();
       room.close();
@@ -140,6 +89,97 @@ export function createSessions(
       await keepers;
     },
   };
+}
+
+function rolesOf({ bind }: SmppSettings): readonly Role[] {
+  return bind === 'pair' ? ['transmitter', 'receiver'] : ['transceiver'];
+}
+
+function accepting(open: Pool['open']): Session[] {
+  return [...open.keys()].filter((session) => session.accepts());
+}
+
+function stateOf({ settings, open, failures, lastError, lastErrorAt }: Pool): ProviderState {
+  const bound = (role: Role): number =>
+    [...open].filter(([session, its]) => its === role && (role === 'receiver' || session.accepts())).length;
+  return {
+    takesSubmits: accepting(open).length > 0,
+    sessions: Math.min(...rolesOf(settings).map(bound)),
+    sessionsWanted: settings.sessions,
+    window: settings.window * settings.sessions,
+    inFlight: [...open.keys()].reduce((sum, session) => sum + session.inFlight(), 0),
+    ...{ failures, lastError, lastErrorAt },
+  };
+}
+
+function note(pool: Pool, problem: string): void {
+  pool.lastError = problem.slice(0, LONGEST_PROBLEM);
+  pool.lastErrorAt = new Date();
+}
+
+/** Has one session open as long as the process does not stop. */
+async function keep(pool: Pool, role: Role): Promise<void> {
+  const { settings, stopping } = pool;
+  let failures = 0;
+  while (!stopping.aborted) {
+    failures = (await keepOne(pool, role)) ? 0 : failures + 1;
+    await delay(backoff(failures, settings), undefined, { signal: stopping }).catch(() => undefined);
+  }
+}
+
+/**
+ * Opens one session, and waits for its end.
+ * @returns whether it was of use
+ */
+async function keepOne(pool: Pool, role: Role): Promise<boolean> {
+  const { settings, credentials, events, open, room, stopping } = pool;
+  try {
+    const all = { ...events, onRoom: () => room.changed() };
+    const session = await openSession(role, settings, credentials, all, stopping);
+    if (stopping.aborted) {
+      await session.close();
+      return true;
+    }
+    open.set(session, role);
+    room.changed();
+    const { why, orderly } = await session.ended;
+    open.delete(session);
+    noteFailure(pool, `${role}: ${why}`);
+    if (!orderly) events.onLost(session);
+    return session.worked();
+  } catch (error) {
+    noteFailure(pool, `${role}: ${error instanceof Error ? error.message : String(error)}`);
+    return false;
+  }
+}
+
+/** While all stop, an end is no failure. */
+function noteFailure(pool: Pool, problem: string): void {
+  if (pool.stopping.aborted) return;
+  pool.failures++;
+  note(pool, problem);
+}
+
+async function submit(room: Room, submission: Submission): Promise<Outcome | Withheld | Unwritable> {
+  const session = await room.hold();
+  if (session === null) return { kind: 'unwritten' };
+  let written: ReturnType<typeof write> | undefined;
+  try {
+    if (!(await submission.leave())) return { kind: 'withheld' };
+    written = write(session.accepts() ? session : room.free(), submission);
+  } finally {
+    room.release(session);
+  }
+  return written;
+}
+
+async function write(session: Session | null, { fields, reference }: Submission) {
+  if (session === null) return { kind: 'unwritten' } as const;
+  try {
+    return await session.submit(fields(), reference);
+  } catch (error) {
+    return { kind: 'unwritable', error } as const;
+  }
 }
 
 /**

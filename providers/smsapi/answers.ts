@@ -1,4 +1,4 @@
-import type { Channel } from '../../domain/channels.ts';
+import type { Channel } from '../../domain/channelNames.ts';
 import type { SubmitAnswer } from '../../domain/submission.ts';
 import type { ReportState } from '../../domain/receipts.ts';
 import { isRecord } from '../http.ts';

@@ -1,4 +1,4 @@
-import type { Channel } from '../../domain/channels.ts';
+import type { Channel } from '../../domain/channelNames.ts';
 import type { RefusalReason, SubmitAnswer } from '../../domain/submission.ts';
 import { firstMomentInside } from '../../domain/sendWindow.ts';
 

@@ -1,16 +1,17 @@
-import { createRunning } from '../../concurrency/running.ts';
-import { createSemaphore } from '../../concurrency/semaphore.ts';
+import { createRunning, type Running } from '../../concurrency/running.ts';
+import { createSemaphore, type Semaphore } from '../../concurrency/semaphore.ts';
 import { waitFor } from '../../concurrency/waitFor.ts';
 import { optionsOf } from '../../domain/smsOptions.ts';
 import { NO_SESSION, type SubmitAnswer, type SubmitPart } from '../../domain/submission.ts';
 import type { Provider, ProviderHandlers } from '../provider.ts';
+import type { Withheld } from '../withheld.ts';
 import { callbackAddress } from '../callbacks.ts';
 import { createLateAnswers } from '../lateAnswers.ts';
 import type { LookupAnswers } from '../stores.ts';
 import { type ReadAnswer, readAnswer } from './answers.ts';
 import { createHealth, type Health, stateBy } from '../health.ts';
 import { ALREADY_TAKEN, inWords } from './errorCodes.ts';
-import { createProviderHttp } from './http.ts';
+import { createProviderHttp, type ProviderHttp } from './http.ts';
 import { lookUp } from './lookup.ts';
 import { probe, urlsOf } from './profile.ts';
 import { submitForm, SUBMIT_PATHS, wouldBeReplaced } from './request.ts';
@@ -32,62 +33,46 @@ export interface SmsapiOptions {
   onError: (error: unknown) => void;
 }
 
+/** SMSAPI.pl behind one route, and what is known of it. */
+interface Gate {
+  settings: SmsapiSettings;
+  http: ProviderHttp;
+  health: Health;
+  places: Semaphore<void>;
+  /** Submits that wait for their answer, also for a late one. */
+  open: Running;
+  lateAnswers: ReturnType<typeof createLateAnswers>;
+  /** Where it calls with reports; null: it does not. */
+  notifyUrl: string | null;
+  /** Null before the start. */
+  handlers: ProviderHandlers | null;
+  onError: (error: unknown) => void;
+}
+
 /**
  * The HTTP interface of SMSAPI.pl (https://www.smsapi.pl/docs/). It takes messages whole and cuts them itself. Delivery
  * reports and replies come as callbacks to the API's process, not here; only what an answer itself reports does. While
  * the provider does not work, nothing is handed over to it and its one session counts as closed.
  */
 export function createSmsapiProvider(options: SmsapiOptions): Provider {
-  const { name, settings, credentials, onError } = options;
+  const { name, settings, credentials, lookups: answers, onError } = options;
   const http = createProviderHttp(urlsOf(settings), credentials.token);
-  const answerMs = settings.responseSeconds * 1000;
-  const health = createHealth((signal, lastError) => probe(http, signal, lastError));
-  const places = createSemaphore({ places: settings.window });
-  const notifyUrl =
-    settings.callbackUrl === undefined
-      ? null
-      : callbackAddress(settings.callbackUrl, name, CALLBACK_PATHS.reports, credentials.callbackSecret);
-  const open = createRunning();
-  const lateAnswers = createLateAnswers(onError);
-  let handlers: ProviderHandlers | null = null;
-
-  const send = async (part: SubmitPart): Promise<SubmitAnswer> => {
-    const form = submitForm(part, settings, notifyUrl, Date.now());
-    const limits = { writtenWithinMs: WRITTEN_SHARE * answerMs, answeredWithinMs: LATEST_ANSWER_MS };
-    const exchange = await http.post(SUBMIT_PATHS[part.channel], form, limits);
-    const read = readAnswer(exchange, part.channel, settings.errors);
-    reportDifference(part, read, onError);
-    if (read.answer.kind === 'accepted' && read.ended !== null) {
-      const { providerMessageId } = read.answer;
-      const report = { providerMessageId, reference: part.reference, state: read.ended, errorCode: null };
-      await handlers?.onReports([report]).catch(onError);
-    }
-    return read.answer;
+  const gate: Gate = {
+    ...{ settings, http, onError, handlers: null },
+    health: createHealth((signal, lastError) => probe(http, signal, lastError)),
+    places: createSemaphore({ places: settings.window }),
+    open: createRunning(),
+    lateAnswers: createLateAnswers(onError),
+    notifyUrl: notifyUrlOf(options),
   };
-
+  const { health, places, open, lateAnswers } = gate;
   return {
     name,
     takesWhole: true,
-    async submit(part, leave) {
-      const leavePlace = await places.enter();
-      let sent: Promise<SubmitAnswer> | null = null;
-      try {
-        if (!health.works()) return { kind: 'broken', code: NO_SESSION };
-        if (!(await leave())) return { kind: 'withheld' };
-        if (wouldBeReplaced(part.text)) {
-          return { kind: 'refused', reason: 'invalid_content', code: 'placeholder' };
-        }
-        sent = send(part);
-        return await inTime(part.reference, sent);
-      } finally {
-        // A late answer keeps its place: a provider that has stopped answering is not given ever more.
-        if (sent === null) leavePlace();
-        else void sent.then(leavePlace, leavePlace);
-      }
-    },
-    lookup: (msisdn) => lookUp({ http, route: name, answers: options.lookups, settings, onError }, msisdn),
+    submit: (part, leave) => submit(gate, part, leave),
+    lookup: (msisdn) => lookUp({ http, route: name, answers, settings, onError }, msisdn),
     start(given) {
-      handlers = given;
+      gate.handlers = given;
       lateAnswers.start(given);
       health.start();
       return Promise.resolve();
@@ -95,29 +80,80 @@ export function createSmsapiProvider(options: SmsapiOptions): Provider {
     state: () => stateBy(health, { window: settings.window, inFlight: places.inside() }, inWords),
     async stop() {
       await health.stop();
-      await waitFor(open.settled(), answerMs, () => undefined);
+      await waitFor(open.settled(), answerMsOf(settings), () => undefined);
       await http.close();
       await lateAnswers.stop();
     },
   };
+}
 
-  async function inTime(reference: string, sent: Promise<SubmitAnswer>): Promise<SubmitAnswer> {
-    open.add(sent.catch(onError));
-    const answer = await waitFor(sent, answerMs, () => null);
-    if (answer !== null) {
-      judge(health, answer);
-      return answer;
+function notifyUrlOf({ name, settings: { callbackUrl }, credentials }: SmsapiOptions): string | null {
+  if (callbackUrl === undefined) return null;
+  return callbackAddress(callbackUrl, name, CALLBACK_PATHS.reports, credentials.callbackSecret);
+}
+
+function answerMsOf({ responseSeconds }: SmsapiSettings): number {
+  return responseSeconds * 1000;
+}
+
+async function submit(
+  gate: Gate,
+  part: SubmitPart,
+  leave: () => Promise<boolean>,
+): Promise<SubmitAnswer | Withheld> {
+  const leavePlace = await gate.places.enter();
+  let sent: Promise<SubmitAnswer> | null = null;
+  try {
+    if (!gate.health.works()) return { kind: 'broken', code: NO_SESSION };
+    if (!(await leave())) return { kind: 'withheld' };
+    if (wouldBeReplaced(part.text)) {
+      return { kind: 'refused', reason: 'invalid_content', code: 'placeholder' };
     }
-    health.failed(TIMED_OUT);
-    open.add(sent.then((late) => keepLate(reference, late)).catch(onError));
-    return { kind: 'unanswered', code: TIMED_OUT };
+    sent = send(gate, part);
+    return await inTime(gate, part.reference, sent);
+  } finally {
+    // A late answer keeps its place: a provider that has stopped answering is not given ever more.
+    if (sent === null) leavePlace();
+    else void sent.then(leavePlace, leavePlace);
   }
+}
 
-  function keepLate(reference: string, late: SubmitAnswer): void {
-    if (late.kind === 'unanswered') return;
-    if (late.kind !== 'broken') health.succeeded();
-    lateAnswers.keep(reference, late);
+async function send(gate: Gate, part: SubmitPart): Promise<SubmitAnswer> {
+  const { settings, http, notifyUrl, onError } = gate;
+  const form = submitForm(part, settings, notifyUrl, Date.now());
+  const limits = {
+    writtenWithinMs: WRITTEN_SHARE * answerMsOf(settings),
+    answeredWithinMs: LATEST_ANSWER_MS,
+  };
+  const exchange = await http.post(SUBMIT_PATHS[part.channel], form, limits);
+  const read = readAnswer(exchange, part.channel, settings.errors);
+  reportDifference(part, read, onError);
+  if (read.answer.kind === 'accepted' && read.ended !== null) {
+    const { providerMessageId } = read.answer;
+    const report = { providerMessageId, reference: part.reference, state: read.ended, errorCode: null };
+    await gate.handlers?.onReports([report]).catch(onError);
   }
+  return read.answer;
+}
+
+/** The answer, if it comes in time; a late one is kept. */
+async function inTime(gate: Gate, reference: string, sent: Promise<SubmitAnswer>): Promise<SubmitAnswer> {
+  const { settings, health, open, onError } = gate;
+  open.add(sent.catch(onError));
+  const answer = await waitFor(sent, answerMsOf(settings), () => null);
+  if (answer !== null) {
+    judge(health, answer);
+    return answer;
+  }
+  health.failed(TIMED_OUT);
+  open.add(sent.then((late) => keepLate(gate, reference, late)).catch(onError));
+  return { kind: 'unanswered', code: TIMED_OUT };
+}
+
+function keepLate({ health, lateAnswers }: Gate, reference: string, late: SubmitAnswer): void {
+  if (late.kind === 'unanswered') return;
+  if (late.kind !== 'broken') health.succeeded();
+  lateAnswers.keep(reference, late);
 }
 
 // Who says that it took a message before has understood the request.

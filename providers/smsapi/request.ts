@@ -1,4 +1,4 @@
-import type { Channel } from '../../domain/channels.ts';
+import type { Channel } from '../../domain/channelNames.ts';
 import { mmsContentOf } from '../../domain/channels/mms.ts';
 import { voiceContentOf } from '../../domain/channels/vms.ts';
 import { optionsOf } from '../../domain/smsOptions.ts';

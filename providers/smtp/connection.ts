@@ -70,6 +70,22 @@ interface Envelope {
   accepted?: string[];
 }
 
+/** One step of the conversation: `done` is called with its result, or with what was the matter. */
+type Step<T> = (done: (result: T | Problem) => void) => void;
+
+/** nodemailer's connection. It says that it failed by an event, by a callback, or by both. */
+interface Wire {
+  smtp: SMTPConnection;
+  /**
+   * Makes one step, until it is done, the connection fails, or it is stopped.
+   * @param ms how long it may take
+   * @param late its result when it takes longer
+   */
+  make<T>(ms: number, late: Problem, step: Step<T>): Promise<T | Problem>;
+  /** Has failures go there from now on; null: nowhere. */
+  onFailure(take: ((problem: Problem) => void) | null): void;
+}
+
 /**
  * Opens a connection to the relay: TLS as the settings want it, EHLO, and a login where there is a user, which never goes over plain
  * text.
@@ -77,40 +93,56 @@ interface Envelope {
  */
 export async function openConnection(
   settings: SmtpSettings,
-  { user, password }: SmtpCredentials,
+  credentials: SmtpCredentials,
   signal: AbortSignal,
 ): Promise<Connection | Problem> {
-  const connectMs = settings.connectSeconds * 1000;
   if (signal.aborted) return { code: 'stopped' };
-  const smtp = new SMTPConnection(optionsOf(settings));
-  let fail: (problem: Problem) => void = () => undefined;
-  // It says so by an event, by a callback, or by both.
-  smtp.on('error', (error: NodemailerFailure) => fail(problemOf(error)));
+  const wire = wireOf(new SMTPConnection(optionsOf(settings)), signal);
+  const problem = await connect(wire, settings, credentials);
+  if (problem === null) return connectionOn(wire, settings);
+  wire.smtp.close();
+  return problem;
+}
+
+function wireOf(smtp: SMTPConnection, signal: AbortSignal): Wire {
+  let fail: ((problem: Problem) => void) | null = null;
+  smtp.on('error', (error: NodemailerFailure) => fail?.(problemOf(error)));
   smtp.on('end', () => {
     const now = fail;
     // The callback comes after this event, and may know more.
-    setImmediate(() => now({ code: 'connection_lost' }));
+    setImmediate(() => now?.({ code: 'connection_lost' }));
   });
+  return {
+    smtp,
+    onFailure: (take) => void (fail = take),
+    make: <T>(ms: number, late: Problem, step: Step<T>) =>
+      new Promise<T | Problem>((resolve) => {
+        const done = (result: T | Problem): void => {
+          clearTimeout(timer);
+          signal.removeEventListener('abort', stop);
+          fail = null;
+          resolve(result);
+        };
+        const stop = () => done({ code: 'stopped' });
+        const timer = setTimeout(() => done(late), ms);
+        fail = done;
+        signal.addEventListener('abort', stop, { once: true });
+        step(done);
+      }),
+  };
+}
 
-  const during = <T>(ms: number, late: Problem, begin: (done: (result: T | Problem) => void) => void) =>
-    new Promise<T | Problem>((resolve) => {
-      const done = (result: T | Problem): void => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', stop);
-        fail = () => undefined;
-        resolve(result);
-      };
-      const stop = () => done({ code: 'stopped' });
-      const timer = setTimeout(() => done(late), ms);
-      fail = done;
-      signal.addEventListener('abort', stop, { once: true });
-      begin(done);
-    });
-
-  const opened = await during<null>(connectMs, { code: 'connect_timed_out' }, (done) => {
+/** @returns what was the matter; null: it is open */
+async function connect(
+  wire: Wire,
+  { connectSeconds, security }: SmtpSettings,
+  { user, password }: SmtpCredentials,
+): Promise<Problem | null> {
+  const { smtp } = wire;
+  return await wire.make<null>(connectSeconds * 1000, { code: 'connect_timed_out' }, (done) => {
     smtp.connect((error) => {
       if (error !== undefined) return done(problemOf(error));
-      if (settings.security !== 'none' && !smtp.secure) return done({ code: 'no_tls' });
+      if (security !== 'none' && !smtp.secure) return done({ code: 'no_tls' });
       if (user === undefined) return done(null);
       if (!smtp.secure) return done({ code: 'login_over_plain_text' });
       smtp.login({ user, pass: password ?? '' }, (refused) =>
@@ -118,30 +150,29 @@ export async function openConnection(
       );
     });
   });
-  if (opened !== null) {
-    smtp.close();
-    return opened;
-  }
+}
 
+function connectionOn(wire: Wire, settings: SmtpSettings): Connection {
+  const { smtp } = wire;
   let broken = false;
   const usable = () => !broken && !smtp.destroyed;
   const discard = (): void => {
     broken = true;
     smtp.close();
   };
-
   return {
     usable,
     async alive() {
       if (!usable()) return false;
-      const reset = await during<null>(connectMs, { code: 'timed_out' }, (done) =>
+      const late = { code: 'timed_out' };
+      const reset = await wire.make<null>(settings.connectSeconds * 1000, late, (done) =>
         smtp.reset((error) => done(error === null ? null : problemOf(error))),
       );
       if (reset !== null) discard();
       return reset === null;
     },
     async handOver(outgoing) {
-      const result = await handOver(smtp, outgoing, wholeHandOverMs(settings));
+      const result = await handOver(wire, outgoing, wholeHandOverMs(settings));
       // Only after these it is certain that the next command is read as one.
       if (result.kind !== 'taken' && result.kind !== 'no_recipients') discard();
       return result;
@@ -152,47 +183,43 @@ export async function openConnection(
       setTimeout(() => smtp.close(), 1_000).unref();
     },
   };
+}
 
-  function handOver(
-    connection: SMTPConnection,
-    { from, to, bytes, content, goOn }: Outgoing,
-    ms: number,
-  ): Promise<HandOver> {
-    return new Promise((resolve) => {
-      const envelope: Envelope = { from, to: [...to], size: bytes };
-      let written = false;
-      const refused = (): RefusedRecipient[] => (envelope.rejectedErrors ?? []).map(refusedRecipient);
-      const done = (result: HandOver): void => {
-        clearTimeout(timer);
-        fail = () => undefined;
-        resolve(result);
-      };
-      const lost = (problem: Problem): void => done({ kind: written ? 'unknown' : 'lost', problem });
-      // First asked for when the relay waits for the message. An error in it keeps the final dot from being written.
-      const message = async function* () {
-        if (!goOn(refused())) {
-          done({ kind: 'broken_off', refused: refused() });
-          throw new Error('broken off');
-        }
-        try {
-          for await (const chunk of content()) yield chunk;
-        } catch (error) {
-          done({ kind: 'unreadable', error });
-          throw error;
-        }
-        written = true;
-      };
-      const timer = setTimeout(() => lost({ code: 'timed_out' }), ms);
-      fail = lost;
-      connection.send(envelope, Readable.from(message(), { objectMode: false }), (error, info) => {
-        if (error === null) {
-          if (!written) return done({ kind: 'unknown', problem: { code: 'answered_too_early' } });
-          return done({ kind: 'taken', response: info?.response ?? '', refused: refused() });
-        }
-        done(failedHandOver(error, written, refused()));
-      });
+function handOver(wire: Wire, { from, to, bytes, content, goOn }: Outgoing, ms: number): Promise<HandOver> {
+  return new Promise((resolve) => {
+    const envelope: Envelope = { from, to: [...to], size: bytes };
+    let written = false;
+    const refused = (): RefusedRecipient[] => (envelope.rejectedErrors ?? []).map(refusedRecipient);
+    const done = (result: HandOver): void => {
+      clearTimeout(timer);
+      wire.onFailure(null);
+      resolve(result);
+    };
+    const lost = (problem: Problem): void => done({ kind: written ? 'unknown' : 'lost', problem });
+    // First asked for when the relay waits for the message. An error in it keeps the final dot from being written.
+    const message = async function* () {
+      if (!goOn(refused())) {
+        done({ kind: 'broken_off', refused: refused() });
+        throw new Error('broken off');
+      }
+      try {
+        for await (const chunk of content()) yield chunk;
+      } catch (error) {
+        done({ kind: 'unreadable', error });
+        throw error;
+      }
+      written = true;
+    };
+    const timer = setTimeout(() => lost({ code: 'timed_out' }), ms);
+    wire.onFailure(lost);
+    wire.smtp.send(envelope, Readable.from(message(), { objectMode: false }), (error, info) => {
+      if (error === null) {
+        if (!written) return done({ kind: 'unknown', problem: { code: 'answered_too_early' } });
+        return done({ kind: 'taken', response: info?.response ?? '', refused: refused() });
+      }
+      done(failedHandOver(error, written, refused()));
     });
-  }
+  });
 }
 
 function failedHandOver(

@@ -4,12 +4,13 @@ import { NO_SESSION } from '../../domain/submission.ts';
 import type { EmailAnswer, RefusedAddress, SubmitEmail } from '../email.ts';
 import { emailOnly } from '../emailOnly.ts';
 import type { RouteTest } from '../kind.ts';
-import type { Provider, Withheld } from '../provider.ts';
+import type { Provider } from '../provider.ts';
+import type { Withheld } from '../withheld.ts';
 import { createHealth, type Health, stateBy } from '../health.ts';
 import { wireAddress, wireDomain } from './addresses.ts';
 import { answerOf, waitsForAll } from './answers.ts';
 import { openConnection, wholeHandOverMs } from './connection.ts';
-import { createConnections } from './connections.ts';
+import { type Connections, createConnections } from './connections.ts';
 import { createBounceListener } from './listener.ts';
 import { composed, headerProblem, type WireAddresses } from './message.ts';
 import { returnPath } from './returnPath.ts';
@@ -28,6 +29,14 @@ export interface SmtpProviderOptions {
   onError: (error: unknown) => void;
 }
 
+interface Sender {
+  from: string;
+  replyTo: string | null;
+  domain: string;
+  /** Where bounces go. */
+  returnPath: string;
+}
+
 interface Recipients {
   addresses: WireAddresses;
   /** As they are written, each once. */
@@ -37,48 +46,37 @@ interface Recipients {
   leftOut: RefusedAddress[];
 }
 
+/** A relay, and what is known of it. */
+interface Relay extends SmtpProviderOptions {
+  connections: Connections;
+  health: Health;
+}
+
+/** An e-mail as it is to be handed over. */
+interface Written {
+  sender: Sender;
+  recipients: Recipients;
+  message: SignedMessage;
+}
+
 /**
  * A mail relay. What it takes it may lose or bounce later on; what it takes twice arrives twice, as SMTP knows no key for the same
  * message: an e-mail that was written whole and got no answer is never repeated.
  */
-export function createSmtpProvider({ name, settings, credentials, onError }: SmtpProviderOptions): Provider {
+export function createSmtpProvider(options: SmtpProviderOptions): Provider {
+  const { name, settings, credentials, onError } = options;
   const connections = createConnections(settings, credentials);
   const health = createHealth((signal) => probe(settings, credentials, signal));
   const bounces = createBounceListener(settings, credentials, onError);
   const underWay = createRunning();
-
-  const submit = async (
-    email: SubmitEmail,
-    leave: () => Promise<boolean>,
-  ): Promise<EmailAnswer | Withheld> => {
-    if (!health.works()) return { kind: 'broken', code: NO_SESSION };
-    const { domain } = email;
-    if (domain.privateKey === null) return { kind: 'refused', reason: 'sender_refused', code: 'domain' };
-    const sender = senderOf(email, credentials.returnPathKey);
-    if (sender === null) return { kind: 'refused', reason: 'sender_refused', code: 'address' };
-    const problem = headerProblem(email);
-    if (problem !== null) return { kind: 'refused', reason: 'content_refused', code: problem };
-    const recipients = recipientsOf(email, sender);
-    if (recipients.all.length === 0)
-      return { kind: 'refused', reason: 'recipients_refused', code: 'address', refused: recipients.leftOut };
-    const write = () => composed(email, recipients.addresses, credentials.returnPathKey);
-    let message: SignedMessage;
-    try {
-      message = await signed(write, { ...domain, name: sender.domain });
-    } catch (error) {
-      onError(error);
-      return { kind: 'later', retryAfterMs: LATER_MS, code: 'unreadable' };
-    }
-    return handOver(email, sender.returnPath, recipients, message, leave);
-  };
-
+  const relay: Relay = { ...options, connections, health };
   return emailOnly(
     name,
     {
       settlesForMs: 0,
       answersWithinMs: wholeHandOverMs(settings),
       submit(email, leave) {
-        const submitted = submit(email, leave);
+        const submitted = submit(relay, email, leave);
         underWay.add(submitted);
         return submitted;
       },
@@ -97,36 +95,69 @@ export function createSmtpProvider({ name, settings, credentials, onError }: Smt
       },
     },
   );
+}
 
-  async function handOver(
-    email: SubmitEmail,
-    from: string,
-    { all, leftOut, asGiven }: Recipients,
-    { bytes, content }: SignedMessage,
-    leave: () => Promise<boolean>,
-  ): Promise<EmailAnswer | Withheld> {
-    const held = await connections.hold();
-    if ('code' in held) {
-      health.failed(held.code);
-      return { kind: 'broken', code: held.code };
-    }
-    try {
-      if (!(await leave())) return { kind: 'withheld' };
-      const ageMs = Date.now() - email.createdAt.getTime();
-      const goOn = (refused: Parameters<typeof waitsForAll>[0]) => !waitsForAll(refused, ageMs);
-      const result = await held.connection.handOver({ from, to: all, bytes, content, goOn });
-      if (result.kind === 'unreadable') onError(result.error);
-      const answer = answerOf(result, {
-        id: `${email.id}@${email.domain.name}`,
-        ageMs,
-        known: leftOut,
-        asGiven: (address) => asGiven.get(address) ?? address,
-      });
-      judge(health, answer);
-      return answer;
-    } finally {
-      held.release();
-    }
+async function submit(
+  relay: Relay,
+  email: SubmitEmail,
+  leave: () => Promise<boolean>,
+): Promise<EmailAnswer | Withheld> {
+  if (!relay.health.works()) return { kind: 'broken', code: NO_SESSION };
+  const written = await write(relay, email);
+  return 'kind' in written ? written : await handOver(relay, email, written, leave);
+}
+
+/** @returns why it cannot be handed over instead */
+async function write(
+  { credentials: { returnPathKey }, onError }: Relay,
+  email: SubmitEmail,
+): Promise<Written | EmailAnswer> {
+  const { domain } = email;
+  if (domain.privateKey === null) return { kind: 'refused', reason: 'sender_refused', code: 'domain' };
+  const sender = senderOf(email, returnPathKey);
+  if (sender === null) return { kind: 'refused', reason: 'sender_refused', code: 'address' };
+  const problem = headerProblem(email);
+  if (problem !== null) return { kind: 'refused', reason: 'content_refused', code: problem };
+  const recipients = recipientsOf(email, sender);
+  if (recipients.all.length === 0)
+    return { kind: 'refused', reason: 'recipients_refused', code: 'address', refused: recipients.leftOut };
+  try {
+    const compose = () => composed(email, recipients.addresses, returnPathKey);
+    return { sender, recipients, message: await signed(compose, { ...domain, name: sender.domain }) };
+  } catch (error) {
+    onError(error);
+    return { kind: 'later', retryAfterMs: LATER_MS, code: 'unreadable' };
+  }
+}
+
+async function handOver(
+  { connections, health, onError }: Relay,
+  email: SubmitEmail,
+  { sender, recipients: { all, leftOut, asGiven }, message: { bytes, content } }: Written,
+  leave: () => Promise<boolean>,
+): Promise<EmailAnswer | Withheld> {
+  const held = await connections.hold();
+  if ('code' in held) {
+    health.failed(held.code);
+    return { kind: 'broken', code: held.code };
+  }
+  try {
+    if (!(await leave())) return { kind: 'withheld' };
+    const ageMs = Date.now() - email.createdAt.getTime();
+    const goOn = (refused: Parameters<typeof waitsForAll>[0]) => !waitsForAll(refused, ageMs);
+    const outgoing = { from: sender.returnPath, to: all, bytes, content, goOn };
+    const result = await held.connection.handOver(outgoing);
+    if (result.kind === 'unreadable') onError(result.error);
+    const answer = answerOf(result, {
+      id: `${email.id}@${email.domain.name}`,
+      ageMs,
+      known: leftOut,
+      asGiven: (address) => asGiven.get(address) ?? address,
+    });
+    judge(health, answer);
+    return answer;
+  } finally {
+    held.release();
   }
 }
 
@@ -136,10 +167,7 @@ function judge(health: Health, answer: EmailAnswer): void {
   else health.succeeded();
 }
 
-function senderOf(
-  { id, from, replyTo, domain }: SubmitEmail,
-  key: string,
-): { from: string; replyTo: string | null; domain: string; returnPath: string } | null {
+function senderOf({ id, from, replyTo, domain }: SubmitEmail, key: string): Sender | null {
   const address = wireAddress(from.address);
   const reply = replyTo === null ? null : wireAddress(replyTo);
   const name = wireDomain(domain.name);
@@ -149,7 +177,7 @@ function senderOf(
 
 function recipientsOf(
   { to, cc, bcc }: SubmitEmail,
-  { from, replyTo }: { from: string; replyTo: string | null },
+  { from, replyTo }: Pick<Sender, 'from' | 'replyTo'>,
 ): Recipients {
   const asGiven = new Map<string, string>();
   const leftOut: Recipients['leftOut'] = [];

@@ -1,6 +1,6 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Verdict } from '../../activities/reconciliation/repairs.ts';
+import type { Verdict } from '../../activities/reconciliation/judging.ts';
 import { noTally } from '../../activities/reconciliation/tally.ts';
 import { reconcileEvents } from '../../activities/reconciliation/unnotifiedEvents.ts';
 import { idFloor, newId } from '../../db/ids.ts';

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { sendDueOwnEmails } from '../../activities/ownEmails.ts';
+import { sendDueOwnEmails } from '../../worker/ownEmails.ts';
 import { cachedRouting } from '../../db/routes/routingCache.ts';
 import { newId } from '../../db/ids.ts';
 import { type Finding, reportFinding } from '../../db/maintenance/findings.ts';

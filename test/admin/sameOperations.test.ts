@@ -173,7 +173,6 @@ const AIDS = [
   /^routes\/(find|settings|uses)#/,
   /^support\/(workflow|workflowStates|stuckWorkflows)#/,
   /^(outages|pace|quotas|staff)#/,
-  /^webhooks\/startResend#/,
   /^webhooks\/newSecret#/,
   /^addressBook\/groups#unknownGroup$/,
   /^sending\/idempotency#(fingerprintOf|keyedBy)$/,

@@ -88,7 +88,7 @@ export const DOMAIN_CHANGES: readonly Change[] = [
   {
     name: 'events of a sender domain that nobody delivers are not found',
     file: 'activities/reconciliation/lostWorkflows.ts',
-    from: "    if (isId('dom', id)) return await judgeUnnotified('domain', id);\n",
+    from: "  if (isId('dom', id)) return await judgeUnnotified(bench, 'domain', id);\n",
     to: '',
     tests: ['test/workflows/senderDomains.test.ts'],
     only: 'once it is back',

@@ -126,7 +126,7 @@ export const EMAIL_CHANGES: readonly Change[] = [
   },
   {
     name: 'a callback counts unsigned',
-    file: 'api/callbacks/email.ts',
+    file: 'operations/incoming/emailSigner.ts',
     from: 'if (await route.callback.signed(route.credentials, call)) return route;',
     to: 'return route;',
     tests: doors('callback'),
@@ -134,7 +134,7 @@ export const EMAIL_CHANGES: readonly Change[] = [
   },
   {
     name: 'a callback at the address of another route counts',
-    file: 'api/callbacks/email.ts',
+    file: 'operations/incoming/emailSigner.ts',
     from: 'if (only !== null && route.name !== only) continue;',
     to: '',
     tests: doors('callback'),
@@ -238,7 +238,7 @@ export const EMAIL_CHANGES: readonly Change[] = [
   },
   {
     name: 'what could not be sent in time is nobody’s to see',
-    file: 'activities/ownEmails.ts',
+    file: 'worker/ownEmails.ts',
     from: 'if (!first)',
     to: 'if (first)',
     tests: ['test/admin/ownEmails.test.ts'],

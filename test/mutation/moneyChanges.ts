@@ -55,14 +55,14 @@ export const MONEY_CHANGES: readonly Change[] = [
   {
     name: 'a look-up is charged whose caller has gone before the charge',
     file: 'operations/lookUp.ts',
-    from: '    await endIfGone(asking, claim);\n',
+    from: '    await endIfGone(async () => claim.own && settleLookup(services.sql, claim.id));\n',
     to: '',
     tests: ['test/api/mcp/cancelling.test.ts'],
   },
   {
     name: 'a send is charged whose caller has gone before the charge',
     file: 'operations/sending/send.ts',
-    from: '  await endIfGone(asked);\n',
+    from: '  await endIfGone(() => abandonRequest(services.sql, requestId));\n',
     to: '',
     tests: ['test/api/mcp/cancelling.test.ts'],
   },

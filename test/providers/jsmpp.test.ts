@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Provider, Withheld } from '../../providers/provider.ts';
+import type { Provider } from '../../providers/provider.ts';
+import type { Withheld } from '../../providers/withheld.ts';
 import { createSmppProvider, testSmppRoute } from '../../providers/smpp/provider.ts';
 import { smppSettings } from '../../providers/smpp/settings.ts';
 import type { NetworkReply } from '../../domain/inbound.ts';

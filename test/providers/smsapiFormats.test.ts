@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CHANNELS } from '../../domain/channels.ts';
+import { CHANNELS } from '../../domain/channelNames.ts';
 import { readAnswer } from '../../providers/smsapi/answers.ts';
 import { callbackAddress } from '../../providers/callbacks.ts';
 import { readLookup, readReply, readReports } from '../../providers/smsapi/callbacks.ts';

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EmailAnswer } from '../../providers/email.ts';
-import type { Withheld } from '../../providers/provider.ts';
+import type { Withheld } from '../../providers/withheld.ts';
 import { testSmtpRoute } from '../../providers/smtp/provider.ts';
 import { smtpCredentials, smtpSettings } from '../../providers/smtp/settings.ts';
 import {

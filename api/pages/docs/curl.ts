@@ -1,4 +1,11 @@
-import type { Shown } from './operation.ts';
+import type { Operation } from '../../openapi/types.ts';
+
+/** An operation and where it is. */
+export interface Shown {
+  path: string;
+  method: string;
+  operation: Operation;
+}
 
 /** The operation called with curl: its required parameters, and a body that is taken. */
 export function curl({ path, method, operation }: Shown): string {

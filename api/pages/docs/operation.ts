@@ -1,16 +1,9 @@
 import type { OpenApi, Operation, Parameter, Response } from '../../openapi/types.ts';
 import { html, type Html } from '../html.ts';
-import { curl } from './curl.ts';
+import { curl, type Shown } from './curl.ts';
 import { fieldEntry, fieldList } from './fields.ts';
 import { prose } from './prose.ts';
 import { resolved, sampleText, typeText } from './schema.ts';
-
-/** An operation and where it is. */
-export interface Shown {
-  path: string;
-  method: string;
-  operation: Operation;
-}
 
 /** Everything about one operation. */
 export function operationSection(document: OpenApi, shown: Shown): Html {

@@ -4,7 +4,7 @@ import { domainStart } from '../../../workflows/startOptions.ts';
 const START_MS = 5_000;
 
 /** Starts the workflow that delivers the events of a domain; one that runs delivers them along. */
-export async function startDomain(client: Client, domain: { id: string; accountId: string }): Promise<void> {
+async function startDomain(client: Client, domain: { id: string; accountId: string }): Promise<void> {
   await client.connection.withDeadline(Date.now() + START_MS, () =>
     client.workflow.start('domain', domainStart(domain)),
   );

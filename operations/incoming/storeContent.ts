@@ -4,13 +4,14 @@ import { storeLookupAnswer } from '../../db/lookups/lookupAnswers.ts';
 import type { CallbackContent } from '../../providers/callbacks.ts';
 import { countReports } from '../../telemetry/messageMetrics.ts';
 import { inboundStart } from '../../workflows/startOptions.ts';
-import type { Services } from '../services.ts';
+import type { Services } from '../asked.ts';
+import type { StartServices } from './startClick.ts';
 
 const START_MS = 5_000;
 
 /** Stores what a route's provider brought. */
 export async function storeContent(
-  services: Services,
+  services: StartServices & Pick<Services, 'sql'>,
   route: string,
   content: CallbackContent,
 ): Promise<void> {
@@ -30,7 +31,7 @@ export async function storeContent(
 }
 
 /** Starts the workflow of a stored reply. Nobody waits for it: the workers look for replies that nobody processed. */
-function startInbound({ temporal, background, log }: Services, id: string): void {
+function startInbound({ temporal, background, log }: StartServices, id: string): void {
   const starting = temporal.connection
     .withDeadline(Date.now() + START_MS, () => temporal.workflow.start('inbound', inboundStart(id)))
     .catch((error: unknown) => log.warn({ err: error, replyId: id }, 'a reply is processed later'));

@@ -1,15 +1,22 @@
+import type { Running } from '../../concurrency/running.ts';
 import type { UncountedClick } from '../../db/links/clicks.ts';
 import { clickStart } from '../../workflows/startOptions.ts';
-import type { Services } from '../services.ts';
+import type { Services } from '../asked.ts';
 
 // What comes beyond this is left to the workers, who look for uncounted clicks: a burst must not hold our memory.
 const UNDER_WAY_MAX = 16;
 const START_MS = 5_000;
 
-const underWay = new WeakMap<Services, number>();
+/** What starts a workflow that nobody waits for. */
+export interface StartServices extends Pick<Services, 'temporal' | 'log'> {
+  /** Remembers what is under way, for a stop. */
+  background: Running;
+}
+
+const underWay = new WeakMap<StartServices, number>();
 
 /** Starts the workflow of a stored click. Nobody waits for it, and nothing is lost when it fails: the click is stored. */
-export function startClick(services: Services, click: UncountedClick): void {
+export function startClick(services: StartServices, click: UncountedClick): void {
   const { temporal, background, log } = services;
   const starts = underWay.get(services) ?? 0;
   if (starts >= UNDER_WAY_MAX) return;

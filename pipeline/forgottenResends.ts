@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Database } from '../db/connection.ts';
 import { openResends } from '../db/webhooks/webhookResends.ts';
-import { startResend } from '../operations/webhooks/startResend.ts';
+import { startResend } from '../workflows/startResend.ts';
 
 // By then whoever asked for them has started their workflows, or never will.
 const FORGOTTEN_SECONDS = 15;

@@ -1,9 +1,16 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type Route, readRoutes, routeCredentials } from '../../db/routes/routes.ts';
-import type { Callback, CallbackCall, CallbackGuard } from '../../providers/callbacks.ts';
+import { plainAddress } from '../../domain/ipAddress.ts';
+import {
+  type Callback,
+  type CallbackCall,
+  type CallbackGuard,
+  callbackPattern,
+} from '../../providers/callbacks.ts';
 import { providerKinds } from '../../providers/registry.ts';
-import { plainAddress } from '../http/address.ts';
-import type { Services } from '../services.ts';
+import type { Services } from '../asked.ts';
+
+export type { CallbackCall } from '../../providers/callbacks.ts';
 
 // A new secret is known within this time, and whoever guesses at addresses costs no query each.
 const KNOWN_MS = 2_000;
@@ -30,7 +37,9 @@ const NOBODY: CallbackRoute = {
   calls: [],
 };
 
-const known = new WeakMap<Services, { until: number; routes: Promise<CallbackRoutes> }>();
+type KeyServices = Pick<Services, 'sql' | 'secretsKey' | 'log'>;
+
+const known = new WeakMap<KeyServices, { until: number; routes: Promise<CallbackRoutes> }>();
 
 /** Where a call came to, and from where. */
 interface Reached {
@@ -43,6 +52,12 @@ interface Reached {
   address: string;
 }
 
+/** The paths that providers call, as their kinds declare them, each with its pattern for the router. */
+export function callbackPaths(): ReadonlyMap<string, string> {
+  const calls = providerKinds.all.flatMap((kind) => Object.values(kind.callbacks?.calls ?? {}));
+  return new Map(calls.map(({ path }) => [path, callbackPattern(path)]));
+}
+
 /**
  * What a call is for, if it is the provider's: the secret in its path is the route's own or, for its time, the one before, it is
  * signed where the kind says so, and the caller's address is allowed. A route that is disabled still takes reports of what it
@@ -51,7 +66,7 @@ interface Reached {
  * @returns null for a call that nothing shows to be the provider's
  */
 export async function provenCallback(
-  services: Services,
+  services: KeyServices,
   { route, path, secret, address }: Reached,
   call: CallbackCall,
 ): Promise<NamedCallback | null> {
@@ -70,7 +85,7 @@ function isOneOf(secrets: CallbackRoute['secrets'], secret: string): boolean {
   return secrets.map(({ hash, until }) => timingSafeEqual(given, hash) && Date.now() < until).includes(true);
 }
 
-function routesOf(services: Services): Promise<CallbackRoutes> {
+function routesOf(services: KeyServices): Promise<CallbackRoutes> {
   const now = Date.now();
   const last = known.get(services);
   if (last !== undefined && now < last.until) return last.routes;
@@ -81,7 +96,7 @@ function routesOf(services: Services): Promise<CallbackRoutes> {
   return routes;
 }
 
-async function readCallbackRoutes(services: Services): Promise<CallbackRoutes> {
+async function readCallbackRoutes(services: KeyServices): Promise<CallbackRoutes> {
   const routes = new Map<string, CallbackRoute>();
   for (const route of await readRoutes(services.sql)) {
     try {

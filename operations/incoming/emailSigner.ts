@@ -1,0 +1,52 @@
+import { readRoutes, type Route, routeCredentials } from '../../db/routes/routes.ts';
+import type { CallbackCall } from '../../providers/callbacks.ts';
+import type { EmailCallback } from '../../providers/email.ts';
+import { providerKinds } from '../../providers/registry.ts';
+import type { Services } from '../asked.ts';
+
+const KNOWN_MS = 2_000;
+
+type KeyServices = Pick<Services, 'sql' | 'secretsKey' | 'log'>;
+
+/** A route whose provider calls us about e-mails. */
+interface CalledRoute {
+  name: string;
+  callback: EmailCallback<unknown>;
+  credentials: unknown;
+}
+
+/** The route whose provider has signed a call; null: none has. @param only where the address names one */
+export async function signerOf(
+  services: KeyServices,
+  only: string | null,
+  call: CallbackCall,
+): Promise<CalledRoute | null> {
+  for (const route of await calledRoutes(services)) {
+    if (only !== null && route.name !== only) continue;
+    if (await route.callback.signed(route.credentials, call)) return route;
+  }
+  return null;
+}
+
+const known = new WeakMap<KeyServices, { until: number; routes: Promise<CalledRoute[]> }>();
+
+function calledRoutes(services: KeyServices): Promise<CalledRoute[]> {
+  const last = known.get(services);
+  if (last !== undefined && Date.now() < last.until) return last.routes;
+  const routes = readRoutes(services.sql).then((all) => all.flatMap((route) => calledRoute(services, route)));
+  known.set(services, { until: Date.now() + KNOWN_MS, routes });
+  // What failed is asked anew by the next one.
+  routes.catch(() => known.delete(services));
+  return routes;
+}
+
+function calledRoute({ secretsKey, log }: KeyServices, route: Route): CalledRoute[] {
+  const callback = providerKinds.named(route.kind)?.email?.callback;
+  if (callback === undefined) return [];
+  try {
+    return [{ name: route.name, callback, credentials: routeCredentials(secretsKey, route) }];
+  } catch (error) {
+    log.warn({ err: error, route: route.name }, 'callbacks about e-mail of this route cannot be taken');
+    return [];
+  }
+}

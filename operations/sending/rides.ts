@@ -1,0 +1,159 @@
+import type { AsyncResource } from 'node:async_hooks';
+import type { Client } from '@temporalio/client';
+import { isFaultOfRow, type Database } from '../../db/connection.ts';
+import { type Single, writeDrafts, writeDraftsWithKey, writeSingles } from '../../db/messages/drafts.ts';
+import { isOver, OutOfPatienceError, type Patience, withPatience } from '../../db/patience.ts';
+import { type Acceptance, acceptanceOf } from '../../domain/acceptance.ts';
+import { askMessage, askTogether } from './asking.ts';
+
+// Beyond the deadline of whoever waits in vain: nothing is written after that.
+const WRITE_MS = 4_000;
+
+/** A request of one message that waits to be written and charged. */
+export interface Waiting extends Single {
+  /** Until when its charge is waited for, epoch milliseconds. */
+  until: number;
+  patience: Patience;
+  /** Of its request, for traces and log lines. */
+  context: AsyncResource;
+  /** Whether its drafts were written, or its key was taken. */
+  written: Settling<boolean>;
+  deciding: Settling<Acceptance>;
+}
+
+/** A promise, and how it is settled. */
+export interface Settling<T> {
+  promise: Promise<T>;
+  resolve: (value: T | Promise<T>) => void;
+  reject: (error: unknown) => void;
+}
+
+/** Writing and charging requests of one message. What comes of it, each gets for itself; neither rejects. */
+export interface Rides {
+  alone(one: Waiting): Promise<void>;
+  /** All in one transaction and one workflow, as far as they can. */
+  together(taken: readonly Waiting[]): Promise<void>;
+}
+
+/** One for each API process. */
+export function createRides({ sql, temporal }: { sql: Database; temporal: Client }): Rides {
+  let lastCallMs: number | null = null;
+
+  async function alone(one: Waiting): Promise<void> {
+    if ((await writeAlone(sql, one)) && isAwaited(one)) await chargeAlone(temporal, one);
+  }
+
+  async function charge(some: readonly Waiting[]): Promise<void> {
+    const [first, ...others] = some;
+    if (first === undefined) return;
+    if (others.length === 0) return await chargeAlone(temporal, first);
+    const began = performance.now();
+    await chargeTogether(temporal, [first, ...others], lastCallMs);
+    lastCallMs = Math.round(performance.now() - began);
+  }
+
+  return {
+    alone,
+    async together(taken) {
+      const { firsts, others } = byKey(taken.filter(isPatient));
+      const written =
+        firsts.length === 1 ? [await writeAlone(sql, firsts[0]!)] : await writeTogether(sql, firsts);
+      // Of those with the same key, one has it now.
+      for (const one of others) void alone(one);
+      await charge(firsts.filter((one, index) => written[index] && isAwaited(one)));
+    },
+  };
+}
+
+function isPatient({ patience, written }: Waiting): boolean {
+  if (!isOver(patience)) return true;
+  written.reject(nobodyWaits());
+  return false;
+}
+
+/** Whoever has gone before its charge is charged nothing. */
+function isAwaited({ patience: { signal }, deciding }: Waiting): boolean {
+  if (signal?.aborted !== true) return true;
+  deciding.reject(nobodyWaits());
+  return false;
+}
+
+function nobodyWaits(): OutOfPatienceError {
+  return new OutOfPatienceError('nobody waits for this any more');
+}
+
+/** The first of each key, and those that come after it. */
+function byKey(some: readonly Waiting[]): { firsts: Waiting[]; others: Waiting[] } {
+  const keys = new Set<string>();
+  const firsts: Waiting[] = [];
+  const others: Waiting[] = [];
+  for (const one of some) {
+    const { claim, draft } = one;
+    const key = claim === null ? draft.requestId : `${draft.accountId} ${claim.key}`;
+    (keys.has(key) ? others : firsts).push(one);
+    keys.add(key);
+  }
+  return { firsts, others };
+}
+
+async function writeAlone(sql: Database, one: Waiting): Promise<boolean> {
+  const { draft, claim, patience } = one;
+  // Others wait for this one: it does not wait for a place among its account's.
+  const writing = inContext(one, () =>
+    withPatience({ ...patience, owner: null }, async () => {
+      if (claim !== null) return await writeDraftsWithKey(sql, [draft], claim);
+      await writeDrafts(sql, [draft]);
+      return true;
+    }),
+  );
+  one.written.resolve(writing);
+  return await writing.catch(() => false);
+}
+
+async function writeTogether(sql: Database, some: readonly Waiting[]): Promise<boolean[]> {
+  if (some.length === 0) return [];
+  try {
+    const patience = { owner: null, until: Date.now() + WRITE_MS, signal: null };
+    const written = await withPatience(patience, () => writeSingles(sql, some));
+    return some.map((one) => {
+      const isWritten = written.has(one.draft.requestId);
+      one.written.resolve(isWritten);
+      return isWritten;
+    });
+  } catch (error) {
+    // Nobody knows whose: each is written by itself.
+    if (isFaultOfRow(error)) return await Promise.all(some.map((one) => writeAlone(sql, one)));
+    for (const one of some) one.written.reject(error);
+    return some.map(() => false);
+  }
+}
+
+async function chargeAlone(temporal: Client, one: Waiting): Promise<void> {
+  const asking = inContext(one, () => askMessage(temporal, one.draft, one.until));
+  one.deciding.resolve(asking);
+  await asking.catch(() => undefined);
+}
+
+/** Never rejects. */
+async function chargeTogether(
+  temporal: Client,
+  some: readonly [Waiting, ...Waiting[]],
+  lastCallMs: number | null,
+): Promise<void> {
+  const until = Math.max(...some.map((one) => one.until));
+  const drafts = some.map(({ draft }) => draft);
+  try {
+    const decided = await inContext(some[0], () => askTogether(temporal, drafts, lastCallMs, until));
+    for (const one of some) {
+      const acceptance = acceptanceOf(decided, one.draft.requestId);
+      if (acceptance === null) void chargeAlone(temporal, one);
+      else one.deciding.resolve(acceptance);
+    }
+  } catch (error) {
+    for (const one of some) one.deciding.reject(error);
+  }
+}
+
+function inContext<T>({ context }: Waiting, work: () => Promise<T>): Promise<T> {
+  return context.runInAsyncScope(work);
+}

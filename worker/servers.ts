@@ -1,0 +1,68 @@
+import { Client } from '@temporalio/client';
+import { NativeConnection, type TLSConfig } from '@temporalio/worker';
+import type { Logger } from 'pino';
+import { addPools, type Database, openDatabase, sharesOf } from '../db/connection.ts';
+import { watchPool } from '../telemetry/poolMetrics.ts';
+import { temporalCallMetrics } from '../telemetry/temporalMetrics.ts';
+import { clientTraces } from '../telemetry/temporalTraces.ts';
+
+// As long as a transaction may take; the regular work's statements are shorter.
+const DATABASE_SILENCE_MS = 60_000;
+
+/** What a worker process needs to run. */
+export interface WorkerOptions {
+  databaseUrl: string;
+  databasePool: number;
+  temporal: { address: string; namespace: string; tls?: TLSConfig | boolean; apiKey?: string };
+  config: {
+    WEBHOOK_ALLOW_PRIVATE: boolean;
+    RETAIN_CONTENT_DAYS?: number | undefined;
+    RETAIN_LOG_DAYS?: number | undefined;
+    RECONCILE_RESTARTS?: number | undefined;
+    WORKFLOW_CALL_STACKS?: boolean | undefined;
+    DNS_SERVERS?: readonly string[] | undefined;
+    OWN_EMAIL_ACCOUNT?: string | undefined;
+    ALERT_EMAIL?: string | undefined;
+  };
+  secretsKey: Buffer;
+  /** Where `/l/…` is found from outside, for events that name a link. */
+  shortUrl: string;
+  log: Logger;
+  /** Where the SDK's own metrics are served, host:port; nowhere unless given. */
+  sdkMetrics?: string | undefined;
+}
+
+/** The servers of a worker process, and its connections to them. */
+export interface Servers {
+  sql: Database;
+  /** Of the same connections, those kept free for charges of several requests. */
+  front: Database;
+  connection: NativeConnection;
+  namespace: string;
+  client: Client;
+  close(): Promise<void>;
+}
+
+/** Opens the connections of a worker process. */
+export async function connect({ databaseUrl, databasePool, temporal }: WorkerOptions): Promise<Servers> {
+  const [frontPlaces, places] = sharesOf(databasePool);
+  const sql = openDatabase(databaseUrl, places, DATABASE_SILENCE_MS);
+  const front = openDatabase(databaseUrl, frontPlaces, DATABASE_SILENCE_MS);
+  const unwatchPool = watchPool('worker', () => addPools(sql.poolState(), front.poolState()));
+  const { namespace, ...server } = temporal;
+  const connection = await NativeConnection.connect(server);
+  const client = new Client({
+    // The workers' own: only so does a start bring its first workflow task along.
+    connection,
+    namespace,
+    interceptors: { workflow: [temporalCallMetrics(), ...clientTraces({ apart: true })] },
+  });
+  return {
+    ...{ sql, front, connection, namespace, client },
+    async close() {
+      unwatchPool();
+      await connection.close();
+      await Promise.all([sql, front].map((pool) => pool.end({ timeout: 5 })));
+    },
+  };
+}
