@@ -139,7 +139,11 @@ describe('DELETE /v1/messages/{id}', () => {
     const connection = await Connection.connect({ address: temporalAddress });
     const state = async () =>
       (await new Client({ connection }).workflow.getHandle(body.id).describe()).status.name;
-    expect(await state()).toBe('RUNNING');
+    // Accepted with others it has its workflow a moment later.
+    await eventually(
+      () => state().catch(() => null),
+      (name) => name === 'RUNNING',
+    );
     expect((await account.api.delete(`/v1/messages/${body.id}`)).status).toBe(200);
     await eventually(state, (name) => name === 'COMPLETED');
     await connection.close();
