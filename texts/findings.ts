@@ -1,3 +1,5 @@
+import type { Words } from './words.ts';
+
 /** A finding, by ids alone. */
 interface Finding {
   kind: string;
@@ -9,10 +11,7 @@ interface Finding {
  * The e-mail that tells staff of findings.
  * @param count of all, where not all of them are named
  */
-export function findingsWords(
-  findings: readonly Finding[],
-  count: number,
-): { subject: string; text: string } {
+export function findingsWords(findings: readonly Finding[], count: number): Words {
   const lines = findings.map(
     ({ kind, subject, account }) =>
       `- ${kind}: ${subject}${account === null || account === subject ? '' : ` (${account})`}`,

@@ -1,22 +1,6 @@
 import { polishTime } from '../domain/calendar.ts';
-
-/** A monthly statement, as much of it as its e-mails say. */
-interface Statement {
-  /** `st_…`, by which a payment is booked. */
-  statement: string;
-  account: string;
-  /** `YYYY-MM` */
-  month: string;
-  /** Net. */
-  amountGrosze: number;
-  dueAt: Date;
-  paidAt: Date | null;
-}
-
-interface Words {
-  subject: string;
-  text: string;
-}
+import type { StatementForCustomer } from '../domain/statements.ts';
+import type { Words } from './words.ts';
 
 const MONTHS = [
   ...['styczeń', 'luty', 'marzec', 'kwiecień', 'maj', 'czerwiec'],
@@ -24,7 +8,7 @@ const MONTHS = [
 ];
 
 /** The e-mail with which a statement is sent to its customer. */
-export function statementWords(statement: Statement): Words {
+export function statementWords(statement: StatementForCustomer): Words {
   const month = monthInWords(statement.month);
   return {
     subject: `Rozliczenie za ${month}`,
@@ -41,7 +25,7 @@ export function statementWords(statement: Statement): Words {
 }
 
 /** The e-mail with which a customer is reminded of a statement that is overdue. */
-export function reminderWords(statement: Statement): Words {
+export function reminderWords(statement: StatementForCustomer): Words {
   const month = monthInWords(statement.month);
   return {
     subject: `Przypomnienie: rozliczenie za ${month} jest po terminie płatności`,
@@ -57,7 +41,7 @@ export function reminderWords(statement: Statement): Words {
 
 const AUTOMATIC = 'Ta wiadomość została wysłana automatycznie; prosimy na nią nie odpowiadać.';
 
-function facts({ statement, account, amountGrosze, dueAt }: Statement): string {
+function facts({ statement, account, amountGrosze, dueAt }: StatementForCustomer): string {
   return [
     `Konto: ${account}`,
     `Kwota netto: ${pln(amountGrosze)}`,

@@ -13,14 +13,12 @@ import {
 import { closeFindings, reportFinding } from '../db/maintenance/findings.ts';
 import { transaction } from '../db/transaction.ts';
 import { type OwnEmail, type OwnEmailServices, sendOwnEmail } from '../operations/email/ownEmail.ts';
+import type { Words } from '../texts/words.ts';
 
 // In one go; each takes ten seconds where nobody answers.
 const AT_A_TIME = 20;
 // Beyond these an e-mail to staff only counts.
 const FINDINGS_NAMED = 50;
-
-/** The subject and text of an own e-mail. */
-export type Words = Pick<OwnEmail, 'subject' | 'text'>;
 
 /** What makes the words of own e-mails. */
 export interface OwnEmailTexts {

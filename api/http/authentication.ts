@@ -12,6 +12,7 @@ import {
   useToken,
 } from '../../db/accounts/keys.ts';
 import type { Sql } from '../../db/connection.ts';
+import { refuseInactive } from '../../operations/accounts/refuseInactive.ts';
 import type { Caller } from '../../operations/asked.ts';
 import type { Interface } from '../../domain/interfaces.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -136,11 +137,6 @@ function letIn(
   setHeader('RateLimit-Policy', `"${windowName(window)}";q=${limit};w=${WINDOW_SECONDS}`);
   setHeader('RateLimit', `"${windowName(window)}";r=${Math.max(limit - used, 0)};t=${resetsIn}`);
   if (used > limit) throw new Refused({ reason: 'rate_limited', seconds: resetsIn });
-}
-
-function refuseInactive(status: HolderRow['accountStatus']): void {
-  if (status === 'suspended') throw new Refused({ reason: 'account_suspended' });
-  if (status === 'closed') throw new Refused({ reason: 'account_closed' });
 }
 
 function windowOf(asked: Interface, row: HolderRow): RateWindow {

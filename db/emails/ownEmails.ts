@@ -1,3 +1,4 @@
+import type { StatementForCustomer } from '../../domain/statements.ts';
 import type { FindingKind } from '../maintenance/findings.ts';
 import type { Database, Fragment, Sql } from '../connection.ts';
 import { transaction } from '../transaction.ts';
@@ -135,15 +136,7 @@ export async function emailOfIdx(sql: Sql, accountId: string, idx: string): Prom
 }
 
 /** What an e-mail about a statement says, and where it goes; null: nowhere. */
-export interface StatementMatter {
-  statement: string;
-  account: string;
-  /** `YYYY-MM`, a calendar month in Poland. */
-  month: string;
-  /** Net. */
-  amountGrosze: number;
-  dueAt: Date;
-  paidAt: Date | null;
+export interface StatementMatter extends StatementForCustomer {
   contactEmail: string | null;
 }
 

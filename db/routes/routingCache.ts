@@ -1,3 +1,4 @@
+import { sharedReading } from '../../concurrency/sharedReading.ts';
 import type { Routing, StoredRouting } from '../../domain/routing.ts';
 import type { Sql } from '../connection.ts';
 import { readRouting } from './routes.ts';
@@ -13,17 +14,5 @@ export function cachedRouting(
   sql: Sql,
   complete: (stored: StoredRouting) => Routing,
 ): () => Promise<Routing> {
-  let known: Promise<Routing> | undefined;
-  let readAt = -Infinity;
-  return () => {
-    if (known === undefined || performance.now() - readAt > FRESH_MS) {
-      readAt = performance.now();
-      const reading = readRouting(sql).then(complete);
-      known = reading;
-      reading.catch(() => {
-        if (known === reading) known = undefined;
-      });
-    }
-    return known;
-  };
+  return sharedReading(FRESH_MS, () => readRouting(sql).then(complete));
 }

@@ -5,6 +5,7 @@ import { emailAddress } from '../../domain/email/address.ts';
 import { INTERFACE } from '../../domain/interfaces.ts';
 import { type Refusal, Refused } from '../../domain/refusals.ts';
 import { newPace } from '../pace.ts';
+import { refuseInactive } from '../accounts/refuseInactive.ts';
 import type { EmailServices } from './acceptance.ts';
 import { sendEmail } from './send.ts';
 
@@ -82,6 +83,5 @@ async function sendFrom(services: OwnEmailServices, accountId: string, email: Ow
 /** As the keys of an account are refused, which nobody shows here. @throws Refused */
 async function requireActive({ sql }: OwnEmailServices, accountId: string): Promise<void> {
   const account = await readAccount(sql, accountId);
-  if (account?.status === 'suspended') throw new Refused({ reason: 'account_suspended' });
-  if (account?.status !== 'active') throw new Refused({ reason: 'account_closed' });
+  refuseInactive(account?.status ?? 'closed');
 }

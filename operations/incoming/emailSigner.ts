@@ -1,3 +1,4 @@
+import { sharedReading } from '../../concurrency/sharedReading.ts';
 import { readRoutes, type Route, routeCredentials } from '../../db/routes/routes.ts';
 import type { CallbackCall } from '../../providers/callbacks.ts';
 import type { EmailCallback } from '../../providers/email.ts';
@@ -28,16 +29,13 @@ export async function signerOf(
   return null;
 }
 
-const known = new WeakMap<KeyServices, { until: number; routes: Promise<CalledRoute[]> }>();
+const known = new WeakMap<KeyServices, () => Promise<CalledRoute[]>>();
 
 function calledRoutes(services: KeyServices): Promise<CalledRoute[]> {
-  const last = known.get(services);
-  if (last !== undefined && Date.now() < last.until) return last.routes;
-  const routes = readRoutes(services.sql).then((all) => all.flatMap((route) => calledRoute(services, route)));
-  known.set(services, { until: Date.now() + KNOWN_MS, routes });
-  // What failed is asked anew by the next one.
-  routes.catch(() => known.delete(services));
-  return routes;
+  const read = (): Promise<CalledRoute[]> =>
+    readRoutes(services.sql).then((all) => all.flatMap((route) => calledRoute(services, route)));
+  if (!known.has(services)) known.set(services, sharedReading(KNOWN_MS, read));
+  return known.get(services)!();
 }
 
 function calledRoute({ secretsKey, log }: KeyServices, route: Route): CalledRoute[] {

@@ -1,4 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { sharedReading } from '../../concurrency/sharedReading.ts';
 import { type Route, readRoutes, routeCredentials } from '../../db/routes/routes.ts';
 import { plainAddress } from '../../domain/ipAddress.ts';
 import {
@@ -39,7 +40,7 @@ const NOBODY: CallbackRoute = {
 
 type KeyServices = Pick<Services, 'sql' | 'secretsKey' | 'log'>;
 
-const known = new WeakMap<KeyServices, { until: number; routes: Promise<CallbackRoutes> }>();
+const known = new WeakMap<KeyServices, () => Promise<CallbackRoutes>>();
 
 /** Where a call came to, and from where. */
 interface Reached {
@@ -86,14 +87,12 @@ function isOneOf(secrets: CallbackRoute['secrets'], secret: string): boolean {
 }
 
 function routesOf(services: KeyServices): Promise<CallbackRoutes> {
-  const now = Date.now();
-  const last = known.get(services);
-  if (last !== undefined && now < last.until) return last.routes;
-  const routes = readCallbackRoutes(services);
-  known.set(services, { until: now + KNOWN_MS, routes });
-  // What failed is asked anew by the next one.
-  routes.catch(() => known.delete(services));
-  return routes;
+  if (!known.has(services))
+    known.set(
+      services,
+      sharedReading(KNOWN_MS, () => readCallbackRoutes(services)),
+    );
+  return known.get(services)!();
 }
 
 async function readCallbackRoutes(services: KeyServices): Promise<CallbackRoutes> {

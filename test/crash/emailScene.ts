@@ -13,6 +13,7 @@ import type { Chance } from './chance.ts';
 import { drawScript, type Script } from './emailFaults.ts';
 import type { Fate } from './emailReports.ts';
 import type { Separate } from './installation.ts';
+import { createMailAccount } from './mailAccount.ts';
 
 /** The route to the provider that errs. */
 export const ROUTE = 'resend';
@@ -108,20 +109,13 @@ async function makeMailAccount(
   resend: ResendServer,
   openingGrosze: number,
 ): Promise<MailAccount> {
-  const created = await service.admin(
-    ...['accounts', 'create', '--name', 'Mail', '--mode', 'live', '--balance', String(openingGrosze)],
-    ...['--price', '10'],
-  );
-  const id = z.string().parse(created['id']);
-  const made = await service.admin(
-    ...['tokens', 'create', '--account', id, '--label', 'crash', '--rate-limit', '10000'],
-  );
+  const { id, token } = await createMailAccount(service, openingGrosze);
   const rule = { prefix: '', accountId: id, type: 'email' as const, priority: null, weight: 100 };
   await addRule(sql, { ...rule, route: ROUTE });
   const name = await insertDomain(sql, service.secretsKey, id, { routes: [ROUTE] });
   const listed = { status: 'verified', region: 'eu-west-1', created_at: '', records: [] };
   resend.domains.push({ id: name, name, ...listed });
-  return { id, token: z.string().parse(made['token']), openingGrosze };
+  return { id, token, openingGrosze };
 }
 
 /** What the webhook of an account was called with. */

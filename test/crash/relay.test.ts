@@ -11,6 +11,7 @@ import { eventually } from '../support/eventually.ts';
 import { untilBound } from '../support/product.ts';
 import { chanceFrom } from './chance.ts';
 import { startSeparately } from './installation.ts';
+import { createMailAccount } from './mailAccount.ts';
 import { SEED } from './seed.ts';
 
 const EMAILS = Number(process.env['CRASH_EMAILS'] ?? 60);
@@ -61,15 +62,7 @@ test(
     const chance = chanceFrom(SEED, 'relay');
     const sql = openDatabase(service.databaseUrl, 4);
     started.add(() => sql.end({ timeout: 5 }));
-    const created = await service.admin(
-      ...['accounts', 'create', '--name', 'Mail', '--mode', 'live', '--balance', String(OPENING)],
-      ...['--price', '10'],
-    );
-    const account = z.string().parse(created['id']);
-    const made = await service.admin(
-      ...['tokens', 'create', '--account', account, '--label', 'crash', '--rate-limit', '10000'],
-    );
-    const token = z.string().parse(made['token']);
+    const { id: account, token } = await createMailAccount(service, OPENING);
     const settings = {
       ...{ host: '127.0.0.1', port: relay.port, security: 'none', mailHost: 'mail.goniec.example' },
       ...{ connections: CONNECTIONS, responseSeconds: 1, connectSeconds: 1 },

@@ -26,7 +26,7 @@ export const ACCESS_CHANGES: readonly Change[] = [
   },
   {
     name: 'a suspended account goes on',
-    file: 'api/http/authentication.ts',
+    file: 'operations/accounts/refuseInactive.ts',
     from: "if (status === 'suspended') throw new Refused({ reason: 'account_suspended' });",
     to: '',
     tests: ['test/api/access.test.ts'],
