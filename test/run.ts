@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findTemporal } from '../bin/embedded/temporal.ts';
 import { buildBundle, isBuilt } from '../worker/bundle.ts';
-import { BESIDE_VARIABLE } from './runner/beside.ts';
 import { memoryFolder } from './runner/memoryFolder.ts';
-import { runTests } from './runner/runTests.ts';
+import { runTests, runWhole } from './runner/runTests.ts';
 import { prepareJsmpp } from './smsc/jsmpp.ts';
 import { makeTemplate, TEMPLATE_VARIABLE } from './support/databaseTemplate.ts';
 import { timeSkippingServerOptions } from './support/timeSkippingServer.ts';
@@ -32,8 +31,7 @@ async function runAll(): Promise<number> {
     await chmod(folder, 0o711);
     process.env.TMPDIR = folder;
     await prepareOnce(join(folder, 'template'));
-    process.env[BESIDE_VARIABLE] = 'true';
-    return await runTests([]);
+    return await runWhole();
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -1,5 +1,8 @@
-/** Set for a whole run, in which few tests of the API have the machine to themselves. */
-export const BESIDE_VARIABLE = 'TEST_BESIDE';
+/** Set for a whole run: which share of it a process of vitest has. */
+export const SHARE_VARIABLE = 'TEST_SHARE';
+
+/** `most` and `apart` run beside each other, each with a service of its own; `quiet` after both. */
+export type Share = 'most' | 'apart' | 'quiet';
 
 const apiTests = (...names: string[]): string[] => names.map((name) => `test/api/${name}.test.ts`);
 
@@ -15,20 +18,22 @@ export const MOSTLY_WAITING = apiTests(
 );
 
 /**
- * Tests of the API that one after the other have the service to themselves: they measure how soon it answers, have it match
- * what comes from phones and providers, which accounts do not keep apart, or change this process.
+ * Tests of the API that one after the other have a service to themselves: they have it match what comes from phones and providers, which
+ * accounts do not keep apart, or change this process.
  */
-export const ALONE = apiTests(
+export const APART = apiTests(
   'callbacks',
   'email/callback',
-  'fairness',
   'inbound',
   'keywords',
   'links',
   'newProviderKind',
   'optOut',
-  'protocol',
-  'responsiveness',
   'routes',
-  'server',
 );
+
+/** Tests of the API that have the machine to themselves as well: they measure how soon it answers. */
+export const QUIET = apiTests('fairness', 'protocol', 'responsiveness', 'server');
+
+/** Tests that need modules of their own: they put others in their place, or look at all that a module counts. */
+export const WITH_OWN_MODULES = ['admin/domains', 'start/metrics'].map((name) => `test/${name}.test.ts`);

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseCLI } from 'vitest/node';
+import { type Share, SHARE_VARIABLE } from './beside.ts';
 import { REPORT_VARIABLE, type RunReport } from './countingReporter.ts';
 
 const REPORTER = fileURLToPath(new URL('countingReporter.ts', import.meta.url));
@@ -14,16 +15,39 @@ const REPORTER = fileURLToPath(new URL('countingReporter.ts', import.meta.url));
  * @returns the exit code: 0 only where something ran, and all that was asked for
  */
 export async function runTests(args: string[]): Promise<number> {
-  const folder = await mkdtemp(join(tmpdir(), 'goniec-report-'));
-  try {
-    const path = join(folder, 'report.json');
-    const code = await vitest(['run', ...args, '--reporter=default', `--reporter=${REPORTER}`], path);
-    const report = withNothingThatPasses(withNamesThatMatchNothing(await readReport(path, code), args));
-    for (const line of linesOf(report)) console.log(line);
-    return code === 0 && report.failed > 0 ? 1 : code;
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  const { code, report } = await vitest(args, 'inherit');
+  return close(code, withNothingThatPasses(withNamesThatMatchNothing(report, args)));
+}
+
+/** All tests, in processes beside each other as far as they can be; ends as {@link runTests} does. */
+export async function runWhole(): Promise<number> {
+  const [most, apart] = await Promise.all([share('most', 'inherit'), share('apart', 'pipe')]);
+  console.log(apart.output);
+  const quiet = await share('quiet', 'inherit');
+  const outcomes = [most, apart, quiet];
+  const code = Math.max(...outcomes.map((outcome) => outcome.code));
+  return close(code, withNothingThatPasses(sumOf(outcomes.map(({ report }) => report))));
+}
+
+function share(name: Share, output: 'inherit' | 'pipe'): Promise<Outcome> {
+  return vitest([], output, { [SHARE_VARIABLE]: name });
+}
+
+function close(code: number, report: RunReport): number {
+  for (const line of linesOf(report)) console.log(line);
+  return code === 0 && report.failed > 0 ? 1 : code;
+}
+
+function sumOf(reports: readonly RunReport[]): RunReport {
+  const sum = (of: (report: RunReport) => number): number => reports.reduce((all, one) => all + of(one), 0);
+  return {
+    passed: sum(({ passed }) => passed),
+    failed: sum(({ failed }) => failed),
+    skipped: sum(({ skipped }) => skipped),
+    broken: reports.flatMap(({ broken }) => broken),
+    files: reports.flatMap(({ files }) => files),
+    runAgain: reports.flatMap(({ runAgain }) => runAgain),
+  };
 }
 
 async function readReport(path: string, code: number): Promise<RunReport> {
@@ -64,12 +88,44 @@ function linesOf({ passed, failed, skipped, broken, runAgain }: RunReport): stri
   ];
 }
 
-function vitest(args: string[], report: string): Promise<number> {
+interface Outcome {
+  code: number;
+  report: RunReport;
+  /** What it wrote, where that was not passed on. */
+  output: string;
+}
+
+async function vitest(
+  args: readonly string[],
+  output: 'inherit' | 'pipe',
+  env: Record<string, string> = {},
+): Promise<Outcome> {
+  const folder = await mkdtemp(join(tmpdir(), 'goniec-report-'));
+  try {
+    const path = join(folder, 'report.json');
+    const line = ['run', ...args, '--reporter=default', `--reporter=${REPORTER}`];
+    const ended = await runVitest(line, output, { ...env, [REPORT_VARIABLE]: path });
+    return { ...ended, report: await readReport(path, ended.code) };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function runVitest(
+  line: string[],
+  output: 'inherit' | 'pipe',
+  env: Record<string, string>,
+): Promise<Pick<Outcome, 'code' | 'output'>> {
   const entry = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs');
-  const child = spawn(process.execPath, [entry, ...args], {
-    stdio: ['ignore', 'inherit', 'inherit'],
-    env: { ...process.env, [REPORT_VARIABLE]: report },
+  const child = spawn(process.execPath, [entry, ...line], {
+    stdio: ['ignore', output, output],
+    env: { ...process.env, ...env },
   });
+  const pieces: Buffer[] = [];
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (piece: Buffer) => pieces.push(piece));
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
-  return new Promise((resolve) => child.on('exit', (code) => resolve(code ?? 1)));
+  return new Promise((resolve) =>
+    child.on('close', (code) => resolve({ code: code ?? 1, output: Buffer.concat(pieces).toString() })),
+  );
 }
