@@ -69,27 +69,7 @@ export async function startMetrics(options: MetricsOptions): Promise<RunningMetr
     return (await Registry.merge([own, registry, routes]).metrics()) + sdk;
   };
 
-  const server = createServer(
-    { requestTimeout: REQUEST_TIMEOUT_MS, maxHeaderSize: HEADERS_MAX_BYTES },
-    (request, response) => {
-      const path = request.url?.split('?')[0];
-      const allowed = request.method === 'GET' || request.method === 'HEAD';
-      if (path !== '/metrics' || !allowed) {
-        response
-          .writeHead(path === '/metrics' ? 405 : 404, path === '/metrics' ? { allow: 'GET, HEAD' } : {})
-          .end();
-        return;
-      }
-      text().then(
-        (body) => response.writeHead(200, { 'content-type': own.contentType }).end(body),
-        (error: unknown) => {
-          options.onError(error);
-          response.writeHead(500).end();
-        },
-      );
-    },
-  );
-  server.maxConnections = CONNECTIONS_MAX;
+  const server = createMetricsServer(text, own.contentType, options.onError);
   try {
     await listen(server, options);
   } catch (error) {
@@ -105,6 +85,29 @@ export async function startMetrics(options: MetricsOptions): Promise<RunningMetr
       await sql.end({ timeout: 1 });
     },
   };
+}
+
+function createMetricsServer(
+  text: () => Promise<string>,
+  contentType: string,
+  onError: (error: unknown) => void,
+): Server {
+  const limits = { requestTimeout: REQUEST_TIMEOUT_MS, maxHeaderSize: HEADERS_MAX_BYTES };
+  const server = createServer(limits, ({ url, method }, response) => {
+    if (url?.split('?')[0] !== '/metrics') return response.writeHead(404).end();
+    if (method !== 'GET' && method !== 'HEAD') {
+      return response.writeHead(405, { allow: 'GET, HEAD' }).end();
+    }
+    text().then(
+      (body) => response.writeHead(200, { 'content-type': contentType }).end(body),
+      (error: unknown) => {
+        onError(error);
+        response.writeHead(500).end();
+      },
+    );
+  });
+  server.maxConnections = CONNECTIONS_MAX;
+  return server;
 }
 
 async function sdkText({ sdkMetrics, onError }: MetricsOptions, into: Registry): Promise<string> {

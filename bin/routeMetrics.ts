@@ -4,108 +4,129 @@ import type { RouteOverview, RouteWorker } from '../db/routes/routeOverview.ts';
 const STATES = ['active', 'draining', 'disabled'] as const;
 const MS = 1_000;
 
+interface Measure<Of> {
+  name: string;
+  help: string;
+  /** Null: nothing to show. */
+  value: (of: Of, now: number) => number | null;
+}
+
+const OF_ROUTES: Measure<RouteOverview>[] = [
+  {
+    name: 'up',
+    help: 'Whether messages get through by the route, or did just now, on any worker.',
+    value: ({ working }) => Number(working),
+  },
+  {
+    name: 'queue_messages',
+    help: 'Messages that wait to be handed over by the route.',
+    value: ({ queue }) => queue,
+  },
+  {
+    name: 'unanswered_messages',
+    help: 'Messages of which nobody knows whether the provider took them.',
+    value: ({ unanswered }) => unanswered,
+  },
+  {
+    name: 'rate_limit_parts_per_second',
+    help: 'Parts per second that the provider allows; absent without a limit.',
+    value: ({ ratePerSecond }) => ratePerSecond,
+  },
+  {
+    name: 'seconds_since_last_report',
+    help: 'Time since the last delivery report; absent before the first.',
+    value: ({ reportedAt }, now) => secondsBetween(reportedAt, now),
+  },
+  {
+    name: 'seconds_since_last_reply',
+    help: 'Time since the last incoming message; absent before the first.',
+    value: ({ repliedAt }, now) => secondsBetween(repliedAt, now),
+  },
+];
+
+const OF_WORKERS: Measure<RouteWorker>[] = [
+  { name: 'sessions', help: 'Open sessions that take submits.', value: ({ sessions }) => sessions },
+  {
+    name: 'sessions_wanted',
+    help: 'Sessions that should be open.',
+    value: ({ sessionsWanted }) => sessionsWanted,
+  },
+  {
+    name: 'window_parts',
+    help: 'Submits that may be without an answer at once, over all sessions.',
+    value: ({ window }) => window,
+  },
+  { name: 'in_flight_parts', help: 'Submits without an answer so far.', value: ({ inFlight }) => inFlight },
+];
+
+const COUNTED_BY_WORKERS: Measure<RouteWorker>[] = [
+  { name: 'submitted_parts', help: 'Parts that the provider took.', value: ({ submitted }) => submitted },
+  { name: 'throttled_parts', help: 'Submits answered with: too fast.', value: ({ throttled }) => throttled },
+  { name: 'refused_parts', help: 'Submits refused for good.', value: ({ refused }) => refused },
+  {
+    name: 'unanswered_parts',
+    help: 'Submits without an answer, or with an unclear one.',
+    value: ({ unanswered }) => unanswered,
+  },
+  {
+    name: 'held_parts',
+    help: 'Submits not taken: to come later, or for a reason that lies in the route.',
+    value: ({ held }) => held,
+  },
+  {
+    name: 'connection_failures',
+    help: 'Connections and binds that failed or were lost.',
+    value: ({ failures }) => failures,
+  },
+];
+
 /**
  * Writes what is seen of the routes as Prometheus metrics into a fresh registry. Labels are routes, their kinds, and the
  * workers running now: as many as there are of these, and nothing about messages or people.
  * @param now epoch milliseconds
  */
 export function routeMetrics(routes: RouteOverview[], registry: Registry, now = Date.now()): void {
-  const byRoute = (name: string, help: string, value: (route: RouteOverview) => number | null): void => {
-    const gauge = new Gauge({
-      name: `goniec_route_${name}`,
-      help,
-      labelNames: ['route', 'kind'],
-      registers: [registry],
-    });
+  const registers = [registry];
+  writeStates(routes, registers);
+  for (const { name, help, value } of OF_ROUTES) {
+    const gauge = new Gauge({ name: `goniec_route_${name}`, help, labelNames: ['route', 'kind'], registers });
     for (const route of routes) {
-      const measured = value(route);
+      const measured = value(route, now);
       if (measured !== null) gauge.set({ route: route.name, kind: route.kind }, measured);
     }
-  };
-  const labelNames = ['route', 'kind', 'worker'] as const;
-  const byWorker = (
-    write: (labels: Record<(typeof labelNames)[number], string>, worker: RouteWorker) => void,
-  ): void => {
-    for (const { name: route, kind, workers } of routes) {
-      for (const worker of workers) write({ route, kind, worker: worker.worker }, worker);
-    }
-  };
-  const workerGauge = (name: string, help: string, value: (worker: RouteWorker) => number): void => {
-    const gauge = new Gauge({ name: `goniec_route_${name}`, help, labelNames, registers: [registry] });
-    byWorker((labels, worker) => gauge.set(labels, value(worker)));
-  };
-  const workerCounter = (name: string, help: string, value: (worker: RouteWorker) => number): void => {
-    const counter = new Counter({
-      name: `goniec_route_${name}_total`,
-      help,
-      labelNames,
-      registers: [registry],
-    });
-    byWorker((labels, worker) => counter.inc(labels, value(worker)));
-  };
-  const secondsSince = (instant: Date | null): number | null =>
-    instant === null ? null : Math.max(0, (now - instant.getTime()) / MS);
+  }
+  const labelNames = ['route', 'kind', 'worker'];
+  for (const { name, help, value } of OF_WORKERS) {
+    const gauge = new Gauge({ name: `goniec_route_${name}`, help, labelNames, registers });
+    for (const [labels, worker] of workersOf(routes)) gauge.set(labels, value(worker, now) ?? 0);
+  }
+  for (const { name, help, value } of COUNTED_BY_WORKERS) {
+    const counter = new Counter({ name: `goniec_route_${name}_total`, help, labelNames, registers });
+    for (const [labels, worker] of workersOf(routes)) counter.inc(labels, value(worker, now) ?? 0);
+  }
+}
 
-  const state = new Gauge({
+function writeStates(routes: RouteOverview[], registers: Registry[]): void {
+  const gauge = new Gauge({
     name: 'goniec_route_state',
     help: 'What staff set the route to: 1 for the one of its states that holds.',
     labelNames: ['route', 'kind', 'state'],
-    registers: [registry],
+    registers,
   });
-  for (const { name: route, kind, state: set } of routes) {
-    for (const possible of STATES) state.set({ route, kind, state: possible }, Number(possible === set));
+  for (const { name: route, kind, state } of routes) {
+    for (const possible of STATES) gauge.set({ route, kind, state: possible }, Number(possible === state));
   }
+}
 
-  byRoute('up', 'Whether messages get through by the route, or did just now, on any worker.', ({ working }) =>
-    Number(working),
+function workersOf(routes: RouteOverview[]): [Record<'route' | 'kind' | 'worker', string>, RouteWorker][] {
+  return routes.flatMap(({ name: route, kind, workers }) =>
+    workers.map((worker): [Record<'route' | 'kind' | 'worker', string>, RouteWorker] => [
+      { route, kind, worker: worker.worker },
+      worker,
+    ]),
   );
-  byRoute('queue_messages', 'Messages that wait to be handed over by the route.', ({ queue }) => queue);
-  byRoute(
-    'unanswered_messages',
-    'Messages of which nobody knows whether the provider took them.',
-    ({ unanswered }) => unanswered,
-  );
-  byRoute(
-    'rate_limit_parts_per_second',
-    'Parts per second that the provider allows; absent without a limit.',
-    ({ ratePerSecond }) => ratePerSecond,
-  );
-  byRoute(
-    'seconds_since_last_report',
-    'Time since the last delivery report; absent before the first.',
-    ({ reportedAt }) => secondsSince(reportedAt),
-  );
-  byRoute(
-    'seconds_since_last_reply',
-    'Time since the last incoming message; absent before the first.',
-    ({ repliedAt }) => secondsSince(repliedAt),
-  );
+}
 
-  workerGauge('sessions', 'Open sessions that take submits.', ({ sessions }) => sessions);
-  workerGauge('sessions_wanted', 'Sessions that should be open.', ({ sessionsWanted }) => sessionsWanted);
-  workerGauge(
-    'window_parts',
-    'Submits that may be without an answer at once, over all sessions.',
-    ({ window }) => window,
-  );
-  workerGauge('in_flight_parts', 'Submits without an answer so far.', ({ inFlight }) => inFlight);
-
-  workerCounter('submitted_parts', 'Parts that the provider took.', ({ submitted }) => submitted);
-  workerCounter('throttled_parts', 'Submits answered with: too fast.', ({ throttled }) => throttled);
-  workerCounter('refused_parts', 'Submits refused for good.', ({ refused }) => refused);
-  workerCounter(
-    'unanswered_parts',
-    'Submits without an answer, or with an unclear one.',
-    ({ unanswered }) => unanswered,
-  );
-  workerCounter(
-    'held_parts',
-    'Submits not taken: to come later, or for a reason that lies in the route.',
-    ({ held }) => held,
-  );
-  workerCounter(
-    'connection_failures',
-    'Connections and binds that failed or were lost.',
-    ({ failures }) => failures,
-  );
+function secondsBetween(instant: Date | null, now: number): number | null {
+  return instant === null ? null : Math.max(0, (now - instant.getTime()) / MS);
 }

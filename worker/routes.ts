@@ -1,40 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { WorkerOptions } from '@temporalio/worker';
-import type { Logger } from 'pino';
-import { createQuickLane, type QuickLane } from '../pipeline/quickLane.ts';
+import { createQuickLane } from '../pipeline/quickLane.ts';
 import type { RouteAtHand } from '../activities/submission.ts';
-import type { Provider, ProviderHandlers } from '../providers/provider.ts';
-import { closedProvider } from '../providers/closed.ts';
-import { createProvider } from '../providers/create.ts';
-import type { ProviderStores } from '../providers/stores.ts';
-import type { Database } from '../db/connection.ts';
-import type { EmailEvents } from '../pipeline/emailEvents.ts';
-import { readRoutes, type Route, routeCredentials } from '../db/routes/routes.ts';
-import { forgetWorker, reportRoutes, type SeenRoute } from '../db/routes/routeStates.ts';
-import type { Routing } from '../domain/routing.ts';
+import { readRoutes } from '../db/routes/routes.ts';
+import { forgetWorker, reportRoutes } from '../db/routes/routeStates.ts';
 import { repeat } from '../concurrency/repeat.ts';
-import { createRouteHealth } from './routeHealth.ts';
-import { type RouteTasks, shouldTakeTasks, takeRouteTasks } from './routeTasks.ts';
-
-/** What the routes of a worker need. */
-export interface RoutesOptions {
-  sql: Database;
-  secretsKey: Buffer;
-  /** Where the unsubscribe links of e-mails lead. */
-  shortUrl: string;
-  emailEvents: EmailEvents;
-  stores: ProviderStores;
-  /** Where each route's provider hands over what comes in. */
-  handlersOf: (route: string) => ProviderHandlers;
-  routing: () => Promise<Routing>;
-  applyReports: () => Promise<void>;
-  /** Of the Temporal workers that take the routes' tasks; queue and activities are added. */
-  worker: Omit<WorkerOptions, 'taskQueue' | 'activities'>;
-  log: Logger;
-  /** Notified when a route's Temporal worker breaks: the process cannot go on. */
-  onBroken: (error: unknown) => void;
-}
+import { type RoutesOptions, type RunningRoute, startRoute } from './runningRoute.ts';
 
 /** The routes of this process. */
 export interface Routes {
@@ -95,111 +66,4 @@ export async function runRoutes(options: RoutesOptions): Promise<Routes> {
       await forgetWorker(sql, id).catch(onError);
     },
   };
-}
-
-/** One route in this process. */
-interface RunningRoute {
-  /** Takes what staff changed; sessions are opened anew only for what concerns them. */
-  change(route: Route): void;
-  /** Begins or ends to take tasks, by what is known of all routes. */
-  follow(routing: Routing): void;
-  seen(): SeenRoute;
-  atHand(): RouteAtHand | undefined;
-  stop(): Promise<void>;
-}
-
-async function startRoute(first: Route, quick: QuickLane, options: RoutesOptions): Promise<RunningRoute> {
-  const { log } = options;
-  let route = first;
-  let provider = await openProvider(first, options);
-  let tasks: RouteTasks | null = null;
-  // One thing after the other: opening, closing and taking tasks never overlap.
-  let busy: Promise<void> | null = null;
-  let stopped = false;
-  const health = createRouteHealth();
-  let open = false;
-  const doing = (work: () => Promise<void>): void => {
-    busy = work()
-      .catch((error: unknown) => log.error({ err: error, route: route.name }, 'route: will be tried again'))
-      .finally(() => (busy = null));
-  };
-  const begin = (): Promise<RouteTasks> => {
-    const { sql, routing, applyReports, worker, onBroken, secretsKey, shortUrl, emailEvents } = options;
-    const { onAnswer } = health;
-    const submitting = { sql, provider, routing, applyReports, onAnswer };
-    const mail = { secretsKey, shortUrl, emailEvents };
-    return takeRouteTasks(route, { submitting, mail }, quick, worker, onBroken);
-  };
-  const endTasks = async (): Promise<void> => {
-    const ending = tasks;
-    tasks = null;
-    await ending?.stop();
-  };
-
-  return {
-    change(next) {
-      if (busy !== null || stopped) return;
-      if (fingerprintOf(next) === fingerprintOf(route)) {
-        route = next;
-        return;
-      }
-      log.info({ route: next.name, state: next.state }, 'the route changes');
-      doing(async () => {
-        await endTasks();
-        await provider.stop();
-        route = next;
-        provider = await openProvider(next, options);
-      });
-    },
-    follow(routing) {
-      if (busy !== null || stopped) return;
-      const wanted = shouldTakeTasks(route, provider, routing);
-      if (wanted === (tasks !== null)) return;
-      doing(async () => {
-        if (wanted) tasks = await begin();
-        else await endTasks();
-      });
-    },
-    seen() {
-      const seen = health.seen(route.name, provider);
-      if (seen.working !== open) {
-        open = seen.working;
-        const { sessions, sessionsWanted, lastError } = seen;
-        const what = { route: route.name, sessions, sessionsWanted, ...(open ? {} : { lastError }) };
-        if (open) log.info(what, 'the route works');
-        else log.warn(what, 'the route does not work');
-      }
-      return seen;
-    },
-    atHand: () => tasks?.atHand,
-    async stop() {
-      stopped = true;
-      await busy;
-      await endTasks();
-      await provider.stop();
-    },
-  };
-}
-
-// What sessions and pace are made from. Draining concerns new messages only.
-function fingerprintOf({ kind, settings, credentials, ratePerSecond, state }: Route): string {
-  const disabled = state === 'disabled';
-  return JSON.stringify([kind, settings, credentials?.toString('base64'), ratePerSecond, disabled]);
-}
-
-async function openProvider(route: Route, options: RoutesOptions): Promise<Provider> {
-  const { log, secretsKey, stores, handlersOf } = options;
-  const { name, kind, settings } = route;
-  const onError = (error: unknown): void => log.warn({ err: error, route: name }, 'provider');
-  if (route.state === 'disabled') return closedProvider(name, null);
-  let credentials: unknown;
-  try {
-    credentials = routeCredentials(secretsKey, route);
-  } catch (error) {
-    onError(error);
-    return closedProvider(name, 'its credentials cannot be read with this secrets key');
-  }
-  const provider = await createProvider(kind, { name, settings, credentials }, { stores, onError });
-  void provider.start(handlersOf(name)).catch(onError);
-  return provider;
 }

@@ -30,45 +30,10 @@ const { trace } = proxySinks<TraceSinks>();
  * waits for nothing, so that a history replays the same with and without it.
  */
 export const interceptors: WorkflowInterceptorsFactory = () => {
-  let segment: string | null = null;
-  let lastAt = 0;
-
-  function begin(headers: Headers): void {
-    const carried = carriedTrace(headers);
-    if (carried === undefined || !isTraceparent(carried.parent)) return;
-    open(carried.apart === true ? null : carried.parent, carried.apart === true ? carried.parent : null);
-  }
-
-  function open(parent: string | null, link: string | null): void {
-    const { runId, workflowType } = workflowInfo();
-    lastAt = Date.now();
-    const [, traceId, , flags] = (parent ?? link)!.split('-');
-    segment = `00-${parent === null ? newTraceId(runId, lastAt) : traceId}-${digits(runId).slice(-16)}-${flags}`;
-    report({ name: `workflow ${workflowType}`, self: segment, parent, link, at: lastAt });
-  }
-
-  /** Called wherever the workflow does something. */
-  function step(): string | null {
-    if (segment !== null && Date.now() - lastAt > REST_MS) open(null, segment);
-    lastAt = Date.now();
-    return segment;
-  }
-
-  function note(name: string, outcome?: string): void {
-    const parent = step();
-    if (parent === null) return;
-    report({
-      name,
-      self: null,
-      parent,
-      link: null,
-      at: lastAt,
-      ...(outcome === undefined ? {} : { outcome }),
-    });
-  }
+  const own = createSegments();
 
   function withTrace<T extends { readonly headers: Headers }>(input: T): T {
-    const parent = step();
+    const parent = own.step();
     if (parent === null) return input;
     return { ...input, headers: { ...input.headers, ...traceHeader({ parent }) } };
   }
@@ -77,21 +42,21 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
     inbound: [
       {
         execute(input, next) {
-          begin(input.headers);
+          own.begin(input.headers);
           const running = next(input);
           // Beside the workflow's own promise, whose course stays as it is.
           running.then(
-            (result) => note(`${workflowInfo().workflowType} ended`, outcomeOf(result)),
-            () => note(`${workflowInfo().workflowType} ended`, 'failed'),
+            (result) => own.note(`${workflowInfo().workflowType} ended`, outcomeOf(result)),
+            () => own.note(`${workflowInfo().workflowType} ended`, 'failed'),
           );
           return running;
         },
         handleSignal(input, next) {
-          note(`signal ${input.signalName}`);
+          own.note(`signal ${input.signalName}`);
           return next(input);
         },
         handleUpdate(input, next) {
-          note(`update ${input.name}`);
+          own.note(`update ${input.name}`);
           return next(input);
         },
       },
@@ -104,6 +69,53 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
     ],
   };
 };
+
+/** The spans of one workflow's run: one for it, and after a rest another, in a trace of its own. */
+interface Segments {
+  /** Goes on with the trace that whoever started the workflow handed over, if any. */
+  begin(headers: Headers): void;
+  /**
+   * Called wherever the workflow does something.
+   * @returns the `traceparent` of what it does; null where nothing is traced
+   */
+  step(): string | null;
+  /** Reports something that took no time. */
+  note(name: string, outcome?: string): void;
+}
+
+function createSegments(): Segments {
+  let segment: string | null = null;
+  let lastAt = 0;
+
+  function open(parent: string | null, link: string | null): void {
+    const { runId, workflowType } = workflowInfo();
+    lastAt = Date.now();
+    const [, traceId, , flags] = (parent ?? link)!.split('-');
+    segment = `00-${parent === null ? newTraceId(runId, lastAt) : traceId}-${digits(runId).slice(-16)}-${flags}`;
+    report({ name: `workflow ${workflowType}`, self: segment, parent, link, at: lastAt });
+  }
+
+  function step(): string | null {
+    if (segment !== null && Date.now() - lastAt > REST_MS) open(null, segment);
+    lastAt = Date.now();
+    return segment;
+  }
+
+  return {
+    begin(headers) {
+      const carried = carriedTrace(headers);
+      if (carried === undefined || !isTraceparent(carried.parent)) return;
+      open(carried.apart === true ? null : carried.parent, carried.apart === true ? carried.parent : null);
+    },
+    step,
+    note(name, outcome) {
+      const parent = step();
+      if (parent === null) return;
+      const ended = outcome === undefined ? {} : { outcome };
+      report({ name, self: null, parent, link: null, at: lastAt, ...ended });
+    },
+  };
+}
 
 function report(step: WorkflowStep): void {
   // Not sampled: nobody is to hear of it.
