@@ -26,6 +26,21 @@ export function batchActivities(sql: Database, client: Client, turns: StartTurns
     }
   }
 
+  /** Where one cannot be started the others leave their turns: all come again with the next attempt. @returns how many were started */
+  async function startEach(messages: readonly StartableMessage[], signal: AbortSignal): Promise<number> {
+    const failed = new AbortController();
+    const over = AbortSignal.any([signal, failed.signal]);
+    // Each that waits for its turn listens for the end of this.
+    setMaxListeners(messages.length, over);
+    try {
+      const results = await Promise.all(messages.map((message) => startInTurn(message, over)));
+      return results.filter(Boolean).length;
+    } catch (error) {
+      failed.abort(error);
+      throw error;
+    }
+  }
+
   return {
     /**
      * Starts the `message` workflow of every accepted message of the request that has none, in the order of their
@@ -35,8 +50,6 @@ export function batchActivities(sql: Database, client: Client, turns: StartTurns
     async startMessages(requestId: string): Promise<number> {
       const context = Context.current();
       const signal = context.cancellationSignal;
-      // Each that waits for its turn listens for the end of this.
-      setMaxListeners(2 * PAGE, signal);
       let after = (context.info.heartbeatDetails as string | undefined) ?? '';
       const startAll = async (): Promise<number> => {
         let started = 0;
@@ -44,8 +57,7 @@ export function batchActivities(sql: Database, client: Client, turns: StartTurns
           const page = await acceptedMessagesAfter(sql, requestId, after, PAGE);
           const last = page.at(-1);
           if (!last) return started;
-          const results = await Promise.all(page.map((message) => startInTurn(message, signal)));
-          started += results.filter(Boolean).length;
+          started += await startEach(page, signal);
           after = last.id;
           context.heartbeat(after);
         }
@@ -56,11 +68,8 @@ export function batchActivities(sql: Database, client: Client, turns: StartTurns
     /** Starts those of requests of one message each. @returns how many were started by this attempt */
     async startGathered(requestIds: readonly string[]): Promise<number> {
       const signal = Context.current().cancellationSignal;
-      setMaxListeners(requestIds.length + PAGE, signal);
       return await withHeartbeat(async () => {
-        const messages = await acceptedMessagesOf(sql, requestIds);
-        const results = await Promise.all(messages.map((message) => startInTurn(message, signal)));
-        return results.filter(Boolean).length;
+        return await startEach(await acceptedMessagesOf(sql, requestIds), signal);
       });
     },
   };

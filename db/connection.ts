@@ -116,6 +116,7 @@ export const SQLSTATE = {
   keywordRests: 'GN423',
   keywordsTooMany: 'GN429',
   deadlock: '40P01',
+  statementCancelled: '57014',
   lockNotAvailable: '55P03',
   uniqueViolation: '23505',
   undefinedTable: '42P01',
@@ -132,6 +133,12 @@ const OF_ROWS = ['22', '23', '21', 'GN', 'P0'];
 /** True when the error came from PostgreSQL because of a row of the statement, not of the server's state. */
 export function isFaultOfRow(error: unknown): boolean {
   return error instanceof postgres.PostgresError && OF_ROWS.includes(error.code.slice(0, 2));
+}
+
+/** True when the error came from PostgreSQL because of what others had locked. */
+export function isFaultOfLocks(error: unknown): boolean {
+  const { deadlock, lockNotAvailable, statementCancelled } = SQLSTATE;
+  return [deadlock, lockNotAvailable, statementCancelled].some((state) => hasSqlState(error, state));
 }
 
 /** True when the error came from PostgreSQL because a row broke this constraint. */

@@ -8,6 +8,11 @@ export interface Whose {
   priority: boolean;
 }
 
+/** A start that waits. */
+interface Waiting extends Whose {
+  since: number;
+}
+
 /**
  * Turns at starting the many workflows of batches, no faster than this worker has places for their first tasks. Started
  * faster, they would wait at the Temporal server, each for a transaction more than one that brings its task along, and
@@ -29,6 +34,9 @@ const PAUSE_MS = 25;
 const PAUSE_MAX_MS = 400;
 // A server that hands out no tasks so, or a worker that others keep busy: then nothing is gained by waiting.
 const PAUSES_MAX = 20;
+// A message waits for acceptances no longer: they come faster than messages can be started, and may go on doing so.
+const GIVES_WAY_MS = 5_000;
+const PRIORITY_GIVES_WAY_MS = 500;
 
 /** One for each worker process, whose places it goes by. @param gap how far apart they are at least */
 export function createStartTurns(gap: Pick<StartGap, 'ms'>): StartTurns {
@@ -39,9 +47,9 @@ export function createStartTurns(gap: Pick<StartGap, 'ms'>): StartTurns {
   let pause: NodeJS.Timeout | undefined;
   let lastAt = -Infinity;
   let untilGap: NodeJS.Timeout | undefined;
-  const turns = createSemaphore<Whose>({
+  const turns = createSemaphore<Waiting>({
     places: STARTS_AT_ONCE,
-    mayEnter: () => pause === undefined && isFarEnough(),
+    mayEnter: ({ priority, since }) => pause === undefined && (hasWaited(priority, since) || isFarEnough()),
     goesBefore(a, b) {
       if (a.priority !== b.priority) return a.priority;
       if (a.accountId === b.accountId) return a.requestId < b.requestId;
@@ -53,6 +61,10 @@ export function createStartTurns(gap: Pick<StartGap, 'ms'>): StartTurns {
       if (turns.waiting() === 0) lastTurns.clear();
     },
   });
+
+  function hasWaited(priority: boolean, since: number): boolean {
+    return Date.now() - since >= (priority ? PRIORITY_GIVES_WAY_MS : GIVES_WAY_MS);
+  }
 
   /** Otherwise looks again when it is. */
   function isFarEnough(): boolean {
@@ -83,7 +95,10 @@ export function createStartTurns(gap: Pick<StartGap, 'ms'>): StartTurns {
   return {
     async take(whose, signal) {
       signal.throwIfAborted();
-      const leave = await turns.enter(whose, { signal, error: () => signal.reason as Error });
+      const leave = await turns.enter(
+        { ...whose, since: Date.now() },
+        { signal, error: () => signal.reason as Error },
+      );
       return (broughtTask) => {
         if (broughtTask !== null) learn(broughtTask);
         leave();

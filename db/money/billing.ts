@@ -13,9 +13,9 @@ export const ACCEPT_WITHIN_SECONDS = 30;
  * idempotency record move in one statement. What is refused is gone with its refusal. Running it again changes nothing;
  * who asks again for what was refused hears that it is abandoned. Test accounts pay in test credits.
  */
-export async function chargeRequest(sql: Database, requestId: string): Promise<Acceptance> {
+export async function chargeRequest(sql: Database, requestId: string, lockMs?: number): Promise<Acceptance> {
   try {
-    if ((await acceptDrafts(sql, [requestId], null)) > 0) return { accepted: true };
+    if ((await acceptDrafts(sql, [requestId], null, lockMs)) > 0) return { accepted: true };
   } catch (error) {
     if (!hasSqlState(error, SQLSTATE.insufficientFunds)) throw error;
     return await refuseRequest(sql, requestId, 'insufficient_funds');
@@ -26,17 +26,22 @@ export async function chargeRequest(sql: Database, requestId: string): Promise<A
 /**
  * Makes the drafts of requests visible and charges them, in one statement: balance, ledger, status and idempotency record.
  * @param gatheredIn the workflow that charges requests together; null: they are charged otherwise
+ * @param lockMs how long it waits for what others have locked; as long as the connection lets it unless given
  * @returns how many drafts there were that are not too old
  */
 export async function acceptDrafts(
   sql: Sql,
   requestIds: readonly string[],
   gatheredIn: string | null,
+  lockMs?: number,
 ): Promise<number> {
   const ids = requestIds as string[];
+  // Read before the first lock is asked for, as the rows to update come from it.
+  const limited =
+    lockMs === undefined ? sql`select` : sql`select set_config('lock_timeout', ${`${lockMs}ms`}, true)`;
   const [charged] = await sql<{ moved: number }[]>`
-    with moved as (
-      update messages set status = accepted_as, gathered_in = ${gatheredIn}
+    with limited as materialized (${limited}), moved as (
+      update messages set status = accepted_as, gathered_in = ${gatheredIn} from limited
        where request_id = any(${ids}) and status = 'draft'
          and created_at > now() - make_interval(secs => ${ACCEPT_WITHIN_SECONDS})
       returning id, account_id, request_id, cost_grosze, test_credits

@@ -7,6 +7,8 @@ import { ACCEPT_WITHIN_SECONDS, acceptDrafts } from './billing.ts';
 
 // Longer than other charges of an account take, and short for those who wait beside it.
 const LOCK_MS = 150;
+// It has the money of all these accounts in hand: where this process stands still it is taken from it.
+const TRANSACTION_MS = 3_000;
 
 type Locked = Cost & Purse & { id: string; purseCredits: number; late: boolean };
 
@@ -25,7 +27,7 @@ export async function chargeTogether(
 ): Promise<Acceptances> {
   const first = await decide(front, id, requestIds, 'skip');
   if (first.left.length === 0) return first;
-  const accounts = await accountsOfDrafts(sql, first.left);
+  const accounts = await accountsOfDrafts(front, first.left);
   const later = await Promise.all([...accounts.values()].map((ids) => decide(sql, id, ids, 'wait')));
   // Those that were no drafts any more when the accounts were looked for: somebody has decided meanwhile.
   const known = new Set([...accounts.values()].flat());
@@ -46,7 +48,8 @@ async function decide(
 ): Promise<Acceptances> {
   try {
     return await transaction(sql, async (tx) => {
-      if (locked === 'wait') await tx`select set_config('lock_timeout', ${`${LOCK_MS}ms`}, true)`;
+      await tx`
+        select set_config('transaction_timeout', ${`${TRANSACTION_MS}ms`}, true), set_config('lock_timeout', ${`${LOCK_MS}ms`}, true)`;
       const drafts = await lockDrafts(tx, requestIds, locked);
       const inTime = drafts.filter(({ late }) => !late);
       const paid = payInOrder(inTime, inTime.map(purseOf));

@@ -4,6 +4,7 @@ import type { Draft } from '../../db/messages/drafts.ts';
 import type { Acceptance, Acceptances } from '../../domain/acceptance.ts';
 import { acceptTogetherUpdate, acceptUpdate } from '../../workflows/contracts.ts';
 import { batchStart, gatheredStart, messageStart } from '../../workflows/startOptions.ts';
+import { startable } from '../../db/messages/startable.ts';
 import { askWorkflow } from '../askWorkflow.ts';
 
 /** How long a caller waits for its charge, in milliseconds from its request: the rest of its ten seconds is for giving up. */
@@ -45,18 +46,4 @@ export async function askTogether(
   const start = gatheredStart(id, drafts, lastCallMs);
   const question = { workflow: 'gathered', start, update: acceptTogetherUpdate, updateId: id };
   return await askWorkflow(temporal, question, until);
-}
-
-function startable(draft: Draft) {
-  return {
-    id: draft.id,
-    channel: draft.channel,
-    accountId: draft.accountId,
-    requestId: draft.requestId,
-    batched: draft.batched,
-    route: draft.route,
-    sendAt: draft.sendAt === null ? null : draft.sendAt.getTime(),
-    giveUpAt: draft.giveUpAt.getTime(),
-    priority: draft.priority,
-  };
 }

@@ -6,6 +6,11 @@ import { Refused } from '../../domain/refusals.ts';
 import type { Pace } from '../pace.ts';
 
 const GROUP = 'group:';
+
+/** Whether it names a group and not a number. */
+export function isGroup(to: string): boolean {
+  return to.startsWith(GROUP);
+}
 /** The most recipients of a request, unless its interface takes more (v2.3.0, Limits). */
 export const RECIPIENTS_MAX = 500;
 // Before duplicates are removed; far more than anybody means.
@@ -91,7 +96,7 @@ async function membersOf(sql: Sql, accountId: string, named: ReadRecipients['nam
 }
 
 function readOne(input: string, index: number | null): Named {
-  if (input.startsWith(GROUP)) return { group: composed(input.slice(GROUP.length)).trim(), index };
+  if (isGroup(input)) return { group: composed(input.slice(GROUP.length)).trim(), index };
   const msisdn = parseMsisdn(input);
   if (msisdn === null) {
     const reason = isOverlongPolish(input) ? 'recipient_too_long' : 'recipient_malformed';

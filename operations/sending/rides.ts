@@ -1,6 +1,6 @@
 import type { AsyncResource } from 'node:async_hooks';
 import type { Client } from '@temporalio/client';
-import { isFaultOfRow, type Database } from '../../db/connection.ts';
+import { isFaultOfLocks, isFaultOfRow, type Database } from '../../db/connection.ts';
 import { type Single, writeDrafts, writeDraftsWithKey, writeSingles } from '../../db/messages/drafts.ts';
 import { isOver, OutOfPatienceError, type Patience, withPatience } from '../../db/patience.ts';
 import { type Acceptance, acceptanceOf } from '../../domain/acceptance.ts';
@@ -40,7 +40,7 @@ export function createRides({ sql, temporal }: { sql: Database; temporal: Client
   let lastCallMs: number | null = null;
 
   async function alone(one: Waiting): Promise<void> {
-    if ((await writeAlone(sql, one)) && isAwaited(one)) await chargeAlone(temporal, one);
+    if ((await writeAlone(sql, one, one.patience)) && isAwaited(one)) await chargeAlone(temporal, one);
   }
 
   async function charge(some: readonly Waiting[]): Promise<void> {
@@ -57,7 +57,7 @@ export function createRides({ sql, temporal }: { sql: Database; temporal: Client
     async together(taken) {
       const { firsts, others } = byKey(taken.filter(isPatient));
       const written =
-        firsts.length === 1 ? [await writeAlone(sql, firsts[0]!)] : await writeTogether(sql, firsts);
+        firsts.length === 1 ? [await writeInTurn(sql, firsts[0]!)] : await writeTogether(sql, firsts);
       // Of those with the same key, one has it now.
       for (const one of others) void alone(one);
       await charge(firsts.filter((one, index) => written[index] && isAwaited(one)));
@@ -96,11 +96,15 @@ function byKey(some: readonly Waiting[]): { firsts: Waiting[]; others: Waiting[]
   return { firsts, others };
 }
 
-async function writeAlone(sql: Database, one: Waiting): Promise<boolean> {
-  const { draft, claim, patience } = one;
-  // Others wait for this one: it does not wait for a place among its account's.
+/** Others wait for this one: it does not wait for a place among its account's. */
+function writeInTurn(sql: Database, one: Waiting): Promise<boolean> {
+  return writeAlone(sql, one, { ...one.patience, owner: null });
+}
+
+async function writeAlone(sql: Database, one: Waiting, patience: Patience): Promise<boolean> {
+  const { draft, claim } = one;
   const writing = inContext(one, () =>
-    withPatience({ ...patience, owner: null }, async () => {
+    withPatience(patience, async () => {
       if (claim !== null) return await writeDraftsWithKey(sql, [draft], claim);
       await writeDrafts(sql, [draft]);
       return true;
@@ -122,7 +126,8 @@ async function writeTogether(sql: Database, some: readonly Waiting[]): Promise<b
     });
   } catch (error) {
     // Nobody knows whose: each is written by itself.
-    if (isFaultOfRow(error)) return await Promise.all(some.map((one) => writeAlone(sql, one)));
+    if (isFaultOfRow(error) || isFaultOfLocks(error))
+      return await Promise.all(some.map((one) => writeInTurn(sql, one)));
     for (const one of some) one.written.reject(error);
     return some.map(() => false);
   }

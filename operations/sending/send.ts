@@ -13,6 +13,7 @@ import { draftMessages } from './draftMessages.ts';
 import { findReplay, type Keyed, type Sent } from './idempotency.ts';
 import type { SendInput } from './input.ts';
 import { isAffordable, type Plan, planMessages, totalCost } from './plan.ts';
+import { isGroup } from './recipients.ts';
 import { messageQuotaRefusal, refuseLinksBeyond } from './room.ts';
 
 const LINK_ATTEMPTS = 10;
@@ -33,7 +34,7 @@ export interface Answering<Body> {
  */
 export async function send<Body>(asked: Asked<SendInput>, answering: Answering<Body>): Promise<Sent<Body>> {
   const { services, input, requestId } = asked;
-  if (typeof input.to !== 'string') return await sendNow(asked, answering);
+  if (typeof input.to !== 'string' || isGroup(input.to)) return await sendNow(asked, answering);
   const end = services.singles.announce(requestId);
   try {
     return await sendNow(asked, answering);
