@@ -12,6 +12,9 @@ const JSON_BLANKS = /^[ \t\r\n]*$/;
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 // What is parsed at once: some 20 ms. Nothing but a list of contacts is larger than a template, and no contact is.
 const PIECE_BYTES = 1024 * 1024;
+// So long any body may take, and longer by what the endpoint takes over a line of 1.2 Mbit/s.
+const SLOW_MS = 30_000;
+const SLOWEST_BYTES_PER_MS = 150;
 
 /** What is known of the size of a body before there is all of it. */
 export interface SizeWatch {
@@ -148,6 +151,7 @@ export function readBytes(
     const pieces = gathering(announcedBytes(request));
     let size = 0;
     const settle = (outcome: () => void) => {
+      clearTimeout(tooLong);
       request.off('data', onData).off('end', onEnd).off('close', onCut).off('error', onCut);
       outcome();
     };
@@ -161,6 +165,8 @@ export function readBytes(
         settle(() => reject(error instanceof Error ? error : new Error(String(error))));
       }
     };
+    const onSlow = () => settle(() => reject(new HttpRefused({ reason: 'request_too_slow' })));
+    const tooLong = setTimeout(onSlow, SLOW_MS + limitBytes / SLOWEST_BYTES_PER_MS);
     const onEnd = () => settle(() => resolve(pieces.whole()));
     const onCut = () => settle(() => reject(new HttpRefused({ reason: 'body_aborted' })));
     request.on('data', onData).on('end', onEnd).on('close', onCut).on('error', onCut);

@@ -1,8 +1,9 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readBody } from '../../api/http/body.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { readBody, readBytes } from '../../api/http/body.ts';
 import { HttpRefused } from '../../api/http/refusals.ts';
 import { Refused } from '../../domain/refusals.ts';
 
@@ -169,5 +170,29 @@ describe('a JSON body', () => {
   it('may begin with a byte order mark; what is no UTF-8 is refused', async () => {
     expect(await read('\ufeff[1]')).toEqual({ body: [1] });
     expect(await read(Buffer.from('["\xff"]', 'latin1'))).toMatchObject({ reason: 'body_not_utf8' });
+  });
+});
+
+describe('a body that does not come to its end', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it.each([
+    ['half a minute, where the endpoint takes little', 64 * 1024, 30_000],
+    ['as long as a slow line needs for the largest, where it takes files', 21_000_000, 170_000],
+  ])('is waited for %s', async (_, limit, patience) => {
+    vi.useFakeTimers();
+    const request = Object.assign(new PassThrough(), { headers: { 'content-length': '100' } });
+    let reason: string | undefined;
+    readBytes(request as unknown as IncomingMessage, limit).catch((error: unknown) => {
+      reason = error instanceof HttpRefused ? error.refusal.reason : String(error);
+    });
+    request.write('{');
+    await vi.advanceTimersByTimeAsync(patience - 1);
+    expect(reason).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(reason).toBe('request_too_slow');
+    expect(request.listenerCount('data')).toBe(0);
   });
 });
