@@ -1,4 +1,5 @@
 import anyAscii from 'any-ascii';
+import { composed } from './composed.ts';
 import { septetsOf } from './gsm7.ts';
 
 // What ASCII has and GSM-7 has not; its other control characters, which no phone shows, are left out.
@@ -14,7 +15,7 @@ const FROM_ASCII = new Map([
  */
 export function normalize(text: string): string {
   let normalized = '';
-  for (const char of text.normalize('NFC')) {
+  for (const char of composed(text)) {
     if (septetsOf(char) > 0) normalized += char;
     else for (const plain of anyAscii(char)) normalized += inGsm7(plain);
   }
