@@ -28,6 +28,11 @@ export const QUOTAS = {
   template_bytes: { usual: 5_000_000, max: 20_000_000, about: "octets of all templates' bodies" },
   blacklist: { usual: 500_000, max: 10_000_000, about: 'numbers on the blacklist' },
   suppressions: { usual: 500_000, max: 10_000_000, about: 'e-mail addresses on the suppression list' },
+  email_file_bytes: {
+    usual: 500_000_000,
+    max: 50_000_000_000,
+    about: 'octets of files of e-mails that wait to be handed over',
+  },
   scheduled_messages: { usual: 200_000, max: 5_000_000, about: 'messages that wait for their send time' },
   links: { usual: 5_000_000, max: 100_000_000, about: 'tracked links' },
   unpaid_messages: {

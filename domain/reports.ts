@@ -1,3 +1,4 @@
+import type { EmailStatus } from './email/statuses.ts';
 import type { Channel } from './channelNames.ts';
 import type { CalendarUnit } from './calendar.ts';
 import { MESSAGE_STATUSES, type MessageStatus } from './statuses.ts';
@@ -38,6 +39,23 @@ export interface LookupSums {
   count: number;
   /** Grosze net. */
   costGrosze: number;
+}
+
+/** E-mails of a period, by status. */
+export interface EmailSums extends Record<EmailStatus, number> {
+  count: number;
+  /** Grosze net, of them all, and what of that came back. */
+  costGrosze: number;
+  refundedGrosze: number;
+}
+
+/** What a report says of e-mails. */
+export interface EmailFigures extends Record<EmailStatus, number> {
+  count: number;
+  /** Grosze net. */
+  cost_grosze: number;
+  refunded_grosze: number;
+  net_grosze: number;
 }
 
 /** What a report says of number look-ups. */
@@ -94,6 +112,8 @@ export interface Report extends ReportPeriod {
   totals: ReportFigures;
   /** Null when the report is about some messages only. */
   lookups: LookupFigures | null;
+  /** Likewise. */
+  emails: EmailFigures | null;
 }
 
 /** The most days of a report, and those of one that names none. */
@@ -131,6 +151,16 @@ export function reportFigures(sums: ReportSums): ReportFigures {
 
 export function lookupFigures({ count, costGrosze }: LookupSums): LookupFigures {
   return { count, cost_grosze: costGrosze };
+}
+
+export function emailFigures({ costGrosze, refundedGrosze, count, ...byStatus }: EmailSums): EmailFigures {
+  return {
+    count,
+    cost_grosze: costGrosze,
+    refunded_grosze: refundedGrosze,
+    net_grosze: costGrosze - refundedGrosze,
+    ...byStatus,
+  };
 }
 
 /** The sums over no messages. */

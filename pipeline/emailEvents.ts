@@ -4,6 +4,7 @@ import type { Database, Sql } from '../db/connection.ts';
 import {
   type AppliedEvent,
   applyEvent,
+  dismissEvents,
   type DueEvent,
   type EventedEmail,
   leaseEvents,
@@ -16,7 +17,7 @@ import {
 import { startableEmails } from '../db/emails/startable.ts';
 import { transaction } from '../db/transaction.ts';
 import type { ProviderEmailEvent } from '../domain/email/events.ts';
-import { concernedBy, suppressing } from '../domain/email/reports.ts';
+import { concernedBy, isIdle, suppressing } from '../domain/email/reports.ts';
 import { stateAfter, statusOfRecipients } from '../domain/email/statuses.ts';
 import { countEmailEvent } from '../telemetry/emailMetrics.ts';
 import { emailEventsSignal } from '../workflows/contracts.ts';
@@ -75,8 +76,22 @@ async function applyDue(tx: Sql): Promise<DueEvent[]> {
   const open = due.filter(({ emailId, applied }) => emailId !== null && !applied);
   const emails = await lockEmails(tx, [...new Set(open.map(({ emailId }) => emailId!))]);
   const byId = new Map(emails.map((email) => [email.id, email]));
-  for (const event of open) await applyEvent(tx, applicationOf(event, byId.get(event.emailId!)!));
+  const idle: DueEvent[] = [];
+  // Account by account in one order: those who count the same suppression lists wait for each other instead of deadlocking.
+  for (const { event, email } of byAccount(open, byId)) {
+    if (isIdle(event, concernedBy(event, email))) idle.push(event);
+    else await applyEvent(tx, applicationOf(event, email));
+  }
+  await dismissEvents(tx, idle);
   return due;
+}
+
+function byAccount(open: readonly DueEvent[], emails: ReadonlyMap<string, EventedEmail>) {
+  return open
+    .map((event) => ({ event, email: emails.get(event.emailId!)! }))
+    .toSorted((a, b) =>
+      a.email.accountId < b.email.accountId ? -1 : Number(a.email.accountId > b.email.accountId),
+    );
 }
 
 /** What an event makes of its e-mail; the e-mail is left as it is after it. */

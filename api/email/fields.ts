@@ -46,10 +46,12 @@ export const headers = z
         ...issue({ reason: 'header_not_allowed', header: '__proto__' }),
       });
   })
-  .pipe(z.record(z.string(), z.string()))
+  .pipe(z.record(z.string(), z.string().nullable()))
   .transform((given, context) => {
     const read = new Map<string, string>();
     for (const [name, value] of Object.entries(given)) {
+      // Not given, as everywhere.
+      if (value === null) continue;
       const header = allowedHeader(name);
       const reason =
         header === null
@@ -74,7 +76,7 @@ export const headers = z
       ALLOWED_HEADERS.map((name) => [
         name,
         {
-          type: 'string',
+          type: ['string', 'null'],
           maxLength: HEADER_VALUE_MAX,
           description: `The header \`${name}\`: ASCII, one line.`,
         },

@@ -58,7 +58,11 @@ const email = z
 const event = z
   .strictObject({
     kind: documented(z.enum(EVENT_KINDS), 'What happened.', 'delivered'),
-    address: documented(z.string().nullable(), 'Whom it concerns; null: all of them.', 'jan@sklep.example'),
+    address: documented(
+      z.string().nullable(),
+      'Whom it concerns; null where it is not one address, or nobody knows which.',
+      'jan@sklep.example',
+    ),
     at: documented(timestamp, 'When.', EXAMPLE_INSTANT),
     permanent: documented(
       z.boolean().nullable(),

@@ -3,8 +3,10 @@ import type { Pace } from '../../operations/pace.ts';
 // Characters looked at in one step; four of base64 are three bytes.
 const STEP_CHARACTERS = 256 * 1024;
 const BACKSLASH = '\\';
-// How JSON may write a slash, and an end of line within base64 as MIME has it.
-const ESCAPES = /\\[/nr]/g;
+const ESCAPE_MOST = '\\u0000'.length;
+// How JSON may write a character of base64, and an end of line within it as MIME has it. Some encoders escape + and =.
+const ESCAPES = /\\(?:[/nr]|u00[0-7][0-9A-Fa-f])/g;
+const CUT_ESCAPE = /\\(?:u[0-9A-Fa-f]{0,3})?$/;
 
 /** A file's bytes, in pieces whose length is a multiple of three, but for the last. */
 export interface DecodedFile {
@@ -43,13 +45,16 @@ export class EncodedFile {
 /** Whole groups of four characters without escapes, and what is left for the next step. */
 function unescaped(given: string, last: boolean): { text: string; rest: string } {
   // An escape may go on in the next step.
-  const kept = !last && given.endsWith(BACKSLASH) ? BACKSLASH : '';
-  const whole = kept === '' ? given : given.slice(0, -1);
-  const plain = whole.includes(BACKSLASH)
-    ? whole.replace(ESCAPES, (escape) => (escape.endsWith('/') ? '/' : ''))
-    : whole;
+  const kept = last ? '' : (CUT_ESCAPE.exec(given.slice(-ESCAPE_MOST))?.[0] ?? '');
+  const whole = given.slice(0, given.length - kept.length);
+  const plain = whole.includes(BACKSLASH) ? whole.replace(ESCAPES, meantBy) : whole;
   const end = last ? plain.length : plain.length - (plain.length % 4);
   return { text: plain.slice(0, end), rest: plain.slice(end) + kept };
+}
+
+function meantBy(escape: string): string {
+  const meant = JSON.parse(`"${escape}"`) as string;
+  return meant === '\n' || meant === '\r' ? '' : meant;
 }
 
 /** @returns null for what is no base64, or is padded before its end */

@@ -48,6 +48,8 @@ const QUOTA_TEXTS: Readonly<Record<QuotaName, (limit: number) => string>> = {
     `Treści wszystkich szablonów konta mogą zajmować łącznie najwyżej ${megabytes(limit)} MB. Usuń niepotrzebne szablony`,
   blacklist: (limit) => `Czarna lista konta może mieć najwyżej tyle numerów: ${limit}. Usuń niepotrzebne`,
   suppressions: (limit) => `Lista wykluczeń może mieć najwyżej tyle adresów: ${limit}. Usuń niepotrzebne`,
+  email_file_bytes: (limit) =>
+    `Załączniki e-maili konta, które czekają na wysłanie, mogą zajmować łącznie najwyżej ${megabytes(limit)} MB. Poczekaj, aż część zostanie wysłana`,
   scheduled_messages: (limit) =>
     `Konto może mieć naraz najwyżej tyle zaplanowanych wiadomości: ${limit}. Poczekaj, aż część zostanie wysłana, anuluj niepotrzebne`,
   links: (limit) =>

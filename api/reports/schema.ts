@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CALENDAR_UNITS } from '../../domain/calendar.ts';
+import { EMAIL_STATUSES, type EmailStatus } from '../../domain/email/statuses.ts';
 import { type Report, REPORT_FIELDS, type ReportFigures } from '../../domain/reports.ts';
 import { documented } from '../documented.ts';
 
@@ -53,6 +54,10 @@ const figures = z
   })
   .meta({ id: 'ReportFigures', description: 'Sums over messages.' }) satisfies z.ZodType<ReportFigures>;
 
+const byStatus = Object.fromEntries(
+  EMAIL_STATUSES.map((status) => [status, count(`Of these e-mails, how many are \`${status}\` now.`)]),
+) as Record<EmailStatus, ReturnType<typeof count>>;
+
 /** The answer of `GET /v1/reports`. */
 export const reportSchema = z
   .strictObject({
@@ -88,6 +93,16 @@ export const reportSchema = z
       })
       .nullable()
       .describe('Number look-ups of the period; null when the report is narrowed to some messages.'),
+    emails: z
+      .strictObject({
+        count: count('E-mails accepted in the period.'),
+        cost_grosze: cost('What they were charged; on a test account, what they would cost.'),
+        refunded_grosze: grosze('What of that was refunded, whenever that was.'),
+        net_grosze: grosze('`cost_grosze` less `refunded_grosze`.'),
+        ...byStatus,
+      })
+      .nullable()
+      .describe('E-mails of the period; null when the report is narrowed to some messages.'),
   })
   .meta({
     id: 'Report',

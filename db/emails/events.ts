@@ -1,7 +1,7 @@
 import type postgres from 'postgres';
 import type { ProviderEmailEvent } from '../../domain/email/events.ts';
 import type { NotifiedEmailEvent } from '../../domain/email/records.ts';
-import type { Suppressing } from '../../domain/email/reports.ts';
+import type { ReportedRecipient, Suppressing } from '../../domain/email/reports.ts';
 import type { EmailStatus, RecipientState } from '../../domain/email/statuses.ts';
 import { newId } from '../ids.ts';
 import type { Fragment, Sql } from '../connection.ts';
@@ -9,6 +9,9 @@ import type { EmailEventSnapshot } from '../webhooks/webhooks.ts';
 
 // An event may come before the answer to its hand-over, but not by a day.
 const MATCHED_WITHIN = '24 hours';
+// Of one e-mail: what came to its return path, and how often it was opened, and clicked.
+const HEARSAY_MOST = 100;
+const READ_MOST = 1_000;
 // Who has applied an event brings it to its workflow; another one does where that has not happened by then.
 const SIGNALLED_WITHIN = '15 seconds';
 
@@ -20,12 +23,25 @@ export async function storeEmailEvents(
 ): Promise<void> {
   for (const event of events) {
     await sql`
-      insert into provider_email_events (route, event_id, email_id, provider_email_id, kind, permanent, addresses, at, payload, hearsay)
-      values (${route}, ${event.eventId}, ${event.emailId}, ${event.providerEmailId}, ${event.kind}, ${event.permanent},
-              ${event.addresses as string[]}, ${event.at}, ${sql.json(event.payload as postgres.JSONValue)},
-              ${event.hearsay ?? false})
+      insert into provider_email_events (route, event_id, email_id, provider_email_id, kind, permanent, addresses, names_all_to, at,
+                                         payload, hearsay)
+      select ${route}, ${event.eventId}, ${event.emailId}, ${event.providerEmailId}, ${event.kind}, ${event.permanent}::boolean,
+             ${event.addresses as string[]}::text[], ${event.namesAllTo ?? false}::boolean, ${event.at}::timestamptz,
+             ${sql.json(event.payload as postgres.JSONValue)}::jsonb, ${event.hearsay ?? false}::boolean
+       where ${withinBound(sql, event)}
       on conflict (route, event_id) do nothing`;
   }
+}
+
+/** As SQL, whether its e-mail has room for it: what a stranger can have happen again and again has a bound. */
+function withinBound(sql: Sql, { emailId, kind, hearsay }: ProviderEmailEvent): Fragment {
+  const [same, most] =
+    hearsay === true
+      ? [sql`hearsay`, HEARSAY_MOST]
+      : [sql`kind = ${kind} and not hearsay`, kind === 'opened' || kind === 'clicked' ? READ_MOST : null];
+  if (emailId === null || most === null) return sql`true`;
+  return sql`
+    (select count(*) from (select from provider_email_events where email_id = ${emailId} and ${same} limit ${most}) s) < ${most}`;
 }
 
 /** A stored event that is due. */
@@ -42,7 +58,7 @@ export interface DueEvent extends Omit<ProviderEmailEvent, 'payload' | 'emailId'
 export async function takeDueEvents(tx: Sql, limit: number): Promise<DueEvent[]> {
   return [
     ...(await tx<DueEvent[]>`
-      select v.route, v.event_id, v.provider_email_id, v.kind, v.permanent, v.addresses, v.at, v.hearsay, v.webhook_event,
+      select v.route, v.event_id, v.provider_email_id, v.kind, v.permanent, v.addresses, v.names_all_to, v.at, v.hearsay, v.webhook_event,
              v.applied_at is not null as applied,
              coalesce(
                (select e.id from emails e where e.id = v.email_id and e.route = v.route and e.status <> 'draft'),
@@ -80,7 +96,7 @@ export interface EventedEmail {
   /** Its addresses were taken out. */
   erased: boolean;
   notifies: boolean;
-  recipients: { position: number; address: string; state: RecipientState }[];
+  recipients: ReportedRecipient[];
 }
 
 /** Locks the e-mails of events. */
@@ -89,7 +105,7 @@ export async function lockEmails(tx: Sql, ids: readonly string[]): Promise<Event
   return [
     ...(await tx<EventedEmail[]>`
       select e.id, e.account_id, e.status, e.erased_at is not null as erased, a.legacy_webhook_url is not null as notifies,
-             (select jsonb_agg(jsonb_build_object('position', r.position, 'address', r.address, 'state', r.state)
+             (select jsonb_agg(jsonb_build_object('position', r.position, 'kind', r.kind, 'address', r.address, 'state', r.state)
                                order by r.position)
                 from email_recipients r where r.email_id = e.id) as recipients
         from emails e join accounts a on a.id = e.account_id where e.id = any(${ids as string[]}::text[])`),
@@ -159,6 +175,14 @@ export async function applyEvent(tx: Sql, applied: AppliedEvent): Promise<void> 
            look_at = case when ${webhookEvent}::text is null then null else now() + ${SIGNALLED_WITHIN}::interval end
      where route = ${event.route} and event_id = ${event.eventId}`;
   event.webhookEvent = webhookEvent;
+}
+
+/** Takes events as done that nobody has to hear of. */
+export async function dismissEvents(tx: Sql, events: readonly DueEvent[]): Promise<void> {
+  if (events.length === 0) return;
+  await tx`
+    update provider_email_events v set applied_at = now(), addresses = '{}', payload = '{}', look_at = null
+      ${ofThese(tx, events)}`;
 }
 
 /** As SQL, whether another e-mail of the account has had the same reported of the address. */

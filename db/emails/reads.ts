@@ -68,7 +68,7 @@ export async function readEmail(sql: Sql, accountId: string, id: string): Promis
       select v.id, v.kind, v.address, v.at, v.details
         from email_events v join emails e on e.id = v.email_id
        where e.id = ${id} and e.account_id = ${accountId} order by v.id desc limit ${EVENTS_SHOWN}) latest
-     order by id`;
+     order by at, id`;
   const [email] = await sql<EmailRow[]>`
     select ${columns(sql)} from emails e where e.id = ${id} and e.account_id = ${accountId} and e.status <> 'draft'`;
   return email ? { ...email, events: [...events] } : null;

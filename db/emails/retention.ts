@@ -1,14 +1,17 @@
 import { ERASED_ADDRESS } from '../../domain/email/address.ts';
 import type { Step } from '../maintenance/cleanUp.ts';
 import type { Database, Fragment, Sql } from '../connection.ts';
+import { removeUndecided } from '../messages/undecided.ts';
 import { transaction } from '../transaction.ts';
 
 // Twice as long as a charge takes a draft.
 const DRAFT_DECIDED = '1 minute';
+// A hand-over that began in time has ended by then.
+const OVER_AFTER = '1 hour';
 
 /**
  * Takes contents, addresses and names out of the next e-mails by id. The walk waits before one that is still to be handed over: that
- * is over in 72 hours. Status, price, times and the numbers of addresses and events stay.
+ * is over in 72 hours, whatever became of its workflow. Status, price, times and the numbers of addresses and events stay.
  * @param before e-mails made before this id
  */
 export async function eraseEmailsAfter(
@@ -16,11 +19,11 @@ export async function eraseEmailsAfter(
   { after, before, limit }: { after: string; before: string; limit: number },
 ): Promise<Step> {
   return await transaction(sql, async (tx) => {
-    const page = await tx<{ id: string; status: string; erased: boolean }[]>`
-      select id, status, erased_at is not null as erased from emails
+    const page = await tx<{ id: string; status: string; open: boolean; erased: boolean }[]>`
+      select id, status, ${isOpen(tx)} as open, erased_at is not null as erased from emails e
        where id > ${after} and id < ${before} order by id limit ${limit} for update`;
-    const open = page.findIndex(({ status }) => status === 'queued');
-    const passed = open === -1 ? page : page.slice(0, open);
+    const first = page.findIndex(({ open }) => open);
+    const passed = first === -1 ? page : page.slice(0, first);
     const due = passed.filter(({ erased, status }) => !erased && status !== 'draft').map(({ id }) => id);
     return { next: passed.at(-1)?.id ?? null, done: await eraseEmails(tx, due) };
   });
@@ -29,9 +32,9 @@ export async function eraseEmailsAfter(
 /** Takes contents, addresses and names out of e-mails; those that are still to be handed over are left alone. Returns how many. */
 async function eraseEmails(tx: Sql, ids: readonly string[]): Promise<number> {
   const erased = await tx<{ id: string }[]>`
-    update emails
-       set from_address = ${ERASED_ADDRESS}, from_name = null, reply_to = null, subject = '', headers = '[]', erased_at = now()
-     where id = any(${ids as string[]}::text[]) and status not in ('draft', 'queued') and erased_at is null
+    update emails e
+       set from_address = ${ERASED_ADDRESS}, domain = ${ERASED_ADDRESS}, from_name = null, reply_to = null, subject = '', headers = '[]', erased_at = now()
+     where id = any(${ids as string[]}::text[]) and status <> 'draft' and not ${isOpen(tx)} and erased_at is null
     returning id`;
   const done = erased.map(({ id }) => id);
   if (done.length === 0) return 0;
@@ -87,10 +90,14 @@ export async function eraseAddressee(sql: Database, addressee: Addressee): Promi
   const { address, accountId } = addressee;
   return await transaction(sql, async (tx) => {
     const of = ofAccount(tx, addressee);
-    const emails = await tx<{ id: string; open: boolean }[]>`
-      select e.id, e.status = 'queued' as open from emails e
+    const emails = await tx<{ id: string; requestId: string; draft: boolean; open: boolean }[]>`
+      select e.id, e.request_id, e.status = 'draft' as draft, ${isOpen(tx)} as open from emails e
        where ${concerns(tx, addressee)} and ${isDecided(tx)} order by e.id for update`;
-    const done = emails.filter(({ open }) => !open).map(({ id }) => id);
+    const done = emails.filter(({ draft, open }) => !draft && !open).map(({ id }) => id);
+    await removeUndecided(
+      tx,
+      emails.filter(({ draft }) => draft).map(({ requestId }) => requestId),
+    );
     await tx`
       update webhook_attempts set answer = null where answer is not null and event_id in (
         select id from webhook_events where subject_kind = 'email' and subject_id = any(${done}))`;
@@ -105,7 +112,7 @@ export async function eraseAddressee(sql: Database, addressee: Addressee): Promi
       await tx`
         update provider_email_events p set addresses = '{}', payload = '{}'
          where p.email_id is null and ${namesAddress(tx, addressee)}`;
-    return emails.length - done.length;
+    return emails.filter(({ open }) => open).length;
   });
 }
 
@@ -122,6 +129,11 @@ export function concerns(sql: Sql, { address, accountId }: Addressee): Fragment 
     (e.id in (select r.email_id from email_recipients r where lower(r.address) = ${address})
      or lower(e.from_address) = ${address} or lower(e.reply_to) = ${address})
     and (${accountId}::text is null or e.account_id = ${accountId})`;
+}
+
+// As SQL, of e-mails `e`: it may still be handed over.
+function isOpen(sql: Sql): Fragment {
+  return sql`(e.status = 'queued' and e.give_up_at > now() - ${OVER_AFTER}::interval)`;
 }
 
 // As SQL, of e-mails `e`: no charge takes it for a draft any more.

@@ -91,6 +91,6 @@ export async function unsubscribe(sql: Sql, link: UnsubscribeLink): Promise<void
       on conflict (account_id, address) do nothing returning address
     )
     insert into email_events (email_id, kind, address, at)
-    select id, 'unsubscribed', (select address from added), now() from emails
+    select id, 'unsubscribed', case when erased_at is null then (select address from added) end, now() from emails
      where id = ${link.emailId} and exists (select from added)`;
 }

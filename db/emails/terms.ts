@@ -69,3 +69,12 @@ export async function countUnpaidEmails(
        limit ${upTo}) counted`;
   return counted!.unpaid;
 }
+
+/** Octets of the files of an account's e-mails that wait to be handed over. */
+export async function countWaitingFileBytes(sql: Sql, accountId: string): Promise<number> {
+  const [counted] = await sql<{ bytes: number }[]>`
+    select coalesce(sum(f.bytes), 0)::bigint as bytes
+      from emails e join email_attachments f on f.email_id = e.id
+     where e.account_id = ${accountId} and e.status = 'queued'`;
+  return counted!.bytes;
+}

@@ -1,4 +1,6 @@
-import type { LookupSums, ReportSums } from '../../domain/reports.ts';
+import { GROSZE_AN_ADDRESS } from '../../domain/email/limits.ts';
+import { EMAIL_STATUSES, type EmailStatus } from '../../domain/email/statuses.ts';
+import type { EmailSums, LookupSums, ReportSums } from '../../domain/reports.ts';
 import type { Database, Sql } from '../connection.ts';
 import { divideMessages } from './reportGroups.ts';
 import {
@@ -53,7 +55,7 @@ export async function readReport(
   sql: Database,
   query: ReportQuery,
   timeoutMs: number,
-): Promise<{ groups: ReportGroup[]; lookups: LookupSums }> {
+): Promise<{ groups: ReportGroup[]; lookups: LookupSums; emails: EmailSums }> {
   return await transaction(sql, async (tx) => {
     await tx`set transaction isolation level repeatable read, read only`;
     const settings = { ...SETTINGS, statement_timeout: Math.max(Math.floor(timeoutMs), 1).toString() };
@@ -61,9 +63,10 @@ export async function readReport(
       select set_config(name, value, true)
         from unnest(${Object.keys(settings)}::text[], ${Object.values(settings)}::text[]) as s(name, value)`;
     const lookups = await addUpLookups(tx, query);
+    const emails = await addUpEmails(tx, query);
     // A nested loop over messages that the planner takes for few would go on for hours when they are a million.
     await tx`set local enable_nestloop = off`;
-    return { groups: await addUp(tx, query), lookups };
+    return { groups: await addUp(tx, query), lookups, emails };
   });
 }
 
@@ -120,4 +123,35 @@ async function addUpLookups(sql: Sql, { accountId, from, until }: ReportQuery): 
      where c.account_id = ${accountId} and c.kind = 'charge' and c.subject_kind = 'lookup'
        and c.created_at >= ${new Date(from)} and c.created_at < ${new Date(until)}`;
   return sums!;
+}
+
+interface EmailsOfStatus {
+  status: EmailStatus;
+  count: number;
+  costGrosze: number;
+  refundedGrosze: number;
+}
+
+/** E-mails accepted in the period, with what came back of them since. A test e-mail moves test credits, at the price of one address each. */
+async function addUpEmails(sql: Sql, { accountId, from, until }: ReportQuery): Promise<EmailSums> {
+  const rows = await sql<EmailsOfStatus[]>`
+    select e.status, count(*)::int as count, coalesce(sum(e.cost_grosze), 0)::bigint as cost_grosze,
+           coalesce(sum(case when e.test_credits > 0 then r.test_credits * ${GROSZE_AN_ADDRESS}::int else r.amount_grosze end), 0)::bigint
+             as refunded_grosze
+      from emails e
+      left join ledger_entries r on r.subject_id = e.id and r.kind = 'refund'
+     where e.account_id = ${accountId} and e.status <> 'draft'
+       and e.created_at >= ${new Date(from)} and e.created_at < ${new Date(until)}
+     group by e.status`;
+  const countOf = (status: EmailStatus): number => rows.find((row) => row.status === status)?.count ?? 0;
+  const sum = (of: (row: EmailsOfStatus) => number): number => rows.reduce((all, row) => all + of(row), 0);
+  return {
+    ...(Object.fromEntries(EMAIL_STATUSES.map((status) => [status, countOf(status)])) as Record<
+      EmailStatus,
+      number
+    >),
+    count: sum(({ count }) => count),
+    costGrosze: sum(({ costGrosze }) => costGrosze),
+    refundedGrosze: sum(({ refundedGrosze }) => refundedGrosze),
+  };
 }

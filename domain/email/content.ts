@@ -74,13 +74,17 @@ export function isContentId(text: string): boolean {
   return CONTENT_ID.test(text);
 }
 
-// Invisible ones, and those that turn the direction of writing, make a name look like another's.
-const NO_DISPLAY_NAME = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}<>@"]/u;
+// Invisible ones, letters that show as blanks, and those that turn the direction of writing, make a name look like another's.
+const NO_DISPLAY_NAME = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}<>@"\u034F\u115F\u1160\u17B4\u17B5\u2800\u3164\uFFA0]/u;
 
 // How an encoded word begins (RFC 2047): mail programs would show what it stands for.
 const ENCODED_WORD = '=?';
 
 /** Whether it can be the name beside a sender's address: one line, and nothing that could be taken for an address. */
 export function isDisplayName(name: string): boolean {
-  return !NO_DISPLAY_NAME.test(name) && !name.includes(ENCODED_WORD) && name.trim() !== '';
+  // Wide and small forms are read as what they stand for.
+  const forms = [name, name.normalize('NFKC')];
+  return (
+    name.trim() !== '' && forms.every((form) => !NO_DISPLAY_NAME.test(form) && !form.includes(ENCODED_WORD))
+  );
 }

@@ -29,6 +29,8 @@ export interface ProviderEmailEvent {
   permanent: boolean | null;
   /** Whom it concerns, as the provider writes them; empty: everybody. */
   addresses: readonly string[];
+  /** `addresses` are all that the e-mail has in `to`, whomever of its addresses it concerns. Absent: they are those it concerns. */
+  namesAllTo?: boolean;
   /** When it happened. */
   at: Date;
   /** Nobody vouches for it: whoever got the e-mail could have written it. Absent: the provider itself says so. */

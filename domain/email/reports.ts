@@ -5,6 +5,7 @@ import { type RecipientState, suppressionAfter } from './statuses.ts';
 /** An address of an e-mail that something is reported of. */
 export interface ReportedRecipient {
   position: number;
+  kind: 'to' | 'cc' | 'bcc';
   address: string;
   state: RecipientState;
 }
@@ -16,7 +17,7 @@ export interface ReportedEmail {
   recipients: readonly ReportedRecipient[];
 }
 
-type Report = Pick<ProviderEmailEvent, 'kind' | 'permanent' | 'addresses' | 'hearsay'>;
+type Report = Pick<ProviderEmailEvent, 'kind' | 'permanent' | 'addresses' | 'namesAllTo' | 'hearsay'>;
 
 /** An address that is not to be written to any more. */
 export interface Suppressing {
@@ -32,19 +33,21 @@ const sentTo = <R extends ReportedRecipient>(recipients: readonly R[]): R[] =>
 
 /**
  * Whom of an e-mail's addresses a report is about. Of one that went to a single address it is that one, unless it names another; a
- * report that names nobody is about all where the provider makes it, and else about nobody that can be told. A stranger's address
- * counts for nothing.
+ * report that names nobody is about all where the provider makes it, and else about nobody that can be told; so is one that names all
+ * of `to` whomever it is about, copies included. A stranger's address counts for nothing.
  */
 export function concernedBy<R extends ReportedRecipient>(
-  { addresses, hearsay }: Pick<Report, 'addresses' | 'hearsay'>,
+  { addresses, namesAllTo, hearsay }: Pick<Report, 'addresses' | 'namesAllTo' | 'hearsay'>,
   { erased, recipients }: { erased: boolean; recipients: readonly R[] },
 ): R[] {
   const all = sentTo(recipients);
   if (all.length === 1 && (erased || addresses.length === 0)) return all;
   if (erased) return [];
   if (addresses.length === 0) return hearsay === true ? [] : all;
-  const named = new Set(addresses.map(addressKey));
-  return all.filter(({ address }) => named.has(addressKey(address)));
+  const keys = new Set(addresses.map(addressKey));
+  const named = all.filter(({ address }) => keys.has(addressKey(address)));
+  if (namesAllTo !== true || named.length === 0) return named;
+  return all.every((one) => one.kind !== 'to' || named.includes(one)) ? all : named;
 }
 
 /**
@@ -61,8 +64,19 @@ export function suppressing(report: Report, email: ReportedEmail): Suppressing |
 }
 
 function soleAddress(report: Report, email: ReportedEmail): string | null {
-  const { addresses, hearsay } = report;
-  if (email.erased) return hearsay === true || addresses.length !== 1 ? null : emailAddress(addresses[0]!);
+  const { addresses, namesAllTo, hearsay } = report;
+  if (email.erased) {
+    const isSole = addresses.length === 1 && (namesAllTo !== true || sentTo(email.recipients).length === 1);
+    return hearsay === true || !isSole ? null : emailAddress(addresses[0]!);
+  }
   const [first, ...more] = concernedBy(report, email);
   return first === undefined || more.length > 0 ? null : first.address;
+}
+
+/** Whether nobody has to hear of it: what anybody may have written, about people who did not get the e-mail. */
+export function isIdle(
+  report: Pick<Report, 'addresses' | 'hearsay'>,
+  concerned: readonly unknown[],
+): boolean {
+  return report.hearsay === true && report.addresses.length > 0 && concerned.length === 0;
 }

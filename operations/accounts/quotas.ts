@@ -1,3 +1,4 @@
+import { countWaitingFileBytes } from '../../db/emails/terms.ts';
 import { readMessageUsage, readQuotas, readUsage, setQuotas } from '../../db/accounts/quotas.ts';
 import type { Sql } from '../../db/connection.ts';
 import { databaseNow } from '../../db/maintenance/positions.ts';
@@ -46,6 +47,7 @@ export async function keptOf(sql: Sql, account: string): Promise<KeptOf> {
   const all: Quotas = {
     ...used,
     ...(await templateUsage(sql, account)),
+    email_file_bytes: await countWaitingFileBytes(sql, account),
     ...(await readMessageUsage(sql, account, limits, await databaseNow(sql))),
   };
   const kept = QUOTA_NAMES.map((name) => [name, { limit: limits[name], used: all[name] }]);

@@ -1,8 +1,14 @@
 import { createHash } from 'node:crypto';
 import { type EmailDraft, type EmailRecipient, writeEmailDraft } from '../../db/emails/drafts.ts';
 import { UNSUBSCRIBE_TOKEN_LENGTH } from '../../db/emails/suppressions.ts';
-import { countUnpaidEmails, type EmailTerms, readEmailTerms } from '../../db/emails/terms.ts';
+import {
+  countUnpaidEmails,
+  countWaitingFileBytes,
+  type EmailTerms,
+  readEmailTerms,
+} from '../../db/emails/terms.ts';
 import { idFloor, newId } from '../../db/ids.ts';
+import { abandonRequest } from '../../db/messages/undecided.ts';
 import { randomToken } from '../../db/links/tokens.ts';
 import { addressKey, domainOf } from '../../domain/email/address.ts';
 import { EVENTS_FOR_MS, GROSZE_AN_ADDRESS } from '../../domain/email/limits.ts';
@@ -12,6 +18,7 @@ import { emailTraffic, workingRoute } from '../../domain/routing.ts';
 import { addIds } from '../../telemetry/ids.ts';
 import type { Asked, Caller } from '../asked.ts';
 import type { Pace } from '../pace.ts';
+import { endIfGone } from '../endIfGone.ts';
 import { quotaReached } from '../quotas.ts';
 import { findReplay, fingerprintOf, type Keyed, keyedBy, type Sent } from '../sending/idempotency.ts';
 import { decideEmail, type EmailServices } from './acceptance.ts';
@@ -45,13 +52,22 @@ export interface SentEmail {
  * @throws Refused
  */
 export async function sendEmail(asked: EmailAsked): Promise<Sent<SentEmail>> {
-  const { services, input, receivedAt } = asked;
+  const { services, input, receivedAt, requestId } = asked;
   const keyed = await keyOf(asked);
   const replay = await findReplay<SentEmail>(asked, keyed);
   if (replay !== null) return replay;
 
   refuseRepeated(input);
-  const draft = await planEmail(asked);
+  refuseUnclearUnsubscribing(input);
+  let draft: EmailDraft;
+  try {
+    draft = await planEmail(asked);
+  } catch (error) {
+    // The first e-mail with this key may have been accepted meanwhile, and taken the money.
+    const taken = error instanceof Refused ? await findReplay<SentEmail>(asked, keyed) : null;
+    if (taken === null) throw error;
+    return taken;
+  }
   const email = answerOf(draft);
   addIds({ emailId: draft.id });
   const claim =
@@ -61,6 +77,7 @@ export async function sendEmail(asked: EmailAsked): Promise<Sent<SentEmail>> {
     if (taken === null) throw new Refused({ reason: 'idempotency_in_progress' }, 'idx');
     return taken;
   }
+  await endIfGone(() => abandonRequest(services.sql, requestId));
   const resolution = await decideEmail(services, draft, receivedAt);
   if (resolution === 'insufficient_funds') throw new Refused({ reason: resolution });
   return { body: email, replayed: false };
@@ -85,10 +102,13 @@ async function keyOf({ services, input, pace }: EmailAsked): Promise<Keyed | nul
   return {
     ...keyedBy('email', idx),
     fingerprint: fingerprintOf(services.secretsKey, 'idx', 'email', {
-      ...{ ...input, interface: undefined, attachments: files },
+      ...{ ...input, interface: undefined, attachments: files, headers: input.headers.toSorted(byName) },
     }),
   };
 }
+
+// Their order means nothing to those who read them.
+const byName = ([a]: readonly [string, string], [b]: readonly [string, string]): number => (a < b ? -1 : 1);
 
 async function hashOf(pieces: readonly Buffer[], pace: Pace): Promise<string> {
   const hash = createHash('sha256');
@@ -109,6 +129,12 @@ function refuseRepeated({ to, cc, bcc }: EmailInput): void {
       seen.add(key);
     }
   }
+}
+
+/** @throws Refused where a link to unsubscribe could not say whose it is */
+function refuseUnclearUnsubscribing({ to, cc, bcc, listUnsubscribe }: EmailInput): void {
+  if (listUnsubscribe && to.length + cc.length + bcc.length !== 1)
+    throw new Refused({ reason: 'unsubscribe_needs_one' }, 'list_unsubscribe');
 }
 
 /**
@@ -138,9 +164,7 @@ async function planEmail({ services, caller, input, requestId }: EmailAsked): Pr
   const route = await routeOf({ services, caller }, terms, id, paid.length === 0);
   const costGrosze = GROSZE_AN_ADDRESS * paid.length;
   await refuseUnpaid({ services, caller }, terms, costGrosze);
-  // Of several it could not say whose it is.
-  if (input.listUnsubscribe && asked.length !== 1)
-    throw new Refused({ reason: 'unsubscribe_needs_one' }, 'list_unsubscribe');
+  if (paid.length > 0) await refuseFilesBeyond({ services, caller }, terms, input);
   return {
     ...{ id, requestId, route, recipients },
     accountId: caller.accountId,
@@ -214,4 +238,17 @@ async function refuseUnpaid({ services, caller }: Who, terms: EmailTerms, costGr
       ? terms.testCredits * GROSZE_AN_ADDRESS >= costGrosze
       : terms.availableGrosze >= costGrosze;
   if (!affordable) throw new Refused({ reason: 'insufficient_funds' });
+}
+
+/** @throws Refused where the account's files wait for their hand-over beyond its quota */
+async function refuseFilesBeyond(
+  { services, caller }: Who,
+  { quotas }: EmailTerms,
+  { attachments }: EmailInput,
+): Promise<void> {
+  if (attachments.length === 0) return;
+  const limit = quotasOf(quotas).email_file_bytes;
+  const more = attachments.reduce((all, { bytes }) => all + bytes, 0);
+  if ((await countWaitingFileBytes(services.sql, caller.accountId)) + more > limit)
+    throw quotaReached('email_file_bytes', limit, 'attachments');
 }

@@ -1,6 +1,8 @@
 import type { ReportGroup } from '../../db/reports/reports.ts';
 import type { CalendarSpan } from '../../domain/calendar.ts';
 import {
+  emailFigures,
+  type EmailSums,
   type LookupSums,
   NOTHING_SENT,
   type Report,
@@ -24,7 +26,7 @@ export interface AskedReport {
 /** Makes a report of the sums that were read: by time one row for each unit, messages or not. */
 export function reportOf(
   { period, by, spans, testMode, filtered }: AskedReport,
-  { groups, lookups }: { groups: ReportGroup[]; lookups: LookupSums },
+  { groups, lookups, emails }: { groups: ReportGroup[]; lookups: LookupSums; emails: EmailSums },
 ): Report {
   const totals = groups.find(({ total }) => total) ?? NOTHING_SENT;
   const rest = groups.find(({ key }) => key === 0);
@@ -41,6 +43,7 @@ export function reportOf(
     rest: rest === undefined ? null : reportFigures(rest),
     totals: reportFigures(totals),
     lookups: filtered ? null : lookupFigures(lookups),
+    emails: filtered ? null : emailFigures(emails),
   };
 }
 

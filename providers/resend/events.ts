@@ -87,6 +87,7 @@ export async function readEvents(call: CallbackCall): Promise<readonly ProviderE
       kind,
       permanent: kind === 'bounced' ? isPermanent(data['bounce']) : null,
       addresses: addressesOf(data['to']),
+      namesAllTo: true,
       at: timeOf(createdAt) ?? new Date(Number(signed['webhook-timestamp']) * 1000),
       payload: payloadOf(json),
     },

@@ -34,10 +34,10 @@ export function readMessage(raw: Buffer): ReadMessage {
   return { headers, type, reportType: parameters.get('report-type')?.toLowerCase() ?? null, parts };
 }
 
-/** Groups of fields with empty lines between them (RFC 3464, 2.1), each as a map. */
-export function fieldGroups(text: string): Fields[] {
+/** Groups of fields with empty lines between them (RFC 3464, 2.1), each as a map; so many at most. */
+export function fieldGroups(text: string, most: number): Fields[] {
   return text
-    .split(/\r?\n[ \t]*\r?\n/)
+    .split(/\r?\n[ \t]*\r?\n/, most)
     .map(fieldsOf)
     .filter((fields) => fields.size > 0);
 }

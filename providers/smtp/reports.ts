@@ -8,7 +8,7 @@ const FIELD_MAX = 1_000;
 const TEXT_MAX = 4_000;
 const ADDRESS_MAX = 320;
 const DAEMON = /^(mailer-daemon|postmaster)@/i;
-const ADDRESS = /[^\s<>,;:"]+@[^\s<>,;:"]+/;
+const NO_ADDRESS = /[\s<>,;:"]+/;
 // Feedback that is no complaint: RFC 6430, RFC 6591.
 const NO_COMPLAINTS = new Set(['not-spam', 'auth-failure', 'dmarc']);
 const AWAY =
@@ -56,7 +56,7 @@ interface Found {
 function deliveryReports({ parts, headers }: ReadMessage): Found[] | null {
   const status = partOf(parts, 'message/delivery-status', 'message/global-delivery-status');
   if (status === null) return null;
-  const [ofMessage, ...ofRecipients] = fieldGroups(status.text);
+  const [ofMessage, ...ofRecipients] = fieldGroups(status.text, RECIPIENTS_MAX + 1);
   // Some write all in one group.
   const groups = ofRecipients.length === 0 && ofMessage !== undefined ? [ofMessage] : ofRecipients;
   return groups.flatMap((fields) => {
@@ -102,7 +102,7 @@ function ofAction(action: string, fields: Fields): Pick<Found, 'kind' | 'permane
 function complaints({ parts, headers }: ReadMessage): Found[] | null {
   const feedback = partOf(parts, 'message/feedback-report');
   if (feedback === null) return null;
-  const fields: Fields = fieldGroups(feedback.text)[0] ?? new Map<string, string>();
+  const fields: Fields = fieldGroups(feedback.text, 1)[0] ?? new Map<string, string>();
   const type = fields.get('feedback-type')?.toLowerCase() ?? '';
   if (type === '' || NO_COMPLAINTS.has(type)) return [];
   const address = typed(fields.get('original-rcpt-to'));
@@ -121,9 +121,8 @@ function plainBounce(message: ReadMessage, sender: string, bytes: number): Found
   const isDaemon = sender === '' || DAEMON.test(sender);
   if (failed === undefined && (!isDaemon || isAutomatic(headers))) return [];
   const addresses = (failed ?? '')
-    .split(',')
-    .flatMap((one) => addressIn(one.slice(0, ADDRESS_MAX)) ?? [])
-    .slice(0, RECIPIENTS_MAX);
+    .split(',', RECIPIENTS_MAX)
+    .flatMap((one) => addressIn(one.slice(0, ADDRESS_MAX)) ?? []);
   const text = parts.find(({ type }) => type === 'text/plain')?.text ?? '';
   const payload = { ...pick(headers, 'subject', 'message-id'), text: clean(text, TEXT_MAX).trimEnd(), bytes };
   return [{ kind: 'bounced', permanent: false, addresses, payload, mark: 'bounced' }];
@@ -156,7 +155,8 @@ function typed(field: string | undefined): string | null {
 }
 
 function addressIn(text: string): string | null {
-  return clean(ADDRESS.exec(text)?.[0] ?? '', ADDRESS_MAX) || null;
+  const found = text.split(NO_ADDRESS).find((one) => one.slice(1, -1).includes('@'));
+  return clean(found ?? '', ADDRESS_MAX) || null;
 }
 
 function pick(fields: Fields, ...names: string[]): Record<string, string> {

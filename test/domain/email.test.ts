@@ -223,12 +223,24 @@ describe('what becomes of an address', () => {
 
 describe('a report', () => {
   const recipients = (...addresses: string[]) =>
-    addresses.map((address, position) => ({ position, address, state: 'sent' as const }));
+    addresses.map((address, position) => ({
+      ...{ position, kind: 'to' as const, address, state: 'sent' as const },
+    }));
   const [jan, ola] = ['Jan@klient.example', 'ola@klient.example'];
   const two = { erased: false, recipients: recipients(jan, ola) };
   const one = {
     erased: false,
-    recipients: [...recipients(jan), { position: 1, address: ola, state: 'suppressed' as const }],
+    recipients: [
+      ...recipients(jan),
+      { position: 1, kind: 'to' as const, address: ola, state: 'suppressed' as const },
+    ],
+  };
+  const copied = {
+    erased: false,
+    recipients: [
+      ...recipients(jan),
+      { position: 1, kind: 'bcc' as const, address: ola, state: 'sent' as const },
+    ],
   };
   const complaint = { kind: 'complained', permanent: null, addresses: [] as string[] } as const;
   const of = (...addresses: string[]) => ({ ...complaint, addresses });
@@ -240,6 +252,9 @@ describe('a report', () => {
     ['hearsay of nobody by name: nobody that can be told', { ...complaint, hearsay: true }, two, []],
     ['hearsay of nobody by name, of an e-mail to one: that one', { ...complaint, hearsay: true }, one, [0]],
     ['of some by name, in any case', of('OLA@klient.example'), two, [1]],
+    ['all of `to` whomever it is about, copies too', { ...of(jan), namesAllTo: true }, copied, [0, 1]],
+    ['one of several in `to`, though it should name all', { ...of(ola), namesAllTo: true }, two, [1]],
+    ['a stranger as all of `to`', { ...of('obcy@klient.example'), namesAllTo: true }, copied, []],
     ['of a stranger', of('obcy@klient.example'), two, []],
     ['of one who was left out', of(ola), one, []],
     ['of an erased e-mail to one', of(jan), { ...one, erased: true }, [0]],
@@ -252,6 +267,19 @@ describe('a report', () => {
     ['by its name', of(jan), two, { address: 'jan@klient.example', ifRepeated: false }],
     ['one of several by all their names', of(jan, ola), two, null],
     ['all of several', complaint, two, null],
+    ['all of `to`, with a copy to somebody else', { ...of(jan), namesAllTo: true }, copied, null],
+    [
+      'all of `to`, with nobody else',
+      { ...of(jan), namesAllTo: true },
+      one,
+      { address: 'jan@klient.example', ifRepeated: false },
+    ],
+    [
+      'of an erased e-mail all of `to`, with a copy to somebody else',
+      { ...of(jan), namesAllTo: true },
+      { ...copied, erased: true },
+      null,
+    ],
     [
       'the only one without a name',
       { ...complaint, hearsay: true },
