@@ -50,11 +50,11 @@ export const headers = z
   .transform((given, context) => {
     const read = new Map<string, string>();
     for (const [name, value] of Object.entries(given)) {
-      // Not given, as everywhere.
-      if (value === null) continue;
       const header = allowedHeader(name);
+      // Not given, as everywhere.
+      if (header !== null && value === null) continue;
       const reason =
-        header === null
+        header === null || value === null
           ? 'header_not_allowed'
           : read.has(header)
             ? 'header_repeated'
@@ -65,7 +65,7 @@ export const headers = z
         context.addIssue({ code: 'custom', ...issue({ reason, header: name }) });
         return z.NEVER;
       }
-      read.set(header!, value);
+      read.set(header!, value!);
     }
     return [...read];
   })

@@ -107,6 +107,15 @@ describe('null for an optional field', () => {
     },
   );
 
+  it('is allowed for each header of an e-mail', () => {
+    const { about } = cases.find(({ name, field }) => name === 'POST /v1/email' && field === 'headers')!;
+    const named = [about, ...(about.anyOf ?? [])].flatMap(({ properties = {} }) =>
+      Object.entries(properties),
+    );
+    expect(named.map(([name]) => name)).toContain('List-Id');
+    for (const [name, header] of named) expect([name, allowsNull(header)]).toEqual([name, true]);
+  });
+
   it('of a send makes no other request of it: the key of one without the fields repeats its answer', async () => {
     const { api } = account;
     const first = await api.send({ to: '500100200', text: 'x' }, 'nulls-1');

@@ -95,12 +95,13 @@ describe('retention', () => {
     expect(await knowing(old)).toEqual([]);
     expect(await knowing(young)).toEqual(before);
     const [kept] = await sql()`
-      select status, cost_grosze, subject, erased_at is not null as erased,
+      select status, cost_grosze, subject, domain, from_address, erased_at is not null as erased,
              (select address from email_recipients where email_id = e.id) as to,
              (select count(*)::int from email_events where email_id = e.id) as events
         from emails e where id = ${old}`;
     expect(kept).toEqual({
       ...{ status: 'delivered', costGrosze: 1, subject: '', erased: true, to: ERASED_ADDRESS, events: 1 },
+      ...{ domain: ERASED_ADDRESS, fromAddress: ERASED_ADDRESS },
     });
     expect(await run('eraseContents', 30)).toMatchObject({ emails: 0 });
   });
@@ -113,6 +114,20 @@ describe('retention', () => {
     await sql()`update emails set status = 'failed' where id = ${open}`;
     expect(await run('eraseContents', 1)).toMatchObject({ emails: 2 });
     expect([...(await knowing(open)), ...(await knowing(behind))]).toEqual([]);
+  });
+
+  test('waits no longer before one whose time is over by more than an hour, whatever became of its workflow', async () => {
+    const [lost, behind] = [await email('queued', 5), await email('delivered', 4)];
+    const overSince = (minutes: number) => sql()`
+      update emails set give_up_at = now() - ${`${minutes} minutes`}::interval where id = ${lost}`;
+    await overSince(59);
+    expect(await run('eraseContents', 1)).toMatchObject({ emails: 0 });
+    expect(await knowing(lost)).toContain('email_contents');
+    await overSince(61);
+    expect(await run('eraseContents', 1)).toMatchObject({ emails: 2 });
+    expect([...(await knowing(lost)), ...(await knowing(behind))]).toEqual([]);
+    const [row] = await sql()`select status, domain from emails where id = ${lost}`;
+    expect(row).toEqual({ status: 'queued', domain: ERASED_ADDRESS });
   });
 });
 

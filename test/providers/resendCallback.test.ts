@@ -69,7 +69,7 @@ describe('a call of Resend’s', () => {
       {
         eventId: sent.headers['svix-id'],
         ...{ emailId: given.id, providerEmailId: resend.sent[0]!.id, kind: 'bounced', permanent: true },
-        ...{ addresses: ['ola@poczta.example'], at },
+        ...{ addresses: ['ola@poczta.example'], namesAllTo: true, at },
         payload: JSON.parse(sent.body) as object,
       },
     ]);
@@ -157,7 +157,7 @@ describe('an event', () => {
       {
         eventId: call.headers['svix-id'],
         ...{ emailId: ID, providerEmailId: 'b6c0', kind: expected, permanent: null },
-        ...{ addresses: ['jan@poczta.example'], at: new Date(NOW) },
+        ...{ addresses: ['jan@poczta.example'], namesAllTo: true, at: new Date(NOW) },
         payload: { type, created_at: NOW, data },
       },
     ]);

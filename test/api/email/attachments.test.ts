@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   LEAST,
@@ -41,6 +42,22 @@ describe('content that is no base64', () => {
     `${LONG.slice(0, 262_140)}====${LONG}`,
   ])('%.30j', async (content) => {
     await refusedTo(account, withFile({ ...PDF, content }), 'attachments');
+  });
+
+  it.each([
+    ...[
+      'YQ\\u00e9=',
+      'YWF\\u00e9',
+      'YW\\u0020=',
+      'YW\\u002d=',
+      'YQ=\\u002',
+      'YQ=\\t',
+      'YQ\\u003d\\u003d\\u003d',
+    ],
+  ])('written with an escape: %s', async (content) => {
+    const file = `{"filename":"a.pdf","content":"${content}"}`;
+    const body = `{"to":"a@b.pl","subject":"x","text":"x","idx":"x","attachments":[${file}]}`;
+    await refusedTo(account, body, 'attachments');
   });
 
   it.each([[0], [1.5], [true], [null], [{}], [[]], [['YQ==']], [{ type: 'Buffer', data: [1] }]])(
@@ -87,12 +104,44 @@ describe('content that is', () => {
   it.each([
     ['as it is', base64],
     ['with slashes escaped', base64.replaceAll('/', '\\/')],
+    [
+      'with +, / and = as escapes',
+      base64.replaceAll('+', '\\u002B').replaceAll('/', '\\u002f').replaceAll('=', '\\u003d'),
+    ],
+    ['in lines of 76 whose ends are escapes of another kind', base64.replace(/.{76}/g, '$&\\u000D\\u000a')],
     ['in lines of 76', base64.replace(/.{76}/g, '$&\\r\\n')],
     ['in lines of 60 with an end', `${base64.replace(/.{60}/g, '$&\\n')}\\n`],
   ])('%s', async (_, content) => {
     const [plain] = await sent(body(base64));
     expect(plain!.bytes).toBe(bytes.length);
     expect(await sent(body(content))).toEqual([plain]);
+  });
+
+  it('with an escape that one step of the reading begins and the next one ends', async () => {
+    const STEP = 256 * 1024;
+    const files = ['\\u002B', '\\/', '\\r'].flatMap((escape) =>
+      Array.from({ length: escape.length + 1 }, (_, before) => ({
+        given: `${'A'.repeat(STEP - before)}${escape}${'A'.repeat(before + 3)}`,
+        meant: { '\\u002B': '+', '\\/': '/', '\\r': 'A' }[escape]!,
+        before,
+      })),
+    );
+    const attachments = files
+      .map(({ given, meant }, index) => {
+        // An end of line is nothing: one more letter makes whole groups of four.
+        const content = meant === 'A' ? `${given}A` : given;
+        return `{"filename":"${index}.pdf","content":"${content}"}`;
+      })
+      .join(',');
+    const found = await sent(
+      `{"to":"jan@klient.example","subject":"x","text":"x","attachments":[${attachments}]}`,
+    );
+    expect(found.map(({ sha256 }) => sha256)).toEqual(
+      files.map(({ meant, before }) => {
+        const base64 = `${'A'.repeat(STEP - before)}${meant}${'A'.repeat(before + 3)}`;
+        return createHash('sha256').update(Buffer.from(base64, 'base64')).digest('hex');
+      }),
+    );
   });
 
   it('of nothing: an empty file', async () => {

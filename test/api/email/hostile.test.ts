@@ -178,20 +178,30 @@ describe('a name beside an address is a name', () => {
       'Bank\ud800',
       '=?utf-8?q?Bank_=3Ca=40bank.pl=3E?=',
     ],
+    // Wide and small forms, and letters that show as nothing.
+    ...['Bank ＜info＠bank.pl＞', 'biuro﹫bank.pl', 'Bank ﹤x﹥', 'Bank＂', '＝？utf-8?q?a?='],
+    ...['\u3164', 'Ba\u3164nk', '\u2800\u2800', '\uffa0', '\u115f\u1160', 'Ba\u034fnk', 'Bank\u17b5'],
   ];
   it.each(NONE)('%j is none', async (name) => {
     await refusedTo(account, { ...LEAST, from_name: name }, 'from_name');
   });
 
-  it.each(['Sklep „Żółw”', 'Jan Kowalski, Sp. z o.o.', "O'Brien (sklep)", '商店', '😀'])(
-    '%s reaches the provider as it is',
-    async (name) => {
-      const sender = await newMailAccount();
-      const { id } = await takenFrom(sender, { from_name: name });
-      await untilEmail(sender, id, ({ status }) => status !== 'queued');
-      expect(await takenMail(id)).toMatchObject({ from: { name } });
-    },
-  );
+  it.each([
+    'Sklep „Żółw”',
+    'Jan Kowalski, Sp. z o.o.',
+    "O'Brien (sklep)",
+    '商店',
+    '😀',
+    'Sklep ❤️',
+    'Łódź',
+    'Ło\u0301dz\u0301',
+    'Ｓｋｌｅｐ',
+  ])('%s reaches the provider as it is', async (name) => {
+    const sender = await newMailAccount();
+    const { id } = await takenFrom(sender, { from_name: name });
+    await untilEmail(sender, id, ({ status }) => status !== 'queued');
+    expect(await takenMail(id)).toMatchObject({ from: { name } });
+  });
 });
 
 describe('headers', () => {
@@ -208,20 +218,42 @@ describe('headers', () => {
     ...['X-Anything', '', ' ', 'List-Id ', 'List-Id:', 'constructor', '__proto__', 'toString', 'Łist-Id'],
   ];
   it.each(FORBIDDEN)('%j is not the caller’s', async (name) => {
-    await refusedTo(
-      account,
-      `{"to":"a@b.pl","subject":"x","text":"x","idx":"x","headers":{${JSON.stringify(name)}:"a"}}`,
-      'headers',
-    );
+    for (const value of ['"a"', 'null'])
+      await refusedTo(
+        account,
+        `{"to":"a@b.pl","subject":"x","text":"x","idx":"x","headers":{${JSON.stringify(name)}:${value}}}`,
+        'headers',
+      );
   });
 
   it.each(['', ' ', ' a', 'a ', 'ż', 'a\u00a0b', '\u007f', '😀'])('%j is no value', async (value) => {
     await refusedTo(account, { ...LEAST, headers: { 'List-Id': value } }, 'headers');
   });
 
+  it.each([true, 7, {}, ['a']])('%j is no value either', async (value) => {
+    await refusedTo(account, { ...LEAST, headers: { 'List-Id': value } }, 'headers');
+  });
+
+  it('that are null are not given', async () => {
+    const sender = await newMailAccount();
+    const { id } = await takenFrom(sender, {
+      headers: { 'List-Id': null, 'X-Campaign-ID': 'wiosna', References: null },
+    });
+    await untilEmail(sender, id, ({ status }) => status !== 'queued');
+    expect(await takenMail(id)).toMatchObject({ headers: [['X-Campaign-ID', 'wiosna']] });
+  });
+
   it('stand there once, whatever their case', async () => {
     await refusedTo(account, { ...LEAST, headers: { 'List-Id': 'a', 'LIST-ID': 'b' } }, 'headers');
   });
+});
+
+it('unsubscribing of two addresses is refused as that, whatever the account can pay', async () => {
+  const poor = await newMailAccount({ balance: 0 });
+  const two = { ...LEAST, list_unsubscribe: true, to: ['a@klient.example', 'b@klient.example'] };
+  await refusedTo(poor, two, 'list_unsubscribe');
+  await refusedTo(poor, { ...LEAST, list_unsubscribe: true, bcc: ['b@klient.example'] }, 'list_unsubscribe');
+  expect((await poor.v1.post('/v1/email', { ...LEAST, list_unsubscribe: true })).status).toBe(402);
 });
 
 describe('a body that is none', () => {

@@ -18,13 +18,18 @@ async function sentTo(account: MailAccount, ...to: string[]): Promise<string> {
   return id;
 }
 
-/** Brings an event as its provider does, and waits until the e-mail shows it. */
-async function reported(account: MailAccount, id: string, event: Partial<ProviderEmailEvent>) {
-  const before = (await untilEmail(account, id, () => true)).events.length;
+/** Brings an event as its provider does. */
+async function stored(id: string, event: Partial<ProviderEmailEvent>): Promise<void> {
   const common = { emailId: id, providerEmailId: null, permanent: null, addresses: [], at: new Date() };
   await storeEmailEvents(database(), 'simulator', [
     { ...common, eventId: newId('evt'), kind: 'complained', payload: { type: 'x' }, ...event },
   ]);
+}
+
+/** The same, and waits until the e-mail shows it. */
+async function reported(account: MailAccount, id: string, event: Partial<ProviderEmailEvent>) {
+  const before = (await untilEmail(account, id, () => true)).events.length;
+  await stored(id, event);
   return await untilEmail(account, id, ({ events }) => events.length > before);
 }
 
@@ -86,7 +91,64 @@ describe('what somebody wrote to the return path', () => {
   });
 });
 
+describe('hearsay about somebody who did not get the e-mail', () => {
+  it.each([
+    ['to several', [JAN, OLA]],
+    ['to one', [JAN]],
+  ])('shows nothing of an e-mail %s, and notifies nobody', async (_, to) => {
+    const account = await newMailAccount();
+    const calls = await receiverOf(account);
+    const id = await sentTo(account, ...to);
+    for (const kind of ['complained', 'bounced', 'delivered'] as const)
+      await stored(id, {
+        kind,
+        permanent: kind === 'bounced',
+        ...HEARSAY,
+        addresses: ['obcy@klient.example'],
+      });
+    // Comes after them, and is told after them.
+    await reported(account, id, { kind: 'opened', addresses: [JAN] });
+    await told(calls, 'opened');
+    const kept = await eventually(
+      () => database()<{ applied: boolean }[]>`
+        select applied_at is not null as applied, addresses, payload, webhook_event from provider_email_events
+         where email_id = ${id} and hearsay`,
+      (rows) => rows.every(({ applied }) => applied),
+    );
+    expect(kept).toEqual(
+      Array.from({ length: 3 }, () => ({ applied: true, addresses: [], payload: {}, webhookEvent: null })),
+    );
+    const { status, events } = await untilEmail(account, id, () => true);
+    expect([status, ...events.map(({ kind }) => kind)]).toEqual([
+      to.length === 1 ? 'delivered' : 'sent',
+      ...to.map(() => 'sent'),
+      'opened',
+    ]);
+    expect(bodies(calls).map((call) => call['kind'])).toEqual([...to.map(() => 'sent'), 'opened']);
+    expect(await suppressed(account)).toEqual([]);
+  });
+});
+
 describe('what the provider says', () => {
+  it('of all in `to` is about the copies too: all have it, and nobody is suppressed', async () => {
+    const account = await newMailAccount();
+    const calls = await receiverOf(account);
+    const { id } = await takenFrom(account, { to: [JAN], bcc: [OLA] });
+    await untilEmail(account, id, ({ events }) => events.length === 2);
+    const email = await reported(account, id, { ...DEAD, addresses: [JAN], namesAllTo: true });
+    expect(email.recipients.map(({ state }) => state)).toEqual(['bounced', 'bounced']);
+    expect(await told(calls, 'bounced')).toMatchObject({ to: `${JAN}, ${OLA}` });
+    await reported(account, id, { addresses: [JAN], namesAllTo: true });
+    expect(await suppressed(account)).toEqual([]);
+  });
+
+  it('of all in `to`, where that is one address and nobody else has it, suppresses that one', async () => {
+    const account = await newMailAccount();
+    const id = await sentTo(account, JAN);
+    await reported(account, id, { ...DEAD, addresses: [JAN], namesAllTo: true });
+    expect(await suppressed(account)).toEqual([JAN]);
+  });
+
   it('of several of an e-mail at once is known of none of them', async () => {
     const account = await newMailAccount();
     const id = await sentTo(account, JAN, OLA);
@@ -144,6 +206,17 @@ describe('an event of an erased e-mail', () => {
     await reported(account, id, { ...HEARSAY, addresses: [OLA] });
     expect(await suppressed(account)).toEqual([]);
   });
+});
+
+it('events are shown by the time at which they happened, the oldest first, whenever they came', async () => {
+  const account = await newMailAccount();
+  const id = await sentTo(account, JAN);
+  const now = Date.now();
+  const inHours = (hours: number) => new Date(now + hours * 3_600_000);
+  await reported(account, id, { kind: 'clicked', addresses: [JAN], at: inHours(3) });
+  await reported(account, id, { kind: 'opened', addresses: [JAN], at: inHours(2) });
+  const { events } = await reported(account, id, { kind: 'delivered', addresses: [JAN], at: inHours(1) });
+  expect(events.map(({ kind }) => kind)).toEqual(['sent', 'delivered', 'opened', 'clicked']);
 });
 
 it('a webhook that is sent again after the days of the logs names whom it named before', async () => {

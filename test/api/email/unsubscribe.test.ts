@@ -1,4 +1,5 @@
 import { describe, expect, inject, it } from 'vitest';
+import { eraseEmailsAfter } from '../../../db/emails/retention.ts';
 import { type MailAccount, newMailAccount, takenFrom, takenMail, untilEmail } from '../../support/email.ts';
 import { call } from '../../support/client.ts';
 import { database } from '../../support/factories.ts';
@@ -75,6 +76,23 @@ describe('one-click unsubscribing', () => {
     await account.v1.delete('/v1/email/suppressions/silent@klient.example');
     await press(path);
     expect(await listed(account)).toHaveLength(1);
+  });
+
+  it('from an e-mail that was erased meanwhile counts, and brings no address back to it', async () => {
+    const account = await newMailAccount();
+    const { id, path } = await offered(account);
+    await untilEmail(account, id, ({ status }) => status === 'sent');
+    // This one alone.
+    expect(
+      await eraseEmailsAfter(database(), { after: id.slice(0, -1), before: `${id}0`, limit: 1 }),
+    ).toMatchObject({ done: 1 });
+    expect((await press(path)).status).toBe(200);
+    expect(await listed(account)).toMatchObject([{ address: 'silent@klient.example', email_id: id }]);
+    const { events } = await untilEmail(account, id, () => true);
+    expect(events.at(-1)).toMatchObject({ kind: 'unsubscribed', address: null });
+    const named = await database()`
+      select from email_events where email_id = ${id} and address like '%klient.example'`;
+    expect(named).toHaveLength(0);
   });
 
   it('is of the account that sent it alone', async () => {

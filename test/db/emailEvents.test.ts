@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'vitest';
+import { storeEmailEvents } from '../../db/emails/events.ts';
+import { newId } from '../../db/ids.ts';
+import type { ProviderEmailEvent } from '../../domain/email/events.ts';
+import { ownDatabase } from '../admin/support.ts';
+
+const database = ownDatabase();
+
+const event = (emailId: string | null, wish: Partial<ProviderEmailEvent>): ProviderEmailEvent => ({
+  ...{ eventId: newId('evt'), emailId, providerEmailId: null, kind: 'bounced', permanent: null },
+  ...{ addresses: [], at: new Date(), payload: {}, ...wish },
+});
+
+const store = (events: ProviderEmailEvent[]) => storeEmailEvents(database.sql(), 'simulator', events);
+const times = (count: number, emailId: string | null, wish: Partial<ProviderEmailEvent>) =>
+  store(Array.from({ length: count }, () => event(emailId, wish)));
+
+/** How many events of an e-mail are kept, by what they are. */
+async function kept(emailId: string): Promise<Record<string, number>> {
+  const rows = await database.sql()<{ what: string; count: number }[]>`
+    select case when hearsay then 'hearsay' else kind end as what, count(*)::int as count
+      from provider_email_events where email_id = ${emailId} group by 1`;
+  return Object.fromEntries(rows.map(({ what, count }) => [what, count]));
+}
+
+describe('what strangers can have happen again and again is kept of one e-mail', () => {
+  test('a hundred times where it came to the return path, whatever it says', async () => {
+    const [one, other] = [newId('em'), newId('em')];
+    await times(60, one, { hearsay: true, kind: 'complained' });
+    await times(60, one, { hearsay: true, kind: 'delivered' });
+    await times(1, other, { hearsay: true });
+    expect([await kept(one), await kept(other)]).toEqual([{ hearsay: 100 }, { hearsay: 1 }]);
+    // What the provider itself says finds room.
+    await times(1, one, { kind: 'complained' });
+    await times(1, one, { kind: 'opened' });
+    expect(await kept(one)).toEqual({ hearsay: 100, complained: 1, opened: 1 });
+  });
+
+  test('a thousand times where it was opened, and where a link in it was clicked', async () => {
+    const [one, other] = [newId('em'), newId('em')];
+    await times(1_001, one, { kind: 'opened' });
+    await times(1, other, { kind: 'opened' });
+    expect([await kept(one), await kept(other)]).toEqual([{ opened: 1_000 }, { opened: 1 }]);
+    await times(1_001, one, { kind: 'clicked' });
+    await times(1, one, { kind: 'delivered' });
+    await times(1, one, { hearsay: true, kind: 'opened' });
+    expect(await kept(one)).toEqual({ opened: 1_000, clicked: 1_000, delivered: 1, hearsay: 1 });
+  });
+});
+
+test('what a provider says once for each of very many recipients, or of an e-mail that is not known yet, is all kept', async () => {
+  const id = newId('em');
+  await times(1_200, id, { kind: 'delivered' });
+  expect(await kept(id)).toEqual({ delivered: 1_200 });
+  const providerEmailId = newId('em');
+  await times(1_001, null, { kind: 'opened', providerEmailId });
+  const rows = await database.sql()`
+    select from provider_email_events where provider_email_id = ${providerEmailId}`;
+  expect(rows).toHaveLength(1_001);
+});
