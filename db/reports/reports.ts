@@ -132,11 +132,17 @@ interface EmailsOfStatus {
   refundedGrosze: number;
 }
 
-/** E-mails accepted in the period, with what came back of them since. A test e-mail moves test credits, at the price of one address each. */
-async function addUpEmails(sql: Sql, { accountId, from, until }: ReportQuery): Promise<EmailSums> {
+/**
+ * E-mails accepted in the period, with what came back of them since. A test e-mail moves test credits, at the price of one address each;
+ * a live account paid nothing for it.
+ */
+async function addUpEmails(sql: Sql, { accountId, from, until, testMode }: ReportQuery): Promise<EmailSums> {
+  const creditGrosze = testMode ? GROSZE_AN_ADDRESS : 0;
   const rows = await sql<EmailsOfStatus[]>`
-    select e.status, count(*)::int as count, coalesce(sum(e.cost_grosze), 0)::bigint as cost_grosze,
-           coalesce(sum(case when e.test_credits > 0 then r.test_credits * ${GROSZE_AN_ADDRESS}::int else r.amount_grosze end), 0)::bigint
+    select e.status, count(*)::int as count, 
+           coalesce(sum(case when e.test_credits > 0 then e.test_credits * ${creditGrosze}::int else e.cost_grosze end), 0)::bigint
+             as cost_grosze,
+           coalesce(sum(case when e.test_credits > 0 then r.test_credits * ${creditGrosze}::int else r.amount_grosze end), 0)::bigint
              as refunded_grosze
       from emails e
       left join ledger_entries r on r.subject_id = e.id and r.kind = 'refund'

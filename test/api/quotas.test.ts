@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { readUsage } from '../../db/accounts/quotas.ts';
+import { newId } from '../../db/ids.ts';
 import { QUOTA_NAMES, type Quotas } from '../../domain/quotas.ts';
 import { problemText } from '../../api/http/texts.ts';
+import { keptOf } from '../../operations/accounts/quotas.ts';
 import type { ApiAnswer } from '../support/client.ts';
+import { LEAST, newMailAccount, refusedTo, takenFrom } from '../support/email.ts';
 import { type AccountWish, database, newAccount, type TestAccount } from '../support/factories.ts';
 
 const later = new Date(Date.now() + 86_400_000).toISOString();
@@ -19,6 +22,27 @@ function expectRefused(answer: ApiAnswer, param: string, limit: number | string)
   expect(answer).toMatchObject({ status: 400, body: { error: { code: 'invalid_request', param } } });
   expect(answer.body.error.message).toContain(String(limit));
   expect(answer.body.error.message).toContain('poproś o wyższy limit');
+}
+
+/** An e-mail with one file, as its provider or its wait has left it. */
+async function fileOf({ id: account }: { id: string }, status: string, bytes: number): Promise<string> {
+  const id = newId('em');
+  await database()`
+    insert into emails (id, account_id, request_id, interface, status, route, domain, from_address, subject, cost_grosze, give_up_at)
+    values (${id}, ${account}, ${newId('req')}, 'v1', ${status}, 'simulator', 'd.example', 'a@d.example', 'x', 1,
+            now() + interval '3 days')`;
+  await database()`
+    insert into email_attachments (email_id, number, filename, content_type, bytes)
+    values (${id}, 0, 'a.pdf', 'application/pdf', ${bytes})`;
+  return id;
+}
+
+/** Octets of an account's files of e-mails that wait. */
+async function filesOf({ id }: { id: string }): Promise<number> {
+  const [row] = await database()<{ bytes: number }[]>`
+    select coalesce(sum(f.bytes), 0)::int as bytes from emails e join email_attachments f on f.email_id = e.id
+     where e.account_id = ${id} and e.status = 'queued'`;
+  return row!.bytes;
 }
 
 const usedBy = async ({ id }: TestAccount) => (await readUsage(database(), id)).used;
@@ -100,6 +124,40 @@ describe('what an account keeps has bounds', () => {
     expectRefused(await api.send({ to: number(1), text, send_at: later }, 'k'), 'text', 2);
     expect((await api.send({ to: number(0), text, send_at: later }, 'k')).status).toBe(201);
     expect(await usedBy(account)).toMatchObject({ links: 2 });
+  });
+
+  it('files of e-mails that wait, of this account alone; what is refused leaves nothing', async () => {
+    const other = await newMailAccount();
+    await fileOf(other, 'queued', 100);
+    const account = await newMailAccount();
+    await database()`update accounts set quotas = '{"email_file_bytes": 10}' where id = ${account.id}`;
+    for (const status of ['draft', 'sent', 'delivered', 'failed', 'unknown'])
+      await fileOf(account, status, 100);
+    const waiting = await fileOf(account, 'queued', 6);
+    const withFiles = (...bytes: number[]) => ({
+      ...LEAST,
+      attachments: bytes.map((count, index) => ({
+        filename: `${index}.pdf`,
+        content: Buffer.alloc(count).toString('base64'),
+      })),
+    });
+    expect(await refusedTo(account, withFiles(5), 'attachments')).toContain('poproś o wyższy limit');
+    await refusedTo(account, withFiles(2, 3), 'attachments');
+    expect(await filesOf(account)).toBe(6);
+    await takenFrom(account, { list_unsubscribe: true });
+    // To nobody: nothing of it is kept.
+    await account.v1.post('/v1/email/suppressions', { addresses: ['nikt@klient.example'] });
+    expect(await takenFrom(account, { ...withFiles(50), to: 'nikt@klient.example' })).toMatchObject({
+      status: 'suppressed',
+    });
+    const shown = await keptOf(database(), account.id);
+    expect(shown).toMatchObject({ email_file_bytes: { limit: 10, used: 6 } });
+    await takenFrom(account, withFiles(2, 2));
+    await database()`update emails set status = 'sent' where id = ${waiting}`;
+    await takenFrom(account, withFiles(6));
+    await refusedTo(account, withFiles(11), 'attachments');
+    await database()`update accounts set quotas = '{}' where id = ${account.id}`;
+    await takenFrom(account, withFiles(11));
   });
 
   it('scheduled messages', async () => {

@@ -1,13 +1,15 @@
 import { parse } from 'csv-parse/sync';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { blacklistForOptOut } from '../../db/incoming/blacklist.ts';
 import { countClick } from '../../db/links/clicks.ts';
 import { newId } from '../../db/ids.ts';
 import { linkTokens } from '../support/madeLinks.ts';
+import { EMAIL_STATUSES } from '../../domain/email/statuses.ts';
 import { MESSAGE_STATUSES } from '../../domain/statuses.ts';
+import { apiClient } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { books, database, newAccount, newKey } from '../support/factories.ts';
-import { writePast } from '../support/reportMessages.ts';
+import { writeEmails, writePast } from '../support/reportMessages.ts';
 import { at, csvOf, HOUR, NOON, NOVEMBER, report } from '../support/reports.ts';
 import { storeClick } from '../support/storedClick.ts';
 
@@ -119,6 +121,56 @@ describe('GET /v1/reports: money', () => {
       cost_grosze: 0,
     });
     expect((await report(account, `${NOVEMBER}&sender=A`)).lookups).toBeNull();
+  });
+
+  it('e-mails are figures of their own by status, with what came back of them, whenever that was', async () => {
+    const account = await newAccount();
+    const other = await newAccount();
+    const none = Object.fromEntries(EMAIL_STATUSES.map((status) => [status, 0]));
+    const nothing = { count: 0, cost_grosze: 0, refunded_grosze: 0, net_grosze: 0, ...none };
+    expect((await report(account)).emails).toEqual(nothing);
+    await writeEmails(account, [
+      { status: 'delivered', cost: 3 },
+      { status: 'delivered', cost: 2, refunded: 1 },
+      { status: 'failed', cost: 5, refunded: 5 },
+      { status: 'suppressed', cost: 0 },
+      { status: 'draft', cost: 7 },
+      { status: 'sent', cost: 11, at: at('2026-10-31T22:59:59.999Z') },
+      { status: 'sent', cost: 1, at: at('2026-10-31T23:00:00Z') },
+      { status: 'unknown', cost: 1, at: at('2026-11-30T22:59:59.999Z') },
+      { status: 'sent', cost: 13, at: at('2026-11-30T23:00:00Z') },
+    ]);
+    await writeEmails(other, [{ status: 'queued', cost: 1 }]);
+    const found = await report(account);
+    expect(found.emails).toEqual({
+      ...nothing,
+      ...{ count: 6, cost_grosze: 12, refunded_grosze: 6, net_grosze: 6 },
+      ...{ delivered: 2, failed: 1, suppressed: 1, sent: 1, unknown: 1 },
+    });
+    expect(found.totals).toMatchObject({ messages: 0, cost_grosze: 0, refunded_grosze: 0 });
+    expect((await report(account, `${NOVEMBER}&group_by=sender`)).emails).toEqual(found.emails);
+    expect((await report(other)).emails).toMatchObject({ count: 1, queued: 1, cost_grosze: 1 });
+    for (const filter of ['sender=A', 'country=PL', 'reference=x', 'status=sent', 'type=sms'])
+      expect([filter, (await report(account, `${NOVEMBER}&${filter}`)).emails]).toEqual([filter, null]);
+    const { text } = await csvOf(account, `${NOVEMBER}&group_by=month`);
+    const rows = parse<Record<string, string>>(text, { columns: true });
+    expect(rows.map((row) => [row['key'], row['messages'], row['cost_grosze']])).toEqual([
+      ['2026-11', '0', '0'],
+    ]);
+  });
+
+  it('e-mails of a test account are shown at what they would cost; once live, they cost nothing', async () => {
+    const account = await newAccount({ mode: 'test', balance: 0 });
+    await writeEmails(account, [
+      { status: 'delivered', cost: 2, testCredits: 2 },
+      { status: 'failed', cost: 3, testCredits: 3, refunded: 3 },
+    ]);
+    const money = { count: 2, cost_grosze: 5, refunded_grosze: 3, net_grosze: 2, delivered: 1, failed: 1 };
+    expect(await report(account)).toMatchObject({ test_mode: true, emails: money });
+    await database()`update accounts set mode = 'live' where id = ${account.id}`;
+    const { key } = await newKey(account.id, 'live');
+    const { emails } = await report({ ...account, api: apiClient(inject('service').apiUrl, key) });
+    expect(emails).toMatchObject({ count: 2, cost_grosze: 0, refunded_grosze: 0, net_grosze: 0 });
   });
 });
 

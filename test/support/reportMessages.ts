@@ -1,6 +1,8 @@
 import { newId } from '../../db/ids.ts';
+import type { EmailStatus } from '../../domain/email/statuses.ts';
 import type { MessageStatus } from '../../domain/statuses.ts';
 import { database, type TestAccount } from './factories.ts';
+import { HOUR, NOON } from './reports.ts';
 
 /** A message as a report sees it, written past the pipeline so that it can lie in the past. */
 export interface PastMessage {
@@ -67,4 +69,44 @@ export async function writePast({ id: account }: TestAccount, messages: PastMess
   });
   if (entries.length > 0) await sql`insert into ledger_entries ${sql(entries)}`;
   return rows.map(({ id }) => id);
+}
+
+/** An e-mail as a report sees it; money in grosze. */
+export interface PastEmail {
+  status: EmailStatus | 'draft';
+  cost: number;
+  /** Of the cost, grosze or, of one that test credits paid, credits. */
+  refunded?: number;
+  testCredits?: number;
+  at?: number;
+}
+
+/** Writes e-mails with their ledger entries; what is refunded is that weeks later. */
+export async function writeEmails({ id: account }: TestAccount, emails: PastEmail[]): Promise<void> {
+  const sql = database();
+  for (const { status, cost, refunded = 0, testCredits = 0, at = NOON } of emails) {
+    const id = newId('em');
+    await sql`
+      insert into emails (id, account_id, request_id, interface, status, route, domain, from_address, subject, cost_grosze,
+                          test_credits, give_up_at, created_at)
+      values (${id}, ${account}, ${newId('req')}, 'v1', ${status}, 'simulator', 'd.example', 'a@d.example', 'x', ${cost},
+              ${testCredits}, ${new Date(at)}, ${new Date(at)})`;
+    const entry = { account_id: account, subject_kind: 'email', subject_id: id };
+    const charged = {
+      kind: 'charge',
+      amount_grosze: testCredits > 0 ? 0 : -cost,
+      test_credits: -testCredits,
+    };
+    const back =
+      testCredits > 0
+        ? { amount_grosze: 0, test_credits: refunded }
+        : { amount_grosze: refunded, test_credits: 0 };
+    const entries = [
+      ...(status === 'draft' || cost === 0 ? [] : [{ ...entry, ...charged, created_at: new Date(at) }]),
+      ...(refunded === 0
+        ? []
+        : [{ ...entry, kind: 'refund', ...back, created_at: new Date(at + 40 * 24 * HOUR) }]),
+    ];
+    if (entries.length > 0) await sql`insert into ledger_entries ${sql(entries)}`;
+  }
 }

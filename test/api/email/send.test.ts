@@ -1,8 +1,10 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { GROSZE_AN_ADDRESS } from '../../../domain/email/limits.ts';
 import { newToken } from '../../support/earlierClient.ts';
-import { giveDomain, newMailAccount, takenMail, untilEmail } from '../../support/email.ts';
+import { giveDomain, type MailAccount, newMailAccount, takenMail, untilEmail } from '../../support/email.ts';
+import { eventually } from '../../support/eventually.ts';
 import { books, database } from '../../support/factories.ts';
+import { holdLock } from '../../support/heldBack.ts';
 
 const rows = async (accountId: string): Promise<number> => {
   const [row] = await database()<{ count: number }[]>`
@@ -156,6 +158,72 @@ it('the same idx answers as the first time without a charge, also by another kin
     id: (accepted.body.data as unknown as { id: string }).id,
   });
   expect(await books(account.id)).toMatchObject({ balance: 9_999, ledger: 9_999 });
+});
+
+describe('the same idx twice at once, with money for one', () => {
+  const email = { to: 'jan@klient.example', subject: 'Hej', text: 'Hej', idx: 'zam-8' };
+
+  /** Asks again where the first one is not decided yet, as a program would. */
+  const ask = ({ v1 }: MailAccount) =>
+    eventually(
+      () => v1.post('/v1/email', email),
+      ({ status }) => status !== 429,
+    );
+
+  it('is one e-mail to both, again and again', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const account = await newMailAccount({ balance: 1 });
+      const answers = await Promise.all([ask(account), ask(account)]);
+      expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+      expect(answers[0]!.body).toEqual(answers[1]!.body);
+      expect(await books(account.id)).toMatchObject({ balance: 0, ledger: 0 });
+      expect(await rows(account.id)).toBe(1);
+    }
+  });
+
+  it('is one e-mail also to whoever asked before the charge and looked at the balance after it', async () => {
+    const account = await newMailAccount({ balance: 1 });
+    const drafts = await holdLock(`select from accounts where id = '${account.id}' for update`);
+    const first = ask(account);
+    await drafts.somebodyWaits();
+    const balances = await holdLock('lock table sender_domains');
+    const second = ask(account);
+    await balances.somebodyWaits();
+    await drafts.release();
+    const accepted = await first;
+    await balances.release();
+    expect(accepted.status).toBe(200);
+    const replayed = await second;
+    expect([replayed.status, replayed.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
+    expect(replayed.body).toEqual(accepted.body);
+    // Without an idx it is another e-mail, for which there is no money.
+    expect((await account.v1.post('/v1/email', { ...email, idx: null })).status).toBe(402);
+    expect(await books(account.id)).toMatchObject({ balance: 0, ledger: 0 });
+  });
+});
+
+it('the same idx with its headers in another order, or some of them null, is a replay; with another value it is not', async () => {
+  const account = await newMailAccount();
+  const email = { to: 'jan@klient.example', subject: 'Hej', text: 'Hej', idx: 'zam-9' };
+  const [list, campaign] = [{ 'List-Id': 'sklep' }, { 'X-Campaign-ID': 'wiosna' }];
+  const first = await account.v1.post('/v1/email', { ...email, headers: { ...list, ...campaign } });
+  expect(first.status).toBe(200);
+  for (const headers of [
+    { ...campaign, ...list },
+    { References: null, ...campaign, ...list },
+    { 'x-campaign-id': 'wiosna', 'LIST-ID': 'sklep' },
+  ]) {
+    const again = await account.v1.post('/v1/email', { ...email, headers });
+    expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
+    expect(again.body).toEqual(first.body);
+  }
+  for (const headers of [{ ...list, 'X-Campaign-ID': 'lato' }, { ...list, 'X-Campaign-ID': null }, {}])
+    expect((await account.v1.post('/v1/email', { ...email, headers })).status).toBe(422);
+  const bare = { ...email, idx: 'zam-10' };
+  const without = await account.v1.post('/v1/email', bare);
+  const nulls = await account.v1.post('/v1/email', { ...bare, headers: { 'List-Id': null } });
+  expect([nulls.status, nulls.body]).toEqual([200, without.body]);
+  expect(await books(account.id)).toMatchObject({ balance: 9_998, ledger: 9_998 });
 });
 
 it('a test account pays in test credits, and writes to its own domains alone', async () => {

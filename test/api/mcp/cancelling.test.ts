@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import type { Database } from '../../../db/connection.ts';
 import { eventually } from '../../support/eventually.ts';
 import { books, database, newAccount, storedMessages, type TestAccount } from '../../support/factories.ts';
+import { heldBack } from '../../support/heldBack.ts';
 import { type Generation, GENERATIONS, mcpClient } from '../../support/mcpClient.ts';
 import { postTool } from '../../support/rawTool.ts';
 import { type ServiceProcess, spawnProcess } from '../../support/service.ts';
@@ -23,33 +23,6 @@ const untilNoticed = ({ key }: TestAccount) =>
     () => fetch(`${single.url}/v1/account`, { headers: { Authorization: `Bearer ${key}` } }),
     ({ status }) => status === 200,
   );
-
-/**
- * Keeps whatever writes for an account waiting: its estimate goes through, its drafts do not.
- * @param work is given what waits until somebody has come so far
- */
-async function heldBack(
-  account: TestAccount,
-  work: (waiting: () => Promise<unknown>) => Promise<void>,
-): Promise<void> {
-  const sql = database();
-  await sql.begin(async (tx) => {
-    await tx`select from accounts where id = ${account.id} for update`;
-    const [self] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`;
-    await work(() =>
-      eventually(
-        () => waitingFor(sql, self!.pid),
-        (count) => count > 0,
-      ),
-    );
-  });
-}
-
-async function waitingFor(sql: Database, pid: number): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`
-    select count(*)::int as count from pg_stat_activity where ${pid} = any(pg_blocking_pids(pid))`;
-  return row!.count;
-}
 
 /** What nobody may find who was charged nothing. */
 async function tracesOf({ id, keyId }: TestAccount): Promise<unknown> {
