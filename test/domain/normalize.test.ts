@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isGsm7 } from '../../domain/gsm7.ts';
 import { normalize } from '../../domain/normalize.ts';
+import { computedMs } from '../support/computed.ts';
 
 test.each([
   ['Zażółć gęślą jaźń', 'Zazolc gesla jazn'],
@@ -29,4 +30,11 @@ test('whatever is normalized is GSM-7, and nothing is changed twice', () => {
     }),
     { seed: 18, numRuns: 2_000 },
   );
+});
+
+test.each([5_000, 100_000])('%i marks of each of two kinds on one letter are normalised at once', (count) => {
+  // Composing would have to put each of one kind before all of the other.
+  const text = `a${'\u0301'.repeat(count - 1)}${'\u0323'.repeat(count)}`;
+  const took = computedMs(() => expect(normalize(text)).toBe('a'));
+  expect(took).toBeLessThan(2_000);
 });

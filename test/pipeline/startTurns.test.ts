@@ -1,8 +1,11 @@
+import { setMaxListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createStartTurns, type StartTurns } from '../../pipeline/startTurns.ts';
 
 const AT_ONCE = 8;
 const signal = new AbortController().signal;
+// Each that waits listens to it.
+setMaxListeners(0, signal);
 
 let turns: StartTurns;
 let gapMs: number;
@@ -119,6 +122,44 @@ describe('turns at starting', () => {
     wait('c');
     await vi.advanceTimersByTimeAsync(100);
     expect(order.slice(5)).toEqual(['c 10350', 'c 10450']);
+  });
+
+  test.each([
+    ['those of priority', 500, true],
+    ['all others', 5_000, false],
+  ])('of %s keep no distance once they have waited for %i ms', async (_, waits, priority) => {
+    gapMs = 100;
+    const from = Date.now();
+    const enteredAt: number[] = [];
+    const wait = (): void => {
+      void turns.take(whose('a', 'req_1', priority), signal).then((end) => {
+        enteredAt.push(Date.now() - from);
+        end(true);
+      });
+    };
+    const spaced = waits / gapMs;
+    for (let i = 0; i < spaced + 30; i += 1) wait();
+    await vi.advanceTimersByTimeAsync(waits - 1);
+    expect(enteredAt).toEqual(Array.from({ length: spaced }, (_, i) => i * gapMs));
+    await vi.advanceTimersByTimeAsync(1);
+    expect(enteredAt.slice(spaced)).toEqual(Array.from({ length: 30 }, () => waits));
+    // One that comes after that gives way again.
+    wait();
+    await vi.advanceTimersByTimeAsync(gapMs);
+    expect(enteredAt.slice(spaced + 30)).toEqual([waits + gapMs]);
+  });
+
+  test('of those that have waited long enough are so many at once all the same, and pause where no place is found', async () => {
+    gapMs = 100;
+    const ends: ((broughtTask: boolean | null) => void)[] = [];
+    for (let i = 0; i < 70; i += 1) void turns.take(whose('a'), signal).then((end) => void ends.push(end));
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(ends).toHaveLength(AT_ONCE);
+    ends[0]!(false);
+    await vi.advanceTimersByTimeAsync(24);
+    expect(ends).toHaveLength(AT_ONCE);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(ends).toHaveLength(AT_ONCE + 1);
   });
 
   test('of whoever is gone go to the next one', async () => {
