@@ -48,8 +48,11 @@ async function decide(
 ): Promise<Acceptances> {
   try {
     return await transaction(sql, async (tx) => {
+      // The connection's own time runs already, and is set anew only where none runs.
       await tx`
-        select set_config('transaction_timeout', ${`${TRANSACTION_MS}ms`}, true), set_config('lock_timeout', ${`${LOCK_MS}ms`}, true)`;
+        select set_config('transaction_timeout', '0', true),
+               set_config('transaction_timeout', ${`${TRANSACTION_MS}ms`}, true),
+               set_config('lock_timeout', ${`${LOCK_MS}ms`}, true)`;
       const drafts = await lockDrafts(tx, requestIds, locked);
       const inTime = drafts.filter(({ late }) => !late);
       const paid = payInOrder(inTime, inTime.map(purseOf));

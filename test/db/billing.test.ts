@@ -1,13 +1,16 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Database } from '../../db/connection.ts';
+import { type Database, openDatabase, type Sql, SQLSTATE } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { chargeRequest } from '../../db/money/billing.ts';
 import { startDatabase } from '../support/database.ts';
+import { eventually } from '../support/eventually.ts';
+import { inTime } from '../support/inTime.ts';
 
 let sql: Database;
+let url: string;
 let stop: () => Promise<void>;
 beforeAll(async () => {
-  ({ sql, stop } = await startDatabase());
+  ({ sql, url, stop } = await startDatabase());
 });
 afterAll(() => stop());
 
@@ -94,3 +97,63 @@ test.each([
   const charges = await sql`select from ledger_entries where account_id = ${account} and kind = 'charge'`;
   expect(charges.count).toBe(paid ? 1 : 0);
 });
+
+/** Does something while another transaction has locked what `lock` locks. */
+async function whileLocked(lock: (own: Sql) => Promise<unknown>, work: () => Promise<void>): Promise<void> {
+  await sql.begin(async (own) => {
+    await lock(own);
+    await work();
+  });
+}
+
+const LOCKS: [string, (account: string, request: string) => (own: Sql) => Promise<unknown>][] = [
+  [
+    'the money of its account',
+    (account) => (own) => own`select from accounts where id = ${account} for no key update`,
+  ],
+  ['its draft', (_, request) => (own) => own`select from messages where request_id = ${request} for update`],
+];
+
+test.each(LOCKS)(
+  'a charge that waits for locks only so long gives up while another transaction has %s, and can be repeated',
+  async (_, lock) => {
+    const { account, request } = await draftsOf({ billing: 'prepaid', balance: 15 }, [10]);
+    // One connection: whatever a charge leaves behind on it, the next one has.
+    const one = openDatabase(url, 1);
+    try {
+      await whileLocked(lock(account, request), async () => {
+        const charging = chargeRequest(one, request, 50);
+        const refused = expect(charging).rejects.toMatchObject({ code: SQLSTATE.lockNotAvailable });
+        expect(await inTime(30_000, refused)).toBe(true);
+      });
+      expect([...(await one`show lock_timeout`)]).toEqual([{ lockTimeout: '0' }]);
+      const [draft] = await sql`select status from messages where request_id = ${request}`;
+      expect(draft).toEqual({ status: 'draft' });
+      expect(await chargeRequest(one, request, 50)).toEqual({ accepted: true });
+      expect([...(await one`show lock_timeout`)]).toEqual([{ lockTimeout: '0' }]);
+      const [row] = await sql`select balance_grosze as balance from accounts where id = ${account}`;
+      expect(row).toEqual({ balance: 5 });
+    } finally {
+      await one.end({ timeout: 1 });
+    }
+  },
+);
+
+test.each([undefined, 60_000])(
+  'a draft that another transaction changes meanwhile is charged as it is afterwards, with a time for locks of %o',
+  async (lockMs) => {
+    const { account, request } = await draftsOf({ billing: 'prepaid', balance: 30 }, [10]);
+    let charging: Promise<unknown> | undefined;
+    const change = (own: Sql) => own`update messages set cost_grosze = 25 where request_id = ${request}`;
+    await whileLocked(change, async () => {
+      charging = chargeRequest(sql, request, lockMs);
+      await eventually(waitingForLocks, (count) => count > 0);
+    });
+    expect(await charging).toEqual({ accepted: true });
+    const [row] = await sql`select balance_grosze as balance from accounts where id = ${account}`;
+    expect(row).toEqual({ balance: 5 });
+  },
+);
+
+const waitingForLocks = async (): Promise<number> =>
+  (await sql`select from pg_locks where not granted and locktype in ('transactionid', 'tuple')`).count;

@@ -1,18 +1,21 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Database, Sql } from '../../db/connection.ts';
+import { type Database, openDatabase, type Sql } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { type Draft, writeSingles } from '../../db/messages/drafts.ts';
 import { abandonRequest } from '../../db/messages/undecided.ts';
 import { chargeRequest } from '../../db/money/billing.ts';
 import { chargeTogether } from '../../db/money/gathered.ts';
-import { startDatabase } from '../support/database.ts';
+import { type FarDatabase, startFarDatabase } from '../support/database.ts';
 import { draftOf, singleOf } from '../support/drafts.ts';
+import { eventually } from '../support/eventually.ts';
 
+let server: FarDatabase;
 let sql: Database;
 let stop: () => Promise<void>;
 beforeAll(async () => {
-  ({ sql, stop } = await startDatabase());
+  server = await startFarDatabase();
+  ({ sql, stop } = server);
 });
 afterAll(() => stop());
 
@@ -164,6 +167,49 @@ describe('requests charged together', () => {
         .count;
     await letGo();
     expect((await deciding).accepted).toHaveLength(2);
+  });
+
+  test('accounts whose money a process has in hand that stands still in the middle are free again soon', async () => {
+    const accounts = [await newAccount({ balance: 100 }), await newAccount({ balance: 100 })];
+    const ids = (
+      await Promise.all(accounts.map((account) => written(account, [10], { text: 'slow' })))
+    ).flat();
+    await sql.unsafe(`
+      create table may_go_on (at timestamptz);
+      create function wait_to_go_on() returns trigger language plpgsql as $$
+      begin
+        while not exists (select from may_go_on) loop perform pg_sleep(0.01); end loop;
+        return new;
+      end $$;
+      create trigger wait_to_go_on before update on messages for each row
+        when (new.text = 'slow') execute function wait_to_go_on()`);
+    // As a worker's: its connections have a time for transactions already.
+    const far = openDatabase(server.farUrl, 1, 5_000);
+    const charging = chargeTogether(far, newId('acc'), ids).catch((error: unknown) => error);
+    try {
+      const sleeping = () => sql`select from pg_stat_activity where wait_event = 'PgSleep'`;
+      const free = () => sql`select from accounts where id = any(${accounts}) for update skip locked`;
+      await eventually(
+        async () => [await sleeping(), await free()],
+        ([asleep, left]) => asleep!.length > 0 && left!.length === 0,
+      );
+      server.proxy.strand();
+      await sql`insert into may_go_on values (now())`;
+      expect(
+        await eventually(
+          async () => (await free()).length,
+          (count) => count === 2,
+          20_000,
+        ),
+      ).toBe(2);
+      expect(await Promise.all(ids.map(statusOf))).toEqual(['draft', 'draft']);
+      expect((await chargeTogether(sql, newId('acc'), ids)).accepted).toHaveLength(2);
+      for (const account of accounts) expect(await books(account)).toMatchObject({ balance: 90, ledger: 90 });
+    } finally {
+      await sql`drop trigger wait_to_go_on on messages`;
+      await far.end({ timeout: 1 });
+      expect(await charging).toBeInstanceOf(Error);
+    }
   });
 
   test('one that cannot be charged at all leaves each of them to a charge of its own', async () => {
