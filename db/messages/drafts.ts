@@ -7,6 +7,7 @@ import type { AcceptedStatus } from '../../domain/statuses.ts';
 import { activeEntry } from '../incoming/blacklist.ts';
 import { byColumnName } from '../columnNames.ts';
 import { type Database, type Fragment, type Sql, violates } from '../connection.ts';
+import { lockLimit } from '../lockLimit.ts';
 import { transaction } from '../transaction.ts';
 import { availableGrosze } from '../money/available.ts';
 import { isOverdue } from '../money/statements.ts';
@@ -234,9 +235,14 @@ export function isWrittenWithOthers({ draft: { links, text } }: Single): boolean
 /**
  * Writes the drafts of several requests without links in one statement, and claims their keys: each request with its key or not
  * at all. No two of them may claim the same key.
+ * @param lockMs how long it waits for keys that others have locked; as long as the connection lets it unless given
  * @returns the ids of the requests that are written; the key of any other is taken
  */
-export async function writeSingles(sql: Sql, singles: readonly Single[]): Promise<Set<string>> {
+export async function writeSingles(
+  sql: Sql,
+  singles: readonly Single[],
+  lockMs?: number,
+): Promise<Set<string>> {
   const keyless = singles.flatMap(({ draft, claim }) => (claim === null ? [draft.requestId] : []));
   const claims = singles.flatMap(({ draft: { accountId, requestId }, claim }) => {
     if (claim === null) return [];
@@ -247,12 +253,13 @@ export async function writeSingles(sql: Sql, singles: readonly Single[]): Promis
   const isClaimed: Fragment = sql`where request_id = any(${keyless}) or request_id in (select request_id from claimed)`;
   // In one order everywhere: those who want the same keys wait for each other instead of deadlocking.
   const written = await sql<{ requestId: string }[]>`
-    with claimed as (
+    with limited as materialized (${lockLimit(sql, lockMs)}), claimed as (
       insert into idempotency_keys as k
              (account_id, key, fingerprint, request_id, accepted_status, accepted_body, lease_until)
       select account_id, key, decode(fingerprint, 'hex'), request_id, accepted_status, accepted_body, now() + ${LEASE}::interval
         from jsonb_to_recordset(${JSON.stringify(claims)}::text::jsonb)
           as c(account_id text, key text, fingerprint text, request_id text, accepted_status smallint, accepted_body jsonb)
+       cross join limited
        order by account_id collate "C", key collate "C"
       ${takesFreeKey(sql)}
     ), ${draftsOf(sql, drafts, isClaimed)}

@@ -2,6 +2,7 @@ import type { Acceptance, Refusal } from '../../domain/acceptance.ts';
 import { eventOf } from '../messages/statusEvents.ts';
 import { removeUndecided, resolutionOf } from '../messages/undecided.ts';
 import { type Database, type Fragment, hasSqlState, type Sql, SQLSTATE } from '../connection.ts';
+import { lockLimit } from '../lockLimit.ts';
 import { transaction } from '../transaction.ts';
 
 // A caller waits a few seconds for its answer. A charge much later (workers were down, say) would send a message
@@ -36,11 +37,9 @@ export async function acceptDrafts(
   lockMs?: number,
 ): Promise<number> {
   const ids = requestIds as string[];
-  // Read before the first lock is asked for, as the rows to update come from it.
-  const limited =
-    lockMs === undefined ? sql`select` : sql`select set_config('lock_timeout', ${`${lockMs}ms`}, true)`;
+  // The rows to update come from both: the limit is read before the first of them is locked.
   const [charged] = await sql<{ moved: number }[]>`
-    with limited as materialized (${limited}), moved as (
+    with limited as materialized (${lockLimit(sql, lockMs)}), moved as (
       update messages set status = accepted_as, gathered_in = ${gatheredIn} from limited
        where request_id = any(${ids}) and status = 'draft'
          and created_at > now() - make_interval(secs => ${ACCEPT_WITHIN_SECONDS})

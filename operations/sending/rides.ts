@@ -1,5 +1,6 @@
 import type { AsyncResource } from 'node:async_hooks';
 import type { Client } from '@temporalio/client';
+import { waitFor } from '../../concurrency/waitFor.ts';
 import { isFaultOfLocks, isFaultOfRow, type Database } from '../../db/connection.ts';
 import { type Single, writeDrafts, writeDraftsWithKey, writeSingles } from '../../db/messages/drafts.ts';
 import { isOver, OutOfPatienceError, type Patience, withPatience } from '../../db/patience.ts';
@@ -8,6 +9,10 @@ import { askMessage, askTogether } from './asking.ts';
 
 // Beyond the deadline of whoever waits in vain: nothing is written after that.
 const WRITE_MS = 4_000;
+// Longer than others keep a key while they claim it, and short for those who wait beside it.
+const LOCK_MS = 150;
+// Where each is written by itself, those that take longer are charged by themselves.
+const EACH_MS = 300;
 
 /** A request of one message that waits to be written and charged. */
 export interface Waiting extends Single {
@@ -43,6 +48,44 @@ export function createRides({ sql, temporal }: { sql: Database; temporal: Client
     if ((await writeAlone(sql, one, one.patience)) && isAwaited(one)) await chargeAlone(temporal, one);
   }
 
+  async function writeFirst(one: Waiting): Promise<Waiting[]> {
+    // Others wait for this one: it does not wait for a place among its account's.
+    return (await writeAlone(sql, one, { ...one.patience, owner: null })) ? [one] : [];
+  }
+
+  /** @returns those that are to be charged together */
+  async function writeTogether(some: readonly Waiting[]): Promise<Waiting[]> {
+    if (some.length === 0) return [];
+    try {
+      const patience = { owner: null, until: Date.now() + WRITE_MS, signal: null };
+      const written = await withPatience(patience, () => writeSingles(sql, some, LOCK_MS));
+      return some.filter((one) => {
+        const isWritten = written.has(one.draft.requestId);
+        one.written.resolve(isWritten);
+        return isWritten;
+      });
+    } catch (error) {
+      // Nobody knows whose: each is written by itself.
+      if (isFaultOfRow(error) || isFaultOfLocks(error)) return await writeEach(some);
+      for (const one of some) one.written.reject(error);
+      return [];
+    }
+  }
+
+  /** One that waits for what others have locked keeps nobody waiting for it. */
+  async function writeEach(some: readonly Waiting[]): Promise<Waiting[]> {
+    const written: Waiting[] = [];
+    let late = false;
+    const writeOne = async (one: Waiting): Promise<void> => {
+      if (!(await writeAlone(sql, one, one.patience))) return;
+      if (!late) written.push(one);
+      else if (isAwaited(one)) await chargeAlone(temporal, one);
+    };
+    await waitFor(Promise.all(some.map(writeOne)), EACH_MS, () => undefined);
+    late = true;
+    return written;
+  }
+
   async function charge(some: readonly Waiting[]): Promise<void> {
     const [first, ...others] = some;
     if (first === undefined) return;
@@ -56,11 +99,10 @@ export function createRides({ sql, temporal }: { sql: Database; temporal: Client
     alone,
     async together(taken) {
       const { firsts, others } = byKey(taken.filter(isPatient));
-      const written =
-        firsts.length === 1 ? [await writeInTurn(sql, firsts[0]!)] : await writeTogether(sql, firsts);
+      const written = await (firsts.length === 1 ? writeFirst(firsts[0]!) : writeTogether(firsts));
       // Of those with the same key, one has it now.
       for (const one of others) void alone(one);
-      await charge(firsts.filter((one, index) => written[index] && isAwaited(one)));
+      await charge(written.filter(isAwaited));
     },
   };
 }
@@ -96,11 +138,6 @@ function byKey(some: readonly Waiting[]): { firsts: Waiting[]; others: Waiting[]
   return { firsts, others };
 }
 
-/** Others wait for this one: it does not wait for a place among its account's. */
-function writeInTurn(sql: Database, one: Waiting): Promise<boolean> {
-  return writeAlone(sql, one, { ...one.patience, owner: null });
-}
-
 async function writeAlone(sql: Database, one: Waiting, patience: Patience): Promise<boolean> {
   const { draft, claim } = one;
   const writing = inContext(one, () =>
@@ -112,25 +149,6 @@ async function writeAlone(sql: Database, one: Waiting, patience: Patience): Prom
   );
   one.written.resolve(writing);
   return await writing.catch(() => false);
-}
-
-async function writeTogether(sql: Database, some: readonly Waiting[]): Promise<boolean[]> {
-  if (some.length === 0) return [];
-  try {
-    const patience = { owner: null, until: Date.now() + WRITE_MS, signal: null };
-    const written = await withPatience(patience, () => writeSingles(sql, some));
-    return some.map((one) => {
-      const isWritten = written.has(one.draft.requestId);
-      one.written.resolve(isWritten);
-      return isWritten;
-    });
-  } catch (error) {
-    // Nobody knows whose: each is written by itself.
-    if (isFaultOfRow(error) || isFaultOfLocks(error))
-      return await Promise.all(some.map((one) => writeInTurn(sql, one)));
-    for (const one of some) one.written.reject(error);
-    return some.map(() => false);
-  }
 }
 
 async function chargeAlone(temporal: Client, one: Waiting): Promise<void> {

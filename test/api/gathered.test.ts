@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, inject, it } from 'vitest';
-import { openDatabase } from '../../db/connection.ts';
+import { openDatabase, type Sql } from '../../db/connection.ts';
+import { newId } from '../../db/ids.ts';
 import type { ApiAnswer } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { books, database, newAccount, storedMessages, type TestAccount } from '../support/factories.ts';
@@ -20,14 +21,23 @@ async function gathered(...accounts: TestAccount[]): Promise<{ messages: number;
   return row!;
 }
 
+async function storedDrafts({ id }: TestAccount): Promise<number> {
+  return (await database()`select from messages where account_id = ${id} and status = 'draft'`).count;
+}
+
 /** Holds an account's money as another process would that is at it for long. */
 async function holdMoney(accountId: string): Promise<() => Promise<void>> {
+  return await hold((own) => own`select from accounts where id = ${accountId} for no key update`);
+}
+
+/** Keeps a transaction open that has done this. @returns commits it */
+async function hold(work: (own: Sql) => Promise<unknown>): Promise<() => Promise<void>> {
   const holder = openDatabase(inject('service').databaseUrl, 1);
   const own = await holder.reserve();
   await own`begin`;
-  await own`select from accounts where id = ${accountId} for no key update`;
+  await work(own);
   return async () => {
-    await own`rollback`;
+    await own`commit`;
     own.release();
     await holder.end();
   };
@@ -117,6 +127,92 @@ describe('single sends that come at the same time', () => {
     await letGo();
     expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual(times(8, () => 201));
     expect(await books(held.id)).toMatchObject({ balance: 9_920, ledger: 9_920 });
+  });
+
+  it.each([
+    ['scheduled', later],
+    ['immediate', undefined],
+  ])(
+    'of an account whose money is held keep nobody waiting, however many they are: %s ones',
+    async (_, at) => {
+      const [held, ...neighbours] = await Promise.all(times(4, () => newAccount({ price: PRICE })));
+      const send = ({ api }: TestAccount, i: number) =>
+        api.send({ to: to(i), text: 'x', ...(at === undefined ? {} : { send_at: at }) });
+      /** One after the other, each with one of the others beside it. @returns the longest that one took */
+      const sendOneByOne = async (beside: () => void): Promise<number> => {
+        let slowest = 0;
+        for (let i = 0; i < 9; i += 1) {
+          beside();
+          const begin = performance.now();
+          expect((await send(neighbours[i % 3]!, i)).status).toBe(201);
+          slowest = Math.max(slowest, performance.now() - begin);
+        }
+        return slowest;
+      };
+      const atRest = await sendOneByOne(() => undefined);
+
+      const letGo = await holdMoney(held!.id);
+      const waiting: Promise<ApiAnswer>[] = [];
+      const sendHeld = () => void waiting.push(send(held!, waiting.length));
+      // More than a worker has connections: all are written, and on their way to their charges.
+      for (let i = 0; i < 30; i += 1) sendHeld();
+      await eventually(
+        () => storedDrafts(held!),
+        (count) => count === 30,
+      );
+      const beside = await sendOneByOne(sendHeld);
+      // Nothing of what they wait for is what the others wait for.
+      expect(beside).toBeLessThan(atRest + 5_000);
+      await letGo();
+
+      // Those that gave up meanwhile are charged nothing.
+      const answers = await Promise.all(waiting);
+      expect([201, 504]).toEqual(expect.arrayContaining([...new Set(answers.map(({ status }) => status))]));
+      const accepted = answers.filter(({ status }) => status === 201).map(({ body }) => body.id);
+      const stored = await eventually(
+        () => storedMessages(held!.id),
+        ({ length }) => length === accepted.length,
+      );
+      expect(stored.map(({ id }) => id)).toEqual([...accepted].sort());
+      const left = 10_000 - accepted.length * PRICE;
+      expect(await books(held!.id)).toMatchObject({ balance: left, ledger: left });
+    },
+    180_000,
+  );
+
+  it('are accepted though one that rides along waits for its key, which another transaction has claimed', async () => {
+    const [busy, claimed, ...neighbours] = await Promise.all(times(5, () => newAccount({ price: PRICE })));
+    const send = ({ api }: TestAccount, i: number, key?: string) =>
+      api.send({ to: to(i), text: 'x', send_at: later }, key);
+    // As a request with many keys does until all are claimed.
+    const commit = await hold(
+      (own) => own`
+        insert into idempotency_keys (account_id, key, fingerprint, request_id, accepted_status, accepted_body, lease_until)
+        values (${claimed!.id}, 'taken', 'f', ${newId('req')}, 201, '{}', now() + interval '1 hour')`,
+    );
+    const letGo = await holdMoney(busy!.id);
+    // A call under way, behind which all others gather.
+    const first = send(busy!, 0);
+    await eventually(
+      () => storedDrafts(busy!),
+      (count) => count === 1,
+    );
+    const one = send(claimed!, 1, 'taken');
+    const others = times(12, (i) =>
+      send([claimed!, ...neighbours][i % 4]!, i, i % 2 === 0 ? `k${i}` : undefined),
+    );
+    expect((await Promise.all(others)).map(({ status }) => status)).toEqual(times(12, () => 201));
+    await commit();
+    await letGo();
+    // Alone it waits, and hears in time that it was not sent.
+    expect([409, 504]).toContain((await one).status);
+    expect([201, 504]).toContain((await first).status);
+    for (const account of [claimed!, ...neighbours])
+      expect(await books(account.id)).toMatchObject({
+        balance: 10_000 - 3 * PRICE,
+        ledger: 10_000 - 3 * PRICE,
+      });
+    expect(await storedMessages(claimed!.id)).toHaveLength(3);
   });
 
   it('that cannot ride along go beside: links, batches, the blacklist', async () => {

@@ -9,6 +9,7 @@ import { chargeTogether } from '../../db/money/gathered.ts';
 import { type FarDatabase, startFarDatabase } from '../support/database.ts';
 import { draftOf, singleOf } from '../support/drafts.ts';
 import { eventually } from '../support/eventually.ts';
+import { inTime } from '../support/inTime.ts';
 
 let server: FarDatabase;
 let sql: Database;
@@ -305,5 +306,24 @@ describe('drafts written together', () => {
     expect((await writeSingles(sql, [singleOf(first, 'k'), singleOf(second, 'k')])).size).toBe(2);
     await sql`update idempotency_keys set created_at = now() - interval '25 hours' where account_id = ${a}`;
     expect(await writeSingles(sql, [singleOf(third, 'k')])).toEqual(new Set([third.requestId]));
+  });
+
+  test('wait for a key that another transaction has claimed only so long, and nothing is written then', async () => {
+    const account = await newAccount({ balance: 1 });
+    const [first, second] = [draftOf(account, 1), draftOf(account, 1)];
+    const both = [singleOf(first, 'free'), singleOf(second, 'claimed')];
+    // One connection: whatever a statement leaves behind on it, the next one has.
+    const one = openDatabase(server.url, 1);
+    const letGo = await holding((own) => writeSingles(own, [singleOf(draftOf(account, 1), 'claimed')]));
+    try {
+      const refused = expect(writeSingles(one, both, 50)).rejects.toMatchObject({ code: '55P03' });
+      expect(await inTime(30_000, refused)).toBe(true);
+    } finally {
+      await letGo();
+    }
+    expect([...(await one`show lock_timeout`)]).toEqual([{ lockTimeout: '0' }]);
+    expect(await statusOf(first.requestId)).toBeNull();
+    expect((await writeSingles(one, both, 50)).size).toBe(2);
+    await one.end({ timeout: 1 });
   });
 });
