@@ -280,6 +280,31 @@ describe('by a route to Resend', () => {
     });
   });
 
+  it('a bounce of an e-mail with a hidden copy may be of either: both have it, and neither is suppressed', async () => {
+    const account = await sender(RESEND);
+    const id = await send(account, { bcc: ['kopia@klient.example'] });
+    const taken = await atResend(id);
+    const bounced = resend.event(taken, 'email.bounced', {
+      ...{ to: ['jan@klient.example'], bounce: { type: 'Permanent' } },
+    });
+    expect(await callBack(bounced)).toBe(200);
+    const email = await untilEmail(account, id, ({ status }) => status === 'bounced');
+    expect(email.recipients.map(({ kind, state }) => [kind, state])).toEqual([
+      ['to', 'bounced'],
+      ['bcc', 'bounced'],
+    ]);
+    expect(email.events.at(-1)).toMatchObject({ kind: 'bounced', address: null, permanent: true });
+    const list = async () => (await account.v1.get('/v1/email/suppressions')).body.data;
+    expect(await list()).toMatchObject({ count: 0 });
+    const alone = await send(account);
+    const single = resend.event(await atResend(alone), 'email.bounced', { bounce: { type: 'Permanent' } });
+    expect(await callBack(single)).toBe(200);
+    await untilEmail(account, alone, ({ status }) => status === 'bounced');
+    expect(await list()).toMatchObject({
+      suppressions: [{ address: 'jan@klient.example', reason: 'bounce', email_id: alone }],
+    });
+  });
+
   it('a callback that is forged, altered, old, or for another’s e-mail changes nothing', async () => {
     const [account, other] = await Promise.all([sender(RESEND), sender(SMTP)]);
     const [id, elsewhere] = await Promise.all([send(account), send(other)]);

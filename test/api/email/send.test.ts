@@ -175,7 +175,7 @@ describe('the same idx twice at once, with money for one', () => {
       const account = await newMailAccount({ balance: 1 });
       const answers = await Promise.all([ask(account), ask(account)]);
       expect(answers.map(({ status }) => status)).toEqual([200, 200]);
-      expect(answers[0]!.body).toEqual(answers[1]!.body);
+      expect(answers[0].body).toEqual(answers[1].body);
       expect(await books(account.id)).toMatchObject({ balance: 0, ledger: 0 });
       expect(await rows(account.id)).toBe(1);
     }
