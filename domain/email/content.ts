@@ -1,3 +1,5 @@
+import { FROM_NAME_MAX } from './limits.ts';
+
 /** Headers that a caller may set, by how they are written (RFC 5322, 3834; the last ones in use by mail programs and providers). */
 export const ALLOWED_HEADERS = [
   'Auto-Submitted',
@@ -82,6 +84,8 @@ const ENCODED_WORD = '=?';
 
 /** Whether it can be the name beside a sender's address: one line, and nothing that could be taken for an address. */
 export function isDisplayName(name: string): boolean {
+  // What is longer is none, and looking for its forms might take minutes.
+  if (name.length > FROM_NAME_MAX) return false;
   // Wide and small forms are read as what they stand for.
   const forms = [name, name.normalize('NFKC')];
   return (

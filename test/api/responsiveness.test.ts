@@ -10,7 +10,8 @@ import { database, newAccount, type TestAccount } from '../support/factories.ts'
 import { newEarlierAccount, newToken } from '../support/earlierClient.ts';
 import { giveDomain } from '../support/email.ts';
 import { endBulk } from '../support/endBulk.ts';
-import { type HostileBody, hostileBodies } from '../support/hostileBodies.ts';
+import { HOSTILE_TEXTS, type HostileBody, hostileBodies } from '../support/hostileBodies.ts';
+import { postTool } from '../support/rawTool.ts';
 import { type ServiceProcess, spawnProcess } from '../support/service.ts';
 import { metricsPort } from '../telemetry/observed.ts';
 import { scrape } from '../telemetry/exposition.ts';
@@ -31,6 +32,7 @@ beforeAll(async () => {
   metrics = await metricsPort(api);
   account = await newAccount({ balance: 100_000_000, rateLimit: 10_000_000 });
   ({ token } = await newToken(account.id, 1_000_000));
+  await giveDomain(account.id);
   const group = await account.api.post('/v1/groups', { name: 'Grupa' });
   const contact = await account.api.post('/v1/contacts', { msisdn: '500100200' });
   const template = await account.api.post('/v1/templates', { name: 'x', body: 'x', type: 'mms' });
@@ -108,6 +110,22 @@ describe('no body keeps the process from others for more than 100 ms', () => {
     },
     120_000,
   );
+
+  it.each(['legacy', 'modern'] as const)('of a call of a tool, %s protocol', async (generation) => {
+    const later = new Date(Date.now() + 86_400_000).toISOString();
+    const blocking: [string, number][] = [];
+    for (const { name, text } of HOSTILE_TEXTS)
+      for (const field of ['to', 'text', 'from']) {
+        const args = { ...{ to: '500100200', text: 'x', send_at: later, confirm: true }, [field]: text };
+        const ms = await blockOf(async () => {
+          const answer = await postTool(api.url, account.key, generation, { name: 'send_sms', args });
+          expect(answer.status).toBe(200);
+          await answer.text();
+        });
+        if (ms > BLOCK_MAX_MS) blocking.push([`${field}: ${name}`, ms]);
+      }
+    expect(blocking).toEqual([]);
+  });
 
   it('trickled in without a length', async () => {
     const ms = await blockOf(async () => {
@@ -210,7 +228,6 @@ describe('nor does what the limits allow', () => {
   });
 
   it('e-mails as large as one may be, by either kind of key', async () => {
-    await giveDomain(account.id);
     const escaped = '\\u0105'.repeat(500_000);
     const file = (bytes: number) => ({
       filename: 'a.pdf',

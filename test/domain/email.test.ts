@@ -17,6 +17,7 @@ import {
   statusOfRecipients,
   suppressionAfter,
 } from '../../domain/email/statuses.ts';
+import { computedMs } from '../support/computed.ts';
 
 describe('an address', () => {
   it('keeps its local part, and has its domain in ASCII and small letters', () => {
@@ -141,6 +142,13 @@ describe('what an e-mail carries', () => {
     for (const name of ['Sklep „Żółw”', "O'Brien", '商店', 'a = ?']) expect(isDisplayName(name)).toBe(true);
     for (const name of ['', ' ', 'a@b', 'a <b', 'a"', 'a\nb', '\u202ea', 'a\u200b', '=?utf-8?q?a?='])
       expect(isDisplayName(name)).toBe(false);
+    expect([isDisplayName('a'.repeat(100)), isDisplayName('a'.repeat(101))]).toEqual([true, false]);
+  });
+
+  it('names of very many marks are none at once', () => {
+    const name = `a${'\u0301'.repeat(100_000)}${'\u0323'.repeat(100_000)}`;
+    const took = computedMs(() => expect(isDisplayName(name)).toBe(false));
+    expect(took).toBeLessThan(2_000);
   });
 });
 

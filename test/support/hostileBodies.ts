@@ -10,12 +10,25 @@ export interface HostileBody {
 
 const JSON_TYPE = 'application/json';
 const MARK = '\u0301';
+// Of another class: composing puts all of them before the others.
+const MARK_BELOW = '\u0323';
 // In bytes, for texts whose characters take two.
 const HALF = 2;
 const FIELD_ROOM = 1024 * 1024;
 const NUMBERS_MAX = 10_000;
+const TOMORROW = new Date(Date.now() + 86_400_000).toISOString();
 
-/** Bodies as large as an endpoint takes them, in shapes that make work: each is refused, or comes to nothing. */
+/** Texts no longer than the longest text of a message, which take work where their marks are put in order. */
+export const HOSTILE_TEXTS: readonly { name: string; text: string }[] = [
+  { name: 'marks of two kinds', text: `a${MARK.repeat(4_999)}${MARK_BELOW.repeat(5_000)}` },
+  { name: 'marks of two kinds in turns', text: `a${`${MARK}${MARK_BELOW}`.repeat(4_999)}` },
+  {
+    name: 'letters with 30 marks of two kinds',
+    text: `a${MARK.repeat(15)}${MARK_BELOW.repeat(15)}`.repeat(320),
+  },
+];
+
+/** Bodies as large as an endpoint takes them, in shapes that make work: each is refused, or comes to nothing, or is taken for tomorrow. */
 export function hostileBodies(endpoint: Endpoint, limit: number): HostileBody[] {
   const fields = fieldsOf(endpoint);
   const all = limit - 64;
@@ -57,8 +70,32 @@ export function hostileBodies(endpoint: Endpoint, limit: number): HostileBody[] 
       'every field a long text',
       `{${fields.map((field) => `"${field}":"${'ą'.repeat(room / HALF / (fields.length + 1))}"`).join(',')}}`,
     ),
+    ...otherwiseValid(endpoint, fields, room),
   ];
   return endpoint.parseCsv === undefined ? shapes : [...shapes, ...elements(all), ...tables(all)];
+}
+
+/** Bodies that are taken but for one field, which is a hostile text; many of these are taken with it. */
+function otherwiseValid({ example }: Endpoint, fields: readonly string[], room: number): HostileBody[] {
+  const long = `a${MARK.repeat(room / HALF / HALF / 2)}${MARK_BELOW.repeat(room / HALF / HALF / 2)}`;
+  const texts = [...HOSTILE_TEXTS, { name: 'very many marks of two kinds', text: long }];
+  const others = {
+    ...(example as Record<string, unknown>),
+    // One that is taken must not answer for the next one.
+    idx: undefined,
+    ...(fields.includes('normalize') ? { normalize: true } : {}),
+    // What is taken is not sent.
+    ...Object.fromEntries(
+      ['send_at', 'date'].filter((one) => fields.includes(one)).map((one) => [one, TOMORROW]),
+    ),
+  };
+  return fields.flatMap((field) =>
+    texts.map(({ name, text }) => ({
+      name: `otherwise valid, ${field}: ${name}`,
+      type: JSON_TYPE,
+      body: JSON.stringify({ ...others, [field]: text }),
+    })),
+  );
 }
 
 /** Lists of contacts that are none. */
