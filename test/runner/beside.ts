@@ -26,14 +26,13 @@ export const APART = apiTests(
   'email/callback',
   'inbound',
   'keywords',
-  'links',
   'newProviderKind',
   'optOut',
   'routes',
 );
 
-/** Tests of the API that have the machine to themselves as well: they measure how soon it answers. */
-export const QUIET = apiTests('fairness', 'protocol', 'responsiveness', 'server');
+/** Tests of the API that have the machine to themselves as well: they measure how soon it answers, or wait for what has the last place in it. */
+export const QUIET = apiTests('fairness', 'links', 'protocol', 'responsiveness', 'server');
 
 /** Tests that need modules of their own: they put others in their place, or look at all that a module counts. */
 export const WITH_OWN_MODULES = ['admin/domains', 'start/metrics'].map((name) => `test/${name}.test.ts`);
