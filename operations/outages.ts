@@ -5,6 +5,7 @@ import {
 } from '@temporalio/client';
 import { waitFor } from '../concurrency/waitFor.ts';
 import type { Outage } from '../domain/refusals.ts';
+import { SQLSTATE } from '../db/connection.ts';
 import { OutOfPatienceError } from '../db/patience.ts';
 
 // What postgres.js says when there is no connection, and the SQLSTATEs of a server that is starting, stopping or full.
@@ -24,7 +25,12 @@ const DATABASE_GONE = new Set([
   '57P03',
 ]);
 // The last two are a statement and a wait for a lock that took too long.
-const DATABASE_SLOW = new Set(['ETIMEDOUT', 'CONNECT_TIMEOUT', '57014', '55P03']);
+const DATABASE_SLOW = new Set<string>([
+  'ETIMEDOUT',
+  'CONNECT_TIMEOUT',
+  SQLSTATE.statementCancelled,
+  SQLSTATE.lockNotAvailable,
+]);
 const GRPC_TIMEOUTS: readonly number[] = [1, 4]; // CANCELLED, DEADLINE_EXCEEDED
 
 /** Time ran out before something behind the API had answered. */

@@ -17,7 +17,7 @@ import {
 import { startableEmails } from '../db/emails/startable.ts';
 import { transaction } from '../db/transaction.ts';
 import type { ProviderEmailEvent } from '../domain/email/events.ts';
-import { concernedBy, isIdle, suppressing } from '../domain/email/reports.ts';
+import { concernedBy, isIdle, type ReportedRecipient, suppressing } from '../domain/email/reports.ts';
 import { stateAfter, statusOfRecipients } from '../domain/email/statuses.ts';
 import { countEmailEvent } from '../telemetry/emailMetrics.ts';
 import { emailEventsSignal } from '../workflows/contracts.ts';
@@ -79,8 +79,9 @@ async function applyDue(tx: Sql): Promise<DueEvent[]> {
   const idle: DueEvent[] = [];
   // Account by account in one order: those who count the same suppression lists wait for each other instead of deadlocking.
   for (const { event, email } of byAccount(open, byId)) {
-    if (isIdle(event, concernedBy(event, email))) idle.push(event);
-    else await applyEvent(tx, applicationOf(event, email));
+    const concerned = concernedBy(event, email);
+    if (isIdle(event, concerned)) idle.push(event);
+    else await applyEvent(tx, applicationOf(event, email, concerned));
   }
   await dismissEvents(tx, idle);
   return due;
@@ -95,8 +96,11 @@ function byAccount(open: readonly DueEvent[], emails: ReadonlyMap<string, Evente
 }
 
 /** What an event makes of its e-mail; the e-mail is left as it is after it. */
-function applicationOf(event: DueEvent, email: EventedEmail): AppliedEvent {
-  const concerned = concernedBy(event, email);
+function applicationOf(
+  event: DueEvent,
+  email: EventedEmail,
+  concerned: readonly ReportedRecipient[],
+): AppliedEvent {
   const moves = concerned
     .map((recipient) => ({ recipient, state: stateAfter(recipient.state, event) }))
     .filter(({ recipient, state }) => state !== recipient.state);

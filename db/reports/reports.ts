@@ -139,7 +139,7 @@ interface EmailsOfStatus {
 async function addUpEmails(sql: Sql, { accountId, from, until, testMode }: ReportQuery): Promise<EmailSums> {
   const creditGrosze = testMode ? GROSZE_AN_ADDRESS : 0;
   const rows = await sql<EmailsOfStatus[]>`
-    select e.status, count(*)::int as count, 
+    select e.status, count(*)::int as count,
            coalesce(sum(case when e.test_credits > 0 then e.test_credits * ${creditGrosze}::int else e.cost_grosze end), 0)::bigint
              as cost_grosze,
            coalesce(sum(case when e.test_credits > 0 then r.test_credits * ${creditGrosze}::int else r.amount_grosze end), 0)::bigint

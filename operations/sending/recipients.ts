@@ -11,6 +11,7 @@ const GROUP = 'group:';
 export function isGroup(to: string): boolean {
   return to.startsWith(GROUP);
 }
+
 /** The most recipients of a request, unless its interface takes more (v2.3.0, Limits). */
 export const RECIPIENTS_MAX = 500;
 // Before duplicates are removed; far more than anybody means.
