@@ -26,8 +26,12 @@ const patient = createSemaphore({ places: PATIENT_CHARGES });
  */
 export function billingActivities(sql: Database, front = sql, startGap?: Pick<StartGap, 'accepting'>) {
   return {
-    /** Charges all recipients of a request together, or refuses them all. */
-    async charge(requestId: string): Promise<Acceptance> {
+    /**
+     * Charges all recipients of a request together, or refuses them all.
+     * @param lastCallMs of a request of one message, how long its caller's call before took; null: nobody knows
+     */
+    async charge(requestId: string, lastCallMs: number | null = null): Promise<Acceptance> {
+      startGap?.accepting(lastCallMs, 1);
       try {
         return await chargeRequest(sql, requestId, QUICK_LOCK_MS);
       } catch (error) {
@@ -50,7 +54,7 @@ export function billingActivities(sql: Database, front = sql, startGap?: Pick<St
       requestIds: readonly string[],
       lastCallMs: number | null = null,
     ): Promise<Acceptances> {
-      startGap?.accepting(lastCallMs);
+      startGap?.accepting(lastCallMs, requestIds.length);
       return await chargeTogether(sql, id, requestIds, front);
     },
 

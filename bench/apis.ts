@@ -15,11 +15,13 @@ import { startBenchSmsc } from './smsc.ts';
  *
  * --messages <n>   for each number of APIs (400)
  * --in-flight <n>  requests at once, over all of them (64)
+ * --temporal <address>  a server that is there already, one of `npm run cluster` say
  */
 const { values } = parseArgs({
   options: {
     messages: { type: 'string', default: '400' },
     'in-flight': { type: 'string', default: '64' },
+    temporal: { type: 'string' },
   },
 });
 const messages = Number(values.messages);
@@ -27,7 +29,9 @@ const inFlight = Number(values['in-flight']);
 const APIS = [1, 2, 4];
 const WARM_UP = 50;
 
-const servers = await startServers();
+const servers = await startServers(
+  values.temporal === undefined ? null : { address: values.temporal, pids: {} },
+);
 const smsc = await startBenchSmsc({ reports: true });
 const connection = await Connection.connect({ address: servers.temporalAddress });
 const client = new Client({ connection });

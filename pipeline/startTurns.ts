@@ -6,6 +6,8 @@ export interface Whose {
   accountId: string;
   requestId: string;
   priority: boolean;
+  /** Its request has several messages. */
+  batched: boolean;
 }
 
 /** A start that waits. */
@@ -28,7 +30,7 @@ export interface StartTurns {
 }
 
 // Enough for one to be under way while another is being answered.
-const STARTS_AT_ONCE = 8;
+const STARTS_AT_ONCE = 4;
 // After a start that found no place.
 const PAUSE_MS = 25;
 const PAUSE_MAX_MS = 400;
@@ -37,38 +39,63 @@ const PAUSES_MAX = 20;
 // A message waits for acceptances no longer: they come faster than messages can be started, and may go on doing so.
 const GIVES_WAY_MS = 5_000;
 const PRIORITY_GIVES_WAY_MS = 500;
+// But for batches, which go on at twice the pace then: most of one's messages wait for longer whatever others do.
+const BATCHED_SHARE = 0.5;
+// Whoever starts few is not in anybody's way: a start after so long without one waits neither for acceptances nor for places.
+const SELDOM_MS = 150;
+// However many accounts there are.
+const SELDOM_GAP_MS = 50;
 
 /** One for each worker process, whose places it goes by. @param gap how far apart they are at least */
 export function createStartTurns(gap: Pick<StartGap, 'ms'>): StartTurns {
-  // By account, which turn was its last one.
-  const lastTurns = new Map<string, number>();
+  // By account, its last turn and when it was.
+  const lastTurns = new Map<string, { turn: number; at: number }>();
   let turn = 0;
   let pauses = 0;
   let pause: NodeJS.Timeout | undefined;
   let lastAt = -Infinity;
+  let lastSeldomAt = -Infinity;
   let untilGap: NodeJS.Timeout | undefined;
   const turns = createSemaphore<Waiting>({
     places: STARTS_AT_ONCE,
-    mayEnter: ({ priority, since }) => pause === undefined && (hasWaited(priority, since) || isFarEnough()),
+    mayEnter: (one) => isInTime(one) || isSeldom(one),
     goesBefore(a, b) {
       if (a.priority !== b.priority) return a.priority;
       if (a.accountId === b.accountId) return a.requestId < b.requestId;
-      return (lastTurns.get(a.accountId) ?? 0) < (lastTurns.get(b.accountId) ?? 0);
+      return (lastTurns.get(a.accountId)?.turn ?? 0) < (lastTurns.get(b.accountId)?.turn ?? 0);
     },
-    entered({ accountId }) {
-      lastAt = Date.now();
-      lastTurns.set(accountId, (turn += 1));
-      if (turns.waiting() === 0) lastTurns.clear();
+    entered(one) {
+      const at = Date.now();
+      if (!isInTime(one)) lastSeldomAt = at;
+      lastAt = at;
+      lastTurns.set(one.accountId, { turn: (turn += 1), at });
+      if (turns.waiting() === 0) forget(at - SELDOM_MS);
     },
   });
 
-  function hasWaited(priority: boolean, since: number): boolean {
-    return Date.now() - since >= (priority ? PRIORITY_GIVES_WAY_MS : GIVES_WAY_MS);
+  function forget(before: number): void {
+    for (const [account, last] of lastTurns) if (last.at < before) lastTurns.delete(account);
+  }
+
+  function isInTime(one: Waiting): boolean {
+    return pause === undefined && isFarEnough(gapBefore(one));
+  }
+
+  function gapBefore({ priority, batched, since }: Waiting): number {
+    const hasWaited = Date.now() - since >= (priority ? PRIORITY_GIVES_WAY_MS : GIVES_WAY_MS);
+    if (!hasWaited) return gap.ms();
+    return batched ? gap.ms() * BATCHED_SHARE : 0;
+  }
+
+  function isSeldom({ accountId }: Waiting): boolean {
+    const now = Date.now();
+    const last = lastTurns.get(accountId)?.at ?? -Infinity;
+    return now - last >= SELDOM_MS && now - lastSeldomAt >= SELDOM_GAP_MS;
   }
 
   /** Otherwise looks again when it is. */
-  function isFarEnough(): boolean {
-    const rest = lastAt + gap.ms() - Date.now();
+  function isFarEnough(gapMs: number): boolean {
+    const rest = lastAt + gapMs - Date.now();
     if (rest <= 0) return true;
     untilGap ??= setTimeout(() => {
       untilGap = undefined;

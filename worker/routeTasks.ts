@@ -4,7 +4,7 @@ import type { HandingOver } from '../activities/email/handOver.ts';
 import { lookupActivities } from '../activities/lookup.ts';
 import { createPacer } from '../pipeline/pacing.ts';
 import type { QuickLane } from '../pipeline/quickLane.ts';
-import { type RouteAtHand, submissionActivities } from '../activities/submission.ts';
+import { type QuickLaneName, type RouteAtHand, submissionActivities } from '../activities/submission.ts';
 import type { Submitting } from '../activities/submission/submitting.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { SubmitAnswer } from '../domain/submission.ts';
@@ -18,9 +18,12 @@ const SUBMITS_MAX = 200;
 const AHEAD_SECONDS = 0.5;
 const SUBMITS_MIN = 4;
 
+/** For submits past a route's queue, shared by all routes; what one learns, all know. */
+export type QuickLanes = Record<QuickLaneName, QuickLane>;
+
 /** A Temporal worker on one route's queue. */
 export interface RouteTasks {
-  /** For submits within workflow tasks. */
+  /** For submits past its queue. */
   atHand: RouteAtHand;
   /** Takes no more, and lets what runs come to its end. */
   stop(): Promise<void>;
@@ -45,14 +48,13 @@ export interface RouteWork {
 
 /**
  * Takes the tasks of a route.
- * @param quick for submits within workflow tasks, shared by all routes
  * @param options of the Temporal worker; queue and activities are added
  * @param onBroken called when it breaks: the process cannot go on
  */
 export async function takeRouteTasks(
   route: Route,
   { submitting, mail }: RouteWork,
-  quick: QuickLane,
+  quick: QuickLanes,
   options: Omit<WorkerOptions, 'taskQueue' | 'activities'>,
   onBroken: (error: unknown) => void,
 ): Promise<RouteTasks> {
@@ -65,7 +67,7 @@ export async function takeRouteTasks(
     onAnswer(answer: SubmitAnswer, ms: number) {
       // What is under way says nothing about the sessions that come next.
       if (!stopping)
-        quick.learn(route.name, { ms, well: answer.kind === 'accepted' || answer.kind === 'refused' });
+        quick.inTask.learn(route.name, { ms, well: answer.kind === 'accepted' || answer.kind === 'refused' });
       submitting.onAnswer(answer, ms);
     },
   };
@@ -85,14 +87,15 @@ export async function takeRouteTasks(
   return {
     atHand: {
       submitting: submittingHere,
-      enter() {
+      enter(lane) {
         const { takesSubmits, inFlight, window } = provider.state();
-        return takesSubmits && inFlight < window && pacer.free() ? quick.enter(route.name, window) : null;
+        if (!takesSubmits || inFlight >= window || !pacer.free()) return null;
+        return quick[lane].enter(route.name, window);
       },
     },
     async stop() {
       stopping = true;
-      quick.learn(route.name, { ms: 0, well: false });
+      quick.inTask.learn(route.name, { ms: 0, well: false });
       pacer.stop();
       if (worker.getState() === 'RUNNING') worker.shutdown();
       await run;

@@ -20,7 +20,7 @@ import { simulatorStore } from '../db/routes/simulator.ts';
 import { simulatorMail } from '../db/routes/simulatorMail.ts';
 import { notifyInOrder } from '../pipeline/webhookAttempts.ts';
 import { createStartGap, type StartGap } from '../pipeline/startGap.ts';
-import { createStartTurns } from '../pipeline/startTurns.ts';
+import { createStartTurns, type StartTurns } from '../pipeline/startTurns.ts';
 import { activityTraces, workflowTraces } from '../telemetry/temporalTraces.ts';
 import { ACCEPTS_QUEUE, MESSAGES_QUEUE, WEBHOOKS_QUEUE } from '../workflows/contracts.ts';
 import { workflowBundle as workflowsOf } from './bundle.ts';
@@ -69,12 +69,13 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const broken = new Promise<never>((_, reject) => (breakDown = reject));
   const shared = sharedOptions(servers);
   const startGap = createStartGap();
+  const starts = { gap: startGap, turns: createStartTurns(startGap) };
   const routes = await runRoutes(routesOf(servers, pipeline, options, shared, breakDown));
   // Bundled once, where it was not built ahead of time: that takes seconds.
   const workflowBundle = await workflowsOf(options.config.WORKFLOW_CALL_STACKS);
   const workers = await Promise.all([
-    workflowWorker(servers, pipeline, routes, startGap, options, { ...shared, workflowBundle }),
-    acceptsWorker(servers, pipeline, startGap, { ...shared, workflowBundle }),
+    workflowWorker(servers, pipeline, routes, starts, options, { ...shared, workflowBundle }),
+    acceptsWorker(servers, pipeline, routes, starts, { ...shared, workflowBundle }),
     Worker.create({
       ...shared,
       taskQueue: WEBHOOKS_QUEUE,
@@ -97,6 +98,12 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       await servers.close();
     },
   };
+}
+
+/** How the messages of batches and of requests accepted together are started, by all who start them. */
+interface Starts {
+  gap: StartGap;
+  turns: StartTurns;
 }
 
 function sharedOptions({ connection, namespace }: Servers) {
@@ -147,11 +154,14 @@ function routesOf(
  * would wait for a place, and for its turn in the one thread that workflow code runs in.
  */
 async function acceptsWorker(
-  { sql, front }: Servers,
+  { sql, front, client }: Servers,
   { notifying, routing }: Pipeline,
-  startGap: StartGap,
+  routes: Routes,
+  starts: Starts,
   shared: WorkflowOptions,
 ): Promise<Worker> {
+  const { submitAtOnce } = quickSubmits(routes, notifying);
+  const batches = batchActivities(sql, client, starts.turns);
   return await Worker.create({
     ...shared,
     taskQueue: ACCEPTS_QUEUE,
@@ -159,10 +169,12 @@ async function acceptsWorker(
     maxCachedWorkflows: CACHED_WORKFLOWS,
     maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS,
     maxConcurrentLocalActivityExecutions: WORKFLOW_TASKS,
-    enableNonLocalActivities: false,
+    maxConcurrentActivityTaskExecutions: BATCHES,
     activities: {
+      submitAtOnce,
+      startGathered: (requestIds: readonly string[]) => batches.startGathered(requestIds),
       ...stepsInTask({ sql, notifying, routing }),
-      ...billingActivities(sql, front, startGap),
+      ...billingActivities(sql, front, starts.gap),
       ...emailBillingActivities(sql),
     },
   });
@@ -182,14 +194,22 @@ function stepsInTask({
   };
 }
 
+function quickSubmits(routes: Routes, notifying: Pipeline['notifying']) {
+  return quickSubmissionActivities(
+    (name) => routes.atHand(name),
+    (events) => notifyInOrder(notifying, events),
+  );
+}
+
 async function workflowWorker(
   { sql, client }: Servers,
   { notifying, routing }: Pipeline,
   routes: Routes,
-  startGap: StartGap,
+  starts: Starts,
   { config, secretsKey }: WorkerOptions,
   shared: WorkflowOptions,
 ): Promise<Worker> {
+  const { submitInTask } = quickSubmits(routes, notifying);
   return await Worker.create({
     ...shared,
     taskQueue: MESSAGES_QUEUE,
@@ -200,11 +220,8 @@ async function workflowWorker(
     maxConcurrentActivityTaskExecutions: BATCHES,
     activities: {
       ...stepsInTask({ sql, notifying, routing }),
-      ...quickSubmissionActivities(
-        (name) => routes.atHand(name),
-        (events) => notifyInOrder(notifying, events),
-      ),
-      ...batchActivities(sql, client, createStartTurns(startGap)),
+      submitInTask,
+      ...batchActivities(sql, client, starts.turns),
       ...lookupBillingActivities(sql),
       ...emailBillingActivities(sql),
       ...linkActivities(sql),

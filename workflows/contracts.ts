@@ -26,6 +26,10 @@ export interface MessageInput {
   priority: boolean;
   /** True when the charge is already made: by `batch`, or by the request before a cancel starts the workflow. */
   accepted: boolean;
+  /** Its submit is tried by whoever charged it, before it goes through the route's queue: a caller waits. Missing until 0.6. */
+  submitsAtOnce?: true;
+  /** How long the call before took, in milliseconds; null for the first of an API process, missing where nobody waits. */
+  lastCallMs?: number | null;
   /** Of releases up to 0.5: whoever waits for the charge is notified of it before the workflow task ends. */
   callerNotified?: boolean;
 }

@@ -10,22 +10,15 @@ import {
 import type { billingActivities } from '../activities/billing.ts';
 import type { batchActivities } from '../activities/batch.ts';
 import type { Acceptances } from '../domain/acceptance.ts';
-import {
-  acceptTogetherUpdate,
-  type GatheredInput,
-  type GatheredResult,
-  MESSAGES_QUEUE,
-} from './contracts.ts';
+import { acceptTogetherUpdate, type GatheredInput, type GatheredResult } from './contracts.ts';
 
 const { chargeTogether } = proxyLocalActivities<ReturnType<typeof billingActivities>>({
   startToCloseTimeout: '10s',
   retry: { initialInterval: '100ms', maximumInterval: '5s' },
 });
 
-// Starting is safe to repeat: retried for as long as it takes.
+// Starting is safe to repeat: retried for as long as it takes. On the queue of this workflow, so that it begins with the end of its task.
 const { startGathered } = proxyActivities<ReturnType<typeof batchActivities>>({
-  // Where their first tasks can come along.
-  taskQueue: MESSAGES_QUEUE,
   startToCloseTimeout: '1h',
   heartbeatTimeout: '20s',
   retry: { initialInterval: '1s', maximumInterval: '30s' },

@@ -41,17 +41,19 @@ const CHANNEL_NAMES = { sms: 'SMS', mms: 'MMS', vms: 'Call' } as const;
  * The workflow's id is the message's. Nothing in here is personal data.
  *
  * @param accepted true when the charge is already made
+ * @param lastCallMs where a caller waits for the charge: how long the call before took, null when nobody knows
  */
-export function messageStart(message: StartableMessage, accepted: boolean) {
+export function messageStart(message: StartableMessage, accepted: boolean, lastCallMs: number | null = null) {
   const { id, channel, accountId, requestId, batched, route, sendAt, giveUpAt, priority } = message;
   const input: MessageInput = { accountId, requestId, route, sendAt, giveUpAt, priority, accepted };
+  // What sleeps submits within its task when its time has come: many at once would be in the way.
+  const awaited = !accepted && sendAt === null;
   return {
     ...ONCE,
     ...(accepted ? PATIENT : {}),
     workflowId: id,
-    // What sleeps submits within its task when its time has come: many at once would be in the way.
-    taskQueue: accepted || sendAt !== null ? MESSAGES_QUEUE : ACCEPTS_QUEUE,
-    args: [input] as [MessageInput],
+    taskQueue: awaited ? ACCEPTS_QUEUE : MESSAGES_QUEUE,
+    args: [awaited ? { ...input, submitsAtOnce: true, lastCallMs } : input] as [MessageInput],
     typedSearchAttributes: new TypedSearchAttributes([
       { key: SEARCH_ATTRIBUTES.account, value: accountId },
       { key: SEARCH_ATTRIBUTES.status, value: sendAt === null ? 'queued' : 'scheduled' },

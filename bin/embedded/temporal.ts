@@ -40,6 +40,8 @@ export const DYNAMIC_CONFIG = {
   // Of the four partitions a queue has by default, each keeps an order of its own, and passes on what it has no poller for.
   'matching.numTaskqueueReadPartitions': '1',
   'matching.numTaskqueueWritePartitions': '1',
+  // Activities on a workflow's own queue come with the answer to its task: single messages are submitted by one.
+  'system.enableActivityEagerExecution': 'true',
   // The frontend's HTTP interface asks nobody who he is, takes what any web page posts, and cannot be switched off in the
   // development server. It answers calls to these names alone, and no HTTP request can have one with blanks.
   'frontend.httpAllowedHosts': '["no name at all"]',

@@ -12,10 +12,16 @@ export const ACCEPT_MS = 8000;
 
 /**
  * Starts the workflow of a request with one recipient, and waits for its charge.
+ * @param lastCallMs how long the call before took; null for the first
  * @param until epoch milliseconds
  */
-export async function askMessage(temporal: Client, draft: Draft, until: number): Promise<Acceptance> {
-  const start = messageStart(startable(draft), false);
+export async function askMessage(
+  temporal: Client,
+  draft: Draft,
+  lastCallMs: number | null,
+  until: number,
+): Promise<Acceptance> {
+  const start = messageStart(startable(draft), false, lastCallMs);
   const question = { workflow: 'message', start, update: acceptUpdate, updateId: draft.requestId };
   return await askWorkflow(temporal, question, until);
 }

@@ -42,10 +42,10 @@ export interface Rides {
 
 /** One for each API process. */
 export function createRides({ sql, temporal }: { sql: Database; temporal: Client }): Rides {
-  let lastCallMs: number | null = null;
+  const charges = createCharges(temporal);
 
   async function alone(one: Waiting): Promise<void> {
-    if ((await writeAlone(sql, one, one.patience)) && isAwaited(one)) await chargeAlone(temporal, one);
+    if ((await writeAlone(sql, one, one.patience)) && isAwaited(one)) await charges.alone(one);
   }
 
   async function writeFirst(one: Waiting): Promise<Waiting[]> {
@@ -79,20 +79,11 @@ export function createRides({ sql, temporal }: { sql: Database; temporal: Client
     const writeOne = async (one: Waiting): Promise<void> => {
       if (!(await writeAlone(sql, one, one.patience))) return;
       if (!late) written.push(one);
-      else if (isAwaited(one)) await chargeAlone(temporal, one);
+      else if (isAwaited(one)) await charges.alone(one);
     };
     await waitFor(Promise.all(some.map(writeOne)), EACH_MS, () => undefined);
     late = true;
     return written;
-  }
-
-  async function charge(some: readonly Waiting[]): Promise<void> {
-    const [first, ...others] = some;
-    if (first === undefined) return;
-    if (others.length === 0) return await chargeAlone(temporal, first);
-    const began = performance.now();
-    await chargeTogether(temporal, [first, ...others], lastCallMs);
-    lastCallMs = Math.round(performance.now() - began);
   }
 
   return {
@@ -102,7 +93,7 @@ export function createRides({ sql, temporal }: { sql: Database; temporal: Client
       const written = await (firsts.length === 1 ? writeFirst(firsts[0]!) : writeTogether(firsts));
       // Of those with the same key, one has it now.
       for (const one of others) void alone(one);
-      await charge(written.filter(isAwaited));
+      await charges.together(written.filter(isAwaited));
     },
   };
 }
@@ -151,29 +142,49 @@ async function writeAlone(sql: Database, one: Waiting, patience: Patience): Prom
   return await writing.catch(() => false);
 }
 
-async function chargeAlone(temporal: Client, one: Waiting): Promise<void> {
-  const asking = inContext(one, () => askMessage(temporal, one.draft, one.until));
-  one.deciding.resolve(asking);
-  await asking.catch(() => undefined);
+/** Asks for charges; what comes of each, whoever waits for it gets. None of these rejects. */
+interface Charges {
+  alone(one: Waiting): Promise<void>;
+  together(some: readonly Waiting[]): Promise<void>;
 }
 
-/** Never rejects. */
-async function chargeTogether(
-  temporal: Client,
-  some: readonly [Waiting, ...Waiting[]],
-  lastCallMs: number | null,
-): Promise<void> {
-  const until = Math.max(...some.map((one) => one.until));
-  const drafts = some.map(({ draft }) => draft);
-  try {
-    const decided = await inContext(some[0], () => askTogether(temporal, drafts, lastCallMs, until));
-    for (const one of some) {
-      const acceptance = acceptanceOf(decided, one.draft.requestId);
-      if (acceptance === null) void chargeAlone(temporal, one);
-      else one.deciding.resolve(acceptance);
-    }
-  } catch (error) {
-    for (const one of some) one.deciding.reject(error);
+function createCharges(temporal: Client): Charges {
+  let lastCallMs: number | null = null;
+
+  /** One without an answer says nothing of the others: its account's money may be locked. */
+  async function timed<T>(call: Promise<T>): Promise<T> {
+    const began = performance.now();
+    const answer = await call;
+    lastCallMs = Math.round(performance.now() - began);
+    return answer;
+  }
+
+  async function alone(one: Waiting): Promise<void> {
+    const asking = timed(inContext(one, () => askMessage(temporal, one.draft, lastCallMs, one.until)));
+    one.deciding.resolve(asking);
+    await asking.catch(() => undefined);
+  }
+
+  return {
+    alone,
+    async together(some) {
+      const [first] = some;
+      if (first === undefined) return;
+      if (some.length === 1) return await alone(first);
+      const until = Math.max(...some.map((one) => one.until));
+      const drafts = some.map(({ draft }) => draft);
+      try {
+        const decided = await timed(inContext(first, () => askTogether(temporal, drafts, lastCallMs, until)));
+        for (const one of some) answer(one, acceptanceOf(decided, one.draft.requestId));
+      } catch (error) {
+        for (const one of some) one.deciding.reject(error);
+      }
+    },
+  };
+
+  function answer(one: Waiting, acceptance: Acceptance | null): void {
+    if (acceptance === null) void alone(one);
+    else one.deciding.resolve(acceptance);
   }
 }
 

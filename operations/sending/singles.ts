@@ -38,8 +38,11 @@ export interface Accepting {
 const MOST = 100;
 // Those being read: each has its own deadline, and others wait for it here.
 const ANNOUNCED_MS = 50;
-// A call that hangs, at one account's locked row say, keeps the others waiting no longer.
-const HOLD_MS = 500;
+// A call keeps the next one waiting no longer: among the work of another account's flood one takes a second, and few come meanwhile.
+const HOLD_MS = 100;
+// Where so many are under way something hangs, one account's locked row say; the others go on, but more slowly.
+const CALLS = 8;
+const HOLD_MAX_MS = 500;
 
 /** One for each API process. */
 export function createSingles(servers: { sql: Database; temporal: Client }): Singles {
@@ -47,21 +50,26 @@ export function createSingles(servers: { sql: Database; temporal: Client }): Sin
   const waiting = createTurns<Waiting>();
   const beingRead = createRunning();
   const arrivals = new Map<string, () => void>();
-  let underWay = false;
+  let underWay = 0;
+  let held = false;
 
   function look(): void {
-    if (underWay || waiting.waiting() === 0) return;
-    underWay = true;
+    if (held || waiting.waiting() === 0) return;
+    held = true;
+    void waitFor(beingRead.settled(), ANNOUNCED_MS, () => undefined).then(begin, begin);
+  }
+
+  function begin(): void {
+    underWay += 1;
     const next = (): void => {
-      underWay = false;
+      held = false;
       look();
     };
-    waitFor(beingRead.settled(), ANNOUNCED_MS, () => undefined)
-      .then(() => {
-        const held = delay(HOLD_MS, undefined, { ref: false });
-        return Promise.race([rides.together(waiting.take(MOST)), held]);
-      })
-      .then(next, next);
+    const call = rides.together(waiting.take(MOST)).finally(() => (underWay -= 1));
+    Promise.race([call, delay(underWay < CALLS ? HOLD_MS : HOLD_MAX_MS, undefined, { ref: false })]).then(
+      next,
+      next,
+    );
   }
 
   return {

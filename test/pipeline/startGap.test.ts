@@ -10,7 +10,12 @@ beforeEach(() => {
 afterEach(() => void vi.useRealTimers());
 
 const hear = (...calls: (number | null)[]): number => {
-  for (const call of calls) gap.accepting(call);
+  for (const call of calls) gap.accepting(call, 2);
+  return gap.ms();
+};
+
+const hearAlone = (...calls: (number | null)[]): number => {
+  for (const call of calls) gap.accepting(call, 1);
   return gap.ms();
 };
 
@@ -26,6 +31,15 @@ test('what is slow is measured by the least that was seen', () => {
   gap = createStartGap();
   expect(hear(20, 60)).toBe(0);
   expect(hear(61)).toBe(50);
+});
+
+test('one that comes alone is slow later than several, by the same least', () => {
+  expect(hearAlone(40, 149, 150)).toBe(0);
+  expect(hearAlone(151)).toBe(50);
+  gap = createStartGap();
+  expect(hear(100)).toBe(0);
+  expect(hearAlone(200)).toBe(0);
+  expect(hearAlone(205)).toBe(50);
 });
 
 test('it grows fast up to a bound, and shrinks slowly to nothing', () => {

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createStartTurns, type StartTurns } from '../../pipeline/startTurns.ts';
 
-const AT_ONCE = 8;
+const AT_ONCE = 4;
 const signal = new AbortController().signal;
 // Each that waits listens to it.
 setMaxListeners(0, signal);
@@ -16,10 +16,11 @@ beforeEach(() => {
 });
 afterEach(() => void vi.useRealTimers());
 
-const whose = (accountId: string, requestId = 'req_1', priority = false) => ({
+const whose = (accountId: string, requestId = 'req_1', priority = false, batched = false) => ({
   accountId,
   requestId,
   priority,
+  batched,
 });
 
 /** Takes all turns there are; each given back lets in one more. */
@@ -34,10 +35,11 @@ async function pausesAfter(found: (boolean | null)[]): Promise<number[]> {
   for (const broughtTask of found) {
     end(broughtTask);
     const endedAt = Date.now();
-    const taking = turns.take(whose('a'), signal);
-    const entered = taking.then(() => Date.now());
-    await vi.advanceTimersByTimeAsync(1_000);
-    pauses.push((await entered) - endedAt);
+    let entered = false;
+    const taking = turns.take(whose('a'), signal).finally(() => (entered = true));
+    await vi.advanceTimersByTimeAsync(0);
+    while (!entered) await vi.advanceTimersByTimeAsync(1);
+    pauses.push(Date.now() - endedAt);
     end = await taking;
   }
   end(null);
@@ -85,7 +87,7 @@ describe('turns at starting', () => {
     const ends = await occupied();
     for (const end of ends) end(false);
     const next = vi.fn();
-    void turns.take(whose('b'), signal).then(next);
+    void turns.take(whose('first'), signal).then(next);
     await vi.advanceTimersByTimeAsync(24);
     expect(next).not.toHaveBeenCalled();
     await vi.advanceTimersByTimeAsync(1);
@@ -112,10 +114,10 @@ describe('turns at starting', () => {
     };
     for (const account of ['a', 'a', 'a', 'b', 'b']) wait(account);
     await vi.advanceTimersByTimeAsync(250);
-    expect(order).toEqual(['a 0', 'a 100', 'b 200']);
+    expect(order).toEqual(['a 0', 'b 0', 'a 100', 'b 200']);
     gapMs = 0;
     await vi.advanceTimersByTimeAsync(100);
-    expect(order.slice(3)).toEqual(['a 300', 'b 300']);
+    expect(order.slice(4)).toEqual(['a 300']);
     await vi.advanceTimersByTimeAsync(10_000);
     wait('c');
     gapMs = 100;
@@ -155,11 +157,55 @@ describe('turns at starting', () => {
     for (let i = 0; i < 70; i += 1) void turns.take(whose('a'), signal).then((end) => void ends.push(end));
     await vi.advanceTimersByTimeAsync(10_000);
     expect(ends).toHaveLength(AT_ONCE);
-    ends[0]!(false);
-    await vi.advanceTimersByTimeAsync(24);
-    expect(ends).toHaveLength(AT_ONCE);
-    await vi.advanceTimersByTimeAsync(1);
+    ends[0]!(true);
+    await vi.advanceTimersByTimeAsync(0);
     expect(ends).toHaveLength(AT_ONCE + 1);
+    ends[1]!(false);
+    await vi.advanceTimersByTimeAsync(24);
+    expect(ends).toHaveLength(AT_ONCE + 1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(ends).toHaveLength(AT_ONCE + 2);
+  });
+
+  test('of batches keep half the distance once they have waited for 5 s', async () => {
+    gapMs = 100;
+    const from = Date.now();
+    const enteredAt: number[] = [];
+    for (let i = 0; i < 100; i += 1) {
+      void turns.take(whose('a', 'req_1', false, true), signal).then((end) => {
+        enteredAt.push(Date.now() - from);
+        end(true);
+      });
+    }
+    await vi.advanceTimersByTimeAsync(5_500);
+    const before = Array.from({ length: 50 }, (_, i) => i * 100);
+    const after = Array.from({ length: 11 }, (_, i) => 5_000 + i * 50);
+    expect(enteredAt).toEqual([...before, ...after]);
+  });
+
+  test('come at once to an account that had none for 150 ms, whatever another one starts, but one in 50 ms', async () => {
+    gapMs = 100;
+    const from = Date.now();
+    const order: string[] = [];
+    const wait = (account: string): void => {
+      void turns.take(whose(account), signal).then((end) => {
+        if (account !== 'flood') order.push(`${account} ${Date.now() - from}`);
+        end(false);
+      });
+    };
+    for (let i = 0; i < 500; i += 1) wait('flood');
+    await vi.advanceTimersByTimeAsync(10_010);
+    wait('a');
+    await vi.advanceTimersByTimeAsync(0);
+    expect(order).toEqual(['a 10010']);
+    for (const account of ['a', 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) wait(account);
+    await vi.advanceTimersByTimeAsync(2_000);
+    const at = order.slice(1).map((one) => Number(one.split(' ')[1]));
+    expect(at).toHaveLength(9);
+    // One of these, and one that the distance lets in.
+    for (const time of at)
+      expect(at.filter((other) => other >= time && other < time + 50).length).toBeLessThan(3);
+    expect(at.at(-1)).toBeLessThan(10_010 + 9 * 100);
   });
 
   test('of whoever is gone go to the next one', async () => {

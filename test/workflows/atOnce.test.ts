@@ -144,13 +144,49 @@ describe('submits', () => {
   );
 
   test(
-    'of a message whose caller waits for its charge go through the queue',
+    'of a message whose caller waits for its charge are made after the answer, without waiting in a queue',
     calm(async () => {
       const message = await pipeline.draft(await pipeline.account());
       expect(await pipeline.accept(message)).toEqual({ accepted: true });
       await delivered(message.id);
       expect(await stepsOf(message.id)).toEqual(['charge']);
-      expect(await activitiesOf(message.id)).toEqual(['submit']);
+      expect(await activitiesOf(message.id)).toEqual(['submitAtOnce']);
+      const { events } = await pipeline.client.workflow.getHandle(message.id).fetchHistory();
+      const scheduled = events!.find((event) => event.activityTaskScheduledEventAttributes)!;
+      const began = events!.find((event) => event.activityTaskStartedEventAttributes)!;
+      // Handed over with the answer to the workflow task that schedules it.
+      expect(began.eventId).toEqual(scheduled.eventId!.add(1));
+      const waited = [began, scheduled].map(
+        ({ eventTime }) => Number(eventTime!.seconds) * 1e9 + eventTime!.nanos!,
+      );
+      expect(waited[0]! - waited[1]!).toBeLessThan(1e6);
+    }),
+    60_000,
+  );
+
+  test(
+    'of one whose route has to be waited for go through its queue after that, once',
+    calm(async () => {
+      const message = await pipeline.draft(await pipeline.account(), { ending: '904' });
+      expect(await pipeline.accept(message)).toEqual({ accepted: true });
+      await delivered(message.id);
+      expect(await activitiesOf(message.id)).toEqual(['submitAtOnce', 'submit']);
+      expect(await pipeline.submits(message.id)).toBe(1);
+    }),
+    60_000,
+  );
+
+  test(
+    'of one whose workflow an API before this release starts go through the queue',
+    calm(async () => {
+      const early = await pipeline.draft(await pipeline.account());
+      const start = messageStart(early, false);
+      const { accountId, requestId, route, sendAt, giveUpAt, priority, accepted } = start.args[0];
+      const input = { accountId, requestId, route, sendAt, giveUpAt, priority, accepted };
+      await pipeline.client.workflow.start('message', { ...start, args: [input] });
+      await delivered(early.id);
+      expect(await activitiesOf(early.id)).toEqual(['submit']);
+      expect(await pipeline.submits(early.id)).toBe(1);
     }),
     60_000,
   );

@@ -7,9 +7,12 @@ export interface LocalStep {
   result: unknown;
 }
 
-/** How often a message's submit came to something, within a workflow task or through its route's queue. */
+/** How often a message's submit came to something, within a workflow task or by an activity. */
 export function submitsOf(history: History): number {
-  const queued = history.events!.filter((event) => event.activityTaskCompletedEventAttributes);
+  const queued = history.events!.filter(
+    ({ activityTaskCompletedEventAttributes: completed }) =>
+      completed && (completed.result?.payloads?.[0]?.data?.length ?? 0) > 0,
+  );
   const atOnce = localSteps(history).filter(({ name, result }) => name === 'submitInTask' && result !== null);
   return queued.length + atOnce.length;
 }

@@ -7,7 +7,7 @@ import { listFindings } from '../../db/maintenance/findings.ts';
 import { startWorker } from '../../worker/worker.ts';
 import { startReceiver } from '../support/webhookReceiver.ts';
 import { ageEvents } from '../support/lateEvents.ts';
-import { localSteps } from './markers.ts';
+import { submitsOf } from './markers.ts';
 import { reportDelivered } from './deliveryReports.ts';
 import { HOUR, pauseReconciliation, type Pipeline, startPipeline, until } from './pipeline.ts';
 import { reconcileOnce, removeWorkflow } from './reconciling.ts';
@@ -58,13 +58,8 @@ async function messagesAt(client: Client): Promise<string[]> {
   return ids;
 }
 
-/** Within its workflow task or through the route's queue. */
 async function hasSubmitted(client: Client, id: string): Promise<boolean> {
-  const history = await client.workflow.getHandle(id).fetchHistory();
-  return (
-    history.events!.some((event) => event.activityTaskCompletedEventAttributes) ||
-    localSteps(history).some(({ name, result }) => name === 'submitInTask' && result !== null)
-  );
+  return submitsOf(await client.workflow.getHandle(id).fetchHistory()) > 0;
 }
 
 const aged = (ids: string[]) =>

@@ -6,7 +6,7 @@ import type { MessageState } from './state.ts';
 /** Charges the request, once, whoever asks for it first. */
 export function charge(state: MessageState): Promise<Acceptance> {
   state.charging ??= CancellationScope.nonCancellable(async () => {
-    state.acceptance = await local.charge(state.input.requestId);
+    state.acceptance = await local.charge(state.input.requestId, state.input.lastCallMs ?? null);
     return state.acceptance;
   });
   return state.charging;

@@ -13,8 +13,8 @@ export const RESOURCE_CHANGES: readonly Change[] = [
   {
     name: 'the workflow of a message is not told its expires_at',
     file: 'operations/sending/asking.ts',
-    from: 'messageStart(startable(draft), false)',
-    to: 'messageStart({ ...startable(draft), giveUpAt: (draft.sendAt?.getTime() ?? Date.now()) + 259_200_000 }, false)',
+    from: 'messageStart(startable(draft), false, lastCallMs)',
+    to: 'messageStart({ ...startable(draft), giveUpAt: (draft.sendAt?.getTime() ?? Date.now()) + 259_200_000 }, false, lastCallMs)',
     tests: [
       'test/api/send.test.ts',
       'test/api/timing.test.ts',
