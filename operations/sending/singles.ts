@@ -38,11 +38,12 @@ export interface Accepting {
 const MOST = 100;
 // Those being read: each has its own deadline, and others wait for it here.
 const ANNOUNCED_MS = 50;
-// A call keeps the next one waiting no longer: among the work of another account's flood one takes a second, and few come meanwhile.
-const HOLD_MS = 100;
-// Where so many are under way something hangs, one account's locked row say; the others go on, but more slowly.
-const CALLS = 8;
+// A call keeps the next one waiting until it ends, but one that hangs, at one account's locked row say, no longer than this.
 const HOLD_MAX_MS = 500;
+// Where so few are on their way they gain little by riding together, and wait long for a call that takes its time: among the work
+// of another account's flood it takes a second.
+const FEW = 4;
+const HOLD_FEW_MS = 100;
 
 /** One for each API process. */
 export function createSingles(servers: { sql: Database; temporal: Client }): Singles {
@@ -56,20 +57,22 @@ export function createSingles(servers: { sql: Database; temporal: Client }): Sin
   function look(): void {
     if (held || waiting.waiting() === 0) return;
     held = true;
-    void waitFor(beingRead.settled(), ANNOUNCED_MS, () => undefined).then(begin, begin);
-  }
-
-  function begin(): void {
-    underWay += 1;
     const next = (): void => {
       held = false;
       look();
     };
-    const call = rides.together(waiting.take(MOST)).finally(() => (underWay -= 1));
-    Promise.race([call, delay(underWay < CALLS ? HOLD_MS : HOLD_MAX_MS, undefined, { ref: false })]).then(
-      next,
-      next,
-    );
+    waitFor(beingRead.settled(), ANNOUNCED_MS, () => undefined)
+      .then(begin)
+      .then(next, next);
+  }
+
+  /** @returns when the next call may begin */
+  async function begin(): Promise<void> {
+    const taken = waiting.take(MOST);
+    underWay += taken.length;
+    const call = rides.together(taken).finally(() => (underWay -= taken.length));
+    await Promise.race([call, pause(HOLD_FEW_MS)]);
+    if (underWay + waiting.waiting() > FEW) await Promise.race([call, pause(HOLD_MAX_MS - HOLD_FEW_MS)]);
   }
 
   return {
@@ -93,6 +96,10 @@ export function createSingles(servers: { sql: Database; temporal: Client }): Sin
       return { written: one.written.promise, deciding: one.deciding.promise };
     },
   };
+}
+
+function pause(ms: number): Promise<void> {
+  return delay(ms, undefined, { ref: false });
 }
 
 function waitingSince(single: Single, receivedAt: number): Waiting {
