@@ -9,10 +9,10 @@ export interface LocalStep {
 
 /** How often a message's submit came to something, within a workflow task or by an activity. */
 export function submitsOf(history: History): number {
-  const queued = history.events!.filter(
-    ({ activityTaskCompletedEventAttributes: completed }) =>
-      completed && (completed.result?.payloads?.[0]?.data?.length ?? 0) > 0,
-  );
+  const queued = history.events!.filter(({ activityTaskCompletedEventAttributes: completed }) => {
+    const result = completed?.result?.payloads?.[0]?.data;
+    return result && Buffer.from(result).toString() !== 'null';
+  });
   const atOnce = localSteps(history).filter(({ name, result }) => name === 'submitInTask' && result !== null);
   return queued.length + atOnce.length;
 }
