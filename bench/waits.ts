@@ -96,7 +96,7 @@ try {
   await servers.stop();
 }
 
-/** Polish, and unlikely to have been asked about before. */
+/** Polish, unlikely to have been asked about before, and with no ending that the simulated provider fails. */
 function newNumber(): string {
-  return `+4850${randomInt(1_000_000, 10_000_000)}`;
+  return `+4850${randomInt(1_000, 10_000)}0${randomInt(10, 100)}`;
 }
