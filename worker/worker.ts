@@ -20,14 +20,14 @@ import { simulatorStore } from '../db/routes/simulator.ts';
 import { simulatorMail } from '../db/routes/simulatorMail.ts';
 import { notifyInOrder } from '../pipeline/webhookAttempts.ts';
 import { createStartGap, type StartGap } from '../pipeline/startGap.ts';
-import { createStartTurns, type StartTurns } from '../pipeline/startTurns.ts';
+import { createStartTurns } from '../pipeline/startTurns.ts';
 import { activityTraces, workflowTraces } from '../telemetry/temporalTraces.ts';
 import { ACCEPTS_QUEUE, MESSAGES_QUEUE, WEBHOOKS_QUEUE } from '../workflows/contracts.ts';
 import { workflowBundle as workflowsOf } from './bundle.ts';
 import { activityLogIds } from './logIds.ts';
 import { startLoops } from './loops.ts';
 import { createPipeline, type Pipeline } from './pipeline.ts';
-import { type Routes, runRoutes } from './routes.ts';
+import { runRoutes } from './routes.ts';
 import type { RoutesOptions } from './runningRoute.ts';
 import { installRuntime } from './runtime.ts';
 import { keepSchedules } from './schedules.ts';
@@ -69,13 +69,20 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const broken = new Promise<never>((_, reject) => (breakDown = reject));
   const shared = sharedOptions(servers);
   const startGap = createStartGap();
-  const starts = { gap: startGap, turns: createStartTurns(startGap) };
   const routes = await runRoutes(routesOf(servers, pipeline, options, shared, breakDown));
+  const steps: SharedSteps = {
+    startGap,
+    batches: batchActivities(servers.sql, servers.client, createStartTurns(startGap)),
+    submits: quickSubmissionActivities(
+      (name) => routes.atHand(name),
+      (events) => notifyInOrder(pipeline.notifying, events),
+    ),
+  };
   // Bundled once, where it was not built ahead of time: that takes seconds.
   const workflowBundle = await workflowsOf(options.config.WORKFLOW_CALL_STACKS);
   const workers = await Promise.all([
-    workflowWorker(servers, pipeline, routes, starts, options, { ...shared, workflowBundle }),
-    acceptsWorker(servers, pipeline, routes, starts, { ...shared, workflowBundle }),
+    workflowWorker(servers, pipeline, steps, options, { ...shared, workflowBundle }),
+    acceptsWorker(servers, pipeline, steps, { ...shared, workflowBundle }),
     Worker.create({
       ...shared,
       taskQueue: WEBHOOKS_QUEUE,
@@ -100,10 +107,11 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   };
 }
 
-/** How the messages of batches and of requests accepted together are started, by all who start them. */
-interface Starts {
-  gap: StartGap;
-  turns: StartTurns;
+/** What the workers of both workflow queues share: whoever starts or submits takes turns and places with the other. */
+interface SharedSteps {
+  startGap: StartGap;
+  batches: ReturnType<typeof batchActivities>;
+  submits: ReturnType<typeof quickSubmissionActivities>;
 }
 
 function sharedOptions({ connection, namespace }: Servers) {
@@ -154,14 +162,11 @@ function routesOf(
  * would wait for a place, and for its turn in the one thread that workflow code runs in.
  */
 async function acceptsWorker(
-  { sql, front, client }: Servers,
+  { sql, front }: Servers,
   { notifying, routing }: Pipeline,
-  routes: Routes,
-  starts: Starts,
+  { startGap, batches, submits }: SharedSteps,
   shared: WorkflowOptions,
 ): Promise<Worker> {
-  const { submitAtOnce } = quickSubmits(routes, notifying);
-  const batches = batchActivities(sql, client, starts.turns);
   return await Worker.create({
     ...shared,
     taskQueue: ACCEPTS_QUEUE,
@@ -171,10 +176,10 @@ async function acceptsWorker(
     maxConcurrentLocalActivityExecutions: WORKFLOW_TASKS,
     maxConcurrentActivityTaskExecutions: BATCHES,
     activities: {
-      submitAtOnce,
+      submitAtOnce: submits.submitAtOnce,
       startGathered: (requestIds: readonly string[]) => batches.startGathered(requestIds),
       ...stepsInTask({ sql, notifying, routing }),
-      ...billingActivities(sql, front, starts.gap),
+      ...billingActivities(sql, front, startGap),
       ...emailBillingActivities(sql),
     },
   });
@@ -194,22 +199,13 @@ function stepsInTask({
   };
 }
 
-function quickSubmits(routes: Routes, notifying: Pipeline['notifying']) {
-  return quickSubmissionActivities(
-    (name) => routes.atHand(name),
-    (events) => notifyInOrder(notifying, events),
-  );
-}
-
 async function workflowWorker(
   { sql, client }: Servers,
   { notifying, routing }: Pipeline,
-  routes: Routes,
-  starts: Starts,
+  { batches, submits }: SharedSteps,
   { config, secretsKey }: WorkerOptions,
   shared: WorkflowOptions,
 ): Promise<Worker> {
-  const { submitInTask } = quickSubmits(routes, notifying);
   return await Worker.create({
     ...shared,
     taskQueue: MESSAGES_QUEUE,
@@ -220,8 +216,8 @@ async function workflowWorker(
     maxConcurrentActivityTaskExecutions: BATCHES,
     activities: {
       ...stepsInTask({ sql, notifying, routing }),
-      submitInTask,
-      ...batchActivities(sql, client, starts.turns),
+      submitInTask: submits.submitInTask,
+      ...batches,
       ...lookupBillingActivities(sql),
       ...emailBillingActivities(sql),
       ...linkActivities(sql),

@@ -9,10 +9,9 @@ export interface LocalStep {
 
 /** How often a message's submit came to something, within a workflow task or by an activity. */
 export function submitsOf(history: History): number {
-  const queued = history.events!.filter(({ activityTaskCompletedEventAttributes: completed }) => {
-    const result = completed?.result?.payloads?.[0]?.data;
-    return result && Buffer.from(result).toString() !== 'null';
-  });
+  const queued = history.events!.filter(
+    ({ activityTaskCompletedEventAttributes: completed }) => valueOf(completed?.result?.payloads) !== null,
+  );
   const atOnce = localSteps(history).filter(({ name, result }) => name === 'submitInTask' && result !== null);
   return queued.length + atOnce.length;
 }
@@ -21,9 +20,13 @@ export function submitsOf(history: History): number {
 export function localSteps({ events }: History): LocalStep[] {
   return events!.flatMap(({ markerRecordedEventAttributes: marker }) => {
     if (marker?.markerName !== 'core_local_activity') return [];
-    const [data, result] = ['data', 'result'].map((key) => marker.details?.[key]?.payloads?.[0]?.data);
-    const read = (bytes: typeof data): unknown =>
-      bytes && bytes.length > 0 ? JSON.parse(Buffer.from(bytes).toString()) : null;
-    return [{ name: (read(data) as { activity_type: string }).activity_type, result: read(result) }];
+    const [data, result] = ['data', 'result'].map((key) => valueOf(marker.details?.[key]?.payloads));
+    return [{ name: (data as { activity_type: string }).activity_type, result }];
   });
+}
+
+/** The first of some payloads; null for nothing. */
+function valueOf(payloads: { data?: Uint8Array | null }[] | null | undefined): unknown {
+  const bytes = payloads?.[0]?.data;
+  return bytes && bytes.length > 0 ? JSON.parse(Buffer.from(bytes).toString()) : null;
 }
