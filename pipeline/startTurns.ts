@@ -51,11 +51,10 @@ export function createStartTurns(gap: Pick<StartGap, 'ms'>): StartTurns {
   // By account, its last turn and when it was.
   const lastTurns = new Map<string, { turn: number; at: number }>();
   let turn = 0;
-  let pauses = 0;
-  let pause: NodeJS.Timeout | undefined;
   let lastAt = -Infinity;
   let lastSeldomAt = -Infinity;
   let untilGap: NodeJS.Timeout | undefined;
+  const pauses = createPauses(() => turns.look());
   const turns = createSemaphore<Waiting>({
     places: STARTS_AT_ONCE,
     mayEnter: (one) => isInTime(one) || isSeldom(one),
@@ -78,7 +77,7 @@ export function createStartTurns(gap: Pick<StartGap, 'ms'>): StartTurns {
   }
 
   function isInTime(one: Waiting): boolean {
-    return pause === undefined && isFarEnough(gapBefore(one));
+    return !pauses.isOn() && isFarEnough(gapBefore(one));
   }
 
   function gapBefore({ priority, batched, since }: Waiting): number {
@@ -104,21 +103,6 @@ export function createStartTurns(gap: Pick<StartGap, 'ms'>): StartTurns {
     return false;
   }
 
-  function learn(broughtTask: boolean): void {
-    if (broughtTask) pauses = 0;
-    // In a pause, those that were under way before say nothing new.
-    if (broughtTask || pause !== undefined) return;
-    pauses += 1;
-    if (pauses > PAUSES_MAX) return;
-    pause = setTimeout(
-      () => {
-        pause = undefined;
-        turns.look();
-      },
-      Math.min(PAUSE_MS * 2 ** (pauses - 1), PAUSE_MAX_MS),
-    );
-  }
-
   return {
     async take(whose, signal) {
       signal.throwIfAborted();
@@ -127,9 +111,30 @@ export function createStartTurns(gap: Pick<StartGap, 'ms'>): StartTurns {
         { signal, error: () => signal.reason as Error },
       );
       return (broughtTask) => {
-        if (broughtTask !== null) learn(broughtTask);
+        if (broughtTask !== null) pauses.learn(broughtTask);
         leave();
       };
+    },
+  };
+}
+
+/** Pauses after starts that found no place, each twice as long as the one before. @param over called when one is over */
+function createPauses(over: () => void): { isOn(): boolean; learn(broughtTask: boolean): void } {
+  let inARow = 0;
+  let pause: NodeJS.Timeout | undefined;
+  const end = (): void => {
+    pause = undefined;
+    over();
+  };
+  return {
+    isOn: () => pause !== undefined,
+    learn(broughtTask) {
+      if (broughtTask) inARow = 0;
+      // In a pause, those that were under way before say nothing new.
+      if (broughtTask || pause !== undefined) return;
+      inARow += 1;
+      if (inARow > PAUSES_MAX) return;
+      pause = setTimeout(end, Math.min(PAUSE_MS * 2 ** (inARow - 1), PAUSE_MAX_MS));
     },
   };
 }
