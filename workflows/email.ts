@@ -4,6 +4,7 @@ import {
   condition,
   continueAsNew,
   log,
+  patched,
   proxyActivities,
   proxyLocalActivities,
   setCurrentDetails,
@@ -29,6 +30,7 @@ const local = proxyLocalActivities<ReturnType<typeof emailBillingActivities>>({
   retry: { initialInterval: '100ms', maximumInterval: '5s' },
 });
 
+const EVENTS_WHILE_HANDED_OVER = 'events-while-handed-over';
 // Opens and clicks may come in any number.
 const EVENTS_OF_HISTORY = 4_000;
 // Events of an e-mail that is over come in twos and threes.
@@ -74,7 +76,7 @@ export async function email(input: EmailInput): Promise<EmailResult> {
 async function fromChargeToEnd(state: State): Promise<string> {
   if (state.input.stage === 'late') return await deliverLate(state);
   if (!(await charged(state))) return 'refused';
-  if (state.input.stage === undefined && !(await handedOver(state))) return await end(state);
+  if (state.input.stage === undefined && !(await handedOverAndHeard(state))) return await end(state);
   await follow(state);
   return await end(state);
 }
@@ -94,6 +96,30 @@ async function charged(state: State): Promise<boolean> {
   if (!state.acceptance && !state.charging) await charge(state);
   await condition(() => state.acceptance !== undefined);
   return state.acceptance?.accepted === true;
+}
+
+/**
+ * Hands it over, and delivers what is reported of it meanwhile: a provider may have it whose answer was lost, and is asked again for hours.
+ * Whoever delivers next begins after that.
+ * @returns whether the provider may have it
+ */
+async function handedOverAndHeard(state: State): Promise<boolean> {
+  let over = false;
+  const delivering = deliverUntil(state, () => over);
+  const handed = await handedOver(state);
+  over = true;
+  await delivering;
+  return handed;
+}
+
+/** Delivers events as they come, one after the other, until that is over. */
+async function deliverUntil({ events }: State, over: () => boolean): Promise<void> {
+  for (;;) {
+    await condition(() => over() || events.length > 0);
+    // Asked only where an event came: a marker costs a write to the visibility store. Earlier releases delivered after the hand-over.
+    if (over() || !patched(EVENTS_WHILE_HANDED_OVER)) return;
+    await deliverEvents(events.splice(0));
+  }
 }
 
 /** By its route, or another one where that cannot. @returns whether the provider may have it */
@@ -150,7 +176,7 @@ async function follow(state: State): Promise<void> {
 async function end(state: State): Promise<string> {
   const status = await local.endEmail(state.id);
   upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.status, value: status }]);
-  // What came while that was written down, or while a provider did not answer.
+  // What came while that was written down.
   while (state.events.length > 0) await deliverEvents(state.events.splice(0));
   return status;
 }

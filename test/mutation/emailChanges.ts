@@ -189,6 +189,22 @@ export const EMAIL_CHANGES: readonly Change[] = [
     only: 'the provider that reported it',
   },
   {
+    name: 'events wait until a hand-over is over',
+    file: 'workflows/email.ts',
+    from: 'if (over() || !patched(',
+    to: 'if (over() || patched(',
+    tests: ['test/workflows/email.test.ts'],
+    only: 'are told of as they come',
+  },
+  {
+    name: 'two events of an e-mail are told of at once',
+    file: 'workflows/email.ts',
+    from: '  await delivering;\n',
+    to: '',
+    tests: ['test/workflows/email.test.ts'],
+    only: 'one at a time',
+  },
+  {
     name: 'an own e-mail is sent again once its key is forgotten',
     file: 'operations/email/ownEmail.ts',
     from: 'known ?? (await',

@@ -23,6 +23,7 @@ import {
   emailDraft,
   type EmailWish,
   mailAccount,
+  notifiedOf,
   reportEmail,
   sendEmailOf,
 } from '../workflows/emails.ts';
@@ -234,6 +235,15 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     return await settled(await sendEmailOf(at, account, { giveUpAt: Date.now() + 12_000, ...wish }));
   };
 
+  const reportedWhileHandedOver = async (wish: EmailWish) => {
+    const account = await mailAccount(at, { webhookUrl: `${address}/take` });
+    const id = await sendEmailOf(at, account, { giveUpAt: Date.now() + 12_000, ...wish });
+    await reportEmail(at, id, { kind: 'delivered' }, wish.route);
+    await until(`${id} is told of`, async () => (await notifiedOf(at, id))[0]?.state === 'delivered');
+    await reportEmail(at, id, { kind: 'opened' }, wish.route);
+    return await settled(id);
+  };
+
   const regular = async (workflow: string) => {
     const workflowId = newId('req');
     await at.client.workflow.execute(workflow, { workflowId, taskQueue: MESSAGES_QUEUE });
@@ -426,6 +436,9 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     'email-delivered-webhooks-refused': () => emailed({}, '/refuse'),
     'email-refused-by-provider': () => emailed({ to: ['refused@klient.example'] }, '/take'),
     'email-throttled': () => emailed({ to: ['throttled@klient.example'] }),
+    // Once of a provider that is asked again, and once of one that is never asked.
+    'email-reported-while-handed-over': () => reportedWhileHandedOver({ to: ['unanswered@klient.example'] }),
+    'email-reported-while-expiring': () => reportedWhileHandedOver({ route: 'nobody' }),
     'email-expired': () => emailed({ route: 'nobody' }),
     'email-sleeping': async () => {
       const id = await sendEmailOf(at, await mailAccount(at));

@@ -1,3 +1,5 @@
+import type { ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { endEmail } from '../../db/emails/handOver.ts';
 import { startableEmails } from '../../db/emails/startable.ts';
@@ -44,6 +46,19 @@ async function handOversOf(id: string): Promise<number> {
   return events!.filter(
     ({ activityTaskScheduledEventAttributes: asked }) => asked?.activityType?.name === 'handOver',
   ).length;
+}
+
+/** Whether the last hand-over that the workflow asked for is still under way, with all its attempts. */
+async function isHandingOver(id: string): Promise<boolean> {
+  const { events } = await handle(id).fetchHistory();
+  const last = events!.findLast(
+    ({ activityTaskScheduledEventAttributes: asked }) => asked?.activityType?.name === 'handOver',
+  );
+  const ended = events!.some(
+    ({ activityTaskCompletedEventAttributes: done, activityTaskTimedOutEventAttributes: timedOut }) =>
+      String((done ?? timedOut)?.scheduledEventId) === String(last?.eventId),
+  );
+  return last !== undefined && !ended;
 }
 
 const untilNotified = (id: string, kinds: readonly string[]) =>
@@ -110,6 +125,53 @@ describe('waiting for events', () => {
     expect(await triesOf(pipeline, id)).toBe(1);
     expect(await pipeline.balance(account)).toBe(999);
   }, 180_000);
+});
+
+describe('events while a hand-over goes on', () => {
+  test('are told of as they come: a provider that has it may not answer for hours', async () => {
+    const account = await mailAccount(pipeline, { webhookUrl: receiver.url });
+    const email = await emailDraft(pipeline, account, { to: ['unanswered@klient.example'] });
+    // Tried for 20 minutes: after another try without an answer the next one is minutes away.
+    await pipeline.sql`
+      update emails set submission = 'unanswered', first_submitted_at = now() - interval '20 minutes' where id = ${email.id}`;
+    await acceptEmailDraft(pipeline, email);
+    await reportEmail(pipeline, email.id, { kind: 'delivered', addresses: ['jan@klient.example'] });
+    await untilNotified(email.id, ['delivered']);
+    for (const kind of ['opened', 'clicked'] as const) await reportEmail(pipeline, email.id, { kind });
+    await untilNotified(email.id, ['delivered', 'opened', 'clicked']);
+    expect(await isHandingOver(email.id)).toBe(true);
+    await pipeline.sleep(HOUR);
+    await until('it is handed over', async () => !(await isHandingOver(email.id)));
+    await reportEmail(pipeline, email.id, { kind: 'opened' });
+    await untilNotified(email.id, ['delivered', 'opened', 'clicked', 'opened']);
+    await pipeline.sleep(73 * HOUR);
+    expect(await untilClosed(email.id)).toBe('COMPLETED');
+    expect(await pipeline.balance(account)).toBe(999);
+  });
+
+  test('are told of one at a time and in order, also where it ends while a receiver takes its time', async () => {
+    const held: ServerResponse[] = [];
+    const slow = await startHttpReceiver((response) => void held.push(response));
+    try {
+      const account = await mailAccount(pipeline, { webhookUrl: slow.url });
+      const giveUpAt = (await pipeline.now()) + 6_000;
+      const id = await sendEmailOf(pipeline, account, { route: 'nobody', giveUpAt });
+      await reportEmail(pipeline, id, { kind: 'delivered' }, 'nobody');
+      await until('the first is told of', () => Promise.resolve(held.length === 1));
+      expect(await isHandingOver(id)).toBe(true);
+      await reportEmail(pipeline, id, { kind: 'opened' }, 'nobody');
+      await until('the hand-over ends', async () => !(await isHandingOver(id)));
+      await delay(500);
+      expect(held).toHaveLength(1);
+      held[0]!.writeHead(204).end();
+      await until('the second is told of', () => Promise.resolve(held.length === 2));
+      held[1]!.writeHead(204).end();
+      await untilNotified(id, ['delivered', 'opened']);
+      expect(await untilClosed(id)).toBe('COMPLETED');
+    } finally {
+      await slow.close();
+    }
+  });
 });
 
 describe('an e-mail that no provider took', () => {

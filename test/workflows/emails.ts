@@ -130,11 +130,12 @@ export async function reportEmail(
   { sql }: Pipeline,
   emailId: string,
   event: Partial<ProviderEmailEvent> = {},
+  route = 'simulator',
 ): Promise<void> {
   events += 1;
   const common = { emailId, providerEmailId: null, permanent: null, addresses: [], at: new Date() };
   const stored = { ...common, eventId: `reported-${events}`, kind: 'opened', payload: {}, ...event } as const;
-  await storeEmailEvents(sql, 'simulator', [stored]);
+  await storeEmailEvents(sql, route, [stored]);
 }
 
 /** The webhook events of an e-mail in the order of their making: what they say, and how they stand. */
