@@ -1,7 +1,7 @@
 import type { Interface } from '../../domain/interfaces.ts';
 import type { Database, Sql } from '../connection.ts';
 import { claimKey, type KeyClaim, KeyTakenError } from '../messages/drafts.ts';
-import { transaction } from '../transaction.ts';
+import { type EmailLimits, fileBytesOf, withRoom } from './room.ts';
 
 /** An address of an e-mail. */
 export interface EmailRecipient {
@@ -49,14 +49,16 @@ export interface EmailDraft {
 /**
  * Writes an e-mail with all that belongs to it, and the claim of its key where it has one: all or nothing.
  * @returns false when the key is taken
+ * @throws QuotaReachedError
  */
 export async function writeEmailDraft(
   sql: Database,
   draft: EmailDraft,
   claim: KeyClaim | null,
+  limits: EmailLimits,
 ): Promise<boolean> {
   try {
-    await transaction(sql, async (tx) => {
+    await withRoom(sql, draft, limits, async (tx) => {
       if (claim !== null) await claimKey(tx, draft.accountId, draft.requestId, claim);
       await insertEmail(tx, draft);
       await insertAttachments(tx, draft);
@@ -72,11 +74,11 @@ async function insertEmail(tx: Sql, draft: EmailDraft): Promise<void> {
   const { id, recipients } = draft;
   await tx`
     insert into emails (id, account_id, request_id, interface, route, domain, from_address, from_name, reply_to, subject, headers,
-                        idx, unsubscribe_token, cost_grosze, test_credits, give_up_at, created_at, updated_at)
+                        idx, unsubscribe_token, cost_grosze, test_credits, file_bytes, give_up_at, created_at, updated_at)
     values (${id}, ${draft.accountId}, ${draft.requestId}, ${draft.interface}, ${draft.route}, ${draft.domain},
             ${draft.fromAddress}, ${draft.fromName}, ${draft.replyTo}, ${draft.subject},
             ${JSON.stringify(draft.headers)}::text::jsonb, ${draft.idx}, ${draft.unsubscribeToken}, ${draft.costGrosze},
-            ${draft.testCredits}, ${draft.giveUpAt}, ${draft.createdAt}, ${draft.createdAt})`;
+            ${draft.testCredits}, ${fileBytesOf(draft)}, ${draft.giveUpAt}, ${draft.createdAt}, ${draft.createdAt})`;
   await tx`
     insert into email_recipients (email_id, account_id, position, kind, address, state)
     select ${id}, ${draft.accountId}, r.position, r.kind, r.address, r.state

@@ -54,27 +54,3 @@ export async function readEmailTerms(
       from accounts a where a.id = ${accountId}`;
   return terms ?? null;
 }
-
-/** How many e-mails of the last 24 hours went to nobody, and so cost nothing; counted no further than asked. */
-export async function countUnpaidEmails(
-  sql: Sql,
-  accountId: string,
-  since: string,
-  upTo: number,
-): Promise<number> {
-  const [counted] = await sql<{ unpaid: number }[]>`
-    select count(*)::int as unpaid from (
-      select from emails
-       where account_id = ${accountId} and status = 'suppressed' and id > ${since} and status <> 'draft'
-       limit ${upTo}) counted`;
-  return counted!.unpaid;
-}
-
-/** Octets of the files of an account's e-mails that wait to be handed over. */
-export async function countWaitingFileBytes(sql: Sql, accountId: string): Promise<number> {
-  const [counted] = await sql<{ bytes: number }[]>`
-    select coalesce(sum(f.bytes), 0)::bigint as bytes
-      from emails e join email_attachments f on f.email_id = e.id
-     where e.account_id = ${accountId} and e.status = 'queued'`;
-  return counted!.bytes;
-}

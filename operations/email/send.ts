@@ -1,13 +1,9 @@
 import { createHash } from 'node:crypto';
 import { type EmailDraft, type EmailRecipient, writeEmailDraft } from '../../db/emails/drafts.ts';
 import { UNSUBSCRIBE_TOKEN_LENGTH } from '../../db/emails/suppressions.ts';
-import {
-  countUnpaidEmails,
-  countWaitingFileBytes,
-  type EmailTerms,
-  readEmailTerms,
-} from '../../db/emails/terms.ts';
-import { idFloor, newId } from '../../db/ids.ts';
+import type { EmailLimits } from '../../db/emails/room.ts';
+import { type EmailTerms, readEmailTerms } from '../../db/emails/terms.ts';
+import { newId } from '../../db/ids.ts';
 import { abandonRequest } from '../../db/messages/undecided.ts';
 import { randomToken } from '../../db/links/tokens.ts';
 import { addressKey, domainOf } from '../../domain/email/address.ts';
@@ -19,12 +15,11 @@ import { addIds } from '../../telemetry/ids.ts';
 import type { Asked, Caller } from '../asked.ts';
 import type { Pace } from '../pace.ts';
 import { endIfGone } from '../endIfGone.ts';
-import { quotaReached } from '../quotas.ts';
+import { withinQuota } from '../quotas.ts';
 import { findReplay, fingerprintOf, type Keyed, keyedBy, type Sent } from '../sending/idempotency.ts';
 import { decideEmail, type EmailServices } from './acceptance.ts';
 import type { EmailInput } from './input.ts';
 
-const DAY_MS = 24 * 3_600_000;
 // The sender at the account's default domain, where it names none.
 const DEFAULT_LOCAL = 'noreply';
 // An e-mail that goes to nobody takes none.
@@ -59,20 +54,16 @@ export async function sendEmail(asked: EmailAsked): Promise<Sent<SentEmail>> {
 
   refuseRepeated(input);
   refuseUnclearUnsubscribing(input);
-  let draft: EmailDraft;
+  let draft: EmailDraft | null;
   try {
-    draft = await planEmail(asked);
+    draft = await writeEmail(asked, keyed);
   } catch (error) {
-    // The first e-mail with this key may have been accepted meanwhile, and taken the money.
+    // The first e-mail with this key may have been accepted meanwhile, and taken the money, or the last place.
     const taken = error instanceof Refused ? await findReplay<SentEmail>(asked, keyed) : null;
     if (taken === null) throw error;
     return taken;
   }
-  const email = answerOf(draft);
-  addIds({ emailId: draft.id });
-  const claim =
-    keyed === null ? null : { ...keyed, acceptedStatus: 200, acceptedBody: email as unknown as object };
-  if (!(await writeEmailDraft(services.sql, draft, claim))) {
+  if (draft === null) {
     const taken = await findReplay<SentEmail>(asked, keyed);
     if (taken === null) throw new Refused({ reason: 'idempotency_in_progress' }, 'idx');
     return taken;
@@ -80,17 +71,31 @@ export async function sendEmail(asked: EmailAsked): Promise<Sent<SentEmail>> {
   await endIfGone(() => abandonRequest(services.sql, requestId));
   const resolution = await decideEmail(services, draft, receivedAt);
   if (resolution === 'insufficient_funds') throw new Refused({ reason: resolution });
-  return { body: email, replayed: false };
+  return { body: answerOf(input, draft), replayed: false };
+}
 
-  function answerOf({ id, costGrosze, testCredits, recipients, createdAt }: EmailDraft): SentEmail {
-    return {
-      id,
-      to: input.to.join(', '),
-      status: recipients.every(({ suppressed }) => suppressed) ? 'suppressed' : 'queued',
-      cost: testCredits > 0 ? 0 : costGrosze,
-      sent_at: createdAt.toISOString(),
-    };
-  }
+/** Plans an e-mail and writes it down. @returns null: its key is taken @throws Refused */
+async function writeEmail(asked: EmailAsked, keyed: Keyed | null): Promise<EmailDraft | null> {
+  const { draft, limits } = await planEmail(asked);
+  addIds({ emailId: draft.id });
+  const acceptedBody = answerOf(asked.input, draft) as unknown as object;
+  const claim = keyed === null ? null : { ...keyed, acceptedStatus: 200, acceptedBody };
+  const params = { unpaid_messages: 'to', email_file_bytes: 'attachments' };
+  const written = await withinQuota(params, writeEmailDraft(asked.services.sql, draft, claim, limits));
+  return written ? draft : null;
+}
+
+function answerOf(
+  { to }: EmailInput,
+  { id, costGrosze, testCredits, recipients, createdAt }: EmailDraft,
+): SentEmail {
+  return {
+    id,
+    to: to.join(', '),
+    status: recipients.every(({ suppressed }) => suppressed) ? 'suppressed' : 'queued',
+    cost: testCredits > 0 ? 0 : costGrosze,
+    sent_at: createdAt.toISOString(),
+  };
 }
 
 /** The key by which a repeated `idx` is known, and what makes two e-mails the same; null without `idx`. */
@@ -137,11 +142,18 @@ function refuseUnclearUnsubscribing({ to, cc, bcc, listUnsubscribe }: EmailInput
     throw new Refused({ reason: 'unsubscribe_needs_one' }, 'list_unsubscribe');
 }
 
+/** An e-mail before it is written, and the room it has to find. */
+interface Planned {
+  draft: EmailDraft;
+  limits: EmailLimits;
+}
+
 /**
- * Reads an e-mail through: sender, recipients, price, route. Whatever can be refused is refused here, before anything is written.
+ * Reads an e-mail through: sender, recipients, price, route. Whatever can be refused is refused here, before anything is written, but
+ * for want of room: that is asked where it is written, as many may come at once.
  * @throws Refused
  */
-async function planEmail({ services, caller, input, requestId }: EmailAsked): Promise<EmailDraft> {
+async function planEmail({ services, caller, input, requestId }: EmailAsked): Promise<Planned> {
   const { sql } = services;
   const asked = allRecipients(input);
   const from = input.from === null ? null : domainOf(input.from);
@@ -163,9 +175,8 @@ async function planEmail({ services, caller, input, requestId }: EmailAsked): Pr
   const id = newId('em');
   const route = await routeOf({ services, caller }, terms, id, paid.length === 0);
   const costGrosze = GROSZE_AN_ADDRESS * paid.length;
-  await refuseUnpaid({ services, caller }, terms, costGrosze);
-  if (paid.length > 0) await refuseFilesBeyond({ services, caller }, terms, input);
-  return {
+  refuseUnpaid(terms, costGrosze);
+  const draft: EmailDraft = {
     ...{ id, requestId, route, recipients },
     accountId: caller.accountId,
     interface: input.interface,
@@ -186,6 +197,7 @@ async function planEmail({ services, caller, input, requestId }: EmailAsked): Pr
     createdAt: new Date(terms.now),
     giveUpAt: new Date(terms.now + EVENTS_FOR_MS),
   };
+  return { draft, limits: quotasOf(terms.quotas) };
 }
 
 function allRecipients({ to, cc, bcc }: EmailInput): Omit<EmailRecipient, 'suppressed'>[] {
@@ -223,32 +235,12 @@ async function routeOf(
   return route;
 }
 
-async function refuseUnpaid({ services, caller }: Who, terms: EmailTerms, costGrosze: number): Promise<void> {
+function refuseUnpaid(terms: EmailTerms, costGrosze: number): void {
   if (terms.overdue) throw new Refused({ reason: 'statement_overdue' });
-  if (costGrosze === 0) {
-    // Rows that cost nothing have a bound as well.
-    const limit = quotasOf(terms.quotas).unpaid_messages;
-    const since = idFloor('em', terms.now - DAY_MS);
-    if ((await countUnpaidEmails(services.sql, caller.accountId, since, limit)) >= limit)
-      throw quotaReached('unpaid_messages', limit, 'to');
-    return;
-  }
   const affordable =
     terms.mode === 'test'
       ? terms.testCredits * GROSZE_AN_ADDRESS >= costGrosze
       : terms.availableGrosze >= costGrosze;
-  if (!affordable) throw new Refused({ reason: 'insufficient_funds' });
-}
-
-/** @throws Refused where the account's files wait for their hand-over beyond its quota */
-async function refuseFilesBeyond(
-  { services, caller }: Who,
-  { quotas }: EmailTerms,
-  { attachments }: EmailInput,
-): Promise<void> {
-  if (attachments.length === 0) return;
-  const limit = quotasOf(quotas).email_file_bytes;
-  const more = attachments.reduce((all, { bytes }) => all + bytes, 0);
-  if ((await countWaitingFileBytes(services.sql, caller.accountId)) + more > limit)
-    throw quotaReached('email_file_bytes', limit, 'attachments');
+  // To nobody costs nothing, also where more was spent than there was.
+  if (costGrosze > 0 && !affordable) throw new Refused({ reason: 'insufficient_funds' });
 }

@@ -5,7 +5,7 @@ import { QUOTA_NAMES, type Quotas } from '../../domain/quotas.ts';
 import { problemText } from '../../api/http/texts.ts';
 import { keptOf } from '../../operations/accounts/quotas.ts';
 import type { ApiAnswer } from '../support/client.ts';
-import { LEAST, newMailAccount, refusedTo, takenFrom } from '../support/email.ts';
+import { LEAST, newMailAccount, refusedTo, rowsOf, takenFrom } from '../support/email.ts';
 import { type AccountWish, database, newAccount, type TestAccount } from '../support/factories.ts';
 
 const later = new Date(Date.now() + 86_400_000).toISOString();
@@ -28,9 +28,10 @@ function expectRefused(answer: ApiAnswer, param: string, limit: number | string)
 async function fileOf({ id: account }: { id: string }, status: string, bytes: number): Promise<string> {
   const id = newId('em');
   await database()`
-    insert into emails (id, account_id, request_id, interface, status, route, domain, from_address, subject, cost_grosze, give_up_at)
-    values (${id}, ${account}, ${newId('req')}, 'v1', ${status}, 'simulator', 'd.example', 'a@d.example', 'x', 1,
-            now() + interval '3 days')`;
+    insert into emails (id, account_id, request_id, interface, status, route, domain, from_address, subject, cost_grosze, file_bytes,
+                        give_up_at, created_at)
+    values (${id}, ${account}, ${newId('req')}, 'v1', ${status}, 'simulator', 'd.example', 'a@d.example', 'x', 1, ${bytes},
+            now() + interval '3 days', now() - interval '61 s')`;
   await database()`
     insert into email_attachments (email_id, number, filename, content_type, bytes)
     values (${id}, 0, 'a.pdf', 'application/pdf', ${bytes})`;
@@ -46,7 +47,7 @@ async function filesOf({ id }: { id: string }): Promise<number> {
 }
 
 const usedBy = async ({ id }: TestAccount) => (await readUsage(database(), id)).used;
-const statuses = (answers: ApiAnswer[]) => answers.map(({ status }) => status).sort();
+const statuses = (answers: { status: number }[]) => answers.map(({ status }) => status).sort();
 
 describe('what an account keeps has bounds', () => {
   it('contacts: one by one, imported, as members; who is there can be changed', async () => {
@@ -124,6 +125,26 @@ describe('what an account keeps has bounds', () => {
     expectRefused(await api.send({ to: number(1), text, send_at: later }, 'k'), 'text', 2);
     expect((await api.send({ to: number(0), text, send_at: later }, 'k')).status).toBe(201);
     expect(await usedBy(account)).toMatchObject({ links: 2 });
+  });
+
+  it('files of e-mails, and e-mails to nobody, however many come at once', async () => {
+    const account = await newMailAccount();
+    await database()`
+      update accounts set quotas = '{"email_file_bytes": 10, "unpaid_messages": 5}' where id = ${account.id}`;
+    await account.v1.post('/v1/email/suppressions', { addresses: ['nikt@klient.example'] });
+    const thirty = (email: object) =>
+      Promise.all(Array.from({ length: 30 }, () => account.v1.post('/v1/email', { ...LEAST, ...email })));
+    // Of the provider's first answers none comes: they wait for seconds.
+    const attachments = [
+      { filename: 'a.pdf', content: 'YQ==' },
+      { filename: 'b.pdf', content: 'YQ==' },
+    ];
+    const withFiles = await thirty({ to: 'unanswered@klient.example', attachments });
+    const toNobody = await thirty({ to: 'nikt@klient.example' });
+    for (const answers of [withFiles, toNobody])
+      expect(statuses(answers)).toEqual([...Array<number>(5).fill(200), ...Array<number>(25).fill(422)]);
+    expect(await filesOf(account)).toBe(10);
+    expect(await rowsOf(account.id)).toMatchObject({ emails: 10 });
   });
 
   it('files of e-mails that wait, of this account alone; what is refused leaves nothing', async () => {

@@ -30,9 +30,9 @@ export const EMAIL_CHANGES: readonly Change[] = [
   },
   {
     name: 'what goes to nobody is bounded by one more',
-    file: 'operations/email/send.ts',
-    from: 'since, limit)) >= limit',
-    to: 'since, limit + 1)) > limit',
+    file: 'db/emails/room.ts',
+    from: 'counted!.unpaid >= limit',
+    to: 'counted!.unpaid > limit',
     tests: doors('suppressions'),
     only: 'quota of what costs nothing',
   },

@@ -5,6 +5,7 @@ import { newId } from '../../db/ids.ts';
 import type { Acceptance } from '../../domain/acceptance.ts';
 import type { ProviderEmailEvent } from '../../domain/email/events.ts';
 import { GROSZE_AN_ADDRESS } from '../../domain/email/limits.ts';
+import { quotasOf } from '../../domain/quotas.ts';
 import { acceptUpdate } from '../../workflows/contracts.ts';
 import { emailStart, type StartableEmail } from '../../workflows/startOptions.ts';
 import { insertDomain } from '../support/email.ts';
@@ -68,6 +69,7 @@ export async function emailDraft(
       createdAt: wish.createdAt ?? new Date(),
     },
     null,
+    quotasOf({}),
   );
   return email;
 }
