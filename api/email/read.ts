@@ -73,7 +73,14 @@ const event = z
   .meta({ id: 'EmailEvent', description: 'Something that happened to an e-mail.' });
 
 const emailWithEvents = email
-  .extend({ events: z.array(event).describe('What happened, the oldest first; the last 200.') })
+  .extend({
+    events: z.array(event).describe('What happened, the oldest first; the last 200.'),
+    events_left_out: documented(
+      z.int().nonnegative(),
+      'How many more happened that are neither kept nor notified: beyond 1,000 opens, 1,000 clicks and 100 reports that came by e-mail.',
+      0,
+    ),
+  })
   .meta({ id: 'EmailWithEvents', description: 'An e-mail with what happened to it.' });
 
 /** GET /v1/email (ours): the e-mails of the account, newest first. */
@@ -135,7 +142,12 @@ export function getEmail(owner: Interface) {
     async handle({ services, caller, params }) {
       const found = isId('em', params.id) ? await readEmail(services.sql, caller.accountId, params.id) : null;
       if (found === null) throw new Refused({ reason: 'email_unknown' });
-      return answerOf({ ...emailRecord(found), events: found.events.map(shown) });
+      const { events, eventsLeftOut } = found;
+      return answerOf({
+        ...emailRecord(found),
+        events: events.map(shown),
+        events_left_out: eventsLeftOut,
+      });
     },
   });
 }

@@ -4,7 +4,8 @@ import type { NotifiedEmailEvent } from '../../domain/email/records.ts';
 import type { ReportedRecipient, Suppressing } from '../../domain/email/reports.ts';
 import type { EmailStatus, RecipientState } from '../../domain/email/statuses.ts';
 import { newId } from '../ids.ts';
-import type { Fragment, Sql } from '../connection.ts';
+import type { Database, Fragment, Sql } from '../connection.ts';
+import { inTurn } from '../turns.ts';
 import type { EmailEventSnapshot } from '../webhooks/webhooks.ts';
 
 // An event may come before the answer to its hand-over, but not by a day.
@@ -15,33 +16,113 @@ const READ_MOST = 1_000;
 // Who has applied an event brings it to its workflow; another one does where that has not happened by then.
 const SIGNALLED_WITHIN = '15 seconds';
 
-/** Stores events as they came; one that was stored before changes nothing. */
+/**
+ * Stores events as they came; one that was stored before changes nothing. What a stranger can have happen again and again has a bound for
+ * each e-mail: those events take turns, so that it is exact however many come at once, and what is beyond is only counted.
+ */
 export async function storeEmailEvents(
+  sql: Database,
+  route: string,
+  events: readonly ProviderEmailEvent[],
+): Promise<void> {
+  for (const run of runsOf(events)) {
+    const [first] = run;
+    if (boundOf(first) === null) {
+      await insertEmailEvents(sql, route, run);
+      continue;
+    }
+    const owner = await ownerOf(sql, route, first);
+    await inTurn(sql, `events of ${route} ${owner ?? first.providerEmailId}`, async (tx) => {
+      for (const event of run) await storeWithinBound(tx, route, event, owner);
+    });
+  }
+}
+
+type Run = [ProviderEmailEvent, ...ProviderEmailEvent[]];
+
+/** Events in their order, those together that follow each other and have no bound, or are of one e-mail. */
+function runsOf(events: readonly ProviderEmailEvent[]): Run[] {
+  const turnOf = (event: ProviderEmailEvent): string =>
+    boundOf(event) === null ? '' : `${event.emailId} ${event.providerEmailId}`;
+  const runs: Run[] = [];
+  for (const event of events) {
+    const last = runs.at(-1);
+    if (last !== undefined && turnOf(last[0]) === turnOf(event)) last.push(event);
+    else runs.push([event]);
+  }
+  return runs;
+}
+
+/** Stores events that have no bound, within a transaction or without one. */
+export async function insertEmailEvents(
   sql: Sql,
   route: string,
   events: readonly ProviderEmailEvent[],
 ): Promise<void> {
-  for (const event of events) {
-    await sql`
-      insert into provider_email_events (route, event_id, email_id, provider_email_id, kind, permanent, addresses, names_all_to, at,
-                                         payload, hearsay)
-      select ${route}, ${event.eventId}, ${event.emailId}, ${event.providerEmailId}, ${event.kind}, ${event.permanent}::boolean,
-             ${event.addresses as string[]}::text[], ${event.namesAllTo ?? false}::boolean, ${event.at}::timestamptz,
-             ${sql.json(event.payload as postgres.JSONValue)}::jsonb, ${event.hearsay ?? false}::boolean
-       where ${withinBound(sql, event)}
-      on conflict (route, event_id) do nothing`;
-  }
+  const always: Fragment = sql`true`;
+  for (const event of events) await sql`${insertion(sql, route, event, always)}`;
 }
 
-/** As SQL, whether its e-mail has room for it: what a stranger can have happen again and again has a bound. */
-function withinBound(sql: Sql, { emailId, kind, hearsay }: ProviderEmailEvent): Fragment {
-  const [same, most] =
-    hearsay === true
-      ? [sql`hearsay`, HEARSAY_MOST]
-      : [sql`kind = ${kind} and not hearsay`, kind === 'opened' || kind === 'clicked' ? READ_MOST : null];
-  if (emailId === null || most === null) return sql`true`;
+/** As SQL. */
+function insertion(sql: Sql, route: string, event: ProviderEmailEvent, where: Fragment): Fragment {
   return sql`
-    (select count(*) from (select from provider_email_events where email_id = ${emailId} and ${same} limit ${most}) s) < ${most}`;
+    insert into provider_email_events (route, event_id, email_id, provider_email_id, kind, permanent, addresses, names_all_to, at,
+                                       payload, hearsay)
+    select ${route}, ${event.eventId}, ${event.emailId}, ${event.providerEmailId}, ${event.kind}, ${event.permanent}::boolean,
+           ${event.addresses as string[]}::text[], ${event.namesAllTo ?? false}::boolean, ${event.at}::timestamptz,
+           ${sql.json(event.payload as postgres.JSONValue)}::jsonb, ${event.hearsay ?? false}::boolean
+     where ${where}
+    on conflict (route, event_id) do nothing`;
+}
+
+/** How many events like this one are kept of its e-mail; null: all. */
+function boundOf({ kind, hearsay }: ProviderEmailEvent): number | null {
+  if (hearsay === true) return HEARSAY_MOST;
+  return kind === 'opened' || kind === 'clicked' ? READ_MOST : null;
+}
+
+/** The e-mail that an event is of, by our id or the provider's; what is not known yet may be our id. */
+async function ownerOf(
+  sql: Sql,
+  route: string,
+  { emailId, providerEmailId }: ProviderEmailEvent,
+): Promise<string | null> {
+  const [found] = await sql<{ emailId: string | null }[]>`
+    select ${matchOf(sql, sql`${route}`, sql`${emailId}`, sql`${providerEmailId}`)} as email_id`;
+  return found?.emailId ?? emailId;
+}
+
+/** Stores an event where its e-mail has room for it, else counts it with its e-mail. To be called in the turn of the e-mail's events. */
+async function storeWithinBound(
+  tx: Sql,
+  route: string,
+  event: ProviderEmailEvent,
+  owner: string | null,
+): Promise<void> {
+  const { eventId, providerEmailId, kind, hearsay } = event;
+  const same = hearsay === true ? tx`hearsay` : tx`kind = ${kind} and not hearsay`;
+  const most = boundOf(event);
+  const hasRoom: Fragment = tx`
+    (select count(*) from (
+       (select from provider_email_events where email_id = ${owner} and ${same} limit ${most})
+       union all
+       (select from provider_email_events
+         where route = ${route} and provider_email_id = ${providerEmailId} and applied_at is null and email_id is null and ${same}
+         limit ${most})) kept) < ${most}`;
+  await tx`
+    with stored as (${insertion(tx, route, { ...event, emailId: owner }, hasRoom)} returning event_id)
+    update emails set events_left_out = events_left_out + 1
+     where id = ${owner} and not exists (select from stored)
+       and not exists (select from provider_email_events where route = ${route} and event_id = ${eventId})`;
+}
+
+/** As SQL, the id of the accepted e-mail of a route that an event is of, by our id or else the provider's; null: none is known. */
+function matchOf(sql: Sql, route: Fragment, emailId: Fragment, providerEmailId: Fragment): Fragment {
+  return sql`
+    coalesce(
+      (select e.id from emails e where e.id = ${emailId} and e.route = ${route} and e.status <> 'draft'),
+      (select e.id from emails e
+        where e.route = ${route} and e.provider_email_id = ${providerEmailId} and e.status <> 'draft' limit 1))`;
 }
 
 /** A stored event that is due. */
@@ -60,11 +141,7 @@ export async function takeDueEvents(tx: Sql, limit: number): Promise<DueEvent[]>
     ...(await tx<DueEvent[]>`
       select v.route, v.event_id, v.provider_email_id, v.kind, v.permanent, v.addresses, v.names_all_to, v.at, v.hearsay, v.webhook_event,
              v.applied_at is not null as applied,
-             coalesce(
-               (select e.id from emails e where e.id = v.email_id and e.route = v.route and e.status <> 'draft'),
-               (select e.id from emails e
-                 where e.route = v.route and e.provider_email_id = v.provider_email_id and e.status <> 'draft' limit 1)
-             ) as email_id
+             ${matchOf(tx, tx`v.route`, tx`v.email_id`, tx`v.provider_email_id`)} as email_id
         from provider_email_events v where v.look_at <= now()
        order by v.look_at, v.at limit ${limit} for update of v skip locked`),
   ];

@@ -5,7 +5,7 @@ import { decrypt } from '../encryption.ts';
 import { refundOf } from '../money/billing.ts';
 import { transaction } from '../transaction.ts';
 import { domainSecretOwner, takingRoutes } from './domains.ts';
-import { storeEmailEvents } from './events.ts';
+import { insertEmailEvents } from './events.ts';
 import { recipientsOf } from './reads.ts';
 
 /** An e-mail as a worker hands it over. */
@@ -193,7 +193,7 @@ export async function acceptEmail(
   if (events.length === 0) return await accept(sql, id, providerEmailId);
   await transaction(sql, async (tx) => {
     await accept(tx, id, providerEmailId);
-    await storeEmailEvents(tx, route, events);
+    await insertEmailEvents(tx, route, events);
   });
 }
 
@@ -224,7 +224,7 @@ export async function refuseEmail(
 ): Promise<EmailStatus | null> {
   return await transaction(sql, async (tx) => {
     const status = await failEmail(tx, id, reason, claim);
-    if (status === 'failed') await storeEmailEvents(tx, route, events);
+    if (status === 'failed') await insertEmailEvents(tx, route, events);
     return status;
   });
 }

@@ -21,6 +21,8 @@ export interface EmailRow {
 
 /** An e-mail with what happened to it. */
 export interface EmailWithEvents extends EmailRow {
+  /** How many more there were that are not kept. */
+  eventsLeftOut: number;
   events: { kind: string; address: string | null; at: Date; details: Record<string, unknown> }[];
 }
 
@@ -69,8 +71,8 @@ export async function readEmail(sql: Sql, accountId: string, id: string): Promis
         from email_events v join emails e on e.id = v.email_id
        where e.id = ${id} and e.account_id = ${accountId} order by v.id desc limit ${EVENTS_SHOWN}) latest
      order by at, id`;
-  const [email] = await sql<EmailRow[]>`
-    select ${columns(sql)} from emails e where e.id = ${id} and e.account_id = ${accountId} and e.status <> 'draft'`;
+  const [email] = await sql<Omit<EmailWithEvents, 'events'>[]>`
+    select ${columns(sql)}, e.events_left_out from emails e where e.id = ${id} and e.account_id = ${accountId} and e.status <> 'draft'`;
   return email ? { ...email, events: [...events] } : null;
 }
 

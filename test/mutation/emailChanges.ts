@@ -143,10 +143,18 @@ export const EMAIL_CHANGES: readonly Change[] = [
   {
     name: 'a provider reports the e-mails of another route',
     file: 'db/emails/events.ts',
-    from: 'e.id = v.email_id and e.route = v.route',
-    to: 'e.id = v.email_id',
+    from: 'e.id = ${emailId} and e.route = ${route}',
+    to: 'e.id = ${emailId}',
     tests: doors('callback'),
     only: 'of its own route',
+  },
+  {
+    name: 'opens that are reported by the provider’s id alone have no bound',
+    file: 'db/emails/events.ts',
+    from: 'provider_email_id = ${providerEmailId} and applied_at is null and email_id is null and ${same}',
+    to: 'false and ${same}',
+    tests: ['test/db/emailEvents.test.ts'],
+    only: 'is not known yet',
   },
   {
     name: 'one forged report keeps another recipient from being written to',

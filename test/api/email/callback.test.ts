@@ -7,7 +7,9 @@ import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { type RunningApi, startApi } from '../../../api/server.ts';
 import { readSource } from '../../../bin/admin/tools.ts';
 import { removeRoute } from '../../../db/routes/routes.ts';
+import { storeEmailEvents } from '../../../db/emails/events.ts';
 import { newId } from '../../../db/ids.ts';
+import type { ProviderEmailEvent } from '../../../domain/email/events.ts';
 import type * as registry from '../../../providers/registry.ts';
 import { commandLine, noTools } from '../../admin/support.ts';
 import { SIGNATURE, signatureOf } from '../../providers/courierKind.ts';
@@ -185,5 +187,28 @@ describe('a call about an e-mail', () => {
     expect(email).toMatchObject({ status: 'delivered', recipients: [{ state: 'delivered' }] });
     expect(email.events.map(({ kind }) => kind)).toEqual(['sent', 'delivered']);
     expect(await stored(strange)).toMatchObject([{ route: first, applied: false }]);
+  });
+
+  it('that it was opened, by the provider’s id alone: a thousand are kept, and what is beyond is counted', async () => {
+    const account = await newMailAccount();
+    const { id } = await takenFrom(account, { to: 'silent@klient.example' });
+    await untilEmail(account, id, ({ status, events }) => status === 'sent' && events.length === 1);
+    const theirs = newId('em');
+    await database()`update emails set route = ${first}, provider_email_id = ${theirs} where id = ${id}`;
+    const opened = (): ProviderEmailEvent => ({
+      ...{ eventId: newId('evt'), emailId: null, providerEmailId: theirs, kind: 'opened', permanent: null },
+      ...{ addresses: [], at: new Date(), payload: {} },
+    });
+    await storeEmailEvents(database(), first, Array.from({ length: 995 }, opened));
+    const calls = Array.from({ length: 20 }, () => event({ kind: 'opened', theirs }));
+    const answers = await Promise.all(calls.map((one) => call(JSON.stringify(one))));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    const shown = async () => (await account.v1.get(`/v1/email/${id}`)).body.data;
+    expect(await shown()).toMatchObject({ events_left_out: 15 });
+    const kept = (await Promise.all(calls.map(stored))).map((rows) => rows.length);
+    expect(kept.filter((rows) => rows === 1)).toHaveLength(5);
+    // One that is kept is not left out when it comes again.
+    await call(JSON.stringify(calls[kept.indexOf(1)]));
+    expect(await shown()).toMatchObject({ events_left_out: 15 });
   });
 });
