@@ -149,13 +149,17 @@ export interface EmailCallback<Credentials> {
   read: (call: CallbackCall) => Promise<readonly ProviderEmailEvent[] | null>;
 }
 
+/** Waits until the rate of the route has a place for one request more. */
+export type Turn = () => Promise<void>;
+
 /** A provider's own list of addresses that it sends nothing to. */
 export interface ProviderSuppressions<Settings, Credentials> {
   /**
    * Takes an address off it; one that is not on it is no problem.
+   * @param turn to be waited for before each request, as its e-mails share the rate
    * @returns what came in the way, in words for staff and without the address; null: nothing did
    */
-  remove(settings: Settings, credentials: Credentials, address: string): Promise<string | null>;
+  remove(settings: Settings, credentials: Credentials, address: string, turn: Turn): Promise<string | null>;
 }
 
 /** What a kind declares that hands e-mails over. */

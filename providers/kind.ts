@@ -158,8 +158,8 @@ function storedEmail<Settings, Credentials>(
       ? {}
       : {
           suppressions: {
-            remove: async (stored, secrets, address) =>
-              suppressions.remove(settings.parse(stored), credentials.parse(secrets), address),
+            remove: async (stored, secrets, address, turn) =>
+              suppressions.remove(settings.parse(stored), credentials.parse(secrets), address, turn),
           },
         }),
     ...(callback === undefined

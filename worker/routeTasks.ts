@@ -2,7 +2,7 @@ import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { emailActivities } from '../activities/email.ts';
 import type { HandingOver } from '../activities/email/handOver.ts';
 import { lookupActivities } from '../activities/lookup.ts';
-import { createPacer } from '../pipeline/pacing.ts';
+import { createPacer } from '../db/routes/pacing.ts';
 import type { QuickLane } from '../pipeline/quickLane.ts';
 import { type QuickLaneName, type RouteAtHand, submissionActivities } from '../activities/submission.ts';
 import type { Submitting } from '../activities/submission/submitting.ts';

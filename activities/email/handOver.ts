@@ -17,7 +17,7 @@ import type { EmailStatus } from '../../domain/email/statuses.ts';
 import { emailTraffic, type Routing, workingRoute } from '../../domain/routing.ts';
 import type { SubmitAnswer } from '../../domain/submission.ts';
 import type { EmailEvents } from '../../pipeline/emailEvents.ts';
-import type { Pacer } from '../../pipeline/pacing.ts';
+import type { Pacer } from '../../db/routes/pacing.ts';
 import type { EmailAnswer, EmailGate } from '../../providers/email.ts';
 import type { Provider } from '../../providers/provider.ts';
 import type { Withheld } from '../../providers/withheld.ts';

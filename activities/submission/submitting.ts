@@ -1,7 +1,7 @@
 import type { Database } from '../../db/connection.ts';
 import type { Routing } from '../../domain/routing.ts';
 import type { SubmitAnswer } from '../../domain/submission.ts';
-import type { Pacer } from '../../pipeline/pacing.ts';
+import type { Pacer } from '../../db/routes/pacing.ts';
 import type { Provider } from '../../providers/provider.ts';
 import type { MovedOn, PausedSubmission, SubmissionOutcome } from '../../workflows/contracts.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { DomainProblem } from '../email.ts';
+import { DomainProblem, type Turn } from '../email.ts';
 import { waitOf } from './answers.ts';
 import { codeOf, errorOf, inWords } from './errors.ts';
 import { createProviderHttp, type ProviderRequest } from './http.ts';
@@ -20,16 +20,22 @@ export interface Answered {
 /** Asks the provider. @throws DomainProblem where there is no answer */
 export type Ask = (request: ProviderRequest) => Promise<Answered>;
 
-/** Does some work with questions to the provider, over connections that end with it. @throws DomainProblem */
+/**
+ * Does some work with questions to the provider, over connections that end with it.
+ * @param turn waited for before each request; none unless given
+ * @throws DomainProblem
+ */
 export async function asking<T>(
   { url }: ResendSettings,
   { apiKey }: ResendCredentials,
   work: (ask: Ask) => Promise<T>,
+  turn: Turn = () => Promise.resolve(),
 ): Promise<T> {
   const http = createProviderHttp(url, apiKey);
   try {
     return await work(async (request) => {
       for (let asked = 1; ; asked += 1) {
+        await turn();
         const exchange = await http.send(request, LIMITS);
         if (exchange.kind === 'unreadable') throw new DomainProblem('not asked');
         if (exchange.kind !== 'answered') throw new DomainProblem(`no answer: ${exchange.code}`);

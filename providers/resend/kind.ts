@@ -42,9 +42,9 @@ export const resend = providerKind({
       },
     },
     suppressions: {
-      async remove(settings, credentials, address) {
+      async remove(settings, credentials, address, turn) {
         const { removeSuppression } = await import('./suppressions.ts');
-        return removeSuppression(settings, credentials, address);
+        return removeSuppression(settings, credentials, address, turn);
       },
     },
     callback: {

@@ -10,7 +10,7 @@ import { addSuppressions } from '../../db/emails/suppressions.ts';
 import { newId } from '../../db/ids.ts';
 import { refundableEmailsAfter } from '../../db/money/ledgerChecks.ts';
 import { createEmailEvents } from '../../pipeline/emailEvents.ts';
-import { createPacer } from '../../pipeline/pacing.ts';
+import { createPacer } from '../../db/routes/pacing.ts';
 import type { EmailAnswer, EmailGate, SubmitEmail } from '../../providers/email.ts';
 import { emailOnly } from '../../providers/emailOnly.ts';
 import type { HandedOver } from '../../workflows/contracts.ts';

@@ -1,6 +1,6 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createPacer, type Pacer } from '../../pipeline/pacing.ts';
+import { createPacer, type Pacer } from '../../db/routes/pacing.ts';
 import { submissionActivities } from '../../activities/submission.ts';
 import type { Provider } from '../../providers/provider.ts';
 import type { Database } from '../../db/connection.ts';

@@ -191,7 +191,7 @@ export const EMAIL_CHANGES: readonly Change[] = [
   {
     name: 'the provider keeps an address that was taken off the list',
     file: 'operations/email/suppressions.ts',
-    from: 'if (route !== null) await removeAtProvider(services, route, key);',
+    from: 'if (route !== null) await removeAtProvider(services, { accountId, route, address: key });',
     to: '',
     tests: doors('providerSuppressions'),
     only: 'the provider that reported it',
@@ -211,6 +211,14 @@ export const EMAIL_CHANGES: readonly Change[] = [
     to: '',
     tests: ['test/workflows/email.test.ts'],
     only: 'one at a time',
+  },
+  {
+    name: 'addresses are taken off the list of a provider beside the rate of its route',
+    file: 'providers/resend/asking.ts',
+    from: '        await turn();\n',
+    to: '',
+    tests: doors('providerSuppressions'),
+    only: 'within the rate',
   },
   {
     name: 'an own e-mail is sent again once its key is forgotten',

@@ -32,7 +32,7 @@ export const MESSAGE_CHANGES: readonly Change[] = [
   },
   {
     name: 'the rate of a route is ignored',
-    file: 'pipeline/pacing.ts',
+    file: 'db/routes/pacing.ts',
     from: '    ratePerSecond === null\n      ? () => Promise',
     to: '    true\n      ? () => Promise',
     tests: ['test/providers/pacedRoute.test.ts'],

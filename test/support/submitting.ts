@@ -7,7 +7,7 @@ import type { SubmitPart } from '../../domain/submission.ts';
 import type { Asked } from '../../operations/asked.ts';
 import { newPace } from '../../operations/pace.ts';
 import type { SendInput } from '../../operations/sending/input.ts';
-import { createPacer } from '../../pipeline/pacing.ts';
+import { createPacer } from '../../db/routes/pacing.ts';
 import type { Provider } from '../../providers/provider.ts';
 
 /** A send as an operation is asked for it, of an account with these routes. */

@@ -1,13 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { pauseRoute } from '../../../db/routes/routeRates.ts';
 import { removeRoute } from '../../../db/routes/routes.ts';
 import { commandLine, noTools } from '../../admin/support.ts';
 import { errorAnswer, type ResendServer, startResend, write } from '../../providers/resendServer.ts';
 import { type MailAccount, newMailAccount, takenFrom, untilEmail } from '../../support/email.ts';
+import { eventually } from '../../support/eventually.ts';
 import { database } from '../../support/factories.ts';
 
 const PATH = '/v1/email/suppressions';
 const ROUTE = `resend-${randomBytes(4).toString('hex')}`;
+const PACED = `${ROUTE}-paced`;
+const RATE = 2;
 const secretsKey = () => Buffer.from(inject('service').secretsKey, 'base64');
 let resend: ResendServer;
 const { ok } = commandLine(
@@ -21,11 +25,15 @@ const { ok } = commandLine(
 
 beforeAll(async () => {
   resend = await startResend();
-  await ok('routes', 'add', '--name', ROUTE, '--kind', 'resend', '--url', resend.url, '--credentials', '-');
+  const route = ['--kind', 'resend', '--url', resend.url, '--credentials', '-'];
+  await ok('routes', 'add', '--name', ROUTE, ...route);
+  await ok('routes', 'add', '--name', PACED, '--rate', String(RATE), ...route);
 });
 afterAll(async () => {
-  await database()`update emails set route = 'simulator' where route = ${ROUTE}`;
-  await removeRoute(database(), ROUTE);
+  for (const name of [ROUTE, PACED]) {
+    await database()`update emails set route = 'simulator' where route = ${name}`;
+    await removeRoute(database(), name);
+  }
   await resend.close();
 });
 
@@ -74,4 +82,38 @@ describe('an address that is taken off the suppression list', () => {
     expect((await account.v1.delete(`${PATH}/jan@klient.example`)).status).toBe(404);
     expect(removes()).toHaveLength(before);
   });
+
+  it('is taken off within the rate of the route, which e-mails share, and answered in time', async () => {
+    const account = await newMailAccount();
+    const addresses = Array.from({ length: 4 }, (_, i) => `bounced+rate${i}@klient.example`);
+    for (const address of addresses) await bounced(account, address, PACED);
+    const asked: number[] = [];
+    resend.always((response, take) => {
+      asked.push(performance.now());
+      void take().then((answer) => write(response, answer));
+    });
+    // As a worker does that hands e-mails over: the next place is in a second and a half.
+    await pauseRoute(database(), PACED, 1_500);
+    const began = performance.now();
+    const answers = await Promise.all(
+      addresses.map((address) => account.v1.delete(`${PATH}/${encodeURIComponent(address)}`)),
+    );
+    resend.always(null);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect(addresses.filter((address) => resend.suppressions.has(address))).toEqual([]);
+    expect(asked[0]! - began).toBeGreaterThan(1_400);
+    for (const [i, at] of asked.slice(RATE).entries()) expect(at - asked[i]!).toBeGreaterThan(1_000);
+  });
+
+  it('goes on behind the answer where the route is paused for longer', async () => {
+    const account = await newMailAccount();
+    await bounced(account, 'bounced+later@klient.example', PACED);
+    await pauseRoute(database(), PACED, 7_000);
+    expect((await account.v1.delete(`${PATH}/bounced%2Blater@klient.example`)).status).toBe(200);
+    expect(resend.suppressions.has('bounced+later@klient.example')).toBe(true);
+    await eventually(
+      () => Promise.resolve(resend.suppressions.has('bounced+later@klient.example')),
+      (kept) => !kept,
+    );
+  }, 30_000);
 });

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { gatherAnswers } from '../concurrency/gather.ts';
-import type { Database } from '../db/connection.ts';
-import { pauseRoute, takeSlots } from '../db/routes/routeRates.ts';
+import { gatherAnswers } from '../../concurrency/gather.ts';
+import type { Database } from '../connection.ts';
+import { pauseRoute, takeSlots } from './routeRates.ts';
 
 /** Keeps one route's rate, together with every other process that submits on it. */
 export interface Pacer {
