@@ -1,8 +1,7 @@
-import { lookup } from 'node:dns';
-import type { LookupFunction } from 'node:net';
 import { Agent, request } from 'undici';
 import { isLiteralAddress, isPublicAddress } from '../domain/publicAddress.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../domain/webhooks.ts';
+import { createPublicLookup } from './publicLookup.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const ANSWER_BYTES = 1_000;
@@ -24,11 +23,16 @@ export interface Outgoing {
 }
 
 /**
- * @param allowPrivate true lets requests reach private, loopback and link-local addresses, and http (development)
+ * @param allowPrivate true lets requests reach private, loopback and link-local addresses, and http, and has names looked up by the
+ *   operating system, which knows those of this machine (development)
+ * @param dnsServers which are asked for names otherwise; null: those of the system
  */
-export function createOutgoing(allowPrivate: boolean): Outgoing {
+export function createOutgoing(allowPrivate: boolean, dnsServers: readonly string[] | null = null): Outgoing {
   const agent = new Agent({
-    connect: { timeout: CONNECT_TIMEOUT_MS, ...(allowPrivate ? {} : { lookup: publicLookup }) },
+    connect: {
+      timeout: CONNECT_TIMEOUT_MS,
+      ...(allowPrivate ? {} : { lookup: createPublicLookup(dnsServers) }),
+    },
     connections: 100,
   });
   return {
@@ -60,23 +64,12 @@ export function createOutgoing(allowPrivate: boolean): Outgoing {
   };
 }
 
-/** A literal address is connected to without any look-up, so it is judged here and names in `publicLookup`. */
+/** A literal address is connected to without any look-up, so it is judged here and names in `createPublicLookup`. */
 function refusalOf(url: string): string | null {
   const { protocol, hostname } = new URL(url);
   if (protocol !== 'https:') return 'only https is allowed';
   return isLiteralAddress(hostname) && !isPublicAddress(hostname) ? 'address not public' : null;
 }
-
-/** Resolves a name to its public addresses only: the connection goes to exactly the address judged here. */
-const publicLookup: LookupFunction = (hostname, options, callback) => {
-  lookup(hostname, { ...options, all: true }, (error, addresses) => {
-    if (error) return callback(error, '', 0);
-    const allowed = addresses.filter(({ address }) => isPublicAddress(address));
-    const [first] = allowed;
-    if (!first) return callback(new Error('address not public'), '', 0);
-    return options.all ? callback(null, allowed) : callback(null, first.address, first.family);
-  });
-};
 
 async function firstBytes(body: AsyncIterable<Buffer> & { destroy(): unknown }): Promise<string> {
   const chunks: Buffer[] = [];

@@ -32,7 +32,7 @@ export interface Pipeline {
 
 /** Puts the pipeline of a worker process together; nothing of it runs by itself yet. */
 export function createPipeline({ sql, client }: Servers, options: WorkerOptions): Pipeline {
-  const { log, secretsKey, shortUrl } = options;
+  const { config, log, secretsKey, shortUrl } = options;
   const onReportError = (error: unknown): void =>
     log.error({ err: error }, 'delivery reports: will be tried again');
   const onReplyError = (error: unknown): void => log.error({ err: error }, 'replies: will be tried again');
@@ -40,7 +40,7 @@ export function createPipeline({ sql, client }: Servers, options: WorkerOptions)
     log.error({ err: error }, 'events of e-mails: will be tried again');
   const notifying = {
     ...{ sql, secretsKey, shortUrl },
-    outgoing: createOutgoing(options.config.WEBHOOK_ALLOW_PRIVATE),
+    outgoing: createOutgoing(config.WEBHOOK_ALLOW_PRIVATE, config.DNS_SERVERS ?? null),
     quick: createQuickLane(QUICK_WEBHOOKS),
   };
   const notifyingBefore = { ...notifying, quick: notifying.quick.beside(QUICK_WEBHOOKS_BEFORE) };

@@ -7,6 +7,8 @@ export interface Zone {
   TXT?: readonly (readonly string[])[];
   MX?: readonly { exchange: string; preference: number }[];
   CNAME?: readonly string[];
+  A?: readonly string[];
+  AAAA?: readonly string[];
 }
 
 /** Instead of records: the name is not there; there is nothing of any type; it fails; it refuses; it says nothing. */
@@ -98,11 +100,14 @@ function replyTo(packet: Packet, zone: DnsServer['zone'], asked: string[]): Pack
   return { ...base, flags: ANSWERS, answers: answersOf(name, question.type, there) };
 }
 
-function answersOf(name: string, type: string, { TXT = [], MX = [], CNAME = [] }: Zone): Answer[] {
+function answersOf(name: string, type: string, zone: Zone): Answer[] {
+  const { TXT = [], MX = [], CNAME = [], A = [], AAAA = [] } = zone;
   const head = { name, ttl: 60 } as const;
   if (type === 'TXT') return TXT.map((chunks) => ({ ...head, type: 'TXT', data: [...chunks] }));
   if (type === 'MX') return MX.map((data) => ({ ...head, type: 'MX', data }));
   if (type === 'CNAME') return CNAME.map((data) => ({ ...head, type: 'CNAME', data }));
+  if (type === 'A') return A.map((data) => ({ ...head, type: 'A', data }));
+  if (type === 'AAAA') return AAAA.map((data) => ({ ...head, type: 'AAAA', data }));
   return [];
 }
 

@@ -281,11 +281,11 @@ export const PROTOCOL_CHANGES: readonly Change[] = [
   },
   {
     name: 'a name that leads to a private address is called',
-    file: 'pipeline/outgoingHttp.ts',
+    file: 'pipeline/publicLookup.ts',
     from: 'addresses.filter(({ address }) => isPublicAddress(address))',
     to: "addresses.filter(({ address }) => isPublicAddress(address) || address !== '')",
-    tests: ['test/domain/webhookAddress.test.ts', 'test/api/account.test.ts'],
-    only: 'is none|beside them, is one|may be one|gives 400',
+    tests: ['test/pipeline/outgoingHttp.test.ts'],
+    only: 'public addresses|judged by what it is then',
   },
   {
     name: 'the API may delete webhook events',
