@@ -1,10 +1,20 @@
+import { createFairSemaphore } from '../../concurrency/semaphore.ts';
 import { storeEmailEvents } from '../../db/emails/events.ts';
+import { shortenedAddress } from '../../domain/shortenedAddress.ts';
 import { signerOf } from '../../operations/incoming/emailSigner.ts';
 import type { Page, PageAnswer, Visit } from '../http/page.ts';
 import { answered, callOf, plain } from './answers.ts';
 
 // Providers tell of one e-mail in a call; its fifty addresses and headers are some kilobytes.
 const BODY_BYTES = 256 * 1024;
+// Anybody may call: so many bodies are held that nobody has been found to have signed yet, and so many from one network.
+const UNPROVEN = { places: 64, each: 16 };
+const PLACE_WITHIN_MS = 5_000;
+
+const unproven = createFairSemaphore(UNPROVEN.places, UNPROVEN.each);
+
+/** There was no place for the body in time. */
+class Crowded extends Error {}
 
 /**
  * /v1/email/callback (v1.2.0, POST /v1/email): what e-mail providers report. The signature shows which route's provider it is, so
@@ -22,9 +32,17 @@ export const emailCallbacks: readonly Page[] = ['/v1/email/callback', '/v1/email
 );
 
 async function answerTo(visit: Visit): Promise<PageAnswer> {
-  const { services, params, requestId } = visit;
-  const call = callOf(visit, BODY_BYTES);
-  const route = await signerOf(services, params['route'] ?? null, call);
+  try {
+    return await taken(visit);
+  } catch (error) {
+    if (!(error instanceof Crowded)) throw error;
+    return plain(503, 'unavailable', { 'Retry-After': '5' });
+  }
+}
+
+async function taken(visit: Visit): Promise<PageAnswer> {
+  const { services, requestId } = visit;
+  const { route, call } = await proven(visit);
   if (route === null) return plain(401, 'not signed by a provider');
   const events = await route.callback.read(call);
   if (events === null) {
@@ -35,4 +53,19 @@ async function answerTo(visit: Visit): Promise<PageAnswer> {
   // Applied by the workers, who look for stored events all the time.
   await storeEmailEvents(services.sql, route.name, events);
   return plain(200, 'OK');
+}
+
+/** A call and whose provider signed it. Its body has a place among those of everybody until that is known. */
+async function proven(visit: Visit) {
+  const { services, params, address, receivedAt } = visit;
+  let leave = (): void => undefined;
+  const call = callOf(visit, BODY_BYTES, async () => {
+    const until = receivedAt + PLACE_WITHIN_MS;
+    leave = await unproven.enter(shortenedAddress(address) ?? '', { until, error: () => new Crowded() });
+  });
+  try {
+    return { call, route: await signerOf(services, params['route'] ?? null, call) };
+  } finally {
+    leave();
+  }
 }

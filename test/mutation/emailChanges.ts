@@ -141,6 +141,14 @@ export const EMAIL_CHANGES: readonly Change[] = [
     only: 'without a signature',
   },
   {
+    name: 'one network may have all places for bodies that nobody has signed yet',
+    file: 'api/callbacks/email.ts',
+    from: 'each: 16',
+    to: 'each: 64',
+    tests: doors('callback'),
+    only: 'waits for its body',
+  },
+  {
     name: 'a provider reports the e-mails of another route',
     file: 'db/emails/events.ts',
     from: 'e.id = ${emailId} and e.route = ${route}',

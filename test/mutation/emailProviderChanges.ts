@@ -20,6 +20,14 @@ export const EMAIL_PROVIDER_CHANGES: readonly Change[] = [
     tests: CALLBACK,
   },
   {
+    name: 'a forged body is hashed in JavaScript',
+    file: EVENTS,
+    from: 'body.length > BODY_MAX || !isHashedRight(webhookSecret, signed, body)',
+    to: 'body.length > BODY_MAX',
+    tests: CALLBACK,
+    only: 'not hashed in JavaScript',
+  },
+  {
     name: 'a callback of Resend’s is good a little longer than five minutes',
     file: EVENTS,
     from: 'const TOLERANCE_MS = 300_000;',

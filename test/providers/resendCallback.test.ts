@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
+import { Webhook } from 'standardwebhooks';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ProviderEmailEvent } from '../../domain/email/events.ts';
 import type { CallbackCall } from '../../providers/callbacks.ts';
@@ -139,6 +140,67 @@ describe('a call of Resend’s', () => {
     expect(await isSigned(signCall(SECRET, 'x'), SECRET.replace('whsec_', ''))).toBe(true);
     expect(await signed({ apiKey: 're_12345678' }, direct(signCall(SECRET, 'x')))).toBe(false);
   });
+});
+
+describe('what anybody may send', () => {
+  it.each([
+    [{ 'svix-signature': '' }],
+    [{ 'svix-signature': 'v1' }],
+    [{ 'svix-signature': 'v1,abc' }],
+    [{ 'svix-signature': `v2,${'A'.repeat(43)}=` }],
+    [{ 'svix-id': '' }],
+    [{ 'svix-timestamp': '1' }],
+  ])('is not read with the headers %j', async (headers) => {
+    const call = direct(signCall(SECRET, 'x'));
+    const body = vi.fn(() => call.body());
+    const forged = { ...call, headers: { ...call.headers, ...headers }, body };
+    expect(await signed({ apiKey: 're_12345678', webhookSecret: SECRET }, forged)).toBe(false);
+    expect(body).not.toHaveBeenCalled();
+  });
+
+  it('is not hashed in JavaScript before it is known to be signed', async () => {
+    const verify = vi.spyOn(Webhook.prototype, 'verify');
+    onTestFinished(() => verify.mockRestore());
+    expect(await isSigned(signCall(OTHER, 'x'.repeat(256 * 1024)))).toBe(false);
+    expect(verify).not.toHaveBeenCalled();
+    expect(await isSigned(signCall(SECRET, 'x'))).toBe(true);
+    expect(verify).toHaveBeenCalledOnce();
+  });
+
+  it('is signed by our hash where it is by the package’s', async () => {
+    const signature = fc.constantFrom('right', 'wrong', 'short', 'of another version', 'none');
+    const header = fc.array(signature, { minLength: 1, maxLength: 4 });
+    const age = fc.constantFrom(0, -299_000, 299_000, -400_000, 400_000);
+    const given = fc.tuple(header, age, fc.string({ unit: 'grapheme', maxLength: 200 }));
+    await fc.assert(
+      fc.asyncProperty(given, async ([kinds, ms, body]) => {
+        const call = signCall(SECRET, body, new Date(Date.now() + ms));
+        const right = call.headers['svix-signature']!;
+        const made: Record<string, string> = {
+          ...{ right, short: right.slice(0, -2), none: 'v1' },
+          'of another version': right.replace('v1', 'v2'),
+          wrong: signCall(OTHER, body).headers['svix-signature']!,
+        };
+        const headers = { ...call.headers, 'svix-signature': kinds.map((kind) => made[kind]).join(' ') };
+        const expected = kinds.includes('right') && Math.abs(ms) < 300_000;
+        expect(isSignedByPackage(headers, body)).toBe(expected);
+        expect(await isSigned({ ...call, headers })).toBe(expected);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  function isSignedByPackage(headers: Record<string, string>, body: string): boolean {
+    const named = Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name.replace('svix', 'webhook'), value]),
+    );
+    try {
+      new Webhook(SECRET).verify(Buffer.from(body), named, { jsonParse: false });
+      return true;
+    } catch {
+      return false;
+    }
+  }
 });
 
 describe('an event', () => {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { connect } from 'node:net';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,6 +15,7 @@ import type * as registry from '../../../providers/registry.ts';
 import { commandLine, noTools } from '../../admin/support.ts';
 import { SIGNATURE, signatureOf } from '../../providers/courierKind.ts';
 import { newMailAccount, takenFrom, untilEmail } from '../../support/email.ts';
+import { eventually } from '../../support/eventually.ts';
 import { database } from '../../support/factories.ts';
 
 vi.mock('../../../providers/registry.ts', async (original) => {
@@ -48,7 +50,7 @@ beforeAll(async () => {
     config: {
       DEFAULT_SENDER: 'INFO',
       WEBHOOK_ALLOW_PRIVATE: true,
-      TRUST_PROXY: false,
+      TRUST_PROXY: true,
       REQUESTS_AT_ONCE: 100,
       HEAVY_REQUESTS_AT_ONCE: 4,
       MCP_CONFIRM_RECIPIENTS: 10,
@@ -89,11 +91,17 @@ const event = (wish: Partial<Event> = {}): Event => ({
   ...wish,
 });
 
-async function call(body: string, { path = '', key = KEYS[first]!, method = 'POST', sign = true } = {}) {
+async function call(
+  body: string,
+  { path = '', key = KEYS[first]!, method = 'POST', sign = true, from = '' } = {},
+) {
   const response = await fetch(`${api.url}/v1/email/callback${path}`, {
     method,
     ...(method === 'POST' ? { body } : {}),
-    headers: sign ? { [SIGNATURE]: signatureOf(key, body) } : {},
+    headers: {
+      ...(sign ? { [SIGNATURE]: signatureOf(key, body) } : {}),
+      ...(from === '' ? {} : { 'x-forwarded-for': from }),
+    },
   });
   return { status: response.status, text: await response.text() };
 }
@@ -210,5 +218,27 @@ describe('a call about an e-mail', () => {
     // One that is kept is not left out when it comes again.
     await call(JSON.stringify(calls[kept.indexOf(1)]));
     expect(await shown()).toMatchObject({ events_left_out: 15 });
+  });
+
+  it('waits for its body’s place among those of its network that nobody has signed yet, not behind another’s', async () => {
+    const body = JSON.stringify(event());
+    const sockets = Array.from({ length: 40 }, (_, i) => {
+      const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
+      socket.on('error', () => undefined);
+      socket.write('POST /v1/email/callback HTTP/1.1\r\nHost: x\r\nContent-Length: 200000\r\n');
+      socket.write(`X-Forwarded-For: 192.0.2.${i}\r\n\r\n{`);
+      return socket;
+    });
+    try {
+      const crowded = await eventually(
+        () => call(body, { from: '192.0.2.200' }),
+        ({ status }) => status !== 200,
+      );
+      expect(crowded).toEqual({ status: 503, text: 'unavailable' });
+      expect(await call(body, { from: '198.51.100.1' })).toEqual({ status: 200, text: 'OK' });
+    } finally {
+      for (const socket of sockets) socket.destroy();
+    }
+    expect((await call(body, { from: '192.0.2.200' })).status).toBe(200);
   });
 });
