@@ -89,6 +89,29 @@ describe('a text that the provider would change', () => {
   it.each(['50%', '[50%]', '[% a', '%]', '[a]%', '[%a]%]'])('%s is not', (text) => {
     expect(wouldBeReplaced(text)).toBe(false);
   });
+
+  it('is found as by the pattern that stood here before', () => {
+    const pieces = fc.array(fc.constantFrom('[', '%', ']', 'a', '\n', '[%', '%]'), { maxLength: 14 });
+    fc.assert(
+      fc.property(pieces, (given) => {
+        const text = given.join('');
+        expect(wouldBeReplaced(text)).toBe(/\[%[^\]]*%\]/.test(text));
+      }),
+      { numRuns: 20_000 },
+    );
+  });
+
+  it('takes no longer to be told where it begins often and never ends', () => {
+    const durationOf = (text: string) => {
+      const start = performance.now();
+      expect(wouldBeReplaced(text)).toBe(false);
+      return performance.now() - start;
+    };
+    const [begun, idle] = ['[%'.repeat(100_000), 'a%'.repeat(100_000)];
+    // One of some pairs shows it, as others use the machine too: by the square it took a thousand times as long.
+    const isQuick = () => durationOf(begun) < 20 * durationOf(idle);
+    expect(Array.from({ length: 5 }, (_, i) => i).some(isQuick)).toBe(true);
+  });
 });
 
 describe('a finding', () => {
