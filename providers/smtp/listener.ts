@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { SMTPServer } from 'smtp-server';
-import { createCounts } from '../../concurrency/counts.ts';
+import { type Counts, createCounts } from '../../concurrency/counts.ts';
 import { createRunning } from '../../concurrency/running.ts';
 import { repeat } from '../../concurrency/repeat.ts';
 import { waitFor } from '../../concurrency/waitFor.ts';
@@ -12,6 +12,11 @@ import { listenAddress, type SmtpCredentials, type SmtpSettings } from './settin
 const BYTES_MAX = 1_000_000;
 const CONNECTIONS_MAX = 40;
 const CONNECTIONS_EACH = 10;
+/** Each is read in the worker's own thread, for some milliseconds at most. */
+const MESSAGES_EACH = 50;
+/** As many as there can be honest ones about an e-mail with all its recipients, and some. */
+const MESSAGES_OF_AN_EMAIL = 200;
+const COUNTED_MS = 3_600_000;
 const SILENCE_MS = 30_000;
 /** All that one connection may take. */
 const CONNECTION_MS = 120_000;
@@ -110,6 +115,7 @@ function smtpServer(
   store: (returned: Returned) => Promise<void>,
 ): SMTPServer {
   const from = createCounts();
+  const about = messagesOfTheHour();
   const server = new SMTPServer({
     name,
     banner: 'bounces only',
@@ -126,9 +132,15 @@ function smtpServer(
         return done(new SmtpAnswer(421, '4.7.0 Too many'));
       done();
     },
+    onMailFrom(_sender, { transaction }, done) {
+      if (transaction > MESSAGES_EACH) return done(new SmtpAnswer(421, '4.7.0 Too many'));
+      done();
+    },
     onRcptTo({ address }, { envelope }, done) {
-      if (emailOfReturnPath(keys(), address) === null)
-        return done(new SmtpAnswer(550, '5.1.1 No such mailbox'));
+      const emailId = emailOfReturnPath(keys(), address);
+      if (emailId === null) return done(new SmtpAnswer(550, '5.1.1 No such mailbox'));
+      if (about().of(emailId) >= MESSAGES_OF_AN_EMAIL)
+        return done(new SmtpAnswer(452, '4.7.0 Too many for this mailbox'));
       if (envelope.rcptTo.length > 0) return done(new SmtpAnswer(452, '4.5.3 One recipient at a time'));
       done();
     },
@@ -143,6 +155,7 @@ function smtpServer(
         const returnPath = rcptTo[0]?.address ?? '';
         const emailId = emailOfReturnPath(keys(), returnPath);
         if (emailId === null) return done(new SmtpAnswer(550, '5.1.1 No such mailbox'));
+        about().add(emailId);
         const sender = mailFrom === false ? '' : mailFrom.address;
         store({ returnPath, emailId, sender, raw: Buffer.concat(pieces) }).then(
           () => done(null, '2.0.0 Taken'),
@@ -161,6 +174,19 @@ function smtpServer(
     });
   });
   return server;
+}
+
+/** Counts of e-mails that begin anew each hour. */
+function messagesOfTheHour(): () => Counts {
+  let counts = createCounts();
+  let since = Date.now();
+  return () => {
+    if (Math.abs(Date.now() - since) > COUNTED_MS) {
+      counts = createCounts();
+      since = Date.now();
+    }
+    return counts;
+  };
 }
 
 const isInUse = (error: unknown): boolean =>

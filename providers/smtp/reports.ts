@@ -5,6 +5,7 @@ import { fieldGroups, type Fields, type Part, type ReadMessage, readMessage } fr
 
 const RECIPIENTS_MAX = 100;
 const FIELD_MAX = 1_000;
+const FIELD_BYTES = 4 * FIELD_MAX;
 const TEXT_MAX = 4_000;
 const ADDRESS_MAX = 320;
 const DAEMON = /^(mailer-daemon|postmaster)@/i;
@@ -76,7 +77,7 @@ function deliveryReports({ parts, headers }: ReadMessage): Found[] | null {
       ...pick(ofMessage ?? new Map(), 'reporting-mta', 'arrival-date'),
       ...pick(headers, 'message-id'),
     };
-    const mark = `${action} ${ofMessage?.get('reporting-mta') ?? ''}`;
+    const mark = `${action} ${ofMessage?.get('reporting-mta')?.slice(0, FIELD_MAX) ?? ''}`;
     return [{ kind: what.kind, permanent, addresses: address === null ? [] : [address], payload, mark }];
   });
 }
@@ -103,7 +104,7 @@ function complaints({ parts, headers }: ReadMessage): Found[] | null {
   const feedback = partOf(parts, 'message/feedback-report');
   if (feedback === null) return null;
   const fields: Fields = fieldGroups(feedback.text, 1)[0] ?? new Map<string, string>();
-  const type = fields.get('feedback-type')?.toLowerCase() ?? '';
+  const type = fields.get('feedback-type')?.slice(0, FIELD_MAX).toLowerCase() ?? '';
   if (type === '' || NO_COMPLAINTS.has(type)) return [];
   const address = typed(fields.get('original-rcpt-to'));
   const payload = {
@@ -165,7 +166,7 @@ function pick(fields: Fields, ...names: string[]): Record<string, string> {
       const value = fields.get(name);
       return value === undefined
         ? []
-        : [[name, clean(Buffer.from(value, 'latin1').toString('utf8'), FIELD_MAX)]];
+        : [[name, clean(Buffer.from(value.slice(0, FIELD_BYTES), 'latin1').toString('utf8'), FIELD_MAX)]];
     }),
   );
 }
@@ -185,7 +186,7 @@ function eventId(
   mark: string,
   { headers }: ReadMessage,
 ): string {
-  const which = headers.get('message-id') ?? headers.get('date') ?? '';
+  const which = (headers.get('message-id') ?? headers.get('date') ?? '').slice(0, FIELD_MAX);
   const all = JSON.stringify([returnPath.toLowerCase(), addresses, mark, which]);
   return createHash('sha256').update(all).digest('hex');
 }

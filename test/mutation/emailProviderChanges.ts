@@ -43,6 +43,14 @@ export const EMAIL_PROVIDER_CHANGES: readonly Change[] = [
     only: 'not ours',
   },
   {
+    name: 'whoever knows a return path brings as many messages as they like',
+    file: 'providers/smtp/listener.ts',
+    from: 'about().add(emailId);',
+    to: '',
+    tests: ['test/providers/smtpBounces.test.ts'],
+    only: 'so many messages',
+  },
+  {
     name: 'every 5.x.x in a report is a dead address',
     file: 'providers/smtp/deadAddresses.ts',
     from: 'return DEAD.has(said);',

@@ -205,6 +205,15 @@ describe('a report of a mail server', () => {
     },
   );
 
+  it('is understood before a long e-mail too', async () => {
+    const long = report([...MTA, ...failed('jan@poczta.example')]).replace(
+      'nobody@x.example',
+      'x\r\n'.repeat(300_000),
+    );
+    expect(await deliver(long)).toMatch(/^250/);
+    expect(events).toMatchObject([{ kind: 'bounced', permanent: true, addresses: ['jan@poczta.example'] }]);
+  });
+
   it('that names nobody says nothing for good of everybody', async () => {
     await deliver(report([...MTA, 'Action: delivered', 'Status: 2.0.0']));
     await deliver(report([...MTA, 'Action: failed', 'Status: 5.1.1']));
@@ -317,6 +326,20 @@ describe('whoever is no mail server of a recipient', () => {
     expect(answers).toContain('452 ');
     expect(await raw(['EHLO x', 'AUTH PLAIN AGEAYg=='])).toMatch(/\r\n50[0-9] /);
     expect(events).toEqual([]);
+  });
+
+  it('has so many messages in a connection, and about an e-mail in an hour', async () => {
+    const flooded = returnPath(RETURN_PATH_KEY, newId('em'), 'sklep.example');
+    const message = ['MAIL FROM:<>', `RCPT TO:<${flooded}>`, 'DATA', 'Subject: x\r\n\r\ny\r\n.'];
+    const connection = () => raw(['EHLO x', ...Array.from({ length: 60 }, () => message).flat()]);
+    for (let i = 0; i < 4; i += 1) {
+      const answers = await connection();
+      expect(answers.match(/^250 .*Taken/gm)).toHaveLength(50);
+      expect(answers).toMatch(/421 .*Too many\r\n$/);
+    }
+    expect(events).toHaveLength(200);
+    expect(await deliver(bounce, flooded)).toBe('452');
+    expect(await deliver(bounce)).toMatch(/^250/);
   });
 
   it('does not keep others out, slow or many as they are', async () => {

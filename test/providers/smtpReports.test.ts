@@ -96,6 +96,33 @@ describe('what somebody wrote to hold a worker up', () => {
   });
 });
 
+describe('a megabyte that stands for much work', () => {
+  const MEGABYTE = 1_000_000;
+  const multipart = (boundary: string) => `Content-Type: multipart/mixed; boundary=${boundary}\n\n`;
+  const NESTED = ['a', 'b', 'c', 'd'].map((name) => `${multipart(name)}--${name}\n`).join('');
+  const filled = (start: string, filling: string) =>
+    start + filling.repeat(Math.floor((MEGABYTE - start.length) / filling.length));
+  const LINES = '\n'.repeat(MEGABYTE);
+  const group = `${multipart('b')}--b\nContent-Type: message/delivery-status\n\n`;
+
+  it.each([
+    ['line ends within multiparts', filled(`${NESTED}\n`, '\n')],
+    ['borders within multiparts', filled(`${NESTED}\n`, '\n--d')],
+    ['folds of a header', filled('a:b\n', ' c\n')],
+    ['lines of a report', filled(group, 'a:\n')],
+    ['groups of many lines', filled(`${group}a:b\n\n`, `${'a:\n'.repeat(150)}\n`)],
+    ['encoded letters', filled('Content-Transfer-Encoding: quoted-printable\n\n', '=41')],
+  ])('of %s takes less than to find its lines once', (_, raw) => {
+    const isQuick = () => durationOf(() => read(raw)) < durationOf(() => LINES.split(/\r?\n/));
+    expect(Array.from({ length: 15 }, (_unused, i) => i).some(isQuick)).toBe(true);
+  });
+
+  it('of a name in each report of many takes no work for each', () => {
+    const [event] = read(filled(`${group}Reporting-MTA: ${'x'.repeat(200_000)}\n\n`, 'Action: failed\n\n'));
+    expect(event).toMatchObject({ kind: 'bounced', payload: { 'reporting-mta': 'x'.repeat(1_000) } });
+  });
+});
+
 function durationOf(work: () => unknown): number {
   const start = performance.now();
   work();
