@@ -76,7 +76,7 @@ export async function email(input: EmailInput): Promise<EmailResult> {
 async function fromChargeToEnd(state: State): Promise<string> {
   if (state.input.stage === 'late') return await deliverLate(state);
   if (!(await charged(state))) return 'refused';
-  if (state.input.stage === undefined && !(await handedOverAndHeard(state))) return await end(state);
+  if (state.input.stage === undefined && !(await handedOverWithEvents(state))) return await end(state);
   await follow(state);
   return await end(state);
 }
@@ -103,7 +103,7 @@ async function charged(state: State): Promise<boolean> {
  * Whoever delivers next begins after that.
  * @returns whether the provider may have it
  */
-async function handedOverAndHeard(state: State): Promise<boolean> {
+async function handedOverWithEvents(state: State): Promise<boolean> {
   let over = false;
   const delivering = deliverUntil(state, () => over);
   const handed = await handedOver(state);
