@@ -44,7 +44,7 @@ const parts: Project[] = [
   { extends: true, test: { name: 'pure', include: PURE, isolate: false } },
 ];
 
-// Of the tests of the API, those that accounts keep apart from each other; first those that wait.
+// Of the tests of the API, those that accounts keep apart from each other.
 const answers: Project[] = [
   { extends: true, test: { ...SERVICE, name: 'waiting', include: MOSTLY_WAITING } },
   {
@@ -55,6 +55,7 @@ const answers: Project[] = [
       include: SERVICE_TESTS,
       exclude: [...MOSTLY_WAITING, ...APART, ...QUIET],
       isolate: false,
+      maxWorkers: 3,
       sequence: { groupOrder: 1 },
     },
   },
@@ -67,8 +68,7 @@ function inTurn(include: string[]): Project {
 }
 
 const OF_A_WHOLE_RUN: Record<Share, Project[]> = {
-  parts,
-  answers,
+  most: [...parts, ...answers],
   apart: [inTurn(APART)],
   quiet: [inTurn(QUIET)],
 };
@@ -77,7 +77,7 @@ const share = process.env[SHARE_VARIABLE] as Share | undefined;
 export default defineConfig({
   test: {
     // For two cores: the long files wait half to two thirds of their time, and a whole run has more of them at a time.
-    maxWorkers: share === 'parts' ? 5 : 3,
+    maxWorkers: share === 'most' ? 6 : 3,
     sequence: { sequencer: LongestFirst },
     // Against what hangs, no measure of speed: a machine half as fast has to pass too.
     testTimeout: 120_000,

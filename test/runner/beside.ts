@@ -1,8 +1,8 @@
 /** Set for a whole run: which share of it a process of vitest has. */
 export const SHARE_VARIABLE = 'TEST_SHARE';
 
-/** `parts`, `answers` and `apart` run beside each other, the latter two with a service of their own each; `quiet` after them. */
-export type Share = 'parts' | 'answers' | 'apart' | 'quiet';
+/** `most` and `apart` run beside each other, each with a service of its own; `quiet` after both. */
+export type Share = 'most' | 'apart' | 'quiet';
 
 const apiTests = (...names: string[]): string[] => names.map((name) => `test/api/${name}.test.ts`);
 

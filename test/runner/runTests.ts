@@ -21,14 +21,10 @@ export async function runTests(args: string[]): Promise<number> {
 
 /** All tests, in processes beside each other as far as they can be; ends as {@link runTests} does. */
 export async function runWhole(): Promise<number> {
-  const [parts, ...others] = await Promise.all([
-    share('parts', 'inherit'),
-    share('answers', 'pipe'),
-    share('apart', 'pipe'),
-  ]);
-  for (const { output } of others) console.log(output);
+  const [most, apart] = await Promise.all([share('most', 'inherit'), share('apart', 'pipe')]);
+  console.log(apart.output);
   const quiet = await share('quiet', 'inherit');
-  const outcomes = [parts, ...others, quiet];
+  const outcomes = [most, apart, quiet];
   const code = Math.max(...outcomes.map((outcome) => outcome.code));
   return close(code, withNothingThatPasses(sumOf(outcomes.map(({ report }) => report))));
 }
