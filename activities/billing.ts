@@ -1,23 +1,12 @@
-import { createSemaphore } from '../concurrency/semaphore.ts';
 import { cancelScheduled, chargeRequest } from '../db/money/billing.ts';
 import { chargeTogether } from '../db/money/gathered.ts';
 import { pendingEventsOf } from '../db/incoming/inbound.ts';
 import type { StatusChange } from '../db/messages/endings.ts';
-import { type Database, hasSqlState, SQLSTATE } from '../db/connection.ts';
+import type { Database } from '../db/connection.ts';
 import type { Acceptance, Acceptances } from '../domain/acceptance.ts';
 import type { StartGap } from '../pipeline/startGap.ts';
 import { countEnd } from '../telemetry/messageMetrics.ts';
-
-// Longer than other charges of an account keep its money locked.
-const QUICK_LOCK_MS = 20;
-// An account whose money is locked for longer than that holds up few connections of this process, however many charges it has.
-const PATIENT_CHARGES = 2;
-const PATIENT_LOCK_MS = 2_000;
-// The activity is given up and repeated soon after.
-const PATIENCE_MS = 8_000;
-
-// Of all workers of this process, which share its connections.
-const patient = createSemaphore({ places: PATIENT_CHARGES });
+import { withMoneyLocked } from './moneyLock.ts';
 
 /**
  * Single-transaction steps on money; run as local activities, safe to repeat.
@@ -32,16 +21,7 @@ export function billingActivities(sql: Database, front = sql, startGap?: Pick<St
      */
     async charge(requestId: string, lastCallMs: number | null = null): Promise<Acceptance> {
       startGap?.accepting(lastCallMs, 1);
-      try {
-        return await chargeRequest(sql, requestId, QUICK_LOCK_MS);
-      } catch (error) {
-        if (!hasSqlState(error, SQLSTATE.lockNotAvailable)) throw error;
-      }
-      const limit = {
-        until: Date.now() + PATIENCE_MS,
-        error: () => new Error('others wait for the same lock'),
-      };
-      return await patient.run(undefined, () => chargeRequest(sql, requestId, PATIENT_LOCK_MS), limit);
+      return await withMoneyLocked((lockMs) => chargeRequest(sql, requestId, lockMs));
     },
 
     /**

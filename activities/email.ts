@@ -6,12 +6,14 @@ import type { HandedOver } from '../workflows/contracts.ts';
 import { handOverEmail, type HandingOver } from './email/handOver.ts';
 import { unknownEmail } from './failures.ts';
 import { withHeartbeat } from './heartbeat.ts';
+import { withMoneyLocked } from './moneyLock.ts';
 
 /** Single-transaction steps of an e-mail; run as local activities, safe to repeat. */
 export function emailBillingActivities(sql: Database) {
   return {
     /** Charges the e-mail of a request, or refuses it. */
-    chargeEmail: (requestId: string): Promise<Acceptance> => chargeEmail(sql, requestId),
+    chargeEmail: (requestId: string): Promise<Acceptance> =>
+      withMoneyLocked((lockMs) => chargeEmail(sql, requestId, lockMs)),
 
     /**
      * Ends the wait for events: what was never handed over has failed and is refunded.

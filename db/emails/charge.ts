@@ -1,19 +1,22 @@
 import type { Acceptance } from '../../domain/acceptance.ts';
 import { type Database, hasSqlState, SQLSTATE } from '../connection.ts';
+import { lockLimit } from '../lockLimit.ts';
 import { ACCEPT_WITHIN_SECONDS, refuseRequest } from '../money/billing.ts';
 
 /**
  * Charges the e-mail of a request and makes it visible: balance, ledger, status, idempotency record, its unsubscribe link and the events of
  * suppressed addresses in one statement. What is refused is gone with its refusal. Running it again changes nothing. One whose
  * addresses are all suppressed costs nothing and is over.
+ * @param lockMs how long it waits for what others have locked; as long as the connection lets it unless given
  */
-export async function chargeEmail(sql: Database, requestId: string): Promise<Acceptance> {
+export async function chargeEmail(sql: Database, requestId: string, lockMs?: number): Promise<Acceptance> {
   try {
     const [charged] = await sql<{ moved: number }[]>`
-      with moved as (
+      with limited as materialized (${lockLimit(sql, lockMs)}), moved as (
         update emails e
            set status = case when exists (select from email_recipients where email_id = e.id and state <> 'suppressed')
                              then 'queued' else 'suppressed' end
+          from limited
          where request_id = ${requestId} and status = 'draft'
            and created_at > now() - make_interval(secs => ${ACCEPT_WITHIN_SECONDS})
         returning id, account_id, cost_grosze, test_credits, unsubscribe_token, created_at
