@@ -39,7 +39,7 @@ export const QUOTAS = {
     usual: 20_000,
     max: 1_000_000,
     about:
-      'messages of 24 hours that were rejected (blacklist) or cancelled, and so cost nothing; as many e-mails to nobody',
+      'messages of 24 hours that were rejected (blacklist) or cancelled, and so cost nothing; as many addresses of e-mails to nobody',
   },
 } as const satisfies Record<string, Quota>;
 

@@ -15,6 +15,7 @@ export type EmailLimits = Pick<Quotas, 'unpaid_messages' | 'email_file_bytes'>;
 interface Bounded {
   accountId: string;
   costGrosze: number;
+  recipients: readonly unknown[];
   attachments: readonly { bytes: number }[];
   createdAt: Date;
 }
@@ -48,7 +49,7 @@ export function fileBytesOf({ attachments }: Pick<Bounded, 'attachments'>): numb
 /** Octets of the files of an account's e-mails that wait to be handed over, or are being accepted. */
 export async function countWaitingFileBytes(sql: Sql, accountId: string): Promise<number> {
   const [counted] = await sql<{ bytes: number }[]>`
-    select coalesce(sum(file_bytes), 0)::bigint as bytes from emails
+    select coalesce(sum(file_bytes), 0)::bigint as bytes from emails e
      where account_id = ${accountId} and file_bytes > 0 and status in ('draft', 'queued')
        and (status = 'queued' or ${mayBeAccepted(sql)})`;
   return counted!.bytes;
@@ -59,20 +60,24 @@ async function refuseFiles(tx: Sql, accountId: string, more: number, limit: numb
     throw new QuotaReachedError('email_file_bytes', limit);
 }
 
-/** E-mails of the last 24 hours that went to nobody are rows that cost nothing; counted no further than their bound. */
-async function refuseUnpaid(tx: Sql, { accountId, createdAt }: Bounded, limit: number): Promise<void> {
+/** Addresses of e-mails of the last 24 hours that went to nobody are rows that cost nothing; counted no further than their bound. */
+async function refuseUnpaid(
+  tx: Sql,
+  { accountId, createdAt, recipients }: Bounded,
+  limit: number,
+): Promise<void> {
   const since = idFloor('em', createdAt.getTime() - DAY_MS);
   const [counted] = await tx<{ unpaid: number }[]>`
     select count(*)::int as unpaid from (
-      (select from emails
-        where account_id = ${accountId} and status = 'suppressed' and id > ${since} and status <> 'draft' limit ${limit})
+      (select from emails e join email_recipients r on r.email_id = e.id
+        where e.account_id = ${accountId} and e.status = 'suppressed' and e.id > ${since} and e.status <> 'draft' limit ${limit})
       union all
-      (select from emails
-        where account_id = ${accountId} and status = 'draft' and cost_grosze = 0 and ${mayBeAccepted(tx)} limit ${limit})) counted`;
-  if (counted!.unpaid >= limit) throw new QuotaReachedError('unpaid_messages', limit);
+      (select from emails e join email_recipients r on r.email_id = e.id
+        where e.account_id = ${accountId} and e.status = 'draft' and e.cost_grosze = 0 and ${mayBeAccepted(tx)} limit ${limit})) counted`;
+  if (counted!.unpaid + recipients.length > limit) throw new QuotaReachedError('unpaid_messages', limit);
 }
 
-/** As SQL, of a draft: no charge accepts an older one. */
+/** As SQL, of drafts `e`: no charge accepts an older one. */
 function mayBeAccepted(sql: Sql): Fragment {
-  return sql`created_at > now() - make_interval(secs => ${2 * ACCEPT_WITHIN_SECONDS})`;
+  return sql`e.created_at > now() - make_interval(secs => ${2 * ACCEPT_WITHIN_SECONDS})`;
 }

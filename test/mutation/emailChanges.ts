@@ -31,8 +31,8 @@ export const EMAIL_CHANGES: readonly Change[] = [
   {
     name: 'what goes to nobody is bounded by one more',
     file: 'db/emails/room.ts',
-    from: 'counted!.unpaid >= limit',
-    to: 'counted!.unpaid > limit',
+    from: 'counted!.unpaid + recipients.length > limit',
+    to: 'counted!.unpaid + recipients.length > limit + 1',
     tests: doors('suppressions'),
     only: 'quota of what costs nothing',
   },

@@ -4,6 +4,7 @@ import {
   LEAST,
   type MailAccount,
   newMailAccount,
+  refusedTo,
   takenFrom,
   takenMail,
   untilEmail,
@@ -211,6 +212,19 @@ describe('an e-mail to suppressed addresses', () => {
       await tx`update emails set id = ${old} where id = ${oldest!.id}`;
     });
     await takenFrom(account, {});
+  });
+
+  it('count by their addresses, of which one e-mail may have 90', async () => {
+    const account = await newMailAccount();
+    await database()`update accounts set quotas = '{"unpaid_messages": 5}' where id = ${account.id}`;
+    const listed = (count: number) =>
+      Array.from({ length: count }, (_, index) => `nikt${index}@klient.example`);
+    await add(account, ...listed(6));
+    await refusedTo(account, { ...LEAST, to: listed(6) }, 'to');
+    await takenFrom(account, { to: listed(2), bcc: ['nikt2@klient.example'] });
+    await refusedTo(account, { ...LEAST, to: listed(3) }, 'to');
+    await takenFrom(account, { to: listed(2) });
+    await refusedTo(account, { ...LEAST, to: listed(1) }, 'to');
   });
 
   it('after it was taken off the list reaches it again', async () => {
