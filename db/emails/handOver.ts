@@ -230,8 +230,8 @@ export async function refuseEmail(
 }
 
 /**
- * An e-mail that the provider certainly has not got is given up: it has failed, and what it cost is given back, once. Anything else
- * stays as it is.
+ * An e-mail that the provider certainly has not got is given up: it has failed, what it cost is given back, once, and its content is
+ * deleted. Anything else stays as it is.
  * @param claim the try that was refused, where one was: also where nobody waited for its answer any more; null: only what waits
  * @returns what it is now; null when there is no such accepted e-mail
  */
@@ -268,6 +268,8 @@ async function failFrom(sql: Sql, id: string, reason: string, from: Fragment): P
       select id, 'failed', now(), jsonb_build_object('reason', ${reason}::text) from failed
     ), refunded as (${refundOf(sql, sql`failed`)}), freed as (
       delete from email_attachment_pieces where email_id in (select id from failed)
+    ), emptied as (
+      update email_contents set html = null, text = null where email_id in (select id from failed)
     )
     select case when exists (select from failed) then 'failed'
                 else (select status from emails where id = ${id} and status <> 'draft') end as status`;

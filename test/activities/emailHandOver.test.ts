@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { handOverEmail } from '../../activities/email/handOver.ts';
 import { chargeEmail } from '../../db/emails/charge.ts';
-import { endEmail } from '../../db/emails/handOver.ts';
+import { endEmail, failEmail, giveUpEmail } from '../../db/emails/handOver.ts';
 import { storeEmailEvents } from '../../db/emails/events.ts';
 import { addSuppressions } from '../../db/emails/suppressions.ts';
 import { newId } from '../../db/ids.ts';
@@ -171,6 +171,20 @@ describe('an e-mail whose only recipient the provider refuses', () => {
     expect(await kindsOf(id)).toEqual(['failed']);
     expect(signalled).toEqual([]);
   });
+});
+
+test.each([
+  ['was refused', (id: string) => failEmail(sql(), id, 'content_refused', null)],
+  ['expired', (id: string) => endEmail(sql(), id)],
+  ['was given up', (id: string) => giveUpEmail(sql(), id)],
+])('of an e-mail that %s without a hand-over nothing is kept', async (_, end) => {
+  const [id, other] = [await waiting({ file: 'a' }), await waiting()];
+  expect(await end(id)).toBe('failed');
+  expect(await stored(id)).toMatchObject({ pieces: 0, refunds: 1 });
+  const bodiesOf = async (email: string) =>
+    (await sql()`select html, text from email_contents where email_id = ${email}`)[0];
+  expect(await bodiesOf(id)).toEqual({ html: null, text: null });
+  expect(await bodiesOf(other)).toEqual({ html: null, text: 'Dzień dobry' });
 });
 
 it('what an answer says beside yes is stored with it: the next attempt has nothing to make up for', async () => {
