@@ -57,6 +57,8 @@ describe('as long as it may be, and one longer', () => {
     const { id } = await takenFrom(await newMailAccount(), { subject, html });
     const row = await stored(id);
     expect([row.subject === subject, row.html === html]).toEqual([true, true]);
+    await takenFrom(await newMailAccount(), { from_name: '😀'.repeat(NAME) });
+    await refusedTo(fresh, { ...LEAST, from_name: `${'😀'.repeat(NAME)}a` }, 'from_name');
     await refusedTo(fresh, { ...LEAST, subject: `${subject}a` }, 'subject');
     await refusedTo(fresh, { ...LEAST, text: `${html}a` }, 'text');
   });
