@@ -104,6 +104,7 @@ export function sendEmail(owner: Interface) {
     method: 'POST',
     path: '/v1/email',
     scope: 'send',
+    outageStatus: 503,
     id: 'sendEmail',
     summary: 'Sends an e-mail.',
     description:

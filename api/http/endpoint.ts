@@ -66,7 +66,7 @@ interface Traits {
    * schemas …) is not repeated: see `refusalsOf`.
    */
   refusals?: readonly Reason[];
-  /** As which status an outage behind it is answered, in the earlier interface; 502 by default. */
+  /** As which status an outage behind it is answered, in the earlier interface, unless nobody knows what was done; 502 by default. */
   outageStatus?: 503;
   /**
    * That strangers, of whom nobody knows which interface they mean, are answered in this one's form, although another one has the path

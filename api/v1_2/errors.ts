@@ -42,7 +42,7 @@ const STATUSES: Readonly<Partial<Record<Reason, number>>> = {
  * How an error is answered in the earlier interface (v1.2.0, Errors). That document has one status for what the current one divides into 400 and
  * 422, and 502 or 503 for what stands behind the service; statuses of HTTP itself (404, 405, 413, 415 …) are the same.
  *
- * @param outageStatus as which an outage is answered
+ * @param outageStatus as which an outage is answered, unless nobody knows what was done
  */
 export function earlierError({ status, problem, param }: ErrorAnswer, outageStatus = OUTAGE): EarlierError {
   const code = earlierStatusOf(problem.reason, status, outageStatus);
@@ -75,7 +75,9 @@ function earlierStatusOf(reason: Reason, status: number, outageStatus: number): 
   const own = STATUSES[reason];
   if (own !== undefined) return own;
   if (status === 400) return UNPROCESSABLE;
-  return isOutage(status) ? outageStatus : status;
+  if (!isOutage(status)) return status;
+  // Who reads 503 asks again: that is for what was certainly not done.
+  return reason === 'send_unresolved' ? OUTAGE : outageStatus;
 }
 
 function isOutage(status: number): boolean {

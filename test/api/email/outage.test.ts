@@ -1,5 +1,8 @@
-import { expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { call } from '../../support/client.ts';
+import { type CutOffApi, startCutOffApi } from '../../support/cutOffApi.ts';
 import { giveDomain, LEAST, newMailAccount, rowsOf } from '../../support/email.ts';
+import { eventually } from '../../support/eventually.ts';
 import { database } from '../../support/factories.ts';
 import { newId } from '../../../db/ids.ts';
 
@@ -21,4 +24,48 @@ it('without a route that works for its domain an e-mail is 503, and nothing is l
   expect(await rowsOf(account.id)).toMatchObject({ emails: 0, keys: 0, entries: 0 });
   await database()`delete from sender_domain_routes where route = ${route}`;
   await database()`delete from routes where name = ${route}`;
+});
+
+describe('where something of ours is away', () => {
+  let cutOff: CutOffApi;
+  beforeAll(async () => {
+    cutOff = await startCutOffApi();
+  });
+  afterAll(() => cutOff.stop());
+
+  const healthy = () =>
+    eventually(
+      () => call(`${cutOff.api.url}/v1/health`),
+      ({ status }) => status === 200,
+    );
+
+  async function statusOf(key: string): Promise<number> {
+    const answer = await fetch(`${cutOff.api.url}/v1/email`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(LEAST),
+    });
+    const { error } = (await answer.json()) as { error?: { code: unknown } };
+    expect([answer.status, 'provider_error']).toContain(error?.code);
+    return answer.status;
+  }
+
+  it.each(['database', 'temporal'] as const)(
+    'without the %s an e-mail is 503 with a token, 502 or 504 with a key, and nothing is left of it',
+    async (what) => {
+      const account = await newMailAccount();
+      await healthy();
+      cutOff[what].cut();
+      try {
+        const [token, key] = await Promise.all([account.token, account.key].map(statusOf));
+        expect(token).toBe(503);
+        expect([502, 504]).toContain(key);
+      } finally {
+        cutOff[what].restore();
+      }
+      await healthy();
+      expect(await rowsOf(account.id)).toMatchObject({ emails: 0, keys: 0, entries: 0 });
+    },
+    90_000,
+  );
 });
