@@ -12,6 +12,7 @@ import { transaction } from '../transaction.ts';
 import { availableGrosze } from '../money/available.ts';
 import { isOverdue } from '../money/statements.ts';
 import { isFree } from './idempotency.ts';
+import { inUnpaidTurn, takesTurn, type UnpaidRoom } from './room.ts';
 
 /** What an account's sends are measured by; money in grosze net. */
 export interface SendTerms extends DomesticPrices {
@@ -159,20 +160,23 @@ function stretchesOf(drafts: readonly Draft[]): (readonly Draft[])[] {
 /**
  * Claims several idempotency keys and writes the drafts of their request: all or nothing.
  * @returns false when one of the keys is taken
+ * @throws QuotaReachedError
  */
 export async function writeDraftsWithKeys(
   sql: Database,
   drafts: readonly Draft[],
   claims: readonly KeyClaim[],
+  room: UnpaidRoom,
 ): Promise<boolean> {
   const { accountId, requestId } = drafts[0]!;
   // In one order everywhere: those who want the same keys wait for each other instead of deadlocking.
   const sorted = [...claims].sort((a, b) => (a.key < b.key ? -1 : 1));
+  const write = async (tx: Sql): Promise<void> => {
+    for (const claim of sorted) await claimKey(tx, accountId, requestId, claim);
+    await writeDrafts(tx, drafts);
+  };
   try {
-    await transaction(sql, async (tx) => {
-      for (const claim of sorted) await claimKey(tx, accountId, requestId, claim);
-      await writeDrafts(tx, drafts);
-    });
+    await (takesTurn(room) ? inUnpaidTurn(sql, room, write) : transaction(sql, write));
     return true;
   } catch (error) {
     if (error instanceof KeyTakenError) return false;

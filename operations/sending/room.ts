@@ -1,6 +1,7 @@
 import { QuotaReachedError, readMessageUsage } from '../../db/accounts/quotas.ts';
 import type { Draft } from '../../db/messages/drafts.ts';
 import type { Sql } from '../../db/connection.ts';
+import type { UnpaidRoom } from '../../db/messages/room.ts';
 import { quotasOf } from '../../domain/quotas.ts';
 import { quotaReached } from '../quotas.ts';
 import type { Plan } from './plan.ts';
@@ -8,8 +9,8 @@ import type { Refused } from '../../domain/refusals.ts';
 
 /**
  * What a send would have too much of: messages that wait for their time, or that cost nothing in the end. Asks nothing for a
- * send that has neither. Counted before it is written: requests of the account that are under way at the same time may get
- * past together, by their recipients at most.
+ * send that has neither. Counted before it is written: what is scheduled by requests of the account that are under way at the same time
+ * may get past together, by their recipients at most. Of what is rejected, where it is several, `unpaidRoom` is exact.
  */
 export async function messageQuotaRefusal(
   sql: Sql,
@@ -29,6 +30,16 @@ export async function messageQuotaRefusal(
   if (scheduled > 0 && used.scheduled_messages + scheduled > limits.scheduled_messages)
     return quotaReached('scheduled_messages', limits.scheduled_messages, 'to');
   return null;
+}
+
+/** The room that a send has to find for what costs nothing, when it is written. */
+export function unpaidRoom(accountId: string, { terms, messages }: Plan): UnpaidRoom {
+  return {
+    accountId,
+    rejected: messages.filter((message) => message.rejected).length,
+    limit: quotasOf(terms.quotas).unpaid_messages,
+    now: terms.now,
+  };
 }
 
 /** Whether the links that drafts would make are more than the account may have. @throws QuotaReachedError */

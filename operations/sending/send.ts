@@ -1,4 +1,13 @@
-import { type Draft, LinksChangedError, writeDrafts, writeDraftsWithKey } from '../../db/messages/drafts.ts';
+import { QuotaReachedError } from '../../db/accounts/quotas.ts';
+import type { Sql } from '../../db/connection.ts';
+import {
+  type Draft,
+  type KeyClaim,
+  LinksChangedError,
+  writeDrafts,
+  writeDraftsWithKey,
+} from '../../db/messages/drafts.ts';
+import { type UnpaidRoom, withUnpaidRoom } from '../../db/messages/room.ts';
 import { abandonRequest } from '../../db/messages/undecided.ts';
 import type { Acceptance } from '../../domain/acceptance.ts';
 import { Refused } from '../../domain/refusals.ts';
@@ -14,7 +23,7 @@ import { findReplay, type Keyed, type Sent } from './idempotency.ts';
 import type { SendInput } from './input.ts';
 import { isAffordable, type Plan, planMessages, totalCost } from './plan.ts';
 import { isGroup } from './recipients.ts';
-import { messageQuotaRefusal, refuseLinksBeyond } from './room.ts';
+import { messageQuotaRefusal, refuseLinksBeyond, unpaidRoom } from './room.ts';
 
 const LINK_ATTEMPTS = 10;
 
@@ -70,7 +79,8 @@ async function sendPlanned<Body>(
 ): Promise<Sent<Body>> {
   const { services, requestId, receivedAt } = asked;
   if (!plan.batched) addIds({ messageId: plan.messages[0]!.id });
-  const written = await withinQuota({ links: plan.wording.field }, writeMessages(asked, plan, answering));
+  const params = { links: plan.wording.field, unpaid_messages: 'to' };
+  const written = await withinQuota(params, writeMessages(asked, plan, answering));
   if ('replay' in written) return written.replay;
   await endIfGone(() => abandonRequest(services.sql, requestId));
   const resolution = await acceptDrafts(services, written.drafts, receivedAt, written.deciding);
@@ -95,23 +105,28 @@ function refuse(refusal: Refused): never {
  * @throws Refused while another request with the key is under way; QuotaReachedError
  */
 async function writeMessages<Body>(asked: Asked<SendInput>, plan: Plan, answering: Answering<Body>) {
+  const { keyed, status: acceptedStatus } = answering;
+  const room = unpaidRoom(asked.caller.accountId, plan);
   for (let attempt = 1; ; attempt += 1) {
     const drafts = await draftMessages(asked, plan);
     refuseLinksBeyond(plan, drafts);
     const body = answering.bodyOf(drafts);
+    const claim = keyed === null ? null : { ...keyed, acceptedStatus, acceptedBody: body };
     try {
-      const { isWritten, deciding } = await write(asked, drafts, body, answering);
+      const { isWritten, deciding } = await write(asked, drafts, claim, room);
       if (isWritten) return { drafts, body, deciding };
     } catch (error) {
+      // The first request with this key may have taken the last places meanwhile.
+      const taken = error instanceof QuotaReachedError ? await findReplay<Body>(asked, keyed) : null;
+      if (taken !== null) return { replay: taken };
       if (!(error instanceof LinksChangedError)) throw error;
       // Others write to the same people with the same links, and each attempt in vain means that one of them got on.
       if (attempt >= LINK_ATTEMPTS)
         throw new Refused({ reason: 'send_abandoned', outage: 'timed_out' }, undefined, error);
       continue;
     }
-    const replay = await findReplay<Body>(asked, answering.keyed);
-    if (replay === null)
-      throw new Refused({ reason: 'idempotency_in_progress' }, answering.keyed?.field ?? undefined);
+    const replay = await findReplay<Body>(asked, keyed);
+    if (replay === null) throw new Refused({ reason: 'idempotency_in_progress' }, keyed?.field ?? undefined);
     return { replay };
   }
 }
@@ -126,16 +141,18 @@ interface Written {
 async function write(
   { services: { sql, singles }, receivedAt }: Asked<SendInput>,
   drafts: readonly Draft[],
-  acceptedBody: unknown,
-  { keyed, status: acceptedStatus }: Answering<unknown>,
+  claim: KeyClaim | null,
+  room: UnpaidRoom,
 ): Promise<Written> {
-  const claim = keyed === null ? null : { ...keyed, acceptedStatus, acceptedBody };
   const [draft, ...others] = drafts;
   if (others.length === 0 && !draft!.batched && !isRejected(draft!)) {
     const { written, deciding } = singles.accept({ draft: draft!, claim }, receivedAt);
     return { isWritten: await written, deciding };
   }
-  if (claim !== null) return { isWritten: await writeDraftsWithKey(sql, drafts, claim), deciding: null };
-  await writeDrafts(sql, drafts);
-  return { isWritten: true, deciding: null };
+  const writing = async (open: Sql): Promise<boolean> => {
+    if (claim !== null) return await writeDraftsWithKey(open, drafts, claim);
+    await writeDrafts(open, drafts);
+    return true;
+  };
+  return { isWritten: await withUnpaidRoom(sql, room, writing), deciding: null };
 }

@@ -1,14 +1,16 @@
 import { type Draft, type KeyClaim, writeDrafts, writeDraftsWithKeys } from '../../db/messages/drafts.ts';
+import { type UnpaidRoom, withUnpaidRoom } from '../../db/messages/room.ts';
 import { abandonRequest } from '../../db/messages/undecided.ts';
 import { Refused } from '../../domain/refusals.ts';
 import type { Asked } from '../asked.ts';
 import { endIfGone } from '../endIfGone.ts';
+import { withinQuota } from '../quotas.ts';
 import { acceptDrafts } from './acceptance.ts';
 import { draftMessages } from './draftMessages.ts';
 import { findReplay, type Keyed } from './idempotency.ts';
 import type { SendInput } from './input.ts';
 import { type Plan, planMessages } from './plan.ts';
-import { messageQuotaRefusal } from './room.ts';
+import { messageQuotaRefusal, unpaidRoom } from './room.ts';
 import { paymentRefusal } from './send.ts';
 
 /** One of several messages that are sent together, each with a text of its own, to one number. */
@@ -105,8 +107,14 @@ async function sendOpen<Shown>(
 
   const drafts = await draftEach(asked, open, plans);
   const shown = new Map(open.map((index, place) => [index, answers.show(drafts[place]!)]));
-  if (!(await write(asked, drafts, shown, answers)))
-    return new Refused({ reason: 'idempotency_in_progress' });
+  const written = await writeWithin(
+    unpaidRoom(caller.accountId, whole),
+    asked,
+    drafts,
+    claimsOf(asked, shown, answers),
+  );
+  if (written instanceof Refused) return written;
+  if (!written) return new Refused({ reason: 'idempotency_in_progress' });
   await endIfGone(() => abandonRequest(services.sql, requestId));
   const resolution = await acceptDrafts(services, drafts, receivedAt);
   if (resolution === 'insufficient_funds') throw new Refused({ reason: resolution });
@@ -141,22 +149,37 @@ async function draftEach(
   return drafts;
 }
 
-/** Writes the drafts with the claims of their keys. @returns false where a key was taken, and nothing written */
-async function write<Shown>(
-  { services: { sql }, input: items }: Asked<readonly Item[]>,
-  drafts: readonly Draft[],
+/** The claims of the items' keys. */
+function claimsOf<Shown>(
+  { input: items }: Asked<readonly Item[]>,
   shown: ReadonlyMap<number, Shown>,
   { status: acceptedStatus, bodyOf }: ItemAnswers<Shown>,
-): Promise<boolean> {
-  const claims = [...shown].flatMap(([index, one]): KeyClaim[] => {
+): KeyClaim[] {
+  return [...shown].flatMap(([index, one]): KeyClaim[] => {
     const { keyed } = items[index]!;
     if (keyed === null) return [];
     const { key, fingerprint } = keyed;
     return [{ key, fingerprint, acceptedStatus, acceptedBody: bodyOf(one) }];
   });
-  if (claims.length > 0) return await writeDraftsWithKeys(sql, drafts, claims);
-  await writeDrafts(sql, drafts);
-  return true;
+}
+
+/** Writes the drafts with the claims of their keys. @returns false where a key was taken; why there is no room: nothing is written then */
+async function writeWithin(
+  room: UnpaidRoom,
+  { services: { sql } }: Asked<readonly Item[]>,
+  drafts: readonly Draft[],
+  claims: readonly KeyClaim[],
+): Promise<boolean | Refused> {
+  const writing =
+    claims.length > 0
+      ? writeDraftsWithKeys(sql, drafts, claims, room)
+      : withUnpaidRoom(sql, room, (open) => writeDrafts(open, drafts)).then(() => true);
+  try {
+    return await withinQuota({ unpaid_messages: 'to' }, writing);
+  } catch (error) {
+    if (error instanceof Refused) return error;
+    throw error;
+  }
 }
 
 function refuseOther(first: Item, fingerprint: Buffer, index: number, { blamed }: Blaming): void {

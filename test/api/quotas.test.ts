@@ -5,6 +5,7 @@ import { QUOTA_NAMES, type Quotas } from '../../domain/quotas.ts';
 import { problemText } from '../../api/http/texts.ts';
 import { keptOf } from '../../operations/accounts/quotas.ts';
 import type { ApiAnswer } from '../support/client.ts';
+import { newEarlierAccount } from '../support/earlierClient.ts';
 import { LEAST, newMailAccount, refusedTo, rowsOf, takenFrom } from '../support/email.ts';
 import { type AccountWish, database, newAccount, type TestAccount } from '../support/factories.ts';
 
@@ -203,6 +204,31 @@ describe('what an account keeps has bounds', () => {
     expectRefused(await api.send({ to: number(0), text: 'x' }), 'to', 3);
     expectRefused(await api.send({ to: number(5), text: 'x', send_at: later }), 'to', 3);
     expect((await api.send({ to: number(5), text: 'x' })).status).toBe(201);
+  });
+
+  it('several rejected messages in each of many requests at once, one text or many', async () => {
+    const account = await newEarlierAccount();
+    await database()`update accounts set quotas = '{"unpaid_messages": 10}' where id = ${account.id}`;
+    const numbers = [0, 1, 2, 3].map(number);
+    await account.api.post('/v1/blacklist', { msisdns: numbers });
+    const bodies = [
+      { recipients: numbers, message: 'x' },
+      { messages: numbers.map((to) => ({ to, message: 'x' })) },
+    ];
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => account.v1.post('/v1/sms/bulk', bodies[index % 2]!)),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(2);
+    expect(answers.filter(({ status }) => status === 422)).toHaveLength(18);
+    const withIdx = (count: number, idx: string) =>
+      numbers.slice(0, count).map((to, index) => ({ to, message: 'x', idx: `${idx}${index}` }));
+    const last = () => account.v1.post('/v1/sms/bulk', { messages: withIdx(2, 'a') });
+    expect((await Promise.all([last(), last()])).map(({ status }) => status)).toContain(200);
+    expect((await last()).status).toBe(200);
+    expect((await account.v1.post('/v1/sms/bulk', { messages: withIdx(2, 'b') })).status).toBe(422);
+    const [stored] = await database()<{ count: number }[]>`
+      select count(*)::int as count from messages where account_id = ${account.id} and status = 'rejected'`;
+    expect(stored!.count).toBe(10);
   });
 
   it('of a hundred at once no more than there is room for is let in', async () => {

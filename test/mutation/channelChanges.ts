@@ -173,8 +173,8 @@ export const CHANNEL_CHANGES: readonly Change[] = [
   {
     name: 'items of a bulk are sent again in spite of their idx',
     file: 'operations/sending/sendItems.ts',
-    from: 'if (claims.length > 0) return',
-    to: 'if (claims.length > 1e6) return',
+    from: 'claims.length > 0\n',
+    to: 'claims.length > 1e6\n',
     tests: BULK,
   },
   {

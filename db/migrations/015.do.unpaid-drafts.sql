@@ -1,0 +1,2 @@
+-- What costs nothing takes of its account's quota from the draft on, also where many requests come at once.
+create index messages_rejected_drafts on messages (account_id, created_at) where status = 'draft' and accepted_as = 'rejected';
