@@ -9,3 +9,8 @@ export function lockLimit(sql: Sql, lockMs: number | undefined): Fragment {
   if (lockMs === undefined) return sql`select`;
   return sql`select from set_config('lock_timeout', ${`${lockMs}ms`}, true)`;
 }
+
+/** Has the rest of a transaction wait no longer than that for each lock. */
+export async function limitLocks(tx: Sql, lockMs: number): Promise<void> {
+  await tx`${lockLimit(tx, lockMs)}`;
+}

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { oneAtATime } from '../concurrency/oneAtATime.ts';
-import type { Database, Sql } from '../db/connection.ts';
+import { type Database, hasSqlState, type Sql, SQLSTATE } from '../db/connection.ts';
 import {
   type AppliedEvent,
   applyEvent,
@@ -15,6 +15,7 @@ import {
   takeDueEvents,
 } from '../db/emails/events.ts';
 import { startableEmails } from '../db/emails/startable.ts';
+import { limitLocks } from '../db/lockLimit.ts';
 import { transaction } from '../db/transaction.ts';
 import type { ProviderEmailEvent } from '../domain/email/events.ts';
 import { concernedBy, isIdle, type ReportedRecipient, suppressing } from '../domain/email/reports.ts';
@@ -33,6 +34,8 @@ export interface EmailEvents {
 
 const AT_ONCE = 100;
 const SIGNAL_MS = 10_000;
+// Longer than others keep an e-mail or its account locked, and short for those who wait beside it.
+const LOCK_MS = 150;
 
 /** @param onError called with failures after events were stored; they are made up for by the next `catchUp` */
 export function createEmailEvents(
@@ -42,7 +45,7 @@ export function createEmailEvents(
 ): EmailEvents {
   const catchUp = oneAtATime(async () => {
     for (let taken = AT_ONCE; taken === AT_ONCE;) {
-      const due = await transaction(sql, applyDue);
+      const due = (await applyUnlessLocked(sql, AT_ONCE)) ?? (await applyEach(sql));
       taken = due.length;
       for (const { route, kind, emailId, applied } of due)
         if (emailId !== null && !applied) countEmailEvent(route, kind);
@@ -63,8 +66,40 @@ export function createEmailEvents(
   };
 }
 
-async function applyDue(tx: Sql): Promise<DueEvent[]> {
-  const due = await takeDueEvents(tx, AT_ONCE);
+/** Applies some of the events that are due, all or none. @returns null where others have what one of them is of locked */
+async function applyUnlessLocked(sql: Database, limit: number): Promise<DueEvent[] | null> {
+  try {
+    return await transaction(sql, async (tx) => {
+      await limitLocks(tx, LOCK_MS);
+      return await applyDue(tx, limit);
+    });
+  } catch (error) {
+    if (hasSqlState(error, SQLSTATE.lockNotAvailable)) return null;
+    throw error;
+  }
+}
+
+/** Applies as many as one transaction would, each for itself: what others have locked is left for later, and holds up no other. */
+async function applyEach(sql: Database): Promise<DueEvent[]> {
+  const due: DueEvent[] = [];
+  for (let tried = 0; tried < AT_ONCE; tried += 1) {
+    const one = (await applyUnlessLocked(sql, 1)) ?? (await transaction(sql, leaveNext));
+    if (one.length === 0) break;
+    due.push(...one);
+  }
+  return due;
+}
+
+/** Has the next event looked at again some seconds later. */
+async function leaveNext(tx: Sql): Promise<DueEvent[]> {
+  const left = await takeDueEvents(tx, 1);
+  await leaseEvents(tx, left);
+  // Nothing came of it yet: it is neither counted nor brought to anybody.
+  return left.map((event) => ({ ...event, emailId: null, webhookEvent: null }));
+}
+
+async function applyDue(tx: Sql, limit: number): Promise<DueEvent[]> {
+  const due = await takeDueEvents(tx, limit);
   await postponeEvents(
     tx,
     due.filter(({ emailId }) => emailId === null),

@@ -16,6 +16,7 @@ import { emailOnly } from '../../providers/emailOnly.ts';
 import type { HandedOver } from '../../workflows/contracts.ts';
 import { ownDatabase } from '../admin/support.ts';
 import { insertDomain } from '../support/email.ts';
+import { inTime } from '../support/inTime.ts';
 import { emailDraft, type EmailWish, storedEmail } from '../workflows/emails.ts';
 
 const MINUTE = 60_000;
@@ -407,4 +408,34 @@ describe('who came onto the suppression list since the e-mail was accepted', () 
     expect(await refundsOf(id)).toEqual([]);
     await expectBooks(997);
   });
+});
+
+test('events of an e-mail that somebody has locked wait apart from those of others', async () => {
+  const [held, free] = [await waiting(), await waiting()];
+  const delivered = (emailId: string) => ({
+    ...{
+      eventId: newId('evt'),
+      emailId,
+      providerEmailId: 'theirs',
+      kind: 'delivered' as const,
+      permanent: null,
+    },
+    ...{ addresses: ['jan@klient.example'], at: new Date(), payload: {} },
+  });
+  await storeEmailEvents(sql(), 'simulator', [delivered(held), delivered(free)]);
+  await sql().begin(async (own) => {
+    await own`select from emails where id = ${held} for update`;
+    expect(await inTime(10_000, events().catchUp())).toBe(true);
+    expect(await stored(free)).toMatchObject({ status: 'delivered' });
+  });
+  expect(await stored(held)).toMatchObject({ status: 'queued' });
+  const told = async (id: string) => {
+    const notified = await sql()<{ id: string }[]>`select id from webhook_events where subject_id = ${id}`;
+    return notified.map((event) => signalled.includes(event.id));
+  };
+  expect([await told(held), await told(free)]).toEqual([[], [true]]);
+  await sql()`update provider_email_events set look_at = now() where email_id = ${held}`;
+  await events().catchUp();
+  expect(await stored(held)).toMatchObject({ status: 'delivered' });
+  expect(await told(held)).toEqual([true]);
 });
