@@ -19,7 +19,7 @@ const entry = z
     address: documented(z.string(), 'The address, in small letters.', 'jan@sklep.example'),
     reason: documented(
       z.enum(REASONS),
-      '`bounce` (does not take e-mail), `complaint`, `unsubscribe`, or `manual`.',
+      'The strongest: `complaint`, `unsubscribe`, `bounce` (does not take e-mail), or `manual`.',
       'bounce',
     ),
     email_id: documented(z.string().nullable(), 'The e-mail that it followed from.', exampleId('em')),

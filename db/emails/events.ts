@@ -6,6 +6,7 @@ import type { EmailStatus, RecipientState } from '../../domain/email/statuses.ts
 import { newId } from '../ids.ts';
 import type { Database, Fragment, Sql } from '../connection.ts';
 import { inTurn } from '../turns.ts';
+import { orStrongerReason } from './suppressions.ts';
 import type { EmailEventSnapshot } from '../webhooks/webhooks.ts';
 
 // An event may come before the answer to its hand-over, but not by a day.
@@ -235,7 +236,7 @@ export async function applyEvent(tx: Sql, applied: AppliedEvent): Promise<void> 
       insert into suppressions (account_id, address, reason, email_id)
       select ${accountId}, ${suppress?.address ?? null}, ${suppress?.reason ?? null}, ${emailId}
        where ${suppress !== null} and (not ${suppress?.ifRepeated ?? false} or ${wasReported(tx, applied)})
-      on conflict (account_id, address) do nothing
+      ${orStrongerReason(tx)}
     ), noted as (
       insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
       select ${webhookEvent}::text, ${accountId}, 'email', ${emailId}, 'email_event',

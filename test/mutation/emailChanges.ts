@@ -87,8 +87,8 @@ export const EMAIL_CHANGES: readonly Change[] = [
   {
     name: 'unsubscribing is no event',
     file: 'db/emails/suppressions.ts',
-    from: 'where id = ${link.emailId} and exists (select from added)',
-    to: 'where id = ${link.emailId} and false',
+    from: 'where id = ${emailId} and (${count > 0} or',
+    to: 'where id = ${emailId} and (${count < 0} or',
     tests: doors('unsubscribe'),
     only: 'puts the address on the list',
   },

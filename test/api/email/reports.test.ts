@@ -176,6 +176,26 @@ describe('what the provider says', () => {
   });
 });
 
+it.each([
+  ['manual', DEAD, 'bounce'],
+  ['manual', {}, 'complaint'],
+  ['bounce', {}, 'complaint'],
+  ['unsubscribe', {}, 'complaint'],
+  ['unsubscribe', DEAD, 'unsubscribe'],
+  ['complaint', DEAD, 'complaint'],
+])('of an address that is on the list for a %s, %j makes the entry say %s', async (before, event, after) => {
+  const account = await newMailAccount();
+  const id = await sentTo(account, JAN);
+  await database()`
+    insert into suppressions (account_id, address, reason) values (${account.id}, ${JAN}, ${before})`;
+  await reported(account, id, { ...event, addresses: [JAN] });
+  const { data } = (await account.v1.get('/v1/email/suppressions')).body;
+  expect(data).toMatchObject({
+    count: 1,
+    suppressions: [{ reason: after, email_id: after === before ? null : id }],
+  });
+});
+
 describe('an event of an erased e-mail', () => {
   const erased = async (account: MailAccount, id: string): Promise<void> => {
     await ok('erase', '--email', JAN, '--account', account.id, '--yes');

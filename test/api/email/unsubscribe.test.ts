@@ -78,6 +78,33 @@ describe('one-click unsubscribing', () => {
     expect(await listed(account)).toHaveLength(1);
   });
 
+  it.each([
+    ['bounce', 'unsubscribe'],
+    ['manual', 'unsubscribe'],
+    ['complaint', 'complaint'],
+  ])('of an address that is there for a %s counts, once, and the entry says %s', async (before, after) => {
+    const account = await newMailAccount();
+    const { id, path } = await offered(account);
+    await database()`
+      insert into suppressions (account_id, address, reason, created_at)
+      values (${account.id}, 'silent@klient.example', ${before}, '2026-01-02T03:04:05Z')`;
+    expect(words((await visit(base() + path)).text)).toContain('ma już nie otrzymywać');
+    await Promise.all(Array.from({ length: 5 }, () => press(path)));
+    await press(path);
+    expect(words((await visit(base() + path)).text)).toContain('nie będziemy już wysyłać');
+    expect(await listed(account)).toMatchObject([
+      {
+        reason: after,
+        email_id: after === 'unsubscribe' ? id : null,
+        created_at: expect.stringContaining('2026-01-02T03:04:05') as string,
+      },
+    ]);
+    const { events } = await untilEmail(account, id, () => true);
+    expect(events.filter(({ kind }) => kind === 'unsubscribed')).toMatchObject([
+      { address: 'silent@klient.example' },
+    ]);
+  });
+
   it('from an e-mail that was erased meanwhile counts, and brings no address back to it', async () => {
     const account = await newMailAccount();
     const { id, path } = await offered(account);
