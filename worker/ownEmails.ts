@@ -2,7 +2,10 @@ import {
   addReminders,
   type DueOwnEmail,
   endOwnEmail,
+  lostAlerts,
+  type LostOwnEmail,
   noteAccepted,
+  noteLost,
   noteRefused,
   readStatementMatter,
   readToldFindings,
@@ -11,6 +14,7 @@ import {
   type ToldFinding,
 } from '../db/emails/ownEmails.ts';
 import { closeFindings, reportFinding } from '../db/maintenance/findings.ts';
+import type { Sql } from '../db/connection.ts';
 import { transaction } from '../db/transaction.ts';
 import { type OwnEmail, type OwnEmailServices, sendOwnEmail } from '../operations/email/ownEmail.ts';
 import type { Words } from '../texts/words.ts';
@@ -39,12 +43,13 @@ type Needless = 'no_address' | 'paid' | 'gone';
 
 /**
  * Sends the own e-mails whose try is due; any number of workers may do so at a time. What is refused is tried again for 72 hours, then it
- * is a finding.
+ * is a finding. So is what was accepted and reaches nobody.
  * @param stopping begins no more once it is aborted
  */
 export async function sendDueOwnEmails(services: OwnEmailSending, stopping: AbortSignal): Promise<void> {
   if (services.ownEmailAccount === null) return;
   await addReminders(services.sql);
+  for (const lost of await lostAlerts(services.sql)) await leave(services, lost);
   for (let sent = 0; sent < AT_A_TIME && !stopping.aborted; sent += 1) {
     const due = await takeDueOwnEmail(services.sql);
     if (due === undefined) return;
@@ -65,8 +70,35 @@ async function send(services: OwnEmailSending, due: DueOwnEmail): Promise<void> 
   if (outcome.state === 'off') return;
   if (outcome.state === 'refused')
     return await (outcome.again ? noteRefused : endOwnEmail)(sql, idx, outcome.reason);
-  await noteAccepted(sql, idx, outcome.emailId);
-  await closeFindings(sql, ['own_email_left'], [due.subject]);
+  await accept(services, due, outcome.emailId);
+}
+
+async function accept({ sql, log }: OwnEmailSending, due: DueOwnEmail, emailId: string): Promise<void> {
+  const { idx, kind, subject } = due;
+  await transaction(sql, async (tx) => {
+    const status = await noteAccepted(tx, idx, emailId);
+    if (status !== 'suppressed') return await closeFindings(tx, ['own_email_left'], [subject]);
+    log.error({ ownEmail: idx, reason: status }, 'an own e-mail reaches nobody');
+    await noteLeft(tx, { idx, kind, subject, reason: status });
+  });
+}
+
+/** Of what was accepted and has failed, or came back, afterwards. */
+async function leave({ sql, log }: OwnEmailSending, lost: LostOwnEmail): Promise<void> {
+  const { idx, reason } = lost;
+  if (await transaction(sql, (tx) => noteLeft(tx, lost)))
+    log.error({ ownEmail: idx, reason }, 'an own e-mail has reached nobody');
+}
+
+async function noteLeft(tx: Sql, lost: LostOwnEmail): Promise<boolean> {
+  const noted = await noteLost(tx, lost);
+  const { kind, subject, reason } = lost;
+  if (noted)
+    await reportFinding(tx, {
+      ...{ kind: 'own_email_left', subject, accountId: null },
+      details: { email: kind, reason },
+    });
+  return noted;
 }
 
 /** Ends what could not be sent in 72 hours. What was never tried, because own e-mails were off, is nobody's fault. */

@@ -1,3 +1,4 @@
+import type { EmailStatus } from '../../domain/email/statuses.ts';
 import type { StatementForCustomer } from '../../domain/statements.ts';
 import type { FindingKind } from '../maintenance/findings.ts';
 import type { Database, Fragment, Sql } from '../connection.ts';
@@ -12,6 +13,8 @@ const TRIED_FOR = '72 hours';
 const REMINDED_AFTER = '1 day';
 const REMINDED_UNTIL = '4 days';
 const BETWEEN_ALERTS = '1 hour';
+// By then it has come back, or never will: an e-mail waits for a provider for 72 hours, and a mail server tries for five days.
+const LOST_WITHIN = '9 days';
 const FINDINGS = 'findings';
 
 /** An own e-mail whose try is due. */
@@ -103,11 +106,43 @@ export async function takeDueOwnEmail(sql: Sql): Promise<DueOwnEmail | undefined
   return taken;
 }
 
-/** Notes that an own e-mail was accepted: it is over. */
-export async function noteAccepted(sql: Sql, idx: string, emailId: string): Promise<void> {
-  await sql`
-    update own_emails set next_try_at = null, refusal = null, email_id = ${emailId}, accepted_at = now()
-     where idx = ${idx} and email_id is null`;
+/** Notes that an own e-mail was accepted: it is over. @returns what the e-mail is: `suppressed` where it goes to nobody */
+export async function noteAccepted(sql: Sql, idx: string, emailId: string): Promise<EmailStatus> {
+  const [email] = await sql<{ status: EmailStatus }[]>`
+    with noted as (
+      update own_emails set next_try_at = null, refusal = null, email_id = ${emailId}, accepted_at = now()
+       where idx = ${idx} and email_id is null
+    )
+    select status from emails where id = ${emailId}`;
+  return email!.status;
+}
+
+/** An own e-mail that was accepted and has reached nobody. */
+export interface LostOwnEmail extends Pick<DueOwnEmail, 'idx' | 'kind' | 'subject'> {
+  reason: EmailStatus;
+}
+
+/** E-mails to staff that were accepted and have reached nobody, which nobody has noted yet. */
+export async function lostAlerts(sql: Sql): Promise<LostOwnEmail[]> {
+  return [
+    ...(await sql<LostOwnEmail[]>`
+      select o.idx, o.kind, o.subject, e.status as reason from own_emails o join emails e on e.id = o.email_id
+       where o.kind = ${FINDINGS} and o.created_at > now() - ${LOST_WITHIN}::interval and o.refusal is null
+         and e.status in ('suppressed', 'failed', 'bounced')
+       order by o.created_at`),
+  ];
+}
+
+/**
+ * Notes that an own e-mail has reached nobody. Findings that it was to tell of are told of by the next one.
+ * @returns false when that was noted before
+ */
+export async function noteLost(tx: Sql, { idx, reason }: LostOwnEmail): Promise<boolean> {
+  const noted = await tx`
+    update own_emails set refusal = ${reason} where idx = ${idx} and email_id is not null and refusal is null`;
+  if (noted.count === 0) return false;
+  await tx`update findings set told_by = null where told_by = ${idx}`;
+  return true;
 }
 
 /** Notes why an own e-mail was not accepted this time. */

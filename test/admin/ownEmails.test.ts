@@ -216,6 +216,7 @@ describe('a statement', () => {
     const before = await balance();
     const statement = String((await issue(id))['id']);
     await untilStatus(id, 'suppressed');
+    expect(await findingsOf(pipeline, statement)).toMatchObject([{ kind: 'own_email_left', state: 'open' }]);
     expect(await balance()).toBe(before);
     await pipeline.sql`delete from suppressions where account_id = ${HOUSE}`;
     await ok('statements', 'send', '--statement', statement);
@@ -443,6 +444,61 @@ describe('findings', () => {
     const text = (await mailsTo(STAFF))[before]!.text;
     expect(text).toContain(finding.subject);
     expect(text).toContain('own_email_left: findings');
+  });
+
+  const left = async () => (await findingsOf(pipeline, 'findings'))[0];
+  const reasonOf = async () =>
+    (
+      await pipeline.sql<{ state: string; details: unknown }[]>`
+        select state, details from findings where kind = 'own_email_left' and subject = 'findings'`
+    )[0];
+
+  test('whose e-mail goes to nobody, as the address is suppressed, are told of by the next one', async () => {
+    await pipeline.sql`
+      insert into suppressions (account_id, address, reason) values (${HOUSE}, ${STAFF}, 'bounce')`;
+    const finding = lost();
+    await report(finding);
+    await anHourLater();
+    const before = (await mailsTo(STAFF)).length;
+    await reconcileOnce(pipeline);
+    await until('it is left', async () => (await left())?.state === 'open');
+    expect(await reasonOf()).toEqual({
+      state: 'open',
+      details: { email: 'findings', reason: 'suppressed' },
+    });
+    expect(log).toContain('an own e-mail reaches nobody');
+
+    await pipeline.sql`delete from suppressions where account_id = ${HOUSE}`;
+    await anHourLater();
+    await reconcileOnce(pipeline);
+    await untilMails(STAFF, before + 1);
+    const { text } = (await mailsTo(STAFF))[before]!;
+    expect(text).toContain(finding.subject);
+    expect(text).toContain('own_email_left: findings');
+    await until('the finding is gone', async () => (await left())?.state === 'gone');
+  });
+
+  test.each(['bounced', 'failed'])('whose e-mail has %s are told of by the next one', async (status) => {
+    const finding = lost();
+    await report(finding);
+    await anHourLater();
+    const before = (await mailsTo(STAFF)).length;
+    await reconcileOnce(pipeline);
+    await untilMails(STAFF, before + 1);
+    const [alert] = await pipeline.sql<{ emailId: string }[]>`
+      select email_id from own_emails where kind = 'findings' order by idx desc limit 1`;
+    const email = () =>
+      pipeline.sql`select from emails where id = ${alert!.emailId} and status = 'delivered'`;
+    await until('nothing comes after it', async () => (await email()).count === 1);
+    await pipeline.sql`update emails set status = ${status} where id = ${alert!.emailId}`;
+    await until('it is left', async () => (await left())?.state === 'open');
+    expect(await reasonOf()).toMatchObject({ details: { email: 'findings', reason: status } });
+
+    await anHourLater();
+    await reconcileOnce(pipeline);
+    await untilMails(STAFF, before + 2);
+    expect((await mailsTo(STAFF))[before + 1]!.text).toContain(finding.subject);
+    await until('the finding is gone', async () => (await left())?.state === 'gone');
   });
 });
 
