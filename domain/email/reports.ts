@@ -32,16 +32,17 @@ const sentTo = <R extends ReportedRecipient>(recipients: readonly R[]): R[] =>
   recipients.filter(({ state }) => state !== 'suppressed');
 
 /**
- * Whom of an e-mail's addresses a report is about. Of one that went to a single address it is that one, unless it names another; a
- * report that names nobody is about all where the provider makes it, and else about nobody that can be told; so is one that names all
- * of `to` whomever it is about, copies included. A stranger's address counts for nothing.
+ * Whom of an e-mail's addresses a report is about. Of one that went to a single address it is that one, unless the provider names
+ * another: who came to the return path may write the address otherwise, or the one that it was forwarded to. A report
+ * that names nobody is about all where the provider makes it, and else about nobody that can be told; so is one that names all of `to`
+ * whomever it is about, copies included. A stranger's address counts for nothing.
  */
 export function concernedBy<R extends ReportedRecipient>(
   { addresses, namesAllTo, hearsay }: Pick<Report, 'addresses' | 'namesAllTo' | 'hearsay'>,
   { erased, recipients }: { erased: boolean; recipients: readonly R[] },
 ): R[] {
   const all = sentTo(recipients);
-  if (all.length === 1 && (erased || addresses.length === 0)) return all;
+  if (all.length === 1 && (erased || addresses.length === 0 || hearsay === true)) return all;
   if (erased) return [];
   if (addresses.length === 0) return hearsay === true ? [] : all;
   const keys = new Set(addresses.map(addressKey));

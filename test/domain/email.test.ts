@@ -264,6 +264,14 @@ describe('a report', () => {
     ['one of several in `to`, though it should name all', { ...of(ola), namesAllTo: true }, two, [1]],
     ['a stranger as all of `to`', { ...of('obcy@klient.example'), namesAllTo: true }, copied, []],
     ['of a stranger', of('obcy@klient.example'), two, []],
+    ['of a stranger, of an e-mail to one', of('obcy@klient.example'), one, []],
+    ['hearsay of a stranger', { ...of('obcy@klient.example'), hearsay: true }, two, []],
+    [
+      'hearsay of a stranger, of an e-mail to one: that one',
+      { ...of('obcy@klient.example'), hearsay: true },
+      one,
+      [0],
+    ],
     ['of one who was left out', of(ola), one, []],
     ['of an erased e-mail to one', of(jan), { ...one, erased: true }, [0]],
     ['of an erased e-mail to several', of(jan), { ...two, erased: true }, []],
@@ -291,6 +299,12 @@ describe('a report', () => {
     [
       'the only one without a name',
       { ...complaint, hearsay: true },
+      one,
+      { address: 'jan@klient.example', ifRepeated: false },
+    ],
+    [
+      'the only one, by where it was forwarded to',
+      { ...of('obcy@klient.example'), hearsay: true },
       one,
       { address: 'jan@klient.example', ifRepeated: false },
     ],

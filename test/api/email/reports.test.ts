@@ -92,13 +92,10 @@ describe('what somebody wrote to the return path', () => {
 });
 
 describe('hearsay about somebody who did not get the e-mail', () => {
-  it.each([
-    ['to several', [JAN, OLA]],
-    ['to one', [JAN]],
-  ])('shows nothing of an e-mail %s, and notifies nobody', async (_, to) => {
+  it('shows nothing of an e-mail to several, and notifies nobody', async () => {
     const account = await newMailAccount();
     const calls = await receiverOf(account);
-    const id = await sentTo(account, ...to);
+    const id = await sentTo(account, JAN, OLA);
     for (const kind of ['complained', 'bounced', 'delivered'] as const)
       await stored(id, {
         kind,
@@ -119,13 +116,24 @@ describe('hearsay about somebody who did not get the e-mail', () => {
       Array.from({ length: 3 }, () => ({ applied: true, addresses: [], payload: {}, webhookEvent: null })),
     );
     const { status, events } = await untilEmail(account, id, () => true);
-    expect([status, ...events.map(({ kind }) => kind)]).toEqual([
-      to.length === 1 ? 'delivered' : 'sent',
-      ...to.map(() => 'sent'),
-      'opened',
-    ]);
-    expect(bodies(calls).map((call) => call['kind'])).toEqual([...to.map(() => 'sent'), 'opened']);
+    expect([status, ...events.map(({ kind }) => kind)]).toEqual(['sent', 'sent', 'sent', 'opened']);
+    expect(bodies(calls).map((call) => call['kind'])).toEqual(['sent', 'sent', 'opened']);
     expect(await suppressed(account)).toEqual([]);
+  });
+
+  it.each([
+    [false, []],
+    [true, [JAN]],
+  ])('is of the one who got it, who has it forwarded (for good: %s)', async (permanent, list) => {
+    const account = await newMailAccount();
+    const calls = await receiverOf(account);
+    const id = await sentTo(account, JAN);
+    const forwarded = { kind: 'bounced', permanent, ...HEARSAY, addresses: ['obcy@klient.example'] } as const;
+    const email = await reported(account, id, forwarded);
+    expect(email).toMatchObject({ status: 'bounced', recipients: [{ state: 'bounced' }] });
+    expect(email.events.at(-1)).toMatchObject({ kind: 'bounced', address: JAN, permanent });
+    expect(await told(calls, 'bounced')).toMatchObject({ to: JAN });
+    expect(await suppressed(account)).toEqual(list);
   });
 });
 
