@@ -19,7 +19,7 @@ import { limitLocks } from '../db/lockLimit.ts';
 import { transaction } from '../db/transaction.ts';
 import type { ProviderEmailEvent } from '../domain/email/events.ts';
 import { concernedBy, isIdle, type ReportedRecipient, suppressing } from '../domain/email/reports.ts';
-import { stateAfter, statusOfRecipients } from '../domain/email/statuses.ts';
+import { type EmailStatus, stateAfter, statusOfRecipients } from '../domain/email/statuses.ts';
 import { countEmailEvent } from '../telemetry/emailMetrics.ts';
 import { emailEventsSignal } from '../workflows/contracts.ts';
 import { emailLateStart } from '../workflows/startOptions.ts';
@@ -140,9 +140,7 @@ function applicationOf(
     .map((recipient) => ({ recipient, state: stateAfter(recipient.state, event) }))
     .filter(({ recipient, state }) => state !== recipient.state);
   for (const { recipient, state } of moves) recipient.state = state;
-  // What has ended without a hand-over stays as it is; so does what nobody waits for any more, unless it is known now.
-  const status =
-    email.status === 'failed' ? email.status : statusOfRecipients(email.recipients.map(({ state }) => state));
+  const status = statusAfter(email);
   email.status = status;
   return {
     ...{ event, emailId: email.id, accountId: email.accountId, status, notifies: email.notifies },
@@ -152,6 +150,12 @@ function applicationOf(
     erased: email.erased,
     suppress: suppressing(event, email),
   };
+}
+
+/** What has ended without a hand-over was refunded and stays as it is, whatever is said of it; what became of all else is known now. */
+function statusAfter({ status, recipients }: EventedEmail): EmailStatus {
+  if (status === 'failed' || status === 'suppressed') return status;
+  return statusOfRecipients(recipients.map(({ state }) => state));
 }
 
 /** Signals the workflow of each e-mail; one that has ended runs once more for it. */

@@ -221,7 +221,7 @@ export async function applyEvent(tx: Sql, applied: AppliedEvent): Promise<void> 
     with email as (
       update emails
          set status = ${status}, submission = 'answered', provider_email_id = coalesce(provider_email_id, ${event.providerEmailId}),
-             sent_at = case when status = 'failed' then sent_at else coalesce(sent_at, ${event.at}) end, updated_at = now()
+             sent_at = case when status in ('failed', 'suppressed') then sent_at else coalesce(sent_at, ${event.at}) end, updated_at = now()
        where id = ${emailId}
     ), moved as (
       update email_recipients r set state = m.state

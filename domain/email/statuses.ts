@@ -61,9 +61,10 @@ export function stateAfter(
   return state !== 'suppressed' && COURSE.indexOf(to) > COURSE.indexOf(state) ? to : state;
 }
 
-/** What an e-mail is that a provider has, by its addresses: the worst that came of any; delivered when all are. */
+/** What an e-mail is that a provider has, by its addresses: the worst that came of any; delivered when all are, and there are any. */
 export function statusOfRecipients(states: readonly RecipientState[]): EmailStatus {
   const sentTo = states.filter((state) => state !== 'suppressed');
+  if (sentTo.length === 0) return 'suppressed';
   if (sentTo.includes('complained')) return 'complained';
   if (sentTo.includes('bounced')) return 'bounced';
   return sentTo.every((state) => state === 'delivered') ? 'delivered' : 'sent';

@@ -212,6 +212,7 @@ describe('what becomes of an address', () => {
     expect(statusOfRecipients(['delayed', 'queued'])).toBe('sent');
     expect(statusOfRecipients(['delivered', 'bounced', 'sent'])).toBe('bounced');
     expect(statusOfRecipients(['bounced', 'complained'])).toBe('complained');
+    expect(statusOfRecipients(['suppressed', 'suppressed'])).toBe('suppressed');
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...RECIPIENT_STATES), { minLength: 1 }), (states) => {
         expect(EMAIL_STATUSES).toContain(statusOfRecipients(states));

@@ -236,6 +236,18 @@ describe('an event of an erased e-mail', () => {
   });
 });
 
+it('an e-mail to nobody, which costs nothing, is not made sent or delivered by a report that names nobody', async () => {
+  const account = await newMailAccount();
+  await account.v1.post('/v1/email/suppressions', { addresses: [JAN] });
+  const { id } = await takenFrom(account, { to: JAN });
+  // As of one whose recipients came onto the list before it left.
+  await database()`update emails set route = 'simulator' where id = ${id}`;
+  for (const kind of ['sent', 'delivered'] as const)
+    expect(await reported(account, id, { kind })).toMatchObject({ status: 'suppressed', cost: 0 });
+  const { data } = (await account.v1.get(`/v1/email/${id}`)).body;
+  expect(data).toMatchObject({ sent_at: null, recipients: [{ state: 'suppressed' }] });
+});
+
 it('events are shown by the time at which they happened, the oldest first, whenever they came', async () => {
   const account = await newMailAccount();
   const id = await sentTo(account, JAN);
