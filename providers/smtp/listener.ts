@@ -4,6 +4,7 @@ import { type Counts, createCounts } from '../../concurrency/counts.ts';
 import { createRunning } from '../../concurrency/running.ts';
 import { repeat } from '../../concurrency/repeat.ts';
 import { waitFor } from '../../concurrency/waitFor.ts';
+import { shortenedAddress } from '../../domain/shortenedAddress.ts';
 import type { ProviderHandlers } from '../provider.ts';
 import { readReturned, type Returned } from './reports.ts';
 import { emailOfReturnPath } from './returnPath.ts';
@@ -11,17 +12,25 @@ import { listenAddress, type SmtpCredentials, type SmtpSettings } from './settin
 
 const BYTES_MAX = 1_000_000;
 const CONNECTIONS_MAX = 40;
+/** From one network: somebody has as many IPv6 addresses as they like. */
 const CONNECTIONS_EACH = 10;
 /** Each is read in the worker's own thread, for some milliseconds at most. */
 const MESSAGES_EACH = 50;
 /** As many as there can be honest ones about an e-mail with all its recipients, and some. */
 const MESSAGES_OF_AN_EMAIL = 200;
 const COUNTED_MS = 3_600_000;
-const SILENCE_MS = 30_000;
-/** All that one connection may take. */
-const CONNECTION_MS = 120_000;
 const STORED_WITHIN_MS = 20_000;
 const TRY_AGAIN_MS = 15_000;
+
+/** How long a connection may take. */
+export interface BounceLimits {
+  /** Without a word. */
+  silenceMs: number;
+  /** In all. */
+  connectionMs: number;
+}
+
+const LIMITS: BounceLimits = { silenceMs: 30_000, connectionMs: 120_000 };
 
 /** Where mail servers bring the bounces of what a route sent. */
 export interface BounceListener {
@@ -48,6 +57,7 @@ export function createBounceListener(
   { bounces, mailHost }: Pick<SmtpSettings, 'bounces' | 'mailHost'>,
   { returnPathKey, former }: Pick<SmtpCredentials, 'returnPathKey' | 'former'>,
   onError: (error: unknown) => void,
+  limits = LIMITS,
 ): BounceListener {
   const where = bounces === undefined ? null : listenAddress(bounces);
   const storing = createRunning();
@@ -61,7 +71,7 @@ export function createBounceListener(
 
   const listen = async (handlers: Pick<ProviderHandlers, 'onEmailEvents'>): Promise<void> => {
     if (where === null || server !== null) return;
-    const opened = smtpServer(mailHost, keys, (returned) => {
+    const opened = smtpServer(mailHost, keys, limits, (returned) => {
       const stored = store(returned, handlers);
       storing.add(stored);
       return stored;
@@ -112,6 +122,7 @@ export function createBounceListener(
 function smtpServer(
   name: string,
   keys: () => string[],
+  { silenceMs, connectionMs }: BounceLimits,
   store: (returned: Returned) => Promise<void>,
 ): SMTPServer {
   const from = createCounts();
@@ -124,11 +135,11 @@ function smtpServer(
     authOptional: true,
     disableReverseLookup: true,
     maxClients: CONNECTIONS_MAX,
-    socketTimeout: SILENCE_MS,
+    socketTimeout: silenceMs,
     closeTimeout: 1_000,
     logger: false,
     onConnect({ remoteAddress }, done) {
-      if (from.of(plain(remoteAddress)) > CONNECTIONS_EACH)
+      if (from.of(networkOf(remoteAddress)) > CONNECTIONS_EACH)
         return done(new SmtpAnswer(421, '4.7.0 Too many'));
       done();
     },
@@ -165,12 +176,12 @@ function smtpServer(
     },
   });
   server.server.on('connection', (socket) => {
-    const address = plain(socket.remoteAddress ?? '');
-    from.add(address);
-    const over = setTimeout(() => socket.destroy(), CONNECTION_MS);
+    const network = networkOf(socket.remoteAddress);
+    from.add(network);
+    const over = setTimeout(() => socket.destroy(), connectionMs);
     socket.once('close', () => {
       clearTimeout(over);
-      from.remove(address);
+      from.remove(network);
     });
   });
   return server;
@@ -192,5 +203,4 @@ function messagesOfTheHour(): () => Counts {
 const isInUse = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
 
-/** An IPv4 address without the prefix that it has on a socket for both. */
-const plain = (address: string): string => address.replace(/^::ffff:/i, '');
+const networkOf = (address = ''): string => shortenedAddress(address) ?? '';

@@ -2,7 +2,11 @@ import { connect, createServer, type Socket } from 'node:net';
 import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ProviderEmailEvent } from '../../domain/email/events.ts';
-import { createBounceListener, type BounceListener } from '../../providers/smtp/listener.ts';
+import {
+  type BounceLimits,
+  createBounceListener,
+  type BounceListener,
+} from '../../providers/smtp/listener.ts';
 import { returnPath } from '../../providers/smtp/returnPath.ts';
 import { newId } from '../../db/ids.ts';
 import { RETURN_PATH_KEY } from '../smtp/client.ts';
@@ -23,11 +27,13 @@ const handlers = {
 };
 const listening = (
   credentials: Parameters<typeof createBounceListener>[1] = { returnPathKey: RETURN_PATH_KEY },
+  limits?: BounceLimits,
 ) =>
   createBounceListener(
     { bounces: `127.0.0.1:${port}`, mailHost: 'mail.goniec.example' },
     credentials,
     (error) => errors.push(error),
+    limits,
   );
 
 async function freePort(): Promise<number> {
@@ -61,8 +67,15 @@ const id = newId('em');
 const path = returnPath(RETURN_PATH_KEY, id, 'sklep.example');
 
 /** Delivers as a mail server would; rejects with the code that it got. */
-async function deliver(raw: string | Buffer, to: string | string[] = path, from = ''): Promise<string> {
-  const transport = createTransport({ host: '127.0.0.1', port, ignoreTLS: true, socketTimeout: 20_000 });
+async function deliver(
+  raw: string | Buffer,
+  to: string | string[] = path,
+  from = '',
+  localAddress = '127.0.0.1',
+): Promise<string> {
+  const transport = createTransport({
+    ...{ host: '127.0.0.1', port, localAddress, ignoreTLS: true, socketTimeout: 20_000 },
+  });
   try {
     const envelope = { from, to };
     return (await transport.sendMail({ envelope, raw })).response;
@@ -316,8 +329,11 @@ describe('whoever is no mail server of a recipient', () => {
   });
 
   it('is limited in size, and in recipients', async () => {
-    const declared = deliver(Buffer.alloc(1_500_000, 'x'));
-    expect(['552', '250']).toContain((await declared).slice(0, 3));
+    expect(await raw(['EHLO x', 'MAIL FROM:<> SIZE=1500000'])).toContain('\n552 ');
+    expect(await deliver('y'.repeat(1_500_000))).toBe('552');
+    expect(await deliver(`Subject: Re: x\r\n\r\n${'y\r\n'.repeat(300_000)}`, path, 'jan@x.example')).toMatch(
+      /^250/,
+    );
     expect(
       await raw(['EHLO x', 'MAIL FROM:<>', `RCPT TO:<${path}>`, 'DATA'], 'y'.repeat(1_200_000)),
     ).toContain('552');
@@ -342,26 +358,52 @@ describe('whoever is no mail server of a recipient', () => {
     expect(await deliver(bounce)).toMatch(/^250/);
   });
 
-  it('does not keep others out, slow or many as they are', async () => {
-    const sockets = Array.from({ length: 100 }, () =>
-      connect(port, '127.0.0.1').on('error', () => undefined),
-    );
-    const answers = await Promise.all(
-      sockets.map(
-        (socket) =>
-          new Promise<string>((resolve) =>
-            socket.once('data', (text) => resolve(String(text))).once('close', () => resolve('')),
-          ),
-      ),
-    );
-    expect(answers.filter((answer) => answer.startsWith('220')).length).toBeLessThanOrEqual(10);
-    for (const socket of sockets) socket.destroy();
+  it('does not keep others out, as many addresses of a network as they come from', async () => {
+    const sockets: Socket[] = [];
+    const comes = async (number: number): Promise<string> => {
+      const socket = connect({ port, host: '127.0.0.1', localAddress: `127.0.7.${number}` });
+      sockets.push(socket);
+      return (await firstWord(socket)).slice(0, 3);
+    };
+    try {
+      for (let number = 1; number <= 10; number += 1) expect(await comes(number)).toBe('220');
+      const more = await Promise.all(Array.from({ length: 100 }, (_, index) => comes(index + 11)));
+      expect(more.filter((answer) => answer === '220')).toEqual([]);
+      // The ten stay, and hold their places.
+      expect(await deliver(bounce, path, '', '127.0.8.1')).toMatch(/^250/);
+      expect(await comes(200)).toBe('421');
+    } finally {
+      for (const socket of sockets) socket.destroy();
+    }
     expect(
       await eventually(
-        () => deliver(bounce),
+        () => deliver(bounce, path, '', '127.0.7.99'),
         (answer) => answer.startsWith('250'),
       ),
     ).toMatch(/^250/);
+  });
+
+  it('does not keep a connection, silent or slow', async () => {
+    const usual = port;
+    port = await freePort();
+    const limits = { silenceMs: 1_000, connectionMs: 3_000 };
+    const other = listening({ returnPathKey: RETURN_PATH_KEY }, limits);
+    other.start(handlers);
+    try {
+      await eventually(isOpen, Boolean);
+      const silent = await lasts(() => undefined);
+      expect(silent).toBeGreaterThan(900);
+      expect(silent).toBeLessThan(2_900);
+      const slow = await lasts((socket) => {
+        const saying = setInterval(() => socket.write('NOOP\r\n'), 200);
+        socket.once('close', () => clearInterval(saying));
+      });
+      expect(slow).toBeGreaterThan(2_900);
+      expect(slow).toBeLessThan(10_000);
+    } finally {
+      await other.stop();
+      port = usual;
+    }
   });
 
   it('sends what is no message', async () => {
@@ -420,6 +462,25 @@ describe('the port', () => {
     expect(await isOpen()).toBe(true);
   });
 });
+
+/** What a connection is greeted with; nothing where it is closed. */
+const firstWord = (socket: Socket): Promise<string> =>
+  new Promise((resolve) =>
+    socket
+      .on('error', () => resolve(''))
+      .once('data', (text) => resolve(String(text)))
+      .once('close', () => resolve('')),
+  );
+
+/** For how many milliseconds a connection is left open. */
+function lasts(begin: (socket: Socket) => void): Promise<number> {
+  return new Promise((resolve) => {
+    const since = performance.now();
+    const socket = connect(port, '127.0.0.1', () => begin(socket));
+    socket.resume().on('error', () => undefined);
+    socket.once('close', () => resolve(performance.now() - since));
+  });
+}
 
 /** Says these lines one after the other, each after an answer. */
 function raw(lines: string[], message?: string): Promise<string> {
