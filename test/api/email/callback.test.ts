@@ -197,6 +197,29 @@ describe('a call about an e-mail', () => {
     expect(await stored(strange)).toMatchObject([{ route: first, applied: false }]);
   });
 
+  it('by the provider’s id alone, before its e-mail is known by that, is applied once it is', async () => {
+    const account = await newMailAccount();
+    const { id } = await takenFrom(account, { to: 'silent@klient.example' });
+    await untilEmail(account, id, ({ status, events }) => status === 'sent' && events.length === 1);
+    const [theirs, others] = [newId('em'), newId('em')];
+    const early = event({ theirs, kind: 'bounced', to: ['silent@klient.example'] });
+    const strange = event({ theirs: others, kind: 'complained', to: ['silent@klient.example'] });
+    for (const one of [early, strange]) expect((await call(JSON.stringify(one))).status).toBe(200);
+    // Looked for in vain, it is looked for again.
+    await eventually(
+      () => database()`
+        select from provider_email_events where event_id = ${early.event} and look_at > received_at + interval '900 ms'`,
+      ({ count }) => count === 1,
+    );
+    expect(await stored(early)).toEqual([{ route: first, kind: 'bounced', emailId: null, applied: false }]);
+    // As the answer to its hand-over has it written.
+    await database()`update emails set route = ${first}, provider_email_id = ${theirs} where id = ${id}`;
+    const email = await untilEmail(account, id, ({ status }) => status === 'bounced');
+    expect(email.events.map(({ kind }) => kind)).toEqual(['sent', 'bounced']);
+    expect(await stored(early)).toEqual([{ route: first, kind: 'bounced', emailId: id, applied: true }]);
+    expect(await stored(strange)).toMatchObject([{ emailId: null, applied: false }]);
+  });
+
   it('that it was opened, by the provider’s id alone: a thousand are kept, and what is beyond is counted', async () => {
     const account = await newMailAccount();
     const { id } = await takenFrom(account, { to: 'silent@klient.example' });
