@@ -115,7 +115,7 @@ async function applyDue(tx: Sql, limit: number): Promise<DueEvent[]> {
   // Account by account in one order: those who count the same suppression lists wait for each other instead of deadlocking.
   for (const { event, email } of byAccount(open, byId)) {
     const concerned = concernedBy(event, email);
-    if (isIdle(event, concerned)) idle.push(event);
+    if (isIdle(event, email, concerned)) idle.push(event);
     else await applyEvent(tx, applicationOf(event, email, concerned));
   }
   await dismissEvents(tx, idle);

@@ -173,6 +173,7 @@ export interface EventedEmail {
   status: EmailStatus;
   /** Its addresses were taken out. */
   erased: boolean;
+  from: string;
   notifies: boolean;
   recipients: ReportedRecipient[];
 }
@@ -182,7 +183,7 @@ export async function lockEmails(tx: Sql, ids: readonly string[]): Promise<Event
   await tx`select from emails where id = any(${ids as string[]}::text[]) order by id for update`;
   return [
     ...(await tx<EventedEmail[]>`
-      select e.id, e.account_id, e.status, e.erased_at is not null as erased, a.legacy_webhook_url is not null as notifies,
+      select e.id, e.account_id, e.status, e.erased_at is not null as erased, e.from_address as from, a.legacy_webhook_url is not null as notifies,
              (select jsonb_agg(jsonb_build_object('position', r.position, 'kind', r.kind, 'address', r.address, 'state', r.state)
                                order by r.position)
                 from email_recipients r where r.email_id = e.id) as recipients

@@ -14,6 +14,8 @@ export interface ReportedRecipient {
 export interface ReportedEmail {
   /** Its addresses are not known any more. */
   erased: boolean;
+  /** The sender's address. */
+  from: string;
   recipients: readonly ReportedRecipient[];
 }
 
@@ -33,17 +35,22 @@ const sentTo = <R extends ReportedRecipient>(recipients: readonly R[]): R[] =>
 
 /**
  * Whom of an e-mail's addresses a report is about. Of one that went to a single address it is that one, unless the provider names
- * another: who came to the return path may write the address otherwise, or the one that it was forwarded to. A report
+ * another of its own accord: who came to the return path may write the address otherwise, or the one that it was forwarded to. A report
  * that names nobody is about all where the provider makes it, and else about nobody that can be told; so is one that names all of `to`
  * whomever it is about, copies included. A stranger's address counts for nothing.
  */
 export function concernedBy<R extends ReportedRecipient>(
-  { addresses, namesAllTo, hearsay }: Pick<Report, 'addresses' | 'namesAllTo' | 'hearsay'>,
-  { erased, recipients }: { erased: boolean; recipients: readonly R[] },
+  report: Pick<Report, 'kind' | 'addresses' | 'namesAllTo' | 'hearsay'>,
+  email: Omit<ReportedEmail, 'recipients'> & { recipients: readonly R[] },
 ): R[] {
+  const { kind, addresses, namesAllTo, hearsay } = report;
+  const { erased, recipients } = email;
   const all = sentTo(recipients);
-  if (all.length === 1 && (erased || addresses.length === 0 || hearsay === true)) return all;
+  const namesAnother = addresses.length > 0 && hearsay !== true && namesAllTo !== true;
+  if (all.length === 1 && (erased || !namesAnother)) return all;
   if (erased) return [];
+  // The provider has the whole of it, whomever it names.
+  if (namesSenderAlone(report, email)) return kind === 'sent' ? all : [];
   if (addresses.length === 0) return hearsay === true ? [] : all;
   const keys = new Set(addresses.map(addressKey));
   const named = all.filter(({ address }) => keys.has(addressKey(address)));
@@ -74,10 +81,29 @@ function soleAddress(report: Report, email: ReportedEmail): string | null {
   return first === undefined || more.length > 0 ? null : first.address;
 }
 
-/** Whether nobody has to hear of it: what anybody may have written, about people who did not get the e-mail. */
+/** Whether it names the sender alone, who stands in `to` of an e-mail that only hidden recipients get: it may be about any, or none. */
+function namesSenderAlone(
+  { addresses, namesAllTo }: Pick<Report, 'addresses' | 'namesAllTo'>,
+  { from, recipients }: ReportedEmail,
+): boolean {
+  const sender = addressKey(from);
+  return (
+    namesAllTo === true &&
+    addresses.length > 0 &&
+    addresses.every((address) => addressKey(address) === sender) &&
+    sentTo(recipients).every(({ kind }) => kind === 'bcc')
+  );
+}
+
+/**
+ * Whether nobody has to hear of it: what anybody may have written about people who did not get the e-mail, and what the provider says of
+ * the copy that the sender got in place of others.
+ */
 export function isIdle(
-  report: Pick<Report, 'addresses' | 'hearsay'>,
+  report: Pick<Report, 'addresses' | 'namesAllTo' | 'hearsay'>,
+  email: ReportedEmail,
   concerned: readonly unknown[],
 ): boolean {
-  return report.hearsay === true && report.addresses.length > 0 && concerned.length === 0;
+  if (concerned.length > 0 || report.addresses.length === 0) return false;
+  return report.hearsay === true || (!email.erased && namesSenderAlone(report, email));
 }

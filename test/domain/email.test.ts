@@ -9,7 +9,7 @@ import {
   isDisplayName,
   isHeaderValue,
 } from '../../domain/email/content.ts';
-import { concernedBy, suppressing } from '../../domain/email/reports.ts';
+import { concernedBy, isIdle, suppressing } from '../../domain/email/reports.ts';
 import {
   EMAIL_STATUSES,
   RECIPIENT_STATES,
@@ -236,20 +236,35 @@ describe('a report', () => {
       ...{ position, kind: 'to' as const, address, state: 'sent' as const },
     }));
   const [jan, ola] = ['Jan@klient.example', 'ola@klient.example'];
-  const two = { erased: false, recipients: recipients(jan, ola) };
+  const sender = 'Sklep@sklep.example';
+  const two = { erased: false, from: sender, recipients: recipients(jan, ola) };
   const one = {
-    erased: false,
+    ...{ erased: false, from: sender },
     recipients: [
       ...recipients(jan),
       { position: 1, kind: 'to' as const, address: ola, state: 'suppressed' as const },
     ],
   };
   const copied = {
-    erased: false,
+    ...{ erased: false, from: sender },
     recipients: [
       ...recipients(jan),
       { position: 1, kind: 'bcc' as const, address: ola, state: 'sent' as const },
     ],
+  };
+  const hidden = {
+    ...{ erased: false, from: sender },
+    recipients: [
+      { position: 0, kind: 'to' as const, address: 'adam@klient.example', state: 'suppressed' as const },
+      { position: 1, kind: 'bcc' as const, address: jan, state: 'sent' as const },
+      { position: 2, kind: 'bcc' as const, address: ola, state: 'sent' as const },
+    ],
+  };
+  const oneHidden = { ...hidden, recipients: hidden.recipients.slice(0, 2) };
+  const ofSender = {
+    ...{ kind: 'bounced' as const, permanent: true },
+    addresses: [sender],
+    namesAllTo: true,
   };
   const complaint = { kind: 'complained', permanent: null, addresses: [] as string[] } as const;
   const of = (...addresses: string[]) => ({ ...complaint, addresses });
@@ -273,11 +288,30 @@ describe('a report', () => {
       one,
       [0],
     ],
+    [
+      'all of `to` in other letters, of an e-mail to one',
+      { ...of('jan@żółw.pl'), namesAllTo: true },
+      one,
+      [0],
+    ],
+    ['the sender alone in place of hidden recipients', ofSender, hidden, []],
+    ['the sender alone in place of a hidden recipient', ofSender, oneHidden, [1]],
+    ['the sender alone, who has all of it', { ...ofSender, kind: 'sent' as const }, hidden, [1, 2]],
     ['of one who was left out', of(ola), one, []],
     ['of an erased e-mail to one', of(jan), { ...one, erased: true }, [0]],
     ['of an erased e-mail to several', of(jan), { ...two, erased: true }, []],
   ])('is about whom it names: %s', (_, report, email, positions) => {
     expect(whom(report, email)).toEqual(positions);
+  });
+
+  it('is nobody’s to hear of where it is about nobody, and anybody could have written it or it is of the sender’s own copy', () => {
+    const idle = (...[report, email]: Parameters<typeof concernedBy>) =>
+      isIdle(report, email, concernedBy(report, email));
+    expect(idle({ ...of('obcy@klient.example'), hearsay: true }, two)).toBe(true);
+    expect(idle(ofSender, hidden)).toBe(true);
+    expect(idle({ ...ofSender, kind: 'sent' }, hidden)).toBe(false);
+    expect(idle(of('obcy@klient.example'), two)).toBe(false);
+    expect(idle({ ...complaint, hearsay: true }, two)).toBe(false);
   });
 
   it.each([

@@ -150,6 +150,24 @@ describe('what the provider says', () => {
     expect(await suppressed(account)).toEqual([]);
   });
 
+  it('of the sender, who stands in for several hidden recipients, is of none of them', async () => {
+    const account = await newMailAccount();
+    const calls = await receiverOf(account);
+    await account.v1.post('/v1/email/suppressions', { addresses: ['adam@klient.example'] });
+    const { id } = await takenFrom(account, { to: 'adam@klient.example', bcc: [JAN, OLA] });
+    const left = await untilEmail(account, id, ({ events }) => events.length === 3);
+    const named = { addresses: [`noreply@${account.domain}`], namesAllTo: true };
+    for (const kind of ['bounced', 'complained', 'delivered'] as const)
+      await stored(id, { kind, permanent: kind === 'bounced', ...named });
+    // Comes after them, and is told after them.
+    const email = await reported(account, id, { kind: 'opened', addresses: [JAN] });
+    expect(email.events.map(({ kind }) => kind)).toEqual([...left.events.map(({ kind }) => kind), 'opened']);
+    expect(email.recipients.map(({ state }) => state)).toEqual(['suppressed', 'delivered', 'sent']);
+    await told(calls, 'opened');
+    expect(bodies(calls).map((call) => call['kind'])).toEqual(['sent', 'sent', 'opened']);
+    expect(await suppressed(account)).toEqual(['adam@klient.example']);
+  });
+
   it('of all in `to`, where that is one address and nobody else has it, suppresses that one', async () => {
     const account = await newMailAccount();
     const id = await sentTo(account, JAN);
