@@ -9,7 +9,8 @@ const REST_MS = 30_000;
 
 /** What comes of a route's submits in this process. */
 export interface RouteHealth {
-  onAnswer: (answer: SubmitAnswer) => void;
+  /** @param about the e-mail that may itself be to blame, by its id: however often it is answered so in a row, it counts once */
+  onAnswer: (answer: SubmitAnswer, about?: string) => void;
   /** What is to be seen of the route now; `provider` is the one it has at present. */
   seen(route: string, provider: Provider): SeenRoute;
 }
@@ -17,18 +18,29 @@ export interface RouteHealth {
 export function createRouteHealth(): RouteHealth {
   const counts = { submitted: 0, throttled: 0, refused: 0, unanswered: 0, held: 0 };
   let brokenInRow = 0;
+  // Never more of them than answers that close the route.
+  const blamed = new Set<string>();
   let brokenAt = 0;
 
+  const blame = (about: string | undefined): void => {
+    const isKnown = about !== undefined && blamed.has(about);
+    if (about !== undefined && blamed.size < BROKEN_IN_ROW) blamed.add(about);
+    if (!isKnown) brokenInRow += 1;
+    if (!isKnown || brokenInRow >= BROKEN_IN_ROW) brokenAt = Date.now();
+  };
+
   return {
-    onAnswer(answer) {
+    onAnswer(answer, about) {
       if (answer.kind === 'broken') {
         if (answer.code === NO_SESSION) return;
-        brokenInRow += 1;
-        brokenAt = Date.now();
         counts.held += 1;
+        blame(about);
         return;
       }
-      if (answer.kind !== 'unanswered') brokenInRow = 0;
+      if (answer.kind !== 'unanswered') {
+        brokenInRow = 0;
+        blamed.clear();
+      }
       if (answer.kind === 'accepted') counts.submitted += 1;
       else if (answer.kind === 'later') counts.held += 1;
       else counts[answer.kind] += 1;

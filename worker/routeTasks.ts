@@ -64,11 +64,11 @@ export async function takeRouteTasks(
   const submittingHere = {
     ...submitting,
     pacer,
-    onAnswer(answer: SubmitAnswer, ms: number) {
+    onAnswer(answer: SubmitAnswer, ms: number, about?: string) {
       // What is under way says nothing about the sessions that come next.
       if (!stopping)
         quick.inTask.learn(route.name, { ms, well: answer.kind === 'accepted' || answer.kind === 'refused' });
-      submitting.onAnswer(answer, ms);
+      submitting.onAnswer(answer, ms, about);
     },
   };
   const worker = await Worker.create({

@@ -59,6 +59,7 @@ export async function startRoute(
   let stopped = false;
   const health = createRouteHealth();
   let open = false;
+  const onAnswer: Submitting['onAnswer'] = (answer, _ms, about) => health.onAnswer(answer, about);
   const doing = (work: () => Promise<void>): void => {
     busy = work()
       .catch((error: unknown) => log.error({ err: error, route: route.name }, 'route: will be tried again'))
@@ -90,7 +91,7 @@ export async function startRoute(
       const wanted = shouldTakeTasks(route, provider, routing);
       if (wanted === (tasks !== null)) return;
       doing(async () => {
-        if (wanted) tasks = await takeTasks(route, { provider, onAnswer: health.onAnswer }, quick, options);
+        if (wanted) tasks = await takeTasks(route, { provider, onAnswer }, quick, options);
         else await endTasks();
       });
     },

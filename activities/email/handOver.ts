@@ -39,8 +39,8 @@ export interface HandingOver {
   shortUrl: string;
   routing: () => Promise<Routing>;
   emailEvents: Pick<EmailEvents, 'catchUp'>;
-  /** Notified how every hand-over was answered, and after how many milliseconds. */
-  onAnswer: (answer: SubmitAnswer, ms: number) => void;
+  /** Notified how every hand-over was answered, after how many milliseconds, and of which e-mail. */
+  onAnswer: (answer: SubmitAnswer, ms: number, id: string) => void;
 }
 
 // A suspended account may be active again any time.
@@ -160,7 +160,7 @@ async function leave(
   );
   if (answer.kind !== 'withheld') {
     const ms = performance.now() - left;
-    onAnswer(asSubmitAnswer(answer), ms);
+    onAnswer(asSubmitAnswer(answer), ms, id);
     observeSubmit(provider.name, answer.kind, ms / 1000);
   }
   return { claim, answer };

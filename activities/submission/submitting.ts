@@ -16,6 +16,9 @@ export interface Submitting {
   routing: () => Promise<Routing>;
   /** Applies stored reports; called when one came before its answer. */
   applyReports: () => Promise<void>;
-  /** Notified how every submit was answered, and after how many milliseconds. */
-  onAnswer: (answer: SubmitAnswer, ms: number) => void;
+  /**
+   * Notified how every submit was answered, and after how many milliseconds.
+   * @param about the e-mail that it was, by its id
+   */
+  onAnswer: (answer: SubmitAnswer, ms: number, about?: string) => void;
 }

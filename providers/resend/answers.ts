@@ -62,6 +62,15 @@ function conflictOf(code: string): EmailAnswer {
   return { kind: 'unanswered', code, ...(code === OTHER_BODY ? { final: true } : {}) };
 }
 
+/**
+ * Whether an e-mail itself may be why it has no proper answer: what stands before the provider (a firewall, a proxy) judges by what it
+ * reads, and answers without an error of the provider's.
+ */
+export function mayBeTheEmail(exchange: Exchange, answer: EmailAnswer): boolean {
+  if (answer.kind === 'unanswered') return true;
+  return exchange.kind === 'answered' && errorOf(exchange.json) === null;
+}
+
 /** A wrong key, or an address that is not the provider's interface (404, 405), speaks of the route; the rest of the one e-mail. */
 function judged(status: number, error: ProviderError): EmailAnswer {
   const code = error.name;

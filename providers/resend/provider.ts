@@ -6,7 +6,7 @@ import type { EmailAnswer, EmailGate, SubmitEmail } from '../email.ts';
 import { emailOnly } from '../emailOnly.ts';
 import { createHealth, stateBy } from '../health.ts';
 import type { Provider } from '../provider.ts';
-import { OTHER_BODY, readAnswer, UNREADABLE } from './answers.ts';
+import { mayBeTheEmail, OTHER_BODY, readAnswer, UNREADABLE } from './answers.ts';
 import { emailBody } from './body.ts';
 import { inWords, isQuota } from './errors.ts';
 import { createProviderHttp } from './http.ts';
@@ -55,17 +55,17 @@ export function createResendProvider({ name, settings, credentials, onError }: R
     if (exchange.kind === 'unreadable') onError(exchange.error);
     if (codeIn(answer) === OTHER_BODY)
       onError(new Error(`${email.id}: taken by the provider with another body`));
-    judge(answer, email.id);
+    judge(answer, mayBeTheEmail(exchange, answer) ? email.id : null);
     return answer;
   };
 
-  const judge = (answer: EmailAnswer, id: string): void => {
+  const judge = (answer: EmailAnswer, about: string | null): void => {
     const code = codeIn(answer);
     if (answer.kind === 'broken' && isQuota(answer.code)) {
       quota = { name: answer.code, until: Date.now() + QUOTA_MS };
       health.failed(answer.code, true);
     } else if (answer.kind === 'broken' || (answer.kind === 'unanswered' && code !== OTHER_BODY)) {
-      health.failed(code ?? 'unknown', false, answer.kind === 'unanswered' ? id : null);
+      health.failed(code ?? 'unknown', false, about);
     } else if (code !== UNREADABLE) {
       health.succeeded();
     }

@@ -108,7 +108,8 @@ function putOff(refused: readonly RefusedRecipient[], ageMs: number): EmailAnswe
     ? null
     : refused.find((one) => isPutOff(one.reply))?.reply;
   if (reply === undefined || reply === null) return { kind: 'broken', code: 'not_understood' };
-  return answerOfReply(reply, 'recipients_refused', ageMs);
+  // Also where the relay says that it is busy: it may be another server's word about this one address, and others wait for nobody.
+  return { kind: 'later', retryAfterMs: pause(ageMs), code: replyCode(reply) };
 }
 
 const isPutOff = (reply: Reply | null): boolean => reply !== null && reply.code < 500;

@@ -154,16 +154,17 @@ async function handOver(
       known: leftOut,
       asGiven: (address) => asGiven.get(address) ?? address,
     });
-    judge(health, answer);
+    judge(health, answer, email.id);
     return answer;
   } finally {
     held.release();
   }
 }
 
-// Who judged an e-mail works.
-function judge(health: Health, answer: EmailAnswer): void {
-  if (answer.kind === 'broken' || answer.kind === 'unanswered') health.failed(answer.code ?? 'unknown');
+// Who judged an e-mail works. Past connection and login a filter may break off at what this one e-mail says.
+function judge(health: Health, answer: EmailAnswer, id: string): void {
+  if (answer.kind === 'broken' || answer.kind === 'unanswered')
+    health.failed(answer.code ?? 'unknown', false, id);
   else health.succeeded();
 }
 

@@ -259,6 +259,26 @@ describe('a provider that cannot be reached', () => {
     expect(client.state()).toMatchObject({ takesSubmits: true });
   });
 
+  it('is given more however often what stands before it dislikes one e-mail, and nothing more after three of them', async () => {
+    const { resend, client, submit } = await openClient();
+    const disliked = email();
+    resend.always(instead(403, 'error code: 1020'));
+    for (let n = 0; n < 5; n += 1)
+      expect(await submit(disliked)).toEqual({ kind: 'broken', code: 'http_403' });
+    expect(client.state()).toMatchObject({ takesSubmits: true, failures: 5 });
+    await submit(email());
+    await submit(email());
+    expect(client.state()).toMatchObject({ takesSubmits: false });
+  });
+
+  it('is given nothing more where it blames the key, whichever e-mail it was', async () => {
+    const { resend, client, submit } = await openClient();
+    resend.always(refuses(403, 'suspended_api_key'));
+    const one = email();
+    for (let n = 0; n < 3; n += 1) expect(await submit(one)).toMatchObject({ kind: 'broken' });
+    expect(client.state()).toMatchObject({ takesSubmits: false });
+  });
+
   it('is given nothing with a wrong key', async () => {
     const { client } = await openClient({}, { waits: false, apiKey: 're_wrong_key' });
     await eventually(

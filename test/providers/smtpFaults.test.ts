@@ -65,7 +65,7 @@ describe('a relay that answers with no', () => {
     ['wants a login', 'MAIL', '530 5.7.0 login', { kind: 'broken', code: '530 5.7.0' }],
     ['takes no more in size', 'MAIL', '552 5.3.4 no', { kind: 'refused', reason: 'content_refused' }],
     ['lists us grey', 'RCPT', '450 4.2.0 grey', { kind: 'later', code: '450 4.2.0' }],
-    ['is busy at a recipient', 'RCPT', '421 4.3.2 busy', { kind: 'throttled', code: '421 4.3.2' }],
+    ['is busy at a recipient', 'RCPT', '421 4.3.2 busy', { kind: 'later', code: '421 4.3.2' }],
     [
       'knows no recipient',
       'RCPT',
@@ -270,6 +270,16 @@ describe('a connection that breaks', () => {
     expect(route.provider.state()).toMatchObject({ takesSubmits: false, sessions: 0 });
     server.fault = () => null;
     await working(route);
+    expect(await route.send(anEmail())).toMatchObject({ kind: 'accepted' });
+  });
+});
+
+describe('a relay that breaks off at one e-mail', () => {
+  it('keeps the route open for the others, however often that one is tried', async () => {
+    server.fault = (stage, line) => (stage === 'dot' && line.includes('obfuscated') ? { reply: '503 5.5.1 no' } : null);
+    const disliked = anEmail({ text: 'obfuscated' });
+    for (let n = 0; n < 5; n += 1) expect(await route.send(disliked)).toMatchObject({ kind: 'broken' });
+    expect(route.provider.state()).toMatchObject({ takesSubmits: true, failures: 5 });
     expect(await route.send(anEmail())).toMatchObject({ kind: 'accepted' });
   });
 });

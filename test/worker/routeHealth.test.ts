@@ -33,6 +33,23 @@ describe('the health of a route', () => {
     expect(health.seen('r', open).working).toBe(true);
   });
 
+  test('one e-mail that is answered so again and again counts once; five of them stop it, for as long as they are', () => {
+    const health = createRouteHealth();
+    for (let i = 0; i < 20; i += 1) health.onAnswer(blamed, 'em_1');
+    expect(health.seen('r', open)).toMatchObject({ working: true, held: 20 });
+    for (const id of ['em_2', 'em_3', 'em_4']) health.onAnswer(blamed, id);
+    expect(health.seen('r', open).working).toBe(true);
+    health.onAnswer(blamed, 'em_5');
+    expect(health.seen('r', open).working).toBe(false);
+    vi.setSystemTime(Date.now() + 29_000);
+    health.onAnswer(blamed, 'em_1');
+    vi.setSystemTime(Date.now() + 29_000);
+    expect(health.seen('r', open).working).toBe(false);
+    health.onAnswer(taken, 'em_6');
+    health.onAnswer(blamed, 'em_1');
+    expect(health.seen('r', open).working).toBe(true);
+  });
+
   test('a session that is just gone is not the SMSC’s word against the route', () => {
     const health = createRouteHealth();
     for (let i = 0; i < 20; i += 1) health.onAnswer({ kind: 'broken', code: 'no_session' });
