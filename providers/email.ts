@@ -81,8 +81,17 @@ export type EmailAnswer =
   | { kind: 'throttled'; retryAfterMs: number; code?: string }
   | { kind: 'later'; retryAfterMs: number; code?: string }
   | { kind: 'broken'; code: string }
-  /** `refused` are the addresses that were refused, where that is the reason and each was answered for. */
-  | { kind: 'refused'; reason: EmailRefusal; code?: string; refused?: readonly RefusedAddress[] }
+  /**
+   * `refused` are the addresses that were refused, where that is the reason and each was answered for. `always`: for what the e-mail itself
+   * says, so that no earlier try of it can have been taken.
+   */
+  | {
+      kind: 'refused';
+      reason: EmailRefusal;
+      code?: string;
+      refused?: readonly RefusedAddress[];
+      always?: true;
+    }
   /** `final`: asked again it would say the same. */
   | { kind: 'unanswered'; code?: string; final?: true };
 

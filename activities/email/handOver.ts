@@ -228,6 +228,8 @@ async function takeAnswer(
       return { status: 'sent' };
     }
     case 'refused': {
+      // What changes between tries (the domain, the API key) may be looked at before the key is: the earlier one may have been taken.
+      if (!first && answer.always !== true) return await stillUnanswered(sql, gate, email, code);
       const said = {
         route: provider.name,
         events: answerEvents(email, { ...answer, providerEmailId: null }, NOTHING_SENT),
@@ -237,10 +239,7 @@ async function takeAnswer(
       return ended(id, status);
     }
     case 'unanswered':
-      await untilStored(() => leaveEmailUnanswered(sql, id, code));
-      if (gate.settlesForMs > 0 && answer.final !== true)
-        throw tryAgain('the provider gave no answer', settlePause(email));
-      return { status: 'unanswered' };
+      return await stillUnanswered(sql, gate, email, code, answer.final);
     case 'throttled':
       await pacer.pause(answer.retryAfterMs).catch((error: unknown) => {
         log.warn('the route could not be paused for the other workers', { error });
@@ -256,6 +255,24 @@ async function takeAnswer(
       if (!first) throw tryAgain('the route does not work', settlePause(email), answer.code);
       return await moveOn(handing, email, answer.code, moves);
   }
+}
+
+/**
+ * Nobody knows whether the provider has it.
+ * @param final asked again it would say the same
+ * @throws ApplicationFailure where it is asked again
+ */
+async function stillUnanswered(
+  sql: Database,
+  gate: EmailGate,
+  email: OpenEmail,
+  code: string | null,
+  final = false,
+): Promise<HandedOver> {
+  await untilStored(() => leaveEmailUnanswered(sql, email.id, code));
+  if (gate.settlesForMs > 0 && !final)
+    throw tryAgain('the provider gave no answer', settlePause(email), code);
+  return { status: 'unanswered' };
 }
 
 /** Has what an answer said applied at once; where that fails a worker comes to it within seconds. */

@@ -78,7 +78,9 @@ function judged(status: number, error: ProviderError): EmailAnswer {
   // The form of our keys is always the same: it is not this e-mail that ails.
   if (code === 'invalid_idempotency_key') return { kind: 'broken', code };
   if (status === 400 || status === 422 || status === 451) {
-    return { kind: 'refused', reason: refusalOf(error), code };
+    const reason = refusalOf(error);
+    const always = reason === 'recipients_refused' || reason === 'content_refused';
+    return { kind: 'refused', reason, code, ...(always ? { always } : {}) };
   }
   return { kind: 'broken', code };
 }

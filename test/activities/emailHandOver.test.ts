@@ -17,6 +17,7 @@ import type { HandedOver } from '../../workflows/contracts.ts';
 import { ownDatabase } from '../admin/support.ts';
 import { insertDomain } from '../support/email.ts';
 import { inTime } from '../support/inTime.ts';
+import { openClient } from '../providers/resendClient.ts';
 import { emailDraft, type EmailWish, storedEmail } from '../workflows/emails.ts';
 
 const MINUTE = 60_000;
@@ -40,13 +41,15 @@ let given: SubmitEmail[];
 let answers: (EmailAnswer | Promise<EmailAnswer>)[];
 let beforeLeaving: () => Promise<unknown>;
 let settlesForMs: number;
+/** Instead of the one that answers so. */
+let usedGate: EmailGate | undefined;
 /** Webhook events that a workflow was given. */
 let signalled: string[];
 let applied: number;
 
 beforeEach(async () => {
   account = newId('cl');
-  [given, answers, signalled, applied, settlesForMs] = [[], [ACCEPTED], [], 0, 0];
+  [given, answers, signalled, applied, settlesForMs, usedGate] = [[], [ACCEPTED], [], 0, 0, undefined];
   beforeLeaving = () => Promise.resolve();
   await sql()`insert into routes (name, kind) values ('simulator', 'simulator') on conflict do nothing`;
   await sql()`
@@ -80,7 +83,7 @@ const events = () => createEmailEvents(sql(), client, () => undefined);
 
 /** One attempt. @returns what it came to, or what it threw and when it is tried again */
 async function attempt(id: string): Promise<HandedOver | { again: number }> {
-  const provider = emailOnly('simulator', gate(), {
+  const provider = emailOnly('simulator', usedGate ?? gate(), {
     start: () => Promise.resolve(),
     state: () => ({ takesSubmits: true }) as never,
     stop: () => Promise.resolve(),
@@ -114,6 +117,8 @@ async function waiting(wish: EmailWish & { testCredits?: boolean } = {}): Promis
 }
 
 const stored = (id: string) => storedEmail({ sql: sql() }, id);
+const domainOf = async (id: string) =>
+  (await sql()<{ domain: string }[]>`select domain from emails where id = ${id}`)[0]?.domain;
 const suppress = (...addresses: string[]) => addSuppressions(sql(), account, addresses);
 const claimedAgo = (id: string, ms: number) =>
   sql()`update emails set first_submitted_at = now() - make_interval(secs => ${ms / 1000}) where id = ${id}`;
@@ -306,6 +311,58 @@ describe('at a provider with a key', () => {
     const id = await waiting();
     expect(await attempt(id)).toEqual({ status: 'unanswered' });
     expect(await stored(id)).toMatchObject({ status: 'queued', submission: 'unanswered' });
+  });
+
+  it('a "no" to a later try does not say that the first was not taken: it is paid, and events count', async () => {
+    answers = [{ kind: 'unanswered' }, { kind: 'refused', reason: 'sender_refused', code: 'validation_error' }];
+    const id = await waiting();
+    await attempt(id);
+    for (let n = 0; n < 2; n += 1) expect(await attempt(id)).toEqual({ again: 5_000 });
+    expect(await stored(id)).toMatchObject({
+      ...{ status: 'queued', submission: 'unanswered', errorCode: 'validation_error', refunds: 0 },
+    });
+    // The key is not good for ever.
+    await claimedAgo(id, settlesForMs);
+    expect(await attempt(id)).toEqual({ status: 'unanswered' });
+    expect(await endEmail(sql(), id)).toBe('unknown');
+    await expectBooks(999);
+    const event = { kind: 'delivered', permanent: null, addresses: [], at: new Date(), payload: {} } as const;
+    await storeEmailEvents(sql(), 'simulator', [
+      { ...event, eventId: newId('evt'), emailId: id, providerEmailId: null },
+    ]);
+    await events().catchUp();
+    expect(await stored(id)).toMatchObject({ status: 'delivered', refunds: 0 });
+    await expectBooks(999);
+  });
+
+  it('a "no" to a field of it does: no try of the same e-mail was taken', async () => {
+    answers = [{ kind: 'unanswered' }, { kind: 'refused', reason: 'recipients_refused', always: true }];
+    const id = await waiting();
+    await attempt(id);
+    expect(await attempt(id)).toEqual({ status: 'failed' });
+    expect(await stored(id)).toMatchObject({ status: 'failed', refunds: 1 });
+    await expectBooks(1000);
+  });
+
+  it('at Resend, which has taken it and whose team lost the domain since, it stays open until it can tell', async () => {
+    const { resend, client: provider } = await openClient();
+    resend.checksDomainFirst = true;
+    resend.next(async (response, take) => {
+      await take();
+      response.destroy();
+    });
+    usedGate = provider.email!;
+    const id = await waiting();
+    const [listed] = resend.domains;
+    resend.domains.push({ ...listed!, id: 'd2', name: (await domainOf(id))! });
+    expect(await attempt(id)).toEqual({ again: 5_000 });
+    const [theirs] = resend.domains.splice(1);
+    expect(await attempt(id)).toEqual({ again: 5_000 });
+    expect(await stored(id)).toMatchObject({ status: 'queued', submission: 'unanswered', refunds: 0 });
+    resend.domains.push(theirs!);
+    expect(await attempt(id)).toEqual({ status: 'sent' });
+    expect(resend.sent).toHaveLength(1);
+    await expectBooks(999);
   });
 
   it('it is asked also when the sender’s domain has been removed since', async () => {

@@ -92,6 +92,8 @@ export interface ResendServer {
   domains: ListedDomain[];
   /** Addresses that it sends to no more. */
   suppressions: Set<string>;
+  /** It looks at the sender's domain before it looks whether it took the e-mail already. */
+  checksDomainFirst: boolean;
   /** Whether a record is found in DNS when it looks. */
   inDns: (record: ListedRecord) => boolean;
   /** Does this to the next e-mails instead of answering them. */
@@ -150,6 +152,7 @@ export async function startResend(): Promise<ResendServer> {
     sent: [],
     domains: [],
     suppressions: new Set(),
+    checksDomainFirst: false,
     inDns: () => true,
     next: (...more) => void mischiefs.push(...more),
     always: (mischief) => (everyTime = mischief),
@@ -230,6 +233,9 @@ async function takeOnce(
   const key = headers['idempotency-key'];
   if (typeof key !== 'string') return takeEmail(resend, null, raw);
   if (key === '' || key.length > 256) return errorAnswer(400, 'invalid_idempotency_key');
+  const sender = resend.checksDomainFirst ? senderOf(fieldsIn(raw)?.from ?? '') : null;
+  const stranger = sender === null ? null : domainProblem(resend, sender);
+  if (stranger !== null) return stranger;
   const hash = createHash('sha256').update(raw).digest('hex');
   const before = keys.get(key);
   if (before !== undefined && before.hash !== hash) return errorAnswer(409, 'invalid_idempotent_request');
@@ -290,6 +296,10 @@ function problemOf(resend: ResendServer, body: EmailFields): Answer | null {
   if (files.reduce((sum, { content }) => sum + content.length, 0) > FILES_BYTES_MAX) {
     return errorAnswer(422, 'invalid_attachment', 'Attachments are too large.');
   }
+  return domainProblem(resend, sender);
+}
+
+function domainProblem(resend: ResendServer, sender: { address: string }): Answer | null {
   const domain = sender.address.split('@')[1];
   const known = resend.domains.some(({ name, status }) => name === domain && status === 'verified');
   return known
