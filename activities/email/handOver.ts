@@ -43,8 +43,9 @@ export interface HandingOver {
   onAnswer: (answer: SubmitAnswer, ms: number, id: string) => void;
 }
 
-// A suspended account may be active again any time.
-const SUSPENDED_MS = 60_000;
+// A suspended account may be active again any time, and may have a hundred thousand e-mails that ask whether it is.
+const SUSPENDED_LEAST_MS = 60_000;
+const SUSPENDED_MOST_MS = 600_000;
 // An e-mail without an answer is asked about again after half of the time that it has been so: a provider that is ill for hours is not asked
 // every few seconds about each.
 const SETTLE_LEAST_MS = 5_000;
@@ -100,7 +101,7 @@ async function keptFromLeaving(
     return { status: 'unanswered' };
   }
   if (email.accountStatus === 'closed') return await failed(sql, id, 'account_closed');
-  if (email.accountStatus === 'suspended') throw tryAgain('its account is suspended', SUSPENDED_MS);
+  if (email.accountStatus === 'suspended') throw tryAgain('its account is suspended', suspendedPause());
   if (email.domainId === null) return await failed(sql, id, 'sender_domain_removed');
   if (!email.verifiedRoutes.includes(route)) return await moveOn(handing, email, 'domain_unverified', moves);
   return null;
@@ -126,6 +127,12 @@ function answeredWithin(gate: EmailGate | undefined, { firstSubmittedAt, now }: 
 function settlePause({ firstSubmittedAt, now }: OpenEmail): number {
   const ageMs = firstSubmittedAt === null ? 0 : now - firstSubmittedAt.getTime();
   return Math.min(Math.max(ageMs / 2, SETTLE_LEAST_MS), SETTLE_MOST_MS);
+}
+
+/** How long to wait before it is looked again whether an account is still suspended: twice as long at each try. */
+function suspendedPause(): number {
+  const doublings = Math.min(Context.current().info.attempt - 1, 10);
+  return Math.min(SUSPENDED_LEAST_MS * 2 ** doublings, SUSPENDED_MOST_MS);
 }
 
 async function leave(

@@ -80,7 +80,7 @@ function judged(status: number, error: ProviderError): EmailAnswer {
   if (status === 400 || status === 422 || status === 451) {
     const reason = refusalOf(error);
     const always = reason === 'recipients_refused' || reason === 'content_refused';
-    return { kind: 'refused', reason, code, ...(always ? { always } : {}) };
+    return { kind: 'refused', reason, code, ...(always ? { always: true } : {}) };
   }
   return { kind: 'broken', code };
 }

@@ -82,7 +82,7 @@ const client = {
 const events = () => createEmailEvents(sql(), client, () => undefined);
 
 /** One attempt. @returns what it came to, or what it threw and when it is tried again */
-async function attempt(id: string): Promise<HandedOver | { again: number }> {
+async function attempt(id: string, number = 1): Promise<HandedOver | { again: number }> {
   const provider = emailOnly('simulator', usedGate ?? gate(), {
     start: () => Promise.resolve(),
     state: () => ({ takesSubmits: true }) as never,
@@ -95,7 +95,7 @@ async function attempt(id: string): Promise<HandedOver | { again: number }> {
     emailEvents: { catchUp: () => Promise.resolve(void (applied += 1)) },
     onAnswer: () => undefined,
   };
-  const activity = new MockActivityEnvironment();
+  const activity = new MockActivityEnvironment({ attempt: number });
   try {
     return await activity.run(() => handOverEmail(handing, id, 0));
   } catch (error) {
@@ -314,7 +314,10 @@ describe('at a provider with a key', () => {
   });
 
   it('a "no" to a later try does not say that the first was not taken: it is paid, and events count', async () => {
-    answers = [{ kind: 'unanswered' }, { kind: 'refused', reason: 'sender_refused', code: 'validation_error' }];
+    answers = [
+      { kind: 'unanswered' },
+      { kind: 'refused', reason: 'sender_refused', code: 'validation_error' },
+    ];
     const id = await waiting();
     await attempt(id);
     for (let n = 0; n < 2; n += 1) expect(await attempt(id)).toEqual({ again: 5_000 });
@@ -495,4 +498,25 @@ test('events of an e-mail that somebody has locked wait apart from those of othe
   await events().catchUp();
   expect(await stored(held)).toMatchObject({ status: 'delivered' });
   expect(await told(held)).toEqual([true]);
+});
+
+describe('what happened to its account or domain since it was accepted', () => {
+  const setStatus = (status: string) => sql()`update accounts set status = ${status} where id = ${account}`;
+
+  it('suspended: it is looked again ever less often whether it goes, every ten minutes at least', async () => {
+    const id = await waiting();
+    await setStatus('suspended');
+    for (const [number, again] of [
+      [1, MINUTE],
+      [2, 2 * MINUTE],
+      [4, 8 * MINUTE],
+      [5, 10 * MINUTE],
+      [5_000, 10 * MINUTE],
+    ] as const)
+      expect(await attempt(id, number)).toEqual({ again });
+    expect(given).toEqual([]);
+    await setStatus('active');
+    expect(await attempt(id, 5)).toEqual({ status: 'sent' });
+    await expectBooks(999);
+  });
 });
