@@ -182,6 +182,8 @@ export type StaffRefusal =
   | { reason: 'statement_exists'; account: string; month: string }
   | { reason: 'statement_missing' | 'statement_paid'; statement: string }
   | { reason: 'contact_email_missing'; account: string }
+  /** The providers of these routes still have the domain of the account that it was taken from. */
+  | { reason: 'domain_left'; routes: readonly string[] }
   | { reason: 'message_missing' | 'message_without_workflow'; message: string }
   | { reason: 'message_not_scheduled' | 'message_cancelled_too_late'; message: string; status: string }
   | { reason: 'message_not_unanswered'; message: string; status: string }

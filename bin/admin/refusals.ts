@@ -101,6 +101,11 @@ function ofStaff(refusal: StaffRefusal): AdminError {
       return refused(`The statement ${refusal.statement} is paid already.`);
     case 'contact_email_missing':
       return refused(`The account ${refusal.account} has no contact address (accounts set --contact-email).`);
+    case 'domain_left':
+      return refused(
+        `Another account's claim gives way, but its domain is still in the list of the provider of ${refusal.routes.join(', ')}: ` +
+          'try again, or remove it there by hand first.',
+      );
     case 'email_missing':
       return notFound(`There is no e-mail ${refusal.email}.`);
     case 'email_not_waiting':

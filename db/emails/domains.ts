@@ -78,8 +78,12 @@ export async function insertDomain(
 /** Who holds a name; they keep it as it is until the transaction ends. @param claimMs how long a claim is kept unproven */
 export async function lockHolder(sql: Sql, name: string, claimMs: number): Promise<Holder | undefined> {
   const [held] = await sql`select from sender_domains where name = ${name} for update`;
-  if (held === undefined) return undefined;
   // Asked anew: what was verified while we waited counts.
+  return held === undefined ? undefined : await findHolder(sql, name, claimMs);
+}
+
+/** Who holds a name just now. @param claimMs as of `lockHolder` */
+export async function findHolder(sql: Sql, name: string, claimMs: number): Promise<Holder | undefined> {
   const [holder] = await sql<Holder[]>`
     select d.id, d.account_id,
            a.status = 'closed'

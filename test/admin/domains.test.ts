@@ -399,6 +399,25 @@ describe('where the provider keeps a list', () => {
     expect(relay(checked)).toMatchObject({ verified: false, records: [] });
   });
 
+  it('a claim gives way only once the provider has nothing of it any more', async () => {
+    const former = await added();
+    await age(former.domain.id, 8);
+    const other = await newAccount();
+    list.isAway = true;
+    const left = await refusal('add', other, former.name);
+    list.isAway = false;
+    expect([left.code, left.message]).toEqual([
+      'refused',
+      expect.stringMatching(/provider of relay: try again/),
+    ]);
+    expect(await ask('check', former.account, former.name)).toMatchObject({ id: former.domain.id });
+    const own = await refusal('add', former.account, former.name);
+    expect(own.message).toContain('has this sender domain');
+    const theirs = relay(await ask('add', other, former.name))!;
+    expect(theirs).toMatchObject({ problem: null, verified: false });
+    expect(theirs.records[0]!.value).not.toBe(relay(former.domain)!.records[0]!.value);
+  });
+
   it('its removal removes it there', async () => {
     const { account, name } = await added();
     const there = list.domains.size;

@@ -2,6 +2,7 @@ import {
   deleteDomain,
   domainTurn,
   type DomainRoute,
+  findHolder,
   type Holder,
   insertDomain,
   listDomains,
@@ -16,7 +17,7 @@ import { transaction } from '../../../db/transaction.ts';
 import { holdTurns } from '../../../db/turns.ts';
 import { selectorOf } from '../../../domain/email/domainNames.ts';
 import { CLAIM_MS, DOMAINS_MAX } from '../../../domain/email/domainStates.ts';
-import { Refused } from '../../../domain/refusals.ts';
+import { Refused, StaffRefused } from '../../../domain/refusals.ts';
 import { findAccount, holdOpenAccount } from '../../accounts/find.ts';
 import { recorded, type StaffOperation, type StaffServices } from '../../staff.ts';
 import { applyLook } from './apply.ts';
@@ -34,19 +35,37 @@ export const addDomain: StaffOperation<NamedDomain, DomainView> = async (asked) 
   const named = { account: input.account, name: nameOf(input.name) };
   // Before a key is made.
   await findAccount(services.sql, named.account);
-  const { former } = await claim({ ...asked, input: { ...named, keys: await newKeyPair() } });
-  await removeAtProviders(services, former);
+  const keys = await newKeyPair();
+  const removed = await removeFormer(services, named);
+  await claim({ ...asked, input: { ...named, keys, removed } });
   await noteNeeds(services, named);
   return await viewOf(services.sql, named);
 };
+
+/**
+ * Takes the domain of a claim that gives way out of the providers' lists: its former holder knows the records by which whoever comes next
+ * would prove it there.
+ * @returns what is gone
+ * @throws StaffRefused domain_left
+ */
+async function removeFormer(services: StaffServices, { account, name }: NamedDomain): Promise<DomainRoute[]> {
+  const holder = await findHolder(services.sql, name, CLAIM_MS);
+  if (holder?.givesWay !== true || holder.accountId === account) return [];
+  const former = await readAllDomainRoutes(services.sql, holder.id);
+  const routes = await removeAtProviders(services, former);
+  if (routes.length > 0) throw new StaffRefused({ reason: 'domain_left', routes });
+  return former;
+}
 
 interface Wanted {
   account: string;
   name: string;
   keys: KeyPair;
+  /** How the one that gives way stood with the routes, as far as the providers do not have it any more. */
+  removed: readonly DomainRoute[];
 }
 
-const claim = recorded('domains add', async (tx, { account, name, keys }: Wanted, services) => {
+const claim = recorded('domains add', async (tx, { account, name, keys, removed }: Wanted, services) => {
   await holdOpenAccount(tx, account);
   await holdTurns(tx, [domainTurn(account)]);
   const own = await listDomains(tx, account);
@@ -54,7 +73,7 @@ const claim = recorded('domains add', async (tx, { account, name, keys }: Wanted
   if (own.length >= DOMAINS_MAX) throw new Refused({ reason: 'domains_too_many', limit: DOMAINS_MAX });
   const holder = await lockHolder(tx, name, CLAIM_MS);
   if (holder?.givesWay === false) throw new Refused({ reason: 'domain_taken' }, 'name');
-  const former = holder === undefined ? [] : await giveWay(tx, holder);
+  if (holder !== undefined) await giveWay(tx, holder, removed);
   const id = newId('dom');
   const domain = {
     id,
@@ -70,14 +89,20 @@ const claim = recorded('domains add', async (tx, { account, name, keys }: Wanted
     holder === undefined
       ? []
       : [{ account: holder.accountId, subject: holder.id, details: { name, gave_way: true } }];
-  return { data: { former }, records: [added, ...lost] };
+  return { data: undefined, records: [added, ...lost] };
 });
 
-async function giveWay(tx: Sql, { id }: Holder): Promise<DomainRoute[]> {
-  const former = await readAllDomainRoutes(tx, id);
+/** @throws StaffRefused domain_left */
+async function giveWay(tx: Sql, { id }: Holder, removed: readonly DomainRoute[]): Promise<void> {
+  const gone = new Set(removed.map(({ providerDomainId }) => providerDomainId));
+  // A look in between may have added it at a provider anew.
+  const left = (await readAllDomainRoutes(tx, id)).filter(
+    ({ providerDomainId }) => providerDomainId !== null && !gone.has(providerDomainId),
+  );
+  if (left.length > 0)
+    throw new StaffRefused({ reason: 'domain_left', routes: left.map(({ route }) => route) });
   await deleteDomain(tx, id);
   await closeFindings(tx, ['domain_lost'], [id]);
-  return former;
 }
 
 /** Stores what each route needs of a new domain. */
