@@ -41,7 +41,7 @@ const check = command({
 
 const remove = command({
   name: 'domains remove',
-  about: 'Removes a sender domain: its name is free at once. E-mails under way go on.',
+  about: 'Removes a sender domain: its name is free at once. E-mails that wait fail and are refunded.',
   options: { account, name },
   async ask(asking, input): Promise<Shown> {
     const { removeDomain } = await import('../../operations/email/domains/remove.ts');

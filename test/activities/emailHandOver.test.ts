@@ -519,4 +519,30 @@ describe('what happened to its account or domain since it was accepted', () => {
     expect(await attempt(id, 5)).toEqual({ status: 'sent' });
     await expectBooks(999);
   });
+
+  it('closed: it has failed and is refunded, and nothing leaves', async () => {
+    const id = await waiting();
+    await setStatus('suspended');
+    await attempt(id);
+    await setStatus('closed');
+    expect(await attempt(id)).toEqual({ status: 'failed' });
+    expect(given).toEqual([]);
+    expect(await stored(id)).toMatchObject({ status: 'failed', errorCode: 'account_closed', refunds: 1 });
+    await expectBooks(1000);
+  });
+
+  it('without its domain: it has failed and is refunded, and nothing leaves, though another account has it now', async () => {
+    const id = await waiting();
+    const name = (await domainOf(id))!;
+    await sql()`delete from sender_domains where account_id = ${account}`;
+    const other = newId('cl');
+    await sql()`insert into accounts (id, name, mode) values (${other}, 'Test', 'live')`;
+    await insertDomain(sql(), secretsKey, other, { name });
+    expect(await attempt(id)).toEqual({ status: 'failed' });
+    expect(given).toEqual([]);
+    expect(await stored(id)).toMatchObject({
+      ...{ status: 'failed', errorCode: 'sender_domain_removed', refunds: 1 },
+    });
+    await expectBooks(1000);
+  });
 });

@@ -65,7 +65,8 @@ describe('a relay that answers with no', () => {
     ['wants a login', 'MAIL', '530 5.7.0 login', { kind: 'broken', code: '530 5.7.0' }],
     ['takes no more in size', 'MAIL', '552 5.3.4 no', { kind: 'refused', reason: 'content_refused' }],
     ['lists us grey', 'RCPT', '450 4.2.0 grey', { kind: 'later', code: '450 4.2.0' }],
-    ['is busy at a recipient', 'RCPT', '421 4.3.2 busy', { kind: 'later', code: '421 4.3.2' }],
+    ['closes at a recipient', 'RCPT', '421 4.3.2 busy', { kind: 'throttled', code: '421 4.3.2' }],
+    ['is busy at a recipient', 'RCPT', '451 4.3.2 busy', { kind: 'later', code: '451 4.3.2' }],
     [
       'knows no recipient',
       'RCPT',

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { StartableMessage } from '../../domain/startable.ts';
 import { startHttpReceiver } from '../support/httpReceiver.ts';
 import { reportDelivered } from './deliveryReports.ts';
+import { acceptEmailDraft, emailDraft, mailAccount, storedEmail, triesOf, untilEmailIs } from './emails.ts';
 import { holdSubmits } from './heldSubmits.ts';
 import { DAY, HOUR, type Pipeline, startPipeline, until } from './pipeline.ts';
 
@@ -236,5 +237,37 @@ describe('a closed account', { timeout: 90_000 }, () => {
     expect(counts['delivered']! + counts['cancelled']!).toBe(30);
     expect(counts['cancelled']).toBeGreaterThan(0);
     expect(await pipeline.balance(account)).toBe(1000 - 15 * counts['delivered']!);
+  });
+});
+
+describe('an e-mail that waits to be handed over', { timeout: 90_000 }, () => {
+  async function waiting(): Promise<{ account: string; id: string }> {
+    const account = await mailAccount(pipeline);
+    const email = await emailDraft(pipeline, account);
+    await setStatus(account, 'suspended');
+    expect(await acceptEmailDraft(pipeline, email)).toEqual({ accepted: true });
+    await pipeline.sleep(HOUR);
+    expect(await storedEmail(pipeline, email.id)).toMatchObject({ status: 'queued', submission: 'waiting' });
+    return { account, id: email.id };
+  }
+
+  test('goes within ten minutes once its account is active again', async () => {
+    const { account, id } = await waiting();
+    await setStatus(account, 'active');
+    await pipeline.sleep(HOUR / 6);
+    await untilEmailIs(pipeline, id, 'delivered');
+    expect(await triesOf(pipeline, id)).toBe(1);
+    expect(await pipeline.balance(account)).toBe(999);
+  });
+
+  test('fails within them once its account is closed, and is refunded', async () => {
+    const { account, id } = await waiting();
+    await setStatus(account, 'closed');
+    await pipeline.sleep(HOUR / 6);
+    await untilEmailIs(pipeline, id, 'failed');
+    expect(await storedEmail(pipeline, id)).toMatchObject({ errorCode: 'account_closed', refunds: 1 });
+    expect(await triesOf(pipeline, id)).toBe(0);
+    expect(await pipeline.balance(account)).toBe(1000);
+    expect(await untilClosed(id)).toBe('COMPLETED');
   });
 });

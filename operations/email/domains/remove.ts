@@ -21,8 +21,8 @@ export interface RemovedDomain {
 }
 
 /**
- * Removes a sender domain: its name is free at once. E-mails that are under way go on. Where it was the default, the oldest that is
- * verified takes its place.
+ * Removes a sender domain: its name is free at once. E-mails that wait to be handed over fail and are refunded. Where it was the default,
+ * the oldest that is verified takes its place.
  * @throws Refused domain_malformed, domain_unknown
  */
 export const removeDomain: StaffOperation<NamedDomain, RemovedDomain> = async (asked) => {
