@@ -23,8 +23,13 @@ const SYNTAX = 500;
  * whether that recipient is among them.
  */
 export function waitsForAll(refused: readonly RefusedRecipient[], ageMs: number): boolean {
-  return refused.some(({ reply }) => reply === null || (isPutOff(reply) && ageMs < TOGETHER_MS));
+  return refused.some(
+    (one) => one.reply === null || (isPutOff(one.reply) && !hadNoRoom(one) && ageMs < TOGETHER_MS),
+  );
 }
+
+/** Whether a recipient was only one too many in its transaction (RFC 3463: X.5.3): another one may take it at once. */
+export const hadNoRoom = ({ reply }: RefusedRecipient): boolean => /^[45]\.5\.3$/.test(reply?.enhanced ?? '');
 
 /**
  * What a hand-over comes to.

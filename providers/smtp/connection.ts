@@ -46,8 +46,8 @@ export type HandOver =
 
 /** A connection to the relay, past TLS and login. */
 export interface Connection {
-  /** Hands one message over; never two at once, and never throws. */
-  handOver(outgoing: Outgoing): Promise<HandOver>;
+  /** Hands one message over in one transaction; never two at once, and never throws. @param ms how long it may take */
+  handOver(outgoing: Outgoing, ms: number): Promise<HandOver>;
   /** Whether it could take another message, as far as is known. */
   usable(): boolean;
   /** Asks for a sign of life (RSET, RFC 5321, 4.1.1.5). */
@@ -171,8 +171,8 @@ function connectionOn(wire: Wire, settings: SmtpSettings): Connection {
       if (reset !== null) discard();
       return reset === null;
     },
-    async handOver(outgoing) {
-      const result = await handOver(wire, outgoing, wholeHandOverMs(settings));
+    async handOver(outgoing, ms) {
+      const result = await handOver(wire, outgoing, ms);
       // Only after these it is certain that the next command is read as one.
       if (result.kind !== 'taken' && result.kind !== 'no_recipients') discard();
       return result;

@@ -16,6 +16,7 @@ import { composed, headerProblem, type WireAddresses } from './message.ts';
 import { returnPath } from './returnPath.ts';
 import type { SmtpCredentials, SmtpSettings } from './settings.ts';
 import { signed, type SignedMessage } from './signature.ts';
+import { inTransactions } from './transactions.ts';
 
 const LATER_MS = 5_000;
 
@@ -131,7 +132,7 @@ async function write(
 }
 
 async function handOver(
-  { connections, health, onError }: Relay,
+  { connections, health, settings, onError }: Relay,
   email: SubmitEmail,
   { sender, recipients: { all, leftOut, asGiven }, message: { bytes, content } }: Written,
   leave: () => Promise<boolean>,
@@ -146,7 +147,10 @@ async function handOver(
     const ageMs = Date.now() - email.createdAt.getTime();
     const goOn = (refused: Parameters<typeof waitsForAll>[0]) => !waitsForAll(refused, ageMs);
     const outgoing = { from: sender.returnPath, to: all, bytes, content, goOn };
-    const result = await held.connection.handOver(outgoing);
+    const result = await inTransactions(held.connection, outgoing, {
+      wholeMs: wholeHandOverMs(settings),
+      leastMs: settings.responseSeconds * 1000,
+    });
     if (result.kind === 'unreadable') onError(result.error);
     const answer = answerOf(result, {
       id: `${email.id}@${email.domain.name}`,

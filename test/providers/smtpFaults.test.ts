@@ -1,9 +1,12 @@
 import { createServer } from 'node:net';
+import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EmailAnswer } from '../../providers/email.ts';
 import type { Withheld } from '../../providers/withheld.ts';
+import type { Connection } from '../../providers/smtp/connection.ts';
 import { testSmtpRoute } from '../../providers/smtp/provider.ts';
 import { smtpCredentials, smtpSettings } from '../../providers/smtp/settings.ts';
+import { inTransactions } from '../../providers/smtp/transactions.ts';
 import {
   aFile,
   anEmail,
@@ -212,6 +215,95 @@ describe('a relay that takes an e-mail for some', () => {
   });
 });
 
+describe('a relay that takes two recipients in a transaction', () => {
+  const all = ['jan', 'ola', 'ewa', 'iza', 'leo'].map((name) => `${name}@poczta.example`);
+  /** @param others what goes wrong beside that, in the transaction of this number */
+  const tightly =
+    (others: (transaction: number, stage: Stage, line: string) => Fault | null = () => null) =>
+    (stage: Stage, line: string): Fault | null => {
+      if (stage === 'MAIL') [transactions, named] = [transactions + 1, 0];
+      const other = others(transactions, stage, line);
+      if (other !== null || stage !== 'RCPT') return other;
+      named += 1;
+      return named > 2 ? { reply: '452 4.5.3 too many recipients' } : null;
+    };
+  let transactions: number;
+  let named: number;
+  beforeEach(() => ([transactions, named] = [0, 0]));
+  const namedTo = () =>
+    server.commands.filter((line) => line.startsWith('RCPT')).map((line) => /<([a-z]+)@/.exec(line)?.[1]);
+
+  it('gets the others in further ones, each once, at once and as the same message', async () => {
+    for (const extensions of [['PIPELINING'], []]) {
+      server.extensions = extensions;
+      server.commands.length = 0;
+      const messages: string[] = [];
+      transactions = 0;
+      server.fault = tightly((_, stage, message) => {
+        if (stage === 'dot') messages.push(message);
+        return null;
+      });
+      const email = anEmail({ to: all });
+      expect(await route.send(email)).toEqual({
+        kind: 'accepted',
+        providerEmailId: `${email.id}@sklep.example`,
+      });
+      expect(server.taken.splice(0)).toEqual([email.id, email.id, email.id]);
+      expect(namedTo()).toEqual(['jan', 'ola', 'ewa', 'iza', 'leo', 'ewa', 'iza', 'leo', 'leo']);
+      expect(new Set(messages).size).toBe(1);
+      expect(messages[0]).toContain('DKIM-Signature:');
+    }
+  });
+
+  const noRoom = (name: string) => ({
+    address: `${name}@poczta.example`,
+    code: '452 4.5.3',
+    permanent: false,
+  });
+  it.each<[string, Stage, Fault, object]>([
+    [
+      'refuses one of those',
+      'RCPT',
+      { reply: '550 5.1.1 who?' },
+      ['ewa', 'iza', 'leo'].map((name) => ({ ...noRoom(name), code: '550 5.1.1', permanent: true })),
+    ],
+    ['refuses the message then', 'dot', { reply: '550 no' }, ['ewa', 'iza', 'leo'].map(noRoom)],
+    ['is gone then', 'MAIL', 'reset', ['ewa', 'iza', 'leo'].map(noRoom)],
+    ['puts it off then', 'DATA', { reply: '451 no' }, ['ewa', 'iza', 'leo'].map(noRoom)],
+  ])('and %s: they are named, and the others have it once', async (_, stage, fault, refused) => {
+    server.fault = tightly((transaction, at) => (transaction > 1 && at === stage ? fault : null));
+    const email = anEmail({ to: all });
+    expect(await route.send(email)).toMatchObject({ kind: 'accepted', refused });
+    expect(server.taken).toEqual([email.id]);
+    expect(namedTo().slice(5)).not.toContain('jan');
+  });
+
+  it('and does not answer the second time: nobody is named, as they may have it', async () => {
+    server.fault = tightly((transaction, stage) => (transaction > 1 && stage === 'taken' ? 'reset' : null));
+    const answer = await route.send(anEmail({ to: all }));
+    expect(answer).toMatchObject({ kind: 'accepted' });
+    expect(answer).not.toHaveProperty('refused');
+    expect(transactions).toBe(2);
+  });
+
+  it('and has no time left: the rest is named', async () => {
+    const rest = { address: 'ola@poczta.example', reply: { code: 452, enhanced: '4.5.3' } };
+    let handed = 0;
+    const connection: Connection = {
+      handOver: () => Promise.resolve({ kind: 'taken', response: `${(handed += 1)}`, refused: [rest] }),
+      ...{ usable: () => true, alive: () => Promise.resolve(true), end: () => undefined },
+    };
+    const outgoing = {
+      ...{ from: '', to: [], bytes: 0 },
+      content: () => Readable.from([]),
+      goOn: () => true,
+    };
+    const result = await inTransactions(connection, outgoing, { wholeMs: 1_000, leastMs: 2_000 });
+    expect(result).toMatchObject({ kind: 'taken', refused: [rest] });
+    expect(handed).toBe(1);
+  });
+});
+
 describe('a connection that breaks', () => {
   const before: Stage[] = ['MAIL', 'RCPT', 'DATA', 'half'];
   const broken = before.flatMap((stage) =>
@@ -277,7 +369,8 @@ describe('a connection that breaks', () => {
 
 describe('a relay that breaks off at one e-mail', () => {
   it('keeps the route open for the others, however often that one is tried', async () => {
-    server.fault = (stage, line) => (stage === 'dot' && line.includes('obfuscated') ? { reply: '503 5.5.1 no' } : null);
+    server.fault = (stage, line) =>
+      stage === 'dot' && line.includes('obfuscated') ? { reply: '503 5.5.1 no' } : null;
     const disliked = anEmail({ text: 'obfuscated' });
     for (let n = 0; n < 5; n += 1) expect(await route.send(disliked)).toMatchObject({ kind: 'broken' });
     expect(route.provider.state()).toMatchObject({ takesSubmits: true, failures: 5 });
