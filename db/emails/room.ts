@@ -1,8 +1,8 @@
 import type { Quotas } from '../../domain/quotas.ts';
 import { QuotaReachedError } from '../accounts/quotas.ts';
-import type { Database, Fragment, Sql } from '../connection.ts';
+import type { Database, Sql } from '../connection.ts';
 import { idFloor } from '../ids.ts';
-import { ACCEPT_WITHIN_SECONDS } from '../money/billing.ts';
+import { mayBeAccepted } from '../money/billing.ts';
 import { transaction } from '../transaction.ts';
 import { inTurn } from '../turns.ts';
 
@@ -51,7 +51,7 @@ export async function countWaitingFileBytes(sql: Sql, accountId: string): Promis
   const [counted] = await sql<{ bytes: number }[]>`
     select coalesce(sum(file_bytes), 0)::bigint as bytes from emails e
      where account_id = ${accountId} and file_bytes > 0 and status in ('draft', 'queued')
-       and (status = 'queued' or ${mayBeAccepted(sql)})`;
+       and (status = 'queued' or ${mayBeAccepted(sql, sql`e.created_at`)})`;
   return counted!.bytes;
 }
 
@@ -73,11 +73,6 @@ async function refuseUnpaid(
         where e.account_id = ${accountId} and e.status = 'suppressed' and e.id > ${since} and e.status <> 'draft' limit ${limit})
       union all
       (select from emails e join email_recipients r on r.email_id = e.id
-        where e.account_id = ${accountId} and e.status = 'draft' and e.cost_grosze = 0 and ${mayBeAccepted(tx)} limit ${limit})) counted`;
+        where e.account_id = ${accountId} and e.status = 'draft' and e.cost_grosze = 0 and ${mayBeAccepted(tx, tx`e.created_at`)} limit ${limit})) counted`;
   if (counted!.unpaid + recipients.length > limit) throw new QuotaReachedError('unpaid_messages', limit);
-}
-
-/** As SQL, of drafts `e`: no charge accepts an older one. */
-function mayBeAccepted(sql: Sql): Fragment {
-  return sql`e.created_at > now() - make_interval(secs => ${2 * ACCEPT_WITHIN_SECONDS})`;
 }

@@ -1,6 +1,6 @@
 import { QuotaReachedError, readMessageUsage } from '../accounts/quotas.ts';
 import type { Database, Sql } from '../connection.ts';
-import { ACCEPT_WITHIN_SECONDS } from '../money/billing.ts';
+import { mayBeAccepted } from '../money/billing.ts';
 import { inTurn } from '../turns.ts';
 
 /** What a request adds to its account's messages that cost nothing, and how many there may be. */
@@ -57,7 +57,7 @@ async function countRejectedDrafts(tx: Sql, accountId: string, upTo: number): Pr
     select count(*)::int as drafts from (
       select from messages
        where account_id = ${accountId} and status = 'draft' and accepted_as = 'rejected'
-         and created_at > now() - make_interval(secs => ${2 * ACCEPT_WITHIN_SECONDS})
+         and ${mayBeAccepted(tx, tx`created_at`)}
        limit ${upTo}) counted`;
   return counted!.drafts;
 }

@@ -9,6 +9,11 @@ import { transaction } from '../transaction.ts';
 // whose caller was answered with a failure long ago and has sent it again.
 export const ACCEPT_WITHIN_SECONDS = 30;
 
+/** As SQL, whether a draft made at that time may be accepted yet: no charge accepts an older one. Counted with a margin, never too short. */
+export function mayBeAccepted(sql: Sql, createdAt: Fragment): Fragment {
+  return sql`${createdAt} > now() - make_interval(secs => ${2 * ACCEPT_WITHIN_SECONDS})`;
+}
+
 /**
  * Charges every draft of a request together, or none, and makes them visible: balance, ledger, status and
  * idempotency record move in one statement. What is refused is gone with its refusal. Running it again changes nothing;
