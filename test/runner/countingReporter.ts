@@ -1,4 +1,6 @@
 import { writeFileSync } from 'node:fs';
+import { relative } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import type { TestCase, TestModule, TestSpecification, TestSuite } from 'vitest/node';
 import type { Reporter } from 'vitest/reporters';
 
@@ -11,6 +13,8 @@ export interface RunReport {
   skipped: number;
   /** What broke without being a test of its own, and files of which nothing ran. */
   broken: string[];
+  /** The tests that failed, with the first line of why: of a long run often only the end is kept. */
+  failures: { test: string; cause: string }[];
   /** Test files that took part, absolute. */
   files: string[];
   /** The scenarios that were run again, with the causes. */
@@ -34,7 +38,10 @@ export default class CountingReporter implements Reporter {
   }
 
   #report(modules: readonly TestModule[], unhandled: readonly { message?: string }[]): RunReport {
-    const report: RunReport = { passed: 0, failed: 0, skipped: 0, broken: [], files: [], runAgain: [] };
+    const report: RunReport = {
+      ...{ passed: 0, failed: 0, skipped: 0 },
+      ...{ broken: [], failures: [], files: [], runAgain: [] },
+    };
     for (const module of modules) countIn(module, false, report);
     // Those that were begun have tests of theirs counted above.
     const begun = new Set(modules.filter(isBegun).map(keyOf));
@@ -74,10 +81,20 @@ function countTest(test: TestCase, broken: boolean, report: RunReport): void {
   const { state } = test.result();
   if (state === 'passed') report.passed += 1;
   else if (state === 'skipped' && !broken) report.skipped += 1;
-  else report.failed += 1;
+  else {
+    report.failed += 1;
+    report.failures.push({ test: `${fileOf(test)} > ${test.fullName}`, cause: causeOf(test) });
+  }
   const causes = test.meta().runAgain ?? [];
   if (causes.length > 0) report.runAgain.push({ test: test.fullName, causes });
 }
+
+const fileOf = (test: TestCase): string => relative(process.cwd(), test.module.moduleId);
+
+const causeOf = (test: TestCase): string => {
+  const [error] = test.result().errors ?? [];
+  return stripVTControlCharacters(error?.message ?? 'it never ran').split('\n', 1)[0]!;
+};
 
 const nameOf = (group: TestModule | TestSuite): string =>
   group.type === 'module' ? group.moduleId : `${group.module.moduleId} > ${group.fullName}`;

@@ -91,6 +91,13 @@ describe('the closing line and the exit code of a run', () => {
       'Broken: load.test.ts broke',
       'Broken: unhandled error: late',
     ]);
+    const failures = outcome.lines
+      .filter((line) => line.startsWith('Failed: '))
+      .map((line) => line.replace(/\S*\//, ''));
+    expect(failures.sort()).toEqual([
+      'Failed: fails.test.ts > b: expected 1 to be 2 // Object.is equality',
+      ...['c', 'd > e', 'd > f'].map((name) => `Failed: server.test.ts > b > ${name}: it never ran`),
+    ]);
   });
 
   test('tell of a process that died with its tests', async () => {

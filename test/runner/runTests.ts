@@ -45,6 +45,7 @@ function sumOf(reports: readonly RunReport[]): RunReport {
     failed: sum(({ failed }) => failed),
     skipped: sum(({ skipped }) => skipped),
     broken: reports.flatMap(({ broken }) => broken),
+    failures: reports.flatMap(({ failures }) => failures),
     files: reports.flatMap(({ files }) => files),
     runAgain: reports.flatMap(({ runAgain }) => runAgain),
   };
@@ -55,7 +56,7 @@ async function readReport(path: string, code: number): Promise<RunReport> {
     return JSON.parse(await readFile(path, 'utf8')) as RunReport;
   } catch {
     const broken = [`vitest ended with code ${code} before it had run anything to its end`];
-    return { passed: 0, failed: 1, skipped: 0, broken, files: [], runAgain: [] };
+    return { passed: 0, failed: 1, skipped: 0, broken, failures: [], files: [], runAgain: [] };
   }
 }
 
@@ -79,8 +80,9 @@ function withNothingThatPasses(report: RunReport): RunReport {
 // As vitest takes them: part of a path, perhaps with a line number.
 const fileOf = (name: string): string => name.replace(/^\.\//, '').replace(/:\d+$/, '');
 
-function linesOf({ passed, failed, skipped, broken, runAgain }: RunReport): string[] {
+function linesOf({ passed, failed, skipped, broken, failures, runAgain }: RunReport): string[] {
   return [
+    ...failures.map(({ test, cause }) => `Failed: ${test}: ${cause}`),
     ...broken.map((what) => `Broken: ${what}`),
     ...(runAgain.length === 0 ? [] : [`${runAgain.length} scenarios were run again:`]),
     ...runAgain.map(({ test, causes }) => `  ${test}: ${causes.join('; ')}`),
