@@ -19,7 +19,7 @@ export const MOSTLY_WAITING = apiTests(
 
 /**
  * Tests of the API that one after the other have a service to themselves: they have it match what comes from phones and providers, which
- * accounts do not keep apart, or change this process.
+ * accounts do not keep apart, lock a table, or change this process.
  */
 export const APART = apiTests(
   'callbacks',
@@ -28,6 +28,7 @@ export const APART = apiTests(
   'keywords',
   'newProviderKind',
   'optOut',
+  'reportTimeout',
   'routes',
 );
 
@@ -35,4 +36,6 @@ export const APART = apiTests(
 export const QUIET = apiTests('fairness', 'links', 'protocol', 'responsiveness', 'server');
 
 /** Tests that need modules of their own: they put others in their place, or look at all that a module counts. */
-export const WITH_OWN_MODULES = ['admin/domains', 'start/metrics'].map((name) => `test/${name}.test.ts`);
+export const WITH_OWN_MODULES = ['admin/domains', 'start/metrics', 'telemetry/emailMetrics'].map(
+  (name) => `test/${name}.test.ts`,
+);
