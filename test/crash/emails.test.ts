@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { Client, Connection } from '@temporalio/client';
 import { afterEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { openDatabase } from '../../db/connection.ts';
@@ -24,6 +25,20 @@ afterEach(() => started.all());
 interface Wished {
   idx: string;
   to: string[];
+}
+
+/** What the workflow of an e-mail waits for: its activities, with the number of the try and when the next one is due. */
+async function pendingOf(temporalAddress: string, id: string): Promise<object[]> {
+  const connection = await Connection.connect({ address: temporalAddress });
+  try {
+    const { raw } = await new Client({ connection }).workflow.getHandle(id).describe();
+    return (raw.pendingActivities ?? []).map(({ activityType, attempt, state, lastFailure, ...times }) => ({
+      ...{ activity: activityType?.name, attempt, state, failure: lastFailure?.message },
+      ...{ heartbeat: times.lastHeartbeatTime?.seconds, due: times.scheduledTime?.seconds },
+    }));
+  } finally {
+    await connection.close();
+  }
 }
 
 /** Asks either API until it is answered for good. @returns the id, and how often the answer was lost */
@@ -59,6 +74,7 @@ test(
   async () => {
     const service = await startSeparately();
     started.add(() => service.stop());
+    console.log(`CRASH_SEED=${SEED}`);
     const chance = chanceFrom(SEED, 'emails');
     const sql = openDatabase(service.databaseUrl, 4);
     started.add(() => sql.end({ timeout: 5 }));
@@ -91,7 +107,11 @@ test(
       await sql<{ id: string; status: string; submission: string }[]>`
         select id, status, submission from emails
          where account_id = ${account} and status not in ('delivered', 'failed', 'draft')`;
-    expect(await eventually(open, (left) => left.length === 0, PATIENCE_MS)).toEqual([]);
+    await eventually(open, (left) => left.length === 0, PATIENCE_MS).catch(async (error: unknown) => {
+      for (const { id } of await open())
+        console.log(id, new Date(), await pendingOf(service.temporalAddress, id).catch(String));
+      throw error;
+    });
 
     const stored = await sql<{ id: string; idx: string; status: string; refunds: number; pieces: number }[]>`
       select id, idx, status,
