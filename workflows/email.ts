@@ -150,7 +150,7 @@ function handOver({ input, route }: State) {
     startToCloseTimeout: '10m',
     heartbeatTimeout: '15s',
     scheduleToCloseTimeout: Math.max(input.giveUpAt - Date.now(), 1),
-    retry: { initialInterval: '1s', maximumInterval: '5m' },
+    retry: { initialInterval: '1s', maximumInterval: '60s' },
     summary: `hands over to ${route}`,
   }).handOver;
 }
