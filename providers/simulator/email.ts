@@ -94,7 +94,7 @@ export function simulatedEmail(store: SimulatorMail): EmailGate {
 
 async function take(store: SimulatorMail, email: SubmitEmail): Promise<EmailAnswer> {
   const ending = endingOf(email.to[0] ?? email.cc[0] ?? email.bcc[0] ?? '');
-  if (ending === 'refused') return { kind: 'refused', reason: 'provider_refused' };
+  if (ending === 'refused') return { kind: 'refused', reason: 'provider_refused', always: true };
   if (ending === 'throttled' && (await store.countThrottle(email.id, THROTTLED_TRIES)))
     return { kind: 'throttled', retryAfterMs: THROTTLE_DELAY_MS };
   const events = [...email.to, ...email.cc, ...email.bcc].flatMap((address) => [

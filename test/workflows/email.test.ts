@@ -259,6 +259,17 @@ describe('an e-mail that a provider may have', () => {
     await untilEmailIs(pipeline, email.id, 'delivered');
   });
 
+  test('refused for what it says itself, after a worker was lost in a try: no try was taken, it is refunded', async () => {
+    const account = await mailAccount(pipeline);
+    const email = await emailDraft(pipeline, account, { to: ['refused@klient.example'] });
+    await pipeline.sql`
+      update emails set submission = 'submitting', first_submitted_at = now(), claims = 1 where id = ${email.id}`;
+    await acceptEmailDraft(pipeline, email);
+    await untilEmailIs(pipeline, email.id, 'failed');
+    expect(await stored(email.id)).toMatchObject({ refunds: 1 });
+    expect(await pipeline.balance(account)).toBe(1_000);
+  });
+
   test('an event proves that it was taken, whatever its answer', async () => {
     const account = await mailAccount(pipeline);
     const email = await emailDraft(pipeline, account, { route: 'simulator' });
