@@ -66,6 +66,7 @@ const STARTED_OF_BATCH = 25;
 const BESIDE = 8;
 const BESIDE_MANY = 80;
 const STARTED_BESIDE = 10;
+const CHARGED_MS = 5_000;
 const EVERYBODY: readonly Victim[] = ['api', 'worker', 'postgres', 'temporal'];
 const BEHIND_API: readonly Victim[] = ['worker', 'postgres', 'temporal'];
 
@@ -313,7 +314,7 @@ export const STEPS: readonly Step[] = [
       const { lock, told } = await waitingForTheirCharge(tools, request, others);
       link.freeze();
       await lock.release();
-      await messageWith(tools, others[0]!, ['queued']);
+      await untilChargedTogether(tools, others[0]!, told);
       return allAtStep(told, () => link.restore(), FROZEN);
     },
   },
@@ -326,7 +327,7 @@ export const STEPS: readonly Step[] = [
       const { lock, told } = await waitingForTheirCharge(tools, request, others);
       for (const link of links) link.freeze();
       await lock.release();
-      await messageWith(tools, others[0]!, ['queued', 'sent', 'delivered']);
+      await untilChargedTogether(tools, others[0]!, told);
       return allAtStep(told, () => links.forEach((link) => link.restore()), FROZEN);
     },
   },
@@ -386,6 +387,19 @@ async function waitingForTheirCharge(
   link.restore();
   await lock.untilWaitedFor();
   return { lock, told };
+}
+
+/**
+ * @throws MissedStep where they were not: a charge waits for a key no longer than 150 ms, which is less than a busy machine may take to let
+ *   go of it
+ */
+async function untilChargedTogether({ sql }: StepTools, one: Planned, told: Promise<Told>[]): Promise<void> {
+  const charged = () => sql<{ charged: boolean }[]>`
+    select coalesce(bool_or(status <> 'draft' and gathered_in is not null), false) as charged
+      from messages where reference = ${one.tag}`;
+  await eventually(charged, ([row]) => row!.charged, CHARGED_MS).catch(() => {
+    throw new MissedStep('their charge did not wait for the key', told);
+  });
 }
 
 function allAtStep([told, ...others]: Promise<Told>[], letGo: () => unknown, frozen = false): AtStep {
