@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { endpoints } from '../../api/endpoints.ts';
+import { earlierEndpoints } from '../../api/v1_2/endpoints.ts';
 import { apiClient } from '../support/client.ts';
+import { newEarlierAccount } from '../support/earlierClient.ts';
 import { eventually } from '../support/eventually.ts';
 import { database, newAccount, newKey } from '../support/factories.ts';
 import { type ServiceProcess, spawnProcess } from '../support/service.ts';
@@ -173,6 +175,42 @@ describe('the line of the log of a request', () => {
     await database()`update accounts set rate_limit_per_minute = 1000, status = 'suspended' where id = ${id}`;
     expect(await lineOf({ method, headers: bearer(key), ...body }, path)).toMatchObject({
       ...{ reason: 'account_suspended', keyId, address: '203.0.113.9' },
+    });
+  });
+
+  const byToken = earlierEndpoints
+    .filter(({ method, changes: changing }) => method !== 'GET' || changing === true)
+    .map(({ method, path }) => `${method} ${path}`);
+
+  it.each(byToken)(
+    '%s with a token has the token and the address, also where it is refused',
+    async (declared) => {
+      const [method = '', pattern = ''] = declared.split(' ');
+      const path = pattern.replace(/:\w+/g, 'x');
+      const { id, token, tokenId } = await newEarlierAccount();
+      const body = method === 'POST' ? { body: '{"x":1}' } : {};
+      const ask = () => lineOf({ method, headers: bearer(token), ...body }, path);
+      expect(await ask()).toMatchObject({
+        ...{ route: pattern, accountId: id, keyId: tokenId, address: '203.0.113.9' },
+      });
+      await database()`update accounts set status = 'suspended' where id = ${id}`;
+      expect(await ask()).toMatchObject({
+        ...{ reason: 'account_suspended', keyId: tokenId, address: '203.0.113.9' },
+      });
+    },
+  );
+
+  it('of a tool that was called has key and address, with or without one that is in force', async () => {
+    const { id, key, keyId } = await newAccount();
+    const call = {
+      method: 'POST',
+      body: '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}',
+    };
+    expect(await lineOf({ ...call, headers: bearer(key) }, '/mcp')).toMatchObject({
+      ...{ accountId: id, keyId, address: '203.0.113.9' },
+    });
+    expect(await lineOf({ ...call, headers: bearer('pk_live_nonsense') }, '/mcp')).toMatchObject({
+      ...{ status: 401, reason: 'key_invalid', address: '203.0.113.9' },
     });
   });
 

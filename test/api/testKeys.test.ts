@@ -3,6 +3,7 @@ import { endpoints } from '../../api/endpoints.ts';
 import { apiClient } from '../support/client.ts';
 import { database, newAccount, newKey, type TestAccount } from '../support/factories.ts';
 import { accessCases } from './access/cases.ts';
+import { postTool } from '../support/rawTool.ts';
 import { everythingOf } from './access/everything.ts';
 
 // Stated here on its own, not taken from the declarations: what a test key may call on a live account. All else is closed.
@@ -81,6 +82,21 @@ describe('a test key on a live account', () => {
     const refused = await api.get('/v1/inbound?mark_read=true');
     expect(refused).toMatchObject({ ...CLOSED, body: { error: { param: 'mark_read' } } });
     expect(await everythingOf(account, resource.tables)).toEqual(before);
+  });
+
+  it('sends nothing and changes nothing by a tool either', async () => {
+    const account = await newAccount();
+    const { apiUrl } = inject('service');
+    const { key } = await withKey(account, 'test');
+    const before = await everythingOf(account, ['messages', 'contacts']);
+    for (const [name, args] of [
+      ['send_sms', { to: '500100200', text: 'x' }],
+      ['set_send_window', { send_window: '08:00-20:00' }],
+    ] as const) {
+      const answer = await postTool(apiUrl, key, 'modern', { name, args });
+      expect(await answer.text()).toContain('Klucz testowy');
+    }
+    expect(await everythingOf(account, ['messages', 'contacts'])).toEqual(before);
   });
 
   it('is closed also for a repeated request, and for what would be refused anyway', async () => {

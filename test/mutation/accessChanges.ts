@@ -162,7 +162,7 @@ export const ACCESS_CHANGES: readonly Change[] = [
     from: "where account_id = ${accountId} and status <> 'draft'",
     to: 'where account_id = ${accountId}',
     tests: ['test/api/history.test.ts'],
-    only: 'shows neither drafts',
+    only: 'shows no drafts',
   },
   {
     name: 'the answer to an accepted request is not kept for its key',

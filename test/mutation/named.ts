@@ -7,15 +7,19 @@ import { type Change, changes } from './changes.ts';
 const LEAST_CAUGHT = 0.9;
 
 interface Report {
+  numPassedTests: number;
+  numFailedTests: number;
   testResults: { name: string; assertionResults: { status: string; fullName: string }[] }[];
 }
 
 /** What a run of tests came to. */
 interface Run {
   green: boolean;
-  /** The first test that failed; null where none did, or none was run. */
+  /** The first test that failed; null where none did. */
   failed: string | null;
 }
+
+const NOTHING_RAN = 'no test was run: what they have in common names none, or their servers did not start';
 
 /**
  * Makes named changes that a real fault could be in a copy of the project, one at a time, and runs the tests that should fail
@@ -41,7 +45,7 @@ async function runNamed(words: readonly string[]): Promise<number> {
       if (green) survived.push(change.name);
       else caught += 1;
       console.log(
-        `${green ? 'SURVIVED' : 'caught'}  ${change.name} (${seconds} s)${failed ? `: ${failed}` : ''}`,
+        `${green ? 'SURVIVED' : 'caught'}  ${change.name} (${seconds} s)${green ? '' : `: ${failed ?? 'nothing could run'}`}`,
       );
     }
   } finally {
@@ -116,10 +120,13 @@ async function runTests(folder: string, files: readonly string[], only?: string)
   if (only !== undefined) args.push('-t', only);
   const child = spawn(process.execPath, args, { cwd: folder, stdio: 'ignore' });
   const code = await new Promise<number>((resolve) => child.on('exit', (status) => resolve(status ?? 1)));
-  const failed = await readFile(report, 'utf8')
-    .then((text) => firstFailed(JSON.parse(text) as Report))
+  const ran = await readFile(report, 'utf8')
+    .then((text) => JSON.parse(text) as Report)
     .catch(() => null);
-  return { green: code === 0, failed };
+  // A change that keeps a file from being read, or a service from its start, is caught without a test.
+  if (code === 0 && (ran === null || ran.numPassedTests + ran.numFailedTests === 0))
+    throw new Error(NOTHING_RAN);
+  return { green: code === 0, failed: ran === null ? null : firstFailed(ran) };
 }
 
 function firstFailed({ testResults }: Report): string | null {
