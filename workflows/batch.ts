@@ -1,5 +1,6 @@
 import {
   allHandlersFinished,
+  CancellationScope,
   condition,
   proxyActivities,
   proxyLocalActivities,
@@ -25,12 +26,19 @@ const { startMessages } = proxyActivities<ReturnType<typeof batchActivities>>({
   summary: 'starts one workflow for each recipient',
 });
 
-/** A request with several recipients: charges all of them together, then starts a `message` workflow for each. */
+/**
+ * A request with several recipients: charges all of them together, then starts a `message` workflow for each. A cancel in the Temporal UI
+ * interrupts nothing: what was accepted is started.
+ */
 export async function batch(input: BatchInput): Promise<Acceptance> {
+  return await CancellationScope.nonCancellable(() => chargeAndStart(input));
+}
+
+async function chargeAndStart(input: BatchInput): Promise<Acceptance> {
   let decided: Acceptance | undefined;
   let deciding: Promise<Acceptance> | undefined;
   const decide = async (): Promise<Acceptance> => {
-    deciding ??= charge(input.requestId);
+    deciding ??= CancellationScope.nonCancellable(() => charge(input.requestId));
     return (decided = await deciding);
   };
   setHandler(acceptUpdate, decide, { description: 'Charges the request; answered to its caller.' });

@@ -1,5 +1,6 @@
 import {
   allHandlersFinished,
+  CancellationScope,
   condition,
   proxyActivities,
   proxyLocalActivities,
@@ -27,14 +28,21 @@ const { startGathered } = proxyActivities<ReturnType<typeof batchActivities>>({
 
 /**
  * Single sends that came while another one was being accepted: charges them in one transaction, each for itself, answers their
- * callers, then starts a `message` workflow for each that is accepted. Its id is its own.
+ * callers, then starts a `message` workflow for each that is accepted. Its id is its own. A cancel in the Temporal UI interrupts nothing:
+ * what was accepted is started.
  */
-export async function gathered({ requestIds, lastCallMs }: GatheredInput): Promise<GatheredResult> {
+export async function gathered(input: GatheredInput): Promise<GatheredResult> {
+  return await CancellationScope.nonCancellable(() => chargeAndStart(input));
+}
+
+async function chargeAndStart({ requestIds, lastCallMs }: GatheredInput): Promise<GatheredResult> {
   const { workflowId } = workflowInfo();
   let decided: Acceptances | undefined;
   let deciding: Promise<Acceptances> | undefined;
   const decide = async (): Promise<Acceptances> => {
-    deciding ??= chargeTogether(workflowId, requestIds, lastCallMs ?? null);
+    deciding ??= CancellationScope.nonCancellable(() =>
+      chargeTogether(workflowId, requestIds, lastCallMs ?? null),
+    );
     return (decided = await deciding);
   };
   setHandler(acceptTogetherUpdate, decide, {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../db/ids.ts';
 import { bundleWorkflows } from '../../worker/bundle.ts';
 import { cancelUpdate } from '../../workflows/contracts.ts';
-import { gatheredStart, messageStart } from '../../workflows/startOptions.ts';
+import { batchStart, gatheredStart, messageStart } from '../../workflows/startOptions.ts';
 import { localSteps } from './markers.ts';
 import { HOUR, pauseReconciliation, type Pipeline, startPipeline, until } from './pipeline.ts';
 import { findingsOf, reconcileOnce, repairsOf, terminateForGood } from './reconciling.ts';
@@ -62,6 +62,9 @@ test('one says of itself what it is, without a number, a text or a name', async 
     '2 single messages accepted together',
   );
   expect(start.args).toEqual([{ requestIds: drafts.map(({ requestId }) => requestId), lastCallMs: 70 }]);
+  // Those of one account take their turns as its.
+  const ofOne = gatheredStart(newId('acc'), [drafts[0]!, drafts[0]!], null);
+  expect(ofOne.priority).toEqual({ priorityKey: 3, fairnessKey: one });
   // Priority is everybody's where one has it: nobody waits longer for that.
   expect(start.priority).toEqual({ priorityKey: 3, fairnessKey: 'gathered' });
   const urgent = gatheredStart(newId('acc'), [{ ...drafts[0]!, priority: true }, drafts[1]!], null);
@@ -75,6 +78,22 @@ test('decides by itself where the update was lost with the server that took it',
   await pipeline.client.workflow.start('gathered', gatheredStart(id, [message], null));
   await pipeline.untilStatus(message.id, 'delivered');
   expect(await pipeline.balance(account)).toBe(985);
+  await closed(message.id);
+});
+
+test.each(['gathered', 'batch'] as const)('a cancel of a %s in Temporal interrupts nothing', async (type) => {
+  const accountId = await pipeline.account();
+  const message = await pipeline.draft(accountId);
+  const { requestId } = message;
+  const start =
+    type === 'gathered'
+      ? gatheredStart(newId('acc'), [message], null)
+      : batchStart({ accountId, requestId, recipients: 1, priority: false });
+  // Cancelled before its first task, so before its charge.
+  const started = await pipeline.client.workflow.start(type, { ...start, startDelay: '2s' });
+  await started.cancel();
+  await pipeline.untilStatus(message.id, 'delivered');
+  expect(await pipeline.balance(accountId)).toBe(985);
   await closed(message.id);
 });
 
