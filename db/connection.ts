@@ -5,10 +5,14 @@ export type Sql = ISql<{ bigint: number }>;
 export type Database = PostgresSql<{ bigint: number }>;
 /** How a pool's connections are used at this moment. */
 export type PoolState = postgres.PoolState;
-/** How long a statement may take, and how long of it it may wait for a lock; as long as it takes unless given. */
+/**
+ * How long a statement may take, how long of it it may wait for a lock, and how long a transaction may wait for its next statement; as long
+ * as it takes unless given.
+ */
 export interface StatementLimits {
   statementMs?: number;
   lockMs?: number;
+  idleMs?: number;
 }
 /** A piece of a statement, made by the same tag as whole ones. */
 export type Fragment = ReturnType<Sql>;
@@ -41,7 +45,7 @@ export function openDatabase(
   url: string,
   max = 10,
   silenceMs?: number,
-  { statementMs, lockMs }: StatementLimits = {},
+  { statementMs, lockMs, idleMs }: StatementLimits = {},
 ): Database {
   requireDriver();
   // The other end of a connection that died without a word: its transaction would keep its locks for hours, also where it
@@ -50,6 +54,7 @@ export function openDatabase(
   const limits = {
     ...(statementMs === undefined ? {} : { statement_timeout: statementMs }),
     ...(lockMs === undefined ? {} : { lock_timeout: lockMs }),
+    ...(idleMs === undefined ? {} : { idle_in_transaction_session_timeout: idleMs, ...KEEPALIVE }),
   };
   return postgres(url, {
     max,
