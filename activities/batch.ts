@@ -69,7 +69,11 @@ export function batchActivities(sql: Database, client: Client, turns: StartTurns
     async startGathered(requestIds: readonly string[]): Promise<number> {
       const signal = Context.current().cancellationSignal;
       return await withHeartbeat(async () => {
-        return await startEach(await acceptedMessagesOf(sql, requestIds), signal);
+        const messages = await acceptedMessagesOf(sql, requestIds);
+        let started = 0;
+        for (let at = 0; at < messages.length; at += PAGE)
+          started += await startEach(messages.slice(at, at + PAGE), signal);
+        return started;
       });
     },
   };

@@ -29,13 +29,18 @@ export function currentPatience(): Patience | null {
   return current.getStore() ?? null;
 }
 
+// What came too late to be of use is taken back at least.
+const SETTLING_MS = 3_000;
+
 /**
  * Does what settles something, and so has to be done also when its caller has gone: it waits for its connection as long as
- * there is time.
+ * there is time, and for three seconds at least.
  */
 export function evenIfGone<T>(work: () => T): T {
   const patience = currentPatience();
-  return patience === null ? work() : withPatience({ ...patience, signal: null }, work);
+  if (patience === null) return work();
+  const until = Math.max(patience.until, Date.now() + SETTLING_MS);
+  return withPatience({ ...patience, until, signal: null }, work);
 }
 
 /** Whether nobody waits any more. */

@@ -104,8 +104,8 @@ export function batchRestart(batch: BatchInput & { priority: boolean }) {
 }
 
 /**
- * How the `gathered` workflow of requests of one message each is started. It takes its turn beside the accounts, as one of its own, and
- * with priority where one of them has it.
+ * How the `gathered` workflow of requests of one message each is started. It takes its turn beside the accounts, as its account where they
+ * are of one, else as one of its own, and with priority where one of them has it.
  */
 export function gatheredStart(
   id: string,
@@ -127,7 +127,11 @@ export function gatheredStart(
     staticSummary:
       `${requests.length} single messages accepted together` +
       (accounts.size === 1 ? '' : `, of ${accounts.size} accounts`),
-    priority: taskPriority({ accountId: 'gathered', priority, batched: false }),
+    priority: taskPriority({
+      accountId: accounts.size === 1 ? accountId! : 'gathered',
+      priority,
+      batched: false,
+    }),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { AsyncResource } from 'node:async_hooks';
 import type { Client } from '@temporalio/client';
+import { createFairSemaphore } from '../../concurrency/semaphore.ts';
 import { waitFor } from '../../concurrency/waitFor.ts';
 import { isFaultOfLocks, isFaultOfRow, type Database } from '../../db/connection.ts';
 import { type Single, writeDrafts, writeDraftsWithKey, writeSingles } from '../../db/messages/drafts.ts';
@@ -13,6 +14,10 @@ const WRITE_MS = 4_000;
 const LOCK_MS = 150;
 // Where each is written by itself, those that take longer are charged by themselves.
 const EACH_MS = 300;
+// Each that waits for its account's money keeps one of a worker's places, of which there are sixty for all accounts.
+const ALONE_EACH = 4;
+// An account with more of them in a call has a call of its own: the starts of its messages keep nobody else's waiting.
+const MANY_OF_ONE = 8;
 
 /** A request of one message that waits to be written and charged. */
 export interface Waiting extends Single {
@@ -93,13 +98,26 @@ export function createRides({ sql, temporal }: { sql: Database; temporal: Client
       const written = await (firsts.length === 1 ? writeFirst(firsts[0]!) : writeTogether(firsts));
       // Of those with the same key, one has it now.
       for (const one of others) void alone(one);
-      await charges.together(written.filter(isAwaited));
+      await Promise.all(callsOf(written.filter(isAwaited)).map((call) => charges.together(call)));
     },
   };
 }
 
-function isPatient({ patience, written }: Waiting): boolean {
-  if (!isOver(patience)) return true;
+/** Those of accounts that have many, by account, and all others together. */
+function callsOf(some: readonly Waiting[]): Waiting[][] {
+  const byAccount = new Map<string, Waiting[]>();
+  for (const one of some) {
+    const { accountId } = one.draft;
+    byAccount.set(accountId, [...(byAccount.get(accountId) ?? []), one]);
+  }
+  const each = [...byAccount.values()];
+  const others = each.filter(({ length }) => length <= MANY_OF_ONE).flat();
+  return [...each.filter(({ length }) => length > MANY_OF_ONE), others].filter(({ length }) => length > 0);
+}
+
+/** What can be charged too late only is not written. */
+function isPatient({ patience, until, written }: Waiting): boolean {
+  if (!isOver(patience) && Date.now() < until) return true;
   written.reject(nobodyWaits());
   return false;
 }
@@ -149,6 +167,7 @@ interface Charges {
 }
 
 function createCharges(temporal: Client): Charges {
+  const turns = createFairSemaphore(Infinity, ALONE_EACH);
   let lastCallMs: number | null = null;
 
   /** One without an answer says nothing of the others: its account's money may be locked. */
@@ -160,7 +179,9 @@ function createCharges(temporal: Client): Charges {
   }
 
   async function alone(one: Waiting): Promise<void> {
-    const asking = timed(inContext(one, () => askMessage(temporal, one.draft, lastCallMs, one.until)));
+    const ask = () => timed(inContext(one, () => askMessage(temporal, one.draft, lastCallMs, one.until)));
+    const limit = { until: one.until, signal: one.patience.signal, error: nobodyWaits };
+    const asking = turns.run(one.draft.accountId, ask, limit);
     one.deciding.resolve(asking);
     await asking.catch(() => undefined);
   }

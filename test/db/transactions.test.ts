@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { openDatabase } from '../../db/connection.ts';
 import { changeAddressBook } from '../../db/contacts/addressBook.ts';
 import { newId } from '../../db/ids.ts';
 import { erasePerson } from '../../db/maintenance/erasure.ts';
-import { OutOfPatienceError, withPatience } from '../../db/patience.ts';
+import { currentPatience, evenIfGone, OutOfPatienceError, withPatience } from '../../db/patience.ts';
 import { transaction } from '../../db/transaction.ts';
 import { holdTurns } from '../../db/turns.ts';
 import { requestResend } from '../../db/webhooks/webhookResends.ts';
@@ -88,4 +89,25 @@ describe('what takes turns', () => {
     });
     expect(asked).toBe('unknown');
   });
+});
+
+test('a transaction that nobody goes on with keeps its locks no longer than it was given', async () => {
+  const forgetful = openDatabase(database.url(), 1, undefined, { idleMs: 200 });
+  const holder = await forgetful.reserve();
+  await holder`begin`;
+  await holder`select from accounts where id = ${ours} for update`;
+  const free = () => sql()`select from accounts where id = ${ours} for update skip locked`;
+  expect(await free()).toHaveLength(0);
+  await eventually(free, ({ length }) => length === 1);
+  await forgetful.end({ timeout: 1 });
+});
+
+test('what settles something has three seconds, also where nobody waits any more', async () => {
+  const left = await within(-1_000, () =>
+    evenIfGone(() => Promise.resolve(currentPatience()!.until - Date.now())),
+  );
+  expect(left).toBeGreaterThan(1_000);
+  expect(left).toBeLessThanOrEqual(3_000);
+  const done = within(-1_000, () => evenIfGone(() => transaction(sql(), (tx) => tx`select 1 as one`)));
+  expect(await done).toEqual([{ one: 1 }]);
 });
