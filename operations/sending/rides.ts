@@ -19,6 +19,10 @@ const ALONE_EACH = 4;
 // An account with more of them in a call has a call of its own: the starts of its messages keep nobody else's waiting.
 const MANY_OF_ONE = 8;
 
+// Whose connections a call is written with: the fair share of one more account. Without an owner the driver would put it behind a statement
+// of somebody's that waits for a lock.
+const EVERYBODY = 'single sends';
+
 /** A request of one message that waits to be written and charged. */
 export interface Waiting extends Single {
   /** Until when its charge is waited for, epoch milliseconds. */
@@ -62,7 +66,7 @@ export function createRides({ sql, temporal }: { sql: Database; temporal: Client
   async function writeTogether(some: readonly Waiting[]): Promise<Waiting[]> {
     if (some.length === 0) return [];
     try {
-      const patience = { owner: null, until: Date.now() + WRITE_MS, signal: null };
+      const patience = { owner: EVERYBODY, until: Date.now() + WRITE_MS, signal: null };
       const written = await withPatience(patience, () => writeSingles(sql, some, LOCK_MS));
       return some.filter((one) => {
         const isWritten = written.has(one.draft.requestId);
