@@ -1,3 +1,5 @@
+import { asciiName } from './asciiName.ts';
+
 const ADDRESS_MAX = 254;
 const LOCAL_MAX = 64;
 const DOMAIN_MAX = 253;
@@ -13,9 +15,8 @@ const ASCII_NAME = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?:xn--[a-z0-9-]
  */
 export function domainName(text: string): string | null {
   if (text.length === 0 || text.length > DOMAIN_MAX || NO_NAME.test(text)) return null;
-  const url = `http://${text}`;
-  const name = URL.canParse(url) ? new URL(url).hostname : '';
-  return name.length <= DOMAIN_MAX && ASCII_NAME.test(name) ? name : null;
+  const name = asciiName(text);
+  return name !== null && name.length <= DOMAIN_MAX && ASCII_NAME.test(name) ? name : null;
 }
 
 /**

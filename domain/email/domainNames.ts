@@ -1,3 +1,5 @@
+import { asciiName } from './asciiName.ts';
+
 // What stands before it in DNS has to have room: `goniec-01234567._domainkey.`
 const DKIM_PREFIX_LENGTH = 27;
 const NAME_MAX = 253 - DKIM_PREFIX_LENGTH;
@@ -16,15 +18,8 @@ const NAME = new RegExp(`^(?:${LABEL}\\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])$`);
  */
 export function readDomainName(typed: string): string | null {
   if (typed.length > TYPED_MAX || OTHER_ASCII.test(typed)) return null;
-  const name = inAscii(typed);
-  if (name === null || name.length > NAME_MAX || !NAME.test(name)) return null;
-  // An A-label that stands for nothing, or for something else, does not come back as it was.
-  return inAscii(name) === name ? name : null;
-}
-
-function inAscii(name: string): string | null {
-  const address = `http://${name}/`;
-  return URL.canParse(address) ? new URL(address).hostname : null;
+  const name = asciiName(typed);
+  return name !== null && name.length <= NAME_MAX && NAME.test(name) ? name : null;
 }
 
 /**
