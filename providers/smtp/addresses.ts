@@ -1,4 +1,4 @@
-import { domainToASCII } from 'node:url';
+import { asciiName } from '../../domain/email/asciiName.ts';
 
 const ATOM = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+";
 const LOCAL = new RegExp(`^(?=.{1,64}$)${ATOM}(\\.${ATOM})*$`);
@@ -22,6 +22,6 @@ export function wireAddress(address: string): string | null {
 /** A domain in A-labels and small letters; null for what is none. */
 export function wireDomain(domain: string): string | null {
   if (!LABELS.test(domain)) return null;
-  const ascii = domainToASCII(domain);
-  return HOST.test(ascii) ? ascii : null;
+  const ascii = asciiName(domain);
+  return ascii !== null && HOST.test(ascii) ? ascii : null;
 }
