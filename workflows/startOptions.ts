@@ -114,7 +114,8 @@ export function gatheredStart(
 ) {
   const input: GatheredInput = { requestIds: requests.map(({ requestId }) => requestId), lastCallMs };
   const accounts = new Set(requests.map(({ accountId }) => accountId));
-  const [accountId] = accounts;
+  // Null where they are of several.
+  const accountId = accounts.size === 1 ? requests[0]!.accountId : null;
   const priority = requests.some((request) => request.priority);
   return {
     ...ONCE,
@@ -122,16 +123,12 @@ export function gatheredStart(
     taskQueue: ACCEPTS_QUEUE,
     args: [input] as [GatheredInput],
     typedSearchAttributes: new TypedSearchAttributes(
-      accounts.size === 1 ? [{ key: SEARCH_ATTRIBUTES.account, value: accountId! }] : [],
+      accountId === null ? [] : [{ key: SEARCH_ATTRIBUTES.account, value: accountId }],
     ),
     staticSummary:
       `${requests.length} single messages accepted together` +
-      (accounts.size === 1 ? '' : `, of ${accounts.size} accounts`),
-    priority: taskPriority({
-      accountId: accounts.size === 1 ? accountId! : 'gathered',
-      priority,
-      batched: false,
-    }),
+      (accountId === null ? `, of ${accounts.size} accounts` : ''),
+    priority: taskPriority({ accountId: accountId ?? 'gathered', priority, batched: false }),
   };
 }
 
