@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { endpoints } from '../../api/endpoints.ts';
+import type { Endpoint } from '../../api/http/endpoint.ts';
 import { earlierEndpoints } from '../../api/v1_2/endpoints.ts';
 import { apiClient } from '../support/client.ts';
 import { newEarlierAccount } from '../support/earlierClient.ts';
@@ -147,9 +148,11 @@ describe('the line of the log of a request', () => {
     'content-type': 'application/json',
   });
 
-  const changes = endpoints
-    .filter(({ method, changes: changing }) => method !== 'GET' || changing === true)
-    .map(({ method, path }) => `${method} ${path}`);
+  const changesOf = (some: readonly Endpoint[]): string[] =>
+    some
+      .filter(({ method, changes: changing }) => method !== 'GET' || changing === true)
+      .map(({ method, path }) => `${method} ${path}`);
+  const changes = changesOf(endpoints);
 
   it('is decided for every endpoint that changes something', () => {
     expect([...changes].sort()).toEqual([...AUDITED, ...LOGGED_ONLY].sort());
@@ -178,11 +181,7 @@ describe('the line of the log of a request', () => {
     });
   });
 
-  const byToken = earlierEndpoints
-    .filter(({ method, changes: changing }) => method !== 'GET' || changing === true)
-    .map(({ method, path }) => `${method} ${path}`);
-
-  it.each(byToken)(
+  it.each(changesOf(earlierEndpoints))(
     '%s with a token has the token and the address, also where it is refused',
     async (declared) => {
       const [method = '', pattern = ''] = declared.split(' ');

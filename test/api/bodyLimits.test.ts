@@ -1,8 +1,7 @@
-import { once } from 'node:events';
-import { type IncomingMessage, request } from 'node:http';
 import { beforeAll, expect, inject, it } from 'vitest';
 import { endpoints } from '../../api/endpoints.ts';
 import { earlierEndpoints } from '../../api/v1_2/endpoints.ts';
+import { announce } from '../support/announced.ts';
 import { type EarlierAccount, newEarlierAccount } from '../support/earlierClient.ts';
 
 const KB = 1024;
@@ -46,33 +45,29 @@ const ROOM_FOR_FILES = 'POST /v1/email';
 // As JSON they have less room than as a table.
 const TABLES = ['v2 POST /v1/contacts'];
 
-function headersOf(endpoint: string): Record<string, string> {
+function headersOf(endpoint: string) {
   return {
     authorization: `Bearer ${endpoint.startsWith('v1 ') ? account.token : account.key}`,
     'content-type': TABLES.includes(endpoint) ? 'text/csv' : 'application/json',
   };
 }
 
-const addressOf = (path = ''): string => inject('service').apiUrl + path.replace(':id', 'x');
+function requestOf(endpoint: string): { method: string; path: string } {
+  const [, method = '', path = ''] = endpoint.split(' ');
+  return { method, path: path.replace(':id', 'x') };
+}
 
 /** The status of a request whose body is an object without fields, after as many blanks as make it so long. */
 async function statusOf(endpoint: string, bytes: number): Promise<number> {
-  const [, method = '', path] = endpoint.split(' ');
+  const { method, path } = requestOf(endpoint);
   const body = `${' '.repeat(bytes - 2)}{}`;
-  const response = await fetch(addressOf(path), { method, headers: headersOf(endpoint), body });
+  const response = await fetch(inject('service').apiUrl + path, {
+    method,
+    headers: headersOf(endpoint),
+    body,
+  });
   await response.text();
   return response.status;
-}
-
-/** The status of a request that announces a body so long and never sends it: what is too long is answered without. */
-async function statusOfAnnounced(endpoint: string, bytes: number): Promise<number> {
-  const [, method, path] = endpoint.split(' ');
-  const headers = { ...headersOf(endpoint), 'content-length': String(bytes) };
-  const asking = request(addressOf(path), { method, headers });
-  asking.flushHeaders();
-  const [answer] = (await once(asking, 'response')) as [IncomingMessage];
-  asking.on('error', () => undefined).destroy();
-  return answer.statusCode!;
 }
 
 it('are stated for every endpoint that takes a body', () => {
@@ -89,6 +84,7 @@ it.each(Object.entries(LIMITS))(
       expect(taken).not.toBe(413);
       expect(taken).toBeLessThan(500);
     }
-    expect(await statusOfAnnounced(endpoint, most + 1)).toBe(413);
+    const { method, path } = requestOf(endpoint);
+    expect(await announce(method, path, { ...headersOf(endpoint), bytes: most + 1 })).toBe(413);
   },
 );

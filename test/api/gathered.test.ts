@@ -43,6 +43,19 @@ async function hold(work: (own: Sql) => Promise<unknown>): Promise<() => Promise
   };
 }
 
+/** A call that waits for its account's money, behind which all others gather. */
+async function callUnderWay(
+  account: TestAccount,
+): Promise<{ first: Promise<ApiAnswer>; letGo: () => Promise<void> }> {
+  const letGo = await holdMoney(account.id);
+  const first = account.api.send({ to: to(0), text: 'x', send_at: later });
+  await eventually(
+    () => storedDrafts(account),
+    (count) => count === 1,
+  );
+  return { first, letGo };
+}
+
 describe('single sends that come at the same time', () => {
   it('are accepted together, each as if it had come alone', async () => {
     const [rich, poor, other] = [
@@ -185,12 +198,7 @@ describe('single sends that come at the same time', () => {
     const send = ({ api }: TestAccount, i: number) => api.send({ to: to(i), text: 'x', send_at: later });
     /** Sends behind a call that is under way. @returns how many of either account were charged by each workflow */
     const gatherAll = async (): Promise<{ ofMany: number; ofFew: number }[]> => {
-      const letGo = await holdMoney(busy!.id);
-      const first = send(busy!, 0);
-      await eventually(
-        () => storedDrafts(busy!),
-        (count) => count === 1,
-      );
+      const { letGo, first } = await callUnderWay(busy!);
       const answers = await Promise.all(times(24, (i) => send(i % 6 === 5 ? few! : many!, i)));
       expect(answers.map(({ status }) => status)).toEqual(times(24, () => 201));
       await letGo();
@@ -215,13 +223,7 @@ describe('single sends that come at the same time', () => {
         insert into idempotency_keys (account_id, key, fingerprint, request_id, accepted_status, accepted_body, lease_until)
         values (${claimed!.id}, 'taken', 'f', ${newId('req')}, 201, '{}', now() + interval '1 hour')`,
     );
-    const letGo = await holdMoney(busy!.id);
-    // A call under way, behind which all others gather.
-    const first = send(busy!, 0);
-    await eventually(
-      () => storedDrafts(busy!),
-      (count) => count === 1,
-    );
+    const { letGo, first } = await callUnderWay(busy!);
     const one = send(claimed!, 1, 'taken');
     const others = times(12, (i) =>
       send([claimed!, ...neighbours][i % 4]!, i, i % 2 === 0 ? `k${i}` : undefined),

@@ -3,6 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import { afterEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { openDatabase } from '../../db/connection.ts';
+import { viewWorkflow, type WorkflowView } from '../../operations/support/workflow.ts';
 import { insertDomain } from '../support/email.ts';
 import { endings } from '../support/endings.ts';
 import { eventually } from '../support/eventually.ts';
@@ -27,18 +28,10 @@ interface Wished {
   to: string[];
 }
 
-/** What the workflow of an e-mail waits for: its activities, with the number of the try and when the next one is due. */
-async function pendingOf(temporalAddress: string, id: string): Promise<object[]> {
+/** What Temporal knows of the workflow of an e-mail, its pending activities with it. */
+async function workflowOf(temporalAddress: string, id: string): Promise<WorkflowView | null> {
   const connection = await Connection.connect({ address: temporalAddress });
-  try {
-    const { raw } = await new Client({ connection }).workflow.getHandle(id).describe();
-    return (raw.pendingActivities ?? []).map(({ activityType, attempt, state, lastFailure, ...times }) => ({
-      ...{ activity: activityType?.name, attempt, state, failure: lastFailure?.message },
-      ...{ heartbeat: times.lastHeartbeatTime?.seconds, due: times.scheduledTime?.seconds },
-    }));
-  } finally {
-    await connection.close();
-  }
+  return await viewWorkflow(new Client({ connection }), id).finally(() => connection.close());
 }
 
 /** Asks either API until it is answered for good. @returns the id, and how often the answer was lost */
@@ -109,7 +102,7 @@ test(
          where account_id = ${account} and status not in ('delivered', 'failed', 'draft')`;
     await eventually(open, (left) => left.length === 0, PATIENCE_MS).catch(async (error: unknown) => {
       for (const { id } of await open())
-        console.log(id, new Date(), await pendingOf(service.temporalAddress, id).catch(String));
+        console.log(id, new Date(), await workflowOf(service.temporalAddress, id).catch(String));
       throw error;
     });
 

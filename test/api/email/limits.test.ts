@@ -1,5 +1,5 @@
-import { request } from 'node:http';
-import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { announce } from '../../support/announced.ts';
 import {
   LEAST,
   type MailAccount,
@@ -150,18 +150,8 @@ describe('files', () => {
   });
 
   it('a body beyond all of that is refused before it is read: 413', async () => {
-    const headers = {
-      ...{ authorization: `Bearer ${fresh.token}`, 'content-type': 'application/json' },
-      'content-length': 24_000_000,
-    };
-    const status = await new Promise((resolve, reject) => {
-      const url = `${inject('service').apiUrl}/v1/email`;
-      const out = request(url, { method: 'POST', headers }, (answer) => {
-        resolve(answer.statusCode);
-        out.destroy();
-      });
-      out.on('error', reject).flushHeaders();
-    });
+    const authorization = `Bearer ${fresh.token}`;
+    const status = await announce('POST', '/v1/email', { authorization, bytes: 24_000_000 });
     expect(status).toBe(413);
     expect(await rowsOf(fresh.id)).toMatchObject({ emails: 0, keys: 0 });
   });
