@@ -18,8 +18,8 @@ import { createToolServer, type Session } from './server.ts';
 import { SUBSETS } from './tool.ts';
 import { toolsAt } from './tools.ts';
 
-// The longest template with every character an escape, or 500 contacts of 2 kB.
-const BODY_LIMIT = 1024 * 1024;
+/** Bytes of a body: the longest template with every character an escape, or 500 contacts of 2 kB. */
+export const BODY_LIMIT = 1024 * 1024;
 const [PARSE_ERROR, INVALID_REQUEST] = [-32700, -32600];
 // What a library says of a request may quote it.
 const FAULT_MAX = 200;

@@ -28,14 +28,34 @@ export const HOSTILE_TEXTS: readonly { name: string; text: string }[] = [
   },
 ];
 
-/** Bodies as large as an endpoint takes them, in shapes that make work: each is refused, or comes to nothing, or is taken for tomorrow. */
-export function hostileBodies(endpoint: Endpoint, limit: number): HostileBody[] {
-  const fields = fieldsOf(endpoint);
+/** What bodies are made for. */
+export interface Reader {
+  /** The fields that it looks at. */
+  fields: readonly string[];
+  /** One that it takes. */
+  example?: unknown;
+  /** It takes lists of contacts, and tables of them. */
+  tables?: boolean;
+}
+
+/** The endpoint as one who reads bodies. */
+export function readerOf(endpoint: Endpoint): Reader {
+  const { example, parseCsv } = endpoint;
+  return { fields: fieldsOf(endpoint), example, tables: parseCsv !== undefined };
+}
+
+/** Bodies as large as they may be, in shapes that make work: each is refused, or comes to nothing, or is taken for tomorrow. */
+export function hostileBodies(reader: Reader, limit: number): HostileBody[] {
   const all = limit - 64;
-  // Ten times what any field holds is as good as more.
-  const room = Math.min(all, FIELD_ROOM);
-  const json = (name: string, body: string) => ({ name, type: JSON_TYPE, body });
-  const shapes = [
+  const bodies = [...shapes(all), ...hostileFields(reader, limit)];
+  return reader.tables === true ? [...bodies, ...elements(all), ...tables(all)] : bodies;
+}
+
+const json = (name: string, body: string): HostileBody => ({ name, type: JSON_TYPE, body });
+
+/** Bodies that are the same whatever is read from them. */
+function shapes(all: number): HostileBody[] {
+  return [
     json('unknown keys', `{${list(all, (i) => `"k${i}":1`)}}`),
     json('one key twice', `{${list(all, () => '"k":1')}}`),
     json('long keys', `{${list(all, (i) => `"${'k'.repeat(200)}${i}":1`)}}`),
@@ -52,6 +72,15 @@ export function hostileBodies(endpoint: Endpoint, limit: number): HostileBody[] 
     json('backslashes', `"${'\\'.repeat(all)}`),
     json('commas', `[${','.repeat(all)}]`),
     json('a long number', '9'.repeat(all)),
+  ];
+}
+
+/** Of these bodies, those that have something in a field of the reader's. */
+export function hostileFields(reader: Reader, limit: number): HostileBody[] {
+  const { fields } = reader;
+  // Ten times what any field holds is as good as more.
+  const room = Math.min(limit - 64, FIELD_ROOM);
+  return [
     ...fields.flatMap((field) => [
       json(`${field}: a long text`, `{"${field}":"${'a@b.pl'.repeat(room / 8)}"}`),
       json(`${field}: marks`, `{"${field}":"a${MARK.repeat(room / HALF / HALF)}"}`),
@@ -70,13 +99,12 @@ export function hostileBodies(endpoint: Endpoint, limit: number): HostileBody[] 
       'every field a long text',
       `{${fields.map((field) => `"${field}":"${'ą'.repeat(room / HALF / (fields.length + 1))}"`).join(',')}}`,
     ),
-    ...otherwiseValid(endpoint, fields, room),
+    ...otherwiseValid(reader, room),
   ];
-  return endpoint.parseCsv === undefined ? shapes : [...shapes, ...elements(all), ...tables(all)];
 }
 
 /** Bodies that are taken but for one field, which is a hostile text; many of these are taken with it. */
-function otherwiseValid({ example }: Endpoint, fields: readonly string[], room: number): HostileBody[] {
+function otherwiseValid({ fields, example }: Reader, room: number): HostileBody[] {
   const long = `a${MARK.repeat(room / HALF / HALF / 2)}${MARK_BELOW.repeat(room / HALF / HALF / 2)}`;
   const texts = [...HOSTILE_TEXTS, { name: 'very many marks of two kinds', text: long }];
   const others = {
@@ -101,20 +129,20 @@ function otherwiseValid({ example }: Endpoint, fields: readonly string[], room: 
 /** Lists of contacts that are none. */
 function elements(room: number): HostileBody[] {
   const share = Math.floor(room / 500) - 200;
-  const json = (name: string, element: (i: number) => string) => ({
+  const contacts = (name: string, element: (i: number) => string) => ({
     name: `500 contacts: ${name}`,
     type: JSON_TYPE,
     body: `[${Array.from({ length: 500 }, (_, i) => element(i)).join(',')}]`,
   });
   const number = (i: number) => `"msisdn":"+4850010${1000 + i}"`;
   return [
-    json('marks in names', (i) => `{${number(i)},"first_name":"a${MARK.repeat(share / HALF / HALF)}"}`),
-    json('long addresses', (i) => `{${number(i)},"email":"${'a@b.'.repeat(share / 4)}"}`),
-    json('unknown fields', (i) => `{${number(i)},${list(2_500, (k) => `"k${k}":1`)}}`),
-    json('fields', (i) => `{${number(i)},"fields":{${list(4_000, (k) => `"pole_${k}":"ą"`)}}}`),
-    json('groups', (i) => `{${number(i)},"groups":[${list(share, (k) => `"g${i}_${k}"`)}]}`),
-    json('groups of marks', (i) => `{${number(i)},"groups":["a${MARK.repeat(share / HALF / HALF)}"]}`),
-    json('arrays', () => `[${list(share / 2, () => '0')}]`),
+    contacts('marks in names', (i) => `{${number(i)},"first_name":"a${MARK.repeat(share / HALF / HALF)}"}`),
+    contacts('long addresses', (i) => `{${number(i)},"email":"${'a@b.'.repeat(share / 4)}"}`),
+    contacts('unknown fields', (i) => `{${number(i)},${list(2_500, (k) => `"k${k}":1`)}}`),
+    contacts('fields', (i) => `{${number(i)},"fields":{${list(4_000, (k) => `"pole_${k}":"ą"`)}}}`),
+    contacts('groups', (i) => `{${number(i)},"groups":[${list(share, (k) => `"g${i}_${k}"`)}]}`),
+    contacts('groups of marks', (i) => `{${number(i)},"groups":["a${MARK.repeat(share / HALF / HALF)}"]}`),
+    contacts('arrays', () => `[${list(share / 2, () => '0')}]`),
   ];
 }
 
