@@ -464,6 +464,26 @@ describe('senders and numbers', () => {
     expect((await run('--json', 'audit', '--account', id)).out).not.toContain('60010020');
   });
 
+  test('removed from one account stay what they are to another that has the same', async () => {
+    const [id, other] = [await account(), await account()];
+    for (const one of [id, other]) {
+      await ok('senders', 'add', '--account', one, '--name', 'Firma');
+      await ok('accounts', 'set', '--account', one, '--sender', 'Firma');
+      await ok('numbers', 'verify', '--account', one, '--msisdn', '600100200');
+    }
+    await ok('senders', 'remove', '--account', id, '--name', 'Firma');
+    await ok('numbers', 'remove', '--account', id, '--msisdn', '600100200');
+    expect(await show(other)).toMatchObject({
+      sender_name: 'Firma',
+      senders: [{ name: 'Firma', active: true, is_default: true }],
+    });
+    expect(listIn(await ok('numbers', 'list', '--account', other))).toMatchObject([
+      { msisdn: '+48600100200' },
+    ]);
+    const refused = await no('accounts', 'set', '--account', id, '--sender', 'Firma');
+    expect(refused.message).toContain('--sender');
+  });
+
   test('of numbers verified at once no third gets through', async () => {
     const id = await account();
     const tries = [1, 2, 3, 4, 5, 6].map((digit) =>

@@ -303,16 +303,16 @@ describe('a claim', () => {
 
 describe('the default', () => {
   it('is the first that is verified, another when asked, the oldest verified when it is removed', async () => {
-    const { account, name: first } = await verified();
+    const [{ account, name: first }, other] = [await verified(), await verified()];
     const [second, third] = [newName(), newName()];
     for (const name of [second, third]) await ask('add', account, name);
     const refused = await refusal('default', account, second);
     expect(refused.message).toContain('not verified');
     expect(await ask('confirm', account, third)).toMatchObject({ status: 'verified', is_default: false });
     expect(await ask('default', account, third)).toMatchObject({ is_default: true });
-    const defaults = () =>
+    const defaults = (of = account) =>
       database.sql()<{ name: string }[]>`
-        select name from sender_domains where account_id = ${account} and is_default`;
+        select name from sender_domains where account_id = ${of} and is_default`;
     expect(await defaults()).toEqual([{ name: third }]);
     expect(await usableDomain(database.sql(), account, null)).toMatchObject({
       name: third,
@@ -322,6 +322,7 @@ describe('the default', () => {
     expect(await defaults()).toEqual([{ name: first }]);
     expect(await ok(...line('remove', account, first))).toMatchObject({ default: null });
     expect(await defaults()).toEqual([]);
+    expect(await defaults(other.account)).toEqual([{ name: other.name }]);
   });
 });
 

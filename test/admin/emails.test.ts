@@ -148,10 +148,11 @@ describe('erase --email', () => {
     await pipeline.sql`
       update emails set submission = 'unanswered', first_submitted_at = now() - interval '24 hours' where id = ${open}`;
     const waits = await sendEmailOf(pipeline, account, { to, route: 'nowhere', file: 'a' });
-    const others = await sendEmailOf(pipeline, other, { to });
+    const others = await sendEmailOf(pipeline, other, { to, unsubscribeToken: 'b'.repeat(20) });
     await untilEmailIs(pipeline, others, 'delivered');
-    await pipeline.sql`
-      insert into suppressions (account_id, address, reason) values (${account}, 'wanda@wiolonczela.example', 'manual')`;
+    for (const one of [account, other])
+      await pipeline.sql`
+        insert into suppressions (account_id, address, reason) values (${one}, 'wanda@wiolonczela.example', 'manual')`;
     const line = ['erase', '--email', 'wanda@Wiolonczela.example', '--account', account];
     expect(await ok(...line)).toEqual({
       ...{ erased: false, emails: 3, unsubscribe_links: 1, reports_of_no_email: 0 },
@@ -171,6 +172,7 @@ describe('erase --email', () => {
     expect(await pipeline.sql`select from email_contents where email_id = ${gone}`).toHaveLength(0);
     expect(await pipeline.sql`select from simulator_emails where reference = ${gone}`).toHaveLength(0);
     expect(await pipeline.sql`select from suppressions where account_id = ${account}`).toHaveLength(1);
+    expect(await pipeline.sql`select account_id from unsubscribe_links`).toEqual([{ accountId: other }]);
     const [record] = await pipeline.sql`
       select subject, details from audit_log where action = 'erase' order by id desc limit 1`;
     expect(record).toMatchObject({ subject: '***', details: { erased: true, given_up: 1, open_emails: 1 } });

@@ -22,7 +22,8 @@ async function lastAudit(): Promise<Answer | undefined> {
 
 describe('inbound allow-keyword and revoke-keyword', () => {
   test('give an account the consent to an everyday word, once, and take it back', async () => {
-    const id = await account();
+    const [id, other] = [await account(), await account()];
+    await ok('inbound', 'allow-keyword', '--account', other, '--word', 'tak');
     const named = ['--account', id, '--word', 'tak'];
     expect(await ok('inbound', 'allow-keyword', ...named)).toEqual({
       ...{ account_id: id, word: 'TAK', allowed: true },
@@ -36,6 +37,9 @@ describe('inbound allow-keyword and revoke-keyword', () => {
       ...{ account_id: id, word: 'TAK', allowed: false, taken_away: false },
     });
     expect((await no('inbound', 'revoke-keyword', ...named)).code).toBe('not_found');
+    expect(listIn(await ok('inbound', 'keywords', '--account', other))).toMatchObject([
+      { word: 'TAK', allowed: true },
+    ]);
   });
 
   test('revoked while in use it is taken away and rests; so is one that was claimed before consent was needed', async () => {

@@ -119,6 +119,10 @@ describe('top-ups', () => {
     expect(refused.message).toContain('FV 7/2026');
     const other = await ok('topup', '--account', id, '--pln', '70', '--reference', 'FV 8/2026');
     expect(other).toMatchObject({ balance_grosze: 13_000 });
+    const stranger = await account();
+    for (const reference of ['FV 7/2026', 'FV 8/2026'])
+      await ok('topup', '--account', stranger, '--pln', '70', '--reference', reference);
+    expect(await ok('accounts', 'show', '--account', stranger)).toMatchObject({ balance_grosze: 14_000 });
   });
 });
 

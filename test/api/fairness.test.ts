@@ -210,11 +210,13 @@ describe('the rate limit', () => {
     JSON.stringify([{ msisdn: '500100200', x: 'y'.repeat(kilobytes * 1024) }]);
 
   it('counts each further 64 kB of a body as one more request', async () => {
-    const account = await newAccount({ rateLimit: 10 });
+    const [account, other] = [await newAccount({ rateLimit: 10 }), await newAccount({ rateLimit: 10 })];
+    expect((await other.api.get('/v1/account')).status).toBe(200);
     expect((await account.api.post('/v1/contacts', body(10))).status).toBe(201);
     expect(await inWindow(account)).toBe(1);
     const { headers } = await account.api.post('/v1/contacts', body(97));
     expect(await inWindow(account)).toBe(3);
+    expect(await inWindow(other)).toBe(1);
     expect(headers.get('ratelimit')).toMatch(/r=7;/);
   });
 

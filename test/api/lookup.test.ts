@@ -349,22 +349,39 @@ describe('several at once', () => {
 });
 
 describe('what a process left behind', () => {
+  /** Another account has left the same, before and after: nothing becomes of it. */
+  async function leaveBesideOthers(account: TestAccount, row: Parameters<typeof leave>[1]) {
+    const others = [await newAccount({ balance: 100 }), await newAccount({ balance: 100 })] as const;
+    await leave(others[0], row);
+    const id = await leave(account, row);
+    await leave(others[1], row);
+    const expectUntouched = async () => {
+      for (const other of others) {
+        expect(await lookupsOf(other)).toMatchObject([{ state: row.state }]);
+        expect(await entriesOf(other)).toEqual(row.charged === true ? [['charge', -PRICE]] : []);
+      }
+    };
+    return { id, expectUntouched };
+  }
+
   it('a look-up that was written but not begun is taken up', async () => {
     const account = await newAccount();
-    const id = await leave(account, { state: 'open', ageSeconds: 1 });
+    const { id, expectUntouched } = await leaveBesideOthers(account, { state: 'open', ageSeconds: 1 });
     expect(await account.api.get(pathOf('500100200'))).toMatchObject({ status: 200, body: ACTIVE });
     expect(await lookupsOf(account)).toMatchObject([{ id, state: 'done' }]);
     expect(await entriesOf(account)).toEqual([['charge', -PRICE]]);
+    await expectUntouched();
   });
 
   it('an older one is ended first, and never charged', async () => {
     const account = await newAccount();
-    const id = await leave(account, { state: 'open', ageSeconds: 11 });
+    const { id, expectUntouched } = await leaveBesideOthers(account, { state: 'open', ageSeconds: 11 });
     const { body } = await account.api.get(pathOf('500100200'));
     expect(body).toMatchObject({ ...ACTIVE, cached: false, cost_grosze: PRICE });
     expect(await lookupsOf(account)).toMatchObject([{ id, state: 'refused' }, { state: 'done' }]);
     expect(await chargeLookup(database(), id)).toEqual({ state: 'refused', reason: 'abandoned' });
     expect(await entriesOf(account)).toEqual([['charge', -PRICE]]);
+    await expectUntouched();
   });
 
   it('nothing is charged later than 30 s after it was asked for, and no provider asked', async () => {
@@ -377,9 +394,12 @@ describe('what a process left behind', () => {
 
   it('one that was charged and whose workflow is gone is refunded', async () => {
     const account = await newAccount({ balance: 100 });
-    const id = await leave(account, { state: 'charged', ageSeconds: 121, charged: true });
+    const { id, expectUntouched } = await leaveBesideOthers(account, {
+      ...{ state: 'charged', ageSeconds: 121, charged: true },
+    });
     const { body } = await account.api.get(pathOf('500100200'));
     expect(body).toMatchObject({ cached: false, cost_grosze: PRICE });
+    await expectUntouched();
     expect(await lookupsOf(account)).toMatchObject([{ id, state: 'failed' }, { state: 'done' }]);
     expect(await books(account.id)).toMatchObject({ balance: 95, ledger: 95 });
     const finding = { status: 'active', network: null, mcc: null, mnc: null, ported: null } as const;

@@ -7,7 +7,7 @@ import { keptOf } from '../../operations/accounts/quotas.ts';
 import type { ApiAnswer } from '../support/client.ts';
 import { newEarlierAccount } from '../support/earlierClient.ts';
 import { LEAST, newMailAccount, refusedTo, rowsOf, takenFrom } from '../support/email.ts';
-import { type AccountWish, database, newAccount, type TestAccount } from '../support/factories.ts';
+import { type AccountWish, addDraft, database, newAccount, type TestAccount } from '../support/factories.ts';
 
 const later = new Date(Date.now() + 86_400_000).toISOString();
 const number = (i: number): string => `+48500${String(200_000 + i)}`;
@@ -37,6 +37,18 @@ async function fileOf({ id: account }: { id: string }, status: string, bytes: nu
     insert into email_attachments (email_id, number, filename, content_type, bytes)
     values (${id}, 0, 'a.pdf', 'application/pdf', ${bytes})`;
   return id;
+}
+
+/** An e-mail of no cost to this many addresses, as it is accepted or as it has ended. */
+async function toNobodyOf({ id: account }: { id: string }, status: string, addresses: number): Promise<void> {
+  const id = newId('em');
+  await database()`
+    insert into emails (id, account_id, request_id, interface, status, route, domain, from_address, subject, cost_grosze, give_up_at)
+    values (${id}, ${account}, ${newId('req')}, 'v1', ${status}, 'simulator', 'd.example', 'a@d.example', 'x', 0,
+            now() + interval '3 days')`;
+  await database()`
+    insert into email_recipients (email_id, account_id, position, kind, address)
+    select ${id}, ${account}, i, 'to', 'nikt' || i || '@klient.example' from generate_series(0, ${addresses - 1}) i`;
 }
 
 /** Octets of an account's files of e-mails that wait. */
@@ -129,7 +141,8 @@ describe('what an account keeps has bounds', () => {
   });
 
   it('files of e-mails, and e-mails to nobody, however many come at once', async () => {
-    const account = await newMailAccount();
+    const [account, other] = [await newMailAccount(), await newMailAccount()];
+    for (const status of ['draft', 'suppressed']) await toNobodyOf(other, status, 5);
     await database()`
       update accounts set quotas = '{"email_file_bytes": 10, "unpaid_messages": 5}' where id = ${account.id}`;
     await account.v1.post('/v1/email/suppressions', { addresses: ['nikt@klient.example'] });
@@ -194,7 +207,9 @@ describe('what an account keeps has bounds', () => {
   });
 
   it('messages that cost nothing: rejected ones, and scheduled ones that were cancelled', async () => {
-    const account = await accountWith({ unpaid_messages: 3 });
+    const [account, other] = [await accountWith({ unpaid_messages: 3 }), await newAccount()];
+    for (let count = 0; count < 3; count += 1) await addDraft(other);
+    await database()`update messages set accepted_as = 'rejected', cost_grosze = 0 where account_id = ${other.id}`;
     const { api } = account;
     await api.post('/v1/blacklist', { msisdns: [0, 1, 2].map(number) });
     expect((await api.send({ to: [number(0), number(1)], text: 'x' })).status).toBe(201);
@@ -232,7 +247,11 @@ describe('what an account keeps has bounds', () => {
   });
 
   it('of a hundred at once no more than there is room for is let in', async () => {
-    const account = await accountWith({ contacts: 5, groups: 5, blacklist: 5, templates: 5 });
+    const [account, other] = [
+      await accountWith({ contacts: 5, groups: 5, blacklist: 5, templates: 5 }),
+      await newAccount(),
+    ];
+    expect((await other.api.post('/v1/templates', { name: 't', body: 'x' })).status).toBe(201);
     const { api } = account;
     const hundred = (each: (i: number) => Promise<ApiAnswer>) =>
       Promise.all(Array.from({ length: 25 }, (_, i) => each(i)));

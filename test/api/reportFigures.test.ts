@@ -97,20 +97,25 @@ describe('GET /v1/reports: money', () => {
   });
 
   it('look-ups are a figure of their own, those refunded left out', async () => {
-    const account = await newAccount();
+    const [account, other] = [await newAccount(), await newAccount()];
     const sql = database();
-    for (const refunded of [false, false, true]) {
+    for (const [of, refunded] of [
+      [account, false],
+      [account, false],
+      [account, true],
+      [other, false],
+    ] as const) {
       const id = newId('hlr');
       await sql`
         insert into number_lookups (id, account_id, msisdn, state, cost_grosze)
-        values (${id}, ${account.id}, '+48500100200', 'failed', 5)`;
+        values (${id}, ${of.id}, '+48500100200', 'failed', 5)`;
       await sql`
         insert into ledger_entries (account_id, kind, amount_grosze, subject_kind, subject_id, created_at)
-        values (${account.id}, 'charge', -5, 'lookup', ${id}, ${new Date(NOON)})`;
+        values (${of.id}, 'charge', -5, 'lookup', ${id}, ${new Date(NOON)})`;
       if (refunded) {
         await sql`
           insert into ledger_entries (account_id, kind, amount_grosze, subject_kind, subject_id, created_at)
-          values (${account.id}, 'refund', 5, 'lookup', ${id}, ${new Date(NOON + 40 * 24 * HOUR)})`;
+          values (${of.id}, 'refund', 5, 'lookup', ${id}, ${new Date(NOON + 40 * 24 * HOUR)})`;
       }
     }
     const found = await report(account);

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { changes } from './changes.ts';
 
@@ -21,3 +22,19 @@ test('no two of them have one name, or are one change', () => {
   expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
   expect(new Set(made).size).toBe(all.length);
 });
+
+const MIGRATIONS = 'db/migrations';
+const ofMigrations = all.filter(({ file }) => file.startsWith(MIGRATIONS));
+
+test.each(ofMigrations.map((change) => [change.name, change] as const))(
+  '%s: no later migration makes that function anew',
+  (_, { file, from }) => {
+    const before = readFileSync(file, 'utf8').split(from)[0]!;
+    const name = before.slice(before.lastIndexOf('\n\n')).match(/function (\w+)\(/)?.[1];
+    const later = readdirSync(MIGRATIONS).filter((other) => other.includes('.do.') && other > basename(file));
+    const again = later.filter((other) =>
+      readFileSync(join(MIGRATIONS, other), 'utf8').includes(`create or replace function ${name}(`),
+    );
+    expect(name === undefined ? [] : again).toEqual([]);
+  },
+);

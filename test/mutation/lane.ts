@@ -84,7 +84,15 @@ async function runTests(
   const report = join(folder, 'report.json');
   await rm(report, { force: true });
   const entry = join(folder, 'node_modules/vitest/vitest.mjs');
-  const args = [entry, 'run', ...tests, '--bail=1', '--reporter=json', `--outputFile.json=${report}`];
+  const args = [
+    entry,
+    'run',
+    ...tests,
+    '--bail=1',
+    '--maxWorkers=1',
+    '--reporter=json',
+    `--outputFile.json=${report}`,
+  ];
   if (only !== undefined) args.push('-t', only);
   const { code, late } = await vitest(folder, args, env);
   if (late) return { green: false, failed: `did not end within ${PATIENCE_MS / 60_000} minutes` };

@@ -11,7 +11,7 @@ export const MONEY_CHANGES: readonly Change[] = [
   },
   {
     name: 'the credit limit is a grosz too generous',
-    file: 'db/migrations/001.do.schema.sql',
+    file: 'db/migrations/004.do.email.sql',
     from: 'then -a.credit_limit_grosze else 0 end',
     to: 'then -a.credit_limit_grosze - 1 else 0 end',
     tests: ['test/db/billing.test.ts'],

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createReceipts, type Receipts } from '../../pipeline/deliveryReports.ts';
 import type { Database } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
@@ -125,17 +125,28 @@ test.each(WAYS)(
   },
 );
 
-test('two routes that gave one id: each report ends the message of its own route', async () => {
-  const providerId = newId('evt');
-  const own = await taken(providerId);
-  const others = await queued();
-  await sql`update messages set route = ${OTHER} where id = ${others.id}`;
-  await claimParts(sql, { messageId: others.id, parts: [1], route: OTHER });
-  await acceptParts(sql, { messageId: others.id, parts: [1] }, providerId);
-  await receive(OTHER, delivered({ providerMessageId: providerId, state: 'undelivered' }));
-  expect([await statusOf(own.id), await statusOf(others.id)]).toEqual(['sent', 'undelivered']);
-  await receive(OWN, delivered({ providerMessageId: providerId }));
-  expect([await statusOf(own.id), await statusOf(others.id)]).toEqual(['delivered', 'undelivered']);
+describe('two routes that gave one id', () => {
+  async function takenByBoth(providerId: string): Promise<{ own: string; others: string }> {
+    const own = await taken(providerId);
+    const others = await queued();
+    await sql`update messages set route = ${OTHER} where id = ${others.id}`;
+    await claimParts(sql, { messageId: others.id, parts: [1], route: OTHER });
+    await acceptParts(sql, { messageId: others.id, parts: [1] }, providerId);
+    return { own: own.id, others: others.id };
+  }
+
+  test.each([
+    [OTHER, OWN],
+    [OWN, OTHER],
+  ])('each report ends the message of its own route, first that of %s', async (first, second) => {
+    const providerId = newId('evt');
+    const { own, others } = await takenByBoth(providerId);
+    const statuses = async () => ({ [OWN]: await statusOf(own), [OTHER]: await statusOf(others) });
+    await receive(first, delivered({ providerMessageId: providerId, state: 'undelivered' }));
+    expect(await statuses()).toEqual({ [first]: 'undelivered', [second]: 'sent' });
+    await receive(second, delivered({ providerMessageId: providerId }));
+    expect(await statuses()).toEqual({ [first]: 'undelivered', [second]: 'delivered' });
+  });
 });
 
 test('a report for the first part leaves the message queued until the second has left too', async () => {

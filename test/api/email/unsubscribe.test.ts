@@ -124,8 +124,15 @@ describe('one-click unsubscribing', () => {
 
   it('is of the account that sent it alone', async () => {
     const [account, other] = [await newMailAccount(), await newMailAccount()];
-    await press((await offered(account)).path);
+    const [first, second] = [await offered(account), await offered(account)];
+    await press(first.path);
     expect(await listed(other)).toEqual([]);
+    // What the other one's list says of the address is nothing to an e-mail of this one.
+    await database()`
+      insert into suppressions (account_id, address, reason) values (${other.id}, 'silent@klient.example', 'complaint')`;
+    await press(second.path);
+    const { events } = await untilEmail(account, second.id, () => true);
+    expect(events.filter(({ kind }) => kind === 'unsubscribed')).toEqual([]);
   });
 
   it('is never refused for a full list', async () => {
