@@ -76,6 +76,7 @@ describe('every endpoint', () => {
       await database()`update accounts set status = ${status} where id = ${account.id}`;
       const answer = await caseOf(route).call(account, own);
       expect(answer).toMatchObject({ status: 403, body: { error: { code: 'forbidden' } } });
+      expect(answer.body.error.message).toMatch(/^Konto jest (zawieszone|zamknięte)\.$/);
     }
   });
 });

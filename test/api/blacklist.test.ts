@@ -215,15 +215,18 @@ describe('POST /v1/blacklist', () => {
 });
 
 describe('GET /v1/blacklist', () => {
-  it('pages by number, 50 unless told, up to 200; the cursor is the last number', async () => {
+  it('pages by number, 50 unless told, 200 at most; the cursor is the last number', async () => {
     const account = await newAccount();
-    await add(account, { msisdns: numbers(120).reverse() });
+    await add(account, { msisdns: numbers(201).reverse() });
     const first = (await account.api.get('/v1/blacklist')).body;
     expect([first.data.length, first.next_cursor]).toEqual([50, number(49)]);
-    expect(await walk(account, 50)).toEqual(numbers(120));
-    expect((await account.api.get('/v1/blacklist?limit=120')).body.next_cursor).toBeNull();
-    expect((await account.api.get('/v1/blacklist?limit=200')).body.data).toHaveLength(120);
-    const end = await account.api.get(`/v1/blacklist?cursor=${encodeURIComponent(number(119))}`);
+    expect(await walk(account, 50)).toEqual(numbers(201));
+    const most = (await account.api.get('/v1/blacklist?limit=200')).body;
+    expect([most.data.length, most.next_cursor]).toEqual([200, number(199)]);
+    expect((await account.api.get('/v1/blacklist?limit=201')).status).toBe(400);
+    await account.api.delete(`/v1/blacklist/${encodeURIComponent(number(200))}`);
+    expect((await account.api.get('/v1/blacklist?limit=200')).body.next_cursor).toBeNull();
+    const end = await account.api.get(`/v1/blacklist?cursor=${encodeURIComponent(number(199))}`);
     expect(end.body).toEqual({ data: [], next_cursor: null });
   });
 

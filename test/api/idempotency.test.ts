@@ -21,6 +21,12 @@ describe('Idempotency-Key', () => {
     expect(again.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'));
     expect(await books(id)).toMatchObject({ balance: 90, ledger: 90 });
     expect(await storedMessages(id)).toHaveLength(1);
+    const template = await api.post('/v1/templates', { name: 'x', body: '{{a}} {{b}}' });
+    const withParams = (params: object) =>
+      api.send({ to: '500100200', template_id: template.body.id, send_at: later, params }, 'klucz-2');
+    expect((await withParams({ a: '1', b: '2' })).status).toBe(201);
+    expect(isReplay(await withParams({ b: '2', a: '1' }))).toBe(true);
+    expect((await withParams({ a: '2', b: '1' })).status).toBe(409);
   });
 
   it('repeats a BatchResult as it was, also after a message of it was cancelled', async () => {

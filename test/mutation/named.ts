@@ -12,11 +12,12 @@ const LANES = Number(process.env['MUTATION_LANES'] ?? Math.min(4, availableParal
 
 /**
  * Makes named changes that a real fault could be in copies of the project, one at a time in each, and runs the tests that should
- * fail for each. `npm run test:mutation -- named credit` takes those that have a word in their name or that of their tests.
+ * fail for each. `npm run test:mutation -- named credit` takes those that have a word (a regular expression)
+ * in their name or that of their tests.
  */
 async function runNamed(words: readonly string[]): Promise<number> {
   const chosen = changes().filter(({ name, tests }) =>
-    words.every((word) => [name, ...tests].some((text) => text.includes(word))),
+    words.every((word) => [name, ...tests].some((text) => new RegExp(word).test(text))),
   );
   if (chosen.length === 0) throw new Error('no change has these words');
   await expectApplicable(chosen);

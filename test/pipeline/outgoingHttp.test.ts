@@ -124,6 +124,17 @@ describe('a name is looked up in DNS', () => {
   });
 });
 
+describe('an address that is written as such', () => {
+  it.each(['127.0.0.1', '[::1]', '10.0.0.1', '[::ffff:127.0.0.1]', '169.254.169.254'])(
+    'and is not public, %s, is never connected to',
+    async (host) => {
+      const delivery = await post(host);
+      expect(delivery).toMatchObject({ statusCode: null, answer: null });
+      expect(delivery.error).toMatch(/public|private/);
+    },
+  );
+});
+
 describe('where private addresses are allowed', () => {
   let receiver: Server;
   beforeAll(async () => {

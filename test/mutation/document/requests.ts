@@ -30,8 +30,8 @@ export const REQUEST_CHANGES: readonly Change[] = [
     file: 'api/fields.ts',
     from: 'if (limit >= 1 && limit <= max) return limit;',
     to: 'if (limit >= 1 && limit <= max) return Math.min(limit, 150);',
-    tests: ['test/api/history.test.ts', 'test/api/protocol.test.ts'],
-    only: 'limit|pages newest first|query parameters',
+    tests: ['test/api/blacklist.test.ts'],
+    only: '200 at most',
   },
   {
     name: 'contacts are sorted by number instead of by id, so that a renumbered one is skipped or repeated',
@@ -45,8 +45,8 @@ export const REQUEST_CHANGES: readonly Change[] = [
     file: 'api/blacklist.ts',
     from: 'omissibleWithDefault(plainText.min(1).max(BLACKLIST_REASON_MAX), BLACKLIST_REASON_STANDARD),',
     to: "z.union([\n      z.null().transform(() => ''),\n      omissibleWithDefault(plainText.min(1).max(BLACKLIST_REASON_MAX), BLACKLIST_REASON_STANDARD),\n    ]),",
-    tests: ['test/api/nulls.test.ts'],
-    only: 'POST /v1/blacklist',
+    tests: ['test/api/blacklist.test.ts'],
+    only: 'reason manual and no end',
   },
   {
     name: 'messages of a priority batch wait with the others',
@@ -78,7 +78,7 @@ export const REQUEST_CHANGES: readonly Change[] = [
     from: "return DATABASE_GONE.has(code) || code.startsWith('08') ? 'unavailable' : null;",
     to: "return DATABASE_GONE.has(code) || code.startsWith('08') ? 'timed_out' : null;",
     tests: ['test/api/outage.test.ts'],
-    only: 'certainly not sent; its key is free',
+    only: 'answers 502 when the connection to the database',
   },
   {
     name: 'PATCH adds groups to those of the contact; only an empty list replaces them',
@@ -93,7 +93,7 @@ export const REQUEST_CHANGES: readonly Change[] = [
     from: 'sender_name: row.senderName,',
     to: 'sender_name: null,',
     tests: ['test/api/account.test.ts'],
-    only: 'shows every field of an account',
+    only: 'answers the id and what was changed',
   },
   {
     name: 'POST /v1/blacklist answers the moment of the request as the end',
@@ -101,7 +101,7 @@ export const REQUEST_CHANGES: readonly Change[] = [
     from: 'expires_at: expires_at === null ? null : formatInstant(expires_at)',
     to: 'expires_at: expires_at === null ? null : formatInstant(Date.now())',
     tests: ['test/api/blacklist.test.ts'],
-    only: 'counts distinct numbers|overlapping requests',
+    only: 'takes reason and end',
   },
   {
     name: 'the opt-out page is sent as plain text',
