@@ -91,6 +91,9 @@ describe('erase', () => {
       { id: one.delivered, status: 'delivered', recipient: '+48*****200', text: '' },
       { id: one.scheduled, status: 'cancelled', recipient: '+48*****200', text: '' },
     ]);
+    const submitted = await pipeline.sql`
+      select split_part(reference, '/', 1) as id from simulator_submits where destination = ${NUMBER}`;
+    expect(submitted).toEqual([{ id: other.delivered }]);
     const [left] = await pipeline.sql`
       select status, recipient, text from messages where id = ${other.scheduled}`;
     expect(left).toEqual({ status: 'scheduled', recipient: NUMBER, text: 'Poufne' });
@@ -108,7 +111,12 @@ describe('erase', () => {
   });
 
   test('of all accounts: nothing anywhere knows the number, but the blacklists', async () => {
-    await acquainted();
+    const { account } = await acquainted();
+    // On a route that nobody opens it is not handed over.
+    await pipeline.sql`
+      insert into simulator_replies (route, source, content) values ('closed', ${NUMBER}, 'Poufne')`;
+    await ok('erase', '--number', NUMBER, '--account', account, '--yes');
+    expect(await found(WORDS)).toMatchObject({ simulator_replies: 1 });
     expect(await ok('erase', '--number', NUMBER, '--yes')).toMatchObject({ erased: true, open_messages: 0 });
     const left = await found(WORDS);
     expect(Object.keys(left)).toEqual(['blacklist']);
