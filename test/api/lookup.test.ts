@@ -349,24 +349,28 @@ describe('several at once', () => {
 });
 
 describe('what a process left behind', () => {
-  /** Another account has left the same, before and after: nothing becomes of it. */
-  async function leaveBesideOthers(account: TestAccount, row: Parameters<typeof leave>[1]) {
-    const others = [await newAccount({ balance: 100 }), await newAccount({ balance: 100 })] as const;
-    await leave(others[0], row);
+  /** An older account and a younger one have left the same: nothing becomes of it. */
+  async function leaveBesideOthers(row: Parameters<typeof leave>[1]) {
+    const made = { balance: 100 };
+    const [older, account, younger] = [
+      await newAccount(made),
+      await newAccount(made),
+      await newAccount(made),
+    ] as const;
+    await leave(older, row);
     const id = await leave(account, row);
-    await leave(others[1], row);
+    await leave(younger, row);
     const expectUntouched = async () => {
-      for (const other of others) {
+      for (const other of [older, younger]) {
         expect(await lookupsOf(other)).toMatchObject([{ state: row.state }]);
         expect(await entriesOf(other)).toEqual(row.charged === true ? [['charge', -PRICE]] : []);
       }
     };
-    return { id, expectUntouched };
+    return { account, id, expectUntouched };
   }
 
   it('a look-up that was written but not begun is taken up', async () => {
-    const account = await newAccount();
-    const { id, expectUntouched } = await leaveBesideOthers(account, { state: 'open', ageSeconds: 1 });
+    const { account, id, expectUntouched } = await leaveBesideOthers({ state: 'open', ageSeconds: 1 });
     expect(await account.api.get(pathOf('500100200'))).toMatchObject({ status: 200, body: ACTIVE });
     expect(await lookupsOf(account)).toMatchObject([{ id, state: 'done' }]);
     expect(await entriesOf(account)).toEqual([['charge', -PRICE]]);
@@ -374,8 +378,7 @@ describe('what a process left behind', () => {
   });
 
   it('an older one is ended first, and never charged', async () => {
-    const account = await newAccount();
-    const { id, expectUntouched } = await leaveBesideOthers(account, { state: 'open', ageSeconds: 11 });
+    const { account, id, expectUntouched } = await leaveBesideOthers({ state: 'open', ageSeconds: 11 });
     const { body } = await account.api.get(pathOf('500100200'));
     expect(body).toMatchObject({ ...ACTIVE, cached: false, cost_grosze: PRICE });
     expect(await lookupsOf(account)).toMatchObject([{ id, state: 'refused' }, { state: 'done' }]);
@@ -393,8 +396,7 @@ describe('what a process left behind', () => {
   });
 
   it('one that was charged and whose workflow is gone is refunded', async () => {
-    const account = await newAccount({ balance: 100 });
-    const { id, expectUntouched } = await leaveBesideOthers(account, {
+    const { account, id, expectUntouched } = await leaveBesideOthers({
       ...{ state: 'charged', ageSeconds: 121, charged: true },
     });
     const { body } = await account.api.get(pathOf('500100200'));
