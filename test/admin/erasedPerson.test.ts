@@ -306,6 +306,8 @@ describe('a person whom three accounts wrote to, by SMSC, HTTP provider and simu
       Object.keys(await searchDatabase(everything, WORDS)).filter((name) => !name.startsWith('pg_catalog.'));
     expect((await search()).sort()).toEqual(Object.keys(STAYS));
     expect(await searchTemporal(client, WORDS)).toEqual([]);
+    // What a step came to is only in the history.
+    expect(await searchTemporal(client, ['"status":"sent"'])).toContain(open.id);
 
     const submit = smsc.submits.at(-1)!;
     await smsc.report(submit, { stat: 'DELIVRD' });

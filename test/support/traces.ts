@@ -57,18 +57,17 @@ export async function searchTemporal(client: Client, words: readonly string[]): 
   return found;
 }
 
+// Messages of Temporal's protocol make texts of octets themselves, before anybody else comes to them: payloads are base64 then.
 function readable(value: unknown): string {
-  return JSON.stringify(value, (_, part: unknown) => {
-    if (part instanceof Uint8Array) return Buffer.from(part).toString('utf8');
-    // A Buffer has become plain before it comes here.
-    if (
-      typeof part === 'object' &&
-      part !== null &&
-      'type' in part &&
-      part.type === 'Buffer' &&
-      'data' in part
-    )
-      return Buffer.from(part.data as number[]).toString('utf8');
-    return typeof part === 'bigint' ? String(part) : part;
-  });
+  const text = JSON.stringify(value, (_, part: unknown) =>
+    typeof part === 'bigint'
+      ? String(part)
+      : part instanceof Uint8Array
+        ? Buffer.from(part).toString('base64')
+        : part,
+  );
+  const octets = [...text.matchAll(/"([A-Za-z0-9+/]{4,}={0,2})"/g)].map(([, data]) =>
+    Buffer.from(data!, 'base64').toString('utf8'),
+  );
+  return [text, ...octets].join('\n');
 }
