@@ -115,8 +115,13 @@ describe('erase', () => {
     // On a route that nobody opens it is not handed over.
     await pipeline.sql`
       insert into simulator_replies (route, source, content) values ('closed', ${NUMBER}, 'Poufne')`;
+    // Of a message that is gone, and of one in several parts.
+    await pipeline.sql`
+      insert into simulator_submits (provider_message_id, reference, destination, encoding, content, part, parts, priority)
+      values (${newId('req')}, ${newId('msg') + '/1'}, ${NUMBER}, 'gsm7', 'Poufne', 1, 1, false)`;
+    await pipeline.sql`insert into concat_references (recipient, last) values (${NUMBER}, 1)`;
     await ok('erase', '--number', NUMBER, '--account', account, '--yes');
-    expect(await found(WORDS)).toMatchObject({ simulator_replies: 1 });
+    expect(await found(WORDS)).toMatchObject({ simulator_replies: 1, concat_references: 1 });
     expect(await ok('erase', '--number', NUMBER, '--yes')).toMatchObject({ erased: true, open_messages: 0 });
     const left = await found(WORDS);
     expect(Object.keys(left)).toEqual(['blacklist']);
