@@ -46,7 +46,7 @@ export async function openLane(parent: string, template: string): Promise<Lane> 
   }
   await cp('build', join(folder, 'build'), { recursive: true });
   await symlink(join(process.cwd(), 'node_modules'), join(folder, 'node_modules'));
-  const env = { ...process.env, TMPDIR: parent, [TEMPLATE_VARIABLE]: template };
+  const env = { ...process.env, [TEMPLATE_VARIABLE]: template };
   return {
     run: (tests) => runTests(folder, tests, env),
     async runWith(change) {

@@ -1,9 +1,6 @@
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { availableParallelism, tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { buildBundle, isBuilt } from '../../worker/bundle.ts';
-import { memoryFolder } from '../runner/memoryFolder.ts';
-import { makeTemplate } from '../support/databaseTemplate.ts';
+import { readFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { withSharedFolder } from '../runner/sharedFolder.ts';
 import { type Change, changes } from './changes.ts';
 import { changed, type Lane, openLane, type Run } from './lane.ts';
 
@@ -21,24 +18,12 @@ async function runNamed(words: readonly string[]): Promise<number> {
   );
   if (chosen.length === 0) throw new Error('no change has these words');
   await expectApplicable(chosen);
-  const folder = memoryFolder() ?? (await mkdtemp(join(tmpdir(), 'goniec-mutation-')));
-  try {
-    const lanes = await openLanes(folder);
+  return await withSharedFolder(async (folder, template) => {
+    const lanes = await Promise.all(Array.from({ length: LANES }, () => openLane(folder, template)));
     const { survivors, broken } = await survivorsOf(lanes, chosen);
     if (broken !== null) console.log(`without any change too: ${broken}`);
     return Math.max(verdict(chosen, survivors), broken === null ? 0 : 1);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
-async function openLanes(folder: string): Promise<Lane[]> {
-  // PostgreSQL runs as another user when we are root, and has to get in.
-  await chmod(folder, 0o711);
-  if (!(await isBuilt())) await buildBundle();
-  const template = join(folder, 'template');
-  await makeTemplate(template);
-  return await Promise.all(Array.from({ length: LANES }, () => openLane(folder, template)));
+  });
 }
 
 /** One that fits the code no longer is said before any test is run. */
