@@ -36,6 +36,8 @@ export interface EmailFilter {
   before: string | null;
 }
 
+type EventInJson = Omit<EmailWithEvents['events'][number], 'at'> & { at: string };
+
 // Of one e-mail; an open counts each time.
 const EVENTS_SHOWN = 200;
 
@@ -64,16 +66,15 @@ export async function listEmails(
 
 /** One e-mail of an account with its latest events, the oldest of them first; null when it has none of this id. */
 export async function readEmail(sql: Sql, accountId: string, id: string): Promise<EmailWithEvents | null> {
-  // Events first: one that comes between the two is shown later than what it made of the e-mail, never sooner.
-  const events = await sql<EmailWithEvents['events']>`
-    select kind, address, at, details from (
-      select v.id, v.kind, v.address, v.at, v.details
-        from email_events v join emails e on e.id = v.email_id
-       where e.id = ${id} and e.account_id = ${accountId} order by v.id desc limit ${EVENTS_SHOWN}) latest
-     order by at, id`;
-  const [email] = await sql<Omit<EmailWithEvents, 'events'>[]>`
-    select ${columns(sql)}, e.events_left_out from emails e where e.id = ${id} and e.account_id = ${accountId} and e.status <> 'draft'`;
-  return email ? { ...email, events: [...events] } : null;
+  // In one statement: what is shown of the e-mail and of its events is of one moment.
+  const [email] = await sql<(Omit<EmailWithEvents, 'events'> & { events: EventInJson[] })[]>`
+    select ${columns(sql)}, e.events_left_out,
+           (select coalesce(jsonb_agg(jsonb_build_object('kind', kind, 'address', address, 'at', at, 'details', details)
+                                      order by at, id), '[]')
+              from (select id, kind, address, at, details from email_events where email_id = e.id
+                     order by id desc limit ${EVENTS_SHOWN}) latest) as events
+      from emails e where e.id = ${id} and e.account_id = ${accountId} and e.status <> 'draft'`;
+  return email ? { ...email, events: email.events.map((one) => ({ ...one, at: new Date(one.at) })) } : null;
 }
 
 function columns(sql: Sql): Fragment {

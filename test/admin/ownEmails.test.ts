@@ -373,10 +373,16 @@ describe('findings', () => {
     ...{ kind: 'domain_lost', subject: newId('dom'), accountId: HOUSE, details: { domain: 'tajna.example' } },
   });
   const report = (finding: Finding) => reportFinding(pipeline.sql, finding);
-  /** As if an hour had passed since the last e-mail. */
-  const anHourLater = () => pipeline.sql`
-    update own_emails set created_at = created_at - interval '61 minutes', accepted_at = accepted_at - interval '61 minutes'
-     where kind = 'findings'`;
+  /** As if an hour had passed since the last e-mail: one that is accepted is noted so a moment later, by when it may be delivered. */
+  const anHourLater = async () => {
+    const unnoted = () => pipeline.sql`
+      select from own_emails o join emails e on e.account_id = ${HOUSE} and e.idx = o.idx and e.status <> 'draft'
+       where o.kind = 'findings' and o.email_id is null`;
+    await until('what was sent is noted', async () => (await unnoted()).count === 0);
+    await pipeline.sql`
+      update own_emails set created_at = created_at - interval '61 minutes', accepted_at = accepted_at - interval '61 minutes'
+       where kind = 'findings'`;
+  };
   const alerts = async () =>
     (
       await pipeline.sql<

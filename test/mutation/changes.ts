@@ -120,8 +120,6 @@ const SURVIVES: Readonly<Record<string, string>> = {
   'db/contacts/contactChanges.ts 2': ID_IS_ONES,
   'db/contacts/contactChanges.ts 5': ID_IS_ONES,
   'db/emails/reads.ts 2': FOR_ITS_INDEX,
-  'db/emails/reads.ts 3':
-    'the e-mail itself is read as the account’s, without which nobody is shown its events',
   'db/contacts/groupMembers.ts 5': FOR_ITS_INDEX,
   'db/emails/suppressions.ts 3':
     'who is on the list for less than a complaint is put on it for the unsubscription by the statement before',
