@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addressKey, domainName, domainOf, emailAddress, maskAddress } from '../../domain/email/address.ts';
+import {
+  addressKey,
+  domainName,
+  domainOf,
+  emailAddress,
+  ERASED_ADDRESS,
+  maskAddress,
+} from '../../domain/email/address.ts';
 import {
   ALLOWED_HEADERS,
   allowedHeader,
@@ -18,6 +25,13 @@ import {
   suppressionAfter,
 } from '../../domain/email/statuses.ts';
 import { computedMs } from '../support/computed.ts';
+
+/** A name in ASCII of so many characters, whose labels are as long as they may be. */
+function nameOf(length: number): string {
+  return `${'d'.repeat(length - 3).replace(/d{64}(?=d)/g, `${'d'.repeat(63)}.`)}.pl`;
+}
+/** A label of 112 characters that has 62 in ASCII: each letter and its dot are two characters, and stand for one. */
+const DECOMPOSED = 'z\u0307'.repeat(56);
 
 describe('an address', () => {
   it('keeps its local part, and has its domain in ASCII and small letters', () => {
@@ -57,10 +71,27 @@ describe('an address', () => {
   });
 
   it('has 64 characters before the @ and 254 in all', () => {
-    const domain = `${'d'.repeat(63)}.${'e'.repeat(63)}.${'f'.repeat(57)}.pl`;
-    expect(emailAddress(`${'a'.repeat(64)}@${domain}`)).not.toBeNull();
+    const longest = `${'a'.repeat(64)}@${nameOf(189)}`;
+    expect(longest).toHaveLength(254);
+    expect(emailAddress(longest)).toBe(longest);
+    expect(emailAddress(`${'a'.repeat(64)}@${nameOf(190)}`)).toBeNull();
     expect(emailAddress(`${'a'.repeat(65)}@b.pl`)).toBeNull();
-    expect(emailAddress(`${'a'.repeat(64)}@${'ff'}${domain}`)).toBeNull();
+  });
+
+  it('has 254 characters in all as it is written, and as it is sent to', () => {
+    const written = (local: number) => `${'a'.repeat(local)}@${DECOMPOSED}.${DECOMPOSED}.pl`;
+    expect(written(25)).toHaveLength(254);
+    expect(emailAddress(written(25))).toHaveLength(25 + 1 + 2 * 63 + 2);
+    expect(emailAddress(written(26))).toBeNull();
+    const sentTo = (name: number) => `${'a'.repeat(64)}@żółw.${nameOf(name)}`;
+    expect(emailAddress(sentTo(175))).toBe(`${'a'.repeat(64)}@xn--w-uga1v8h.${nameOf(175)}`);
+    expect(emailAddress(sentTo(175))).toHaveLength(254);
+    expect(emailAddress(sentTo(176))).toBeNull();
+  });
+
+  it('that was erased is shown as ***, which is nobody’s', () => {
+    expect(ERASED_ADDRESS).toBe('***');
+    expect(emailAddress('***')).toBeNull();
   });
 });
 
@@ -101,8 +132,28 @@ describe('a domain', () => {
       '[::1]',
       `${'a'.repeat(64)}.pl`,
     ],
+    ...['sklep.pl.', 'sklep.pl-', 'sklep.pl1'],
   ])('%j is none', (text) => {
     expect(domainName(text)).toBeNull();
+  });
+
+  it.each([
+    ['stands for nothing', 'xn---5ga.pl'],
+    ['stands for nothing, as the last one', 'sklep.xn---5ga'],
+    ['stands for another A-label', 'xn--xn--a--gua.pl'],
+  ])('with an A-label that %s is none', (_, text) => {
+    expect(domainName(text)).toBeNull();
+  });
+
+  it('has 253 characters in all as it is written, and in DNS', () => {
+    expect(domainName(nameOf(253))).toBe(nameOf(253));
+    expect(domainName(nameOf(254))).toBeNull();
+    const written = (length: number) => `${DECOMPOSED}.${DECOMPOSED}.${nameOf(length - 226)}`;
+    expect(written(253)).toHaveLength(253);
+    expect(domainName(written(253))).not.toBeNull();
+    expect(domainName(written(254))).toBeNull();
+    expect(domainName(`żółw.${nameOf(239)}`)).toHaveLength(253);
+    expect(domainName(`żółw.${nameOf(240)}`)).toBeNull();
   });
 });
 
@@ -143,6 +194,17 @@ describe('what an e-mail carries', () => {
     for (const name of ['', ' ', 'a@b', 'a <b', 'a"', 'a\nb', '\u202ea', 'a\u200b', '=?utf-8?q?a?='])
       expect(isDisplayName(name)).toBe(false);
     expect([isDisplayName('a'.repeat(100)), isDisplayName('a'.repeat(101))]).toEqual([true, false]);
+  });
+
+  it.each(['a＠b', 'a ＜b', 'a＞', 'a＂', '＝?utf-8?q?a?=', '=？utf-8?q?a?='])(
+    'no names that are addresses or encoded words in wide forms: %s',
+    (name) => {
+      expect(isDisplayName(name)).toBe(false);
+    },
+  );
+
+  it('names of 100 characters, of which an emoji is one', () => {
+    expect([isDisplayName('🐢'.repeat(100)), isDisplayName('🐢'.repeat(101))]).toEqual([true, false]);
   });
 
   it('names of very many marks are none at once', () => {
@@ -226,6 +288,7 @@ describe('what becomes of an address', () => {
     expect(suppressionAfter({ kind: 'bounced', permanent: false })).toBeNull();
     expect(suppressionAfter({ kind: 'suppressed', permanent: null })).toBe('bounce');
     expect(suppressionAfter({ kind: 'failed', permanent: null })).toBeNull();
+    expect(suppressionAfter({ kind: 'failed', permanent: true })).toBeNull();
     expect(suppressionAfter({ kind: 'delivered', permanent: null })).toBeNull();
   });
 });
@@ -260,6 +323,13 @@ describe('a report', () => {
       { position: 2, kind: 'bcc' as const, address: ola, state: 'sent' as const },
     ],
   };
+  const toSelf = {
+    ...{ erased: false, from: sender },
+    recipients: [
+      ...recipients(sender),
+      { position: 1, kind: 'bcc' as const, address: jan, state: 'sent' as const },
+    ],
+  };
   const oneHidden = { ...hidden, recipients: hidden.recipients.slice(0, 2) };
   const ofSender = {
     ...{ kind: 'bounced' as const, permanent: true },
@@ -279,6 +349,13 @@ describe('a report', () => {
     ['all of `to` whomever it is about, copies too', { ...of(jan), namesAllTo: true }, copied, [0, 1]],
     ['one of several in `to`, though it should name all', { ...of(ola), namesAllTo: true }, two, [1]],
     ['a stranger as all of `to`', { ...of('obcy@klient.example'), namesAllTo: true }, copied, []],
+    ['one in `to` by name, with a copy to somebody else', of(jan), copied, [0]],
+    [
+      'a stranger as all of `to`, with hidden recipients alone',
+      { ...of('obcy@klient.example'), namesAllTo: true },
+      hidden,
+      [],
+    ],
     ['of a stranger', of('obcy@klient.example'), two, []],
     ['of a stranger, of an e-mail to one', of('obcy@klient.example'), one, []],
     ['hearsay of a stranger', { ...of('obcy@klient.example'), hearsay: true }, two, []],
@@ -297,6 +374,25 @@ describe('a report', () => {
     ['the sender alone in place of hidden recipients', ofSender, hidden, []],
     ['the sender alone in place of a hidden recipient', ofSender, oneHidden, [1]],
     ['the sender alone, who has all of it', { ...ofSender, kind: 'sent' as const }, hidden, [1, 2]],
+    [
+      'hidden recipients, of nobody by name: all of them',
+      { ...ofSender, addresses: [] as string[] },
+      hidden,
+      [1, 2],
+    ],
+    [
+      'the sender by name, who got no copy',
+      { ...ofSender, kind: 'sent' as const, namesAllTo: false },
+      hidden,
+      [],
+    ],
+    [
+      'a stranger beside the sender in place of hidden recipients',
+      { ...ofSender, kind: 'sent' as const, addresses: [sender, 'obcy@klient.example'] },
+      hidden,
+      [],
+    ],
+    ['all of `to`, which is the sender’s own address, a hidden copy too', ofSender, toSelf, [0, 1]],
     ['of one who was left out', of(ola), one, []],
     ['of an erased e-mail to one', of(jan), { ...one, erased: true }, [0]],
     ['of an erased e-mail to several', of(jan), { ...two, erased: true }, []],
@@ -310,6 +406,7 @@ describe('a report', () => {
     expect(idle({ ...of('obcy@klient.example'), hearsay: true }, two)).toBe(true);
     expect(idle(ofSender, hidden)).toBe(true);
     expect(idle({ ...ofSender, kind: 'sent' }, hidden)).toBe(false);
+    expect(idle({ ...ofSender, namesAllTo: false }, hidden)).toBe(false);
     expect(idle(of('obcy@klient.example'), two)).toBe(false);
     expect(idle({ ...complaint, hearsay: true }, two)).toBe(false);
   });
@@ -317,6 +414,7 @@ describe('a report', () => {
   it.each([
     ['by its name', of(jan), two, { address: 'jan@klient.example', ifRepeated: false }],
     ['one of several by all their names', of(jan, ola), two, null],
+    ['a stranger', of('obcy@klient.example'), two, null],
     ['all of several', complaint, two, null],
     ['all of `to`, with a copy to somebody else', { ...of(jan), namesAllTo: true }, copied, null],
     [
@@ -330,6 +428,12 @@ describe('a report', () => {
       { ...of(jan), namesAllTo: true },
       { ...copied, erased: true },
       null,
+    ],
+    [
+      'of an erased e-mail all of `to`, with nobody else',
+      { ...of(jan), namesAllTo: true },
+      { ...one, erased: true },
+      { address: 'jan@klient.example', ifRepeated: false },
     ],
     [
       'the only one without a name',

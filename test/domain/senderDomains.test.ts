@@ -1,9 +1,11 @@
 import { describe, expect, it, test } from 'vitest';
 import type { DnsRecord } from '../../domain/email/dnsRecords.ts';
-import { ownRecords } from '../../domain/email/dnsRecords.ts';
+import { ownRecords, returnPathOf } from '../../domain/email/dnsRecords.ts';
 import { readDomainName, selectorOf } from '../../domain/email/domainNames.ts';
 import {
   afterLook,
+  CLAIM_MS,
+  DOMAINS_MAX,
   eventBetween,
   LOST_AFTER_MS,
   recordsOf,
@@ -45,6 +47,8 @@ describe('the name of a sender domain', () => {
       'xn--a-.example',
       'xn--0.example',
       'xn--.example',
+      'xn---5ga.example',
+      'xn--xn--a--gua.example',
       'sklep.c',
       "sklep'.example",
       'sklep.example\u3000',
@@ -69,6 +73,46 @@ describe('the name of a sender domain', () => {
   });
 });
 
+describe('the records of a domain whose e-mails we sign', () => {
+  const domain = { name: 'sklep.example', selector: 'goniec-01234567', publicKey: 'AbC+/=' };
+  const signature = {
+    ...{ type: 'TXT', name: 'goniec-01234567._domainkey.sklep.example', priority: null, purpose: 'dkim' },
+    value: 'v=DKIM1; k=rsa; p=AbC+/=',
+  };
+  const senders = (value: string) => ({
+    ...{ type: 'TXT', name: 'send.sklep.example', priority: null, purpose: 'spf', value },
+  });
+  const bounces = {
+    ...{ type: 'MX', name: 'send.sklep.example', priority: 10, purpose: 'return_path' },
+    value: 'mail.example',
+  };
+
+  it('are its key, who may send for the return path, and where that one is', () => {
+    expect(ownRecords(domain, 'mail.example')).toEqual([
+      signature,
+      senders('v=spf1 a:mail.example ~all'),
+      bounces,
+    ]);
+    expect(returnPathOf('sklep.example')).toBe('send.sklep.example');
+  });
+
+  it('name other senders before the end of SPF', () => {
+    const others = ['include:_spf.relay.example', 'ip4:192.0.2.1'];
+    expect(ownRecords(domain, 'mail.example', others)).toEqual([
+      signature,
+      senders('v=spf1 a:mail.example include:_spf.relay.example ip4:192.0.2.1 ~all'),
+      bounces,
+    ]);
+  });
+
+  it('are there once they are set as they are', () => {
+    for (const one of ownRecords(domain, 'mail.example', ['include:_spf.relay.example'])) {
+      expect(isSeen(one, ['unrelated', one.value])).toBe(true);
+      expect(isSeen(one, ['unrelated'])).toBe(false);
+    }
+  });
+});
+
 const record = (
   purpose: DnsRecord['purpose'],
   value: string,
@@ -84,8 +128,13 @@ describe('a key of DKIM', () => {
     ['p=AbC+/=;k=rsa;v=DKIM1;'],
     ['  v = DKIM1 ;p= Ab\tC+ /= ; h=sha1:sha256; s=email; t=s; n=our key'],
     ['p=AbC+/='],
+    ['v=DKIM1; s=*; p=AbC+/='],
+    ['v=DKIM1; s=tlsrpt:email; p=AbC+/='],
   ])('is there as %j', (text) => {
     expect(isSeen(wanted, ['unrelated', text])).toBe(true);
+  });
+  it('is there beside texts without tags', () => {
+    expect(isSeen(wanted, ['to prove; to prove', wanted.value])).toBe(true);
   });
   it.each([
     [],
@@ -101,6 +150,9 @@ describe('a key of DKIM', () => {
   ])('is not there with %j', (...texts) => {
     expect(isSeen(wanted, texts)).toBe(false);
   });
+  it('that is void itself is never there', () => {
+    expect(isSeen(record('dkim', 'p=AbC; p=AbC'), ['p=AbC'])).toBe(false);
+  });
 });
 
 describe('SPF', () => {
@@ -109,6 +161,8 @@ describe('SPF', () => {
     ['v=spf1 a:mail.example include:_spf.relay.example ~all'],
     ['V=SPF1  include:_spf.relay.example  mx +A:Mail.Example. -all'],
     ['v=spf1 a:mail.example include:_spf.relay.example'],
+    ['v=spf1 include:spf.overall a:mail.example include:_spf.relay.example ~all'],
+    ['v=spf1 allow=1 a:mail.example include:_spf.relay.example ?all'],
   ])('is there as %j', (text) => {
     expect(isSeen(wanted, ['other=1', text])).toBe(true);
   });
@@ -119,8 +173,21 @@ describe('SPF', () => {
     ['v=spf1 a:mail.example ~all include:_spf.relay.example'],
     ['v=spf10 a:mail.example include:_spf.relay.example ~all'],
     ['v=spf1 a:mail.example include:_spf.relay.example ~all', 'v=spf1 -all'],
+    ['v=spf1 a:mail.example include:_spf.relay.example ~all', 'v=spf1'],
+    ['v=spf1 all a:mail.example include:_spf.relay.example'],
   ])('is not there with %j', (...texts) => {
     expect(isSeen(wanted, texts)).toBe(false);
+  });
+  it('is there beside a text that has its beginning further on', () => {
+    expect(isSeen(wanted, ['was: v=spf1 -all', wanted.value])).toBe(true);
+  });
+  it('is looked for by its terms, whatever blanks are beside them', () => {
+    expect(isSeen(record('spf', 'v=spf1  a:mail.example '), ['v=spf1 a:mail.example -all'])).toBe(true);
+  });
+  it('has a plus that means nothing before a term alone', () => {
+    const macro = record('spf', 'v=spf1 exists:%{l1+}.relay.example ~all');
+    expect(isSeen(macro, ['v=spf1 +exists:%{l1+}.relay.example ~all'])).toBe(true);
+    expect(isSeen(macro, ['v=spf1 exists:%{l1}.relay.example ~all'])).toBe(false);
   });
 });
 
@@ -131,7 +198,7 @@ test('hosts are compared without case and final dot, other texts as they are', (
     expect(isSeen(wanted, ['xmail.example'])).toBe(false);
     expect(isSeen(wanted, [])).toBe(false);
   }
-  expect(isSeen(record('return_path', 'token=A'), ['token=A'])).toBe(true);
+  expect(isSeen(record('return_path', 'token=A'), ['other', ' token=A '])).toBe(true);
   expect(isSeen(record('return_path', 'token=A'), ['token=a'])).toBe(false);
 });
 
@@ -143,6 +210,7 @@ describe('how a domain stands with a route', () => {
 
   it('is verified at once, and lost at the second look after ten minutes', () => {
     expect(afterLook(UNSEEN, 'verified', at)).toEqual({ ...UNSEEN, verifiedAt: now });
+    expect(LOST_AFTER_MS).toBe(600_000);
     const missing = afterLook(verified, 'missing', at);
     expect(missing).toEqual({ ...verified, missingSince: now });
     const since = (ms: number) => ({ ...verified, missingSince: earlier(ms) });
@@ -173,6 +241,7 @@ describe('how a domain stands with a route', () => {
   it('makes one status, and events of its changes', () => {
     const lost = { ...UNSEEN, lostAt: now };
     expect(statusOf(false, [])).toBe('pending');
+    expect(statusOf(false, [UNSEEN])).toBe('pending');
     expect(statusOf(true, [])).toBe('verified');
     expect(statusOf(false, [UNSEEN, lost])).toBe('lost');
     expect(statusOf(false, [lost, verified])).toBe('verified');
@@ -186,6 +255,11 @@ describe('how a domain stands with a route', () => {
     expect(eventBetween(stands('lost', 2), stands('verified', 1))).toBe('domain.verified');
     expect(eventBetween(stands('verified', 1), stands('verified'))).toBe('domain.verified');
     expect(eventBetween(stands('verified'), stands('pending'))).toBeNull();
+  });
+
+  it('keeps others from its name for seven days', () => {
+    expect(CLAIM_MS).toBe(604_800_000);
+    expect(DOMAINS_MAX).toBe(100);
   });
 
   it('has every record once', () => {

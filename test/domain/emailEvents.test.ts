@@ -1,0 +1,91 @@
+import { describe, expect, it, test } from 'vitest';
+import { EMAIL_EVENT_KINDS, notifiedKind } from '../../domain/email/events.ts';
+import * as limits from '../../domain/email/limits.ts';
+import { emailEvent } from '../../domain/email/records.ts';
+import {
+  EMAIL_STATUSES,
+  RECIPIENT_STATES,
+  SHOWN_RECIPIENT_STATES,
+  shownState,
+} from '../../domain/email/statuses.ts';
+
+// Fields, kinds and limits are those of v1.2.0.
+describe('an email_event', () => {
+  const event = {
+    ...{ kind: 'bounced' as const, emailId: 'em_1', fromAddress: 'sklep@sklep.example' },
+    ...{ subject: 'Faktura', idx: 'fv-7', receivedAt: new Date('2027-01-01T12:00:00+01:00') },
+    to: ['jan@klient.example', 'ola@klient.example'],
+    payload: { type: 'email.bounced', data: { bounce: { type: 'Permanent' } } },
+  };
+
+  it('has the fields of the interface', () => {
+    expect(emailEvent(event)).toEqual({
+      event: 'email_event',
+      kind: 'bounced',
+      email_id: 'em_1',
+      to: 'jan@klient.example, ola@klient.example',
+      from: 'sklep@sklep.example',
+      subject: 'Faktura',
+      idx: 'fv-7',
+      received_at: '2027-01-01T11:00:00.000Z',
+      provider_payload: { type: 'email.bounced', data: { bounce: { type: 'Permanent' } } },
+    });
+  });
+
+  it('names nobody where it is not known whom it concerns, and has an idx of null without one', () => {
+    expect(emailEvent({ ...event, to: [], idx: null })).toMatchObject({ to: '', idx: null });
+  });
+
+  it.each([
+    ['sent', 'sent'],
+    ['delivered', 'delivered'],
+    ['bounced', 'bounced'],
+    ['complained', 'complained'],
+    ['delayed', 'delayed'],
+    ['opened', 'opened'],
+    ['clicked', 'clicked'],
+    ['failed', 'bounced'],
+    ['suppressed', 'bounced'],
+  ] as const)('of what was reported as %s is %s', (reported, kind) => {
+    expect(notifiedKind(reported)).toBe(kind);
+    expect(EMAIL_EVENT_KINDS).toContain(kind);
+    expect(emailEvent({ ...event, kind: reported })).toMatchObject({ kind });
+  });
+});
+
+describe('what is shown of an address', () => {
+  it.each([
+    ['failed', 'failed'],
+    ['unknown', 'unknown'],
+    ['queued', 'queued'],
+    ['sent', 'queued'],
+    ['delivered', 'queued'],
+    ['bounced', 'queued'],
+    ['complained', 'queued'],
+    ['suppressed', 'queued'],
+  ] as const)('that still waits in an e-mail that is %s is %s', (status, shown) => {
+    expect(shownState(status, 'queued')).toBe(shown);
+  });
+
+  it('that has got further is its own state, whatever the e-mail is', () => {
+    for (const status of EMAIL_STATUSES) {
+      for (const state of RECIPIENT_STATES.filter((one) => one !== 'queued')) {
+        expect([status, state, shownState(status, state)]).toEqual([status, state, state]);
+      }
+    }
+  });
+
+  it('is one of the states that the interface names', () => {
+    for (const status of EMAIL_STATUSES) {
+      for (const state of RECIPIENT_STATES)
+        expect(SHOWN_RECIPIENT_STATES).toContain(shownState(status, state));
+    }
+  });
+});
+
+test('an e-mail is as large as the interface has it, and waits for events for 72 hours', () => {
+  expect(limits.RECIPIENTS_MAX).toEqual({ to: 50, cc: 20, bcc: 20 });
+  expect([limits.SUBJECT_MAX, limits.BODY_MAX, limits.FROM_NAME_MAX]).toEqual([200, 500_000, 100]);
+  expect([limits.EMAIL_IDX_MAX, limits.GROSZE_AN_ADDRESS]).toEqual([64, 1]);
+  expect(limits.EVENTS_FOR_MS).toBe(259_200_000);
+});
