@@ -7,6 +7,7 @@ import {
   divide,
   parseDay,
   polishDay,
+  polishTime,
   startOfDay,
 } from '../../domain/calendar.ts';
 
@@ -85,12 +86,25 @@ describe('Polish calendar days', () => {
   });
 
   it.each([
+    ['2026-01-05T08:04:59.999Z', '2026-01-05', '09:04'],
+    ['2026-07-05T08:04:00.000Z', '2026-07-05', '10:04'],
+    ['2026-12-31T23:00:00.000Z', '2027-01-01', '00:00'],
+    ['2026-03-29T01:00:00.000Z', '2026-03-29', '03:00'],
+    ['2026-10-25T00:30:00.000Z', '2026-10-25', '02:30'],
+    ['2026-10-25T01:30:00.000Z', '2026-10-25', '02:30'],
+  ])('%s is the day %s, %s on the clock', (instant, day, time) => {
+    expect(polishTime(Date.parse(instant))).toEqual({ day, time });
+  });
+
+  it.each([
     '2026-02-29',
     '2026-13-01',
     '2026-00-10',
     '2026-1-1',
     '1999-12-31',
     '20260101',
+    '+002026-01-01',
+    ' 2026-01-01',
     '2026-01-01T00:00',
     '',
   ])('no day: %s', (text) => expect(parseDay(text)).toBeNull());

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { firstMomentToCall, hoursToBegin } from '../../domain/callingHours.ts';
+import { firstMomentToCall, hoursToBegin, readCallingHours } from '../../domain/callingHours.ts';
 import { firstMomentInside, firstMomentInsideAll, parseSendWindow } from '../../domain/sendWindow.ts';
 
 const MINUTE = 60_000;
@@ -28,6 +28,19 @@ describe('the hours in which a call may begin', () => {
     ['08:00-08:15', 840, 2, { startMinute: 480, endMinute: 481 }],
   ])('%s, tries %s s apart, %i of them', (written, betweenTriesS, tries, expected) => {
     expect(hoursToBegin(hours(written, betweenTriesS), tries)).toEqual(expected);
+  });
+});
+
+describe('the calling hours of a route', () => {
+  it('are its window, with the time between two tries', () => {
+    expect(readCallingHours('08:00-22:00', 300)).toEqual({
+      window: { startMinute: 480, endMinute: 1320 },
+      betweenTriesS: 300,
+    });
+  });
+
+  it('are none where the setting is no window', () => {
+    expect(readCallingHours('8-22', 300)).toBeNull();
   });
 });
 
@@ -119,6 +132,7 @@ describe('a moment inside several windows', () => {
     ['2027-10-31T00:50:00Z', ['02:15-02:45', '00:00-03:00'], '2027-10-31T01:15:00.000Z'],
     // They meet on the doubled hour as on any other day, but not in the skipped one.
     ['2027-03-27T12:00:00Z', ['02:10-02:50', '02:00-03:00'], '2027-03-29T00:10:00.000Z'],
+    ['2027-03-27T04:00:00Z', ['02:20-05:00', '01:40-03:10', '03:50-02:40'], '2027-03-29T00:20:00.000Z'],
   ])('from %s in %j is %s', (now, windows, expected) => {
     expect(first(now, ...windows)).toBe(expected);
   });

@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { rulesOf } from '../../domain/channels.ts';
+import { type Channel, CHANNELS, DEFAULT_CHANNEL } from '../../domain/channelNames.ts';
+import { mms } from '../../domain/channels/mms.ts';
+import { vms, VOICES, voiceContentOf } from '../../domain/channels/vms.ts';
+import { declareChannel, rulesOf } from '../../domain/channels.ts';
 import { cutAsNoted, noteOfCut, splitIntoParts } from '../../domain/parts.ts';
 
 const sms = rulesOf('sms');
@@ -8,8 +11,9 @@ const sms = rulesOf('sms');
 describe('an SMS', () => {
   test('is cut as it was counted, whatever its text', () => {
     const texts = fc.oneof(
-      fc.string({ unit: fc.constantFrom('a', '€', '^', 'ż', '😀', ' '), maxLength: 900 }),
-      fc.string({ unit: 'binary', maxLength: 300 }),
+      fc.string({ unit: fc.constantFrom('a', '€', '^', ' '), maxLength: 900, size: 'max' }),
+      fc.string({ unit: fc.constantFrom('a', '€', 'ż', '😀', ' '), maxLength: 900, size: 'max' }),
+      fc.string({ unit: 'binary', maxLength: 300, size: 'max' }),
     );
     fc.assert(
       fc.property(texts, (text) => {
@@ -32,8 +36,9 @@ describe('an SMS', () => {
     expect(sms.cutAs({ text: 'Dzień', content: null }, null)).toEqual({ encoding: 'ucs2', parts: ['Dzień'] });
   });
 
-  test.each(['', 'gsm8', 'gsm7:', 'gsm7:1,', 'gsm7:-1', 'ucs2 7'])('%j is no cut', (note) => {
+  test.each(['', 'gsm8', 'gsm7:', 'gsm7:1,', 'gsm7:-1', 'ucs2 7', 'xgsm7:1'])('%j is no cut', (note) => {
     expect(() => cutAsNoted('tajne', note)).toThrow(RangeError);
+    expect(() => cutAsNoted('tajne', note)).toThrow(`${note} `);
     expect(() => cutAsNoted('tajne', note)).not.toThrow(/tajne/);
   });
 });
@@ -59,5 +64,74 @@ describe.each([
 
   test('shows nothing of one that was erased', () => {
     expect(rules.show({ text: '', content: null })).toEqual({ text: '', subject: null });
+  });
+});
+
+describe('what holds for a channel', () => {
+  const prices = { pricePerPartGrosze: 15, pricePerMmsGrosze: 40, pricePerVmsGrosze: 22 };
+
+  // v2.3.0, Send, rules 3 and 4, Limits; v1.2.0, POST /v1/vms: a call is from a number. It is read aloud, so it has no links.
+  test.each<[Channel, object, number]>([
+    [
+      'sms',
+      { maxParts: 20, priority: true, foreignAtTwice: true, links: true, senderIsNumber: false },
+      prices.pricePerPartGrosze,
+    ],
+    [
+      'mms',
+      { maxParts: 1, priority: false, foreignAtTwice: false, links: true, senderIsNumber: false },
+      prices.pricePerMmsGrosze,
+    ],
+    [
+      'vms',
+      { maxParts: 1, priority: false, foreignAtTwice: false, links: false, senderIsNumber: true },
+      prices.pricePerVmsGrosze,
+    ],
+  ])('%s', (channel, traits, price) => {
+    const rules = rulesOf(channel);
+    expect(rules).toMatchObject({ channel, ...traits });
+    expect(rules.domesticPrice(prices)).toBe(price);
+  });
+
+  test('an SMS is what a request means that names no channel', () => {
+    expect(CHANNELS).toContain(DEFAULT_CHANNEL);
+    expect(DEFAULT_CHANNEL).toBe('sms');
+  });
+
+  test.each(['sms', 'vms'] as const)('values stand in the text of a %s as they are', (channel) => {
+    const rules = rulesOf(channel);
+    for (const text of ['', 'Zażółć & <b> "{{x}}"']) {
+      expect(rules.written(text)).toBe(text);
+      expect(rules.meant(text)).toBe(text);
+      expect(rules.faultOf(text, false)).toBeNull();
+    }
+  });
+
+  test('values stand in an MMS as text of its markup, which is looked at', () => {
+    expect(rulesOf('mms').written('Zażółć & <b>')).toBe('Zażółć &amp; &lt;b&gt;');
+    expect(rulesOf('mms').meant('Zażółć &amp; &lt;b&gt;')).toBe('Zażółć & <b>');
+    expect(rulesOf('mms').faultOf('no markup', false)).toMatchObject({ reason: 'smil_malformed' });
+  });
+
+  test('another declaration takes the place of the one before', () => {
+    const stored = { text: 'a b c', content: null };
+    declareChannel({ ...vms, longest: 7, measure: () => ({ encoding: 'gsm7', parts: 3, cut: '3' }) });
+    try {
+      expect(rulesOf('vms').longest).toBe(7);
+      expect(rulesOf('vms').measure(stored)).toEqual({ encoding: 'gsm7', parts: 3, cut: '3' });
+      expect(rulesOf('mms').longest).toBe(mms.longest);
+    } finally {
+      declareChannel(vms);
+    }
+    expect(rulesOf('vms').measure(stored)).toEqual({ encoding: 'ucs2', parts: 1, cut: 'whole' });
+  });
+});
+
+describe('a call', () => {
+  test('is read by ewa, once, unless asked otherwise', () => {
+    expect(voiceContentOf(null)).toEqual({ voice: 'ewa', tries: 1 });
+    expect(voiceContentOf({ voice: 'maja' })).toEqual({ voice: 'maja', tries: 1 });
+    expect(voiceContentOf({ tries: 6 })).toEqual({ voice: 'ewa', tries: 6 });
+    expect(VOICES).toEqual(['ewa', 'jacek', 'jan', 'maja']);
   });
 });

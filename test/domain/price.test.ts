@@ -60,6 +60,12 @@ describe('the price of one part', () => {
     expect(of('mms', '+33612345678')).toBeNull();
   });
 
+  test('priority makes no price where there is none', () => {
+    const asked = { channel: 'mms', priority: true, domesticGrosze: 40, countryRates: RATES } as const;
+    expect(pricePerPart({ ...asked, msisdn: '+33612345678', foreignAtTwice: false })).toBeNull();
+    expect(pricePerPart({ ...asked, msisdn: '+4917012345678', foreignAtTwice: false })).toBe(180);
+  });
+
   test('a rate of 0 is a price, not a missing one', () => {
     expect(price('+4915112345678', { '49': { sms: 0 } })).toBe(0);
   });
@@ -139,7 +145,22 @@ describe('country rates', () => {
     [{ '49': { fax: 1 } }, 'country_rates.49.fax'],
   ])('%j is refused, naming %s', (input: unknown, field) => {
     expect(() => normaliseCountryRates(input)).toThrow(DomainError);
-    expect(() => normaliseCountryRates(input)).toThrow(expect.objectContaining({ field }));
+    expect(() => normaliseCountryRates(input)).toThrow(
+      expect.objectContaining({ name: 'DomainError', field }),
+    );
+  });
+
+  // What staff read behind the option that they gave.
+  test.each([
+    [[], /object of prefixes/],
+    [{ '0049': 1 }, /prefix.* 1 to 15 digits.* not 0/],
+    [{ '49': 1, '+49': 2 }, /prefix.* twice/],
+    [{ '49': '25' }, /price or an object/],
+    [{ '49': { fax: 1 } }, /sms, mms and vms/],
+    [{ '49': {} }, /at least one price/i],
+    [{ '49': { sms: -1 } }, /whole, non-negative.* grosze/],
+  ])('the refusal of %j says what is needed', (input: unknown, fault) => {
+    expect(() => normaliseCountryRates(input)).toThrow(fault);
   });
 });
 

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { QUOTA_NAMES, QUOTAS, quotasOf } from '../../domain/quotas.ts';
-import { Refused } from '../../domain/refusals.ts';
+import { Refused, StaffRefused } from '../../domain/refusals.ts';
 import {
+  emailFigures,
+  lookupFigures,
   NOTHING_SENT,
   REPORT_DAYS_MAX,
   REPORT_DAYS_STANDARD,
@@ -44,6 +46,19 @@ test.each([
   expect(reportFigures({ ...NOTHING_SENT, ...ended }).delivery_rate).toBe(0);
 });
 
+test('e-mails have a net amount as messages do: what they cost less what came back', () => {
+  const byStatus = { queued: 1, sent: 2, delivered: 9, bounced: 3, complained: 1, failed: 2 };
+  const rest = { suppressed: 4, unknown: 1 };
+  expect(emailFigures({ count: 23, costGrosze: 23, refundedGrosze: 6, ...byStatus, ...rest })).toEqual({
+    ...{ count: 23, cost_grosze: 23, refunded_grosze: 6, net_grosze: 17 },
+    ...{ ...byStatus, ...rest },
+  });
+});
+
+test('look-ups have their number and what they cost', () => {
+  expect(lookupFigures({ count: 3, costGrosze: 15 })).toEqual({ count: 3, cost_grosze: 15 });
+});
+
 test('limits and divisions are those of the document', () => {
   expect([REPORT_DAYS_MAX, REPORT_DAYS_STANDARD, REPORT_ROWS_MAX, REPORT_ROWS_STANDARD]).toEqual([
     366, 30, 1000, 100,
@@ -77,4 +92,13 @@ test('a refusal carries its reason, what is to blame, and its cause', () => {
   const plain = new Refused({ reason: 'timed_out' });
   expect(plain.param).toBeNull();
   expect('cause' in plain).toBe(false);
+});
+
+test('what is refused to staff is so by another name', () => {
+  const refused = new StaffRefused({ reason: 'account_missing', account: 'cl_1' }, 'account');
+  expect(refused).toMatchObject({
+    ...{ name: 'StaffRefused', message: 'account_missing', param: 'account' },
+    refusal: { reason: 'account_missing', account: 'cl_1' },
+  });
+  expect(refused).not.toBeInstanceOf(Refused);
 });

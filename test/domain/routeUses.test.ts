@@ -40,7 +40,35 @@ test.each<[string, RouteOption[], RouteRule[], number]>([
   ['a rule for one account', [route('b')], [rule('b', { accountId: 'cl_1' })], 1],
   ['a route that drains', [route('b', { state: 'draining' })], [rule('b')], 1],
   ['the simulated network, which is nobody’s reserve', [simulator], [rule('simulator')], 1],
+  ['it for one account', [simulator], [rule('simulator', { accountId: 'cl_1' })], 1],
 ])('what only one route takes, beside %s', (_, others, rules, uses) => {
   const own = rule('a', { prefix: '48' });
   expect(onlyUses(routing([route('a'), ...others], own, ...rules), 'a')).toEqual(uses === 1 ? [own] : []);
+});
+
+test.each<[string, Partial<RouteRule>, Partial<RouteRule>, boolean]>([
+  ['an account, all', { accountId: 'cl_1' }, {}, true],
+  ['an account, the same', { accountId: 'cl_1' }, { accountId: 'cl_1' }, true],
+  ['an account, another', { accountId: 'cl_1' }, { accountId: 'cl_2' }, false],
+  ['all accounts, one', {}, { accountId: 'cl_1' }, false],
+  ['a type, all', { type: 'sms' }, {}, true],
+  ['a type, the same', { type: 'sms' }, { type: 'sms' }, true],
+  ['a type, another', { type: 'sms' }, { type: 'mms' }, false],
+  ['all types, one', {}, { type: 'sms' }, false],
+  ['a priority, both', { priority: false }, {}, true],
+  ['a priority, the same', { priority: false }, { priority: false }, true],
+  ['a priority, the other', { priority: false }, { priority: true }, false],
+  ['both priorities, one', {}, { priority: true }, false],
+])('what a rule is for, and another: %s', (_, own, other, covered) => {
+  const used = rule('a', own);
+  const uses = onlyUses(routing([route('a'), route('b')], used, rule('b', other)), 'a');
+  expect(uses).toEqual(covered ? [] : [used]);
+});
+
+test('the simulated network takes over for the account that it was given to', () => {
+  const used = rule('a', { accountId: 'cl_1' });
+  const given = (accountId: string) => rule('simulator', { accountId });
+  const beside = (other: RouteRule) => onlyUses(routing([route('a'), simulator], used, other), 'a');
+  expect(beside(given('cl_1'))).toEqual([]);
+  expect(beside(given('cl_2'))).toEqual([used]);
 });

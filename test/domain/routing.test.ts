@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  emailTraffic,
   hasReserve,
   orderRoutes,
   ownRoutes,
@@ -8,6 +9,7 @@ import {
   type RouteRule,
   type Routing,
   type Traffic,
+  workingRoute,
 } from '../../domain/routing.ts';
 
 const SMS: Traffic = {
@@ -46,6 +48,19 @@ describe('the order of routes', () => {
     ];
     const routes = ['all', 'type', 'normal', 'poland', 'mobile', 'own'].map((name) => option(name));
     expect(orderRoutes({ routes, rules }, SMS)).toEqual(['own', 'mobile', 'poland', 'normal', 'type', 'all']);
+    const inAnyOrder = fc.shuffledSubarray(rules, { minLength: rules.length });
+    fc.assert(
+      fc.property(inAnyOrder, fc.string(), (shuffled, key) => {
+        expect(orderRoutes({ routes, rules: shuffled }, { ...SMS, key })).toEqual([
+          ...['own', 'mobile', 'poland', 'normal', 'type', 'all'],
+        ]);
+      }),
+    );
+  });
+
+  test('a rule of a route that is not there counts for nothing', () => {
+    const routing = { routes: [SIMULATOR], rules: [rule('gone', { prefix: '48' }), rule('simulator')] };
+    expect(orderRoutes(routing, SMS)).toEqual(['simulator']);
   });
 
   test('rules for another account, number, type or priority do not count', () => {
@@ -120,6 +135,23 @@ describe('the order of routes', () => {
     expect(orderRoutes(routing, SMS).sort()).toEqual(['provider', 'smsc']);
   });
 
+  test.each(['hlr', 'email'] as const)(
+    'the simulated network stands back of %s only for a real route that carries it',
+    (type) => {
+      const all = { ...SIMULATOR, carries: ['sms', 'email', 'hlr'] as const };
+      const order = (real: RouteOption, more: Partial<RouteRule> = {}) =>
+        orderRoutes(
+          { routes: [all, real], rules: [rule('simulator'), rule('real', more)] },
+          { ...emailTraffic('em_1', 'cl_a'), msisdn: '+48500100200', type },
+        );
+      expect(order(option('real', { carries: [type] }))).toEqual(['real']);
+      expect(order(option('real', { carries: [type], state: 'disabled' }))).toEqual([]);
+      expect(order(option('real'))).toEqual(['simulator']);
+      expect(order(option('real', { carries: [type, 'sms'] }), { type: 'sms' })).toEqual(['simulator']);
+      expect(order(option('real', { carries: [type] }), { accountId: 'cl_b' })).toEqual(['simulator']);
+    },
+  );
+
   test('equals share by weight', () => {
     const routing: Routing = {
       routes: [option('a'), option('b'), option('c')],
@@ -130,6 +162,15 @@ describe('the order of routes', () => {
     expect(firsts['a']! / 20_000).toBeCloseTo(0.7, 1);
     expect(firsts['b']! / 20_000).toBeCloseTo(0.2, 1);
     expect(firsts['c']! / 20_000).toBeCloseTo(0.1, 1);
+  });
+
+  // The hash of this key with the route a is 0, the least of all.
+  test('a key has one order whatever that of the rules is, also with the least hash', () => {
+    const routes = ['a', 'b'].map((name) => option(name));
+    const traffic = { ...SMS, key: 'msg_RVeppa' };
+    const order = (...names: string[]) =>
+      orderRoutes({ routes, rules: names.map((name) => rule(name)) }, traffic);
+    expect(order('a', 'b')).toEqual(order('b', 'a'));
   });
 
   test('each key has one order; when a route goes, only its own keys move', () => {
@@ -145,6 +186,60 @@ describe('the order of routes', () => {
         expect(orderRoutes(rest, traffic)).toEqual(all.filter((name) => name !== gone));
       }),
     );
+  });
+});
+
+describe('an e-mail', () => {
+  const MAIL = emailTraffic('em_1', 'cl_a');
+  const carries = ['email'] as const;
+  const order = (...rules: RouteRule[]) =>
+    orderRoutes({ routes: ['a', 'b'].map((name) => option(name, { carries })), rules }, MAIL);
+
+  test('goes by rules for its account, for e-mail, or for everything', () => {
+    expect(order(rule('a'))).toEqual(['a']);
+    expect(order(rule('a'), rule('b', { accountId: 'cl_a' }))).toEqual(['b', 'a']);
+    expect(order(rule('a', { type: 'email' }))).toEqual(['a']);
+    expect(order(rule('a', { priority: false }))).toEqual(['a']);
+  });
+
+  test('has no number and no priority: rules for those are not for it', () => {
+    expect(order(rule('a', { prefix: '48' }))).toEqual([]);
+    expect(order(rule('a', { priority: true }))).toEqual([]);
+    expect(order(rule('a', { accountId: 'cl_b' }), rule('b', { type: 'sms' }))).toEqual([]);
+  });
+
+  test('has its lot by its id', () => {
+    const of = (id: string) => {
+      const routes = ['a', 'b'].map((name) => option(name, { carries }));
+      return orderRoutes({ routes, rules: [rule('a'), rule('b')] }, emailTraffic(id, 'cl_a'))[0];
+    };
+    const firsts = new Set(Array.from({ length: 50 }, (_, i) => of(`em_${i}`)));
+    expect([...firsts].sort()).toEqual(['a', 'b']);
+  });
+});
+
+describe('the route to move to', () => {
+  const routes = [option('best', { working: false }), option('next'), option('last')];
+  const rules = [rule('best', { prefix: '4850' }), rule('next', { prefix: '48' }), rule('last')];
+  const to = (may: (route: string) => boolean, all: Routing = { routes, rules }) =>
+    workingRoute(all, SMS, may);
+
+  test('is the best one that works', () => {
+    expect(to(() => true)).toBe('next');
+    const working = routes.map((route) => ({ ...route, working: true }));
+    expect(to(() => true, { routes: working, rules })).toBe('best');
+  });
+
+  test('is one that may be', () => {
+    expect(to((name) => name !== 'next')).toBe('last');
+    expect(to((name) => name === 'best')).toBeNull();
+  });
+
+  test('is none where none works or takes it', () => {
+    expect(to(() => false)).toBeNull();
+    const broken = routes.map((route) => ({ ...route, working: false }));
+    expect(to(() => true, { routes: broken, rules })).toBeNull();
+    expect(to(() => true, { routes, rules: [rule('next', { prefix: '49' })] })).toBeNull();
   });
 });
 
@@ -173,7 +268,16 @@ describe('a reserve', () => {
   test('is another working route with a rule that one of its messages can match', () => {
     expect(reserve({}, [rule('other', { prefix: '48' })])).toBe(true);
     expect(reserve({ prefix: '4850' }, [rule('other', { prefix: '48' })])).toBe(true);
+    expect(reserve({ prefix: '48' }, [rule('other', { prefix: '4850' })])).toBe(true);
     expect(reserve({ accountId: 'cl_a' }, [rule('other')])).toBe(true);
+    expect(reserve({ accountId: 'cl_a' }, [rule('other', { accountId: 'cl_a' })])).toBe(true);
+    expect(reserve({ priority: true }, [rule('other', { priority: true })])).toBe(true);
+    expect(reserve({ type: 'sms' }, [rule('other', { type: 'sms' })])).toBe(true);
+  });
+
+  test('is so where it can take what one of several rules is for', () => {
+    const others = [rule('broken', { prefix: '49' }), rule('other', { prefix: '48' })];
+    expect(reserve({ prefix: '48' }, others)).toBe(true);
   });
 
   test.each([
@@ -181,6 +285,7 @@ describe('a reserve', () => {
     ['for other numbers', { prefix: '48' }, [rule('other', { prefix: '49' })]],
     ['for another account', { accountId: 'cl_a' }, [rule('other', { accountId: 'cl_b' })]],
     ['for look-ups', {}, [rule('other', { type: 'hlr' })]],
+    ['for another type', { type: 'mms' }, [rule('other', { type: 'sms' })]],
     ['for another priority', { priority: true }, [rule('other', { priority: false })]],
     ['the simulated network', {}, [rule('simulator')]],
   ] as const)('is not one %s', (_, own, others) => {

@@ -49,10 +49,27 @@ test('UCS-2 and ISO 8859-1 of any length, out of the middle of a larger buffer',
   expect(decodeText('latin1', latin1)).toBe('é'.repeat(70_000));
 });
 
+describe('a byte order mark', () => {
+  test.each([
+    ['\uFEFFSTOP', 'STOP'],
+    ['\uFEFF', ''],
+    ['\uFEFF\uFEFFSTOP', '\uFEFFSTOP'],
+    ['ST\uFEFFOP', 'ST\uFEFFOP'],
+    ['STOP\uFEFF', 'STOP\uFEFF'],
+  ])('before the text is left out, and only there: %j', (sent, text) => {
+    expect(decodeText('ucs2', ucs2(sent))).toBe(text);
+  });
+
+  test('before a reply in several parts is left out too', () => {
+    const segments = cutInto(ucs2('\uFEFFSTOP'), 'ucs2', [4]);
+    expect(joinParts(segments, segments.length)).toBe('STOP');
+  });
+});
+
 test('segments in any order are the text, wherever it was cut', () => {
   const texts = fc.oneof(
-    fc.array(fc.constantFrom(...ALPHABET)).map((chars) => chars.join('')),
-    fc.string({ unit: 'grapheme', maxLength: 300 }).filter((text) => !text.startsWith('\uFEFF')),
+    fc.array(fc.constantFrom(...ALPHABET), { maxLength: 300, size: 'max' }).map((chars) => chars.join('')),
+    fc.string({ unit: 'grapheme', maxLength: 300, size: 'max' }).filter((text) => !text.startsWith('\uFEFF')),
   );
   const lengths = fc.array(fc.nat(40), { maxLength: 19 });
   fc.assert(

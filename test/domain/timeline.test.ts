@@ -126,6 +126,14 @@ describe('the timeline that staff see', () => {
     ]);
   });
 
+  test('names the workflow that charged it together with others', () => {
+    const [requested] = linesOf(factsOf({ gatheredIn: 'acc_1', acceptedAs: 'scheduled', parts: 3 }));
+    expect(requested).toEqual([
+      ...[1, 'requested'],
+      { request_id: 'req_1', accepted_by: 'acc_1', as: 'scheduled', parts: 3 },
+    ]);
+  });
+
   test.each([
     ['submitting', null, { answer: 'awaited' }],
     ['submitting', '0x58', { answer: 'awaited', code: '0x58' }],
@@ -250,6 +258,11 @@ describe('when a message came to its statuses', () => {
     expect(moments({ status: 'cancelled', acceptedAs: 'scheduled', sendAt: at(40) })).toEqual([
       [9, 'cancelled'],
     ]);
+  });
+
+  test('a status without an error names none', () => {
+    const lines = linesOf(factsOf({ status: 'undelivered', parts: 1 }, { parts: [PART] }));
+    expect(lines.at(-1)).toStrictEqual([9, 'status', { status: 'undelivered' }]);
   });
 
   test('an error is of the present status, not of those before', () => {
