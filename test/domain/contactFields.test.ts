@@ -61,6 +61,20 @@ describe('custom fields as they are given', () => {
   ])('cannot be %s', (_, given, problem) => {
     expect(readCustomFields(given)).toEqual({ problem });
   });
+  it.each([null, undefined, 'miasto', '', 5, true])('cannot be %j, which is no object', (given) => {
+    const problem = { reason: 'field_type', field: 'fields', expected: 'object' };
+    expect(readCustomFields(given)).toEqual({ problem });
+  });
+  it('have up to 200 characters each, counted as they are composed', () => {
+    const composed = 'ᾂ'.repeat(200);
+    expect(composed.normalize('NFD')).toHaveLength(800);
+    expect(readCustomFields({ a: 'x'.repeat(200), b: composed.normalize('NFD') })).toEqual({
+      fields: { a: 'x'.repeat(200), b: composed },
+    });
+    expect(readCustomFields({ a: `${composed}x`.normalize('NFD') })).toEqual({
+      problem: { reason: 'field_value_malformed', key: 'a', limit: 200 },
+    });
+  });
   it('may name more than 20 where the others go', () => {
     const named = Object.fromEntries(Array.from({ length: 25 }, (_, i) => [`k${i}`, i < 20 ? 'x' : null]));
     expect(readCustomFields(named)).toEqual({ fields: named });

@@ -38,7 +38,7 @@ describe('a plan of contacts', () => {
     expect(outcomes).toEqual(['created', 'updated']);
     expect(contacts.get(JAN)).toMatchObject({ id: 'ct_new1', content: { firstName: 'Jan' }, changed: true });
     expect(contacts.get(ANNA)).toMatchObject({
-      ...{ id: 'ct_anna', content: { firstName: 'Anna', lastName: 'Nowak' }, groups: null },
+      ...{ id: 'ct_anna', content: { firstName: 'Anna', lastName: 'Nowak' }, groups: null, changed: true },
     });
   });
 
@@ -57,6 +57,26 @@ describe('a plan of contacts', () => {
     expect(plan({ msisdn: ANNA, change: { first_name: undefined } }).contacts.get(ANNA)).toMatchObject({
       changed: false,
     });
+  });
+
+  it.each([
+    ['a name', { first_name: undefined, last_name: 'Nowak' }],
+    ['an email that goes', { first_name: undefined, email: null }],
+    ['no group any more', { groups: [] }],
+  ])('writes who is changed in one thing alone: %s', (_, change) => {
+    expect(plan({ msisdn: ANNA, change }).contacts.get(ANNA)).toMatchObject({ id: 'ct_anna', changed: true });
+  });
+
+  it('writes who is new, though nothing is said but the number, and what an earlier change said', () => {
+    const { outcomes, contacts } = plan(
+      { msisdn: JAN, change: {} },
+      { msisdn: JAN, change: {} },
+      { msisdn: ANNA, change: { last_name: 'Nowak' } },
+      { msisdn: ANNA, change: {} },
+    );
+    expect(outcomes).toEqual(['created', 'updated', 'updated', 'updated']);
+    expect(contacts.get(JAN)).toMatchObject({ content: NAMELESS, changed: true });
+    expect(contacts.get(ANNA)).toMatchObject({ content: { lastName: 'Nowak' }, changed: true });
   });
 
   it('makes a group once, in its first spelling', () => {
@@ -85,6 +105,22 @@ describe('a plan of contacts', () => {
       'created',
       [{ reason: 'quota_reached', quota: 'contacts', limit: 10 }, 'msisdn'],
       'updated',
+    ]);
+  });
+
+  it('updates take no room for contacts', () => {
+    const { outcomes } = plan(
+      ...[ANNA, JAN, ANNA, JAN, EWA].map((msisdn) => ({ msisdn, change: { last_name: 'x' } })),
+    );
+    expect(outcomes).toEqual(['updated', 'created', 'updated', 'updated', 'created']);
+  });
+
+  it('the groups of a book that is fuller than its limit can be named', () => {
+    const overfull = { ...BOOK, used: { contacts: 8, groups: 5 } };
+    const named = (name: string) => [{ msisdn: ANNA, change: { groups: [name] } }];
+    expect(planContacts(overfull, named('Klienci'), () => 'ct_new').outcomes).toEqual(['updated']);
+    expect(refusals(planContacts(overfull, named('VIP'), () => 'ct_new').outcomes)).toEqual([
+      [{ reason: 'quota_reached', quota: 'groups', limit: 4 }, 'groups'],
     ]);
   });
 

@@ -14,6 +14,7 @@ describe('what is typed into a search box', () => {
     ['jan 500 nowak 100', [['jan'], ['500'], ['nowak'], ['100']]],
     ['jan - nowak', [['jan'], ['-'], ['nowak']]],
     ['a1 2', [['a1'], ['2']]],
+    ['3maja 500 100', [['3maja'], ['500 100', '500100']]],
     ['jan@x.pl', [['jan@x.pl']]],
   ])('%j', (q, spellings) => {
     expect(searchTerms(q).map((term) => term.spellings)).toEqual(spellings);

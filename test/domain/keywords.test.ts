@@ -14,6 +14,9 @@ describe('the first word is the keyword, and goes', () => {
     ['SKLEP-tak', 'SKLEP', 'tak'],
     ['SKLEP - tak', 'SKLEP', 'tak'],
     ['SKLEP -5', 'SKLEP', '-5'],
+    ['SKLEP -  tak', 'SKLEP', 'tak'],
+    ['SKLEP -- tak', 'SKLEP', 'tak'],
+    ['SKLEP - : -5', 'SKLEP', '-5'],
     ['SKLEP.tak', 'SKLEP', 'tak'],
     ['sklep... może', 'SKLEP', 'może'],
     ['  sklep\n\ntak\n', 'SKLEP', 'tak\n'],
@@ -60,6 +63,8 @@ describe('the first word is the keyword, and goes', () => {
     const took = computedMs(() => {
       for (const unit of [' ', '- ', '!', '"', 'a', 'a\u0301\u0323']) splitKeyword(unit.repeat(20_000) + 'x');
       for (const unit of [' ', '- ', '-', '!']) splitKeyword('sklep' + unit.repeat(20_000) + 'x');
+      for (const unit of [' ', '!']) splitKeyword(unit.repeat(20_000));
+      splitKeyword(`a${'\u0301'.repeat(40_000)}${'\u0323'.repeat(40_000)}`);
     });
     expect(took).toBeLessThan(500);
   });

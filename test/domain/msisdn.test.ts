@@ -7,6 +7,7 @@ import {
   isOverlongPolish,
   isPolish,
   maskMsisdn,
+  numberProblem,
   parseAddress,
   parseMsisdn,
 } from '../../domain/msisdn.ts';
@@ -176,6 +177,9 @@ describe('refused', () => {
     '+2908999',
     '2908999',
     '+1234567890123456',
+    // As long as a number of Germany's own may be, and longer than E.164 allows.
+    '4915112345678901',
+    '+4915112345678901',
   ])('%j', (input) => {
     expect(parseMsisdn(input)).toBeNull();
   });
@@ -197,6 +201,15 @@ describe('refused', () => {
       }),
       RUNS,
     );
+  });
+});
+
+describe('what is wrong with a number that cannot be read', () => {
+  test.each(['5001002003', '7201002003', '4510012345'])('%s has a digit too many', (input) => {
+    expect(numberProblem(input)).toEqual({ reason: 'polish_number_too_long' });
+  });
+  test.each(['', '12', '50010020', '+5001002003x', '2212345678', 'Anna'])('%j is no number', (input) => {
+    expect(numberProblem(input)).toEqual({ reason: 'number_malformed' });
   });
 });
 
@@ -224,6 +237,10 @@ describe('masking', () => {
     ['+12025550123', '+1*****123'],
     ['+29055123', '+290*****3'],
     ['500100200', '*****'],
+    ['tel:+48500100200', '*****'],
+    ['++48500100200', '*****'],
+    ['+48500100200;ext=12', '*****'],
+    ['+48500100200 Anna', '*****'],
     ['', '*****'],
   ])('%s → %s', (msisdn, masked) => {
     expect(maskMsisdn(msisdn)).toBe(masked);

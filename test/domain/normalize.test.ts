@@ -15,6 +15,9 @@ test.each([
   ['Привет', 'Privet'],
   ['a`b', "a'b"],
   ['spacja\u00a0twarda', 'spacja twarda'],
+  ['jeden\tdwa', 'jeden dwa'],
+  // What no phone shows is left out.
+  ['ko\u0000d\u0007: 12\u007f34', 'kod: 1234'],
   ['', ''],
 ])('%s becomes %s', (text, normalized) => {
   expect(normalize(text)).toBe(normalized);

@@ -76,6 +76,16 @@ describe('a reply does not unsubscribe', () => {
   });
 });
 
+describe('a long reply', () => {
+  test('of up to 1,000 characters unsubscribes as a short one does, a longer one never', () => {
+    for (const word of OPT_OUT_WORDS) {
+      expect(isOptOut(word.padEnd(1_000, '!'))).toBe(true);
+      expect(isOptOut(word.padEnd(1_001, '!'))).toBe(false);
+      expect(isOptOut(`Dzień dobry, ${word} `.repeat(100))).toBe(false);
+    }
+  });
+});
+
 describe('properties', () => {
   const word = fc.constantFrom(...OPT_OUT_WORDS);
   const around = fc

@@ -11,6 +11,7 @@ import {
   render,
   type Substitutes,
 } from '../../domain/placeholders.ts';
+import { computedMs } from '../support/computed.ts';
 
 const substitutes = (values: Record<string, string>): Substitutes => ({
   values: new Map(Object.entries(values)),
@@ -53,6 +54,29 @@ describe('placeholders', () => {
     expect(placeholderCount(filled)).toBe(1);
   });
 
+  it('has pieces for what stands there alone', () => {
+    expect(parsePlaceholders('')).toEqual([]);
+    expect(parsePlaceholders('{{imie}}{{wypisz}}')).toEqual([
+      { kind: 'value', key: 'imie' },
+      { kind: 'opt-out', key: 'wypisz' },
+    ]);
+    expect(parsePlaceholders('{{link:https://x.pl}}!{{x')).toEqual([
+      { kind: 'link', url: 'https://x.pl' },
+      { kind: 'text', text: '!' },
+      { kind: 'malformed', what: 'placeholder', source: '{{x', position: 23 },
+    ]);
+  });
+
+  it('leaves the opt-out link to the service, whatever value is given by its name', () => {
+    const values = new Map([
+      ['opt_out', 'x'],
+      ['wypisz', 'x'],
+      ['imie', 'Ala'],
+    ]);
+    const filled = fillIn(parsePlaceholders('{{imie}}: {{opt_out}} {{wypisz}}'), values);
+    expect(render(filled, substitutes({}))).toBe('Ala: s.example/o/0123456789 s.example/o/0123456789');
+  });
+
   it('names those of a template as they are found, each once, in lower case', () => {
     const body = '{{Imie}} {{KOD}} {{imie}} {{wypisz}} {{link:https://x.pl}} {{1}}';
     expect(placeholderNames(body)).toEqual(['imie', 'kod', 'wypisz', '1']);
@@ -86,6 +110,10 @@ describe('placeholders', () => {
     ['{{ }}', 'placeholder', 1],
     ['{{#if imie}}x{{/if}}', 'placeholder', 1],
     ['{{linki: x}}', 'placeholder', 1],
+    ['{{mylink:https://x.pl}}', 'placeholder', 1],
+    ['{{imie link: https://x.pl}}', 'placeholder', 1],
+    ['{{imie {{link:x.pl}}', 'placeholder', 1],
+    ['\uffff\uffff{{imie', 'placeholder', 3],
     ['{{imie {{imie}}', 'placeholder', 1],
     ['{{{{imie}}}}', 'placeholder', 1],
     ['{{{a-b}}}', 'placeholder', 1],
@@ -124,6 +152,9 @@ describe('placeholders', () => {
     ['https://[::1]/', true],
     ['https://', false],
     ['https://a:b@x.pl', false],
+    ['https://a@x.pl', false],
+    ['https://:b@x.pl', false],
+    ['xhttps://x.pl', false],
     ['https://x.pl/\u0000', false],
     ['https://x.pl/\ud800', false],
     ['https://x.pl/"', false],
@@ -202,5 +233,10 @@ describe('placeholders', () => {
     ])
       expect(personalise(text)).toHaveLength(text.length);
     expect(personalise('{{ {{x}}'.repeat(1e5), { x: '12345' })).toHaveLength(8e5);
+  });
+
+  it('reads what is between braces once, however many close behind it', () => {
+    const text = `{{${'a'.repeat(40_000)}-${'}}'.repeat(40_000)}`;
+    expect(computedMs(() => expect(malformedIn(text)?.[1]).toBe(1))).toBeLessThan(500);
   });
 });

@@ -165,6 +165,7 @@ describe('a value in SMIL', () => {
   it('is read out of it as an XML reader reads it, each reference once', () => {
     expect(outOfSmil('a?b=1&amp;c=&#50;&#x26;d=&#x0003D;&lt;&gt;&quot;&apos;')).toBe('a?b=1&c=2&d==<>"\'');
     expect(outOfSmil('&amp;amp; &amp;#38;')).toBe('&amp; &#38;');
+    expect(outOfSmil('&#x10FFFF;&#1114111;')).toBe('\u{10ffff}\u{10ffff}');
     // None of these is a reference that a document can have.
     for (const other of ['&', '&AMP;', '&nbsp;', '&#x110000;', '&#99999999999;', '&#x;', '&#X26;', '&amp'])
       expect(outOfSmil(other)).toBe(other);
