@@ -46,7 +46,8 @@ describe('paging to the end', () => {
           }
           shown.push(...page.map(({ sentKey }) => sentKey));
           cursor = nextCursor;
-          requests += 1;
+          // Each but the last shows one at least.
+          expect((requests += 1)).toBeLessThanOrEqual(all.length + 1);
         } while (cursor !== null);
         expect(shown).toEqual([...shown].sort((a, b) => b - a));
         expect(new Set(shown).size).toBe(shown.length);
@@ -71,6 +72,33 @@ test('a Unix second as cursor means what is earlier (v1.2.0, GET /v1/messages)',
   const keys = [key(NOW, 999_999), key(NOW + 1, 0), key(NOW + 1, 999_999), key(NOW + 2, 0)];
   expect(ask(keys, NOW + 2, 10).page.map(({ sentKey }) => sentKey)).toEqual(keys.slice(0, 3).reverse());
   expect(ask(keys, NOW, 10)).toEqual({ page: [], nextCursor: null });
+});
+
+test('a second with more records than fit on a page is cut, and goes on behind the last one shown', () => {
+  const keys = [key(NOW - 1, 0), ...[1, 2, 3, 4, 5].map((number) => key(NOW, number))];
+  const shown = (...numbers: number[]) => numbers.map((number) => ({ sentKey: key(NOW, number) }));
+  expect(ask(keys, null, 2)).toEqual({ page: shown(5, 4), nextCursor: key(NOW, 4) });
+  expect(ask(keys, key(NOW, 4), 2)).toEqual({ page: shown(3, 2), nextCursor: key(NOW, 2) });
+  expect(ask(keys, key(NOW, 2), 2)).toEqual({
+    page: [...shown(1), { sentKey: key(NOW - 1, 0) }],
+    nextCursor: null,
+  });
+});
+
+test('a page ends with a whole second, and what did not fit is earlier than its cursor', () => {
+  const keys = [key(NOW - 1, 0), key(NOW - 1, 1), key(NOW, 0), key(NOW + 3, 7)];
+  expect(ask(keys, null, 3)).toEqual({
+    page: [{ sentKey: key(NOW + 3, 7) }, { sentKey: key(NOW, 0) }],
+    nextCursor: NOW,
+  });
+});
+
+test('a cursor below 10^12 is a second, and one from there on a place', () => {
+  const before = (cursor: number) => stretchOf({ cursor, from: null, to: null }).before;
+  expect(before(10 ** 12)).toBe(10 ** 12);
+  expect(before(10 ** 12 + 1)).toBe(10 ** 12 + 1);
+  // No place is of so late a second, so that everything is before it.
+  expect(before(10 ** 12 - 1)).toBeGreaterThan(key(9_000_000_000, 0));
 });
 
 test('`from` and `to` take in their own moment, by the second that is shown', () => {

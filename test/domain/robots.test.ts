@@ -21,6 +21,9 @@ describe('isRobot', () => {
     'Dalvik/2.1.0 (Linux; U; Android 12; SM-A125F)',
     'python-requests/2.31 (compatible; ExampleBot/1.0)',
     'Mozilla/5.0',
+    // No browser says no more than this, with a window or without one.
+    'Chrome/120.0.0.0',
+    'HeadlessChrome/120.0.0.0',
     '((((',
   ])('%s: yes', (userAgent) => {
     expect(isRobot(userAgent)).toBe(true);

@@ -11,6 +11,8 @@ describe('shortenedAddress', () => {
     ['2001:db8:1::', '2001:db8:1::/48'],
     ['::1', '::/48'],
     ['fe80::1%eth0', 'fe80::/48'],
+    ['fe80::1%eth0.100', 'fe80::/48'],
+    ['fe80::1%en-0', 'fe80::/48'],
   ])('%s is of %s', (address, network) => {
     expect(shortenedAddress(address)).toBe(network);
   });

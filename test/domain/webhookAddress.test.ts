@@ -76,16 +76,24 @@ describe('global unicast addresses', () => {
     expect(isPublicAddress(address)).toBe(true);
   });
 
-  test.each(['', 'example.com', '1.2.3.4.5', 'fe80::1%eth0', '2a00::1%1', '1.1.1.1/24'])(
-    '"%s" is none',
-    (text) => {
-      expect(isPublicAddress(text)).toBe(false);
-    },
-  );
+  test.each([
+    '',
+    'example.com',
+    '1.2.3.4.5',
+    'fe80::1%eth0',
+    '2a00::1%1',
+    '1.1.1.1/24',
+    '2a00[::1',
+    '2a00]::1',
+  ])('"%s" is none', (text) => {
+    expect(isPublicAddress(text)).toBe(false);
+  });
 });
 
 describe('addresses of webhooks', () => {
   const long = Array.from({ length: 4 }, () => 'a'.repeat(63)).join('.');
+  // A name of the DNS has up to 253 characters (RFC 1035, 2.3.4, as text).
+  const longest = [63, 63, 63, 61].map((length) => 'a'.repeat(length)).join('.');
   test.each([
     ...[
       'https://example.com',
@@ -105,6 +113,13 @@ describe('addresses of webhooks', () => {
       'https://1.1.1.1/x',
       'https://[2606:4700:4700::1111]:8443/x',
     ],
+    // An address in letters of either case, and without its zeros left out.
+    ...[
+      'https://[2a00:1450:4001::200e]/x',
+      'https://[2A00:1450:4001::200E]/x',
+      'https://[2a00:1450:4001:0:0:0:0:200e]/x',
+    ],
+    `https://${longest}/x`,
     ...['https://123.com', 'https://home.example.com', 'https://local.example.com'],
   ])('%s may be one', (url) => {
     expect(faultOfAddress(url, false)).toBeNull();
@@ -204,6 +219,7 @@ describe('addresses of webhooks', () => {
         ...[
           'https:\\\\example.com',
           'https:/example.com',
+          'https:/example.com/?next=https://example.com',
           'https:example.com',
           'https:///example.com',
           'example.com',
@@ -212,6 +228,8 @@ describe('addresses of webhooks', () => {
         ...[
           `https://${'a'.repeat(64)}.com`,
           `https://${long}.com`,
+          `https://${longest}a`,
+          'https://[2606:4700:4700::1.1.1.1]',
           'https://exa mple.com',
           'https://example.com/\u202e',
           'https://a!b.com',
@@ -231,6 +249,7 @@ describe('addresses of webhooks', () => {
       'https://example.com:80',
     ])
       expect(faultOfAddress(url, true)).toBeNull();
+    expect(faultOfAddress('ftp://localhost/x', true)).toBe('url_scheme');
     expect(faultOfAddress('http://u:p@localhost', true)).toBe('url_credentials');
     expect(faultOfAddress('http://localhost/#a', true)).toBe('url_fragment');
   });

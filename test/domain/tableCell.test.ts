@@ -1,0 +1,33 @@
+import { describe, expect, test } from 'vitest';
+import { protectedCell, unprotectedCell } from '../../domain/tableCell.ts';
+
+describe('a cell of a table', () => {
+  test.each([
+    ...[
+      '',
+      ' ',
+      'Jan',
+      'Jan Kowalski',
+      'Żaneta',
+      "O'Brien",
+      "'cudzysłów",
+      "'",
+      'a=1',
+      'jan@example.com',
+      '1-2',
+      '#1',
+    ],
+    ...['0', '12', '12,50', '12.50', '-1', '+1', '-120', '+48500100200', '-12,5', '-12,50', '+0.125'],
+  ])('"%s", which no spreadsheet runs, stays as it is', (value) => {
+    expect(protectedCell(value)).toBe(value);
+    expect(unprotectedCell(value)).toBe(value);
+  });
+
+  test.each([
+    ...['=1+1', '+1+1', '-1-1', '@SUM(A1)', '=', '+', '-', '\t1', '\r1', ' =1', '-A1', "+cmd|' /C calc'!A0"],
+    ...['-1,', '-,5', '+1.2.3', '-1,000.5', '--1', '-1 ', '+1e5', '-1\n', ' -1', '－1', "'=1", "''-1"],
+  ])('%j, which one may run, gets one apostrophe before it', (value) => {
+    expect(protectedCell(value)).toBe(`'${value}`);
+    expect(unprotectedCell(`'${value}`)).toBe(value);
+  });
+});
