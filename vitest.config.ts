@@ -79,6 +79,7 @@ export default defineConfig({
     // For two cores: the long files wait half to two thirds of their time, and a whole run has more of them at a time.
     maxWorkers: share === 'most' ? 6 : 3,
     sequence: { sequencer: LongestFirst },
+    setupFiles: ['test/support/propertySizes.ts'],
     // Against what hangs, no measure of speed: a machine half as fast has to pass too.
     testTimeout: 120_000,
     hookTimeout: 180_000,

@@ -13,6 +13,8 @@ describe('an address in its one form', () => {
     ['2001:db8::1', '2001:db8::1'],
     ['2001:0DB8:0000:0000:0000:0000:0000:0001', '2001:db8::1'],
     ['[2001:DB8:0::1]:51234', '2001:db8::1'],
+    ['[2001:db8::1]', '2001:db8::1'],
+    ['[::ffff:203.0.113.5]', '203.0.113.5'],
     ['fe80::1%eth0', 'fe80::1'],
     ['fe80::1%eth0.100', 'fe80::1'],
     ['[fe80::1%25eth0]:80', 'fe80::1'],
@@ -23,7 +25,7 @@ describe('an address in its one form', () => {
   });
 
   test.each([
-    ...['', 'unknown', 'localhost:80', 'example.com', '%eth0', '[]:80', ':80'],
+    ...['', 'unknown', 'localhost:80', 'example.com', '%eth0', '[]:80', '[]', ':80'],
     ...['203.0.113', '203.0.113.256', '203.0.113.5.6', '127.1', '0x7f.0.0.1', '0177.0.0.1', '3405803781'],
     ...['203.0.113.5:', '203.0.113.5:123456', '203.0.113.5:http', '203.0.113.5:80x', 'for=203.0.113.5:80'],
     ...['203.0.113.5, 198.51.100.1', '198.51.100.1,203.0.113.5:80', '[203.0.113.5:80'],
@@ -52,6 +54,7 @@ describe('an address in its one form', () => {
         const plain = plainAddress(address);
         expect(plain).not.toBeNull();
         expect(plainAddress(plain!)).toBe(plain);
+        expect(plainAddress(`[${address}]`)).toBe(plain);
         expect(plainAddress(`[${address}]:${port}`)).toBe(plain);
       }),
     );

@@ -135,7 +135,7 @@ test('agrees with an independent calculator on encoding, count and every part', 
 
 test('lone surrogates neither break the cut nor get lost', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary', maxLength: 300, size: 'max' }), fc.nat(299), (text, at) => {
+    fc.property(fc.string({ unit: 'binary', maxLength: 300 }), fc.nat(299), (text, at) => {
       const broken = `${text.slice(0, at)}\ud83d${text.slice(at)}`;
       expect(splitIntoParts(broken).parts.join('')).toBe(broken);
     }),
@@ -180,7 +180,7 @@ describe('against the independent calculator, exhaustively', () => {
 
   test.each(['grapheme', 'grapheme-composite', 'binary'] as const)('any text of %s units', (unit) => {
     fc.assert(
-      fc.property(fc.string({ unit, maxLength: 400, size: 'max' }), (text) => {
+      fc.property(fc.string({ unit, maxLength: 400 }), (text) => {
         expect(countParts(text)).toBe(text === '' ? 1 : oracleParts(text));
       }),
       { ...RUNS, numRuns: 100 },

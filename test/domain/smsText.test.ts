@@ -68,8 +68,8 @@ describe('a byte order mark', () => {
 
 test('segments in any order are the text, wherever it was cut', () => {
   const texts = fc.oneof(
-    fc.array(fc.constantFrom(...ALPHABET), { maxLength: 300, size: 'max' }).map((chars) => chars.join('')),
-    fc.string({ unit: 'grapheme', maxLength: 300, size: 'max' }).filter((text) => !text.startsWith('\uFEFF')),
+    fc.array(fc.constantFrom(...ALPHABET), { maxLength: 300 }).map((chars) => chars.join('')),
+    fc.string({ unit: 'grapheme', maxLength: 300 }).filter((text) => !text.startsWith('\uFEFF')),
   );
   const lengths = fc.array(fc.nat(40), { maxLength: 19 });
   fc.assert(

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { changes } from './changes.ts';
+import { knownSurvivors } from './pureReport.ts';
 
 const all = changes();
 
@@ -38,3 +39,18 @@ test.each(ofMigrations.map((change) => [change.name, change] as const))(
     expect(name === undefined ? [] : again).toEqual([]);
   },
 );
+
+describe('a survivor of pure code', () => {
+  const survivors = Object.entries(knownSurvivors()).flatMap(([file, known]) =>
+    known.map((survivor) => ({ file, ...survivor })),
+  );
+
+  test.each(survivors)('is of code that is there, and says why it is one: $file: $line', (survivor) => {
+    const { file, line, from, to, why } = survivor;
+    const source = readFileSync(file, 'utf8');
+    expect(source.split('\n').map((one) => one.trim())).toContain(line);
+    expect(source).toContain(from);
+    expect(to).not.toBe(from);
+    expect(why).not.toBe('');
+  });
+});

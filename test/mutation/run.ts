@@ -6,19 +6,14 @@ import { spawn } from 'node:child_process';
  */
 const [which, ...words] = process.argv.slice(2);
 
-function run(args: string[]): Promise<number> {
-  const child = spawn(process.execPath, args, { stdio: 'inherit' });
+function run(program: 'pure' | 'named', args: readonly string[] = []): Promise<number> {
+  const child = spawn(process.execPath, ['--import', 'tsx', `test/mutation/${program}.ts`, ...args], {
+    stdio: 'inherit',
+  });
   return new Promise((resolve) => child.on('exit', (code) => resolve(code ?? 1)));
 }
 
-const STRYKER = [
-  'node_modules/@stryker-mutator/core/bin/stryker.js',
-  'run',
-  'test/mutation/stryker.config.json',
-];
-const NAMED = ['--import', 'tsx', 'test/mutation/named.ts'];
-
 const codes: number[] = [];
-if (which !== 'named') codes.push(await run(STRYKER));
-if (which !== 'pure') codes.push(await run([...NAMED, ...words]));
+if (which !== 'named') codes.push(await run('pure'));
+if (which !== 'pure') codes.push(await run('named', words));
 process.exitCode = Math.max(...codes);

@@ -8,6 +8,7 @@ export default defineConfig({
       'test/providers/smpp{Content,Errors,Ids,Wire,Receipts}.test.ts',
       'test/providers/smsapiFormats.test.ts',
     ],
+    setupFiles: ['test/support/propertySizes.ts'],
     testTimeout: 30_000,
   },
 });

@@ -21,6 +21,7 @@ export function ownCommand(suite: OwnCommand): ViteUserConfig {
       include: [suite.include],
       root: new URL('../..', import.meta.url).pathname,
       ...(suite.globalSetup === undefined ? {} : { globalSetup: [suite.globalSetup] }),
+      setupFiles: ['test/support/propertySizes.ts'],
       maxWorkers: 1,
       fileParallelism: false,
       testTimeout: suite.testMinutes * MINUTE,
