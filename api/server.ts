@@ -1,4 +1,4 @@
-import { Client, Connection, type ConnectionOptions } from '@temporalio/client';
+import { Client, type ConnectionOptions } from '@temporalio/client';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { createRunning } from '../concurrency/running.ts';
@@ -14,6 +14,7 @@ import { createAdmission } from './http/admission.ts';
 import { createHttpServer, drain, listen } from './http/httpServer.ts';
 import { createSingles } from '../operations/sending/singles.ts';
 import type { ApiSettings, Services } from './services.ts';
+import { temporalConnection } from './temporalConnection.ts';
 
 /** What an API process needs to run. */
 export interface ApiOptions {
@@ -94,7 +95,7 @@ function openServices(options: ApiOptions): { services: Services; close: () => P
   const pool = open(places);
   const sql = fairDatabase(pool, places);
   const { namespace, ...temporalServer } = options.temporal;
-  const connection = Connection.lazy(temporalServer);
+  const connection = temporalConnection(temporalServer);
   const workflow = [temporalCallMetrics(), ...clientTraces({ apart: false })];
   const temporal = new Client({ connection, namespace, interceptors: { workflow } });
   const unwatchBlocks = watchBlocks();
