@@ -3,8 +3,8 @@ import { availableParallelism } from 'node:os';
 import { withSharedFolder } from '../runner/sharedFolder.ts';
 import { type Change, changes } from './changes.ts';
 import { changed, type Lane, openLane, type Run } from './lane.ts';
+import { type Tally, verdict } from './verdict.ts';
 
-const LEAST_CAUGHT = 0.9;
 const LANES = Number(process.env['MUTATION_LANES'] ?? Math.min(4, availableParallelism()));
 
 /**
@@ -22,7 +22,7 @@ async function runNamed(words: readonly string[]): Promise<number> {
     const lanes = await Promise.all(Array.from({ length: LANES }, () => openLane(folder, template)));
     const { survivors, broken } = await survivorsOf(lanes, chosen);
     if (broken !== null) console.log(`without any change too: ${broken}`);
-    return Math.max(verdict(chosen, survivors), broken === null ? 0 : 1);
+    return Math.max(verdict(tallyOf(chosen, survivors)), broken === null ? 0 : 1);
   });
 }
 
@@ -70,13 +70,10 @@ function lineOf({ name }: Change, { green, failed }: Run, seconds: number): stri
     : `caught  ${name} (${seconds} s): ${failed ?? 'nothing could run'}`;
 }
 
-/** @returns the exit code: 0 where enough was caught, and it is known why each survivor is one */
-function verdict(chosen: readonly Change[], survivors: ReadonlySet<Change>): number {
+function tallyOf(chosen: readonly Change[], survivors: ReadonlySet<Change>): Tally {
   const known = [...survivors].filter(({ survives }) => survives !== undefined);
   for (const { name, survives } of known) console.log(`known  ${name}: ${survives}`);
-  const caught = chosen.length - survivors.size;
-  console.log(`${caught} caught, ${survivors.size} survived, of which ${known.length} are known`);
-  return caught >= LEAST_CAUGHT * chosen.length && known.length === survivors.size ? 0 : 1;
+  return { caught: chosen.length - survivors.size, survived: survivors.size, known: known.length };
 }
 
 process.exitCode = await runNamed(process.argv.slice(2));

@@ -40,7 +40,7 @@ const CAUGHT = ['Killed', 'Timeout'];
 const NOT_CAUGHT = ['Survived', 'NoCoverage'];
 
 /** What a run of Stryker comes to. */
-export interface PureVerdict {
+export interface PureOutcome {
   caught: number;
   survived: number;
   /** Survivors of which nobody has said why, as lines to print. */
@@ -55,7 +55,7 @@ export function knownSurvivors(): ByFile<KnownSurvivor> {
 }
 
 /** Compares Stryker's JSON report with the survivors that are known. */
-export function pureVerdict(report: unknown, known: ByFile<Mutant>): PureVerdict {
+export function pureOutcome(report: unknown, known: ByFile<Mutant>): PureOutcome {
   const { files } = strykerReport.parse(report);
   const statuses = Object.values(files).flatMap(({ mutants }) => mutants.map(({ status }) => status));
   const survivors = Object.entries(files).flatMap(([file, { source, mutants }]) =>

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { runNode } from './runNode.ts';
 
 /**
  * `npm run test:mutation`: changes the code as faults would and counts the changes that the tests catch. `-- pure` (Stryker, pure code), `-- named` (one
@@ -6,12 +6,8 @@ import { spawn } from 'node:child_process';
  */
 const [which, ...words] = process.argv.slice(2);
 
-function run(program: 'pure' | 'named', args: readonly string[] = []): Promise<number> {
-  const child = spawn(process.execPath, ['--import', 'tsx', `test/mutation/${program}.ts`, ...args], {
-    stdio: 'inherit',
-  });
-  return new Promise((resolve) => child.on('exit', (code) => resolve(code ?? 1)));
-}
+const run = (program: 'pure' | 'named', args: readonly string[] = []): Promise<number> =>
+  runNode(['--import', 'tsx', `test/mutation/${program}.ts`, ...args]);
 
 const codes: number[] = [];
 if (which !== 'named') codes.push(await run('pure'));
