@@ -142,7 +142,7 @@ export function createFairSemaphore(places: number, each: number): Semaphore<str
 
 /** @returns ends the watch */
 function watch({ until, signal }: Limit, over: () => void): () => void {
-  const timer = until === undefined ? undefined : setTimeout(over, until - Date.now());
+  const timer = until === undefined ? undefined : setTimeout(over, Math.max(until - Date.now(), 0));
   signal?.addEventListener('abort', over);
   return () => {
     clearTimeout(timer);

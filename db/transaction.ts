@@ -44,10 +44,13 @@ function timeLimit(ms: number): TimeLimit {
   const reached = new Promise<never>((_, reject) => (reach = reject));
   const restart = (left: number): void => {
     clearTimeout(timer);
-    timer = setTimeout(() => {
-      over = new OutOfPatienceError('a transaction took too long');
-      reach(over);
-    }, left);
+    timer = setTimeout(
+      () => {
+        over = new OutOfPatienceError('a transaction took too long');
+        reach(over);
+      },
+      Math.max(left, 0),
+    );
   };
   restart(ms);
   const check = (): void => {

@@ -54,7 +54,7 @@ export function concernedBy<R extends ReportedRecipient>(
   if (addresses.length === 0) return hearsay === true ? [] : all;
   const keys = new Set(addresses.map(addressKey));
   const named = all.filter(({ address }) => keys.has(addressKey(address)));
-  if (namesAllTo !== true || named.length === 0) return named;
+  if (namesAllTo !== true || named.length === 0 || isHidden(all)) return named;
   return all.every((one) => one.kind !== 'to' || named.includes(one)) ? all : named;
 }
 
@@ -91,9 +91,12 @@ function namesSenderAlone(
     namesAllTo === true &&
     addresses.length > 0 &&
     addresses.every((address) => addressKey(address) === sender) &&
-    sentTo(recipients).every(({ kind }) => kind === 'bcc')
+    isHidden(sentTo(recipients))
   );
 }
+
+const isHidden = (recipients: readonly ReportedRecipient[]): boolean =>
+  recipients.every(({ kind }) => kind === 'bcc');
 
 /**
  * Whether nobody has to hear of it: what anybody may have written about people who did not get the e-mail, and what the provider says of

@@ -56,7 +56,7 @@ export function createRoom(accepting: () => Session[]): Room {
         patience = undefined;
         sendAway();
       },
-      withoutSince + WITHOUT_SESSION_MS - Date.now(),
+      Math.max(withoutSince + WITHOUT_SESSION_MS - Date.now(), 0),
     );
   };
 

@@ -11,6 +11,7 @@ import { newId } from '../../db/ids.ts';
 import { database, newAccount, type TestAccount } from '../support/factories.ts';
 import { newEarlierAccount, newToken } from '../support/earlierClient.ts';
 import { giveDomain } from '../support/email.ts';
+import { eventually } from '../support/eventually.ts';
 import { endBulk } from '../support/endBulk.ts';
 import { type HealthWatch, watchHealth } from '../support/healthWatch.ts';
 import {
@@ -91,14 +92,14 @@ async function longestBlockMs(): Promise<number> {
 }
 
 /** The longest that the process stood still during some work, or another had to wait for its health: the least of three tries. */
-async function blockOf(work: () => Promise<unknown>, countsWaits = true): Promise<number> {
+async function blockOf(work: () => Promise<unknown>, settled?: () => Promise<unknown>): Promise<number> {
   let least = Infinity;
   for (let time = 0; time < TRIES && least > BLOCK_MAX_MS; time += 1) {
+    await settled?.();
     await longestBlockMs();
     health.slowestMs();
     await work();
-    const [block, wait] = [await longestBlockMs(), health.slowestMs()];
-    least = Math.min(least, countsWaits ? Math.max(block, wait) : block);
+    least = Math.min(least, Math.max(await longestBlockMs(), health.slowestMs()));
   }
   return least;
 }
@@ -309,13 +310,18 @@ describe('nor does what the limits allow', () => {
       await ask('/v1/email', { method: 'POST', body, headers }, key);
     const before = await peakMegabytes();
     const statuses = new Set<number>();
-    // Eight uploads and their sender keep both cores of a small machine: a wait would be for them, a block is this process's own.
+    // The worker reads what was accepted before, on the same cores.
+    const handedOver = () =>
+      eventually(
+        () => database()`select from emails where status in ('draft', 'queued') and file_bytes > 0 limit 1`,
+        (left) => left.length === 0,
+      );
     const ms = await blockOf(async () => {
       for (const status of await Promise.all(accounts.map(post10))) statuses.add(status);
-    }, false);
+    }, handedOver);
     const grown = (await peakMegabytes()) - before;
     console.log(
-      `8 e-mails of 10 MB at once: ${grown} MB more than ${before}, ${ms.toFixed(0)} ms the longest block`,
+      `8 e-mails of 10 MB at once: ${grown} MB more than ${before}, ${ms.toFixed(0)} ms the longest wait`,
     );
     // On a machine that is too slow a send is ended in time, and nothing of it is sent.
     expect([200, 502, 504]).toEqual(expect.arrayContaining([...statuses]));

@@ -392,6 +392,12 @@ describe('a report', () => {
       hidden,
       [],
     ],
+    [
+      'a hidden recipient beside the sender in place of hidden recipients',
+      { ...ofSender, addresses: [sender, jan] },
+      hidden,
+      [1],
+    ],
     ['all of `to`, which is the sender’s own address, a hidden copy too', ofSender, toSelf, [0, 1]],
     ['of one who was left out', of(ola), one, []],
     ['of an erased e-mail to one', of(jan), { ...one, erased: true }, [0]],
