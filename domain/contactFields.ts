@@ -15,6 +15,8 @@ export type CustomFields = Readonly<Record<string, string>>;
 /** What becomes of custom fields: text sets one, null removes it; one that is not named stays. */
 export type CustomFieldChanges = Readonly<Record<string, string | null>>;
 
+// A character is two units at most.
+const UNITS_MAX = 2 * COMPOSED_OF * CUSTOM_VALUE_MAX;
 // Assigning to it does not make a field of an object.
 const UNUSABLE = '__proto__';
 
@@ -68,9 +70,9 @@ function readValue(content: unknown): string | null | undefined {
   if (typeof content === 'number') return Math.abs(content) <= EXACT_MAX ? String(content) : undefined;
   if (typeof content !== 'string' || !isStorable(content)) return undefined;
   // Nobody has megabytes composed to learn that they are too long.
-  if (content.length > COMPOSED_OF * CUSTOM_VALUE_MAX) return undefined;
+  if (content.length > UNITS_MAX) return undefined;
   const value = composed(content);
-  return value.length <= CUSTOM_VALUE_MAX ? value : undefined;
+  return [...value].length <= CUSTOM_VALUE_MAX ? value : undefined;
 }
 
 /**

@@ -6,7 +6,7 @@ import { Refused } from '../../domain/refusals.ts';
 import type { Scope } from '../../operations/asked.ts';
 import { changeSettings } from '../../operations/settings.ts';
 import { endpoint } from '../http/endpoint.ts';
-import { issue, sendWindow, senderName } from '../fields.ts';
+import { issue, plainText, sendWindow } from '../fields.ts';
 import { MAX_CONFIRM_GROSZE, MAX_CONFIRM_RECIPIENTS } from '../../domain/staffLimits.ts';
 import { documented, exampleId } from '../documented.ts';
 import { accountSchema } from './schema.ts';
@@ -32,6 +32,9 @@ const TOOL_CONFIRM_GROSZE = [
   'At a higher cost, in grosze net, a send through an assistant’s tool has to be agreed to; no more than the installation says. null: as it says.',
   100,
 ] as const;
+
+// Whatever is no active sender is refused alike, also what cannot be one (v2.3.0, PATCH /v1/account).
+const askedSender = plainText.max(100).meta({ example: 'SKLEP' });
 
 /** Whole, from 0 to a bound that fits its column; what the installation allows, the operation knows. */
 function confirmAbove(max: number) {
@@ -80,7 +83,7 @@ export const changeAccount = endpoint({
   ],
   body: z
     .strictObject({
-      sender_name: documented(senderName.nullable().optional(), ...SENDER_NAME),
+      sender_name: documented(askedSender.nullable().optional(), ...SENDER_NAME),
       send_window: documented(sendWindow.nullable().optional(), ...SEND_WINDOW),
       inbound_prefix: documented(keyword.nullable().optional(), ...INBOUND_PREFIX),
       tool_confirm_recipients: documented(

@@ -78,9 +78,8 @@ describe('PATCH /v1/account', () => {
     [{ send_window: '8-20' }, 'send_window'],
     [{ send_window: '' }, 'send_window'],
     [{ send_window: 5 }, 'send_window'],
-    [{ sender_name: '' }, 'sender_name'],
     [{ sender_name: ['A'] }, 'sender_name'],
-    [{ sender_name: 'Żabka' }, 'sender_name'],
+    [{ sender_name: 'A'.repeat(101) }, 'sender_name'],
     [{ inbound_prefix: 'A' }, 'inbound_prefix'],
     [{ inbound_prefix: 'ABCDEFGHIJK' }, 'inbound_prefix'],
     [{ inbound_prefix: 'ŻÓŁW' }, 'inbound_prefix'],
@@ -137,7 +136,7 @@ describe('PATCH /v1/account', () => {
   it('an inactive sender gives 422 and changes nothing', async () => {
     const { id, api } = await newAccount({ senders: ['STARY'] });
     await database()`update senders set active = false where account_id = ${id}`;
-    for (const sender_name of ['OBCY', 'STARY']) {
+    for (const sender_name of ['OBCY', 'STARY', '', 'Żabka', 'DLUZSZYODKAZDEGO', "' or true --"]) {
       expect(await api.patch('/v1/account', { sender_name, send_window: '08:00-20:00' })).toMatchObject({
         status: 422,
         body: { error: { code: 'invalid_request', param: 'sender_name' } },

@@ -71,6 +71,11 @@ describe('custom fields as they are given', () => {
     expect(readCustomFields({ a: 'x'.repeat(200), b: composed.normalize('NFD') })).toEqual({
       fields: { a: 'x'.repeat(200), b: composed },
     });
+    const emoji = '😀'.repeat(200);
+    expect(readCustomFields({ a: emoji })).toEqual({ fields: { a: emoji } });
+    expect(readCustomFields({ a: `${emoji}x` })).toEqual({
+      problem: { reason: 'field_value_malformed', key: 'a', limit: 200 },
+    });
     expect(readCustomFields({ a: `${composed}x`.normalize('NFD') })).toEqual({
       problem: { reason: 'field_value_malformed', key: 'a', limit: 200 },
     });
