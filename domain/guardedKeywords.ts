@@ -21,7 +21,10 @@ const EVERYDAY = `
   się być był byla jest są będzie zero jeden jedna jedno dwa dwie trzy cztery pięć sześć siedem osiem
   dziewięć dziesięć pierwszy drugi trzeci one two przełóż przełożyć zmiana zmienić zmień inny termin wizyta
   wizytę spotkanie płatność faktura paczka paczkę zamawiam zamówienie biorę reklamacja ocena opinia bardzo
-  dobre złe zły słabo kiepsko polecam
+  dobre złe zły słabo kiepsko polecam akceptuję akceptuj odrzucam przyjmuję zatwierdź czekam jadę idę wracam
+  raczej chyba gotowe gotowy gotowa aha mhm okk spox dobranoc good great fine maybe perfect perfekt wolę zajęte
+  zajęty zajęta wolne dostałem dostałam zgadza odebrano odebrana zrobione załatwione nic żaden
+  wszystko pilne błąd pomyłka proste właśnie
 `;
 
 // Numbers, times, amounts: "12", "500600700", "15min", "10zl", "2szt", "18ta".

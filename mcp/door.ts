@@ -86,6 +86,7 @@ async function bodyOf(
   if (context.method !== 'POST') return { body: undefined };
   try {
     const body = await readBody(context.req, {
+      owner: caller.accountId,
       limitBytes: BODY_LIMIT,
       watch: watchSize(services, context, caller, admitted),
     });

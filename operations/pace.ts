@@ -1,3 +1,6 @@
+import { createTurns } from '../concurrency/turns.ts';
+import { checkPatience } from '../db/patience.ts';
+
 // So long a piece of work keeps the process to itself: a request in between waits for a few of them at most.
 const SLICE_MS = 8;
 
@@ -5,38 +8,47 @@ const SLICE_MS = 8;
 export interface Pace {
   /** Whether the slice is used up; then `rest` is due. Cheap enough to be asked for each element of a list. */
   due(): boolean;
-  /** Lets everybody else go first: one slice of long work is done in each turn of the event loop, whoever's it is. */
+  /**
+   * Lets others go first: one slice of long work is done in each turn of the event loop, and accounts take turns at it.
+   * @throws OutOfPatienceError when nobody waits for the work any more
+   */
   rest(): Promise<void>;
 }
 
-const waiting: (() => void)[] = [];
+const waiting = createTurns<() => void>();
 let planned = false;
 
 function resumeOne(): void {
   planned = false;
-  waiting.shift()?.();
+  for (const resume of waiting.take(1)) resume();
   plan();
 }
 
 function plan(): void {
-  if (planned || waiting.length === 0) return;
+  if (planned || waiting.waiting() === 0) return;
   planned = true;
   setImmediate(resumeOne);
 }
 
-/** A pace for one request, its first slice beginning now. */
-export function newPace(): Pace {
+/**
+ * A pace for one request, its first slice beginning now.
+ * @param owner account id; null: nobody's in particular, as the health of the service, which waits for no other's work
+ */
+export function newPace(owner: string | null): Pace {
   let until = performance.now() + SLICE_MS;
+  const turn = (): Promise<void> =>
+    new Promise((resume) => {
+      if (owner === null) return void setImmediate(resume);
+      waiting.add(owner, resume);
+      plan();
+    });
   return {
     due: () => performance.now() >= until,
-    rest: () =>
-      new Promise((resume) => {
-        waiting.push(() => {
-          until = performance.now() + SLICE_MS;
-          resume();
-        });
-        plan();
-      }),
+    async rest() {
+      await turn();
+      checkPatience();
+      until = performance.now() + SLICE_MS;
+    },
   };
 }
 

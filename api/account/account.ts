@@ -68,7 +68,7 @@ export const changeAccount = endpoint({
   summary: 'Changes the default sender, the sending hours, the inbound keyword, or when tools ask.',
   description: 'Changes the settings given, at least one. Answers the id and what was changed.',
   statusTexts: {
-    409: 'The keyword is taken by another account.',
+    409: 'The keyword is taken by another account or rests, is an everyday word or one that unsubscribes, or was changed too often.',
     422: '`sender_name` is not an active sender of the account.',
   },
   refusals: [

@@ -18,7 +18,7 @@ export function callOf(
   let body: Promise<Buffer> | undefined;
   const read = async (): Promise<Buffer> => {
     await mayRead?.();
-    return await readBytes(request, maxBytes);
+    return await readBytes(request, { owner: null, limitBytes: maxBytes });
   };
   return { method, query, headers, body: () => (body ??= read()) };
 }

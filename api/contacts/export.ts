@@ -51,7 +51,7 @@ async function* lines(
   yield csvLines([[...CONTACT_COLUMNS, ...[...keys.values()].map(customColumn)]]);
   const columns = [...keys.keys()];
   const rowsAtOnce = Math.ceil(CELLS_A_PAGE / (CONTACT_COLUMNS.length + columns.length));
-  const pace = newPace();
+  const pace = newPace(accountId);
   let { after } = filter;
   for (let left = limit; left > 0; left -= PAGE) {
     const page = await readContacts(sql, accountId, { ...filter, after }, Math.min(PAGE, left));

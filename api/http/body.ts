@@ -27,10 +27,18 @@ export interface SizeWatch {
   size: (bytes: number) => Promise<void>;
 }
 
-/** How a body is read. */
-export interface BodyReading {
+/** How the bytes of a body are read. */
+interface BytesReading {
+  /** Whose it is, by account id; null: nobody's in particular. */
+  owner: string | null;
   /** Greatest size in bytes. */
   limitBytes: number;
+  /** Of {@link SizeWatch}. */
+  largerThan?: SizeWatch['largerThan'];
+}
+
+/** How a body is read. */
+export interface BodyReading extends Omit<BytesReading, 'largerThan'> {
   watch: SizeWatch;
   /** Of a body with longer texts than others, or files. */
   shape?: BodyShape | undefined;
@@ -46,7 +54,7 @@ export interface BodyReading {
  *   twice), and what the watch throws
  */
 export async function readBody(request: IncomingMessage, reading: BodyReading): Promise<unknown> {
-  const { limitBytes, watch, parseCsv, shape } = reading;
+  const { owner, limitBytes, watch, parseCsv, shape } = reading;
   const isCsv = parseCsv !== undefined && CSV_TYPE.test(request.headers['content-type'] ?? '');
   refuseUnreadable(request, isCsv);
   const announced = announcedBytes(request);
@@ -55,10 +63,10 @@ export async function readBody(request: IncomingMessage, reading: BodyReading): 
     if (announced > watch.largerThan.bytes) watch.largerThan.exceeded();
     await watch.size(announced);
   }
-  const bytes = await readBytes(request, limitBytes, watch.largerThan);
+  const bytes = await readBytes(request, { owner, limitBytes, largerThan: watch.largerThan });
   if (bytes.length === 0) throw new HttpRefused({ reason: 'body_missing' });
   if (announced === null) await watch.size(bytes.length);
-  const pace = newPace();
+  const pace = newPace(owner);
   if (bytes.length > watch.largerThan.bytes) await pace.rest();
   if (!isUtf8(bytes)) throw new HttpRefused({ reason: 'body_not_utf8' });
   if (pace.due()) await pace.rest();
@@ -134,13 +142,11 @@ function refuseUnreadable({ headers }: IncomingMessage, isCsv: boolean): void {
 
 /**
  * Reads a body as it comes.
- * @param largerThan see {@link SizeWatch}
  * @throws HttpRefused (too large, cut off)
  */
 export function readBytes(
   request: IncomingMessage,
-  limitBytes: number,
-  largerThan?: SizeWatch['largerThan'],
+  { owner, limitBytes, largerThan }: BytesReading,
 ): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > limitBytes)
     return Promise.reject(tooLarge(limitBytes));
@@ -148,7 +154,7 @@ export function readBytes(
   if (request.destroyed && !request.complete)
     return Promise.reject(new HttpRefused({ reason: 'body_aborted' }));
   return new Promise((resolve, reject) => {
-    const pieces = gathering(announcedBytes(request));
+    const pieces = gathering(announcedBytes(request), owner);
     let size = 0;
     const settle = (outcome: () => void) => {
       clearTimeout(tooLong);
@@ -183,10 +189,10 @@ interface Gathering {
  * A body whose size is known has its place from the beginning, which is memory only as far as it is written to: 18 MB copied at once
  * would hold up everybody for 60 ms, and be there twice.
  */
-function gathering(announced: number | null): Gathering {
+function gathering(announced: number | null, owner: string | null): Gathering {
   if (announced === null) {
     const pieces: Buffer[] = [];
-    return { add: (piece) => void pieces.push(piece), whole: () => joined(pieces) };
+    return { add: (piece) => void pieces.push(piece), whole: () => joined(pieces, newPace(owner)) };
   }
   const bytes = Buffer.allocUnsafeSlow(announced);
   let size = 0;
@@ -196,9 +202,8 @@ function gathering(announced: number | null): Gathering {
   };
 }
 
-async function joined(pieces: readonly Buffer[]): Promise<Buffer> {
+async function joined(pieces: readonly Buffer[], pace: Pace): Promise<Buffer> {
   const bytes = Buffer.allocUnsafeSlow(pieces.reduce((sum, { length }) => sum + length, 0));
-  const pace = newPace();
   let size = 0;
   for (const piece of pieces) {
     if (pace.due()) await pace.rest();

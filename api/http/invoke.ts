@@ -50,22 +50,22 @@ export async function invoke(
   // Whoever has a body to read asks this before it as well.
   if (caller !== null) authorise(endpoint, caller);
   const { requestId, csv, receivedAt } = input;
+  const owner = caller?.accountId ?? null;
   const call = {
     params: readParams(endpoint, input.params),
     query: validate(endpoint.query ?? NOTHING, input.query(), 'parameter_unknown'),
     body: endpoint.body === undefined ? undefined : validate(endpoint.body, input.body),
     idempotencyKey: endpoint.idempotent ? input.idempotencyKey() : null,
     ...{ caller, requestId, csv, receivedAt, services },
-    pace: newPace(),
+    pace: newPace(owner),
   };
-  const owner = caller?.accountId ?? null;
   const patience: Patience = { owner, until: receivedAt + ANSWER_MS, signal: input.signal };
   const handled = withPatience(patience, () => endpoint.handle(call));
   const answer = await beforeDeadline(receivedAt, watchRefusals(endpoint, services.log, handled));
   if ('csv' in answer) return { ...answer, csv: withPatienceEach(answer.csv, owner) };
   // What the handler has just done, and the look at its answer, are not one slice.
   if (call.pace.due()) await call.pace.rest();
-  const pace = newPace();
+  const pace = newPace(owner);
   const body = checked(endpoint, answer);
   if (pace.due()) await pace.rest();
   return { ...answer, body };

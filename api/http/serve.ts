@@ -17,7 +17,7 @@ import { beforeDeadline, invoke } from './invoke.ts';
 import { addIds } from '../../telemetry/ids.ts';
 import { watchRefusals } from './listedRefusals.ts';
 import { HttpRefused } from './refusals.ts';
-import { newPace } from '../../operations/pace.ts';
+import { newPace, type Pace } from '../../operations/pace.ts';
 import { changesSomething, ownerForStrangers, ownerOf, publicOwner, type Route } from './routes.ts';
 import type { Interface } from '../../domain/interfaces.ts';
 import type { Services } from '../services.ts';
@@ -69,11 +69,13 @@ export async function serve(
   const csv = endpoint.csv === true && context.accepts('json', 'csv') === 'csv';
   const admitted = caller === null ? null : services.admission.enter(caller.accountId, context.res);
   if (csv || endpoint.heavy === true) admitted?.becomesHeavy();
+  const owner = caller?.accountId ?? null;
   const spentMs = Date.now() - receivedAt;
   const body =
     endpoint.body === undefined
       ? undefined
       : await readBody(context.req, {
+          owner,
           limitBytes: endpoint.bodyLimit ?? BODY_LIMIT,
           parseCsv: csvReader(endpoint, services),
           shape: endpoint.bodyShape,
@@ -87,7 +89,7 @@ export async function serve(
     receivedAt: Date.now() - spentMs,
     signal: admitted?.over ?? null,
   });
-  await write(context, endpoint, answer);
+  await write(context, endpoint, answer, newPace(owner));
 }
 
 function csvReader(endpoint: Endpoint, { log }: Services): Endpoint['parseCsv'] {
@@ -173,7 +175,12 @@ function headerText(value: string): string {
 }
 
 /** Writes the answer. A large one is made in steps, with time for others in between. */
-async function write(context: Context, endpoint: Endpoint, answer: Answer | CsvAnswer): Promise<void> {
+async function write(
+  context: Context,
+  endpoint: Endpoint,
+  answer: Answer | CsvAnswer,
+  pace: Pace,
+): Promise<void> {
   if (endpoint.csv === true) context.vary('Accept');
   if ('csv' in answer) {
     context.status = answer.status;
@@ -182,7 +189,6 @@ async function write(context: Context, endpoint: Endpoint, answer: Answer | CsvA
     context.body = Readable.from(answer.csv);
     return;
   }
-  const pace = newPace();
   const text = JSON.stringify(answer.body);
   if (pace.due()) await pace.rest();
   if (answer.headers !== undefined) context.set(answer.headers);

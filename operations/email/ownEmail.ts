@@ -75,7 +75,7 @@ async function sendFrom(services: OwnEmailServices, accountId: string, email: Ow
     },
     requestId: newId('req'),
     receivedAt: Date.now(),
-    pace: newPace(),
+    pace: newPace(accountId),
   });
   return sent.id;
 }
