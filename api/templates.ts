@@ -17,6 +17,8 @@ import { createdAt, deletedSchema, updatedAt } from './schemas.ts';
 
 // A body of the greatest length (100,000) with every character written as an escape of six, and the rest.
 const REQUEST_LIMIT = 608 * 1024;
+// Beyond it a list is one of the account's heavy requests: a caller may take its time to read it.
+const LIGHT_CHARACTERS = 1_000_000;
 
 const name = plainText.trim().min(1).max(TEMPLATE_NAME_MAX);
 const body = plainText.min(1).max(TEMPLATE_BODY_MAX.mms);
@@ -63,8 +65,9 @@ export const listTemplates = endpoint({
   summary: 'Lists the message templates by name.',
   description: 'All templates, sorted by name.',
   responses: { 200: z.strictObject({ data: z.array(templateSchema).describe('The page.') }) },
-  async handle({ services, caller, pace }) {
+  async handle({ services, caller, pace, becomesHeavy }) {
     const templates = await readTemplates(services.sql, caller.accountId);
+    if (templates.reduce((sum, { body: text }) => sum + text.length, 0) > LIGHT_CHARACTERS) becomesHeavy();
     return { status: 200, body: { data: await mapPaced(pace, templates, templateRecord) } };
   },
 });

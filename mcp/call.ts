@@ -130,11 +130,11 @@ function confirmation(message: string, title: string): InputRequest {
 /** Asks an endpoint. @throws Refused, HttpRefused, and whatever failed behind it */
 export async function askEndpoint(
   { endpoint, params, query, body }: Question,
-  { services, caller, requestId, signal }: ToolCall,
+  { services, caller, requestId, signal, becomesHeavy }: ToolCall,
   key: string | null,
 ): Promise<Answer> {
   const answer = await invoke(endpoint, services, caller, {
-    ...{ params, body, requestId, signal, csv: false, receivedAt: Date.now() },
+    ...{ params, body, requestId, signal, becomesHeavy, csv: false, receivedAt: Date.now() },
     query: () => query,
     idempotencyKey: () => key,
   });

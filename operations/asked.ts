@@ -57,4 +57,6 @@ export interface Asked<Input> {
   receivedAt: number;
   /** For whatever may take longer than some milliseconds. */
   pace: Pace;
+  /** Counts it among the account's heavy requests, of which few are under way at once. @throws Refused */
+  becomesHeavy: () => void;
 }

@@ -24,6 +24,8 @@ export interface Call<Params, Query, Body, Who> {
   receivedAt: number;
   /** For whatever may take longer than some milliseconds. */
   pace: Pace;
+  /** Counts it among the account's heavy requests, of which few are under way at once. @throws Refused */
+  becomesHeavy: () => void;
   services: Services;
 }
 

@@ -33,6 +33,8 @@ export interface Input {
   receivedAt: number;
   /** Aborted when nobody waits for the answer any more. */
   signal: AbortSignal | null;
+  /** Counts it among the account's heavy requests, of which few are under way at once. @throws Refused */
+  becomesHeavy: () => void;
 }
 
 /**
@@ -58,6 +60,7 @@ export async function invoke(
     idempotencyKey: endpoint.idempotent ? input.idempotencyKey() : null,
     ...{ caller, requestId, csv, receivedAt, services },
     pace: newPace(owner),
+    becomesHeavy: input.becomesHeavy,
   };
   const patience: Patience = { owner, until: receivedAt + ANSWER_MS, signal: input.signal };
   const handled = withPatience(patience, () => endpoint.handle(call));

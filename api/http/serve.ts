@@ -88,6 +88,7 @@ export async function serve(
     // How long the caller takes for its body is not our time.
     receivedAt: Date.now() - spentMs,
     signal: admitted?.over ?? null,
+    becomesHeavy: () => admitted?.becomesHeavy(),
   });
   await write(context, endpoint, answer, newPace(owner));
 }

@@ -26,7 +26,7 @@ const DEFAULT_LOCAL = 'noreply';
 const NOBODY = 'none';
 
 /** An e-mail that is asked to be sent: by a caller, or by the service itself for its own account. */
-export interface EmailAsked extends Omit<Asked<EmailInput>, 'services' | 'caller'> {
+export interface EmailAsked extends Omit<Asked<EmailInput>, 'services' | 'caller' | 'becomesHeavy'> {
   services: EmailServices;
   caller: Pick<Caller, 'accountId'>;
 }

@@ -21,6 +21,8 @@ import { Refused } from '../../domain/refusals.ts';
 // The route of what is never sent.
 const NOBODY = 'none';
 const ANY_TIME = '00:00-24:00';
+// What a request may have of texts for all its recipients, and still be one of many under way: 500 SMS of 13 parts.
+const LIGHT_CHARACTERS = 1_000_000;
 
 /** What a request comes to: whom it would send what, when and for how much. Nothing is written, charged or sent. */
 export interface Plan {
@@ -64,6 +66,7 @@ export async function planMessages(asked: Asked<SendInput>): Promise<Plan> {
   const channel = input.channel ?? DEFAULT_CHANNEL;
   const wording = await findWording(sql, caller.accountId, input, channel);
   const recipients = await expandRecipients(sql, caller.accountId, read, input.recipientsMax);
+  if (charactersOf(wording) * recipients.length > LIGHT_CHARACTERS) asked.becomesHeavy();
   const msisdns = recipients.map(({ msisdn }) => msisdn);
   const terms = await readSendTerms(sql, caller.accountId, input.from ?? null, msisdns);
   if (terms === null) throw new Refused({ reason: 'account_closed' });
@@ -109,6 +112,11 @@ export async function planMessages(asked: Asked<SendInput>): Promise<Plan> {
     };
   });
   return { batched: read.batched, channel, terms, sender, priority, wording, messages };
+}
+
+/** Of a text as each recipient gets it, without what is filled in. */
+function charactersOf({ pieces }: Wording): number {
+  return pieces.reduce((sum, piece) => sum + (piece.kind === 'text' ? piece.text.length : 0), 0);
 }
 
 /**

@@ -203,6 +203,27 @@ describe('requests under way at once', () => {
     expect(statuses.filter((status) => status === 429).length).toBeGreaterThan(0);
     expect((await account.api.post('/v1/contacts', large)).status).toBe(201);
   }, 180_000);
+
+  it('of small bodies that make long texts for many, and of long lists of templates, four are taken too', async () => {
+    const account = await newAccount({ rateLimit: 10_000, balance: 0 });
+    const to = Array.from({ length: 500 }, (_, i) => number(i));
+    const smil = `<smil><body><text>{{imie}}${'x'.repeat(9_900)}</text></body></smil>`;
+    const estimate = () => account.api.post('/v1/mms/estimate', { to, subject: 'x', smil });
+    const short = () => account.api.post('/v1/messages/estimate', { to, text: '{{imie}} x' });
+    await database()`
+      insert into templates (id, account_id, name, type, body)
+      select 'tpl_' || lpad(i::text, 26, '0'), ${account.id}, 'x', 'mms', repeat('x', 100000) from generate_series(1, 11) i`;
+    const list = () => account.api.get('/v1/templates');
+    for (const ask of [estimate, list]) {
+      const answers = await Promise.all(Array.from({ length: 30 }, ask));
+      const taken = answers.filter(({ status }) => status === 200).length;
+      expect(answers.filter(({ status }) => status === 429).length).toBe(30 - taken);
+      expect(taken).toBeGreaterThanOrEqual(4);
+      expect(taken).toBeLessThan(30);
+    }
+    const light = await Promise.all(Array.from({ length: 30 }, short));
+    expect(new Set(light.map(({ status }) => status))).toEqual(new Set([200]));
+  }, 180_000);
 });
 
 describe('the rate limit', () => {
