@@ -46,6 +46,13 @@ export function pauseAfterAttempt(number: number, attempts = ATTEMPTS): number |
   return next === undefined || number >= attempts ? null : next - ATTEMPTS_AT_MS[number - 1]!;
 }
 
+/** Where webhooks go, without path and query: many receivers have a secret there. Null for what is no address. */
+export function withoutPath(address: string | null): string | null {
+  if (address === null || !URL.canParse(address)) return null;
+  const { origin, pathname, search } = new URL(address);
+  return `${origin}${pathname === '/' && search === '' ? '' : '/…'}`;
+}
+
 /** Carries the signature of a webhook call (v2.3.0, Events). */
 export const SIGNATURE_HEADER = 'X-Service-Signature' as const;
 /** The same by the secret before, for a day after a change; ours. */

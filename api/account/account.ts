@@ -3,7 +3,8 @@ import { type AccountRow, readAccount } from '../../db/accounts/accounts.ts';
 import { KEYWORD } from '../../domain/keywords.ts';
 import { defaultForeignPrice } from '../../domain/price.ts';
 import { Refused } from '../../domain/refusals.ts';
-import type { Scope } from '../../operations/asked.ts';
+import { withoutPath } from '../../domain/webhooks.ts';
+import type { Caller } from '../../operations/asked.ts';
 import { changeSettings } from '../../operations/settings.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { issue, plainText, sendWindow } from '../fields.ts';
@@ -55,7 +56,7 @@ export const getAccount = endpoint({
   async handle({ services, caller }) {
     const account = await readAccount(services.sql, caller.accountId);
     if (account === null) throw new Refused({ reason: 'account_closed' });
-    return { status: 200, body: accountRecord(account, caller.scopes) };
+    return { status: 200, body: accountRecord(account, caller) };
   },
 });
 
@@ -120,7 +121,7 @@ export const changeAccount = endpoint({
   },
 });
 
-function accountRecord(row: AccountRow, scopes: readonly Scope[]) {
+function accountRecord(row: AccountRow, { scopes, readOnly }: Caller) {
   return {
     id: row.id,
     name: row.name,
@@ -138,7 +139,7 @@ function accountRecord(row: AccountRow, scopes: readonly Scope[]) {
     rate_limit_per_minute: row.rateLimitPerMinute,
     sender_name: row.senderName,
     send_window: row.sendWindow,
-    webhook_url: row.webhookUrl,
+    webhook_url: readOnly ? withoutPath(row.webhookUrl) : row.webhookUrl,
     inbound_number: row.inboundNumber,
     inbound_prefix: row.inboundPrefix,
     scopes: [...scopes],

@@ -25,7 +25,7 @@ export const accountSchema = z
     rate_limit_per_minute: documented(z.int().positive(), 'Requests allowed in a minute.', 120),
     webhook_url: documented(
       z.string().nullable(),
-      'Where events are posted to; null when webhooks are off.',
+      'Where events are posted to; null when webhooks are off. Without path and query for a test key on a live account.',
       'https://example.com/sms',
     ),
     status: documented(

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { DELIVERY_STATES, type DeliveryRow, readDeliveries } from '../../db/webhooks/webhookDeliveries.ts';
 import { isId } from '../../domain/ids.ts';
 import { Refused } from '../../domain/refusals.ts';
-import { EARLIER_EVENT_TYPES, WEBHOOK_EVENT_TYPES } from '../../domain/webhooks.ts';
+import { EARLIER_EVENT_TYPES, WEBHOOK_EVENT_TYPES, withoutPath } from '../../domain/webhooks.ts';
+import type { Caller } from '../../operations/asked.ts';
 import { resend } from '../../operations/webhooks/resend.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { documented, EXAMPLE_INSTANT, exampleId } from '../documented.ts';
@@ -16,7 +17,11 @@ const UNREACHABLE = 'unreachable';
 const attemptSchema = z.strictObject({
   attempt: documented(z.int().positive(), 'Its number, from 1; those of further deliveries count on.', 1),
   at: documented(timestamp, 'When it ended.', EXAMPLE_INSTANT),
-  url: documented(z.string(), 'Where it went.', 'https://example.com/sms'),
+  url: documented(
+    z.string(),
+    'Where it went; without path and query for a test key on a live account.',
+    'https://example.com/sms',
+  ),
   status_code: documented(z.int().nullable(), 'What the receiver answered; null: nothing.', 200),
   error: documented(
     z.string().nullable(),
@@ -68,7 +73,8 @@ export const listDeliveries = endpoint({
     cursor: idCursor('evt', 'event-cursor').optional(),
   }),
   responses: { 200: pageSchema(webhookDeliverySchema) },
-  async handle({ services: { sql }, caller: { accountId }, query }) {
+  async handle({ services: { sql }, caller, query }) {
+    const { accountId } = caller;
     const { state = null, type = null, message_id: messageId = null, since = null, cursor = null } = query;
     // What cannot be a message's id names none.
     const found =
@@ -81,7 +87,7 @@ export const listDeliveries = endpoint({
         : [];
     const { page, last } = pageOf(found, query.limit);
     const next_cursor = last === undefined ? null : cursorAfter(last.id);
-    return { status: 200, body: { data: page.map(deliveryRecord), next_cursor } };
+    return { status: 200, body: { data: page.map((row) => deliveryRecord(row, caller)), next_cursor } };
   },
 });
 
@@ -104,11 +110,14 @@ export const resendDelivery = endpoint({
   async handle(call) {
     const { id } = call.params;
     if (!isId('evt', id)) throw new Refused({ reason: 'event_unknown' });
-    return { status: 202, body: deliveryRecord(await resend({ ...call, input: { id } })) };
+    return { status: 202, body: deliveryRecord(await resend({ ...call, input: { id } }), call.caller) };
   },
 });
 
-function deliveryRecord(row: DeliveryRow): z.input<typeof webhookDeliverySchema> {
+function deliveryRecord(
+  row: DeliveryRow,
+  { readOnly }: Pick<Caller, 'readOnly'>,
+): z.input<typeof webhookDeliverySchema> {
   return {
     id: row.id,
     type: row.type,
@@ -117,7 +126,13 @@ function deliveryRecord(row: DeliveryRow): z.input<typeof webhookDeliverySchema>
     resends: row.resends,
     created_at: row.createdAt.toISOString(),
     attempts: row.attempts.map(({ attempt, at, url, statusCode, error, durationMs }) => ({
-      ...{ attempt, at: at.toISOString(), url, status_code: statusCode, duration_ms: durationMs },
+      ...{
+        attempt,
+        at: at.toISOString(),
+        url: readOnly ? withoutPath(url)! : url,
+        status_code: statusCode,
+        duration_ms: durationMs,
+      },
       error: error === null ? null : UNREACHABLE,
     })),
   };

@@ -1,5 +1,6 @@
 import { type Requester, writeApiChange } from '../accounts/audit.ts';
 import type { Database, Sql } from '../connection.ts';
+import { withoutPath } from '../../domain/webhooks.ts';
 import { inTurn } from '../turns.ts';
 
 /** For this long after a change, calls are signed with the secret before as well. */
@@ -97,16 +98,10 @@ function secretChange(stored: Buffer | null, secret: Buffer) {
   return isNew ? { secret: { from: stored === null ? null : 'former', to: 'new' } } : {};
 }
 
-/** Where webhooks go, without path and query: many receivers have a secret there. That these changed is seen all the same. */
+/** Where webhooks go, without what may be a secret. That it changed is seen all the same. */
 function addressChange(from: string | null, to: string | null): { from: string | null; to: string | null } {
-  const shown = { from: originOf(from), to: originOf(to) };
+  const shown = { from: withoutPath(from), to: withoutPath(to) };
   return from !== to && shown.from === shown.to ? { ...shown, to: `${shown.to} (other path)` } : shown;
-}
-
-function originOf(address: string | null): string | null {
-  if (address === null || !URL.canParse(address)) return null;
-  const { origin, pathname, search } = new URL(address);
-  return `${origin}${pathname === '/' && search === '' ? '' : '/…'}`;
 }
 
 /** Forgets secrets whose time is over. */

@@ -59,12 +59,15 @@ describe('a test key on a live account', () => {
       const account = await newAccount();
       const resource = resourceOf(route);
       const own = await resource.prepare(account);
-      const { body } = await account.api.put('/v1/account/webhook', { url: 'https://example.com/hook' });
+      const { body } = await account.api.put('/v1/account/webhook', {
+        url: 'https://example.com/hook?of=theirs',
+      });
       const before = await everythingOf(account, resource.tables);
       const answer = await resource.cases[route]!.call(await withKey(account, 'test'), own);
       if (READABLE.includes(route)) expect(answer.status).toBe(200);
       else expect(answer).toMatchObject(CLOSED);
       expect(answer.text).not.toContain(body.webhook_secret);
+      expect(answer.text).not.toContain('theirs');
       expect(await everythingOf(account, resource.tables)).toEqual(before);
     },
   );
