@@ -48,13 +48,15 @@ export function webhookActivities(notifying: Notifying) {
       if (before === undefined) throw unknownResend(eventId, round);
       const event = await loadEvent(sql, eventId);
       if (before === null || !event) return;
-      const tried = event.attempts - before;
+      // Clean-up may have taken those before the round since.
+      const last = Math.max(event.attempts, before);
+      const tried = last - before;
       if (!event.url || !event.secret || tried >= attemptsOf(event.type)) {
         return endResend(sql, eventId, round, 'exhausted');
       }
       const { delivered, ...result } = await post(notifying, event, event.url);
       // The event keeps its state until a round ends well.
-      await logAttempt(sql, { eventId, attempt: event.attempts + 1, url: event.url, ...result }, 'pending');
+      await logAttempt(sql, { eventId, attempt: last + 1, url: event.url, ...result }, 'pending');
       observeAttempt(result.statusCode, result.durationMs);
       if (delivered) return endResend(sql, eventId, round, 'delivered');
       if (tried + 1 >= attemptsOf(event.type)) await endResend(sql, eventId, round, 'exhausted');

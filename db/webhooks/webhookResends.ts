@@ -1,7 +1,7 @@
 import type { Database, Sql } from '../connection.ts';
 import { inTurn } from '../turns.ts';
 import { isLate } from './unnotified.ts';
-import { exhaustEvent, receiverSecret, receiverUrl } from './webhooks.ts';
+import { exhaustEvent, lastAttempt, receiverSecret, receiverUrl } from './webhooks.ts';
 
 /** How often one event is delivered again on request, in all. */
 export const RESENDS_MAX = 10;
@@ -53,7 +53,7 @@ export async function requestResend(
     await exhaustEvent(tx, eventId);
     await tx`
       insert into webhook_resends (event_id, round, account_id, requested_by, attempts_before)
-      select ${eventId}, ${round}, ${event.accountId}, ${by}, count(*) from webhook_attempts where event_id = ${eventId}`;
+      values (${eventId}, ${round}, ${event.accountId}, ${by}, ${lastAttempt(tx, tx`${eventId}`)})`;
     return { eventId, accountId: event.accountId, round };
   });
 }
@@ -65,7 +65,7 @@ async function accountOf(sql: Sql, eventId: string, accountId: string | null): P
   return event?.accountId ?? null;
 }
 
-/** How many attempts were logged before a round began; null when the round has ended, undefined when it never was. */
+/** The number of the last attempt before a round; null when the round has ended, undefined when it never was. */
 export async function attemptsBefore(
   sql: Sql,
   eventId: string,

@@ -41,7 +41,7 @@ export interface WebhookEvent {
   snapshot: object;
   state: 'pending' | 'delivered' | 'exhausted';
   createdAt: Date;
-  /** Attempts logged so far. */
+  /** The number of the last attempt logged: earlier ones may have been cleaned up since. 0: none is logged. */
   attempts: number;
   /** The event of the message that goes before this one, while it is not dealt with yet. */
   after: string | null;
@@ -60,7 +60,7 @@ export async function loadEvent(sql: Sql, eventId: string): Promise<WebhookEvent
            ${receiverSecret(sql)} as secret,
            case when not ${isEarlier(sql)} and a.webhook_secret_changed_at > now() - ${SECRET_GRACE}::interval then a.webhook_secret_before end
              as secret_before,
-           (select count(*)::int from webhook_attempts t where t.event_id = e.id) as attempts,
+           ${lastAttempt(sql, sql`e.id`)} as attempts,
            (select o.id from webhook_events o
              where o.subject_id = e.subject_id and o.id <> e.id and o.state = 'pending'
                and (o.type = 'message.sent' or o.type = 'delivery_report' and o.snapshot->>'status' = 'sent')
@@ -68,6 +68,14 @@ export async function loadEvent(sql: Sql, eventId: string): Promise<WebhookEvent
       from webhook_events e join accounts a on a.id = e.account_id
      where e.id = ${eventId}`;
   return event ?? null;
+}
+
+/**
+ * As SQL: the number of an event's last attempt that is logged, 0 without one. Never their count: clean-up takes the older of them, and
+ * numbers have to go on behind the last.
+ */
+export function lastAttempt(sql: Sql, eventId: Fragment): Fragment {
+  return sql`(select coalesce(max(t.attempt), 0)::int from webhook_attempts t where t.event_id = ${eventId})`;
 }
 
 /** As SQL, of an event `e` and its account `a`: where it goes. */

@@ -212,6 +212,38 @@ describe('POST /v1/account/webhook/deliveries/{id}/resend', () => {
     expect(receiver.calls).toHaveLength(7);
   }, 180_000);
 
+  it('ends, and numbers on, when clean-up has taken the older of the attempts before it', async () => {
+    const { account, receiver } = await withReceiver((call) => (call === 1 ? 200 : 503));
+    const { id } = await oneDelivered(account);
+    // As three months later: the first round's attempts are gone, those of a resend that failed meanwhile are not.
+    await database()`delete from webhook_attempts where event_id = ${id}`;
+    await database()`
+      insert into webhook_attempts (event_id, attempt, url, duration_ms, status_code)
+      select ${id}, n, ${receiver.url}, 1, 503 from generate_series(4, 6) n`;
+    expect((await resend(account, id)).status).toBe(202);
+    const [event] = await eventually(
+      () => deliveries(account),
+      (now) => now[0]!.state !== 'pending',
+    );
+    expect(event!.attempts.map(({ attempt }) => attempt)).toEqual([4, 5, 6, 7, 8, 9]);
+    expect(receiver.calls).toHaveLength(1 + 3);
+  }, 180_000);
+
+  it('starts none of its attempts anew when clean-up takes those before it while it is under way', async () => {
+    const { account, receiver } = await withReceiver((call) => (call === 1 ? 200 : 503));
+    const { id } = await oneDelivered(account);
+    await database()`
+      insert into webhook_resends (event_id, round, account_id, requested_by, attempts_before, requested_at)
+      values (${id}, 1, ${account.id}, 'account', 6, now() - interval '1 minute')`;
+    await database()`delete from webhook_attempts where event_id = ${id}`;
+    const [event] = await eventually(
+      () => deliveries(account),
+      (now) => now[0]!.attempts.length >= 3 && now[0]!.state !== 'pending',
+    );
+    expect(event!.attempts.map(({ attempt }) => attempt)).toEqual([7, 8, 9]);
+    expect(receiver.calls).toHaveLength(1 + 3);
+  }, 180_000);
+
   it('one that was left pending for minutes is delivered on request, and no more by anybody else', async () => {
     const { account, receiver } = await withReceiver();
     const told = await oneDelivered(account);
