@@ -177,6 +177,30 @@ describe('clean-up', () => {
     const again = await run('deleteLeftovers');
     expect(Object.values(again).reduce((sum, count) => sum + count, 0)).toBe(0);
   });
+
+  test('deletes every attempt that is old enough, however many younger ones of older events stay', async () => {
+    const attempts = async (eventDays: number, days: number, count: number): Promise<string> => {
+      const id = idOf('evt', eventDays);
+      await sql()`
+        insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot) values (${id}, ${account}, 'message', ${id}, 'x', '{}')`;
+      await sql()`
+        insert into webhook_attempts (event_id, attempt, url, at, duration_ms)
+        select ${id}, n, 'https://example.com/', ${new Date(Date.now() - days * DAY)}, 1 from generate_series(1, ${count}::int) n`;
+      return id;
+    };
+    // More than a statement takes, of resends a day ago.
+    const resent = await attempts(120, 1, 1_001);
+    const old = await attempts(100, 99, 1_001);
+    const young = await attempts(89, 89, 1);
+    expect(await run('deleteLeftovers')).toMatchObject({ webhook_attempts: 1_001 });
+    const left = await sql()<{ id: string; count: number }[]>`
+      select event_id as id, count(*)::int as count from webhook_attempts
+       where event_id = any(${[resent, old, young]}) group by event_id order by event_id`;
+    expect(left).toEqual([
+      { id: resent, count: 1_001 },
+      { id: young, count: 1 },
+    ]);
+  });
 });
 
 describe('retention', () => {
