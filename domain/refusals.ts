@@ -178,7 +178,8 @@ export type StaffRefusal =
   | { reason: 'top_up_too_small'; minGrosze: number }
   /** By a payment of another kind or amount. */
   | { reason: 'reference_used'; account: string; reference: string }
-  | { reason: 'month_not_over'; month: string }
+  /** Nor over for so long that nothing more can be charged for it. */
+  | { reason: 'month_not_over'; month: string; issuableAt: Date }
   | { reason: 'statement_exists'; account: string; month: string }
   | { reason: 'statement_missing' | 'statement_paid'; statement: string }
   | { reason: 'contact_email_missing'; account: string }

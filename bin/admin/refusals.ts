@@ -92,7 +92,10 @@ function ofStaff(refusal: StaffRefusal): AdminError {
         `The account ${refusal.account} has another payment with the reference ${refusal.reference}.`,
       );
     case 'month_not_over':
-      return invalidArgument('--month', `${refusal.month} is not over yet`);
+      return invalidArgument(
+        '--month',
+        `${refusal.month} is not over yet, or has only just ended: its statement may be issued from ${refusal.issuableAt.toISOString()}`,
+      );
     case 'statement_exists':
       return refused(`The account ${refusal.account} has a statement for ${refusal.month} already.`);
     case 'statement_missing':

@@ -17,10 +17,10 @@ const instant = text
 const issue = command({
   name: 'statements issue',
   about:
-    'Issues the statement of a postpaid account for a month that is over: charges less refunds. It is e-mailed to the contact address.',
+    'Issues the statement of a postpaid account for a month that has been over for five minutes: charges less refunds. It is e-mailed to the contact address.',
   options: {
     account,
-    month: optional('YYYY-MM', 'a month in Polish time; default: the last one', month),
+    month: optional('YYYY-MM', 'a month in Polish time; default: the last one that can be issued', month),
     due: optional('TIME', 'default: 14 days from now; unpaid by then, sends are refused', instant),
   },
   async ask(asking, input): Promise<Shown> {

@@ -1,4 +1,4 @@
-import type { Fragment, Sql } from '../connection.ts';
+import { type Fragment, LONGEST_TRANSACTION_MS, type Sql } from '../connection.ts';
 import { type StatementEmail, statementEmail } from '../emails/ownEmails.ts';
 
 export interface StatementRow {
@@ -13,12 +13,29 @@ export interface StatementRow {
   paidAt: Date | null;
 }
 
-/** The latest calendar month that is over in Poland, `YYYY-MM`: the last one a statement can be for. */
-export async function lastFullMonth(sql: Sql): Promise<string> {
+// What is charged bears the time at which its transaction began: one from before midnight may show up so much later, in a month whose sum
+// was taken. The rest is for a server that ends transactions late, or whose clock was set.
+const SETTLED_AFTER_MS = LONGEST_TRANSACTION_MS + 4 * 60_000;
+
+/** The latest calendar month that was over in Poland some minutes ago, `YYYY-MM`: the last one a statement can be for. */
+export async function lastSettledMonth(sql: Sql): Promise<string> {
   const [row] = await sql<{ month: string }[]>`
-    select to_char(date_trunc('month', now() at time zone 'Europe/Warsaw') - interval '1 month', 'YYYY-MM') as month`;
+    select to_char(date_trunc('month', (now() - ${settling(sql)}) at time zone 'Europe/Warsaw') - interval '1 month', 'YYYY-MM')
+             as month`;
   if (row === undefined) throw new Error('a select without a table gives one row');
   return row.month;
+}
+
+/** From when on a Polish calendar month (`YYYY-MM`) can have a statement: nothing more is charged for it then. */
+export async function settledAt(sql: Sql, month: string): Promise<Date> {
+  const [row] = await sql<{ at: Date }[]>`
+    select (to_date(${month}, 'YYYY-MM') + interval '1 month') at time zone 'Europe/Warsaw' + ${settling(sql)} as at`;
+  if (row === undefined) throw new Error('a select without a table gives one row');
+  return row.at;
+}
+
+function settling(sql: Sql): Fragment {
+  return sql`make_interval(secs => ${SETTLED_AFTER_MS / 1000})`;
 }
 
 /** What a Polish calendar month (`YYYY-MM`) comes to in grosze net: charges less refunds; negative when more came back. */

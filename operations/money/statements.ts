@@ -3,10 +3,11 @@ import { newId } from '../../db/ids.ts';
 import { book } from '../../db/money/ledger.ts';
 import {
   insertStatement,
-  lastFullMonth,
+  lastSettledMonth,
   lockStatement,
   markStatementPaid,
   monthlyAmount,
+  settledAt,
   type StatementRow,
 } from '../../db/money/statements.ts';
 import { StaffRefused } from '../../domain/refusals.ts';
@@ -15,7 +16,7 @@ import { recorded } from '../staff.ts';
 
 interface IssueInput {
   account: string;
-  /** `YYYY-MM`, in Polish time; the last one that is over unless it says otherwise. */
+  /** `YYYY-MM`, in Polish time; the last one that has been over for some minutes unless it says otherwise. */
   month?: string;
   /** 14 days from now unless it says otherwise. */
   due?: Date;
@@ -27,8 +28,8 @@ export interface IssuedStatement extends StatementRow {
 }
 
 /**
- * Issues the statement of a postpaid account for a month that is over: charges less refunds. One that asks for something is e-mailed to
- * the account's contact address, where it has one, once this is done.
+ * Issues the statement of a postpaid account for a month that has been over for some minutes: charges less refunds. One that asks for
+ * something is e-mailed to the account's contact address, where it has one, once this is done.
  * @throws StaffRefused
  */
 export const issueStatement = recorded('statements issue', async (sql, input: IssueInput) => {
@@ -36,9 +37,11 @@ export const issueStatement = recorded('statements issue', async (sql, input: Is
   // Held first: charges still being booked end before the sum is taken.
   const { billingMode: billing, contactEmail } = await holdAccount(sql, account);
   if (billing !== 'postpaid') throw new StaffRefused({ reason: 'account_prepaid', account });
-  const last = await lastFullMonth(sql);
+  const last = await lastSettledMonth(sql);
   const { month = last, due = null } = input;
-  if (month > last) throw new StaffRefused({ reason: 'month_not_over', month });
+  if (month > last) {
+    throw new StaffRefused({ reason: 'month_not_over', month, issuableAt: await settledAt(sql, month) });
+  }
   const amountGrosze = await monthlyAmount(sql, account, month);
   const statement: StatementRow | undefined = await insertStatement(sql, {
     ...{ id: newId('st'), account, month, amountGrosze, dueAt: due },

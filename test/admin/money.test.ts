@@ -50,6 +50,17 @@ async function lookupEntry(
   return lookup;
 }
 
+/** The command line on a day of its own: what its statements call now() is that instant. */
+async function lineAt(instant: string): Promise<ReturnType<typeof commandLine>> {
+  await sql().unsafe(`
+    create schema if not exists clock;
+    grant usage on schema clock to public;
+    create or replace function clock.now() returns timestamptz language sql stable as $$ select timestamptz '${instant}' $$`);
+  return commandLine(
+    () => `${database.url()}?search_path=${encodeURIComponent('clock, pg_catalog, public')}`,
+  );
+}
+
 describe('top-ups', () => {
   test.each([
     ['50', 5000, 15],
@@ -252,9 +263,54 @@ describe('statements', () => {
   test('are for the month before this one unless told', async () => {
     const issued = await ok('statements', 'issue', '--account', await account(...postpaid));
     const [last] = await sql()<{ month: string }[]>`
-      select to_char(date_trunc('month', now() at time zone 'Europe/Warsaw') - interval '1 day', 'YYYY-MM') as month`;
+      select to_char(date_trunc('month', (now() - interval '5 minutes') at time zone 'Europe/Warsaw') - interval '1 day', 'YYYY-MM')
+               as month`;
     expect(issued['month']).toBe(last!.month);
   });
+
+  test.each([
+    // March begins at +01:00 and ends at +02:00, October the other way round.
+    [
+      '2026-03',
+      '2026-02',
+      '2026-03-31T22:00:00.000Z',
+      '2026-03-31T22:04:59.999Z',
+      '2026-03-31T22:05:00.000Z',
+    ],
+    [
+      '2026-10',
+      '2026-09',
+      '2026-10-31T23:00:00.000Z',
+      '2026-10-31T23:04:59.999Z',
+      '2026-10-31T23:05:00.000Z',
+    ],
+    [
+      '2026-12',
+      '2026-11',
+      '2026-12-31T23:00:00.000Z',
+      '2026-12-31T23:04:59.999Z',
+      '2026-12-31T23:05:00.000Z',
+    ],
+  ])(
+    'of %s wait until no charge that began in it can be on its way any more',
+    async (month, before, midnight, early, settled) => {
+      const id = await account(...postpaid);
+      for (const at of [midnight, early]) {
+        const line = await lineAt(at);
+        const { code, message } = await line.no('statements', 'issue', '--account', id, '--month', month);
+        expect(code).toBe('invalid_argument');
+        expect(message).toContain(`may be issued from ${settled}`);
+      }
+      const line = await lineAt(early);
+      expect(await line.ok('statements', 'issue', '--account', id)).toMatchObject({ month: before });
+      // One that was on its way at midnight.
+      await messageEntry(id, 'charge', -15, new Date(Date.parse(midnight) - 1).toISOString());
+      const later = await lineAt(settled);
+      expect(await later.ok('statements', 'issue', '--account', id)).toMatchObject({
+        ...{ month, amount_grosze: 15 },
+      });
+    },
+  );
 
   test('are for postpaid accounts and months that are over', async () => {
     const prepaid = await account('--mode', 'live');
