@@ -136,15 +136,19 @@ async function planEach(
   return plans;
 }
 
+/** The drafts of all items, made at one time: a charge judges each by its age, and is of all or of none. */
 async function draftEach(
   asked: Asked<readonly Item[]>,
   open: readonly number[],
   plans: readonly Plan[],
 ): Promise<Draft[]> {
+  const { now } = plans[0]!.terms;
   const drafts: Draft[] = [];
   for (const [place, index] of open.entries()) {
     const { input } = asked.input[index]!;
-    drafts.push(...(await draftMessages({ ...asked, input }, { ...plans[place]!, batched: true })));
+    const plan = plans[place]!;
+    const planned = { ...plan, terms: { ...plan.terms, now }, batched: true };
+    drafts.push(...(await draftMessages({ ...asked, input }, planned)));
   }
   return drafts;
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../db/connection.ts';
@@ -6,6 +7,7 @@ import { chargeRequest } from '../../db/money/billing.ts';
 import { OutOfPatienceError, withPatience } from '../../db/patience.ts';
 import type { Routing } from '../../domain/routing.ts';
 import type { Asked } from '../../operations/asked.ts';
+import type { Pace } from '../../operations/pace.ts';
 import { type Item, type ItemAnswers, sendItems } from '../../operations/sending/sendItems.ts';
 import { startDatabase } from '../support/database.ts';
 import { askedSend } from '../support/submitting.ts';
@@ -54,9 +56,19 @@ const temporal = {
   },
 };
 
-function ask(account: string, items: readonly Item[], through = sql): Promise<string[]> {
-  const asked = askedSend(sql, account, ROUTING, items[0]!.input);
-  const services = { ...asked.services, sql: through, temporal, log: pino({ level: 'silent' }) };
+function ask(
+  account: string,
+  items: readonly Item[],
+  through = sql,
+  otherwise: { pace?: Pick<Pace, 'due' | 'rest'>; temporal?: typeof temporal } = {},
+): Promise<string[]> {
+  const asked = { ...askedSend(sql, account, ROUTING, items[0]!.input), ...otherwise };
+  const services = {
+    ...asked.services,
+    sql: through,
+    temporal: otherwise.temporal ?? temporal,
+    log: pino({ level: 'silent' }),
+  };
   return sendItems({ ...asked, services, input: items } as unknown as Asked<readonly Item[]>, ANSWERS);
 }
 
@@ -124,6 +136,28 @@ test('what cannot be paid is refused, whoever else was paid', async () => {
   );
   await expect(asking).rejects.toMatchObject({ refusal: { reason: 'insufficient_funds' } });
   expect(await stored(account)).toHaveLength(1);
+});
+
+test.each([
+  ['in time', 20, 2],
+  ['at the last moment of some', 30, 0],
+])('charged %s, items that took long to plan are charged all, or none', async (_, seconds, charged) => {
+  const account = await newAccount(100);
+  const pace = { due: () => true, rest: () => delay(500) };
+  const late = {
+    ...temporal.workflow,
+    async executeUpdateWithStart(_: unknown, { updateId }: { updateId: string }) {
+      await sql`
+        update messages m set created_at = created_at - (l.middle - now()) - make_interval(secs => ${seconds})
+          from (select min(created_at) + (max(created_at) - min(created_at)) / 2 as middle
+                  from messages where request_id = ${updateId}) l
+         where request_id = ${updateId}`;
+      return await chargeRequest(sql, updateId);
+    },
+  };
+  const asking = ask(account, [item(1), item(2)], sql, { pace, temporal: { ...temporal, workflow: late } });
+  await (charged > 0 ? asking : expect(asking).rejects.toThrow());
+  expect(await stored(account)).toHaveLength(charged);
 });
 
 test.each([null, 'idx'])(
