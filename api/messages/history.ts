@@ -15,7 +15,13 @@ import { Refused } from '../../domain/refusals.ts';
 
 /** A message fetched by its id: with its tracked links. */
 const messageWithLinksSchema = messageSchema
-  .extend({ links: documented(z.array(trackedLinkSchema), 'The tracked links of the text.', []) })
+  .extend({
+    links: documented(
+      z.array(trackedLinkSchema),
+      'The tracked links of the text; none where it was rejected from the start, as nobody is sent them.',
+      [],
+    ),
+  })
   .meta({ id: 'MessageWithLinks', description: 'A message with its tracked links.' });
 
 /** GET /v1/messages (v2.3.0, History and status): newest first. */

@@ -22,7 +22,8 @@ export async function draftMessages(
     pace,
     plan.messages,
     ({ id, route, recipient, values, parts, cut, rejected, rejection, costGrosze, timing }) => {
-      // As long as the samples that the plan measured.
+      // As long as the samples that the plan measured. What nobody is sent makes and carries none: it costs nothing, and would
+      // keep them for ever. Where there is a link already, its text has that one.
       const links = linksOf(recipient.msisdn);
       const acceptedAs = rejected ? 'rejected' : timing.acceptedAs;
       return {
@@ -40,7 +41,7 @@ export async function draftMessages(
         content: wording.content,
         parts,
         cut,
-        links: links.tracked,
+        links: rejected ? [] : links.tracked,
         optOutToken: rejected ? null : links.newOptOut,
         costGrosze,
         testCredits: terms.mode === 'test' && !rejected ? 1 : 0,

@@ -82,6 +82,59 @@ describe('a text with {{link:<url>}}', () => {
   });
 });
 
+describe('a message that is rejected from the start', () => {
+  const linksOf = async ({ id }: TestAccount) => {
+    const [stored] = await database()`
+      select (select count(*)::int from tracked_links where account_id = ${id}) as made,
+             (select count(*)::int from message_links l join messages m on m.id = l.message_id
+               where m.account_id = ${id}) as carried,
+             coalesce((select used from account_usage where account_id = ${id} and kind = 'links'), 0)::int as used`;
+    return stored;
+  };
+  const text = 'Zobacz {{link:https://example.com/a}} i {{link:https://example.com/b}}';
+
+  it('makes and carries no links, beside others and alone; its text has an address as long as theirs', async () => {
+    const account = await newAccount();
+    const { api } = account;
+    await api.post('/v1/blacklist', { msisdns: ['500100200', '500100201'] });
+    expect((await api.send({ to: ['500100200', '500100201'], text }, 'klucz')).status).toBe(201);
+    const alone = await api.accepted({ to: '500100200', text });
+    const smil = `<smil><body><par><text>${text}</text></par></body></smil>`;
+    expect((await api.post('/v1/mms', { to: '500100200', subject: 'x', smil })).status).toBe(201);
+    expect(await linksOf(account)).toEqual({ made: 0, carried: 0, used: 0 });
+    const mixed = await api.accepted({ to: ['500100200', '500100202'], text });
+    expect(mixed.messages.map(({ status, text: own }) => [status, own.length])).toEqual([
+      ['rejected', alone.text.length],
+      ['queued', alone.text.length],
+    ]);
+    expect(await linksOf(account)).toEqual({ made: 2, carried: 2, used: 2 });
+    const shown = (await api.get(`/v1/messages/${alone.id}`)).body;
+    expect([shown.text, shown.links]).toEqual([alone.text, []]);
+    const [token] = /\w{8}(?= i )/.exec(alone.text)!;
+    expect((await visit(token)).status).toBe(404);
+  });
+
+  it('shows the address that its recipient has already, which leads on', async () => {
+    const account = await newAccount();
+    const { api } = account;
+    const sent = await api.accepted({ to: '500100200', text, send_at: later });
+    await api.post('/v1/blacklist', { msisdn: '500100200' });
+    const rejected = await api.accepted({ to: '500100200', text });
+    expect([rejected.status, rejected.text]).toEqual(['rejected', sent.text]);
+    expect((await api.get(`/v1/messages/${rejected.id}`)).body.links).toEqual([]);
+    expect((await api.get(`/v1/messages/${sent.id}`)).body.links).toHaveLength(2);
+    expect(await linksOf(account)).toEqual({ made: 2, carried: 2, used: 2 });
+  });
+
+  it('needs no room among the links that its account may have', async () => {
+    const account = await newAccount();
+    await database()`update accounts set quotas = '{"links": 0}' where id = ${account.id}`;
+    await account.api.post('/v1/blacklist', { msisdn: '500100200' });
+    expect((await account.api.send({ to: '500100200', text })).status).toBe(201);
+    expect((await account.api.send({ to: '500100201', text })).status).toBe(400);
+  });
+});
+
 describe('GET /v1/links', () => {
   it('shows each link with the fields of the interface', async () => {
     const account = await newAccount();

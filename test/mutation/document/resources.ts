@@ -170,6 +170,14 @@ export const RESOURCE_CHANGES: readonly Change[] = [
     only: 'outside the window moves',
   },
   {
+    name: 'a rejected message makes and carries tracked links',
+    file: 'operations/sending/draftMessages.ts',
+    from: 'links: rejected ? [] : links.tracked,',
+    to: 'links: links.tracked,',
+    tests: ['test/api/links.test.ts'],
+    only: 'rejected from the start',
+  },
+  {
     name: 'a rejected message shows a send time',
     file: 'operations/sending/draftMessages.ts',
     from: 'sendAt: rejected ? null : timing.sendAt,',
