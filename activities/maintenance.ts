@@ -15,8 +15,8 @@ import { databaseNow, readPosition, savePosition } from '../db/maintenance/posit
 import {
   eraseClicksAfter,
   eraseLookupsAfter,
-  eraseMessages,
   eraseMessagesAfter,
+  erasePostponed,
   eraseRepliesAfter,
   type Mask,
   postponedAfter,
@@ -61,7 +61,7 @@ export function maintenanceActivities(sql: Database, { contentDays, logDays }: R
 
     /** Takes texts and numbers out of what is older than the configured time, and of what was to be erased at its end. */
     async eraseContents(): Promise<Removed> {
-      const postponed = await erasePostponed(sql);
+      const postponed = await eraseEnded(sql);
       if (contentDays === undefined) return { postponed };
       const dueBefore = (await databaseNow(sql)) - contentDays * DAY_MS;
       return { postponed, ...(await eraseBefore(sql, dueBefore)) };
@@ -123,13 +123,13 @@ async function eraseBefore(sql: Database, dueBefore: number): Promise<Removed> {
   };
 }
 
-async function erasePostponed(sql: Database): Promise<number> {
+async function eraseEnded(sql: Database): Promise<number> {
   let done = 0;
   for (let after = ''; ;) {
     const ids = await postponedAfter(sql, after, BATCH);
     const last = ids.at(-1);
     if (last === undefined) return done;
-    done += await eraseMessages(sql, ids, maskMsisdn);
+    done += await erasePostponed(sql, ids, maskMsisdn);
     after = last;
     beat();
   }

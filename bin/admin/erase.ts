@@ -1,3 +1,4 @@
+import type { Left } from '../../db/maintenance/erasure.ts';
 import { addressKey, emailAddress } from '../../domain/email/address.ts';
 import { type Asking, command, optional, type Shown, yes } from './command.ts';
 import { readNumber } from './msisdn.ts';
@@ -18,7 +19,7 @@ const erase = command({
     if ((number === undefined) === (email === undefined)) throw refused('Give either --number or --email.');
     if (number === undefined) return await eraseAddress(asking, email!, account, agreed);
     const msisdn = await readNumber('--number', number);
-    const { erase: ask } = await import('../../operations/support/erase.ts');
+    const { erase: ask, leftFields } = await import('../../operations/support/erase.ts');
     const { traces, done } = await ask({ ...asking, input: { msisdn, account, agreed } });
     if (done === null) {
       return {
@@ -27,17 +28,32 @@ const erase = command({
           'Nothing was changed. With --yes all of this is erased, and scheduled messages are cancelled.',
       };
     }
-    const { cancelled, open } = done;
+    const { cancelled, left } = done;
+    const remark = whatIsLeft(left);
     return {
-      result: { erased: true, ...traces, cancelled, open_messages: open },
-      ...(open > 0
-        ? { remark: `${open} messages have not ended yet; they are erased in the night after they have.` }
-        : {}),
+      result: { erased: true, ...traces, cancelled, ...leftFields(left) },
+      ...(remark === '' ? {} : { remark }),
     };
   },
 });
 
 export const eraseCommands = [erase];
+
+function whatIsLeft({ messages, replies, lookups }: Left): string {
+  const others = replies + lookups;
+  return [
+    ...(messages === 1
+      ? ['1 message has not ended yet; it is erased in the night after it has.']
+      : messages > 1
+        ? [`${messages} messages have not ended yet; they are erased in the night after they have.`]
+        : []),
+    ...(others > 0
+      ? [
+          `Not decided yet, and not erased: replies ${replies}, look-ups ${lookups}; erase again in some minutes.`,
+        ]
+      : []),
+  ].join(' ');
+}
 
 async function eraseAddress(
   asking: Asking,
@@ -61,7 +77,7 @@ async function eraseAddress(
     result: { erased: true, ...traces, given_up: givenUp, open_emails: left },
     ...(left > 0
       ? {
-          remark: `${left} e-mails may be with a provider, which says so within 72 hours; erase again after that.`,
+          remark: `${left === 1 ? '1 e-mail' : `${left} e-mails`} may be with a provider, which says so within 72 hours; erase again after that.`,
         }
       : {}),
   };

@@ -1,6 +1,13 @@
 import { byColumnName } from '../columnNames.ts';
 import type { Database, Fragment, Sql } from '../connection.ts';
-import { ERASED_REFERENCE, eraseMessages, isDecided, type Mask } from './retention.ts';
+import {
+  ERASED_REFERENCE,
+  eraseHearsay,
+  eraseMessages,
+  isDecided,
+  LATE_WORD,
+  type Mask,
+} from './retention.ts';
 import { holdAddressBooks } from '../contacts/addressBook.ts';
 import { eraseAnswers } from '../messages/keptAnswers.ts';
 import { isOpen } from '../messages/facts.ts';
@@ -18,6 +25,13 @@ export interface Person {
 
 /** How much there is of a person, by table. */
 export type Traces = Record<string, number>;
+
+/** What an erasure leaves, by kind: messages until they have ended, replies and look-ups until it is asked for again. */
+export interface Left {
+  messages: number;
+  replies: number;
+  lookups: number;
+}
 
 /** Messages to a person that are to be sent yet, by id. */
 export async function scheduledTo(sql: Sql, person: Person): Promise<string[]> {
@@ -46,9 +60,8 @@ export async function countTraces(sql: Sql, person: Person): Promise<Traces> {
  * Erases what is stored about a person, in one transaction: numbers become masked ones, texts empty, contacts and opt-out
  * links go; what is counted stays. Blacklist entries stay, because without the number nobody could keep them. Messages
  * that have not ended are noted: they are erased by `retention` once they have.
- * @returns how many messages are left for that
  */
-export async function erasePerson(sql: Database, person: Person, mask: Mask): Promise<number> {
+export async function erasePerson(sql: Database, person: Person, mask: Mask): Promise<Left> {
   const { msisdn, accountId } = person;
   const masked = mask(msisdn);
   return await transaction(sql, async (tx) => {
@@ -60,20 +73,22 @@ export async function erasePerson(sql: Database, person: Person, mask: Mask): Pr
       tx,
       books.map(({ id }) => id),
     );
-    const messages = await tx<{ id: string; open: boolean }[]>`
-      select m.id, ${isOpen(tx)} as open from messages m
+    const messages = await tx<{ id: string; open: boolean; heardOf: boolean }[]>`
+      select m.id, ${isOpen(tx)} as open, m.updated_at > now() - ${LATE_WORD}::interval as heard_of from messages m
        where ${isTo(tx, person)} and ${isDecided(tx)} order by m.id for update`;
     const ids = messages.map(({ id }) => id);
     const open = messages.filter((message) => message.open).map(({ id }) => id);
-    await tx`insert into erasures_postponed (message_id) select unnest(${open}::text[]) on conflict do nothing`;
+    // What has just ended is noted too: somebody may have a last word on it, with the number.
+    const noted = messages.filter((message) => message.open || message.heardOf).map(({ id }) => id);
+    await tx`insert into erasures_postponed (message_id) select unnest(${noted}::text[]) on conflict do nothing`;
 
-    await tx`
-      update delivery_reports r set phone = null, details = null
-       where (r.phone = ${msisdn} and ${accountId}::text is null
-              and (r.applied_at is not null or r.received_at < now() - ${MATCH_WITHIN}::interval))
-          or r.id in (select d.id from message_parts p join delivery_reports d
-                        on d.route = p.route and d.provider_message_id = p.provider_message_id
-                     where p.message_id = any(${ids}) and p.message_id <> all(${open}) and d.applied_at is not null)`;
+    const ended = ids.filter((id) => !open.includes(id));
+    await eraseHearsay(tx, ended);
+    if (accountId === null) {
+      await tx`
+        update delivery_reports set phone = null, details = null
+         where phone = ${msisdn} and (applied_at is not null or received_at < now() - ${MATCH_WITHIN}::interval)`;
+    }
     await tx`
       update webhook_attempts set answer = null where answer is not null and event_id in (
         select id from webhook_events where subject_id = any(${ids})
@@ -94,10 +109,6 @@ export async function erasePerson(sql: Database, person: Person, mask: Mask): Pr
     await tx`delete from opt_out_links where msisdn = ${msisdn} and ${of}`;
     await tx`delete from contacts where msisdn = ${msisdn} and ${of}`;
     await tx`delete from verified_numbers where msisdn = ${msisdn} and ${of}`;
-    await tx`
-      delete from simulator_submits where reference in (
-        select p.message_id || '/' || n from message_parts p, lateral (values (p.part), (0)) as numbers(n)
-         where p.message_id = any(${ids}) and p.message_id <> all(${open}))`;
     if (accountId === null) {
       await tx`delete from simulator_submits where destination = ${msisdn}`;
       await tx`delete from simulator_replies where source = ${msisdn}`;
@@ -107,8 +118,19 @@ export async function erasePerson(sql: Database, person: Person, mask: Mask): Pr
     await eraseMessages(tx, ids, mask);
     // What a request was answered is no part of what a network may still report on.
     await eraseAnswers(tx, open, mask);
-    return open.length;
+    return { messages: open.length, ...(await undecided(tx, person)) };
   });
+}
+
+/** What of a person nothing is erased of yet: nobody knows whose a reply is, or what a look-up came to. */
+export async function undecided(sql: Sql, person: Person): Promise<Omit<Left, 'messages'>> {
+  const of = ofAccount(sql, person);
+  const [left] = await sql<Omit<Left, 'messages'>[]>`
+    select (select count(*)::int from inbound_messages
+             where sender = ${person.msisdn} and ${of} and state = 'received') as replies,
+           (select count(*)::int from number_lookups
+             where msisdn = ${person.msisdn} and ${of} and state in ('open', 'charged')) as lookups`;
+  return left!;
 }
 
 /**

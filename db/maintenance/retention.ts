@@ -6,6 +6,8 @@ import { transaction } from '../transaction.ts';
 
 // Twice as long as a charge takes a draft.
 const DRAFT_DECIDED = '1 minute';
+/** For how long after the end of a message a network may still report, and a receiver be under way with its answer. */
+export const LATE_WORD = '3 days';
 
 /** Begins the provider's reference of an erased reply, instead of what may be a hash of its number and text. */
 export const ERASED_REFERENCE = 'erased:';
@@ -49,13 +51,64 @@ export async function eraseMessages(sql: Sql, ids: readonly string[], mask: Mask
       from unnest(${rows.map(({ id }) => id)}::text[], ${rows.map(({ recipient }) => mask(recipient))}::text[])
              as e(id, recipient)
      where m.id = e.id`;
-  await sql`delete from erasures_postponed where message_id = any(${rows.map(({ id }) => id)})`;
   await eraseAnswers(
     sql,
     rows.map(({ id }) => id),
     mask,
   );
   return rows.length;
+}
+
+/**
+ * Erases those of the noted messages that have ended, with what networks and receivers of webhooks have said of them. They
+ * stay noted for some days more, so that what comes late goes too.
+ * @returns how many were erased now
+ */
+export async function erasePostponed(sql: Database, ids: readonly string[], mask: Mask): Promise<number> {
+  return await transaction(sql, async (tx) => {
+    const done = await eraseMessages(tx, ids, mask);
+    const erased = await tx<{ id: string; over: boolean }[]>`
+      select m.id, m.erased_at < now() - ${LATE_WORD}::interval as over from messages m
+       where m.id = any(${ids as string[]}) and m.erased_at is not null and not ${isOpen(tx)}`;
+    await eraseHearsay(
+      tx,
+      erased.map(({ id }) => id),
+    );
+    const over = erased.filter((message) => message.over).map(({ id }) => id);
+    await tx`delete from erasures_postponed where message_id = any(${over})`;
+    return done;
+  });
+}
+
+/** Takes out what others have said of messages that have ended: networks, receivers of webhooks, the simulated network. */
+export async function eraseHearsay(sql: Sql, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await sql`
+    update delivery_reports set phone = null, details = null
+     where (phone is not null or details is not null) and id in (${reportsOf(sql, ids)})`;
+  await sql`
+    update webhook_attempts set answer = null
+     where answer is not null and event_id in (select id from webhook_events where subject_id = any(${ids as string[]}))`;
+  await sql`
+    delete from simulator_submits where reference in (
+      select p.message_id || '/' || n from message_parts p, lateral (values (p.part), (0)) as numbers(n)
+       where p.message_id = any(${ids as string[]}))`;
+}
+
+// As SQL, the reports that met parts of these messages: by the id, by the one read in the route's other way, or by our
+// reference. Nothing but their time finds the latter two.
+function reportsOf(sql: Sql, ids: readonly string[]): Fragment {
+  const since = sql`(select min(created_at) from messages where id = any(${ids as string[]}))`;
+  return sql`
+    select d.id from message_parts p join delivery_reports d
+        on d.route = p.route and d.provider_message_id = p.provider_message_id
+     where p.message_id = any(${ids as string[]}) and d.applied_at is not null
+    union all
+    select d.id from message_parts p join delivery_reports d on d.route = p.route and d.alternative_id = p.provider_message_id
+     where p.message_id = any(${ids as string[]}) and d.applied_at is not null and d.received_at >= ${since}
+    union all
+    select d.id from delivery_reports d
+     where d.message_id = any(${ids as string[]}) and d.applied_at is not null and d.received_at >= ${since}`;
 }
 
 /** As SQL, a condition on messages `m`: no charge takes it for a draft any more. */

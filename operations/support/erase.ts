@@ -11,9 +11,11 @@ import {
   countTraces,
   erasePerson,
   forgetStatistics,
+  type Left,
   type Person,
   scheduledTo,
   type Traces,
+  undecided,
 } from '../../db/maintenance/erasure.ts';
 import { ERASED_ADDRESS } from '../../domain/email/address.ts';
 import { maskMsisdn } from '../../domain/msisdn.ts';
@@ -22,7 +24,7 @@ import { signalCancel } from '../cancel.ts';
 import { recordedAfter, type StaffServices } from '../staff.ts';
 
 const SIGNAL_MS = 5_000;
-const CANCEL_WITHIN_MS = 15_000;
+const SETTLED_WITHIN_MS = 15_000;
 const LOOK_AGAIN_MS = 100;
 
 interface Input {
@@ -37,8 +39,8 @@ interface Input {
 /** How much there was of a person, and what was done. */
 export interface Erasure {
   traces: Traces;
-  /** Scheduled messages that were cancelled, and messages that are erased once they have ended; null where nothing was done. */
-  done: { cancelled: number; open: number } | null;
+  /** Scheduled messages that were cancelled, and what is left for later; null where nothing was done. */
+  done: { cancelled: number; left: Left } | null;
 }
 
 /**
@@ -57,10 +59,18 @@ export const erase = recordedAfter('erase', async (services, { msisdn, account, 
     return { data, ...record, details: { erased: false } };
   }
   const cancelled = await cancelScheduled(services, person);
-  const open = await erasePerson(sql, person, maskMsisdn);
+  await untilDecided(sql, person);
+  const left = await erasePerson(sql, person, maskMsisdn);
   await forgetStatistics(sql);
-  const data: Erasure = { traces, done: { cancelled, open } };
-  return { data, ...record, details: { erased: true, ...traces, cancelled, open_messages: open } };
+  const data: Erasure = { traces, done: { cancelled, left } };
+  return { data, ...record, details: { erased: true, ...traces, cancelled, ...leftFields(left) } };
+});
+
+/** What is left, under the names that the command's answer and the audit log have for it. */
+export const leftFields = ({ messages, replies, lookups }: Left) => ({
+  open_messages: messages,
+  open_replies: replies,
+  open_lookups: lookups,
 });
 
 /** How much there was of an address, and what was done. */
@@ -102,11 +112,28 @@ async function cancelScheduled({ sql, temporal }: StaffServices, person: Person)
   const client = await temporal();
   // A lost workflow is started again by the reconciliation; until then its message is one that has not ended.
   for (const id of ids) await signalCancel(client, id, Date.now() + SIGNAL_MS);
-  const deadline = Date.now() + CANCEL_WITHIN_MS;
-  let left = await scheduledTo(sql, person);
-  while (left.length > 0 && Date.now() < deadline) {
-    await delay(LOOK_AGAIN_MS);
-    left = await scheduledTo(sql, person);
-  }
+  const left = await settled(
+    () => scheduledTo(sql, person),
+    (scheduled) => scheduled.length === 0,
+  );
   return ids.length - left.length;
+}
+
+/** Waits for the workers to find out whose replies are, and for look-ups under way to be answered. */
+async function untilDecided(sql: StaffServices['sql'], person: Person): Promise<void> {
+  await settled(
+    () => undecided(sql, person),
+    ({ replies, lookups }) => replies + lookups === 0,
+  );
+}
+
+/** Reads until it is as it should be, but not for ever; returns what it read last. */
+async function settled<T>(read: () => Promise<T>, is: (value: T) => boolean): Promise<T> {
+  const deadline = Date.now() + SETTLED_WITHIN_MS;
+  let value = await read();
+  while (!is(value) && Date.now() < deadline) {
+    await delay(LOOK_AGAIN_MS);
+    value = await read();
+  }
+  return value;
 }

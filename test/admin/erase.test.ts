@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../db/ids.ts';
 import { HOUR, type Pipeline, startPipeline } from '../workflows/pipeline.ts';
@@ -138,7 +139,7 @@ describe('erase', () => {
     await pipeline.accept(message);
     await pipeline.untilStatus(message.id, 'sent');
     const { out } = await run('erase', '--number', '500100903', '--yes');
-    expect(out).toMatch(/1 messages have not ended yet/);
+    expect(out).toMatch(/1 message has not ended yet; it is erased in the night after it has\./);
     const [row] = await pipeline.sql`select recipient from messages where id = ${message.id}`;
     expect(row).toEqual({ recipient: '+48500100903' });
     expect((await pipeline.sql`select from erasures_postponed where message_id = ${message.id}`).count).toBe(
@@ -146,10 +147,50 @@ describe('erase', () => {
     );
   });
 
+  test('a reply and a look-up that nobody has decided on are left, and counted', async () => {
+    const account = await pipeline.account();
+    const number = '+48500100904';
+    const [reply, lookup] = [newId('in'), newId('hlr')];
+    await pipeline.sql`
+      insert into inbound_messages (id, route, provider_reference, sender, received_text)
+      values (${reply}, 'x', ${reply}, ${number}, 'Poufne')`;
+    await pipeline.sql`
+      insert into number_lookups (id, account_id, msisdn, state, cost_grosze)
+      values (${lookup}, ${account}, ${number}, 'charged', 5)`;
+    const erasing = run('erase', '--number', number, '--yes');
+    // It waits, and takes what is decided meanwhile.
+    await delay(500);
+    await pipeline.sql`update inbound_messages set state = 'unmatched' where id = ${reply}`;
+    const { out } = await erasing;
+    expect(out).toMatch(/Not decided yet, and not erased: replies 0, look-ups 1; erase again/);
+    const [erased] = await pipeline.sql`select sender from inbound_messages where id = ${reply}`;
+    expect(erased).toEqual({ sender: '+48*****904' });
+    await pipeline.sql`update number_lookups set state = 'failed', reason = 'failed' where id = ${lookup}`;
+    expect(await ok('erase', '--number', number, '--yes')).toMatchObject({ lookups: 1, open_lookups: 0 });
+    const [asked] = await pipeline.sql`select msisdn from number_lookups where id = ${lookup}`;
+    expect(asked).toEqual({ msisdn: '+48*****904' });
+  }, 60_000);
+
+  test('of one account: a report that met its message by the other id knows nothing any more', async () => {
+    const account = await pipeline.account();
+    const message = await pipeline.draft(account, { ending: '200', text: 'Poufne' });
+    await pipeline.accept(message);
+    await pipeline.untilStatus(message.id, 'delivered');
+    const [part] =
+      await pipeline.sql`select route, provider_message_id from message_parts where message_id = ${message.id}`;
+    const [report] = await pipeline.sql<{ id: string }[]>`
+      insert into delivery_reports (route, provider_message_id, alternative_id, phone, state, details, applied_at, look_at)
+      values (${part!['route'] as string}, 'other', ${part!['providerMessageId'] as string}, ${NUMBER}, 'delivered', 'Poufne', now(), null)
+      returning id`;
+    await ok('erase', '--number', NUMBER, '--account', account, '--yes');
+    const [left] = await pipeline.sql`select phone, details from delivery_reports where id = ${report!.id}`;
+    expect(left).toEqual({ phone: null, details: null });
+  });
+
   test('is recorded with a masked number; refuses what is none', async () => {
     const [record] = await pipeline.sql`
-      select action, subject, details from audit_log where action = 'erase' order by id desc limit 1`;
-    expect(record).toMatchObject({ subject: '+48*****903', details: { erased: true, open_messages: 1 } });
+      select action, details from audit_log where subject = '+48*****903' order by id desc limit 1`;
+    expect(record).toMatchObject({ action: 'erase', details: { erased: true, open_messages: 1 } });
     expect((await no('erase', '--number', '12')).code).toBe('invalid_argument');
     expect((await no('erase', '--number', NUMBER, '--account', 'cl_none')).code).toBe('not_found');
   });

@@ -282,6 +282,63 @@ describe('retention', () => {
     expect(await run('eraseContents', 40)).toMatchObject({ postponed: 1, messages: 0 });
     const [late] = await sql()`select recipient, text from messages where id = ${open}`;
     expect(late).toEqual({ recipient: '+48*****200', text: '' });
-    expect((await sql()`select from erasures_postponed`).count).toBe(0);
+  });
+
+  test('erases with a message that has ended what others said of it, and for some days what they say late', async () => {
+    const id = await message('sent', 1);
+    const event = idOf('evt', 0);
+    await sql()`insert into erasures_postponed (message_id) values (${id})`;
+    await sql()`
+      insert into message_parts (message_id, part, state, route, provider_message_id)
+      values (${id}, 1, 'accepted', 'r', 'p-1'), (${id}, 2, 'accepted', 'r', 'a-2')`;
+    const report = (values: object) =>
+      sql()`insert into delivery_reports ${sql()({
+        ...{
+          route: 'r',
+          provider_message_id: '',
+          phone: '+48500100200',
+          state: 'delivered',
+          details: 'Poufne',
+        },
+        ...{ applied_at: new Date(), look_at: null },
+        ...values,
+      })}`;
+    await report({ provider_message_id: 'p-1' });
+    await report({ provider_message_id: 'p-2', alternative_id: 'a-2' });
+    await report({ message_id: id, part: 1 });
+    await report({ provider_message_id: 'another', phone: '+48500100201' });
+    await sql()`
+      insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
+      values (${event}, ${account}, 'message', ${id}, 'message.delivered', '{}')`;
+    const attempt = (n: number) =>
+      sql()`insert into webhook_attempts (event_id, attempt, url, duration_ms, answer)
+            values (${event}, ${n}, 'https://example.com', 1, 'Poufne')`;
+    await attempt(1);
+    await sql()`
+      insert into simulator_submits (provider_message_id, reference, destination, encoding, content, part, parts, priority)
+      values ('s-1', ${id + '/1'}, '+48500100200', 'gsm7', 'Poufne', 1, 1, false)`;
+    const said = async () => {
+      const [row] = await sql()`
+        select array(select phone from delivery_reports where phone is not null or details is not null) as phones,
+               (select count(*)::int from webhook_attempts where answer is not null) as answers,
+               (select count(*)::int from simulator_submits where reference like ${id + '%'}) as submits`;
+      return row;
+    };
+
+    expect(await run('eraseContents')).toEqual({ postponed: 0 });
+    expect((await said())!['phones']).toHaveLength(4);
+    await sql()`update messages set status = 'delivered' where id = ${id}`;
+    expect(await run('eraseContents')).toEqual({ postponed: 1 });
+    expect(await said()).toEqual({ phones: ['+48500100201'], answers: 0, submits: 0 });
+
+    await report({ provider_message_id: 'p-1' });
+    await attempt(2);
+    expect(await run('eraseContents')).toEqual({ postponed: 0 });
+    expect(await said()).toEqual({ phones: ['+48500100201'], answers: 0, submits: 0 });
+    const noted = async () => (await sql()`select from erasures_postponed where message_id = ${id}`).count;
+    expect(await noted()).toBe(1);
+    await sql()`update messages set erased_at = now() - interval '73 hours' where id = ${id}`;
+    await run('eraseContents');
+    expect(await noted()).toBe(0);
   });
 });

@@ -61,7 +61,7 @@ describe('a transaction whose caller waits no longer', () => {
 describe('what takes turns', () => {
   test('an erasure waits for a change of the address book under way, and neither ends the other', async () => {
     await sql()`insert into contacts (account_id, id, msisdn) values (${ours}, ${newId('ct')}, '+48500100200')`;
-    let erasing: Promise<number> | undefined;
+    let erasing: ReturnType<typeof erasePerson> | undefined;
     await changeAddressBook(sql(), ours, async (tx) => {
       // The first of the counters that what follows takes, one after the other.
       await tx`select from account_usage where account_id = ${ours} and kind = 'contacts' for update`;
@@ -74,7 +74,7 @@ describe('what takes turns', () => {
       );
       await tx`insert into contacts (account_id, id, msisdn) values (${ours}, ${newId('ct')}, '+48500100201')`;
     });
-    expect(await erasing).toBe(0);
+    expect(await erasing).toEqual({ messages: 0, replies: 0, lookups: 0 });
     const left = await sql()<{ msisdn: string }[]>`select msisdn from contacts where account_id = ${ours}`;
     expect([...left]).toEqual([{ msisdn: '+48500100201' }]);
   });
