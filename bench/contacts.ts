@@ -8,7 +8,8 @@ import { expandGroups, listGroups } from '../db/contacts/groups.ts';
 import { newId } from '../db/ids.ts';
 import { searchTerms } from '../domain/contactSearch.ts';
 import { migrate } from '../db/migrate.ts';
-import { applyChanges, changeBook } from '../operations/addressBook/changeBook.ts';
+import { applyChanges, changeBook, namesOfGroups } from '../operations/addressBook/changeBook.ts';
+import { newPace } from '../operations/pace.ts';
 import { run } from './load.ts';
 
 /**
@@ -87,11 +88,13 @@ async function measureAll(sql: Database): Promise<void> {
 
   let next = 0;
   const importing = (prefix: string) => async () => {
-    const contacts = Array.from({ length: 500 }, () => ({
+    const changes = Array.from({ length: 500 }, () => ({
       msisdn: prefix + String(1_000_000 + next++),
       change: { first_name: 'Katarzyna', last_name: `Zielińska-${next}`, groups: ['Duża', 'g7'] },
     }));
-    const apply = (tx: Sql) => applyChanges(tx, account, contacts);
+    const pace = newPace();
+    const ready = { changes, groupNames: await namesOfGroups(pace, changes) };
+    const apply = (tx: Sql) => applyChanges(tx, account, ready, pace);
     return (await changeBook(sql, account, apply)).outcomes.length;
   };
   await line('import of 500 new contacts', importing('+48700'), 20);

@@ -75,15 +75,33 @@ function readValue(content: unknown): string | null | undefined {
   return [...value].length <= CUSTOM_VALUE_MAX ? value : undefined;
 }
 
+/** A key as it is compared, found once for each spelling: a table names the same thousand in each of its rows. */
+export function rememberedKeys(): (key: string) => string {
+  const found = new Map<string, string>();
+  return (key) => {
+    const known = found.get(key);
+    if (known !== undefined) return known;
+    const compared = placeholderKey(key);
+    found.set(key, compared);
+    return compared;
+  };
+}
+
 /**
  * Custom fields after a change: merged key by key, keys compared as placeholders are, the stored spelling kept.
  * @param changes null removes all
+ * @param compare as {@link rememberedKeys} does it, where there are more changes than this one
  */
-export function mergeCustomFields(stored: CustomFields, changes: CustomFieldChanges | null): CustomFields {
+export function mergeCustomFields(
+  stored: CustomFields,
+  changes: CustomFieldChanges | null,
+  compare: (key: string) => string = placeholderKey,
+): CustomFields {
   if (changes === null) return {};
-  const merged = new Map(Object.entries(stored).map(([key, value]) => [placeholderKey(key), { key, value }]));
+  const merged = new Map(Object.entries(stored).map(([key, value]) => [compare(key), { key, value }]));
   for (const [key, value] of Object.entries(changes)) {
-    const compared = placeholderKey(key);
+    if (value === null && merged.size === 0) continue;
+    const compared = compare(key);
     if (value === null) merged.delete(compared);
     else merged.set(compared, { key: merged.get(compared)?.key ?? key, value });
   }

@@ -1,4 +1,4 @@
-import { CUSTOM_FIELDS_MAX } from './contactFields.ts';
+import { CUSTOM_FIELDS_MAX, rememberedKeys } from './contactFields.ts';
 import {
   changedContact,
   type ContactChange,
@@ -17,9 +17,10 @@ export interface NumberedChange {
 
 /** A group that somebody named. */
 export interface NamedGroup {
-  /** Of a new one: the id it is to get; the same for all names that are one. */
-  id: string;
-  isNew: boolean;
+  /** Null of one that is not there. */
+  id: string | null;
+  /** Its name as names are compared: the same for all spellings of one. */
+  compared: string;
 }
 
 /** What an address book holds of that which some changes name, and how full it is. */
@@ -55,60 +56,85 @@ export interface ContactPlan {
   newGroups: Map<string, string>;
 }
 
+/** Makes the ids of what is new. */
+export interface NewIds {
+  contact: () => string;
+  group: () => string;
+}
+
 /**
  * Decides what changes come to, one after the other (v2.3.0, Contacts): of two with one number the later one updates what the
- * earlier one made. What is refused leaves the others as they are, and no group is made for it alone.
+ * earlier one made. What is refused leaves the others as they are, and no group is made for it alone, nor an id drawn. May be
+ * interrupted after each change.
  */
-export function planContacts(
+export function* planContacts(
   { contacts: stored, groups, used, limits }: BookExcerpt,
   changes: readonly NumberedChange[],
-  newContactId: () => string,
-): ContactPlan {
+  newIds: NewIds,
+): Generator<void, ContactPlan> {
   const contacts = new Map(
     [...stored].map(([msisdn, known]): [string, PlannedContact] => [
       msisdn,
       { ...known, groups: null, changed: false },
     ]),
   );
-  const newGroups = new Map<string, string>();
+  const madeGroups = new Map<string, MadeGroup>();
+  const compare = rememberedKeys();
   let created = 0;
-  const outcomes = changes.map(({ msisdn, change }): ContactOutcome => {
+  const outcomes: ContactOutcome[] = [];
+  for (const { msisdn, change } of changes) {
+    outcomes.push(planOne(msisdn, change));
+    yield;
+  }
+  const newGroups = new Map([...madeGroups.values()].map(({ id, name }) => [id, name]));
+  return { outcomes, contacts, newGroups };
+
+  function planOne(msisdn: string, change: ContactChange): ContactOutcome {
     const before = contacts.get(msisdn);
     const named = (change.groups ?? []).map((name) => ({ name, group: groups.get(name)! }));
-    const unknown = named.find(({ name, group }) => group.isNew && isMeantAsGroupId(name));
+    const unknown = named.find(({ name, group }) => group.id === null && isMeantAsGroupId(name));
     if (unknown !== undefined) return new Refused({ reason: 'group_unknown', group: unknown.name }, 'groups');
-    const added = newNames(named, newGroups);
-    if (added.size > 0 && used.groups + newGroups.size + added.size > limits.groups) {
+    const added = newNames(named, madeGroups);
+    if (added.size > 0 && used.groups + madeGroups.size + added.size > limits.groups) {
       return new Refused({ reason: 'quota_reached', quota: 'groups', limit: limits.groups }, 'groups');
     }
-    const content = changedContact(before?.content ?? NAMELESS, change);
+    const content = changedContact(before?.content ?? NAMELESS, change, compare);
     if (content === null)
       return new Refused({ reason: 'fields_too_many', limit: CUSTOM_FIELDS_MAX }, 'fields');
     if (before === undefined && used.contacts + created >= limits.contacts) {
       return new Refused({ reason: 'quota_reached', quota: 'contacts', limit: limits.contacts }, 'msisdn');
     }
     if (before === undefined) created += 1;
-    for (const [id, name] of added) newGroups.set(id, name);
+    for (const [compared, name] of added) madeGroups.set(compared, { id: newIds.group(), name });
+    const idOf = ({ id, compared }: NamedGroup): string => id ?? madeGroups.get(compared)!.id;
     contacts.set(msisdn, {
-      id: before?.id ?? newContactId(),
+      id: before?.id ?? newIds.contact(),
       content,
       groups:
-        change.groups === undefined ? (before?.groups ?? null) : new Set(named.map(({ group }) => group.id)),
+        change.groups === undefined
+          ? (before?.groups ?? null)
+          : new Set(named.map(({ group }) => idOf(group))),
       changed:
         before === undefined || before.changed || Object.values(change).some((given) => given !== undefined),
     });
     return before === undefined ? 'created' : 'updated';
-  });
-  return { outcomes, contacts, newGroups };
+  }
 }
 
-/** The new groups among those named that no change before has made, by id; the first spelling is the group's name. */
+interface MadeGroup {
+  id: string;
+  /** In the first spelling. */
+  name: string;
+}
+
+/** The new groups among those named that no change before has made, as they are compared, in their first spelling. */
 function newNames(
   named: readonly { name: string; group: NamedGroup }[],
-  made: ReadonlyMap<string, string>,
+  made: ReadonlyMap<string, MadeGroup>,
 ): Map<string, string> {
   const names = new Map<string, string>();
   for (const { name, group } of named)
-    if (group.isNew && !made.has(group.id) && !names.has(group.id)) names.set(group.id, name);
+    if (group.id === null && !made.has(group.compared) && !names.has(group.compared))
+      names.set(group.compared, name);
   return names;
 }

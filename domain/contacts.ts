@@ -4,6 +4,7 @@ import {
   type CustomFields,
   mergeCustomFields,
 } from './contactFields.ts';
+import { placeholderKey } from './placeholders.ts';
 
 /** What a contact says of a person beside the number (v2.3.0, Contact). */
 export interface ContactContent {
@@ -44,11 +45,16 @@ const LIKE_GROUP_ID = /^gr_/i;
 
 /**
  * A contact's content after a change (v2.3.0, Contacts).
+ * @param compare how keys of custom fields are compared, where there are more changes than this one
  * @returns null when it would have more than 20 custom fields
  */
-export function changedContact(stored: ContactContent, change: ContactChange): ContactContent | null {
+export function changedContact(
+  stored: ContactContent,
+  change: ContactChange,
+  compare: (key: string) => string = placeholderKey,
+): ContactContent | null {
   const fields =
-    change.fields === undefined ? stored.fields : mergeCustomFields(stored.fields, change.fields);
+    change.fields === undefined ? stored.fields : mergeCustomFields(stored.fields, change.fields, compare);
   if (Object.keys(fields).length > CUSTOM_FIELDS_MAX) return null;
   return {
     firstName: change.first_name === undefined ? stored.firstName : change.first_name,

@@ -1,28 +1,42 @@
 import type { ContactContent } from '../../domain/contacts.ts';
-import type { BookExcerpt, ContactPlan, NumberedChange, PlannedContact } from '../../domain/contactPlan.ts';
+import type {
+  BookExcerpt,
+  ContactPlan,
+  NamedGroup,
+  NumberedChange,
+  PlannedContact,
+} from '../../domain/contactPlan.ts';
 import { byColumnName } from '../columnNames.ts';
 import { changeAddressBook } from './addressBook.ts';
 import type { Database, Sql } from '../connection.ts';
 import { findGroups } from './groups.ts';
 
+// What travels in one statement at most: an import may name fifty thousand groups, or put its contacts into as many, and one
+// parameter for all would hold up whoever shares the process.
+const GROUPS_AT_ONCE = 2_000;
+const MEMBERSHIPS_AT_ONCE = 5_000;
+
 /**
  * Reads the contacts and groups that changes name. Whoever calls it holds the address book, so that what was read here is
  * still so when it is written.
+ * @param names the groups that the changes name, each once
  */
 export async function readNamed(
   tx: Sql,
   accountId: string,
   changes: readonly NumberedChange[],
+  names: readonly string[],
 ): Promise<Pick<BookExcerpt, 'contacts' | 'groups'>> {
   const msisdns = changes.map(({ msisdn }) => msisdn);
   const rows = await tx<(ContactContent & { id: string; msisdn: string })[]>`
     select id, msisdn, first_name, last_name, email, fields from contacts
      where account_id = ${accountId} and msisdn = any(${msisdns}::text[])`;
-  const names = [...new Set(changes.flatMap(({ change }) => change.groups ?? []))];
-  return {
-    contacts: new Map(rows.map(({ id, msisdn, ...content }) => [msisdn, { id, content }])),
-    groups: names.length === 0 ? new Map() : await findGroups(tx, accountId, names),
-  };
+  const groups = new Map<string, NamedGroup>();
+  for (let from = 0; from < names.length; from += GROUPS_AT_ONCE) {
+    const found = await findGroups(tx, accountId, names.slice(from, from + GROUPS_AT_ONCE));
+    for (const [name, group] of found) groups.set(name, group);
+  }
+  return { contacts: new Map(rows.map(({ id, msisdn, ...content }) => [msisdn, { id, content }])), groups };
 }
 
 /** Writes the contacts that a plan changes, their memberships, and the groups that it makes. */
@@ -47,11 +61,23 @@ export async function writeContacts(
     on conflict (account_id, msisdn) do update
        set first_name = excluded.first_name, last_name = excluded.last_name, email = excluded.email,
            fields = excluded.fields, updated_at = clock_timestamp()`;
-  await writeMemberships(
-    tx,
-    accountId,
-    changed.map(([, contact]) => contact),
-  );
+  const contactsChanged = changed.map(([, contact]) => contact);
+  for (const stretch of membershipStretches(contactsChanged)) await writeMemberships(tx, accountId, stretch);
+}
+
+function membershipStretches(contacts: readonly PlannedContact[]): PlannedContact[][] {
+  const stretches: PlannedContact[][] = [];
+  let room = 0;
+  for (const contact of contacts) {
+    const size = contact.groups?.size ?? 0;
+    if (stretches.length === 0 || size > room) {
+      stretches.push([]);
+      room = MEMBERSHIPS_AT_ONCE;
+    }
+    stretches.at(-1)!.push(contact);
+    room -= size;
+  }
+  return stretches;
 }
 
 /** Gives a contact another number. @returns false when it is another contact's */

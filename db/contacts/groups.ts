@@ -42,11 +42,11 @@ export async function readGroup(sql: Sql, accountId: string, id: string): Promis
 export async function createGroup(sql: Database, accountId: string, name: string): Promise<GroupRow> {
   return await changeAddressBook(sql, accountId, async (tx) => {
     const group = (await findGroups(tx, accountId, [name])).get(name)!;
-    if (!group.isNew) throw new GroupExistsError();
+    if (group.id !== null) throw new GroupExistsError();
     return await withinQuotas(tx, accountId, async () => {
       const [made] = await tx<GroupRow[]>`
         insert into contact_groups as g (account_id, id, name)
-        values (${accountId}, ${group.id}, ${name}) returning ${columns(tx)}`;
+        values (${accountId}, ${newId('gr')}, ${name}) returning ${columns(tx)}`;
       return made!;
     });
   });
@@ -81,7 +81,7 @@ export async function deleteGroup(sql: Database, accountId: string, id: string):
 
 /**
  * Finds groups by id or by name, names compared without case.
- * @returns for each of `names` the group, with a fresh id (the same for names that are one) where there is none
+ * @returns for each of `names` the group
  */
 export async function findGroups(
   sql: Sql,
@@ -94,16 +94,7 @@ export async function findGroups(
       left join contact_groups i on i.account_id = ${accountId} and i.id = n.name
       left join contact_groups g on g.account_id = ${accountId}
        and lower(g.name collate "und-x-icu") = lower(n.name collate "und-x-icu")`;
-  const fresh = new Map<string, string>();
-  const freshId = (compared: string) => {
-    const id = fresh.get(compared) ?? newId('gr');
-    fresh.set(compared, id);
-    return id;
-  };
-  const groups = found.map(
-    ({ name, compared, id }) => [name, { id: id ?? freshId(compared), isNew: id === null }] as const,
-  );
-  return new Map(groups);
+  return new Map(found.map(({ name, compared, id }) => [name, { id, compared }]));
 }
 
 /** A group that a send goes to, with its members' numbers. */

@@ -5,7 +5,8 @@ import type { NumberedChange } from '../../domain/contactPlan.ts';
 import type { ContactChange } from '../../domain/contacts.ts';
 import { Refused } from '../../domain/refusals.ts';
 import type { Asked } from '../asked.ts';
-import { applyChanges, changeBook } from './changeBook.ts';
+import type { Pace } from '../pace.ts';
+import { applyChanges, changeBook, namesOfGroups } from './changeBook.ts';
 
 /** A change of a contact that exists. */
 export interface ContactPatch {
@@ -25,9 +26,10 @@ export async function saveContact({
   services: { sql },
   caller: { accountId },
   input,
+  pace,
 }: Asked<NumberedChange>): Promise<{ created: boolean; contact: ContactRow }> {
   return await changeBook(sql, accountId, async (tx) => {
-    const { id, created } = await saveOne(tx, accountId, input);
+    const { id, created } = await saveOne(tx, accountId, input, pace);
     return { created, contact: (await readContact(tx, accountId, id))! };
   });
 }
@@ -40,6 +42,7 @@ export async function changeContact({
   services: { sql },
   caller: { accountId },
   input: { id, msisdn, change },
+  pace,
 }: Asked<ContactPatch>): Promise<ContactRow> {
   return await changeBook(sql, accountId, async (tx) => {
     const before = await readContact(tx, accountId, id);
@@ -48,7 +51,7 @@ export async function changeContact({
       const renumbered = await stored.renumberContact(tx, accountId, id, msisdn);
       if (!renumbered) throw new Refused({ reason: 'contact_number_taken' }, 'msisdn');
     }
-    await saveOne(tx, accountId, { msisdn: msisdn ?? before.msisdn, change });
+    await saveOne(tx, accountId, { msisdn: msisdn ?? before.msisdn, change }, pace);
     return (await readContact(tx, accountId, id))!;
   });
 }
@@ -66,8 +69,11 @@ async function saveOne(
   tx: Sql,
   accountId: string,
   numbered: NumberedChange,
+  pace: Pace,
 ): Promise<{ id: string; created: boolean }> {
-  const { outcomes, contacts } = await applyChanges(tx, accountId, [numbered]);
+  const changes = [numbered];
+  const ready = { changes, groupNames: await namesOfGroups(pace, changes) };
+  const { outcomes, contacts } = await applyChanges(tx, accountId, ready, pace);
   const outcome = outcomes[0]!;
   if (outcome instanceof Refused) throw outcome;
   return { id: contacts.get(numbered.msisdn)!.id, created: outcome === 'created' };

@@ -2,7 +2,7 @@ import type { NumberedChange } from '../../domain/contactPlan.ts';
 import { IMPORT_MAX } from '../../domain/contacts.ts';
 import { type Refusal, Refused } from '../../domain/refusals.ts';
 import type { Asked } from '../asked.ts';
-import { applyChanges, changeBook } from './changeBook.ts';
+import { applyChanges, changeBook, namesOfGroups } from './changeBook.ts';
 
 /** What an import came to. */
 export interface ImportedContacts {
@@ -31,14 +31,16 @@ export async function importContacts<Element>(
     if (contact instanceof Refused) invalid.push({ index, refusal: contact.refusal });
     else readable.push({ index, contact });
   }
-  const contacts = readable.map(({ contact }) => contact);
+  const changes = readable.map(({ contact }) => contact);
+  // Whatever can be done before the address book is held is done before: meanwhile nobody else changes it.
+  const ready = { changes, groupNames: await namesOfGroups(pace, changes) };
   const imported =
-    contacts.length === 0
+    changes.length === 0
       ? []
       : await changeBook(
           sql,
           accountId,
-          async (tx) => (await applyChanges(tx, accountId, contacts)).outcomes,
+          async (tx) => (await applyChanges(tx, accountId, ready, pace)).outcomes,
         );
   for (const [position, outcome] of imported.entries()) {
     if (outcome instanceof Refused)

@@ -236,6 +236,29 @@ describe('nor does what the limits allow', () => {
     await rich(() => ask('/v1/groups'), 200);
   });
 
+  it('a table of 500 contacts with 1,000 columns of which each fills twenty', async () => {
+    const keys = Array.from({ length: 1_000 }, (_, i) => `ł${'a'.repeat(26)}${String(i).padStart(4, '0')}`);
+    const rows = numbers(500).map((msisdn, i) =>
+      [msisdn, ...keys.map((_key, k) => ((k - i * 20 + 10_000) % 1_000 < 20 ? 'x' : ''))].join(','),
+    );
+    const body = [['msisdn', ...keys].join(','), ...rows].join('\n');
+    const { key } = await newAccount({ rateLimit: 1_000_000 });
+    const init = { method: 'POST', body, headers: { 'content-type': 'text/csv' } };
+    await rich(() => ask('/v1/contacts', init, key), 201);
+  });
+
+  it('500 contacts in a hundred new groups each, more than an account may have', async () => {
+    const { key } = await newAccount({ rateLimit: 1_000_000 });
+    const body = JSON.stringify(
+      numbers(500).map((msisdn, i) => ({
+        msisdn,
+        groups: Array.from({ length: 100 }, (_, k) => `g${i * 100 + k}`),
+      })),
+    );
+    const init = { method: 'POST', body, headers: { 'content-type': 'application/json' } };
+    await rich(() => ask('/v1/contacts', init, key), 201);
+  });
+
   it('a table as wide as one may be', async () => {
     await database()`
       insert into contacts (account_id, id, msisdn, fields)

@@ -5,6 +5,7 @@ import { protectedCell, unprotectedCell } from '../../domain/tableCell.ts';
 import {
   customKeyProblem,
   mergeCustomFields,
+  rememberedKeys,
   readCustomFields,
   repeatedKey,
 } from '../../domain/contactFields.ts';
@@ -95,6 +96,26 @@ describe('merging custom fields', () => {
     });
     expect(mergeCustomFields({ a: '1' }, null)).toEqual({});
     expect(mergeCustomFields({}, { a: null })).toEqual({});
+  });
+
+  it('compares no key that is to be removed where there is none', () => {
+    const compared: string[] = [];
+    const compare = (key: string) => {
+      compared.push(key);
+      return key.toLowerCase();
+    };
+    expect(mergeCustomFields({}, { a: null, b: null, c: 'x', C: null, d: 'y' }, compare)).toEqual({ d: 'y' });
+    expect(compared).toEqual(['c', 'C', 'd']);
+  });
+
+  it('remembers how a key is compared', () => {
+    const compare = rememberedKeys();
+    expect([compare('Z\u0307'), compare('ż'), compare('Z\u0307'), compare('Ż')]).toEqual([
+      'ż',
+      'ż',
+      'ż',
+      'ż',
+    ]);
   });
 
   it('of 20 fields none can be added, but changed and exchanged', () => {

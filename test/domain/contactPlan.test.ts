@@ -11,20 +11,29 @@ const EWA = '+48500100202';
 const BOOK: BookExcerpt = {
   contacts: new Map([[ANNA, { id: 'ct_anna', content: { ...NAMELESS, firstName: 'Anna' } }]]),
   groups: new Map([
-    ['Klienci', { id: 'gr_old', isNew: false }],
-    ['VIP', { id: 'gr_vip', isNew: true }],
-    ['vip', { id: 'gr_vip', isNew: true }],
-    ['Nowi', { id: 'gr_new', isNew: true }],
-    ['gr_mistyped', { id: 'gr_none', isNew: true }],
+    ['Klienci', { id: 'gr_old', compared: 'klienci' }],
+    ['VIP', { id: null, compared: 'vip' }],
+    ['vip', { id: null, compared: 'vip' }],
+    ['Nowi', { id: null, compared: 'nowi' }],
+    ['gr_mistyped', { id: null, compared: 'gr_mistyped' }],
   ]),
   used: { contacts: 8, groups: 3 },
   limits: { contacts: 10, groups: 4 },
 };
 
-function plan(...changes: NumberedChange[]) {
-  let made = 0;
-  return planContacts(BOOK, changes, () => `ct_new${(made += 1)}`);
+function planIn(book: BookExcerpt, changes: readonly NumberedChange[]) {
+  const made = { contacts: 0, groups: 0, steps: 0 };
+  const steps = planContacts(book, changes, {
+    contact: () => `ct_new${(made.contacts += 1)}`,
+    group: () => `gr_new${(made.groups += 1)}`,
+  });
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done === true) return { ...step.value, made };
+    made.steps += 1;
+  }
 }
+
+const plan = (...changes: NumberedChange[]) => planIn(BOOK, changes);
 
 const refusals = (outcomes: readonly unknown[]) =>
   outcomes.map((outcome) => (outcome instanceof Refused ? [outcome.refusal, outcome.param] : outcome));
@@ -84,8 +93,9 @@ describe('a plan of contacts', () => {
       { msisdn: JAN, change: { groups: ['VIP', 'vip'] } },
       { msisdn: EWA, change: { groups: ['vip', 'Klienci'] } },
     );
-    expect([...newGroups]).toEqual([['gr_vip', 'VIP']]);
-    expect(contacts.get(EWA)?.groups).toEqual(new Set(['gr_vip', 'gr_old']));
+    expect([...newGroups]).toEqual([['gr_new1', 'VIP']]);
+    expect(contacts.get(JAN)?.groups).toEqual(new Set(['gr_new1']));
+    expect(contacts.get(EWA)?.groups).toEqual(new Set(['gr_new1', 'gr_old']));
   });
 
   it('refuses what is meant as an id of a group that is not there', () => {
@@ -118,8 +128,8 @@ describe('a plan of contacts', () => {
   it('the groups of a book that is fuller than its limit can be named', () => {
     const overfull = { ...BOOK, used: { contacts: 8, groups: 5 } };
     const named = (name: string) => [{ msisdn: ANNA, change: { groups: [name] } }];
-    expect(planContacts(overfull, named('Klienci'), () => 'ct_new').outcomes).toEqual(['updated']);
-    expect(refusals(planContacts(overfull, named('VIP'), () => 'ct_new').outcomes)).toEqual([
+    expect(planIn(overfull, named('Klienci')).outcomes).toEqual(['updated']);
+    expect(refusals(planIn(overfull, named('VIP')).outcomes)).toEqual([
       [{ reason: 'quota_reached', quota: 'groups', limit: 4 }, 'groups'],
     ]);
   });
@@ -137,6 +147,15 @@ describe('a plan of contacts', () => {
     ]);
   });
 
+  it('draws no ids for what is refused, and may be interrupted after each change', () => {
+    const { made } = plan(
+      { msisdn: JAN, change: { groups: ['VIP'] } },
+      { msisdn: EWA, change: { groups: ['Nowi'] } },
+      { msisdn: ANNA, change: { groups: ['VIP', 'gr_mistyped'] } },
+    );
+    expect(made).toEqual({ contacts: 1, groups: 1, steps: 3 });
+  });
+
   it('a group that only a refused change names is not made, and takes no room', () => {
     const tooMany = Object.fromEntries(Array.from({ length: 21 }, (_, i) => [`k${i}`, 'x']));
     const { outcomes, newGroups } = plan(
@@ -144,6 +163,6 @@ describe('a plan of contacts', () => {
       { msisdn: EWA, change: { groups: ['Nowi'] } },
     );
     expect(refusals(outcomes)).toEqual([[{ reason: 'fields_too_many', limit: 20 }, 'fields'], 'created']);
-    expect([...newGroups]).toEqual([['gr_new', 'Nowi']]);
+    expect([...newGroups]).toEqual([['gr_new1', 'Nowi']]);
   });
 });

@@ -83,8 +83,8 @@ export const REQUEST_CHANGES: readonly Change[] = [
   {
     name: 'PATCH adds groups to those of the contact; only an empty list replaces them',
     file: 'operations/addressBook/contacts.ts',
-    from: 'await saveOne(tx, accountId, { msisdn: msisdn ?? before.msisdn, change });',
-    to: 'const kept = change.groups?.length ? before.groups.map((group) => group.id) : [];\n    const groups = change.groups === undefined ? undefined : [...kept, ...change.groups];\n    await saveOne(tx, accountId, { msisdn: msisdn ?? before.msisdn, change: { ...change, groups } });',
+    from: 'await saveOne(tx, accountId, { msisdn: msisdn ?? before.msisdn, change }, pace);',
+    to: 'const kept = change.groups?.length ? before.groups.map((group) => group.id) : [];\n    const groups = change.groups === undefined ? undefined : [...kept, ...change.groups];\n    await saveOne(tx, accountId, { msisdn: msisdn ?? before.msisdn, change: { ...change, groups } }, pace);',
     tests: ['test/api/contacts.test.ts'],
   },
   {
