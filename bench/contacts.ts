@@ -92,7 +92,7 @@ async function measureAll(sql: Database): Promise<void> {
       msisdn: prefix + String(1_000_000 + next++),
       change: { first_name: 'Katarzyna', last_name: `Zielińska-${next}`, groups: ['Duża', 'g7'] },
     }));
-    const pace = newPace();
+    const pace = newPace(account);
     const ready = { changes, groupNames: await namesOfGroups(pace, changes) };
     const apply = (tx: Sql) => applyChanges(tx, account, ready, pace);
     return (await changeBook(sql, account, apply)).outcomes.length;
