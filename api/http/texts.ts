@@ -57,6 +57,9 @@ const QUOTA_TEXTS: Readonly<Record<QuotaName, (limit: number) => string>> = {
   unpaid_messages: (limit) =>
     `W ciągu 24 godzin konto może mieć najwyżej tyle wiadomości odrzuconych lub anulowanych: ${limit}. ` +
     'Pomiń numery z czarnej listy, wyślij bez planowania, spróbuj później',
+  unpaid_bytes: (limit) =>
+    `W ciągu 24 godzin treści wiadomości odrzuconych lub anulowanych mogą zajmować łącznie najwyżej ${megabytes(limit)} MB. ` +
+    'Pomiń numery z czarnej listy, wyślij bez planowania, spróbuj później',
 };
 
 // By what is wrong; of an element or attribute with its name.

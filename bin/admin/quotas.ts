@@ -22,6 +22,7 @@ const options = {
   scheduledMessages: quota('scheduled_messages'),
   links: quota('links'),
   unpaidMessages: quota('unpaid_messages'),
+  unpaidBytes: quota('unpaid_bytes'),
 };
 
 const OPTION_OF: Readonly<Record<QuotaName, Exclude<keyof Values<typeof options>, 'account'>>> = {
@@ -37,6 +38,7 @@ const OPTION_OF: Readonly<Record<QuotaName, Exclude<keyof Values<typeof options>
   scheduled_messages: 'scheduledMessages',
   links: 'links',
   unpaid_messages: 'unpaidMessages',
+  unpaid_bytes: 'unpaidBytes',
 };
 
 const quotas = command({

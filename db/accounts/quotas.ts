@@ -1,6 +1,6 @@
 import { type QuotaName, type Quotas, quotasOf } from '../../domain/quotas.ts';
 import { idFloor } from '../ids.ts';
-import type { Sql } from '../connection.ts';
+import type { Fragment, Sql } from '../connection.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -68,30 +68,33 @@ export async function withinQuotas<T>(tx: Sql, accountId: string, add: () => Pro
 }
 
 /** Messages of an account that are counted when they are needed; the unpaid ones are those of the last 24 hours. */
-export type MessageUsage = Pick<Quotas, 'scheduled_messages' | 'unpaid_messages'>;
+export type MessageUsage = Pick<Quotas, 'scheduled_messages' | 'unpaid_messages' | 'unpaid_bytes'>;
 
 /**
- * Counts messages along an index, each kind no further than asked: what has room for a send costs no more than that.
+ * Counts messages along an index, each kind no further than asked: what has room for a send costs no more than that. How long
+ * their texts are is read off their rows, not the texts themselves.
  * @param now epoch milliseconds
  */
 export async function readMessageUsage(
   sql: Sql,
   accountId: string,
-  upTo: MessageUsage,
+  upTo: Pick<MessageUsage, 'scheduled_messages' | 'unpaid_messages'>,
   now: number,
 ): Promise<MessageUsage> {
   // The last condition says nothing new, but is the index's own.
-  const ofStatus = (status: string, since: string, limit: number) => sql`
-    (select count(*)::int from (
-       select from messages
-        where account_id = ${accountId} and status = ${status} and id > ${since} and status <> 'draft'
-        limit ${limit}) counted)`;
+  const ofStatus = (status: string, shown: Fragment, since: string, limit: number) => sql`
+    (select ${shown} from messages
+      where account_id = ${accountId} and status = ${status} and id > ${since} and status <> 'draft'
+      limit ${limit})`;
   const dayAgo = idFloor('msg', now - DAY_MS);
-  const [counted] = await sql<{ scheduled: number; unpaid: number }[]>`
-    select ${ofStatus('scheduled', '', upTo.scheduled_messages)} as scheduled,
-           ${ofStatus('rejected', dayAgo, upTo.unpaid_messages)}
-             + ${ofStatus('cancelled', dayAgo, upTo.unpaid_messages)} as unpaid`;
-  return { scheduled_messages: counted!.scheduled, unpaid_messages: counted!.unpaid };
+  const length: Fragment = sql`octet_length(text) as octets`;
+  const [counted] = await sql<{ scheduled: number; unpaid: number; bytes: number }[]>`
+    select (select count(*)::int from ${ofStatus('scheduled', sql``, '', upTo.scheduled_messages)} waiting) as scheduled,
+           count(*)::int as unpaid, coalesce(sum(octets), 0)::bigint as bytes
+      from (${ofStatus('rejected', length, dayAgo, upTo.unpaid_messages)}
+            union all ${ofStatus('cancelled', length, dayAgo, upTo.unpaid_messages)}) unpaid`;
+  const { scheduled, unpaid, bytes } = counted!;
+  return { scheduled_messages: scheduled, unpaid_messages: unpaid, unpaid_bytes: bytes };
 }
 
 /** Sets what an account may keep where it is not the usual. */

@@ -1,7 +1,7 @@
 import { QuotaReachedError, readMessageUsage } from '../../db/accounts/quotas.ts';
 import type { Draft } from '../../db/messages/drafts.ts';
 import type { Sql } from '../../db/connection.ts';
-import type { UnpaidRoom } from '../../db/messages/room.ts';
+import type { Unpaid, UnpaidRoom } from '../../db/messages/room.ts';
 import { quotasOf } from '../../domain/quotas.ts';
 import { quotaReached } from '../quotas.ts';
 import type { Plan } from './plan.ts';
@@ -17,16 +17,18 @@ export async function messageQuotaRefusal(
   accountId: string,
   { terms, messages }: Plan,
 ): Promise<Refused | null> {
-  const rejected = messages.filter((message) => message.rejected).length;
+  const rejected = unpaidOf(messages);
   const scheduled = messages.filter(
     ({ rejected: isRejected, timing }) => !isRejected && timing.acceptedAs === 'scheduled',
   ).length;
-  if (rejected === 0 && scheduled === 0) return null;
+  if (rejected.unpaid_messages === 0 && scheduled === 0) return null;
   const limits = quotasOf(terms.quotas);
   const used = await readMessageUsage(sql, accountId, limits, terms.now);
-  // What is scheduled can be cancelled for nothing.
-  if (used.unpaid_messages + Math.max(rejected, 1) > limits.unpaid_messages)
-    return quotaReached('unpaid_messages', limits.unpaid_messages, 'to');
+  for (const quota of ['unpaid_messages', 'unpaid_bytes'] as const) {
+    // What is scheduled can be cancelled for nothing.
+    if (used[quota] + Math.max(rejected[quota], 1) > limits[quota])
+      return quotaReached(quota, limits[quota], 'to');
+  }
   if (scheduled > 0 && used.scheduled_messages + scheduled > limits.scheduled_messages)
     return quotaReached('scheduled_messages', limits.scheduled_messages, 'to');
   return null;
@@ -36,9 +38,18 @@ export async function messageQuotaRefusal(
 export function unpaidRoom(accountId: string, { terms, messages }: Plan): UnpaidRoom {
   return {
     accountId,
-    rejected: messages.filter((message) => message.rejected).length,
-    limit: quotasOf(terms.quotas).unpaid_messages,
+    rejected: unpaidOf(messages),
+    limits: quotasOf(terms.quotas),
     now: terms.now,
+  };
+}
+
+/** Those of a plan that cost nothing from the start. Their texts are as long as those that are written. */
+function unpaidOf(messages: Plan['messages']): Unpaid {
+  const rejected = messages.filter((message) => message.rejected);
+  return {
+    unpaid_messages: rejected.length,
+    unpaid_bytes: rejected.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0),
   };
 }
 

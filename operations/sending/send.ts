@@ -79,7 +79,7 @@ async function sendPlanned<Body>(
 ): Promise<Sent<Body>> {
   const { services, requestId, receivedAt } = asked;
   if (!plan.batched) addIds({ messageId: plan.messages[0]!.id });
-  const params = { links: plan.wording.field, unpaid_messages: 'to' };
+  const params = { links: plan.wording.field, unpaid_messages: 'to', unpaid_bytes: 'to' };
   const written = await withinQuota(params, writeMessages(asked, plan, answering));
   if ('replay' in written) return written.replay;
   await endIfGone(() => abandonRequest(services.sql, requestId));

@@ -179,7 +179,7 @@ async function writeWithin(
       ? writeDraftsWithKeys(sql, drafts, claims, room)
       : withUnpaidRoom(sql, room, (open) => writeDrafts(open, drafts)).then(() => true);
   try {
-    return await withinQuota({ unpaid_messages: 'to' }, writing);
+    return await withinQuota({ unpaid_messages: 'to', unpaid_bytes: 'to' }, writing);
   } catch (error) {
     if (error instanceof Refused) return error;
     throw error;

@@ -196,7 +196,8 @@ describe('what an account keeps has bounds', () => {
   });
 
   it('scheduled messages', async () => {
-    const { api } = await accountWith({ scheduled_messages: 3 });
+    const [{ api }, other] = [await accountWith({ scheduled_messages: 3 }), await newAccount()];
+    await other.api.accepted({ to: [0, 1, 2].map(number), text: 'x', send_at: later });
     const body = await api.accepted({ to: [number(0), number(1)], text: 'x', send_at: later });
     expectRefused(await api.send({ to: [number(2), number(3)], text: 'x', send_at: later }, 'k'), 'to', 3);
     expect((await api.send({ to: number(2), text: 'x', send_at: later }, 'k')).status).toBe(201);
@@ -219,6 +220,61 @@ describe('what an account keeps has bounds', () => {
     expectRefused(await api.send({ to: number(0), text: 'x' }), 'to', 3);
     expectRefused(await api.send({ to: number(5), text: 'x', send_at: later }), 'to', 3);
     expect((await api.send({ to: number(5), text: 'x' })).status).toBe(201);
+  });
+
+  it('octets of what costs nothing: its texts, as they were personalised', async () => {
+    const [account, other] = [await accountWith({ unpaid_bytes: 100 }), await newAccount()];
+    for (const { api } of [account, other]) await api.post('/v1/blacklist', { msisdns: [0, 1].map(number) });
+    const { api } = account;
+    const text = '{{imie}}ą';
+    await api.post('/v1/contacts', { msisdn: number(0), first_name: 'ż'.repeat(19) });
+    await other.api.accepted({ to: number(0), text: 'x'.repeat(200) });
+    // 40 octets and 2 of them.
+    expect((await api.send({ to: [number(0), number(1)], text })).status).toBe(201);
+    expectRefused(await api.send({ to: number(1), text: 'ą'.repeat(30) }), 'to', '0,0001');
+    expect((await api.send({ to: number(5), text: 'ą'.repeat(30) })).status).toBe(201);
+    const body = await api.accepted({ to: number(5), text: 'ą'.repeat(28), send_at: later });
+    expect(await keptOf(database(), account.id)).toMatchObject({ unpaid_bytes: { limit: 100, used: 42 } });
+    await api.delete(`/v1/messages/${body.id}`);
+    expect((await api.send({ to: number(1), text: 'ą' })).status).toBe(201);
+    // What is scheduled can be cancelled for nothing.
+    expectRefused(await api.send({ to: number(5), text: 'x', send_at: later }), 'to', '0,0001');
+    expectRefused(await api.send({ to: [number(1), number(5)], text: 'x' }), 'to', '0,0001');
+    expect(await keptOf(database(), account.id)).toMatchObject({
+      unpaid_bytes: { used: 100 },
+      unpaid_messages: { used: 4 },
+    });
+  });
+
+  it('octets of several rejected messages in each of many requests at once, by whichever door', async () => {
+    const account = await newEarlierAccount();
+    await database()`update accounts set quotas = '{"unpaid_bytes": 20000}' where id = ${account.id}`;
+    const numbers = [0, 1, 2].map(number);
+    await account.api.post('/v1/blacklist', { msisdns: numbers });
+    const smil = `<smil><body><par><text>${'€'.repeat(1_000 - 20)}</text></par></body></smil>`;
+    const text = '€'.repeat(450);
+    const sends = [
+      (key: string) =>
+        account.api.post('/v1/mms', { to: numbers, subject: 'x', smil }, { 'idempotency-key': key }),
+      () => account.api.post('/v1/mms', { to: numbers, subject: 'x', smil }),
+      () => account.v1.post('/v1/sms/bulk', { recipients: numbers, message: text }),
+      () => account.v1.post('/v1/sms/bulk', { messages: numbers.map((to) => ({ to, message: text })) }),
+    ];
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => sends[index % 4]!(`klucz-${index}`)),
+    );
+    const taken = answers.filter(({ status }) => status < 300).length;
+    expect(taken).toBeGreaterThan(1);
+    expect(answers.filter(({ status }) => status === 400 || status === 422)).toHaveLength(20 - taken);
+    const [stored] = await database()<{ octets: number; keyed: number }[]>`
+      select sum(octet_length(text))::int as octets,
+             (select coalesce(sum(octet_length(accepted_body::text)), 0)::int from idempotency_keys
+               where account_id = ${account.id} and state = 'accepted') as keyed
+        from messages where account_id = ${account.id} and status = 'rejected'`;
+    // Of the smaller ones, of 4,050 octets, not one more would fit.
+    expect(stored!.octets).toBeGreaterThan(20_000 - 4_050);
+    expect(stored!.octets).toBeLessThanOrEqual(20_000);
+    expect(stored!.keyed).toBeLessThan(2 * 20_000);
   });
 
   it('several rejected messages in each of many requests at once, one text or many', async () => {
@@ -295,7 +351,7 @@ describe('what an account keeps has bounds', () => {
       ...{ contacts: 250_000, contact_bytes: 250_000_000, groups: 5_000, memberships: 1_000_000 },
       ...{ templates: 1_000, template_bytes: 5_000_000, blacklist: 500_000, scheduled_messages: 200_000 },
       ...{ links: 5_000_000, unpaid_messages: 20_000, suppressions: 500_000 },
-      email_file_bytes: 500_000_000,
+      ...{ email_file_bytes: 500_000_000, unpaid_bytes: 20_000_000 },
     });
   });
 });
