@@ -80,6 +80,8 @@ export type Refusal =
         | 'prefix_changes'
         | 'prefix_taken';
     }
+  /** Seconds until the next one. */
+  | { reason: 'changes_too_many'; limit: number; seconds: number }
   | { reason: 'insufficient_funds' | 'statement_overdue' }
   /** Of calls of tools: what the key may charge in a day does not cover this one; grosze net. */
   | { reason: 'tool_budget_reached'; limitGrosze: number; costGrosze: number }

@@ -1,4 +1,5 @@
 import { type AccountSettings, changeSettings as store } from '../db/accounts/accounts.ts';
+import { ChangesTooManyError } from '../db/accounts/audit.ts';
 import { KeywordUnavailableError } from '../db/accounts/keywords.ts';
 import { isActiveSender } from '../db/accounts/senders.ts';
 import type { Sql } from '../db/connection.ts';
@@ -16,8 +17,8 @@ const UNAVAILABLE = {
 /**
  * Changes an account's default sender, sending hours or keyword (v2.3.0, Account and senders), or how much a send through a tool may
  * come to before somebody has to agree (our addition); what is not given stays, null takes it away.
- * @throws Refused where nothing is given, for a sender that is not active, for a keyword that the account cannot have, and for more
- *   than the installation lets pass without agreement; nothing is changed then
+ * @throws Refused where nothing is given, for a sender that is not active, for a keyword that the account cannot have, for more
+ *   than the installation lets pass without agreement, and for too many changes in a day; nothing is changed then
  */
 export async function changeSettings({
   services: { sql, settings: installation },
@@ -32,9 +33,15 @@ export async function changeSettings({
   try {
     await store(sql, caller, settings, refuseGuarded);
   } catch (error) {
-    if (!(error instanceof KeywordUnavailableError)) throw error;
-    throw unavailable(UNAVAILABLE[error.why]);
+    if (error instanceof KeywordUnavailableError) throw unavailable(UNAVAILABLE[error.why]);
+    throw changesRefusal(error) ?? error;
   }
+}
+
+/** Why an account may change nothing more for now; null for any other error. */
+export function changesRefusal(error: unknown): Refused | null {
+  if (!(error instanceof ChangesTooManyError)) return null;
+  return new Refused({ reason: 'changes_too_many', limit: error.limit, seconds: error.seconds });
 }
 
 /**

@@ -10,7 +10,7 @@ import { endpoint } from '../http/endpoint.ts';
 import { issue, plainText, sendWindow } from '../fields.ts';
 import { MAX_CONFIRM_GROSZE, MAX_CONFIRM_RECIPIENTS } from '../../domain/staffLimits.ts';
 import { documented, exampleId } from '../documented.ts';
-import { accountSchema } from './schema.ts';
+import { accountSchema, CHANGES_TEXT } from './schema.ts';
 
 const keyword = z
   .string()
@@ -71,6 +71,7 @@ export const changeAccount = endpoint({
   statusTexts: {
     409: 'The keyword is taken by another account or rests, is an everyday word or one that unsubscribes, or was changed too often.',
     422: '`sender_name` is not an active sender of the account.',
+    429: CHANGES_TEXT,
   },
   refusals: [
     'settings_empty',
@@ -81,6 +82,7 @@ export const changeAccount = endpoint({
     'prefix_resting',
     'prefix_changes',
     'prefix_taken',
+    'changes_too_many',
   ],
   body: z
     .strictObject({

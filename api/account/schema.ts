@@ -10,6 +10,10 @@ const countryRate = z.strictObject({
   vms: documented(grosze.optional(), 'A voice message.', 60),
 });
 
+/** What 429 means where settings are changed. */
+export const CHANGES_TEXT =
+  'Too many requests, or settings and webhook were changed 200 times in the last 24 hours. `Retry-After` says when to come back.';
+
 /** Account. */
 export const accountSchema = z
   .strictObject({

@@ -4,7 +4,7 @@ import { configureWebhook } from '../../operations/webhooks/configure.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { documented } from '../documented.ts';
 import { omissible, plainText } from '../fields.ts';
-import { accountSchema } from './schema.ts';
+import { accountSchema, CHANGES_TEXT } from './schema.ts';
 
 const URL_MAX = 2048;
 
@@ -17,7 +17,18 @@ export const changeWebhook = endpoint({
   summary: "Sets the webhook's address and shows its secret.",
   description:
     'Sets the address that events are posted to, or turns webhooks off with null, and answers the secret they are signed with.',
-  refusals: ['url_malformed', 'url_scheme', 'url_credentials', 'url_fragment', 'url_port', 'url_private'],
+  statusTexts: { 429: CHANGES_TEXT },
+  refusals: [
+    ...([
+      'url_malformed',
+      'url_scheme',
+      'url_credentials',
+      'url_fragment',
+      'url_port',
+      'url_private',
+    ] as const),
+    'changes_too_many',
+  ],
   body: z.strictObject({
     url: documented(
       plainText.min(1).max(URL_MAX).meta({ format: 'uri' }).nullable(),

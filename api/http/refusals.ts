@@ -131,6 +131,7 @@ export const KINDS: Readonly<Partial<Record<Reason, Kind>>> = {
   too_many_at_once: TOO_OFTEN,
   too_many_heavy_at_once: TOO_OFTEN,
   resends_at_once: TOO_OFTEN,
+  changes_too_many: TOO_OFTEN,
   headers_too_large: other(431),
   internal: other(500, 'internal_error'),
   unavailable: UNAVAILABLE,

@@ -281,6 +281,11 @@ export function problemText(problem: Problem): string {
       return 'Słowo kluczowe zmieniano zbyt często. Kolejne można wybrać po 30 dniach od jednej z ostatnich zmian.';
     case 'prefix_taken':
       return 'To słowo kluczowe jest już zajęte.';
+    case 'changes_too_many':
+      return (
+        `W ciągu 24 godzin ustawienia i webhook konta można zmienić łącznie najwyżej tyle razy: ${problem.limit}. ` +
+        'Nic nie zostało zmienione, spróbuj później.'
+      );
     case 'insufficient_funds':
       return 'Za mało środków na koncie. Nic nie zostało wysłane.';
     case 'tool_budget_reached':

@@ -51,6 +51,20 @@ export interface AuditRow {
   address: string | null;
 }
 
+/** How many changes of an account through the API are recorded in 24 hours: the log keeps them for ever. */
+const CHANGES_A_DAY = 200;
+
+/** An account has changed more than is recorded in 24 hours; nothing of the change that throws it may stay. */
+export class ChangesTooManyError extends Error {
+  override readonly name = 'ChangesTooManyError';
+  readonly limit = CHANGES_A_DAY;
+
+  /** @param seconds until the next change */
+  constructor(readonly seconds: number) {
+    super('too many changes of the account in 24 hours');
+  }
+}
+
 /** Appends to the audit log; call it in the transaction of the act itself. */
 export async function writeAudit(sql: Sql, entry: AuditEntry): Promise<void> {
   await sql`
@@ -60,11 +74,14 @@ export async function writeAudit(sql: Sql, entry: AuditEntry): Promise<void> {
 
 /**
  * Appends a change that was made through the API; call it in the transaction of the change itself, with what the locked row
- * held before. What was set to the value that it had is no change, and a request without any leaves no record.
+ * held before. What was set to the value that it had is no change, and a request without any leaves no record. The account's row has to
+ * be locked: so of many at once none gets past the bound.
+ * @throws ChangesTooManyError
  */
 export async function writeApiChange(sql: Sql, by: Requester, change: ApiChange): Promise<void> {
   const changed = Object.entries(change.changes).filter(([, { from, to }]) => !isSame(from, to));
   if (changed.length === 0) return;
+  await refuseTooMany(sql, by);
   await sql`
     with logged as (
       insert into audit_log (actor, action, account_id, subject, details, request_id)
@@ -84,6 +101,16 @@ export async function listAudit(sql: Sql, account: string | null, limit: number)
        where ${account === null ? sql`true` : sql`l.account_id = ${account}`}
        order by l.id desc limit ${limit}`),
   ];
+}
+
+// Backwards along the log's index, no further than the bound: of however many records, it reads as many.
+async function refuseTooMany(sql: Sql, { accountId }: Requester): Promise<void> {
+  const [full] = await sql<{ seconds: number }[]>`
+    select ceil(extract(epoch from at + interval '24 hours' - now()))::int as seconds
+      from (select at from audit_log where account_id = ${accountId} and request_id is not null
+             order by id desc offset ${CHANGES_A_DAY - 1} limit 1) earliest
+     where at > now() - interval '24 hours'`;
+  if (full) throw new ChangesTooManyError(full.seconds);
 }
 
 function json(sql: Sql, details: AuditDetails): postgres.Parameter {

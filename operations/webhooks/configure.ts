@@ -3,6 +3,7 @@ import { setWebhook } from '../../db/webhooks/webhookSecrets.ts';
 import { Refused } from '../../domain/refusals.ts';
 import { faultOfAddress } from '../../domain/webhookAddress.ts';
 import type { Asked } from '../asked.ts';
+import { changesRefusal } from '../settings.ts';
 import { newWebhookSecret } from './newSecret.ts';
 
 interface Input {
@@ -15,7 +16,7 @@ interface Input {
  * Sets the address of an account's webhook (v2.3.0, Account and senders; Events). The secret is made by the first call and
  * stays, also while webhooks are off, until a new one is asked for, which signs from then on; the one before signs a header of
  * its own for another day, see pipeline/signatures.ts. Nothing is looked up: the answer says nothing of our network.
- * @throws Refused with param `url`
+ * @throws Refused with param `url`, and for too many changes in a day
  */
 export async function configureWebhook({
   services: { sql, settings, secretsKey },
@@ -27,6 +28,8 @@ export async function configureWebhook({
   const { accountId } = caller;
   const stored = await setWebhook(sql, caller, url, (current) =>
     current === null || rotate ? encrypt(secretsKey, accountId, newWebhookSecret()) : current,
-  );
+  ).catch((error: unknown) => {
+    throw changesRefusal(error) ?? error;
+  });
   return { secret: decrypt(secretsKey, accountId, stored) };
 }

@@ -93,6 +93,57 @@ describe('changes through the API', () => {
   });
 });
 
+describe('changes through the API have a bound', () => {
+  const windows = (count: number) => Array.from({ length: count }, (_, i) => `0${i}:00-20:00`);
+  /** Records of an account, as many requests left them so many hours ago; without a request: commands of staff. */
+  async function recorded(id: string, count: number, hoursAgo: number, byApi = true): Promise<void> {
+    await database()`
+      insert into audit_log (at, actor, action, account_id, request_id)
+      select now() - make_interval(hours => ${hoursAgo}), 'x', 'account settings', ${id}, ${byApi ? 'req_x' : null}
+        from generate_series(1, ${count})`;
+  }
+  const countOf = async (id: string) => (await tracesOf(id)).filter(({ actor }) => actor !== 'x').length;
+
+  it('of 200 in 24 hours, of settings and webhook together, however many come at once', async () => {
+    const [{ id, api }, other] = [await newAccount(), await newAccount()];
+    await recorded(id, 200, 25);
+    await recorded(id, 195, 20);
+    await recorded(other.id, 200, 1);
+    await recorded(id, 200, 1, false);
+    const answers = await Promise.all([
+      ...windows(8).map((send_window) => api.patch('/v1/account', { send_window })),
+      ...windows(8).map((_, i) => api.put('/v1/account/webhook', { url: `https://example.com/${i}` })),
+    ]);
+    const refused = answers.filter(({ status }) => status === 429);
+    expect([answers.filter(({ status }) => status === 200).length, refused.length]).toEqual([5, 11]);
+    for (const { headers, body } of refused) {
+      expect(body.error).toMatchObject({ code: 'rate_limited' });
+      expect(body.error.message).toContain('200');
+      const seconds = Number(headers.get('retry-after'));
+      expect(seconds).toBeGreaterThan(3.9 * 3_600);
+      expect(seconds).toBeLessThanOrEqual(4 * 3_600);
+    }
+    expect(await countOf(id)).toBe(5);
+  });
+
+  it('that concerns nothing that changes nothing, and what is refused changes nothing', async () => {
+    const { id, api } = await newAccount();
+    expect((await api.patch('/v1/account', { send_window: '08:00-20:00' })).status).toBe(200);
+    const url = 'https://example.com/a';
+    const { webhook_secret: secret } = (await api.put('/v1/account/webhook', { url })).body;
+    const before = (await api.get('/v1/account')).text;
+    await recorded(id, 199, 1);
+    expect((await api.patch('/v1/account', { send_window: '08:00-20:00' })).status).toBe(200);
+    expect((await api.put('/v1/account/webhook', { url })).body.webhook_secret).toBe(secret);
+    expect((await api.patch('/v1/account', { send_window: null })).status).toBe(429);
+    expect((await api.put('/v1/account/webhook', { url: null })).status).toBe(429);
+    expect((await api.put('/v1/account/webhook', { url, rotate_secret: true })).status).toBe(429);
+    expect((await api.get('/v1/account')).text).toBe(before);
+    expect((await api.put('/v1/account/webhook', { url })).body.webhook_secret).toBe(secret);
+    expect(await countOf(id)).toBe(2);
+  });
+});
+
 // Every request that changes something is in one of these; who adds an endpoint has to say in which.
 const AUDITED = ['PATCH /v1/account', 'PUT /v1/account/webhook'];
 const LOGGED_ONLY = [
