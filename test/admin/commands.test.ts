@@ -527,6 +527,14 @@ describe('the log of acts', () => {
     expect(listIn(await ok('audit', ...on, '--limit', '2'))).toHaveLength(2);
   });
 
+  test('of one account has nothing of others, newer or older', async () => {
+    const [before, id, after] = [await account(), await account(), await account()];
+    for (const other of [before, after]) await ok('keys', 'list', '--account', other);
+    const records = listIn(await ok('audit', '--account', id));
+    expect(records.map(({ action }) => action)).toEqual(['accounts create']);
+    expect(records.map((record) => record['account_id'])).toEqual([id]);
+  });
+
   test('nobody can change it', async () => {
     await account();
     await expect(sql()`update audit_log set actor = 'x'`).rejects.toThrow('append-only');

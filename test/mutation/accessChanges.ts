@@ -231,6 +231,22 @@ export const ACCESS_CHANGES: readonly Change[] = [
     only: 'scheduled messages',
   },
   {
+    name: 'texts of what costs nothing have no bound where many come at once',
+    file: 'db/messages/room.ts',
+    from: "['unpaid_messages', 'unpaid_bytes'] as const",
+    to: "['unpaid_messages'] as const",
+    tests: ['test/api/quotas.test.ts'],
+    only: 'octets of several',
+  },
+  {
+    name: 'commands of staff take of the changes that an account may make itself',
+    file: 'db/accounts/audit.ts',
+    from: 'and request_id is not null',
+    to: '',
+    tests: ['test/api/auditTrail.test.ts'],
+    only: 'of 200 in 24 hours',
+  },
+  {
     name: 'the last link of a quota is refused',
     file: 'operations/sending/room.ts',
     from: 'terms.links + made > limit',
