@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Database } from '../../db/connection.ts';
 import { noteOutcomeAgain } from '../../db/incoming/outcomes.ts';
-import { type Finding, hasRepaired } from '../../db/maintenance/findings.ts';
+import { type Finding, forgetRepairs, hasRepaired } from '../../db/maintenance/findings.ts';
 import { type LookedAtMessage, openAmong, type OpenBatch } from '../../db/messages/openMessages.ts';
 import { type LookedAtEmail, openEmailsAmong } from '../../db/emails/open.ts';
 import { resumePausedAgain } from '../../db/messages/paused.ts';
@@ -136,6 +136,8 @@ async function judgeUnnotified(
   const { accountId } = unnotified;
   const finding: Finding = { kind: 'events_left', subject: id, accountId, details: { workflow: state } };
   if (state === 'running') return report(finding);
+  // A sender domain has one event after the other: that earlier ones were lost is no reason to leave this one.
+  await forgetRepairs(sql, finding.kind, id, unnotified.since);
   const start = {
     click: () => client.workflow.start('click', { ...clickStart({ id, accountId }), ...TO_NOTIFY }),
     inbound: () => client.workflow.start('inbound', { ...inboundStart(id), ...TO_NOTIFY }),

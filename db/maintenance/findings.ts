@@ -104,6 +104,18 @@ export async function timesRepaired(sql: Sql, kind: FindingKind, subject: string
   return row?.repairs ?? 0;
 }
 
+/** Counts repairs of a thing anew where the last was before what is the matter now came to be: it was of something else. */
+export async function forgetRepairs(
+  sql: Sql,
+  kind: FindingKind,
+  subject: string,
+  before: Date,
+): Promise<void> {
+  await sql`
+    update findings set repairs = 0
+     where kind = ${kind} and subject = ${subject} and repairs > 0 and last_seen_at < ${before}`;
+}
+
 /** Closes open findings about a thing, which is as it should be now. */
 export async function closeFindings(
   sql: Sql,

@@ -39,12 +39,14 @@ export interface Unnotified {
   accountId: string;
   /** Its workflow should have delivered it minutes ago. */
   late: boolean;
+  /** When the first event that was not delivered came to be. */
+  since: Date;
 }
 
 /** Of these clicks those that were counted and whose event was not delivered. */
 export async function unnotifiedClicks(sql: Sql, ids: readonly string[]): Promise<Unnotified[]> {
   return await sql<Unnotified[]>`
-    select c.id, e.account_id, ${isLate(sql)} as late
+    select c.id, e.account_id, ${isLate(sql)} as late, e.created_at as since
       from link_clicks c join webhook_events e on e.subject_kind = 'link' and e.subject_id = c.token
      where c.id = any(${ids as string[]}) and e.state = 'pending' and e.snapshot->>'click_id' = c.id`;
 }
@@ -52,7 +54,8 @@ export async function unnotifiedClicks(sql: Sql, ids: readonly string[]): Promis
 /** Of these replies those whose event was not delivered. */
 export async function unnotifiedReplies(sql: Sql, ids: readonly string[]): Promise<Unnotified[]> {
   return await sql<Unnotified[]>`
-    select e.subject_id as id, e.account_id, bool_or(${isLate(sql)}) as late from webhook_events e
+    select e.subject_id as id, e.account_id, bool_or(${isLate(sql)}) as late, min(e.created_at) as since
+      from webhook_events e
      where e.subject_kind in ('inbound', 'inbound_v1') and e.subject_id = any(${ids as string[]}) and e.state = 'pending'
      group by e.subject_id, e.account_id`;
 }
@@ -60,7 +63,8 @@ export async function unnotifiedReplies(sql: Sql, ids: readonly string[]): Promi
 /** Of these sender domains those whose events were not delivered; also of one that is gone. */
 export async function unnotifiedDomains(sql: Sql, ids: readonly string[]): Promise<Unnotified[]> {
   return await sql<Unnotified[]>`
-    select e.subject_id as id, e.account_id, bool_or(${isLate(sql)}) as late from webhook_events e
+    select e.subject_id as id, e.account_id, bool_or(${isLate(sql)}) as late, min(e.created_at) as since
+      from webhook_events e
      where e.subject_kind = 'domain' and e.subject_id = any(${ids as string[]}) and e.state = 'pending'
      group by e.subject_id, e.account_id`;
 }

@@ -150,6 +150,27 @@ test('what staff change notifies the account, with Temporal or once it is back',
   expect(await findingsOf(pipeline, other.domain.id)).toMatchObject([{ kind: 'events_left' }]);
 });
 
+test('a start that is lost is made up for however often others of the same domain were before', async () => {
+  const { account, name, domain } = await added();
+  await ok('domains', 'confirm', '--account', account, '--name', name);
+  const { sql, client } = pipeline;
+  const told = async (count: number): Promise<void> => {
+    await notified(domain.id, count);
+    await client.workflow.getHandle(domain.id).result();
+  };
+  await told(1);
+  for (let times = 1; times <= 4; times += 1) {
+    await sql`
+      insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
+      select ${newId('evt')}, account_id, subject_kind, subject_id, type, snapshot
+        from webhook_events where subject_id = ${domain.id} limit 1`;
+    await ageEvents(sql);
+    await reconcileOnce(pipeline);
+    await told(1 + times);
+  }
+  expect(await repairsOf(pipeline, domain.id)).toHaveLength(4);
+});
+
 test('an account without a webhook is notified of nothing; one that removed its domain is', async () => {
   const none = await added(await pipeline.account());
   await ok('domains', 'confirm', '--account', none.account, '--name', none.name);
