@@ -41,7 +41,7 @@ export const QUOTAS = {
     about:
       'messages of 24 hours that were rejected (blacklist) or cancelled, and so cost nothing; as many addresses of e-mails to nobody',
   },
-  unpaid_bytes: { usual: 20_000_000, max: 1_000_000_000, about: 'octets of the texts of such messages' },
+  unpaid_bytes: { usual: 50_000_000, max: 1_000_000_000, about: 'octets of the texts of such messages' },
 } as const satisfies Record<string, Quota>;
 
 export type QuotaName = keyof typeof QUOTAS;

@@ -12,7 +12,7 @@ const countryRate = z.strictObject({
 
 /** What 429 means where settings are changed. */
 export const CHANGES_TEXT =
-  'Too many requests, or settings and webhook were changed 200 times in the last 24 hours. `Retry-After` says when to come back.';
+  'Too many requests, or settings and webhook were changed 1,000 times in the last 24 hours. `Retry-After` says when to come back.';
 
 /** Account. */
 export const accountSchema = z

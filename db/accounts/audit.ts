@@ -52,7 +52,7 @@ export interface AuditRow {
 }
 
 /** How many changes of an account through the API are recorded in 24 hours: the log keeps them for ever. */
-const CHANGES_A_DAY = 200;
+const CHANGES_A_DAY = 1_000;
 
 /** An account has changed more than is recorded in 24 hours; nothing of the change that throws it may stay. */
 export class ChangesTooManyError extends Error {

@@ -351,7 +351,7 @@ describe('what an account keeps has bounds', () => {
       ...{ contacts: 250_000, contact_bytes: 250_000_000, groups: 5_000, memberships: 1_000_000 },
       ...{ templates: 1_000, template_bytes: 5_000_000, blacklist: 500_000, scheduled_messages: 200_000 },
       ...{ links: 5_000_000, unpaid_messages: 20_000, suppressions: 500_000 },
-      ...{ email_file_bytes: 500_000_000, unpaid_bytes: 20_000_000 },
+      ...{ email_file_bytes: 500_000_000, unpaid_bytes: 50_000_000 },
     });
   });
 });

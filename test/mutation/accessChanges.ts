@@ -244,7 +244,7 @@ export const ACCESS_CHANGES: readonly Change[] = [
     from: 'and request_id is not null',
     to: '',
     tests: ['test/api/auditTrail.test.ts'],
-    only: 'of 200 in 24 hours',
+    only: 'of 1,000 in 24 hours',
   },
   {
     name: 'the last link of a quota is refused',
