@@ -55,7 +55,8 @@ export type Refusal =
   | { reason: 'recipient_unverified'; index: number | null }
   | { reason: 'no_route'; index: number | null }
   | { reason: 'sender_inactive'; sender: string }
-  | { reason: 'text_too_long'; parts: number; limit: number; index: number | null }
+  // `isMore`: it has at least so many, and nobody has counted the rest.
+  | { reason: 'text_too_long'; parts: number; limit: number; index: number | null; isMore?: true }
   | { reason: 'text_not_gsm7'; position: number; index: number | null }
   | { reason: 'text_empty' | 'text_blank'; index: number | null }
   | { reason: 'link_malformed' | 'placeholder_malformed'; source: string; position: number }

@@ -217,7 +217,7 @@ export function problemText(problem: Problem): string {
     case 'groups_too_many':
       return `Za dużo grup w jednym żądaniu (najwyżej ${problem.limit}).`;
     case 'text_too_long':
-      return `Treść wiadomości jest za długa${position(problem.index)}: części ${problem.parts}, najwyżej ${problem.limit}.`;
+      return `Treść wiadomości jest za długa${position(problem.index)}: części ${problem.isMore === true ? 'co najmniej ' : ''}${problem.parts}, najwyżej ${problem.limit}.`;
     case 'text_not_gsm7':
       return `Treść zawiera znak spoza alfabetu GSM-7 (znak ${problem.position} treści)${position(problem.index)}.`;
     case 'text_blank':

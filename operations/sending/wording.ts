@@ -69,9 +69,32 @@ export async function findWording(
   if (placeholderCount(pieces) > PLACEHOLDERS_MAX)
     throw new Refused({ reason: 'placeholders_too_many', limit: PLACEHOLDERS_MAX }, field);
   // What is too long without its placeholders need not be written out for each recipient.
-  const bare = pieces.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('');
-  measure(wording, finished(wording, bare, null), null);
+  const { text, isWhole } = beginningOf(pieces);
+  const { parts } = measure(wording, finished(wording, text, null), null);
+  if (!isWhole) refuseFarTooLong(wording, parts);
   return wording;
+}
+
+// Twenty parts hold some three thousand characters. Params can make millions of a request of a few kilobytes, which nobody has
+// joined and counted to learn that they are too many.
+const MEASURED_MAX = 50_000;
+
+/** The text without its placeholders, up to a length that nothing may have. */
+function beginningOf(pieces: readonly Piece[]): { text: string; isWhole: boolean } {
+  let text = '';
+  for (const piece of pieces) {
+    if (piece.kind !== 'text') continue;
+    text += piece.text;
+    if (text.length > MEASURED_MAX) return { text: text.slice(0, MEASURED_MAX), isWhole: false };
+  }
+  return { text, isWhole: true };
+}
+
+/** @param parts of its beginning */
+function refuseFarTooLong({ channel, field }: Wording, parts: number): never {
+  const limit = rulesOf(channel).maxParts;
+  const atLeast = Math.max(parts, limit + 1);
+  throw new Refused({ reason: 'text_too_long', parts: atLeast, limit, index: null, isMore: true }, field);
 }
 
 async function writtenOrTemplate(

@@ -388,6 +388,22 @@ describe('nor does what the limits allow', () => {
     await rich(() => ask('/v1/templates'), 200);
   });
 
+  it.each([
+    ['sms', '/v1/messages/estimate', '{{a}}'.repeat(2_000)],
+    ['vms', '/v1/voice/estimate', '{{a}}'.repeat(2_000)],
+    ['mms', '/v1/mms/estimate', `<smil><body><text>${'{{a}}'.repeat(1_990)}</text></body></smil>`],
+  ])('a template of %s that params fill with far too much', async (type, path, body) => {
+    const made = await account.api.post('/v1/templates', { name: 'x', type, body });
+    const subject = type === 'mms' ? { subject: 'x' } : {};
+    const request = {
+      to: number(1),
+      template_id: made.body.id,
+      params: { a: '€'.repeat(1_000) },
+      ...subject,
+    };
+    await rich(() => post(path, request), 400);
+  });
+
   it('long query strings', async () => {
     for (const { path } of endpoints.filter(({ method, query }) => method === 'GET' && query !== undefined)) {
       const ms = await blockOf(async () => {
