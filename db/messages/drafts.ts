@@ -144,6 +144,11 @@ export async function writeDrafts(sql: Sql, drafts: readonly Draft[]): Promise<v
   }
 }
 
+/** Whether so much is to be written that one statement for all would hold up whoever shares the process. */
+export function areWrittenInStretches(drafts: readonly Draft[]): boolean {
+  return stretchesOf(drafts).length > 1;
+}
+
 /** What is written together: all of it where links are to be made, as they are all there or none is. */
 function stretchesOf(drafts: readonly Draft[]): (readonly Draft[])[] {
   if (drafts.some(({ links }) => links.length > 0)) return [drafts];

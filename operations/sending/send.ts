@@ -1,11 +1,13 @@
 import { QuotaReachedError } from '../../db/accounts/quotas.ts';
 import type { Sql } from '../../db/connection.ts';
 import {
+  areWrittenInStretches,
   type Draft,
   type KeyClaim,
   LinksChangedError,
   writeDrafts,
   writeDraftsWithKey,
+  writeDraftsWithKeys,
 } from '../../db/messages/drafts.ts';
 import { type UnpaidRoom, withUnpaidRoom } from '../../db/messages/room.ts';
 import { abandonRequest } from '../../db/messages/undecided.ts';
@@ -149,6 +151,8 @@ async function write(
     const { written, deciding } = singles.accept({ draft: draft!, claim }, receivedAt);
     return { isWritten: await written, deciding };
   }
+  if (claim !== null && areWrittenInStretches(drafts))
+    return { isWritten: await writeDraftsWithKeys(sql, drafts, [claim], room), deciding: null };
   const writing = async (open: Sql): Promise<boolean> => {
     if (claim !== null) return await writeDraftsWithKey(open, drafts, claim);
     await writeDrafts(open, drafts);

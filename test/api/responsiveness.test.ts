@@ -285,6 +285,19 @@ describe('nor does what the limits allow', () => {
     await endBulk(account.id);
   });
 
+  it('500 MMS as long as they may be with an Idempotency-Key', async () => {
+    const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
+    const smil = `<smil><body><text>${'ż'.repeat(9_915)}</text></body></smil>`;
+    const body = JSON.stringify({ to: numbers(500), subject: 'x', smil, send_at: tomorrow });
+    let sent = 0;
+    const send500 = () => {
+      const headers = { 'content-type': 'application/json', 'idempotency-key': `long ${(sent += 1)}` };
+      return ask('/v1/mms', { method: 'POST', body, headers });
+    };
+    await rich(send500, 201);
+    await endBulk(account.id);
+  });
+
   // Reading numbers that are not Polish, or may be so, costs the most.
   it.each([
     ['in Poland', (i: number) => `+48${600_200_000 + i}`],
