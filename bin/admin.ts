@@ -1,5 +1,5 @@
 import { openServiceDatabase } from './admin/database.ts';
-import { operatingUser } from './admin/execute.ts';
+import { actorOf } from './admin/execute.ts';
 import { runAdmin } from './admin/program.ts';
 import { serviceTools } from './admin/tools.ts';
 
@@ -7,7 +7,7 @@ import { serviceTools } from './admin/tools.ts';
 process.stdout.on('error', () => undefined);
 
 process.exitCode = await runAdmin(process.argv.slice(2), {
-  actor: operatingUser(),
+  actor: async () => actorOf((await import('./config.ts')).readConfig()),
   openDatabase: openServiceDatabase,
   openTools: serviceTools,
   out: (text) => process.stdout.write(text),

@@ -79,6 +79,11 @@ const environment = z.object({
     .string()
     .regex(/^[A-Za-z0-9+/]{43}=$/, 'must be 32 bytes in base64 (openssl rand -base64 32)')
     .optional(),
+  ADMIN_ACTOR: z
+    .string()
+    .regex(/^[^\p{C}\p{Zl}\p{Zp}]{1,64}$/u, 'must be 1 to 64 printable characters')
+    .refine((name) => name.trim() === name, 'must neither begin nor end with a blank')
+    .optional(),
   DEFAULT_SENDER: z
     .string()
     .refine(

@@ -4,7 +4,12 @@ import { type Done, recorded, recordedAfter } from '../../operations/staff.ts';
 import type { AnyCommand, Asking, Outcome, Shown } from './command.ts';
 import type { Tools } from './tools.ts';
 
-/** Who acts: the user of the operating system, by number where the system knows no name. */
+/** Who acts: whom `ADMIN_ACTOR` names, as everybody is one user in a container, else the user of the operating system. */
+export function actorOf({ ADMIN_ACTOR }: { ADMIN_ACTOR?: string | undefined }): string {
+  return ADMIN_ACTOR ?? operatingUser();
+}
+
+/** The user of the operating system, by number where the system knows no name. */
 export function operatingUser(): string {
   try {
     return userInfo().username;

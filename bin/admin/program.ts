@@ -11,7 +11,8 @@ import type { OpenTools } from './tools.ts';
 
 /** Where a run of the command line reads and writes. */
 export interface Surroundings {
-  actor: string;
+  /** Who acts, as the audit log has it; asked only for a command that is well formed. */
+  actor(): string | Promise<string>;
   /** Opens the service's database; called only for a command that is well formed. The run closes it. */
   openDatabase(): Promise<Database>;
   /** What else a command may need; each is opened when it is first asked for. The run closes them. */
@@ -35,10 +36,11 @@ export async function runAdmin(line: readonly string[], around: Surroundings): P
   try {
     let help = '';
     const program = buildProgram(async (command, values) => {
+      const actor = await around.actor();
       const sql = await around.openDatabase();
       const tools = around.openTools();
       try {
-        const { result, remark, columns } = await execute(sql, around.actor, command, values, tools);
+        const { result, remark, columns } = await execute(sql, actor, command, values, tools);
         around.out(json ? asJson(result) : asText(result, remark, columns));
       } finally {
         await tools.close();

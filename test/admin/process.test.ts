@@ -60,6 +60,17 @@ test('from the account to its key, with --json anywhere', async () => {
   ]);
 }, 120_000);
 
+test('ADMIN_ACTOR is whom the audit log names', async () => {
+  const external = { DATABASE_URL: database.url(), ADMIN_ACTOR: 'Jan Żółty' };
+  const created = await admin(external, '--json', 'accounts', 'create', '--name', 'Nazwany');
+  const id = String(oneObject(created.out)['id']);
+  const records = await database.sql()`select actor from audit_log where account_id = ${id}`;
+  expect([...records]).toEqual([{ actor: 'Jan Żółty' }]);
+  const refused = await admin({ ...external, ADMIN_ACTOR: 'Jan\nZa' }, 'accounts', 'show', '--account', id);
+  expect(refused).toMatchObject({ code: 1, out: '' });
+  expect(refused.err).toContain('ADMIN_ACTOR');
+}, 120_000);
+
 test('a refusal is one sentence on stderr and exit code 1', async () => {
   const external = { DATABASE_URL: database.url() };
   const plain = await admin(external, 'topup', '--account', 'cl_0', '--pln', '50');

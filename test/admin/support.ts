@@ -99,7 +99,7 @@ export function commandLine(url: () => string, openTools = noTools) {
     let out = '';
     let err = '';
     const code = await runAdmin(line, {
-      actor: ACTOR,
+      actor: () => ACTOR,
       openDatabase: () => Promise.resolve(openDatabase(url(), 1)),
       openTools,
       out: (text) => (out += text),

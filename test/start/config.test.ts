@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, readConfig } from '../../bin/config.ts';
+import { dynamicConfig } from '../../tools/cluster/temporalConfig.ts';
 
 describe('readConfig', () => {
   it('has a value for everything that a first start needs', () => {
@@ -32,6 +33,9 @@ describe('readConfig', () => {
     ['OWN_EMAIL_ACCOUNT', 'msg_01k00000000000000000000000'],
     ['OWN_EMAIL_ACOUNT', 'cl_01k00000000000000000000000'],
     ['ALERT_EMAILS', 'dyzur@goniec.example'],
+    ['ADMIN_ACTOR', 'x'.repeat(65)],
+    ['ADMIN_ACTOR', 'jan\nkowalski'],
+    ['ADMIN_ACTOR', ' '],
   ])('names %s=%s', (name, value) => {
     expect(() => readConfig({ [name]: value })).toThrow(ConfigError);
     expect(() => readConfig({ [name]: value })).toThrow(name);
@@ -56,6 +60,14 @@ describe('readConfig', () => {
     expect(
       own.filter((name) => !new RegExp(`(^\\s+${name}: |\\$\\{${name}[:}])`, 'm').test(compose)),
     ).toEqual([]);
+  });
+
+  it('docker-compose gives Temporal the settings of every server of this service', () => {
+    const file = readFileSync(new URL('../../docker/temporal.yaml', import.meta.url), 'utf8');
+    const settings = [...file.matchAll(/^([A-Za-z.]+):\n {2}- value: (.+)$/gm)].map(
+      ([, name = '', value = '']) => [name, [{ value: JSON.parse(value.replaceAll("'", '"')) as unknown }]],
+    );
+    expect(Object.fromEntries(settings)).toEqual(JSON.parse(dynamicConfig()));
   });
 
   it('sends no e-mails of its own unless told as which account, and alerts only where it sends any', () => {

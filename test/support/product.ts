@@ -214,7 +214,7 @@ async function runLine(
   let out = '';
   let err = '';
   const code = await runAdmin(['--json', ...words], {
-    actor: operatingUser(),
+    actor: operatingUser,
     openDatabase: () => Promise.resolve(openDatabase(service.databaseUrl, 1)),
     openTools: () => ({ ...serviceTools(settings), read: () => Promise.resolve(input) }),
     out: (text) => (out += text),
