@@ -75,7 +75,7 @@ export function mayBeTheEmail(exchange: Exchange, answer: EmailAnswer): boolean 
 function judged(status: number, error: ProviderError): EmailAnswer {
   const code = error.name;
   if (status === 403 && blamesSender(error)) return { kind: 'refused', reason: 'sender_refused', code };
-  // The form of our keys is always the same: it is not this e-mail that ails.
+  // The form of our keys is always the same: the fault is not in this e-mail.
   if (code === 'invalid_idempotency_key') return { kind: 'broken', code };
   if (status === 400 || status === 422 || status === 451) {
     const reason = refusalOf(error);

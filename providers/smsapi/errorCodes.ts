@@ -62,7 +62,7 @@ const LATER: Readonly<Record<number, Rejection>> = {
 };
 
 // The request's form (8 to 93), the token, the points, the address filter, the account (98 to 112), plain HTTP: what
-// ails one message ails them all, and no customer can help it.
+// is wrong with one message is wrong with all, and no customer can help it.
 const BROKEN = new Set([
   7, 8, 18, 19, 20, 25, 27, 28, 30, 40, 41, 50, 51, 54, 56, 70, 71, 72, 76, 93, 98, 101, 102, 103, 104, 105,
   106, 110, 401, 997, 1000, 1001,
@@ -137,7 +137,7 @@ const WORDS: Readonly<Record<string, string>> = {
   '997': 'HTTPS is required',
 };
 
-/** A code for staff's eyes, in words where it is the account that ails. */
+/** A code for staff's eyes, in words where the fault is in the account. */
 export function inWords(code: string): string {
   const words = Object.hasOwn(WORDS, code) ? WORDS[code] : undefined;
   if (words !== undefined) return `${words} (${code})`;

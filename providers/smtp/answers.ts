@@ -119,7 +119,7 @@ function putOff(refused: readonly RefusedRecipient[], ageMs: number): EmailAnswe
 
 const isPutOff = (reply: Reply | null): boolean => reply !== null && reply.code < 500;
 
-// The relay has enough for the moment, whosever e-mail it is: 421 (it ends the connection), or X.3.2 (RFC 3463).
+// The relay has enough for the moment, whoever the e-mail belongs to: 421 (it ends the connection), or X.3.2 (RFC 3463).
 const isPace = (reply: Reply | null): boolean =>
   reply !== null && (reply.code === 421 || reply.enhanced === '4.3.2');
 
