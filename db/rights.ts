@@ -16,8 +16,6 @@ export const ROLES: Record<Part, string> = {
 
 const READ_ONLY: readonly Right[] = ['INSERT', 'UPDATE', 'DELETE'];
 const APPEND_ONLY: readonly Right[] = ['UPDATE', 'DELETE'];
-// A row of it is made and removed by staff alone.
-const CHANGE_ONLY: readonly Right[] = ['INSERT', 'DELETE'];
 
 function all(tables: string, without: readonly Right[]): Record<string, readonly Right[]> {
   return Object.fromEntries(
@@ -36,14 +34,42 @@ export const HIDDEN: Partial<Record<Part, Record<string, readonly string[]>>> = 
   api: { sender_domains: ['dkim_private_key'] },
 };
 
+// What entries of the ledger move, by a trigger that has the rights of whoever writes them.
+const PURSE = ['balance_grosze', 'test_credits'];
+
+/**
+ * Of tables that a role may not change, the columns that it may. Whoever takes over a part gets no keys, scopes, credit or status by it:
+ * those only staff write. To lock a row takes one column.
+ */
+export const CHANGEABLE: Partial<Record<Part, Record<string, readonly string[]>>> = {
+  api: {
+    accounts: [
+      ...PURSE,
+      ...['sender_name', 'send_window', 'inbound_prefix', 'tool_confirm_recipients', 'tool_confirm_grosze'],
+      ...[
+        'webhook_url',
+        'webhook_secret',
+        'webhook_secret_before',
+        'webhook_secret_changed_at',
+        'updated_at',
+      ],
+    ],
+    api_keys: ['last_used_at'],
+    api_tokens: ['last_used_at'],
+  },
+  worker: { accounts: [...PURSE, 'webhook_secret_before'], api_keys: [], api_tokens: [] },
+};
+
 const NOBODYS = {
   ...all('schema_version', READ_ONLY),
   ...all('ledger_entries audit_log', APPEND_ONLY),
   ...all('audit_addresses', ['UPDATE']),
 };
 const STAFF = {
-  ...all('accounts api_keys api_tokens', CHANGE_ONLY),
-  ...all('senders verified_numbers routes route_rules allowed_keywords', READ_ONLY),
+  ...all(
+    'accounts api_keys api_tokens senders verified_numbers routes route_rules allowed_keywords',
+    READ_ONLY,
+  ),
   ...all('installation', APPEND_ONLY),
 };
 
@@ -99,10 +125,10 @@ export async function grantRights(sql: Database): Promise<void> {
       const [verb, to] = present ? ['revoke', 'from'] : ['grant', 'to'];
       await tx.unsafe(`${verb} ${right} on table public."${table}" ${to} ${role}`);
     }
-    // After that: whoever may read a table may read all its columns.
-    for (const { role, table, column, present } of await wrongColumns(tx)) {
+    // After that: a right to a table is one to all its columns, and taken away it is taken from each.
+    for (const { role, table, column, right, present } of await wrongColumns(tx)) {
       const [verb, to] = present ? ['revoke', 'from'] : ['grant', 'to'];
-      await tx.unsafe(`${verb} select ("${column}") on table public."${table}" ${to} ${role}`);
+      await tx.unsafe(`${verb} ${right} ("${column}") on table public."${table}" ${to} ${role}`);
     }
   });
 }
@@ -111,21 +137,34 @@ interface FoundColumn {
   role: string;
   table: string;
   column: string;
+  right: 'SELECT' | 'UPDATE';
   present: boolean;
 }
 
-/** Columns of tables that are read in part which a role may read and should not, or should and may not. */
+/** Columns of tables that are read or changed in part which a role may and should not, or should and may not. */
 async function wrongColumns(tx: Sql): Promise<FoundColumn[]> {
+  const hidden = await columnsOf(tx, 'SELECT', HIDDEN, (named) => !named);
+  const changeable = await columnsOf(tx, 'UPDATE', CHANGEABLE, (named) => named);
+  return [...hidden, ...changeable];
+}
+
+/** @param should whether a role should have the right to a column, by whether the list names it */
+async function columnsOf(
+  tx: Sql,
+  right: FoundColumn['right'],
+  lists: Partial<Record<Part, Record<string, readonly string[]>>>,
+  should: (named: boolean) => boolean,
+): Promise<FoundColumn[]> {
   const wrong: FoundColumn[] = [];
-  for (const [part, tables] of Object.entries(HIDDEN)) {
-    for (const [table, hidden] of Object.entries(tables)) {
+  for (const [part, tables] of Object.entries(lists)) {
+    for (const [table, names] of Object.entries(tables)) {
       const columns = await tx<FoundColumn[]>`
-        select r.rolname as role, c.relname as table, a.attname as column,
-               has_column_privilege(r.oid, c.oid, a.attname, 'SELECT') as present
+        select r.rolname as role, c.relname as table, a.attname as column, ${right}::text as "right",
+               has_column_privilege(r.oid, c.oid, a.attname, ${right}) as present
           from pg_roles r cross join pg_class c join pg_attribute a on a.attrelid = c.oid
          where r.rolname = ${ROLES[part as Part]} and c.relnamespace = 'public'::regnamespace and c.relname = ${table}
            and a.attnum > 0 and not a.attisdropped`;
-      wrong.push(...columns.filter(({ column, present }) => hidden.includes(column) === present));
+      wrong.push(...columns.filter(({ column, present }) => should(names.includes(column)) !== present));
     }
   }
   return wrong;

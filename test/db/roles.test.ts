@@ -15,7 +15,6 @@ const named = (rights: string, tables: string) =>
   Object.fromEntries(tables.split(' ').map((table) => [table, rights]));
 const READ = 'SELECT';
 const APPEND = 'SELECT INSERT';
-const CHANGE = 'SELECT UPDATE';
 const KEEP = 'SELECT INSERT UPDATE';
 const APPEND_AND_DELETE = 'SELECT INSERT DELETE';
 const ALL = 'SELECT INSERT UPDATE DELETE';
@@ -23,8 +22,7 @@ const ALL = 'SELECT INSERT UPDATE DELETE';
 // As decided, not as the code has it: what each part may do with the tables of which it may not read and write every row.
 const BOOKS = { ...named(READ, 'schema_version'), ...named(APPEND, 'ledger_entries audit_log') };
 const STAFFS = {
-  ...named(CHANGE, 'accounts api_keys api_tokens'),
-  ...named(READ, 'senders verified_numbers routes route_rules allowed_keywords'),
+  ...named(READ, 'accounts api_keys api_tokens senders verified_numbers routes route_rules allowed_keywords'),
   ...named(APPEND, 'installation'),
 };
 const MAY: Record<Part, Record<string, string>> = {
@@ -42,6 +40,18 @@ const MAY: Record<Part, Record<string, string>> = {
   },
   worker: { ...BOOKS, ...STAFFS, ...named(APPEND_AND_DELETE, 'audit_addresses') },
   admin: { ...BOOKS, ...named(APPEND_AND_DELETE, 'audit_addresses') },
+};
+
+// Of what staff keep, what the parts change: settings that an account makes itself, what its money moves, when a key was used.
+const MAY_CHANGE: Record<'api' | 'worker', Record<string, string>> = {
+  api: {
+    accounts:
+      'balance_grosze inbound_prefix send_window sender_name test_credits tool_confirm_grosze ' +
+      'tool_confirm_recipients updated_at webhook_secret webhook_secret_before webhook_secret_changed_at webhook_url',
+    api_keys: 'last_used_at',
+    api_tokens: 'last_used_at',
+  },
+  worker: { accounts: 'balance_grosze test_credits webhook_secret_before' },
 };
 
 const dataDir = mkdtempSync(join(tmpdir(), 'goniec-roles-'));
@@ -155,6 +165,67 @@ describe('the roles of the database', { timeout: 60_000 }, () => {
       for (const { table, rights: found } of rights.filter(({ role }) => role === ROLES[part])) {
         expect(found.join(' '), `${part} ${table}`).toBe(MAY[part][table] ?? ALL);
       }
+    }
+  });
+
+  it('may change single columns of what staff keep, and no others', async () => {
+    const rights = await as(
+      server.superuserUrl,
+      (sql) => sql<{ role: string; table: string; columns: string }[]>`
+        select r.rolname as role, c.relname as table, string_agg(a.attname::text, ' ' order by a.attname) as columns
+          from pg_roles r cross join pg_class c join pg_attribute a on a.attrelid = c.oid
+         where r.rolname in (${ROLES.api}, ${ROLES.worker}) and c.relnamespace = 'public'::regnamespace and c.relkind = 'r'
+           and a.attnum > 0 and not a.attisdropped
+           and not has_table_privilege(r.oid, c.oid, 'UPDATE') and has_column_privilege(r.oid, c.oid, a.attname, 'UPDATE')
+         group by 1, 2`,
+    );
+    for (const part of ['api', 'worker'] as const) {
+      const found = rights.filter(({ role }) => role === ROLES[part]);
+      expect(Object.fromEntries(found.map(({ table, columns }) => [table, columns])), part).toEqual(
+        MAY_CHANGE[part],
+      );
+    }
+  });
+
+  it('give whoever gets into the API or a worker no key, no credit and no account back', async () => {
+    const statements = [
+      "update api_keys set hash = '\\x00'",
+      "update api_keys set scopes = '{manage}'",
+      'update api_keys set revoked_at = null',
+      'update api_keys set tool_budget_grosze = null',
+      "update api_tokens set hash = '\\x00'",
+      'update api_tokens set revoked_at = null',
+      'update accounts set credit_limit_grosze = 1000000',
+      "update accounts set billing_mode = 'postpaid'",
+      "update accounts set status = 'active'",
+      "update accounts set mode = 'live'",
+      'update accounts set price_per_part_grosze = 0',
+      "update accounts set quotas = '{}'",
+      'update accounts set contact_email = null',
+    ];
+    const { api, worker, admin } = server.partUrls;
+    for (const statement of statements) {
+      for (const url of [api, worker]) expect(await attempt(url, statement), statement).toBe(REFUSED);
+      expect(await attempt(admin, statement), statement).toBe('done');
+    }
+    for (const url of [api, worker])
+      expect(await attempt(url, 'select id from accounts for no key update')).toBe('done');
+    expect(await attempt(api, 'update api_keys set last_used_at = now()')).toBe('done');
+    expect(await attempt(worker, 'update api_keys set last_used_at = now()')).toBe(REFUSED);
+  });
+
+  it('lose with a migration the right to whole tables that releases before gave, and rights to single columns', async () => {
+    await as(server.superuserUrl, async (sql) => {
+      await sql`grant update on accounts, api_keys, api_tokens to goniec_api, goniec_worker`;
+      await sql`grant update (hash) on api_keys to goniec_worker`;
+    });
+    expect(await attempt(server.partUrls.api, 'update api_keys set revoked_at = null')).toBe('done');
+    await migrate(server.url);
+    for (const url of [server.partUrls.api, server.partUrls.worker]) {
+      expect(await attempt(url, 'update api_keys set revoked_at = null')).toBe(REFUSED);
+      expect(await attempt(url, "update api_keys set hash = '\\x00'")).toBe(REFUSED);
+      expect(await attempt(url, "update accounts set status = 'active'")).toBe(REFUSED);
+      expect(await attempt(url, 'update accounts set webhook_secret_before = null')).toBe('done');
     }
   });
 
