@@ -66,10 +66,8 @@ const NOBODYS = {
   ...all('audit_addresses', ['UPDATE']),
 };
 const STAFF = {
-  ...all(
-    'accounts api_keys api_tokens senders verified_numbers routes route_rules allowed_keywords',
-    READ_ONLY,
-  ),
+  ...all('accounts api_keys api_tokens', READ_ONLY),
+  ...all('senders verified_numbers routes route_rules allowed_keywords', READ_ONLY),
   ...all('installation', APPEND_ONLY),
 };
 
