@@ -24,7 +24,13 @@ export function askedSend(
     shortUrl: 'https://gnc.example',
   };
   const caller = { accountId, accountMode: 'live', keyMode: 'live' };
-  const request = { requestId: newId('req'), receivedAt: Date.now(), pace: newPace(accountId), becomesHeavy: () => undefined, input };
+  const request = {
+    requestId: newId('req'),
+    receivedAt: Date.now(),
+    pace: newPace(accountId),
+    becomesHeavy: () => undefined,
+    input,
+  };
   return { ...request, services, caller } as unknown as Asked<SendInput>;
 }
 
