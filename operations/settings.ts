@@ -1,5 +1,4 @@
 import { type AccountSettings, changeSettings as store } from '../db/accounts/accounts.ts';
-import { ChangesTooManyError } from '../db/accounts/audit.ts';
 import { KeywordUnavailableError } from '../db/accounts/keywords.ts';
 import { isActiveSender } from '../db/accounts/senders.ts';
 import type { Sql } from '../db/connection.ts';
@@ -7,6 +6,7 @@ import { guardOf } from '../domain/guardedKeywords.ts';
 import { Refused } from '../domain/refusals.ts';
 import { parseSendWindow } from '../domain/sendWindow.ts';
 import type { Asked } from './asked.ts';
+import { changesRefusal } from './changesRefusal.ts';
 
 const UNAVAILABLE = {
   taken: 'prefix_taken',
@@ -36,12 +36,6 @@ export async function changeSettings({
     if (error instanceof KeywordUnavailableError) throw unavailable(UNAVAILABLE[error.why]);
     throw changesRefusal(error) ?? error;
   }
-}
-
-/** Why an account may change nothing more for now; null for any other error. */
-export function changesRefusal(error: unknown): Refused | null {
-  if (!(error instanceof ChangesTooManyError)) return null;
-  return new Refused({ reason: 'changes_too_many', limit: error.limit, seconds: error.seconds });
 }
 
 /**

@@ -19,7 +19,7 @@ const erase = command({
     if ((number === undefined) === (email === undefined)) throw refused('Give either --number or --email.');
     if (number === undefined) return await eraseAddress(asking, email!, account, agreed);
     const msisdn = await readNumber('--number', number);
-    const { erase: ask, leftFields } = await import('../../operations/support/erase.ts');
+    const { erase: ask } = await import('../../operations/support/erase.ts');
     const { traces, done } = await ask({ ...asking, input: { msisdn, account, agreed } });
     if (done === null) {
       return {
@@ -29,9 +29,11 @@ const erase = command({
       };
     }
     const { cancelled, left } = done;
+    const { messages, replies, lookups } = left;
+    const open = { open_messages: messages, open_replies: replies, open_lookups: lookups };
     const remark = whatIsLeft(left);
     return {
-      result: { erased: true, ...traces, cancelled, ...leftFields(left) },
+      result: { erased: true, ...traces, cancelled, ...open },
       ...(remark === '' ? {} : { remark }),
     };
   },

@@ -63,14 +63,9 @@ export const erase = recordedAfter('erase', async (services, { msisdn, account, 
   const left = await erasePerson(sql, person, maskMsisdn);
   await forgetStatistics(sql);
   const data: Erasure = { traces, done: { cancelled, left } };
-  return { data, ...record, details: { erased: true, ...traces, cancelled, ...leftFields(left) } };
-});
-
-/** What is left, under the names that the command's answer and the audit log have for it. */
-export const leftFields = ({ messages, replies, lookups }: Left) => ({
-  open_messages: messages,
-  open_replies: replies,
-  open_lookups: lookups,
+  const { messages, replies, lookups } = left;
+  const open = { open_messages: messages, open_replies: replies, open_lookups: lookups };
+  return { data, ...record, details: { erased: true, ...traces, cancelled, ...open } };
 });
 
 /** How much there was of an address, and what was done. */

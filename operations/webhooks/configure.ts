@@ -3,7 +3,7 @@ import { setWebhook } from '../../db/webhooks/webhookSecrets.ts';
 import { Refused } from '../../domain/refusals.ts';
 import { faultOfAddress } from '../../domain/webhookAddress.ts';
 import type { Asked } from '../asked.ts';
-import { changesRefusal } from '../settings.ts';
+import { changesRefusal } from '../changesRefusal.ts';
 import { newWebhookSecret } from './newSecret.ts';
 
 interface Input {

@@ -212,7 +212,7 @@ describe('requests under way at once', () => {
     const short = () => account.api.post('/v1/messages/estimate', { to, text: '{{imie}} x' });
     await database()`
       insert into templates (id, account_id, name, type, body)
-      select 'tpl_' || lpad(i::text, 26, '0'), ${account.id}, 'x', 'mms', repeat('x', 100000) from generate_series(1, 11) i`;
+      select 'tpl_' || lpad((9000000 + i)::text, 26, '0'), ${account.id}, 'x', 'mms', repeat('x', 100000) from generate_series(1, 11) i`;
     const list = () => account.api.get('/v1/templates');
     for (const ask of [estimate, list]) {
       const answers = await Promise.all(Array.from({ length: 30 }, ask));

@@ -78,3 +78,13 @@ describe('the pattern of a signature', () => {
     ]);
   });
 });
+
+test.each([
+  ['https://a.example/', 'https://a.example'],
+  ['https://a.example:8443/hook', 'https://a.example:8443/…'],
+  ['https://a.example/?of=theirs', 'https://a.example/…'],
+  ['nowhere', null],
+  [null, null],
+])('%s is shown without path and query: %s', (address, shown) => {
+  expect(webhooks.withoutPath(address)).toBe(shown);
+});

@@ -310,7 +310,7 @@ export const ACCESS_CHANGES: readonly Change[] = [
   },
   {
     name: 'the path of a webhook is in the audit log',
-    file: 'db/webhooks/webhookSecrets.ts',
+    file: 'domain/webhooks.ts',
     from: "return `${origin}${pathname === '/' && search === '' ? '' : '/…'}`;",
     to: 'return `${origin}${pathname}${search}`;',
     tests: ['test/api/auditTrail.test.ts'],
