@@ -70,8 +70,8 @@ export async function findWording(
     throw new Refused({ reason: 'placeholders_too_many', limit: PLACEHOLDERS_MAX }, field);
   // What is too long without its placeholders need not be written out for each recipient.
   const { text, isWhole } = beginningOf(pieces);
-  const { parts } = measure(wording, finished(wording, text, null), null);
-  if (!isWhole) refuseFarTooLong(wording, parts);
+  if (!isWhole) refuseFarTooLong(wording, text);
+  measure(wording, finished(wording, text, null), null);
   return wording;
 }
 
@@ -90,11 +90,18 @@ function beginningOf(pieces: readonly Piece[]): { text: string; isWhole: boolean
   return { text, isWhole: true };
 }
 
-/** @param parts of its beginning */
-function refuseFarTooLong({ channel, field }: Wording, parts: number): never {
+/** @throws Refused as for any text that is too long, but that nobody has counted to its end */
+function refuseFarTooLong(wording: Wording, beginning: string): never {
+  const { channel, field } = wording;
   const limit = rulesOf(channel).maxParts;
-  const atLeast = Math.max(parts, limit + 1);
-  throw new Refused({ reason: 'text_too_long', parts: atLeast, limit, index: null, isMore: true }, field);
+  let parts = limit + 1;
+  try {
+    measure(wording, finished(wording, beginning, null), null);
+  } catch (error) {
+    if (!(error instanceof Refused) || error.refusal.reason !== 'text_too_long') throw error;
+    parts = error.refusal.parts;
+  }
+  throw new Refused({ reason: 'text_too_long', parts, limit, index: null, isMore: true }, field);
 }
 
 async function writtenOrTemplate(

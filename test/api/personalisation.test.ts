@@ -34,6 +34,23 @@ const many = (count: number) => Array.from({ length: count }, (_, i): [string, s
 const textTo = async ({ api }: TestAccount, to: string, text: string) =>
   (await api.send({ to, text, send_at: later })).body.text;
 
+describe('a template that params make too long', () => {
+  it('is refused with the number of its parts, or with as many as were counted', async () => {
+    const { api } = await newAccount();
+    const template = await api.post('/v1/templates', { name: 'x', body: '{{a}}'.repeat(100) });
+    const refusalOf = async (a: string) => {
+      const params = { a };
+      const { status, body } = await api.send({ to: '500100200', template_id: template.body.id, params });
+      expect([status, body.error.param]).toEqual([400, 'template_id']);
+      return body.error.message;
+    };
+    // 3,100 characters are 21 parts of 153; 100,000 are 654, of which half are counted.
+    expect(await refusalOf('x'.repeat(31))).toContain('części 21, najwyżej 20');
+    expect(await refusalOf('x'.repeat(500))).toContain('części 327, najwyżej 20');
+    expect(await refusalOf('x'.repeat(1_000))).toContain('części co najmniej 327, najwyżej 20');
+  });
+});
+
 describe('placeholders in a text', () => {
   it('are filled from the contact book, missing ones and unknown numbers with nothing', async () => {
     const account = await withContacts();
