@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { listTemplates as readTemplates, readTemplate, type TemplateRow } from '../db/messages/templates.ts';
+import { areHeavy } from '../domain/heavyTexts.ts';
 import { placeholderNames } from '../domain/placeholders.ts';
 import { Refused } from '../domain/refusals.ts';
 import {
@@ -17,8 +18,6 @@ import { createdAt, deletedSchema, updatedAt } from './schemas.ts';
 
 // A body of the greatest length (100,000) with every character written as an escape of six, and the rest.
 const REQUEST_LIMIT = 608 * 1024;
-// Beyond it a list is one of the account's heavy requests: a caller may take its time to read it.
-const LIGHT_CHARACTERS = 1_000_000;
 
 const name = plainText.trim().min(1).max(TEMPLATE_NAME_MAX);
 const body = plainText.min(1).max(TEMPLATE_BODY_MAX.mms);
@@ -67,7 +66,7 @@ export const listTemplates = endpoint({
   responses: { 200: z.strictObject({ data: z.array(templateSchema).describe('The page.') }) },
   async handle({ services, caller, pace, becomesHeavy }) {
     const templates = await readTemplates(services.sql, caller.accountId);
-    if (templates.reduce((sum, { body: text }) => sum + text.length, 0) > LIGHT_CHARACTERS) becomesHeavy();
+    if (areHeavy(templates.reduce((sum, { body: text }) => sum + text.length, 0))) becomesHeavy();
     return { status: 200, body: { data: await mapPaced(pace, templates, templateRecord) } };
   },
 });

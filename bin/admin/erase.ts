@@ -1,4 +1,4 @@
-import type { Left } from '../../db/maintenance/erasure.ts';
+import type { Open } from '../../operations/support/erase.ts';
 import { addressKey, emailAddress } from '../../domain/email/address.ts';
 import { type Asking, command, optional, type Shown, yes } from './command.ts';
 import { readNumber } from './msisdn.ts';
@@ -28,10 +28,8 @@ const erase = command({
           'Nothing was changed. With --yes all of this is erased, and scheduled messages are cancelled.',
       };
     }
-    const { cancelled, left } = done;
-    const { messages, replies, lookups } = left;
-    const open = { open_messages: messages, open_replies: replies, open_lookups: lookups };
-    const remark = whatIsLeft(left);
+    const { cancelled, open } = done;
+    const remark = whatIsLeft(open);
     return {
       result: { erased: true, ...traces, cancelled, ...open },
       ...(remark === '' ? {} : { remark }),
@@ -41,7 +39,7 @@ const erase = command({
 
 export const eraseCommands = [erase];
 
-function whatIsLeft({ messages, replies, lookups }: Left): string {
+function whatIsLeft({ open_messages: messages, open_replies: replies, open_lookups: lookups }: Open): string {
   const others = replies + lookups;
   return [
     ...(messages === 1

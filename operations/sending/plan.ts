@@ -5,6 +5,7 @@ import { type CallingHours, hoursToBegin } from '../../domain/callingHours.ts';
 import type { ChannelRules } from '../../domain/channelDeclaration.ts';
 import { type Channel, DEFAULT_CHANNEL } from '../../domain/channelNames.ts';
 import { rulesOf } from '../../domain/channels.ts';
+import { areHeavy } from '../../domain/heavyTexts.ts';
 import { messageCost, pricePerPart } from '../../domain/price.ts';
 import { orderRoutes, type Routing, type Traffic } from '../../domain/routing.ts';
 import { isNumber } from '../../domain/senders.ts';
@@ -21,8 +22,6 @@ import { Refused } from '../../domain/refusals.ts';
 // The route of what is never sent.
 const NOBODY = 'none';
 const ANY_TIME = '00:00-24:00';
-// What a request may have of texts for all its recipients, and still be one of many under way: 500 SMS of 13 parts.
-const LIGHT_CHARACTERS = 1_000_000;
 
 /** What a request comes to: whom it would send what, when and for how much. Nothing is written, charged or sent. */
 export interface Plan {
@@ -66,7 +65,7 @@ export async function planMessages(asked: Asked<SendInput>): Promise<Plan> {
   const channel = input.channel ?? DEFAULT_CHANNEL;
   const wording = await findWording(sql, caller.accountId, input, channel);
   const recipients = await expandRecipients(sql, caller.accountId, read, input.recipientsMax);
-  if (charactersOf(wording) * recipients.length > LIGHT_CHARACTERS) asked.becomesHeavy();
+  if (areHeavy(charactersOf(wording) * recipients.length)) asked.becomesHeavy();
   const msisdns = recipients.map(({ msisdn }) => msisdn);
   const terms = await readSendTerms(sql, caller.accountId, input.from ?? null, msisdns);
   if (terms === null) throw new Refused({ reason: 'account_closed' });

@@ -40,8 +40,11 @@ interface Input {
 export interface Erasure {
   traces: Traces;
   /** Scheduled messages that were cancelled, and what is left for later; null where nothing was done. */
-  done: { cancelled: number; left: Left } | null;
+  done: { cancelled: number; open: Open } | null;
 }
+
+/** What is left for later, as the answer and the audit log name it. */
+export type Open = Record<`open_${keyof Left}`, number>;
 
 /**
  * Erases what is stored about one phone number, on its owner's request; its blacklist entries stay, and its scheduled messages are
@@ -60,11 +63,10 @@ export const erase = recordedAfter('erase', async (services, { msisdn, account, 
   }
   const cancelled = await cancelScheduled(services, person);
   await untilDecided(sql, person);
-  const left = await erasePerson(sql, person, maskMsisdn);
+  const { messages, replies, lookups } = await erasePerson(sql, person, maskMsisdn);
   await forgetStatistics(sql);
-  const data: Erasure = { traces, done: { cancelled, left } };
-  const { messages, replies, lookups } = left;
-  const open = { open_messages: messages, open_replies: replies, open_lookups: lookups };
+  const open: Open = { open_messages: messages, open_replies: replies, open_lookups: lookups };
+  const data: Erasure = { traces, done: { cancelled, open } };
   return { data, ...record, details: { erased: true, ...traces, cancelled, ...open } };
 });
 
