@@ -7,6 +7,7 @@ import { concludeSubmission } from '../../db/messages/answers.ts';
 import { expireMessage, rejectBlacklisted, type StatusChange } from '../../db/messages/endings.ts';
 import { leavePartsUnanswered } from '../../db/messages/parts.ts';
 import { forgetPaused, pauseMessage } from '../../db/messages/paused.ts';
+import { withdrawResubmit } from '../../db/messages/unanswered.ts';
 import { openSubmission, type SubmittableMessage } from '../../db/messages/submissions.ts';
 import { addIds } from '../../telemetry/ids.ts';
 import { observeSent } from '../../telemetry/messageMetrics.ts';
@@ -97,6 +98,10 @@ async function keptFromLeaving(
     return (await keepBack(sql, message)) ?? 'changed';
   }
   if (message.paused) await forgetPaused(sql, [id]);
+  if (message.resubmitted && (message.accountStatus !== 'active' || message.blacklisted)) {
+    await withdrawResubmit(sql, id);
+    return await conclude(sql, id);
+  }
   if (message.blacklisted) {
     const change = await rejectBlacklisted(sql, id);
     if (change.status !== 'queued') return asEnd(change);

@@ -58,7 +58,8 @@ export async function claimParts(
 
 /**
  * Puts parts back that the SMSC certainly did not take, to be submitted again. A message of which it took nothing yet
- * waits as before its first try; one of which other parts were left unanswered shows that.
+ * waits as before its first try, unless staff had some of it submitted again, which it may have of the submit before; one
+ * of which other parts were left unanswered shows that.
  * @param claimedAt of the claim that was answered: what was claimed since is another submit
  * @param code what the SMSC said
  * @returns false when they are not under way by that claim any more
@@ -75,8 +76,9 @@ export async function holdParts(
     with ${changedParts(sql, of, { set, where })}, shown as (
       update messages m set submission = others.shows
         from (select case when bool_or(state = 'unanswered') then 'unanswered'
-                          when bool_or(state <> 'held') then 'submitting' else 'waiting' end as shows
-                from message_parts where message_id = ${of.messageId} and part not in (select part from changed)) others
+                          when bool_or(state <> 'held' and part not in (select part from changed)
+                                       or resubmitted_at is not null) then 'submitting' else 'waiting' end as shows
+                from message_parts where message_id = ${of.messageId}) others
        where m.id = ${of.messageId} and m.submission = 'submitting' and others.shows <> 'submitting'
          and exists (select from changed)
     )

@@ -70,6 +70,8 @@ export interface SubmittableMessage {
   paused: boolean;
   /** Its recipient is on the account's blacklist by now. */
   blacklisted: boolean;
+  /** Staff have put unanswered parts back, and no SMSC is known to have any other. */
+  resubmitted: boolean;
   /** Webhook events that an attempt whose result was lost has left, oldest first. */
   events: string[];
 }
@@ -82,6 +84,8 @@ export async function openSubmission(sql: Sql, messageId: string): Promise<Submi
            m.concat_reference, m.give_up_at,
            ${pendingEvents(sql, messageId)} as events,
            exists (select from paused_messages p where p.message_id = m.id) as paused,
+           (select bool_or(p.resubmitted_at is not null) and bool_and(p.state = 'held')
+              from message_parts p where p.message_id = m.id) is true as resubmitted,
            exists (${activeEntry(sql, sql`m.account_id`, sql`m.recipient`)}) as blacklisted
       from messages m join accounts a on a.id = m.account_id
      where m.id = ${messageId} and m.status <> 'draft'`;
@@ -114,14 +118,16 @@ async function takeConcatReference(sql: Sql, messageId: string): Promise<number>
 }
 
 /**
- * Gives a message to another route, as long as no SMSC has, or may have, any of it. The move is kept for its timeline.
+ * Gives a message to another route, as long as no SMSC has, or may have, any of it, or staff have all of it submitted again
+ * nevertheless. The move is kept for its timeline.
  * @returns false when it stays where it is
  */
 export async function moveToRoute(sql: Sql, messageId: string, from: string, to: string): Promise<boolean> {
   const moved = await sql`
     with moved as (
       update messages m set route = ${to}, updated_at = now()
-       where m.id = ${messageId} and m.route = ${from} and m.status = 'queued' and m.submission = 'waiting'
+       where m.id = ${messageId} and m.route = ${from} and m.status = 'queued'
+         and m.submission in ('waiting', 'submitting')
          and not exists (select from message_parts p where p.message_id = m.id and p.state <> 'held')
       returning m.id
     )

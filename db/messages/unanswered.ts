@@ -55,7 +55,8 @@ export async function readSubmission(
 
 /**
  * Staff have the unanswered parts of a message submitted again, knowing that the SMSC may have them. What is said late
- * of the earlier submit is then no longer taken as the answer to the next one, unless the SMSC took it.
+ * of the earlier submit is then no longer taken as the answer to the next one, unless the SMSC took it. The message shows as
+ * under way, not as waiting: a phone may have it.
  * @returns false when the message has nothing to be submitted again, or is no longer queued; true also for what was put
  *   back before, by a call whose result was lost
  */
@@ -69,12 +70,30 @@ export async function reopenUnanswered(sql: Sql, messageId: string): Promise<boo
        where p.message_id = o.id and o.submission = 'unanswered' and p.state = 'unanswered'
       returning p.message_id
     ), shown as (
-      update messages m set submission = ${stillUnderWay(sql)}, updated_at = now()
+      update messages m set submission = 'submitting', updated_at = now()
        where m.id = ${messageId} and exists (select from held)
     )
     select exists (select from held) or exists (
              select from open o join message_parts p on p.message_id = o.id and p.state = 'held') as reopened`;
   return found?.reopened === true;
+}
+
+/**
+ * What staff had submitted again may not leave any more, its recipient has opted out, say: its parts count as unanswered
+ * once more, since the SMSC may have them of the earlier submit.
+ */
+export async function withdrawResubmit(sql: Sql, messageId: string): Promise<void> {
+  await sql`
+    with open as (
+      select id from messages where id = ${messageId} and status = 'queued' for update
+    ), back as (
+      update message_parts p set state = 'unanswered', answered_at = null
+        from open o
+       where p.message_id = o.id and p.state = 'held' and p.resubmitted_at is not null
+      returning p.message_id
+    )
+    update messages m set submission = 'unanswered', updated_at = now()
+     where m.id = ${messageId} and exists (select from back)`;
 }
 
 /** The submit that an answer is to: the one of that claim, or the last one before the answer came, so many milliseconds ago. */
@@ -111,8 +130,9 @@ export async function holdUnanswered(
                           and p.part <> all(${of.parts as number[]}))`;
 }
 
-// As SQL, what a message `m` shows once its unanswered parts were put back: nothing left, unless the SMSC has some of it.
+// As SQL, what a message `m` shows once the SMSC said that it has not taken parts: nothing left, unless it has, or may have, others.
 function stillUnderWay(sql: Sql): Fragment {
-  return sql`case when exists (select from message_parts p where p.message_id = m.id and p.state = 'accepted')
+  return sql`case when exists (select from message_parts p where p.message_id = m.id
+                                  and (p.state = 'accepted' or p.resubmitted_at is not null))
                   then 'submitting' else 'waiting' end`;
 }

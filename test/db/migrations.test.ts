@@ -49,6 +49,7 @@ async function fill(): Promise<void> {
     values ('st_1', 'cl_1', '2026-10-01', 60, now() - interval '2 days')`;
   await sql`insert into findings (kind, subject, account_id, state) values ('workflow_ended', 'msg_3', 'cl_1', 'open')`;
   await fillHistory();
+  await fillPutBack();
 }
 
 /** Messages that ended without leaving, as that release gave them a place in the history of the earlier interface. */
@@ -74,6 +75,18 @@ async function fillHistory(): Promise<void> {
   }
   const [places] = await sql`select count(sent_key)::int as count from messages where account_id = 'cl_2'`;
   if (places!.count !== ways.length) throw new Error('the release before gave each of them a place');
+}
+
+/** Messages whose part was put back: by staff, and since the SMSC had not taken it. */
+async function fillPutBack(): Promise<void> {
+  await sql`insert into accounts (id, name, mode) values ('cl_4', 'Piekarnia', 'live')`;
+  await sql`
+    insert into messages (id, account_id, request_id, status, accepted_as, recipient, text, parts, cost_grosze, give_up_at, route)
+    select id, 'cl_4', id, 'queued', 'queued', '+48500100200', 'x', 1, 15, now() + interval '1 day', 'simulator'
+      from unnest(array['msg_resubmitted', 'msg_throttled']) as id`;
+  await sql`
+    insert into message_parts (message_id, part, state, route, resubmitted_at)
+    values ('msg_resubmitted', 1, 'held', 'simulator', now()), ('msg_throttled', 1, 'held', 'simulator', null)`;
 }
 
 describe('from the last release’s schema, with its data', () => {
@@ -102,6 +115,14 @@ describe('from the last release’s schema, with its data', () => {
     const kept = await sql<{ id: string }[]>`
       select id from messages where account_id = 'cl_2' and sent_key is not null order by id`;
     expect(kept.map(({ id }) => id)).toEqual(['msg_at_once', 'msg_rejected', 'msg_released']);
+  });
+
+  test('what staff had put back counts as under way, what waits for its SMSC as waiting', async () => {
+    const putBack = await sql`select id, submission from messages where account_id = 'cl_4' order by id`;
+    expect([...putBack]).toEqual([
+      { id: 'msg_resubmitted', submission: 'submitting' },
+      { id: 'msg_throttled', submission: 'waiting' },
+    ]);
   });
 
   test('a message accepted before can be cancelled and refunded once', async () => {

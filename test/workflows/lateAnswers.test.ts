@@ -7,7 +7,7 @@ import { storeReports } from '../../db/incoming/receipts.ts';
 import { acceptParts, concludeSubmission } from '../../db/messages/answers.ts';
 import { failSubmission } from '../../db/messages/endings.ts';
 import { claimParts, holdParts, leavePartsUnanswered, type PartsOf } from '../../db/messages/parts.ts';
-import { holdUnanswered, reopenUnanswered } from '../../db/messages/unanswered.ts';
+import { holdUnanswered, reopenUnanswered, withdrawResubmit } from '../../db/messages/unanswered.ts';
 import { startDatabase } from '../support/database.ts';
 import { writeMessage } from '../support/messages.ts';
 import { until } from './pipeline.ts';
@@ -157,6 +157,29 @@ describe('the operator’s word', () => {
     expect(await reopenUnanswered(sql, id)).toBe(true);
     expect(await reopenUnanswered(sql, id)).toBe(true);
     expect((await now(id)).states).toBe('held, accepted');
+  });
+
+  test('leaves the message under way, also where the SMSC is busy then: a phone may have it', async () => {
+    const id = await message(['unanswered', 'unanswered']);
+    await reopenUnanswered(sql, id);
+    expect(await now(id)).toEqual({ status: 'queued', submission: 'submitting', states: 'held, held' });
+    const first = { messageId: id, parts: [1] };
+    expect(await holdParts(sql, first, await claimed(first), 'busy')).toBe(true);
+    expect(await now(id)).toEqual({ status: 'queued', submission: 'submitting', states: 'held, held' });
+  });
+
+  test('leaves it under way, too, where the SMSC says late that it has not taken another part', async () => {
+    const id = await message(['unanswered', 'submitting']);
+    await reopenUnanswered(sql, id);
+    await holdUnanswered(sql, { messageId: id, parts: [2] }, { agoMs: 0 }, 'busy');
+    expect(await now(id)).toEqual({ status: 'queued', submission: 'submitting', states: 'held, held' });
+  });
+
+  test('is taken back where the message may not leave, of what it was about alone', async () => {
+    const id = await message(['unanswered', 'held']);
+    await reopenUnanswered(sql, id);
+    await withdrawResubmit(sql, id);
+    expect(await now(id)).toEqual({ status: 'queued', submission: 'unanswered', states: 'unanswered, held' });
   });
 });
 

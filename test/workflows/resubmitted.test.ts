@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { giveUpUpdate, resubmitUpdate } from '../../workflows/contracts.ts';
+import { type DraftOptions, type Pipeline, startPipeline, until } from './pipeline.ts';
+
+let pipeline: Pipeline;
+beforeAll(async () => {
+  pipeline = await startPipeline();
+});
+afterAll(() => pipeline.close());
+
+interface Unanswered {
+  id: string;
+  account: string;
+  recipient: string;
+  route: string;
+}
+
+let routes = 0;
+
+/** On a route of its own, which gave no answer. */
+async function unanswered(options: DraftOptions = {}): Promise<Unanswered> {
+  const [account, route] = [await pipeline.account(), `own${(routes += 1)}`];
+  await pipeline.sql`insert into routes (name, kind) values (${route}, 'simulator')`;
+  const message = await pipeline.draft(account, { ending: '905', route, ...options });
+  expect(await pipeline.accept(message)).toEqual({ accepted: true });
+  await until('unanswered', async () => (await submissionOf(message.id)) === 'unanswered');
+  const [row] = await pipeline.sql<{ recipient: string }[]>`
+    select recipient from messages where id = ${message.id}`;
+  return { id: message.id, account, recipient: row!.recipient, route };
+}
+
+async function disable(route: string): Promise<void> {
+  await pipeline.sql`update routes set state = 'disabled' where name = ${route}`;
+  // Everybody knows within a second.
+  await new Promise((resolve) => setTimeout(resolve, 1_100));
+}
+
+async function untilSubmission({ id }: Unanswered, submission: string): Promise<void> {
+  await until(submission, async () => (await submissionOf(id)) === submission);
+}
+
+async function submissionOf(id: string): Promise<string | undefined> {
+  const [row] = await pipeline.sql<{ submission: string }[]>`
+    select submission from messages where id = ${id}`;
+  return row?.submission;
+}
+
+const resubmit = ({ id }: Unanswered) => pipeline.client.workflow.getHandle(id).executeUpdate(resubmitUpdate);
+
+/** Nothing left it, nothing was paid back, and staff may still decide. */
+async function isUnansweredAgain(message: Unanswered): Promise<void> {
+  await untilSubmission(message, 'unanswered');
+  expect(await pipeline.balance(message.account)).toBe(985);
+  expect(await pipeline.submits(message.id)).toBe(1);
+  await pipeline.client.workflow.getHandle(message.id).executeUpdate(giveUpUpdate);
+  await pipeline.untilStatus(message.id, 'failed');
+  expect(await pipeline.balance(message.account)).toBe(1000);
+}
+
+describe('a message submitted again by staff, which a phone may have', () => {
+  test('is not paid back when its time is over before it leaves', async () => {
+    const message = await unanswered({ giveUpAt: (await pipeline.now()) + 12_000 });
+    await disable(message.route);
+    await resubmit(message);
+    await untilSubmission(message, 'submitting');
+    await pipeline.sleep(13_000);
+    await pipeline.untilStatus(message.id, 'expired');
+    expect(await submissionOf(message.id)).toBe('unanswered');
+    expect(await pipeline.balance(message.account)).toBe(985);
+  });
+
+  test('is not rejected, nor sent, where its recipient has opted out: it is unanswered again', async () => {
+    const message = await unanswered();
+    await pipeline.sql`
+      insert into blacklist (account_id, msisdn, reason) values (${message.account}, ${message.recipient}, 'opt_out')`;
+    await resubmit(message);
+    await isUnansweredAgain(message);
+  });
+
+  test.each(['suspended', 'closed'])('is unanswered again where its account is %s', async (status) => {
+    const message = await unanswered();
+    await pipeline.sql`update accounts set status = ${status} where id = ${message.account}`;
+    await resubmit(message);
+    await isUnansweredAgain(message);
+  });
+});
