@@ -11,6 +11,7 @@ import { temporalCallMetrics } from '../telemetry/temporalMetrics.ts';
 import { clientTraces } from '../telemetry/temporalTraces.ts';
 import { createApp, type Mount } from './app.ts';
 import { createAdmission } from './http/admission.ts';
+import { createKeyLookups } from './http/keyLookups.ts';
 import { createHttpServer, drain, listen } from './http/httpServer.ts';
 import { createSingles } from '../operations/sending/singles.ts';
 import type { ApiSettings, Services } from './services.ts';
@@ -102,6 +103,7 @@ function openServices(options: ApiOptions): { services: Services; close: () => P
   const unwatchPool = watchPool('api', () => addPools(sql.poolState(), front.poolState()));
   const { REQUESTS_AT_ONCE: requests, HEAVY_REQUESTS_AT_ONCE: heavy } = config;
   const services: Services = {
+    keyLookups: createKeyLookups(front),
     ...{ sql, front, temporal, secretsKey, log },
     admission: createAdmission({ requests, heavy }),
     background: createRunning(),

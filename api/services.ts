@@ -2,6 +2,7 @@ import type { Running } from '../concurrency/running.ts';
 import type { Database } from '../db/connection.ts';
 import type { Services as OperationServices } from '../operations/asked.ts';
 import type { Admission } from './http/admission.ts';
+import type { KeyLookups } from './http/keyLookups.ts';
 
 /** Settings that handlers depend on; names as in the environment. */
 export interface ApiSettings {
@@ -18,6 +19,8 @@ export interface ApiSettings {
 export interface Services extends OperationServices {
   /** A few connections apart, for what every request begins with and everybody waits for: keys, health, routes. No statement of it takes long. */
   front: Database;
+  /** Of keys and tokens, on the same connections. */
+  keyLookups: KeyLookups;
   /** What one account may keep under way. */
   admission: Admission;
   /**

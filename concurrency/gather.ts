@@ -63,3 +63,27 @@ export function gatherAnswers<In, Out>(
       begin(() => void run());
     });
 }
+
+/**
+ * As `gatherAnswers`, apart for each key: what comes with one while it is worked on waits for that, whatever others ask.
+ * @param work answers all that came with the key, in their order
+ */
+export function gatherByKey<Out>(
+  work: (key: string, askers: number) => Promise<readonly Out[]>,
+): (key: string) => Promise<Out> {
+  const open = new Map<string, { ask: (asker: null) => Promise<Out>; askers: number }>();
+  return async (key) => {
+    const one = open.get(key) ?? {
+      ask: gatherAnswers<null, Out>((askers) => work(key, askers.length)),
+      askers: 0,
+    };
+    open.set(key, one);
+    one.askers += 1;
+    try {
+      return await one.ask(null);
+    } finally {
+      one.askers -= 1;
+      if (one.askers === 0) open.delete(key);
+    }
+  };
+}

@@ -62,7 +62,7 @@ async function serve(services: Services, context: Context, createServer: CreateS
 /** Whose key it is. A client without one is told how to bring one, and of nothing that it could sign in at. */
 async function holderOf(services: Services, context: Context): Promise<KeyHolder | null> {
   try {
-    const holder = await beforeDeadline(Date.now(), keyHolder(services.front, presentedIn(context)));
+    const holder = await beforeDeadline(Date.now(), keyHolder(services.keyLookups, presentedIn(context)));
     noteIdentity(context, holder.caller);
     return holder;
   } catch (error) {

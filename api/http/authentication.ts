@@ -2,20 +2,18 @@ import { timingSafeEqual } from 'node:crypto';
 import { hashKey } from '../../db/accounts/apiKeys.ts';
 import {
   countRequest,
-  findKey,
   type HeldKeyRow,
   type HolderRow,
   type RateWindow,
   type ToolKeyRow,
   type UsedRow,
-  useKey,
-  useToken,
 } from '../../db/accounts/keys.ts';
 import type { Sql } from '../../db/connection.ts';
 import { refuseInactive } from '../../operations/accounts/refuseInactive.ts';
 import type { Caller } from '../../operations/asked.ts';
 import type { Interface } from '../../domain/interfaces.ts';
 import type { Endpoint } from './endpoint.ts';
+import type { KeyLookups } from './keyLookups.ts';
 import { HttpRefused } from './refusals.ts';
 import { type Refusal, Refused } from '../../domain/refusals.ts';
 
@@ -67,12 +65,12 @@ export function windowName({ of }: RateWindow): string {
  * @throws HttpRefused without a key in force; Refused above the limit, and for a suspended or closed account
  */
 export async function authenticate(
-  sql: Sql,
+  lookups: KeyLookups,
   { authorization, address, requestId }: Presented,
   setHeader: (name: string, value: string) => void,
   identified: (identity: Identity) => void,
 ): Promise<Authenticated> {
-  const { asked, row, ...may } = await find(sql, authorization);
+  const { asked, row, ...may } = await find(lookups, authorization);
   identified(row);
   const window = windowOf(asked, row);
   letIn(window, row, setHeader);
@@ -96,12 +94,12 @@ export interface KeyHolder extends Pick<
  * @throws HttpRefused without such a key in force
  */
 export async function keyHolder(
-  sql: Sql,
+  lookups: KeyLookups,
   { authorization, address, requestId }: Presented,
 ): Promise<KeyHolder> {
   const presented = bearerIn(authorization);
   if (!KEY.test(presented)) throw new HttpRefused({ reason: 'key_invalid' });
-  const row = inForce(await findKey(sql, hashKey(presented)), presented);
+  const row = inForce(await lookups.findKey(hashKey(presented)), presented);
   const { accountId, keyId, accountMode, hasToolBudget: toolBudget, ...rest } = row;
   const { accountStatus, toolConfirmRecipients, toolConfirmGrosze } = rest;
   const who = { accountId, keyId, address, requestId, accountMode, window: windowOf('v2', row), toolBudget };
@@ -170,15 +168,15 @@ type Found = Powers & { asked: Interface; row: UsedRow };
 
 type Powers = Pick<Caller, 'keyMode' | 'readOnly' | 'scopes'>;
 
-async function find(sql: Sql, authorization: string | undefined): Promise<Found> {
+async function find(lookups: KeyLookups, authorization: string | undefined): Promise<Found> {
   const presented = bearerIn(authorization);
   if (TOKEN.test(presented)) {
-    const row = inForce(await useToken(sql, hashKey(presented)), presented);
+    const row = inForce(await lookups.useToken(hashKey(presented)), presented);
     // Tokens have neither scopes nor a mode of their own (v1.2.0, Authentication).
     return { asked: 'v1', row, keyMode: row.accountMode, readOnly: false, scopes: ALL_SCOPES };
   }
   if (!KEY.test(presented)) throw new HttpRefused({ reason: 'key_invalid' });
-  const row = inForce(await useKey(sql, hashKey(presented)), presented);
+  const row = inForce(await lookups.useKey(hashKey(presented)), presented);
   return { asked: 'v2', row, ...powersOf(row) };
 }
 

@@ -131,10 +131,17 @@ async function choose(
   return { endpoint, caller };
 }
 
-async function identify({ front }: Services, context: Context, receivedAt: number): Promise<Authenticated> {
+async function identify(
+  { keyLookups }: Services,
+  context: Context,
+  receivedAt: number,
+): Promise<Authenticated> {
   const setHeader = (name: string, value: string) => context.set(name, value);
   const identified = (identity: Identity) => noteIdentity(context, identity);
-  return await beforeDeadline(receivedAt, authenticate(front, presentedIn(context), setHeader, identified));
+  return await beforeDeadline(
+    receivedAt,
+    authenticate(keyLookups, presentedIn(context), setHeader, identified),
+  );
 }
 
 /** What a request presents of who asks. */

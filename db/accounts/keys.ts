@@ -12,9 +12,9 @@ export interface HolderRow {
   rateLimitPerMinute: number;
 }
 
-/** The same, and the request window after counting this request. */
+/** The same, and the request window after counting the request, or the last of several. */
 export interface UsedRow extends HolderRow {
-  /** Requests of the current window, this one included. */
+  /** Requests of the current window, those just counted included. */
   used: number;
   /** Whole seconds until the window ends, at least 1. */
   resetsIn: number;
@@ -39,7 +39,7 @@ export interface ToolKeyRow extends HeldKeyRow {
 export interface KeyRow extends UsedRow, HeldKeyRow {}
 
 /**
- * Finds the key by its hash, unless it is revoked, and counts the request against its account's limit
+ * Finds the key by its hash, unless it is revoked, and counts requests that present it against its account's limit
  * (v2.3.0, Limits: requests per minute per account). One statement, as every request begins with it.
  *
  * The window is fixed, 60 s, and starts with the account's first request; the row lock makes the count exact
@@ -47,9 +47,9 @@ export interface KeyRow extends UsedRow, HeldKeyRow {}
  *
  * @returns null when no such key is in force
  */
-export async function useKey(sql: Sql, hash: Buffer): Promise<KeyRow | null> {
+export async function useKey(sql: Sql, hash: Buffer, requests: number): Promise<KeyRow | null> {
   const [row] = await sql<KeyRow[]>`
-    with found as (${keyInForce(sql, hash)}), counted as (${countedFor(sql, sql`account_id`)}),
+    with found as (${keyInForce(sql, hash)}), counted as (${countedFor(sql, sql`account_id`, requests)}),
          touched as (${touchedKey(sql)})
     select key_id, hash, key_mode, scopes, found.account_id, account_status, account_mode, rate_limit_per_minute,
            used, ${resetsIn(sql, sql`counted`)} as resets_in
@@ -85,19 +85,19 @@ function touchedKey(sql: Sql): Fragment {
 }
 
 /**
- * Finds a token of the earlier interface by its hash, unless it is revoked, and counts the request against its own limit (v1.2.0,
+ * Finds a token of the earlier interface by its hash, unless it is revoked, and counts requests that present it against its own limit (v1.2.0,
  * Limits: requests per minute per token), as {@link useKey} does against the account's.
  *
  * @returns null when no such token is in force
  */
-export async function useToken(sql: Sql, hash: Buffer): Promise<UsedRow | null> {
+export async function useToken(sql: Sql, hash: Buffer, requests: number): Promise<UsedRow | null> {
   const [row] = await sql<UsedRow[]>`
     with found as (
       select t.id as key_id, t.hash, t.last_used_at, t.rate_limit_per_minute,
              a.id as account_id, a.status as account_status, a.mode as account_mode
         from api_tokens t join accounts a on a.id = t.account_id
        where t.hash = ${hash} and t.revoked_at is null
-    ), counted as (${countedFor(sql, sql`key_id`)}), touched as (
+    ), counted as (${countedFor(sql, sql`key_id`, requests)}), touched as (
       update api_tokens set last_used_at = now()
        where id = (select key_id from found where last_used_at is null or last_used_at < now() - interval '5 min')
     )
@@ -107,14 +107,14 @@ export async function useToken(sql: Sql, hash: Buffer): Promise<UsedRow | null> 
   return row ?? null;
 }
 
-/** As SQL: counts a request of what was `found`, in the window of its account or of itself. */
-function countedFor(sql: Sql, of: Fragment): Fragment {
+/** As SQL: counts requests of what was `found`, in the window of its account or of itself. */
+function countedFor(sql: Sql, of: Fragment, requests = 1): Fragment {
   return sql`
       insert into rate_windows as w (account_id, started_at, used)
-      select ${of}, now(), 1 from found
+      select ${of}, now(), ${requests}::int from found
       on conflict (account_id) do update
          set started_at = case when w.started_at <= now() - interval '60 s' then now() else w.started_at end,
-             used = case when w.started_at <= now() - interval '60 s' then 1 else w.used + 1 end
+             used = case when w.started_at <= now() - interval '60 s' then excluded.used else w.used + excluded.used end
       returning w.account_id, w.started_at, w.used`;
 }
 

@@ -7,6 +7,7 @@ import {
   books,
   database as serviceDatabase,
   newAccount,
+  newKey,
   storedMessages,
   type TestAccount,
 } from '../support/factories.ts';
@@ -23,7 +24,7 @@ const CANCEL = '/v1/messages/msg_00000000000000000000000000';
 let database: Proxy;
 let temporal: Proxy;
 let api: RunningApi;
-const through = ({ key }: TestAccount): ApiClient => apiClient(api.url, key);
+const through = ({ key }: Pick<TestAccount, 'key'>): ApiClient => apiClient(api.url, key);
 
 let stop: () => Promise<void>;
 beforeAll(async () => {
@@ -200,14 +201,19 @@ describe('an endpoint that reads', () => {
     keptInTime(async () => {
       expect(reading.map(({ path }) => path)).toContain('/v1/senders');
       const account = await newAccount();
-      const asked = (client: ApiClient) => [
-        ...reading.map(async ({ path }) => ({ path, answer: await client.get(path) })),
-        client.delete(CANCEL).then((answer) => ({ path: CANCEL, answer })),
+      // Requests with one key are looked up together.
+      const keys = await Promise.all([...reading, CANCEL].map(() => newKey(account.id)));
+      const asked = (clients: readonly ApiClient[]) => [
+        ...reading.map(async ({ path }, i) => ({ path, answer: await clients[i]!.get(path) })),
+        clients
+          .at(-1)!
+          .delete(CANCEL)
+          .then((answer) => ({ path: CANCEL, answer })),
       ];
       // None can be opened while the database is mute.
       const others = await Promise.all([1, 2, 3].map(() => newAccount()));
-      await Promise.all(others.flatMap((one) => asked(through(one))));
-      const answers = await cutUnder(account, reading.length + 1, () => asked(through(account)));
+      await Promise.all(others.flatMap((one) => asked(keys.map(() => through(one)))));
+      const answers = await cutUnder(account, keys.length, () => asked(keys.map(through)));
       const told = answers.map(({ path, answer }) => [path, answer.status, answer.body.error.code]);
       expect(told).toEqual(
         [...reading.map(({ path }) => path), CANCEL].map((path) => [path, 502, 'provider_error']),

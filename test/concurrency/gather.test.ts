@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { gather, gatherAnswers } from '../../concurrency/gather.ts';
+import { gather, gatherAnswers, gatherByKey } from '../../concurrency/gather.ts';
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -121,4 +121,39 @@ test('each item gets its own answer, is done once and in its order, however many
     ),
     { numRuns: 50 },
   );
+});
+
+describe('what is gathered by key', () => {
+  test('waits for its own key alone, and each asker has an answer of its own', async () => {
+    const works: { key: string; askers: number; end: () => void }[] = [];
+    const ask = gatherByKey<string>(
+      (key, askers) =>
+        new Promise((resolve) => {
+          const answers = Array.from({ length: askers }, (_, place) => `${key}${place}`);
+          works.push({ key, askers, end: () => resolve(answers) });
+        }),
+    );
+    const asked = [ask('a'), ask('a'), ask('b'), ask('a')];
+    const seen = () => works.map(({ key, askers }) => `${key} ${askers}`);
+    expect(seen()).toEqual(['a 1', 'b 1']);
+    works[0]!.end();
+    await asked[0];
+    await settle();
+    expect(seen()).toEqual(['a 1', 'b 1', 'a 2']);
+    for (const { end } of works) end();
+    expect(await Promise.all(asked)).toEqual(['a0', 'a0', 'b0', 'a1']);
+    void ask('a');
+    expect(seen().at(-1)).toBe('a 1');
+  });
+
+  test('fails for those that were worked on together', async () => {
+    let time = 0;
+    const ask = gatherByKey<number>((_key, askers) => {
+      time += 1;
+      return time === 1 ? Promise.reject(new Error('first')) : Promise.resolve(Array(askers).fill(time));
+    });
+    const settled = await Promise.allSettled([ask('a'), ask('a')]);
+    expect(settled.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
+    expect(await ask('a')).toBe(3);
+  });
 });

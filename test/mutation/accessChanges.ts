@@ -96,10 +96,24 @@ export const ACCESS_CHANGES: readonly Change[] = [
   {
     name: 'a window of requests never begins anew',
     file: 'db/accounts/keys.ts',
-    from: "used = case when w.started_at <= now() - interval '60 s' then 1 else w.used + 1 end",
-    to: 'used = w.used + 1',
+    from: "used = case when w.started_at <= now() - interval '60 s' then excluded.used else w.used + excluded.used end",
+    to: 'used = w.used + excluded.used',
     tests: ['test/api/access.test.ts'],
     only: 'rate limit',
+  },
+  {
+    name: 'requests that are looked up together all have the last place of the window',
+    file: 'api/http/keyLookups.ts',
+    from: 'used: row.used - requests + place + 1',
+    to: 'used: row.used',
+    tests: ['test/http/keyLookups.test.ts'],
+  },
+  {
+    name: 'requests that are looked up together count as one',
+    file: 'db/accounts/keys.ts',
+    from: 'counted as (${countedFor(sql, sql`account_id`, requests)})',
+    to: 'counted as (${countedFor(sql, sql`account_id`)})',
+    tests: ['test/http/keyLookups.test.ts'],
   },
   {
     name: 'a window of requests begins anew after 50 s',

@@ -124,8 +124,8 @@ export const CHANNEL_CHANGES: readonly Change[] = [
   {
     name: 'tokens are counted with their account',
     file: 'db/accounts/keys.ts',
-    from: 'countedFor(sql, sql`key_id`)',
-    to: 'countedFor(sql, sql`account_id`)',
+    from: 'countedFor(sql, sql`key_id`, requests)',
+    to: 'countedFor(sql, sql`account_id`, requests)',
     tests: TOKENS,
   },
   {
