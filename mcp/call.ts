@@ -6,6 +6,7 @@ import { errorAnswer } from '../api/http/refusals.ts';
 import type { Answer } from '../api/http/endpoint.ts';
 import type { Services } from '../api/services.ts';
 import type { Caller } from '../operations/asked.ts';
+import { newPace } from '../operations/pace.ts';
 import { confirmationNeeded, declined, describe, failure, success } from './result.ts';
 import {
   type ConfirmAbove,
@@ -68,7 +69,8 @@ async function ask(tool: Tool, given: Arguments, call: ToolCall): Promise<Result
     authorise(tool.endpoint, call.caller);
     return askBeforeDeleting(tool.deletes, given, call);
   }
-  return success(tool, (await askEndpoint(question, call, null)).body);
+  const { body } = await askEndpoint(question, call, null);
+  return await success(tool, body, newPace(call.caller.accountId));
 }
 
 // One thing at a time: a client that cannot ask its user is not held up.
@@ -88,7 +90,12 @@ async function send(tool: Tool, given: Arguments, call: ToolCall): Promise<Resul
   const question = tool.ask(fields);
   if (own.dry_run === true) {
     const { body } = await askEndpoint(estimateInstead(question), call, null);
-    return success(tool, body, `Nothing was sent. ${describe(extentOf(body))}`);
+    return await success(
+      tool,
+      body,
+      newPace(call.caller.accountId),
+      `Nothing was sent. ${describe(extentOf(body))}`,
+    );
   }
   if (own.confirm !== true && !hasAgreed(call)) {
     const extent = extentOf((await askEndpoint(estimateInstead(question), call, null)).body);
@@ -102,7 +109,7 @@ async function send(tool: Tool, given: Arguments, call: ToolCall): Promise<Resul
   const note = replayed
     ? 'This was sent by an earlier call and was not sent again: the answer below is that of the first call.'
     : null;
-  return success(tool, answer.body, note);
+  return await success(tool, answer.body, newPace(call.caller.accountId), note);
 }
 
 const hasAgreed = ({ answers }: ToolCall): boolean =>

@@ -10,7 +10,9 @@ import type { Endpoint } from '../api/http/endpoint.ts';
 import { errorAnswer } from '../api/http/refusals.ts';
 import { problemText } from '../api/http/texts.ts';
 import { listTemplates } from '../api/templates.ts';
+import { newPace } from '../operations/pace.ts';
 import { askEndpoint, type ToolCall } from './call.ts';
+import { TEXT_MAX } from './result.ts';
 
 /** A resource, and where its content comes from. */
 export interface ServedResource extends Resource {
@@ -63,6 +65,8 @@ export function listedResource({ uri, name, title, description }: ServedResource
   return { uri, name, title, description, mimeType: 'application/json' };
 }
 
+const TOO_LONG = `The resource has more than ${TEXT_MAX} characters: the tool that lists the same answers with it.`;
+
 /** Reads a resource: one call of the account's rate limit. @throws ProtocolError for an unknown one, and with the sentence of a refusal */
 export async function readResource(uri: string, call: ToolCall): Promise<ReadResourceResult> {
   const resource = resources.find((known) => known.uri === uri);
@@ -73,9 +77,13 @@ export async function readResource(uri: string, call: ToolCall): Promise<ReadRes
     await call.admit();
     const { body } = await askEndpoint(question, call, null);
     const shown = Object.entries(body as object).filter(([name]) => fields?.includes(name) ?? true);
+    const pace = newPace(call.caller.accountId);
     const text = JSON.stringify({ ...Object.fromEntries(shown), ...beside?.(call) });
+    if (text.length > TEXT_MAX) throw new ProtocolError(ProtocolErrorCode.InvalidRequest, TOO_LONG);
+    if (pace.due()) await pace.rest();
     return { contents: [{ uri, mimeType: 'application/json', text }] };
   } catch (thrown) {
+    if (thrown instanceof ProtocolError) throw thrown;
     const { problem, cause: err, status } = errorAnswer(thrown);
     const { requestId, services } = call;
     if (status >= 500) services.log.error({ err, requestId }, 'resource failed');

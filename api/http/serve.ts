@@ -13,6 +13,7 @@ import { Readable } from 'node:stream';
 import type { Admitted } from './admission.ts';
 import type { Caller } from '../../operations/asked.ts';
 import type { Answer, CsvAnswer, Endpoint } from './endpoint.ts';
+import { encodeJson } from './encoding.ts';
 import { beforeDeadline, invoke } from './invoke.ts';
 import { addIds } from '../../telemetry/ids.ts';
 import { watchRefusals } from './listedRefusals.ts';
@@ -197,10 +198,9 @@ async function write(
     context.body = Readable.from(answer.csv);
     return;
   }
-  const text = JSON.stringify(answer.body);
-  if (pace.due()) await pace.rest();
+  const json = await encodeJson(answer.body, pace);
   if (answer.headers !== undefined) context.set(answer.headers);
   context.status = answer.status;
-  context.body = Buffer.from(text);
+  context.body = json;
   context.type = 'application/json; charset=utf-8';
 }

@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
-import { readKeyRecord, takeOverKey } from '../../db/messages/idempotency.ts';
+import { readAcceptedBody, readKeyRecord, takeOverKey } from '../../db/messages/idempotency.ts';
 import { abandonRequest } from '../../db/messages/undecided.ts';
 import type { Channel } from '../../domain/channelNames.ts';
 import { Refused } from '../../domain/refusals.ts';
@@ -57,11 +57,15 @@ export async function findReplay<Body>(
   const { sql } = asked.services;
   const { key, fingerprint, field } = keyed;
   const param = field ?? undefined;
-  const record = await readKeyRecord(sql, asked.caller.accountId, key);
+  const { accountId } = asked.caller;
+  const record = await readKeyRecord(sql, accountId, key);
   if (record === null) return null;
   if (!fingerprint.equals(record.fingerprint))
     throw new Refused({ reason: 'idempotency_other_content' }, param);
-  if (record.state === 'accepted') return { body: record.acceptedBody as Body, replayed: true };
+  if (record.state === 'accepted') {
+    const body = await readAcceptedBody(sql, accountId, key, fingerprint);
+    return body === null ? null : { body: body as Body, replayed: true };
+  }
   if (!record.leaseExpired || !(await takeOverKey(sql, record.requestId)))
     throw new Refused({ reason: 'idempotency_in_progress' }, param);
   await abandonRequest(sql, record.requestId);

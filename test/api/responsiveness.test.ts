@@ -285,16 +285,17 @@ describe('nor does what the limits allow', () => {
     await endBulk(account.id);
   });
 
-  it('500 MMS as long as they may be with an Idempotency-Key', async () => {
+  it('500 MMS as long as they may be with an Idempotency-Key, and the same again', async () => {
     const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
     const smil = `<smil><body><text>${'ż'.repeat(9_915)}</text></body></smil>`;
     const body = JSON.stringify({ to: numbers(500), subject: 'x', smil, send_at: tomorrow });
     let sent = 0;
-    const send500 = () => {
-      const headers = { 'content-type': 'application/json', 'idempotency-key': `long ${(sent += 1)}` };
+    const send500 = (key: string) => {
+      const headers = { 'content-type': 'application/json', 'idempotency-key': key };
       return ask('/v1/mms', { method: 'POST', body, headers });
     };
-    await rich(send500, 201);
+    await rich(() => send500(`long ${(sent += 1)}`), 201);
+    await rich(() => send500('long 1'), 201);
     await endBulk(account.id);
   });
 
@@ -399,6 +400,24 @@ describe('nor does what the limits allow', () => {
       select 'tpl_' || lpad(i::text, 26, '0'), ${account.id}, 'x', 'sms', ${body}
         from generate_series(1, ${Math.floor(QUOTAS.template_bytes.usual / Buffer.byteLength(body))}) i`;
     await rich(() => ask('/v1/templates'), 200);
+  });
+
+  it('all templates that an account may have, in the worst characters, as an assistant gets them', async () => {
+    const { id: owner, key } = await newAccount({ rateLimit: 1_000_000 });
+    await database()`
+      insert into templates (id, account_id, name, type, body)
+      select 'tpl_' || lpad(${owner.slice(-20)} || i::text, 26, '0'), ${owner}, 'x', 'mms', repeat(chr(1), 100000)
+        from generate_series(1, 50) i`;
+    const resource = {
+      ...{ jsonrpc: '2.0', id: 1, method: 'resources/read' },
+      params: { uri: 'goniec://templates' },
+    };
+    for (const body of [callOf('legacy', 'list_templates', '{}'), JSON.stringify(resource)])
+      await rich(async () => {
+        const answer = await postRaw(api.url, key, 'legacy', { name: 'list_templates', body });
+        await answer.arrayBuffer();
+        return answer.status;
+      }, 200);
   });
 
   it.each([

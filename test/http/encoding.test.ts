@@ -1,0 +1,31 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { encodeJson } from '../../api/http/encoding.ts';
+import type { Pace } from '../../operations/pace.ts';
+
+/** Due at each look. @returns how often others were let first */
+function restless(): Pace & { rests: () => number } {
+  let rests = 0;
+  return { due: () => true, rest: () => Promise.resolve(void (rests += 1)), rests: () => rests };
+}
+
+test('an answer is what JSON.stringify makes of it', async () => {
+  const body = fc.oneof(
+    fc.dictionary(fc.string({ unit: 'binary' }), fc.oneof(fc.jsonValue(), fc.constant(undefined))),
+    fc.jsonValue(),
+  );
+  await fc.assert(
+    fc.asyncProperty(body, async (given) => {
+      expect((await encodeJson(given, restless())).toString()).toBe(
+        Buffer.from(JSON.stringify(given)).toString(),
+      );
+    }),
+  );
+});
+
+test('a long list lets others first, again and again', async () => {
+  const body = { data: Array.from({ length: 100 }, (_, i) => ({ i, text: 'ż'.repeat(30_000) })), none: [] };
+  const pace = restless();
+  expect((await encodeJson(body, pace)).toString()).toBe(JSON.stringify(body));
+  expect(pace.rests()).toBeGreaterThan(5);
+});
