@@ -102,6 +102,11 @@ export interface EmailGate {
    * handed over again until there is one. 0: the provider knows no such key, and what got no answer is never repeated.
    */
   readonly settlesForMs: number;
+  /**
+   * Names the provider's account, which alone knows what it has taken: what was first given to another one is not repeated. Absent:
+   * there is one account only.
+   */
+  readonly keyScope?: string;
   /** What has left is answered within this time, in milliseconds. */
   readonly answersWithinMs: number;
   /** It reports that an e-mail is `sent` by an event; absent: the answer to the hand-over is that event. */

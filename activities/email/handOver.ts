@@ -108,9 +108,10 @@ async function keptFromLeaving(
 }
 
 /** Whether the provider, asked again with the same id, still says what became of the first time. */
-function canSettle(gate: EmailGate | undefined, { firstSubmittedAt, now }: OpenEmail): boolean {
+function canSettle(gate: EmailGate | undefined, { firstSubmittedAt, keyScope, now }: OpenEmail): boolean {
   const settlesForMs = gate?.settlesForMs ?? 0;
   return (
+    (keyScope === null || keyScope === gate?.keyScope) &&
     settlesForMs > 0 &&
     firstSubmittedAt !== null &&
     now < firstSubmittedAt.getTime() + settlesForMs - SETTLE_MARGIN_MS
@@ -146,7 +147,11 @@ async function leave(
   let left = performance.now();
   const steps = {
     async prepare() {
-      claim = await claimEmail(sql, id, provider.name, !first);
+      claim = await claimEmail(sql, id, {
+        route: provider.name,
+        again: !first,
+        keyScope: gate.keyScope ?? null,
+      });
       return claim !== null;
     },
     async undo() {

@@ -25,6 +25,8 @@ export interface OpenEmail {
   headers: (readonly [name: string, value: string])[];
   unsubscribeToken: string | null;
   firstSubmittedAt: Date | null;
+  /** The provider's account that was given it first; null where that is not known, or there is one only. */
+  keyScope: string | null;
   giveUpAt: Date;
   createdAt: Date;
   html: string | null;
@@ -52,7 +54,8 @@ export interface OpenEmail {
 export async function readOpenEmail(sql: Sql, id: string): Promise<OpenEmail | null> {
   const [email] = await sql<OpenEmail[]>`
     select e.id, e.account_id, a.status as account_status, e.request_id, e.status, e.submission, e.route, e.domain,
-           e.from_address, e.from_name, e.reply_to, e.subject, e.headers, e.unsubscribe_token, e.first_submitted_at, e.give_up_at,
+           e.from_address, e.from_name, e.reply_to, e.subject, e.headers, e.unsubscribe_token, e.first_submitted_at,
+           e.key_scope, e.give_up_at,
            e.created_at, c.html, c.text,
            ${recipientsOf(sql)} as recipients,
            (select coalesce(jsonb_agg(jsonb_build_object('number', f.number, 'filename', f.filename, 'contentType', f.content_type,
@@ -130,17 +133,18 @@ function toLeaveOut(sql: Sql): Fragment {
 /**
  * Notes that an e-mail is about to leave by a route.
  * @param again also one whose hand-over got no answer: its provider takes the same id once, and the same e-mail
+ * @param keyScope the provider's account; null: it has one only
  * @returns the number of this try; null where it must not leave: it has, it is over, another route has it, or somebody is to be left out
  */
 export async function claimEmail(
   sql: Sql,
   id: string,
-  route: string,
-  again: boolean,
+  { route, again, keyScope }: { route: string; again: boolean; keyScope: string | null },
 ): Promise<number | null> {
   const [claimed] = await sql<{ claims: number }[]>`
     update emails e
-       set submission = 'submitting', first_submitted_at = coalesce(first_submitted_at, now()), claims = claims + 1
+       set submission = 'submitting', first_submitted_at = coalesce(first_submitted_at, now()), claims = claims + 1,
+           key_scope = case when first_submitted_at is null then ${keyScope} else key_scope end
      where id = ${id} and route = ${route} and status = 'queued'
        and (submission = 'waiting' and not exists (${toLeaveOut(sql)})
             or ${again} and submission in ('submitting', 'unanswered'))

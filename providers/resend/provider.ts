@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { createRunning } from '../../concurrency/running.ts';
 import { createSemaphore } from '../../concurrency/semaphore.ts';
 import { waitFor } from '../../concurrency/waitFor.ts';
@@ -73,6 +74,7 @@ export function createResendProvider({ name, settings, credentials, onError }: R
 
   const email: EmailGate = {
     settlesForMs: SETTLES_FOR_MS,
+    keyScope: keyScopeOf(settings.url, credentials.apiKey),
     answersWithinMs: limits.writtenWithinMs + limits.answeredWithinMs,
     reportsSent: true,
     async submit(given, leave) {
@@ -101,6 +103,11 @@ export function createResendProvider({ name, settings, credentials, onError }: R
       await http.close();
     },
   });
+}
+
+/** Another API key may be another team's, which knows nothing of our keys so far. */
+function keyScopeOf(url: string, apiKey: string): string {
+  return createHash('sha256').update(`${url}\n${apiKey}`).digest('base64url').slice(0, 16);
 }
 
 function codeIn(answer: EmailAnswer): string | undefined {

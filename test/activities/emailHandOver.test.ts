@@ -41,6 +41,7 @@ let given: SubmitEmail[];
 let answers: (EmailAnswer | Promise<EmailAnswer>)[];
 let beforeLeaving: () => Promise<unknown>;
 let settlesForMs: number;
+let keyScope: string | undefined;
 /** Instead of the one that answers so. */
 let usedGate: EmailGate | undefined;
 /** Webhook events that a workflow was given. */
@@ -50,6 +51,7 @@ let applied: number;
 beforeEach(async () => {
   account = newId('cl');
   [given, answers, signalled, applied, settlesForMs, usedGate] = [[], [ACCEPTED], [], 0, 0, undefined];
+  keyScope = undefined;
   beforeLeaving = () => Promise.resolve();
   await sql()`insert into routes (name, kind) values ('simulator', 'simulator') on conflict do nothing`;
   await sql()`
@@ -60,7 +62,7 @@ beforeEach(async () => {
 afterEach(() => sql()`delete from sender_domains`);
 
 const gate = (): EmailGate => ({
-  ...{ settlesForMs, answersWithinMs: MINUTE },
+  ...{ settlesForMs, answersWithinMs: MINUTE, ...(keyScope === undefined ? {} : { keyScope }) },
   async submit(email, leave) {
     await beforeLeaving();
     if (!(await leave())) return { kind: 'withheld' };
@@ -304,6 +306,38 @@ describe('at a provider with a key', () => {
       expect(again).toBeGreaterThanOrEqual(againMs);
       expect(again).toBeLessThan(againMs + 2_000);
     }
+  });
+
+  it('another account of it is not asked: it does not know the key, and would send it again', async () => {
+    [keyScope, answers] = ['first team', [{ kind: 'unanswered' }]];
+    const id = await waiting();
+    expect(await attempt(id)).toEqual({ again: 5_000 });
+    keyScope = 'other team';
+    expect(await attempt(id)).toEqual({ status: 'unanswered' });
+    expect(given).toHaveLength(1);
+    [keyScope, answers] = ['first team', [ACCEPTED]];
+    expect(await attempt(id)).toEqual({ status: 'sent' });
+    expect(given).toHaveLength(2);
+  });
+
+  it('a try that it certainly has not got may go to another account of it', async () => {
+    [keyScope, answers] = [
+      'first team',
+      [{ kind: 'throttled', retryAfterMs: 1_000 }, { kind: 'unanswered' }, ACCEPTED],
+    ];
+    const id = await waiting();
+    await attempt(id);
+    keyScope = 'other team';
+    expect(await attempt(id)).toEqual({ again: 5_000 });
+    expect(await attempt(id)).toEqual({ status: 'sent' });
+  });
+
+  it('what was handed over before scopes were kept is asked about as before', async () => {
+    answers = [{ kind: 'unanswered' }, ACCEPTED];
+    const id = await waiting();
+    await attempt(id);
+    keyScope = 'a team';
+    expect(await attempt(id)).toEqual({ status: 'sent' });
   });
 
   it('it is asked no more once it says that no answer will ever tell', async () => {

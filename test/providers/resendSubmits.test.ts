@@ -56,6 +56,18 @@ describe('an e-mail to Resend', () => {
     expect(errors).toEqual([]);
   });
 
+  it('is known by its key to whoever has that API key at that address', async () => {
+    const keyScope = async (...client: Parameters<typeof openClient>) =>
+      (await openClient(...client)).client.email!.keyScope;
+    const at = { url: 'https://api.resend.example' };
+    const of = (apiKey: string) => ({ waits: false, apiKey });
+    const scope = await keyScope(at, of('re_one'));
+    expect(scope).toMatch(/^[\w-]{16}$/);
+    expect(await keyScope({ ...at, window: 2 }, of('re_one'))).toBe(scope);
+    expect(await keyScope(at, of('re_two'))).not.toBe(scope);
+    expect(await keyScope({ url: 'https://eu.resend.example' }, of('re_one'))).not.toBe(scope);
+  });
+
   it('has nothing that was not given', async () => {
     const { resend, submit } = await openClient();
     await submit(email({ from: { address: 'kontakt@sklep.example', name: null }, text: 'a', html: null }));
