@@ -3,8 +3,10 @@ import { readHistory, readMessage } from '../../db/messages/history.ts';
 import { linksOfMessage } from '../../db/links/links.ts';
 import { isId } from '../../domain/ids.ts';
 import { linkRecord } from '../../domain/links.ts';
-import { messageRecord } from '../../domain/records.ts';
+import { withoutOptOutTokens } from '../../domain/optOutLinks.ts';
+import { type MessageRecord, messageRecord, type MessageRow } from '../../domain/records.ts';
 import { MESSAGE_STATUSES } from '../../domain/statuses.ts';
+import type { Caller } from '../../operations/asked.ts';
 import { endpoint } from '../http/endpoint.ts';
 import { documented } from '../documented.ts';
 import { lenientPathId, queryMsisdn, reference } from '../fields.ts';
@@ -51,7 +53,10 @@ export const listMessages = endpoint({
     const { page, last } = pageOf(found, query.limit);
     return {
       status: 200,
-      body: { data: page.map(messageRecord), next_cursor: last === undefined ? null : cursorAfter(last.id) },
+      body: {
+        data: page.map((row) => shownTo(caller, row)),
+        next_cursor: last === undefined ? null : cursorAfter(last.id),
+      },
     };
   },
 });
@@ -75,7 +80,13 @@ export const getMessage = endpoint({
     const links = await linksOfMessage(services.sql, caller.accountId, message.id);
     return {
       status: 200,
-      body: { ...messageRecord(message), links: links.map((link) => linkRecord(link, services.shortUrl)) },
+      body: { ...shownTo(caller, message), links: links.map((link) => linkRecord(link, services.shortUrl)) },
     };
   },
 });
+
+/** A key that only reads may opt nobody out. */
+function shownTo({ readOnly }: Pick<Caller, 'readOnly'>, row: MessageRow): MessageRecord {
+  const record = messageRecord(row);
+  return readOnly ? { ...record, text: withoutOptOutTokens(record.text) } : record;
+}

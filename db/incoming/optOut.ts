@@ -1,8 +1,5 @@
 import type { Sql } from '../connection.ts';
 
-/** Characters of an opt-out token: about 60 bits, beyond all guessing. */
-export const OPT_OUT_TOKEN_LENGTH = 10;
-
 /** What an opt-out link stands for. */
 export interface OptOutLink {
   accountId: string;

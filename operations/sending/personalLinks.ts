@@ -1,5 +1,6 @@
 import type { Sql } from '../../db/connection.ts';
-import { OPT_OUT_TOKEN_LENGTH, knownOptOuts } from '../../db/incoming/optOut.ts';
+import { knownOptOuts } from '../../db/incoming/optOut.ts';
+import { NO_OPT_OUT_TOKEN, OPT_OUT_TOKEN_LENGTH } from '../../domain/optOutLinks.ts';
 import { knownLinks } from '../../db/links/links.ts';
 import { randomToken } from '../../db/links/tokens.ts';
 import type { DraftLink } from '../../db/messages/drafts.ts';
@@ -18,7 +19,7 @@ export interface OwnLinks extends PersonalLinks {
 export function sampleLinks(shortUrl: string): PersonalLinks {
   const host = withoutScheme(shortUrl);
   return {
-    optOut: `${host}/o/${'X'.repeat(OPT_OUT_TOKEN_LENGTH)}`,
+    optOut: `${host}/o/${NO_OPT_OUT_TOKEN}`,
     link: () => `${host}/l/${'X'.repeat(LINK_TOKEN_LENGTH)}`,
   };
 }

@@ -87,6 +87,26 @@ describe('a test key on a live account', () => {
     expect(await everythingOf(account, resource.tables)).toEqual(before);
   });
 
+  it('reads texts without the links that would opt their recipients out', async () => {
+    const account = await newAccount();
+    const { body: sent } = await account.api.send({ to: '500100200', text: 'Wypisz: {{opt_out}}' });
+    const link = /\/o\/[0-9A-Za-z]{10}/.exec(sent.text)![0];
+    const { api, key } = await withKey(account, 'test');
+    const tool = await postTool(inject('service').apiUrl, key, 'modern', {
+      name: 'get_message',
+      args: { id: sent.id },
+    });
+    for (const text of [
+      (await api.get(`/v1/messages/${sent.id}`)).text,
+      (await api.get('/v1/messages')).text,
+      await tool.text(),
+    ]) {
+      expect(text).not.toContain(link);
+      expect(text).toContain('/o/XXXXXXXXXX');
+    }
+    expect((await account.api.get(`/v1/messages/${sent.id}`)).text).toContain(link);
+  });
+
   it('sends nothing and changes nothing by a tool either', async () => {
     const account = await newAccount();
     const { apiUrl } = inject('service');

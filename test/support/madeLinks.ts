@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/connection.ts';
-import { OPT_OUT_TOKEN_LENGTH } from '../../db/incoming/optOut.ts';
+import { OPT_OUT_TOKEN_LENGTH } from '../../domain/optOutLinks.ts';
 import type { WantedLink } from '../../db/links/links.ts';
 import { randomToken } from '../../db/links/tokens.ts';
 import { LINK_TOKEN_LENGTH } from '../../domain/links.ts';
