@@ -1,6 +1,6 @@
 import type { Channel } from './channelNames.ts';
 import type { Encoding } from './parts.ts';
-import type { ReportState } from './receipts.ts';
+import type { ReportState } from './deliveryReports.ts';
 
 /** One part of a message on its way to the SMSC, or a whole message where the provider cuts it itself. */
 export interface SubmitPart {

@@ -17,12 +17,12 @@ import {
   storeReports,
   takeMatchedReports,
   WHOLE,
-} from '../db/incoming/receipts.ts';
+} from '../db/incoming/deliveryReports.ts';
 import { acceptParts } from '../db/messages/answers.ts';
 import { lockMessage } from '../db/messages/submissions.ts';
 import { holdUnanswered } from '../db/messages/unanswered.ts';
 import { transaction } from '../db/transaction.ts';
-import { mergeReport, outcomeOfParts, type ReportState } from '../domain/receipts.ts';
+import { mergeReport, outcomeOfParts, type ReportState } from '../domain/deliveryReports.ts';
 import { countEnd, countReports, observeDelivered, observeSent } from '../telemetry/messageMetrics.ts';
 import type { Outcomes } from './outcomes.ts';
 
@@ -31,7 +31,7 @@ const AT_ONCE = 200;
 const SOON_MS = 2_000;
 
 /** What happens to delivery reports: stored first, then applied to parts and messages, then signalled to workflows. */
-export interface Receipts {
+export interface DeliveryReports {
   /** Stores reports; everything after that survives a crash by `catchUp`. */
   receive(route: Provider['name'], reports: DeliveryReport[]): Promise<void>;
   /** Stores what an SMSC said of a submit after that had been given up as unanswered, and signals the workflow. */
@@ -43,11 +43,11 @@ export interface Receipts {
 }
 
 /** @param onError called with failures after the reports were stored; they are made up for by the next `catchUp` */
-export function createReceipts(
+export function createDeliveryReports(
   sql: Database,
   outcomes: Pick<Outcomes, 'dispatch'>,
   onError: (error: unknown) => void,
-): Receipts {
+): DeliveryReports {
   // Reports come one by one from each session: those that come meanwhile share the next statements.
   const apply = oneAtATime(async () => {
     for (let looked = AT_ONCE; looked === AT_ONCE;) {

@@ -1,7 +1,7 @@
 import type { Routing } from '../domain/routing.ts';
 import { cachedRouting } from '../db/routes/routingCache.ts';
 import { createEmailEvents, type EmailEvents } from '../pipeline/emailEvents.ts';
-import { createReceipts, type Receipts } from '../pipeline/deliveryReports.ts';
+import { createDeliveryReports, type DeliveryReports } from '../pipeline/deliveryReports.ts';
 import { createOutcomes, type Outcomes } from '../pipeline/outcomes.ts';
 import { createOutgoing } from '../pipeline/outgoingHttp.ts';
 import { createQuickLane } from '../pipeline/quickLane.ts';
@@ -20,7 +20,7 @@ const QUICK_WEBHOOKS_BEFORE = { places: 30, placesEach: 15 };
 export interface Pipeline {
   notifying: Notifying;
   outcomes: Outcomes;
-  reports: Receipts;
+  reports: DeliveryReports;
   replies: Replies;
   replyParts: ReplyParts;
   emailEvents: EmailEvents;
@@ -53,7 +53,7 @@ export function createPipeline({ sql, client }: Servers, options: WorkerOptions)
   return {
     ...{ notifying, outcomes, replies, onReportError, onReplyError, onEmailError },
     emailEvents: createEmailEvents(sql, client, onEmailError),
-    reports: createReceipts(sql, outcomes, onReportError),
+    reports: createDeliveryReports(sql, outcomes, onReportError),
     replyParts: createReplyParts(sql, replies),
     routing: cachedRouting(sql, providerKinds.withTraits),
   };

@@ -1,5 +1,5 @@
 import type { Acceptance, Acceptances } from '../domain/acceptance.ts';
-import type { Outcome } from '../domain/receipts.ts';
+import type { Outcome } from '../domain/deliveryReports.ts';
 import type { FinalStatus } from '../domain/statuses.ts';
 import type { LookupState } from '../domain/lookups.ts';
 import { defineSignal, defineUpdate } from '@temporalio/workflow';

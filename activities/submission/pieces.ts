@@ -1,5 +1,5 @@
 import { Context, log } from '@temporalio/activity';
-import { partReference, WHOLE } from '../../db/incoming/receipts.ts';
+import { partReference, WHOLE } from '../../db/incoming/deliveryReports.ts';
 import { claimParts, type PartClaim } from '../../db/messages/parts.ts';
 import type { SubmittableMessage } from '../../db/messages/submissions.ts';
 import { rulesOf } from '../../domain/channels.ts';

@@ -1,6 +1,6 @@
 import type { Sql } from '../connection.ts';
 import { pendingEvents } from '../messages/statusEvents.ts';
-import type { ReportedOutcome } from './receipts.ts';
+import type { ReportedOutcome } from './deliveryReports.ts';
 
 /** An outcome on its way to a workflow. */
 export interface PendingOutcome extends ReportedOutcome {

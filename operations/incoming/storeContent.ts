@@ -1,5 +1,5 @@
 import { storeReplies } from '../../db/incoming/inbound.ts';
-import { storeReports } from '../../db/incoming/receipts.ts';
+import { storeReports } from '../../db/incoming/deliveryReports.ts';
 import { storeLookupAnswer } from '../../db/lookups/lookupAnswers.ts';
 import type { CallbackContent } from '../../providers/callbacks.ts';
 import { countReports } from '../../telemetry/messageMetrics.ts';

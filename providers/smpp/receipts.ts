@@ -1,5 +1,5 @@
 import { storable } from '../../domain/inbound.ts';
-import { isFinalReport, type ReportState } from '../../domain/receipts.ts';
+import { isFinalReport, type ReportState } from '../../domain/deliveryReports.ts';
 import { decodeText } from '../../domain/smsText.ts';
 import type { DeliveryReport } from '../../domain/submission.ts';
 import { phoneOf } from './addresses.ts';

@@ -1,6 +1,6 @@
 import type { Channel } from '../../domain/channelNames.ts';
 import type { SubmitAnswer } from '../../domain/submission.ts';
-import type { ReportState } from '../../domain/receipts.ts';
+import type { ReportState } from '../../domain/deliveryReports.ts';
 import { isRecord } from '../http.ts';
 import { answerOfError } from './errorCodes.ts';
 import type { Exchange } from './http.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type NetworkReply, storable } from '../../domain/inbound.ts';
 import type { LookupAnswer } from '../../domain/lookups.ts';
 import { parseAddress } from '../../domain/msisdn.ts';
-import { isFinalReport } from '../../domain/receipts.ts';
+import { isFinalReport } from '../../domain/deliveryReports.ts';
 import type { DeliveryReport } from '../../domain/submission.ts';
 import { type CallbackFields, readFields } from '../callbackFields.ts';
 import type { CallbackCall, CallbackContent } from '../callbacks.ts';

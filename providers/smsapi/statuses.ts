@@ -1,4 +1,4 @@
-import { isFinalReport, type ReportState } from '../../domain/receipts.ts';
+import { isFinalReport, type ReportState } from '../../domain/deliveryReports.ts';
 
 /**
  * The provider's list of delivery statuses (https://www.smsapi.pl/docs/#18-lista-statusow-doreczenia). `UNKNOWN` means

@@ -102,6 +102,14 @@ export const ACCESS_CHANGES: readonly Change[] = [
     only: 'rate limit',
   },
   {
+    name: 'a test key sees opt-out links that work',
+    file: 'api/messages/history.ts',
+    from: 'readOnly ? {',
+    to: 'false ? {',
+    tests: ['test/api/testKeys.test.ts'],
+    only: 'opt their recipients out',
+  },
+  {
     name: 'requests that are looked up together all have the last place of the window',
     file: 'api/http/keyLookups.ts',
     from: 'used: row.used - requests + place + 1',

@@ -11,14 +11,14 @@ export const MESSAGE_CHANGES: readonly Change[] = [
   },
   {
     name: 'a report by its id finds a message of any route',
-    file: 'db/incoming/receipts.ts',
+    file: 'db/incoming/deliveryReports.ts',
     from: 'where c.route = r.route and c.provider_message_id = ${id}',
     to: 'where c.provider_message_id = ${id}',
     tests: ['test/pipeline/deliveryReports.test.ts'],
   },
   {
     name: 'a report by our reference counts on any route',
-    file: 'db/incoming/receipts.ts',
+    file: 'db/incoming/deliveryReports.ts',
     from: 'r.part in (part, ${WHOLE}) and route = r.route',
     to: 'r.part in (part, ${WHOLE})',
     tests: ['test/pipeline/deliveryReports.test.ts'],

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createReceipts, type Receipts } from '../../pipeline/deliveryReports.ts';
+import { createDeliveryReports, type DeliveryReports } from '../../pipeline/deliveryReports.ts';
 import type { Database } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { acceptParts } from '../../db/messages/answers.ts';
@@ -13,15 +13,17 @@ const OTHER = 'other';
 
 let sql: Database;
 let stop: () => Promise<void>;
-let receipts: Receipts;
+let deliveryReports: DeliveryReports;
 const errors: unknown[] = [];
 beforeAll(async () => {
   ({ sql, stop } = await startDatabase());
   await sql`insert into accounts (id, name, mode) values ('cl_a', 'A', 'live')`;
-  receipts = createReceipts(sql, { dispatch: () => Promise.resolve() }, (error) => errors.push(error));
+  deliveryReports = createDeliveryReports(sql, { dispatch: () => Promise.resolve() }, (error) =>
+    errors.push(error),
+  );
 });
 afterAll(async () => {
-  receipts.stop();
+  deliveryReports.stop();
   await stop();
   expect(errors).toEqual([]);
 });
@@ -68,11 +70,11 @@ const delivered = (report: Partial<DeliveryReport>): DeliveryReport => ({
 
 // Older than any answer that might still be under way, so that nothing is waited for.
 async function receive(route: string, report: DeliveryReport): Promise<void> {
-  await receipts.receive(route, [report]);
+  await deliveryReports.receive(route, [report]);
   await sql`
     update delivery_reports set received_at = received_at - interval '1 minute', look_at = now()
      where applied_at is null`;
-  await receipts.catchUp();
+  await deliveryReports.catchUp();
 }
 
 async function statusOf(id: string): Promise<string> {

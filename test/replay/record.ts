@@ -17,7 +17,7 @@ import {
 import { type DomainSnapshot, writeDomainEvent } from '../../db/emails/domains.ts';
 import { requestResend } from '../../db/webhooks/webhookResends.ts';
 import { clickStart, domainStart, resendStart } from '../../workflows/startOptions.ts';
-import { receiptsOf, reportDelivered } from '../workflows/deliveryReports.ts';
+import { deliveryReportsOf, reportDelivered } from '../workflows/deliveryReports.ts';
 import {
   acceptEmailDraft,
   emailDraft,
@@ -321,8 +321,8 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
     'message-resubmitted-then-given-up': resubmittedThenGivenUp,
     'message-answered-late': async () => {
       const id = await unanswered();
-      const receipts = receiptsOf(at);
-      await receipts.receiveLateAnswer(
+      const deliveryReports = deliveryReportsOf(at);
+      await deliveryReports.receiveLateAnswer(
         `${id}/1`,
         {
           kind: 'later',
@@ -332,13 +332,13 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
         performance.now(),
       );
       await answers(id, 2);
-      await receipts.receiveLateAnswer(
+      await deliveryReports.receiveLateAnswer(
         `${id}/1`,
         { kind: 'accepted', providerMessageId: `late-${id}` },
         performance.now(),
       );
       const report = { reference: null, state: 'delivered', errorCode: null } as const;
-      await receipts.receive('simulator', [{ ...report, providerMessageId: `late-${id}` }]);
+      await deliveryReports.receive('simulator', [{ ...report, providerMessageId: `late-${id}` }]);
       await closed(id);
       return id;
     },

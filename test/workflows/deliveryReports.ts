@@ -1,7 +1,7 @@
 import { createOutcomes } from '../../pipeline/outcomes.ts';
-import { createReceipts, type Receipts } from '../../pipeline/deliveryReports.ts';
+import { createDeliveryReports, type DeliveryReports } from '../../pipeline/deliveryReports.ts';
 import type { Database } from '../../db/connection.ts';
-import { storeReports } from '../../db/incoming/receipts.ts';
+import { storeReports } from '../../db/incoming/deliveryReports.ts';
 import type { Pipeline } from './pipeline.ts';
 
 /** The SMSC's id of a message's first part. */
@@ -20,7 +20,7 @@ export async function reportDelivered(sql: Database, messageId: string): Promise
 }
 
 /** What a worker does about reports, by hand, beside the worker. */
-export function receiptsOf({ sql, client }: Pick<Pipeline, 'sql' | 'client'>): Receipts {
+export function deliveryReportsOf({ sql, client }: Pick<Pipeline, 'sql' | 'client'>): DeliveryReports {
   const onError = console.error;
-  return createReceipts(sql, createOutcomes({ sql, client, notifyEvents: null, onError }), onError);
+  return createDeliveryReports(sql, createOutcomes({ sql, client, notifyEvents: null, onError }), onError);
 }

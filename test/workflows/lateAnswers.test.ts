@@ -1,9 +1,9 @@
 import type { Client } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createOutcomes } from '../../pipeline/outcomes.ts';
-import { createReceipts, type Receipts } from '../../pipeline/deliveryReports.ts';
+import { createDeliveryReports, type DeliveryReports } from '../../pipeline/deliveryReports.ts';
 import type { Database } from '../../db/connection.ts';
-import { storeReports } from '../../db/incoming/receipts.ts';
+import { storeReports } from '../../db/incoming/deliveryReports.ts';
 import { acceptParts, concludeSubmission } from '../../db/messages/answers.ts';
 import { failSubmission } from '../../db/messages/endings.ts';
 import { claimParts, holdParts, leavePartsUnanswered, type PartsOf } from '../../db/messages/parts.ts';
@@ -17,7 +17,7 @@ const PHONE = '+48500100100';
 
 let sql: Database;
 let stop: () => Promise<void>;
-let receipts: Receipts;
+let deliveryReports: DeliveryReports;
 const told: string[] = [];
 beforeAll(async () => {
   ({ sql, stop } = await startDatabase());
@@ -27,14 +27,14 @@ beforeAll(async () => {
     workflow: { getHandle },
     withDeadline: <T>(_: number, call: () => Promise<T>) => call(),
   } as unknown as Client;
-  receipts = createReceipts(
+  deliveryReports = createDeliveryReports(
     sql,
     createOutcomes({ sql, client, notifyEvents: null, onError: console.error }),
     console.error,
   );
 });
 afterAll(async () => {
-  receipts?.stop();
+  deliveryReports?.stop();
   await stop();
 });
 
@@ -68,9 +68,9 @@ const report = (providerMessageId: string, state: 'enroute' | 'delivered', phone
 const late = (
   id: string,
   part: number,
-  answer: Parameters<Receipts['receiveLateAnswer']>[1],
+  answer: Parameters<DeliveryReports['receiveLateAnswer']>[1],
   arrivedAt = performance.now(),
-) => receipts.receiveLateAnswer(`${id}/${part}`, answer, arrivedAt);
+) => deliveryReports.receiveLateAnswer(`${id}/${part}`, answer, arrivedAt);
 
 async function claimed(of: PartsOf): Promise<string> {
   const claim = await claimParts(sql, { ...of, route: ROUTE });
@@ -146,7 +146,7 @@ describe('late answers', () => {
   test('a refusal after the message was given up as unanswered tells its workflow', async () => {
     const id = await message(['unanswered']);
     await failSubmission(sql, { messageId: id, parts: [1] }, 'network_refused', null);
-    await receipts.catchUp();
+    await deliveryReports.catchUp();
     await until('its workflow is told', () => Promise.resolve(told.includes(id)));
   });
 });
@@ -224,7 +224,7 @@ describe('reports', () => {
     const ids: string[] = [];
     for (let i = 0; i < 70; i += 1) ids.push(await message(['accepted', 'accepted', 'accepted'], 'answered'));
     await sql`update messages set status = 'sent' where id = any(${ids})`;
-    await receipts.receive(
+    await deliveryReports.receive(
       ROUTE,
       ids.map((id) => report(id, 'delivered')),
     );
@@ -243,7 +243,7 @@ describe('reports', () => {
     await sql`update delivery_reports set received_at = received_at - interval '20 seconds' where phone = ${phone}`;
     for (let i = 0; i < 6; i += 1) {
       await sql`update delivery_reports set look_at = now() where look_at is not null`;
-      await receipts.catchUp();
+      await deliveryReports.catchUp();
     }
     expect((await now(id)).status).toBe('delivered');
     const parts = await sql<{ id: string }[]>`
@@ -255,16 +255,16 @@ describe('reports', () => {
     await sql`
       insert into delivery_reports (route, provider_message_id, phone, state, received_at)
       select ${ROUTE}, 'x' || i, ${PHONE}, 'delivered', now() - interval '1 hour' from generate_series(1, 5000) i`;
-    await receipts.catchUp();
+    await deliveryReports.catchUp();
     const [{ due } = { due: -1 }] = await sql<{ due: number }[]>`
       select count(*)::int as due from delivery_reports where look_at < now() + interval '14 minutes'
          and provider_message_id like 'x%'`;
     expect(due).toBe(0);
     const id = await message(['submitting'], 'submitting');
-    await receipts.receive(ROUTE, [report('early', 'delivered')]);
+    await deliveryReports.receive(ROUTE, [report('early', 'delivered')]);
     const stored = await acceptParts(sql, { messageId: id, parts: [1] }, 'early');
     expect(stored).toMatchObject({ status: 'sent', reported: true });
-    await receipts.catchUp();
+    await deliveryReports.catchUp();
     expect((await now(id)).status).toBe('delivered');
   });
 });

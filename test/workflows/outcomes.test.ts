@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createOutcomes, type Outcomes } from '../../pipeline/outcomes.ts';
-import { createReceipts } from '../../pipeline/deliveryReports.ts';
+import { createDeliveryReports } from '../../pipeline/deliveryReports.ts';
 import type { Database } from '../../db/connection.ts';
 import { takeOutcomes } from '../../db/incoming/outcomes.ts';
 import { newId } from '../../db/ids.ts';
@@ -149,8 +149,12 @@ test(
     update message_parts set provider_message_id = 'later' from message_parts before
      where message_parts.message_id = ${message.id} and before.message_id = ${message.id}
     returning before.provider_message_id as id`;
-    const receipts = createReceipts(pipeline.sql, { dispatch: () => Promise.resolve() }, console.error);
-    await receipts.receive('simulator', [
+    const deliveryReports = createDeliveryReports(
+      pipeline.sql,
+      { dispatch: () => Promise.resolve() },
+      console.error,
+    );
+    await deliveryReports.receive('simulator', [
       { providerMessageId: part!.id, reference: null, state: 'delivered', errorCode: null },
     ]);
     const due = async (): Promise<number> => {
@@ -162,7 +166,7 @@ test(
     expect(await due()).toBeLessThan(1_000);
     await pipeline.sql`update message_parts set provider_message_id = ${part!.id} where message_id = ${message.id}`;
     await pipeline.untilStatus(message.id, 'delivered');
-    receipts.stop();
+    deliveryReports.stop();
   }),
 );
 

@@ -1,9 +1,9 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { storeReports } from '../../db/incoming/receipts.ts';
+import { storeReports } from '../../db/incoming/deliveryReports.ts';
 import type { StartableMessage } from '../../domain/startable.ts';
 import { FAILURE, giveUpUpdate, resubmitUpdate } from '../../workflows/contracts.ts';
-import { receiptsOf } from './deliveryReports.ts';
+import { deliveryReportsOf } from './deliveryReports.ts';
 import { submitsOf } from './markers.ts';
 import { HOUR, type Pipeline, startPipeline, until } from './pipeline.ts';
 
@@ -84,14 +84,14 @@ describe('an unanswered submit', () => {
 
   test('a late answer that it was taken makes it sent, and its report delivered', async () => {
     const { message, account } = await unanswered();
-    const receipts = receiptsOf(pipeline);
-    await receipts.receiveLateAnswer(
+    const deliveryReports = deliveryReportsOf(pipeline);
+    await deliveryReports.receiveLateAnswer(
       `${message.id}/1`,
       { kind: 'accepted', providerMessageId: 'late-1' },
       performance.now(),
     );
     await pipeline.untilStatus(message.id, 'sent');
-    await receipts.receive('simulator', [
+    await deliveryReports.receive('simulator', [
       {
         providerMessageId: 'LATE',
         alternativeId: 'late-1',
@@ -108,8 +108,8 @@ describe('an unanswered submit', () => {
 
   test('a late answer that it was not taken has it submitted again', async () => {
     const { message } = await unanswered();
-    const receipts = receiptsOf(pipeline);
-    await receipts.receiveLateAnswer(
+    const deliveryReports = deliveryReportsOf(pipeline);
+    await deliveryReports.receiveLateAnswer(
       `${message.id}/1`,
       {
         kind: 'throttled',
@@ -119,8 +119,16 @@ describe('an unanswered submit', () => {
       performance.now(),
     );
     await untilUnanswered(message.id, 2);
-    await receipts.receiveLateAnswer('msg_nonsense/1', { kind: 'broken', code: 'x' }, performance.now());
-    await receipts.receiveLateAnswer(`${message.id}/7`, { kind: 'broken', code: 'x' }, performance.now());
+    await deliveryReports.receiveLateAnswer(
+      'msg_nonsense/1',
+      { kind: 'broken', code: 'x' },
+      performance.now(),
+    );
+    await deliveryReports.receiveLateAnswer(
+      `${message.id}/7`,
+      { kind: 'broken', code: 'x' },
+      performance.now(),
+    );
     expect((await now(message.id)).submission).toBe('unanswered');
   });
 

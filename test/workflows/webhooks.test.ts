@@ -10,7 +10,7 @@ import { webhookActivities } from '../../activities/webhooks.ts';
 import { notifyInOrder } from '../../pipeline/webhookAttempts.ts';
 import { encrypt } from '../../db/encryption.ts';
 import { newId } from '../../db/ids.ts';
-import { storeReports } from '../../db/incoming/receipts.ts';
+import { storeReports } from '../../db/incoming/deliveryReports.ts';
 import { FAILURE } from '../../workflows/contracts.ts';
 import { startHttpReceiver } from '../support/httpReceiver.ts';
 import { isSigned } from '../support/webhookReceiver.ts';

@@ -67,8 +67,8 @@ export const REQUEST_CHANGES: readonly Change[] = [
   {
     name: 'messages of a list have no reference',
     file: 'api/messages/history.ts',
-    from: 'data: page.map(messageRecord)',
-    to: 'data: page.map((row) => messageRecord({ ...row, reference: null }))',
+    from: 'data: page.map((row) => shownTo(caller, row))',
+    to: 'data: page.map((row) => shownTo(caller, { ...row, reference: null }))',
     tests: ['test/api/specification.test.ts'],
     only: 'in a list has the fields of a Message',
   },

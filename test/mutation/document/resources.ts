@@ -64,7 +64,7 @@ export const RESOURCE_CHANGES: readonly Change[] = [
   },
   {
     name: 'updated_at stays that of sent when the report comes',
-    file: 'db/incoming/receipts.ts',
+    file: 'db/incoming/deliveryReports.ts',
     from: "set status = c.target, submission = 'answered', updated_at = now(),",
     to: "set status = c.target, submission = 'answered',",
     tests: ['test/api/specification.test.ts'],
@@ -291,7 +291,7 @@ export const RESOURCE_CHANGES: readonly Change[] = [
   },
   {
     name: 'an undelivered message has a time of delivery',
-    file: 'db/incoming/receipts.ts',
+    file: 'db/incoming/deliveryReports.ts',
     from: "delivered_at = case when c.target = 'delivered' then now() end,",
     to: "delivered_at = case when c.target <> 'sent' then now() end,",
     tests: ['test/workflows/message.test.ts'],

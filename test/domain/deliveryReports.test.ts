@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isFinalReport, mergeReport, outcomeOfParts, type ReportState } from '../../domain/receipts.ts';
+import {
+  isFinalReport,
+  mergeReport,
+  outcomeOfParts,
+  type ReportState,
+} from '../../domain/deliveryReports.ts';
 
 const RUNS = { seed: 72, numRuns: 500 };
 const FINAL = ['delivered', 'undelivered', 'expired', 'rejected', 'deleted'] as const;

@@ -1,6 +1,6 @@
 import { ID_BODY } from '../../domain/ids.ts';
 import type { DeliveryReport } from '../../domain/submission.ts';
-import type { Outcome, ReportState } from '../../domain/receipts.ts';
+import type { Outcome, ReportState } from '../../domain/deliveryReports.ts';
 import type { Fragment, Sql } from '../connection.ts';
 import { newId } from '../ids.ts';
 import { secondsSinceDue } from '../messages/facts.ts';
