@@ -75,7 +75,7 @@ export async function insertAccount(
 }
 
 /** Reads an account, without a lock. */
-export async function readAccount(sql: Sql, id: string): Promise<AccountDetails | undefined> {
+export async function readAccountDetails(sql: Sql, id: string): Promise<AccountDetails | undefined> {
   const [row] = await sql<AccountDetails[]>`
     select ${accountColumns(sql)} from accounts where id = ${id}`;
   return row;

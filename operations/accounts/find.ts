@@ -1,10 +1,10 @@
-import { lockAccount, readAccount, type AccountDetails } from '../../db/accounts/staff.ts';
+import { lockAccount, readAccountDetails, type AccountDetails } from '../../db/accounts/staff.ts';
 import type { Sql } from '../../db/connection.ts';
 import { StaffRefused } from '../../domain/refusals.ts';
 
 /** Reads an account. @throws StaffRefused account_missing */
 export async function findAccount(sql: Sql, id: string): Promise<AccountDetails> {
-  return (await readAccount(sql, id)) ?? missing(id);
+  return (await readAccountDetails(sql, id)) ?? missing(id);
 }
 
 /** Reads an account and holds it until the transaction ends. @throws StaffRefused account_missing */
