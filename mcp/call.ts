@@ -10,6 +10,7 @@ import { newPace } from '../operations/pace.ts';
 import { confirmationNeeded, declined, describe, failure, success } from './result.ts';
 import {
   type ConfirmAbove,
+  earlierAnswerInstead,
   estimateInstead,
   type Extent,
   extentOf,
@@ -38,6 +39,9 @@ export interface ToolCall {
   /** Says how far the call has come. */
   progress: (step: number, of: number, message: string) => Promise<void>;
 }
+
+const NOT_SENT_AGAIN =
+  'This was sent by an earlier call and was not sent again: the answer below is that of the first call.';
 
 type Result = CallToolResult | InputRequiredResult;
 
@@ -70,7 +74,7 @@ async function ask(tool: Tool, given: Arguments, call: ToolCall): Promise<Result
     return askBeforeDeleting(tool.deletes, given, call);
   }
   const { body } = await askEndpoint(question, call, null);
-  return await success(tool, body, newPace(call.caller.accountId));
+  return await success(tool, body, paceOf(call));
 }
 
 // One thing at a time: a client that cannot ask its user is not held up.
@@ -90,27 +94,23 @@ async function send(tool: Tool, given: Arguments, call: ToolCall): Promise<Resul
   const question = tool.ask(fields);
   if (own.dry_run === true) {
     const { body } = await askEndpoint(estimateInstead(question), call, null);
-    return await success(
-      tool,
-      body,
-      newPace(call.caller.accountId),
-      `Nothing was sent. ${describe(extentOf(body))}`,
-    );
+    return await success(tool, body, paceOf(call), `Nothing was sent. ${describe(extentOf(body))}`);
   }
+  const key = own.idempotency_key ?? keyOfCall(tool, fields);
+  const before = await askEndpoint(earlierAnswerInstead(question), call, key);
+  if (before.status === 201) return await success(tool, before.body, paceOf(call), NOT_SENT_AGAIN);
   if (own.confirm !== true && !hasAgreed(call)) {
     const extent = extentOf((await askEndpoint(estimateInstead(question), call, null)).body);
     if (isAbove(extent, call.confirmAbove)) return askFirst(extent, call);
   }
   await call.progress(1, 2, 'Checked; sending.');
-  const key = own.idempotency_key ?? keyOfCall(tool, fields);
   const answer = await askEndpoint(question, call, key);
   await call.progress(2, 2, 'Accepted.');
   const replayed = answer.headers?.['Idempotent-Replayed'] === 'true';
-  const note = replayed
-    ? 'This was sent by an earlier call and was not sent again: the answer below is that of the first call.'
-    : null;
-  return await success(tool, answer.body, newPace(call.caller.accountId), note);
+  return await success(tool, answer.body, paceOf(call), replayed ? NOT_SENT_AGAIN : null);
 }
+
+const paceOf = ({ caller }: ToolCall) => newPace(caller.accountId);
 
 const hasAgreed = ({ answers }: ToolCall): boolean =>
   acceptedContent(answers, 'confirm')?.['confirm'] === true;

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { omissible, plainText } from '../api/fields.ts';
 import { IDEMPOTENCY_KEY_MAX } from '../api/http/serve.ts';
 import { validate } from '../api/http/validation.ts';
+import { answerOfBefore } from '../api/messages/sending.ts';
 import { sendVoice } from '../api/messages/voice.ts';
 import { estimateMessages, estimateVoice } from '../api/messages/estimate.ts';
 import type { Arguments, Question, Tool } from './tool.ts';
@@ -50,6 +51,25 @@ export function splitSending(given: Arguments): {
 export function estimateInstead({ endpoint: sending, body }: Question): Question {
   const endpoint = sending.id === sendVoice.id ? estimateVoice : estimateMessages;
   return { endpoint, params: {}, query: {}, body };
+}
+
+/**
+ * The same question, answered with what an earlier call with its key was answered: whatever has changed since, nobody is asked to
+ * agree to it, or told that it cannot be sent. 204: there was none.
+ */
+export function earlierAnswerInstead(question: Question): Question {
+  const { path, responses, ...endpoint } = question.endpoint;
+  return {
+    ...question,
+    endpoint: {
+      ...{ ...endpoint, path, responses: { ...responses, 204: z.null() } },
+      async handle({ caller, ...call }) {
+        if (caller === null) throw new Error('a send has a caller');
+        const body = await answerOfBefore({ ...call, caller }, path);
+        return body === null ? { status: 204, body } : { status: 201, body };
+      },
+    },
+  };
 }
 
 const totals = z.object({ accepted: z.int(), total_cost_grosze: z.int() });

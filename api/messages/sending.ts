@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Draft } from '../../db/messages/drafts.ts';
 import { messageRecord } from '../../domain/records.ts';
-import type { Asked, Caller } from '../../operations/asked.ts';
-import { fingerprintOf } from '../../operations/sending/idempotency.ts';
+import type { Asked, Caller, Services } from '../../operations/asked.ts';
+import { findReplay, fingerprintOf, type Keyed } from '../../operations/sending/idempotency.ts';
 import type { SendInput } from '../../operations/sending/input.ts';
 import { send } from '../../operations/sending/send.ts';
 import { documented } from '../documented.ts';
@@ -65,17 +65,34 @@ export async function sendAndAnswer(
   path: string,
   input: SendInput,
 ) {
-  const { services, caller, body, idempotencyKey: key } = call;
-  const fingerprint = () => fingerprintOf(services.secretsKey, 'POST', path, body);
+  const { caller } = call;
+  const keyed = keyedBy(call, path);
   const sent = await send(
     { ...call, input },
-    {
-      status: 201,
-      bodyOf: (drafts) => answerOf(drafts, caller),
-      keyed: key === null ? null : { key, fingerprint: fingerprint(), field: null },
-    },
+    { status: 201, bodyOf: (drafts) => answerOf(drafts, caller), keyed },
   );
   return { status: 201 as const, body: sent.body, ...(sent.replayed ? { headers: REPLAYED } : {}) };
+}
+
+/** What {@link sendAndAnswer} has answered to the same request before, if it has; nothing is sent. @throws Refused as it does */
+export async function answerOfBefore(
+  call: Pick<Asked<unknown>, 'services' | 'caller'> & { body: unknown; idempotencyKey: string | null },
+  path: string,
+): Promise<Accepted | null> {
+  const sent = await findReplay<Accepted>(call, keyedBy(call, path));
+  return sent === null ? null : sent.body;
+}
+
+function keyedBy(
+  {
+    services,
+    body,
+    idempotencyKey: key,
+  }: { services: Pick<Services, 'secretsKey'>; body: unknown; idempotencyKey: string | null },
+  path: string,
+): Keyed | null {
+  if (key === null) return null;
+  return { key, fingerprint: fingerprintOf(services.secretsKey, 'POST', path, body), field: null };
 }
 
 /** A Message, or a BatchResult when `to` was an array or a group. */

@@ -55,6 +55,38 @@ describe('a send through a tool', () => {
     });
   });
 
+  it('answers the same call again as the first time, whatever it would come to now', async () => {
+    const account = await newAccount();
+    const { api } = account;
+    const members = Array.from({ length: 10 }, (_, index) => ({
+      msisdn: `5001004${10 + index}`,
+      groups: ['Klienci'],
+    }));
+    await api.post('/v1/contacts', members);
+    const template = await api.post('/v1/templates', { name: 'x', body: 'Dzień dobry' });
+    const calls = [
+      { to: 'group:Klienci', text: 'x', send_at: later },
+      { to: '500100200', template_id: template.body.id, send_at: later },
+    ];
+    await using(await mcpClient(apiUrl, account.key), async ({ call }) => {
+      const first = [];
+      for (const one of calls) first.push(await call('send_sms', one));
+      expect(first.map(({ isError }) => isError)).toEqual([false, false]);
+      // One recipient more than may be sent to unasked; a template that is gone.
+      await api.post('/v1/contacts', { msisdn: '500100430', groups: ['Klienci'] });
+      await api.delete(`/v1/templates/${template.body.id}`);
+      for (const [index, one] of calls.entries()) {
+        const again = await call('send_sms', one);
+        expect(again.body).toEqual(first[index]!.body);
+        expect(again.texts[0]).toContain('not sent again');
+      }
+      expect(await call('send_sms', { ...calls[0], idempotency_key: 'new' })).toMatchObject({
+        refusal: { error: { code: 'confirmation_needed' } },
+      });
+    });
+    expect(await storedMessages(account.id)).toHaveLength(11);
+  });
+
   it.each(['', '\u0000', '\ud800', 'k'.repeat(129), 7])(
     'refuses a key that cannot be one: %j',
     async (key) => {
