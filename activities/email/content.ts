@@ -25,7 +25,7 @@ export function submitEmailOf(sql: Sql, email: OpenEmail, secretsKey: Buffer, sh
     listUnsubscribe: unsubscribeToken === null ? null : `${shortUrl}/u/${unsubscribeToken}`,
     attachments: email.attachments.map(({ number, filename, contentType, contentId, bytes }) => ({
       ...{ filename, contentType, contentId, bytes },
-      content: () => piecesOf(sql, id, number),
+      content: () => piecesOf(sql, id, number, bytes),
     })),
     domain:
       domainId === null || dkimSelector === null || dkimPrivateKey === null
@@ -39,10 +39,14 @@ export function submitEmailOf(sql: Sql, email: OpenEmail, secretsKey: Buffer, sh
   };
 }
 
-async function* piecesOf(sql: Sql, id: string, number: number): AsyncGenerator<Buffer> {
+/** @throws Error where some of the file is gone: the e-mail was over meanwhile, and nobody is to get it cut short */
+async function* piecesOf(sql: Sql, id: string, number: number, bytes: number): AsyncGenerator<Buffer> {
+  let read = 0;
   for (let piece = 0; ; piece += 1) {
     const content = await readPiece(sql, id, number, piece);
-    if (content === undefined) return;
+    if (content === undefined) break;
+    read += content.length;
     yield content;
   }
+  if (read !== bytes) throw new Error(`${read} of ${bytes} octets of file ${number} of ${id} are there`);
 }

@@ -212,7 +212,8 @@ export interface AppliedEvent {
 
 /**
  * Writes down what an event makes of its e-mail, once: states, the event as the account sees it, the suppression list, and the webhook
- * event. An event proves that the provider has the e-mail.
+ * event. An event proves that the provider has the e-mail, but not that all its recipients were handed over: its files stay until the
+ * answer, or clean-up.
  */
 export async function applyEvent(tx: Sql, applied: AppliedEvent): Promise<void> {
   const { event, emailId, accountId, status, moves, concerned, address, erased, suppress, notifies } =
@@ -244,8 +245,6 @@ export async function applyEvent(tx: Sql, applied: AppliedEvent): Promise<void> 
              jsonb_build_object('route', ${event.route}::text, 'event_id', ${event.eventId}::text,
                                 'positions', ${concerned as number[]}::int[])
        where ${webhookEvent}::text is not null
-    ), freed as (
-      delete from email_attachment_pieces where email_id = ${emailId}
     )
     update provider_email_events
        set email_id = ${emailId}, applied_at = now(), webhook_event = ${webhookEvent},

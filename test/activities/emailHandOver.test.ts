@@ -195,6 +195,50 @@ test.each([
   expect(await bodiesOf(other)).toEqual({ html: null, text: 'Dzień dobry' });
 });
 
+describe('the file of an e-mail', () => {
+  async function fileOf(email: SubmitEmail): Promise<string> {
+    const pieces: Buffer[] = [];
+    for await (const piece of email.attachments[0]!.content()) pieces.push(piece);
+    return Buffer.concat(pieces).toString();
+  }
+
+  /** Its provider takes it for some of its recipients, and has the others to do. */
+  async function underWay() {
+    let answer: (answer: EmailAnswer) => void = () => undefined;
+    answers = [new Promise<EmailAnswer>((resolve) => (answer = resolve))];
+    const id = await waiting({ file: 'Regulamin', to: ['jan@klient.example', 'ola@klient.example'] });
+    const first = attempt(id);
+    while (given.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    return { id, email: given[0]!, answer, first };
+  }
+
+  it('is whole for those that are handed over after events about the first', async () => {
+    const { id, email, answer, first } = await underWay();
+    for (const kind of ['bounced', 'delivered'] as const) {
+      await storeEmailEvents(sql(), 'simulator', [
+        {
+          ...{ kind, permanent: kind === 'bounced' ? true : null, addresses: ['jan@klient.example'] },
+          ...{ eventId: newId('evt'), emailId: id, providerEmailId: null, at: new Date(), payload: {} },
+        },
+      ]);
+      await events().catchUp();
+      expect(await fileOf(email)).toBe('Regulamin');
+    }
+    expect(await kindsOf(id)).toContain('bounced');
+    answer(ACCEPTED);
+    await first;
+    expect(await stored(id)).toMatchObject({ pieces: 0 });
+  });
+
+  it('is not handed over cut short where the e-mail is over meanwhile', async () => {
+    const { id, email, answer, first } = await underWay();
+    await sql()`delete from email_attachment_pieces where email_id = ${id}`;
+    await expect(fileOf(email)).rejects.toThrow('0 of 9 octets');
+    answer(ACCEPTED);
+    await first;
+  });
+});
+
 it('what an answer says beside yes is stored with it: the next attempt has nothing to make up for', async () => {
   const refused = [{ address: 'ola@klient.example', code: '550 5.1.1', permanent: true }];
   answers = [{ ...ACCEPTED, refused }];
