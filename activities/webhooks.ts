@@ -13,18 +13,34 @@ import {
   pauseAfter,
   post,
 } from '../pipeline/webhookAttempts.ts';
+import { createWebhookPlaces } from '../pipeline/webhookPlaces.ts';
 import { observeAttempt } from '../telemetry/reactionMetrics.ts';
 import { type AttemptLeft, FAILURE } from '../workflows/contracts.ts';
-import { unknownResend } from './failures.ts';
+import { throttled, unknownResend } from './failures.ts';
 
-/** Notifying receivers; run on the webhooks' task queue. */
-export function webhookActivities(notifying: Notifying) {
+// A tenth of what a worker has: see `WEBHOOKS_AT_ONCE`.
+const ATTEMPTS_EACH = 100;
+
+/** Notifying receivers; run on the webhooks' task queue. @param places for how many of an account at once */
+export function webhookActivities(notifying: Notifying, places = createWebhookPlaces(ATTEMPTS_EACH)) {
   const { sql } = notifying;
+
+  async function inPlace<T>({ accountId }: WebhookEvent, work: () => Promise<T>): Promise<T> {
+    const place = places.enter(accountId);
+    if ('againInMs' in place)
+      throw throttled('its account has as many attempts under way as it may', place.againInMs, null);
+    try {
+      return await work();
+    } finally {
+      place.leave();
+    }
+  }
+
   return {
     /**
      * Makes one delivery attempt and logs it.
      * @throws ApplicationFailure `WebhookAttemptFailed` with the delay until the next attempt, or `WebhookExhausted`,
-     *   final, after the last
+     *   final, after the last; `Throttled` where it is not its turn yet
      */
     async deliverWebhook(eventId: string): Promise<void> {
       const event = await loadEvent(sql, eventId);
@@ -34,7 +50,8 @@ export function webhookActivities(notifying: Notifying) {
         return exhaust(sql, eventId);
 
       const number = event.attempts + 1;
-      const { delivered, statusCode } = await attempt(notifying, event, event.url, number);
+      const { url } = event;
+      const { delivered, statusCode } = await inPlace(event, () => attempt(notifying, event, url, number));
       if (!delivered) throw failure(event, number, statusCode);
     },
 
@@ -54,9 +71,10 @@ export function webhookActivities(notifying: Notifying) {
       if (!event.url || !event.secret || tried >= attemptsOf(event.type)) {
         return endResend(sql, eventId, round, 'exhausted');
       }
-      const { delivered, ...result } = await post(notifying, event, event.url);
+      const { url } = event;
+      const { delivered, ...result } = await inPlace(event, () => post(notifying, event, url));
       // The event keeps its state until a round ends well.
-      await logAttempt(sql, { eventId, attempt: last + 1, url: event.url, ...result }, 'pending');
+      await logAttempt(sql, { eventId, attempt: last + 1, url, ...result }, 'pending');
       observeAttempt(result.statusCode, result.durationMs);
       if (delivered) return endResend(sql, eventId, round, 'delivered');
       if (tried + 1 >= attemptsOf(event.type)) await endResend(sql, eventId, round, 'exhausted');

@@ -33,7 +33,8 @@ export function createOutgoing(allowPrivate: boolean, dnsServers: readonly strin
       timeout: CONNECT_TIMEOUT_MS,
       ...(allowPrivate ? {} : { lookup: createPublicLookup(dnsServers) }),
     },
-    connections: 100,
+    // To one receiver, which may be the host of many accounts' addresses.
+    connections: 500,
   });
   return {
     async post(url, headers, body) {

@@ -58,6 +58,8 @@ const AUTOSCALED = { type: 'autoscaling' } as const;
 const WORKFLOW_POLLERS = { type: 'autoscaling', maximum: 10 } as const;
 // A batch takes its turn at starting its messages: many of one account must not keep another's from being taken up.
 const BATCHES = 500;
+// Most of them wait for their receivers. Of one account no more than a tenth.
+const WEBHOOKS_AT_ONCE = 1_000;
 
 /** Starts all task queues of this process: workflows, webhooks, and the submits of every route. */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
@@ -86,6 +88,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     Worker.create({
       ...shared,
       taskQueue: WEBHOOKS_QUEUE,
+      maxConcurrentActivityTaskExecutions: WEBHOOKS_AT_ONCE,
       activities: webhookActivities(pipeline.notifying),
     }),
   ]);

@@ -25,32 +25,42 @@ const { notifyInTask } = proxyLocalActivities<ReturnType<typeof quickWebhookActi
 });
 
 // The activity counts the attempts it made, and names the pause after each, so an attempt lost with its worker is made
-// again instead of being taken from the receiver. After such a loss alone the pauses are those of this policy.
-export const { deliverWebhook, resendWebhook } = proxyActivities<ReturnType<typeof webhookActivities>>({
-  taskQueue: WEBHOOKS_QUEUE,
-  startToCloseTimeout: STEP_MS,
-  retry: {
-    initialInterval: FIRST_PAUSE_MS,
-    backoffCoefficient: LAST_PAUSE_MS / FIRST_PAUSE_MS,
-    maximumInterval: LAST_PAUSE_MS,
-  },
-  summary: "notifies the account's webhook",
-});
+// again instead of being taken from the receiver. After such a loss alone the pauses are those of this policy. All are of one
+// priority, whatever their message's is: none but accounts' turns decides whose receiver is notified first.
+function attempts(accountId?: string) {
+  return proxyActivities<ReturnType<typeof webhookActivities>>({
+    taskQueue: WEBHOOKS_QUEUE,
+    startToCloseTimeout: STEP_MS,
+    retry: {
+      initialInterval: FIRST_PAUSE_MS,
+      backoffCoefficient: LAST_PAUSE_MS / FIRST_PAUSE_MS,
+      maximumInterval: LAST_PAUSE_MS,
+    },
+    priority: { priorityKey: 3, ...(accountId === undefined ? {} : { fairnessKey: accountId }) },
+    summary: "notifies the account's webhook",
+  });
+}
+
+const { deliverWebhook, resendWebhook } = attempts();
+export { resendWebhook };
 
 /**
  * Delivers webhook events one after the other; one that no attempt delivers is closed, and the next one follows. A receiver known to be
  * quick gets its first attempt within the workflow task.
  * @param attempted what is left of those that had their first attempt before
+ * @param accountId whose they are, where the workflow was not started as that account's
  */
 export async function deliverEvents(
   events: readonly string[],
   attempted: ReadonlyMap<string, AttemptLeft | null> = new Map(),
+  accountId?: string,
 ): Promise<void> {
+  const deliver = accountId === undefined ? deliverWebhook : attempts(accountId).deliverWebhook;
   for (const event of events) {
     const left = attempted.has(event) ? attempted.get(event)! : await firstAttempt(event);
     if (left === null) continue;
     if (left.nextInMs > 0) await sleep(left.nextInMs, { summary: 'waits for the next webhook attempt' });
-    await deliverWebhook(event).catch(() => closeWebhook(event));
+    await deliver(event).catch(() => closeWebhook(event));
   }
 }
 

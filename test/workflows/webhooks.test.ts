@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createOutgoing, type Outgoing } from '../../pipeline/outgoingHttp.ts';
 import { createQuickLane } from '../../pipeline/quickLane.ts';
 import { webhookActivities } from '../../activities/webhooks.ts';
+import { createWebhookPlaces, type WebhookPlaces } from '../../pipeline/webhookPlaces.ts';
 import { notifyInOrder } from '../../pipeline/webhookAttempts.ts';
 import { encrypt } from '../../db/encryption.ts';
 import { newId } from '../../db/ids.ts';
@@ -315,14 +316,17 @@ describe('what changes between two attempts', () => {
   beforeAll(() => void (outgoing = createOutgoing(true)));
   afterAll(() => outgoing.close());
 
-  const deliver = (eventId: string): Promise<void> =>
-    webhookActivities({
-      sql: pipeline.sql,
-      outgoing,
-      secretsKey,
-      shortUrl: 'https://s.example',
-      quick: createQuickLane({ quickMs: 500, places: 1, placesEach: 1 }),
-    }).deliverWebhook(eventId);
+  const deliver = (eventId: string, places?: WebhookPlaces): Promise<void> =>
+    webhookActivities(
+      {
+        sql: pipeline.sql,
+        outgoing,
+        secretsKey,
+        shortUrl: 'https://s.example',
+        quick: createQuickLane({ quickMs: 500, places: 1, placesEach: 1 }),
+      },
+      places,
+    ).deliverWebhook(eventId);
 
   const useSecret = (account: string, secret: string) =>
     pipeline.sql`
@@ -366,6 +370,32 @@ describe('what changes between two attempts', () => {
     if (state === 'delivered') await deliver(event);
     else expect(await failureOf(deliver(event))).toMatchObject({ type: FAILURE.webhookAttemptFailed });
     expect((await logged(message))[0]!.state).toBe(state);
+  });
+
+  test('beyond the places of its account it waits without one, and no attempt is counted; another account’s goes', async () => {
+    let letGo: () => void = () => undefined;
+    const slow = await receive((_, response) => void (letGo = () => response.writeHead(200).end()));
+    const prompt = await receive(status(200));
+    const places = createWebhookPlaces(1);
+    const [first, other] = [await pendingEvent(slow.url), await pendingEvent(prompt.url)];
+    const second = newId('evt');
+    await pipeline.sql`
+      insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
+      select ${second}, account_id, subject_kind, subject_id, 'message.delivered', snapshot from webhook_events where id = ${first.event}`;
+    const underWay = deliver(first.event, places);
+    await until('the slow receiver is called', () => Promise.resolve(slow.calls.length === 1));
+    expect(await failureOf(deliver(second, places))).toMatchObject({ type: FAILURE.throttled });
+    await deliver(other.event, places);
+    letGo();
+    await underWay;
+    const retried = deliver(second, places);
+    await until('it is called for the second', () => Promise.resolve(slow.calls.length === 2));
+    letGo();
+    await retried;
+    expect((await logged(first.message)).map(({ state, attempts }) => [state, attempts.length])).toEqual([
+      ['delivered', 1],
+      ['delivered', 1],
+    ]);
   });
 
   test('the next attempt is signed with the new secret, the event stays the same', async () => {
