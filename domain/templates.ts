@@ -11,7 +11,7 @@ export interface TemplateContent {
   subject: string | null;
 }
 
-/** Longest body in UTF-16 units. A text message ends at 20 parts long before; a SMIL document is mostly markup. */
+/** Longest body in characters. A text message ends at 20 parts long before; a SMIL document is mostly markup. */
 export const TEMPLATE_BODY_MAX: Readonly<Record<TemplateType, number>> = {
   sms: 10_000,
   mms: 100_000,

@@ -1,6 +1,7 @@
 import { newId } from '../db/ids.ts';
 import * as stored from '../db/messages/templates.ts';
 import { rulesOf } from '../domain/channels.ts';
+import { hasMoreCharacters } from '../domain/characters.ts';
 import { parsePlaceholders, type Piece } from '../domain/placeholders.ts';
 import { Refused } from '../domain/refusals.ts';
 import {
@@ -65,7 +66,7 @@ function piecesOf({ type, body }: TemplateContent): Piece[] {
 /** What the fields have to be to each other. */
 function refuseUnfit({ type, body, subject }: TemplateContent): void {
   const limit = TEMPLATE_BODY_MAX[type];
-  if (body.length > limit) {
+  if (hasMoreCharacters(body, limit)) {
     throw new Refused({ reason: 'field_too_long', field: 'body', limit, unit: 'characters' }, 'body');
   }
   if (type !== 'mms' && subject !== null) throw new Refused({ reason: 'template_subject' }, 'subject');

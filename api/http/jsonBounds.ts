@@ -1,7 +1,10 @@
 import { Refused } from '../../domain/refusals.ts';
 import { HttpRefused, type HttpRefusal } from './refusals.ts';
 
-/** The longest text in a body in UTF-16 units: no field is longer than the body of an MMS template (100,000). */
+/**
+ * The longest text in a body in UTF-16 units: no field is longer than the body of an MMS template (100,000 characters). Where that
+ * has thousands of emoji, which are two units each, this bound comes first.
+ */
 export const TEXT_MAX = 100_000;
 /** The longest key: contacts' are 31 characters long, those of `params` are names of placeholders. */
 export const KEY_MAX = 256;

@@ -1,5 +1,6 @@
 import { SUBJECT_MAX } from '../../domain/channels/mms.ts';
 import type { Channel } from '../../domain/channelNames.ts';
+import { hasMoreCharacters } from '../../domain/characters.ts';
 import { Refused } from '../../domain/refusals.ts';
 import { storedOptions } from '../../domain/smsOptions.ts';
 import { isOneLine } from '../../domain/storable.ts';
@@ -29,7 +30,7 @@ function subjectOf(own: string | undefined, template: TemplateExtras): string {
   if (subject === null) throw new Refused({ reason: 'field_missing', field: 'subject' }, 'subject');
   // A template may be older than what is asked of a subject.
   const blamed = own === undefined ? 'template_id' : 'subject';
-  if (subject.length > SUBJECT_MAX) {
+  if (hasMoreCharacters(subject, SUBJECT_MAX)) {
     const refusal = { reason: 'field_too_long', field: 'subject', unit: 'characters' } as const;
     throw new Refused({ ...refusal, limit: SUBJECT_MAX }, blamed);
   }

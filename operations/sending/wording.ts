@@ -4,6 +4,7 @@ import { readTemplate } from '../../db/messages/templates.ts';
 import type { Measure } from '../../domain/channelDeclaration.ts';
 import type { Channel } from '../../domain/channelNames.ts';
 import { rulesOf } from '../../domain/channels.ts';
+import { hasMoreCharacters } from '../../domain/characters.ts';
 import {
   fillIn,
   LINK_ADDRESSES_MAX,
@@ -146,7 +147,7 @@ function refuseUnheard(channel: Channel, pieces: readonly Piece[], field: string
 }
 
 function refuseLonger(text: string, limit: number | null, field: string): void {
-  if (limit !== null && text.length > limit)
+  if (limit !== null && hasMoreCharacters(text, limit))
     throw new Refused({ reason: 'field_too_long', field, limit, unit: 'characters' }, field);
 }
 

@@ -226,6 +226,32 @@ describe('an MMS', () => {
     expect(filled.body.error).toMatchObject({ param: 'smil' });
   });
 
+  it('counts an emoji of its subject and of its SMIL once', async () => {
+    const { api } = await newAccount({ balance: 1000 });
+    const smil = withText('😀'.repeat(SMIL_MAX - withText('').length));
+    const subject = '😀'.repeat(30);
+    expect(await api.post(PATH, { ...MMS, subject, smil })).toMatchObject({ status: 201, body: { subject } });
+    const over = [
+      [{ subject: `${subject}a` }, 'subject'],
+      [{ smil: smil.replace('<text>', '<text>a') }, 'smil'],
+    ] as const;
+    for (const [field, param] of over) {
+      const { status, body } = await api.post(PATH, { ...MMS, ...field });
+      expect([status, body.error.param]).toEqual([400, param]);
+    }
+  });
+
+  it('counts an emoji of its template’s subject once', async () => {
+    const account = await newAccount({ balance: 1000 });
+    const sent = async (subject: string) => {
+      const template = { name: 'm', type: 'mms', subject, body: withText('Hej') };
+      const { id } = (await account.api.post('/v1/templates', template)).body;
+      return await account.api.post(PATH, { to: '500100200', template_id: id });
+    };
+    expect((await sent('😀'.repeat(31))).body.error).toMatchObject({ param: 'template_id' });
+    expect(await sent('😀'.repeat(30))).toMatchObject({ status: 201 });
+  });
+
   it.each([
     [{ to: '500100200', subject: 'x' }, 400, 'smil'],
     [{ to: '500100200', smil: SMIL }, 400, 'subject'],

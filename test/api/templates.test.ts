@@ -105,6 +105,14 @@ describe('POST /v1/templates', () => {
     expect(await storedOf(account)).toEqual([]);
   });
 
+  it.each(['sms', 'vms'] as const)('counts an emoji in a body for %s once', async (type) => {
+    const { api } = await newAccount();
+    const body = '😀'.repeat(TEMPLATE_BODY_MAX[type]);
+    expect(await api.post(PATH, { name: 'x', body, type })).toMatchObject({ status: 201, body: { body } });
+    const over = await api.post(PATH, { name: 'x', body: `${body}a`, type });
+    expect(over).toMatchObject({ status: 400, body: { error: { param: 'body' } } });
+  });
+
   it('an empty subject is none', async () => {
     const { api } = await newAccount();
     expect((await api.post(PATH, { name: 'x', body: 'y', subject: ' ' })).body).toMatchObject({

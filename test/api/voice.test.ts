@@ -136,6 +136,17 @@ describe('a voice message', () => {
     expect((await api.post(PATH, { ...CALL, text: 'ż'.repeat(2_000), tries: 6 })).status).toBe(201);
   });
 
+  it('counts an emoji once, written and filled in alike', async () => {
+    const { api } = await newAccount({ balance: 1000 });
+    const text = '😀'.repeat(2_000);
+    expect(await api.post(PATH, { ...CALL, text })).toMatchObject({ status: 201, body: { text } });
+    expect((await api.post(PATH, { ...CALL, text: `${text}a` })).body.error).toMatchObject({ param: 'text' });
+    await api.post('/v1/contacts', [{ msisdn: CALL.to, first_name: '😀'.repeat(9) }]);
+    const filled = async (letters: number) =>
+      (await api.post(PATH, { ...CALL, text: `${'😀'.repeat(letters)}{{imie}}` })).status;
+    expect([await filled(1_991), await filled(1_992)]).toEqual([201, 400]);
+  });
+
   it('needs the scope send', async () => {
     const { api } = await newAccount({ scopes: ['read', 'manage'] });
     expect((await api.post(PATH, CALL)).status).toBe(403);

@@ -1,0 +1,31 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { hasMoreCharacters } from '../../domain/characters.ts';
+
+test.each([
+  ['', 0, false],
+  ['a', 0, true],
+  ['😀', 0, true],
+  ['a'.repeat(30), 30, false],
+  ['a'.repeat(31), 30, true],
+  ['😀'.repeat(30), 30, false],
+  ['😀'.repeat(31), 30, true],
+  [`${'😀'.repeat(29)}a`, 30, false],
+  [`${'😀'.repeat(29)}ab`, 30, true],
+  [`ab${'😀'.repeat(29)}`, 30, true],
+  // Composed of two characters each, as code points have it.
+  ['e\u0301'.repeat(15), 30, false],
+  [`${'e\u0301'.repeat(15)}a`, 30, true],
+])('%j has more than %i characters: %s', (text, limit, more) => {
+  expect(hasMoreCharacters(text, limit)).toBe(more);
+});
+
+test('counts as a walk over the characters does', () => {
+  const text = fc.string({ unit: fc.constantFrom('a', 'ż', '😀', '\u0301'), maxLength: 20 });
+  fc.assert(
+    fc.property(text, fc.nat(20), (given, limit) => {
+      expect(hasMoreCharacters(given, limit)).toBe([...given].length > limit);
+    }),
+    { numRuns: 2000 },
+  );
+});
