@@ -14,6 +14,14 @@ export function documented<Schema extends z.ZodType>(
   return schema.meta({ description, example });
 }
 
+/**
+ * For `meta`: what stands where a field that is transformed is left out, as a caller would write it. Not as `default`, for the same
+ * reason: zod drops that too, and `schemaWriter` reads this.
+ */
+export function withStandard(standard: unknown): { standard: unknown } {
+  return { standard };
+}
+
 /** An id of the examples. */
 export function exampleId(prefix: IdPrefix): string {
   return `${prefix}_01kaj4c9v7n3w8t5q2x6y0z1ab`;

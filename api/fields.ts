@@ -7,7 +7,7 @@ import { isSenderName } from '../domain/senders.ts';
 import { parseSendWindow } from '../domain/sendWindow.ts';
 import type { Refusal } from '../domain/refusals.ts';
 import { EXACT_MAX, isOneLine, isStorable } from '../domain/storable.ts';
-import { documented } from './documented.ts';
+import { documented, withStandard } from './documented.ts';
 
 const REFERENCE_MAX = 255;
 const SENDER_MAX = 15;
@@ -36,15 +36,19 @@ export function omissible<Schema extends z.ZodType>(schema: Schema) {
     .optional();
 }
 
-/** As `omissible`, with what stands where the field is left out or null. */
+/**
+ * As `omissible`, with what stands where the field is left out or null.
+ * @param written how a caller would write that, where it is read into another form
+ */
 export function omissibleWithDefault<Schema extends z.ZodType>(
   schema: Schema,
   standard: NonNullable<z.output<Schema>>,
+  written: unknown = standard,
 ) {
   return schema
     .nullish()
     .transform((value) => value ?? standard)
-    .meta({ default: standard });
+    .meta(withStandard(written));
 }
 
 /** For descriptions of a body: the field has to be there, and not null. */
@@ -158,7 +162,7 @@ export function pageLimit(max: number, standard: number) {
       context.addIssue({ code: 'custom', ...issue(refusal) });
       return z.NEVER;
     })
-    .meta({ type: 'integer', minimum: 1, maximum: max, default: standard });
+    .meta({ type: 'integer', minimum: 1, maximum: max, ...withStandard(standard) });
 }
 
 /** A yes or no in a query: `true` or `false`. */

@@ -60,7 +60,7 @@ const body = z
       'zam-1042',
     ),
     headers: documented(
-      omissibleWithDefault(headers, []),
+      omissibleWithDefault(headers, [], {}),
       'Headers beside the usual ones, of those listed.',
       {
         'X-Entity-Ref-ID': 'zam-1042',

@@ -28,7 +28,7 @@ export function schemaWriter(components: Record<string, JsonSchema>) {
 }
 
 function tidy(given: JsonSchema): JsonSchema {
-  const schema = withoutNoise(withExamples(asNullableType(given)));
+  const schema = withoutNoise(withDefault(withExamples(asNullableType(given))));
   if (schema.$ref !== undefined) schema.$ref = schema.$ref.replace(DEFINITION, COMPONENT);
   for (const list of ['anyOf', 'oneOf', 'allOf'] as const) {
     if (schema[list] !== undefined) schema[list] = schema[list].map(tidy);
@@ -60,6 +60,13 @@ function withExamples(schema: JsonSchema & { example?: unknown }): JsonSchema {
   if (!('example' in schema)) return schema;
   const { example, ...rest } = schema;
   return { ...rest, examples: [example] };
+}
+
+// As `withStandard` leaves it.
+function withDefault(schema: JsonSchema & { standard?: unknown }): JsonSchema {
+  if (!('standard' in schema)) return schema;
+  const { standard, ...rest } = schema;
+  return { ...rest, default: standard };
 }
 
 function withoutNoise(schema: JsonSchema): JsonSchema {

@@ -111,6 +111,32 @@ describe('the components', () => {
   });
 });
 
+describe('what stands where something is left out', () => {
+  const parameter = (path: string, name: string) =>
+    document.paths[path]!.get!.parameters!.find((one) => one.name === name)!.schema;
+  const field = (path: string, name: string) =>
+    document.paths[path]!.post!.requestBody!.content['application/json']!.schema.properties![name];
+
+  it.each([
+    ['/v1/messages', 50],
+    ['/v1/links', 50],
+    ['/v1/inbound', 50],
+    ['/v1/reports', 100],
+  ])('is shown of the limit of GET %s: %i', (path, standard) => {
+    expect(parameter(path, 'limit')).toMatchObject({ type: 'integer', minimum: 1, default: standard });
+  });
+
+  it('is shown of fields of bodies, as a caller writes them', () => {
+    expect(field('/v1/templates', 'type')).toMatchObject({ default: 'sms' });
+    expect(field('/v1/blacklist', 'reason')).toMatchObject({ default: 'manual' });
+    expect(field('/v1/email', 'headers')).toMatchObject({ default: {} });
+    expect(field('/v1/email', 'cc')).toMatchObject({ default: [] });
+    expect(field('/v1/email', 'list_unsubscribe')).toMatchObject({ default: false });
+    // Nothing of the way in which it is kept until it is written.
+    expect(JSON.stringify(document)).not.toContain('"standard"');
+  });
+});
+
 describe('every example fits its schema, also where what a schema leaves open is taken as closed', () => {
   const found = examplesIn(document);
 
@@ -130,6 +156,12 @@ describe('every example fits its schema, also where what a schema leaves open is
         place,
       ).toBe(true);
     expect(found.flatMap(({ where, schema, example }) => faults(where, schema, example))).toEqual([]);
+  });
+
+  it('and every default', () => {
+    const standards = defaultsIn(document);
+    expect(standards.length).toBeGreaterThan(10);
+    expect(standards.flatMap(({ where, schema, example }) => faults(where, schema, example))).toEqual([]);
   });
 
   it('and one that does not is found, with a field that no part of the schema has or a wrong value', () => {
@@ -207,6 +239,15 @@ function examplesIn(value: unknown, where = '#'): Example[] {
     ...(Array.isArray(examples) ? examples.map((one) => ({ where, schema: value, example: one })) : []),
     ...inner,
   ];
+}
+
+/** Every default of the document, as `examplesIn` has its examples. */
+function defaultsIn(value: unknown, where = '#'): Example[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const inner = Object.entries(value)
+    .filter(([key]) => !['default', 'example', 'examples'].includes(key))
+    .flatMap(([key, one]) => defaultsIn(one, `${where}/${key}`));
+  return 'default' in value ? [{ where, schema: value, example: value.default }, ...inner] : inner;
 }
 
 function faults(where: string, schema: JsonSchema, example: unknown): string[] {

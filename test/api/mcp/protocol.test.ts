@@ -37,6 +37,17 @@ describe.each(GENERATIONS)('the assistant-tool server, %s', (generation) => {
     await close();
   });
 
+  it('shows how many it lists unless asked', async () => {
+    const { key } = await newAccount();
+    const { client, close } = await mcpClient(apiUrl, key, { generation });
+    const { tools } = await client.listTools();
+    await close();
+    const limitOf = (tool: string) =>
+      tools.find(({ name }) => name === tool)!.inputSchema.properties!['limit'];
+    expect(limitOf('list_messages')).toMatchObject({ type: 'integer', default: 50 });
+    expect(limitOf('get_report')).toMatchObject({ type: 'integer', default: 100 });
+  });
+
   it('describes answers without examples, and each field that several have once', async () => {
     const { key } = await newAccount();
     const { client, close } = await mcpClient(apiUrl, key, { generation });

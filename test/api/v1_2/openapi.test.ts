@@ -25,6 +25,13 @@ describe('the document of the earlier interface', () => {
     expect(document.info.version).toBe('1.2.0');
   });
 
+  it('shows how many records a page has unless asked', () => {
+    const { parameters } = document.paths['/v1/messages']!.get!;
+    expect(parameters!.find(({ name }) => name === 'limit')!.schema).toMatchObject({
+      ...{ type: 'integer', minimum: 1, maximum: 200, default: 50 },
+    });
+  });
+
   it('has every endpoint of it, and none of the other', () => {
     expect(operations.map(({ name }) => name).sort()).toEqual(earlierEndpoints.map(nameOf).sort());
   });
