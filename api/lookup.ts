@@ -35,6 +35,9 @@ const lookupSchema = z
   })
   .meta({ id: 'HlrResult', description: 'What the network says about a number.' });
 
+const UNRESOLVED =
+  'Where the message does not say so, it may have been charged: the same look-up again costs nothing more if the result has come in meanwhile.';
+
 /** GET /v1/numbers/{msisdn}/lookup (v2.3.0, Number lookup). */
 export const lookUpNumber = endpoint({
   method: 'GET',
@@ -48,8 +51,8 @@ export const lookUpNumber = endpoint({
     400: 'The number is malformed.',
     402: 'The balance is too low, or a monthly statement is overdue.',
     403: 'The key lacks the scope, the account is suspended or closed, or a test account asks about a number that is not verified (`param: msisdn`).',
-    502: 'The network answered with an error; nothing was charged.',
-    504: 'The network did not answer in time; nothing was charged.',
+    502: `The network answered with an error, or nobody could ask it; nothing was charged. ${UNRESOLVED}`,
+    504: `The network did not answer in time; nothing was charged. ${UNRESOLVED}`,
   },
   refusals: [
     'number_malformed',

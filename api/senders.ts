@@ -17,7 +17,7 @@ export const listSenders = endpoint({
         .array(
           z.strictObject({
             name: documented(z.string(), 'The sender.', 'SKLEP'),
-            is_default: documented(z.boolean(), 'Whether it is the one in effect.', true),
+            is_default: documented(z.boolean(), 'Whether it is the default of the account.', true),
           }),
         )
         .describe('The active senders.'),

@@ -130,12 +130,14 @@ export const changeTemplate = endpoint({
     'quota_reached',
   ],
   params: z.strictObject({ id: documented(pathId('tpl'), ...ID) }),
-  body: z.strictObject({
-    name: documented(omissible(name), ...NAME),
-    body: documented(omissible(body), ...BODY),
-    type: documented(omissible(type), ...TYPE),
-    subject: documented(subject.optional(), ...SUBJECT),
-  }),
+  body: z
+    .strictObject({
+      name: documented(omissible(name), ...NAME),
+      body: documented(omissible(body), ...BODY),
+      type: documented(omissible(type), ...TYPE),
+      subject: documented(subject.optional(), ...SUBJECT),
+    })
+    .meta({ minProperties: 1 }),
   example: { name: 'Przypomnienie o wizycie' },
   bodyLimit: REQUEST_LIMIT,
   responses: { 200: templateSchema },

@@ -35,7 +35,11 @@ export const addGroupContacts = endpoint({
     200: z.strictObject({
       id: z.string().describe('The id.'),
       added: documented(z.int().nonnegative(), 'Contacts that were not in the group before.', 2),
-      invalid: documented(z.array(z.string()), 'The numbers that are malformed.', []),
+      invalid: documented(
+        z.array(z.string()),
+        'The numbers that are malformed, and the ids of no contact of the account.',
+        [],
+      ),
       members: documented(z.int().nonnegative(), 'How many contacts are in the group now.', 2),
     }),
   },

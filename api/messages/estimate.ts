@@ -13,6 +13,7 @@ import {
 import {
   MMS_EXAMPLE,
   MMS_REFUSALS,
+  MMS_STATUS_TEXTS,
   mmsRequest,
   PLAN_REFUSALS,
   PLAN_STATUS_TEXTS,
@@ -21,6 +22,7 @@ import {
   sendRequest,
   VOICE_EXAMPLE,
   VOICE_REFUSALS,
+  VOICE_STATUS_TEXTS,
   voiceRequest,
 } from './request.ts';
 import { messageSchema, recipientCount, testMode } from './schema.ts';
@@ -114,6 +116,7 @@ export const estimateMms = endpoint({
   summary: 'Shows what an MMS would cost: for each recipient the final SMIL, its cost and send time.',
   description:
     'Takes what `POST /v1/mms` takes and answers what it would do: for each recipient the final SMIL (`text`), cost and send time. Nothing is sent, charged or kept.',
+  statusTexts: { ...PLAN_STATUS_TEXTS, ...MMS_STATUS_TEXTS },
   refusals: [...PLAN_REFUSALS, ...MMS_REFUSALS],
   body: mmsRequest,
   example: MMS_EXAMPLE,
@@ -132,6 +135,7 @@ export const estimateVoice = endpoint({
   summary: 'Shows what a call would cost: for each recipient the final text, its cost and when it is called.',
   description:
     'Takes what `POST /v1/voice` takes and answers what it would do: for each recipient the final text, cost and when it would be called, by the calling hours of the network too. Nothing is sent, charged or kept.',
+  statusTexts: { ...PLAN_STATUS_TEXTS, ...VOICE_STATUS_TEXTS },
   refusals: [...PLAN_REFUSALS, ...VOICE_REFUSALS],
   body: voiceRequest,
   example: VOICE_EXAMPLE,

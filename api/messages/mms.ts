@@ -1,5 +1,5 @@
 import { endpoint } from '../http/endpoint.ts';
-import { MMS_EXAMPLE, MMS_REFUSALS, mmsRequest, SEND_BODY_LIMIT } from './request.ts';
+import { MMS_EXAMPLE, MMS_REFUSALS, MMS_STATUS_TEXTS, mmsRequest, SEND_BODY_LIMIT } from './request.ts';
 import { ALL_OR_NOTHING, SEND_REFUSALS, sendAndAnswer, SENDING } from './sending.ts';
 
 const PATH = '/v1/mms';
@@ -12,6 +12,7 @@ export const sendMms = endpoint({
   id: 'sendMms',
   summary: 'Sends an MMS to one number, to several, or to contact groups.',
   description: `Sends what a SMIL document shows, one part each at the account's price of an MMS; abroad only where the account has a price for it. ${ALL_OR_NOTHING}`,
+  statusTexts: { ...SENDING.statusTexts, ...MMS_STATUS_TEXTS },
   refusals: [...SEND_REFUSALS, ...MMS_REFUSALS],
   body: mmsRequest,
   example: MMS_EXAMPLE,

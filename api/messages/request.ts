@@ -44,7 +44,7 @@ const recipient = plainText.meta({ format: 'recipient' });
 export const to = z
   .union([recipient, z.array(recipient).meta({ minItems: 1 })])
   .describe(
-    'One number, `group:<id or name>`, or an array of numbers and groups: at most 500 recipients, duplicates removed. A single text is answered with a Message, an array with a BatchResult.',
+    'One number, `group:<id or name>`, or an array of numbers and groups: at most 500 recipients, duplicates removed.',
   );
 
 /** What a text may hold. */
@@ -230,4 +230,12 @@ export const PLAN_STATUS_TEXTS = {
   403: 'The key lacks the scope, the account is suspended or closed, a test account writes to a number that is not verified, or a test key is used on a live account, where it may only read.',
   404: 'A group in `to` (`param: groups`) or the template is unknown.',
   422: '`from` is not an active sender of the account, or no route leads to a number in `to`.',
+};
+
+/** And of those of an MMS or a call. */
+export const MMS_STATUS_TEXTS = {
+  422: '`from` is not an active sender of the account, no route leads to a number in `to`, or the account has no price for its country.',
+};
+export const VOICE_STATUS_TEXTS = {
+  422: '`from` is not an active sender of the account or is no number, no route leads to a number in `to`, the account has no price for its country, or the calling hours of the network leave no time for the call and its repeats.',
 };

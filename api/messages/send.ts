@@ -11,7 +11,7 @@ export const sendMessages = endpoint({
   path: PATH,
   id: 'sendMessages',
   summary: 'Sends an SMS to one number, to several, or to contact groups.',
-  description: `Sends to one number (answered with the Message) or to an array of numbers and groups (answered with a BatchResult). ${ALL_OR_NOTHING}`,
+  description: `Sends to one number, to a group, or to an array of both. ${ALL_OR_NOTHING}`,
   refusals: SEND_REFUSALS,
   body: sendRequest,
   example: SEND_EXAMPLE,

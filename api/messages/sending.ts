@@ -26,7 +26,7 @@ export const batchResultSchema = z
     test_mode: testMode,
     messages: z.array(messageSchema).describe('One message for each recipient.'),
   })
-  .meta({ id: 'BatchResult', description: 'What a send to an array is answered with.' });
+  .meta({ id: 'BatchResult', description: 'What a send to a group or an array is answered with.' });
 
 type Accepted = z.output<typeof messageSchema> | z.output<typeof batchResultSchema>;
 
@@ -44,7 +44,7 @@ export const SENDING = {
 
 /** What is always said of a send. */
 export const ALL_OR_NOTHING =
-  'All recipients are accepted and charged together, or nothing is sent. Numbers on the blacklist become messages with status `rejected` at no cost.';
+  'One number is answered with a Message; a group or an array with a BatchResult. All recipients are accepted and charged together, or nothing is sent. Numbers on the blacklist become messages with status `rejected` at no cost.';
 
 /** Why a send is refused, whatever is sent. */
 export const SEND_REFUSALS: readonly Reason[] = [

@@ -111,6 +111,54 @@ describe('the components', () => {
   });
 });
 
+describe('the texts', () => {
+  const posted = (path: string) => document.paths[path]!.post!;
+  const toOf = (path: string) =>
+    posted(path).requestBody!.content['application/json']!.schema.properties!['to']!.description!;
+  const SENDS = ['/v1/messages', '/v1/mms', '/v1/voice'];
+
+  it.each(SENDS)('of POST %s say what is answered to whom; its estimate answers in one shape', (path) => {
+    expect(posted(path).description).toContain(
+      'One number is answered with a Message; a group or an array with a BatchResult.',
+    );
+    for (const one of [path, `${path}/estimate`]) expect(toOf(one)).not.toMatch(/Message|BatchResult/);
+  });
+
+  it('of a 422 name what else an MMS or a call is refused for', () => {
+    const refusedOf = (path: string) => posted(path).responses['422']!.description;
+    for (const path of ['/v1/mms', '/v1/mms/estimate']) {
+      expect(refusedOf(path)).toMatch(/active sender.*no route.*no price/);
+      expect(refusedOf(path)).not.toContain('calling hours');
+    }
+    for (const path of ['/v1/voice', '/v1/voice/estimate'])
+      expect(refusedOf(path)).toMatch(/active sender.*no number.*no route.*no price.*calling hours/);
+    expect(refusedOf('/v1/messages')).not.toMatch(/no price|no number|calling hours/);
+  });
+
+  it('promise of a look-up nothing about money that nobody knows', () => {
+    const { responses } = document.paths['/v1/numbers/{msisdn}/lookup']!.get!;
+    for (const status of ['502', '504'])
+      expect(responses[status]!.description).toMatch(/nothing was charged.* may have been charged/);
+  });
+
+  it('of answers say what a field has', () => {
+    const answered = (path: string, method: 'get' | 'post') =>
+      document.paths[path]![method]!.responses['200']!.content!['application/json']!.schema;
+    expect(answered('/v1/groups/{id}/contacts', 'post').properties!['invalid']!.description).toBe(
+      'The numbers that are malformed, and the ids of no contact of the account.',
+    );
+    const sender = answered('/v1/senders', 'get').properties!['data']!.items!;
+    expect(sender.properties!['is_default']!.description).toBe('Whether it is the default of the account.');
+  });
+
+  it('say that a change has to change something', () => {
+    for (const path of ['/v1/account', '/v1/templates/{id}'])
+      expect(
+        document.paths[path]!.patch!.requestBody!.content['application/json']!.schema.minProperties,
+      ).toBe(1);
+  });
+});
+
 describe('what stands where something is left out', () => {
   const parameter = (path: string, name: string) =>
     document.paths[path]!.get!.parameters!.find((one) => one.name === name)!.schema;
