@@ -71,9 +71,10 @@ export const accountTools = [
     name: 'add_to_blacklist',
     title: 'Block numbers',
     description:
-      'Puts one number (`msisdn`) or up to 1000 (`msisdns`) on the blacklist, until `expires_at` or for good: they get no more messages. Use it when somebody asks not to be written to.',
+      'Puts one number (`msisdn`) or up to 1000 (`msisdns`) on the blacklist, until `expires_at` or for good: they get no more messages. Use it when somebody asks not to be written to. An entry that is there, also an opt-out, takes the new reason and end.',
     subsets: ['account'],
     endpoint: extendBlacklist,
+    destroys: true,
     repeatable: true,
   }),
   tool({

@@ -11,6 +11,17 @@ const READING =
   'get_message list_messages list_replies list_links count_sms_parts list_templates get_account list_senders list_blacklist list_contacts list_groups get_report'.split(
     ' ',
   );
+// As the hints of MCP mean it: what a tool may do to what was there, and what a second call with the same arguments does.
+const LEAVING_ALL =
+  'get_message list_messages list_links count_sms_parts list_templates get_account list_senders list_blacklist list_contacts list_groups get_report'.split(
+    ' ',
+  );
+const DESTROYING =
+  'send_sms send_voice cancel_message save_template set_default_sender set_send_window set_inbound_keyword add_to_blacklist remove_from_blacklist upsert_contacts delete_contact'.split(
+    ' ',
+  );
+const NOT_REPEATABLE = ['list_replies', 'save_template'];
+const REACHING_OUT = ['send_sms', 'send_voice', 'check_number'];
 const { apiUrl } = inject('service');
 
 describe.each(GENERATIONS)('the assistant-tool server, %s', (generation) => {
@@ -35,6 +46,23 @@ describe.each(GENERATIONS)('the assistant-tool server, %s', (generation) => {
       ]);
     }
     await close();
+  });
+
+  it('says of each tool whether it reads, destroys, may be repeated and reaches out', async () => {
+    const { key } = await newAccount();
+    const { client, close } = await mcpClient(apiUrl, key, { generation });
+    const { tools } = await client.listTools();
+    await close();
+    const hinted = (hint: 'readOnlyHint' | 'destructiveHint' | 'idempotentHint' | 'openWorldHint') =>
+      tools.filter(({ annotations }) => annotations![hint] === true).map(({ name }) => name);
+    expect(hinted('readOnlyHint').sort()).toEqual([...LEAVING_ALL].sort());
+    expect(hinted('destructiveHint').sort()).toEqual([...DESTROYING].sort());
+    const repeatable = NAMED.filter((name) => !NOT_REPEATABLE.includes(name));
+    expect(hinted('idempotentHint').sort()).toEqual(repeatable.sort());
+    expect(hinted('openWorldHint').sort()).toEqual([...REACHING_OUT].sort());
+    expect(tools.find(({ name }) => name === 'add_to_blacklist')!.description).toContain(
+      'An entry that is there, also an opt-out, takes the new reason and end.',
+    );
   });
 
   it('shows how many it lists unless asked', async () => {
