@@ -77,6 +77,10 @@ export const estimateSchema = z
 
 type Estimate = z.output<typeof estimateSchema>;
 
+/** What is always said of an estimate. */
+const OF_AN_ESTIMATE =
+  'Nothing is sent, charged or kept. It refuses what the send would refuse, except for money and quotas: `sufficient_funds` says whether the charge would go through now.';
+
 /** What every estimate declares. */
 const ESTIMATING = {
   scope: 'send',
@@ -96,8 +100,7 @@ export const estimateMessages = endpoint({
   path: '/v1/messages/estimate',
   id: 'estimateMessages',
   summary: 'Shows what a send would cost: for each recipient the final text, its parts, cost and send time.',
-  description:
-    'Takes what `POST /v1/messages` takes and answers what it would do: for each recipient the final text, encoding, parts, cost and send time. Nothing is sent, charged or kept.',
+  description: `Takes what \`POST /v1/messages\` takes and answers what it would do: for each recipient the final text, encoding, parts, cost and send time. ${OF_AN_ESTIMATE}`,
   refusals: PLAN_REFUSALS,
   body: sendRequest,
   example: SEND_EXAMPLE,
@@ -114,8 +117,7 @@ export const estimateMms = endpoint({
   path: '/v1/mms/estimate',
   id: 'estimateMms',
   summary: 'Shows what an MMS would cost: for each recipient the final SMIL, its cost and send time.',
-  description:
-    'Takes what `POST /v1/mms` takes and answers what it would do: for each recipient the final SMIL (`text`), cost and send time. Nothing is sent, charged or kept.',
+  description: `Takes what \`POST /v1/mms\` takes and answers what it would do: for each recipient the final SMIL (\`text\`), cost and send time. ${OF_AN_ESTIMATE}`,
   statusTexts: { ...PLAN_STATUS_TEXTS, ...MMS_STATUS_TEXTS },
   refusals: [...PLAN_REFUSALS, ...MMS_REFUSALS],
   body: mmsRequest,
@@ -133,8 +135,7 @@ export const estimateVoice = endpoint({
   path: '/v1/voice/estimate',
   id: 'estimateVoice',
   summary: 'Shows what a call would cost: for each recipient the final text, its cost and when it is called.',
-  description:
-    'Takes what `POST /v1/voice` takes and answers what it would do: for each recipient the final text, cost and when it would be called, by the calling hours of the network too. Nothing is sent, charged or kept.',
+  description: `Takes what \`POST /v1/voice\` takes and answers what it would do: for each recipient the final text, cost and when it would be called, by the calling hours of the network too. ${OF_AN_ESTIMATE}`,
   statusTexts: { ...PLAN_STATUS_TEXTS, ...VOICE_STATUS_TEXTS },
   refusals: [...PLAN_REFUSALS, ...VOICE_REFUSALS],
   body: voiceRequest,

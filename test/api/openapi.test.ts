@@ -124,6 +124,10 @@ describe('the texts', () => {
     for (const one of [path, `${path}/estimate`]) expect(toOf(one)).not.toMatch(/Message|BatchResult/);
   });
 
+  it.each(SENDS)('of the estimate of POST %s say what of a send’s refusals it does not have', (path) => {
+    expect(posted(`${path}/estimate`).description).toContain('except for money and quotas');
+  });
+
   it('of a 422 name what else an MMS or a call is refused for', () => {
     const refusedOf = (path: string) => posted(path).responses['422']!.description;
     for (const path of ['/v1/mms', '/v1/mms/estimate']) {
