@@ -46,7 +46,7 @@ const REGULAR_WORK: readonly RegularWork[] = [
     // In the quietest hour.
     spec: { calendars: [{ hour: 3, minute: 17 }], timezone: 'Europe/Warsaw' },
     summary: 'Old texts and numbers are erased',
-    note: 'Every night; without RETAIN_CONTENT_DAYS only what an erased person’s open messages left.',
+    note: 'Every night, until nothing is left; without RETAIN_CONTENT_DAYS only what an erased person’s open messages left.',
   },
 ];
 

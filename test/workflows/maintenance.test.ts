@@ -1,0 +1,51 @@
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { maintenanceActivities } from '../../activities/maintenance.ts';
+import { idFloor, newId } from '../../db/ids.ts';
+import { workflowBundle } from '../../worker/bundle.ts';
+import { type Pipeline, startPipeline } from './pipeline.ts';
+
+const DAY = 86_400_000;
+// Of a thousand each.
+const STEPS = 2;
+const MESSAGES = 4_500;
+
+let pipeline: Pipeline;
+beforeAll(async () => {
+  pipeline = await startPipeline('real');
+}, 120_000);
+afterAll(() => pipeline?.close(), 60_000);
+
+/** Messages that were delivered 50 days ago, with one reply. */
+async function longAgo(): Promise<void> {
+  const { sql } = pipeline;
+  const account = await pipeline.account();
+  const at = new Date(Date.now() - 50 * DAY);
+  await sql`
+    insert into messages (id, account_id, request_id, status, accepted_as, recipient, text, parts, cost_grosze, give_up_at, route,
+                          created_at, delivered_at)
+    select ${idFloor('msg', at.getTime())} || lpad(n::text, 16, '0'), ${account}, ${idFloor('req', at.getTime())} || lpad('', 16, '0'),
+           'delivered', 'queued', '+48500100200', 'Poufne', 1, 15, ${at}, 'simulator', ${at}, ${at}
+      from generate_series(1, ${MESSAGES}::int) n`;
+  await sql`
+    insert into inbound_messages (id, route, provider_reference, sender, received_text, state)
+    values (${idFloor('in', at.getTime()) + '0'.repeat(16)}, 'x', '1', '+48500100200', 'Poufne', 'unmatched')`;
+}
+
+test('a night’s retention goes on until nothing is left, however much was sent', async () => {
+  await longAgo();
+  const connection = await NativeConnection.connect({ address: pipeline.address });
+  const worker = await Worker.create({
+    ...{ connection, taskQueue: 'retention', workflowBundle: await workflowBundle() },
+    activities: maintenanceActivities(pipeline.sql, { contentDays: 40, logDays: 90, steps: STEPS }),
+  });
+  const erased: unknown = await worker.runUntil(() =>
+    pipeline.client.workflow.execute('retention', { workflowId: newId('req'), taskQueue: 'retention' }),
+  );
+  await connection.close();
+  expect(erased).toEqual({
+    ...{ postponed: 0, messages: MESSAGES, replies: 1, clicks: 0, lookups: 0, emails: 0 },
+  });
+  const [left] = await pipeline.sql`select count(*)::int as count from messages where text <> ''`;
+  expect(left).toEqual({ count: 0 });
+});
