@@ -1,3 +1,4 @@
+import { log } from '@temporalio/activity';
 import { eraseEmailsAfter } from '../db/emails/retention.ts';
 import {
   deleteDrafts,
@@ -62,10 +63,12 @@ export function maintenanceActivities(sql: Database, { contentDays, logDays, ste
     /** Deletes what is of no use any more. */
     async deleteLeftovers(): Promise<Removed> {
       const now = await databaseNow(sql);
-      const removed: Removed = {};
-      for (const leftover of leftovers(now, Math.min(logDays, contentDays ?? logDays)))
-        removed[leftover.name] = await removeAll(sql, leftover, steps);
-      return { ...removed, ...(await deleteUnused(sql, now, steps)) };
+      const kinds = leftovers(now, Math.min(logDays, contentDays ?? logDays));
+      const removed = await eachKind({
+        ...Object.fromEntries(kinds.map((kind) => [kind.name, () => removeAll(sql, kind, steps)])),
+        ...unused(sql, now, steps),
+      });
+      return countsOf(removed);
     },
 
     /**
@@ -73,73 +76,104 @@ export function maintenanceActivities(sql: Database, { contentDays, logDays, ste
      * hundred thousand of each kind. It is called again while there is more.
      */
     async eraseContents(): Promise<Removed> {
-      const postponed = await eraseEnded(sql);
-      if (contentDays === undefined) return { postponed };
-      const dueBefore = (await databaseNow(sql)) - contentDays * DAY_MS;
-      return { postponed, ...(await eraseBefore(sql, dueBefore, steps)) };
+      const dueBefore =
+        contentDays === undefined ? undefined : (await databaseNow(sql)) - contentDays * DAY_MS;
+      const erased = await eachKind({
+        postponed: () => eraseEnded(sql),
+        ...(dueBefore === undefined ? {} : madeBefore(sql, dueBefore, steps)),
+      });
+      const left = Object.values(erased).filter(({ over }) => !over).length;
+      return { ...countsOf(erased), ...(left === 0 ? {} : { left }) };
     },
   };
 }
 
-async function removeAll(sql: Database, { remove }: Leftover, steps: number): Promise<number> {
+/** What is done with each kind, by its name. */
+type Kinds = Record<string, () => Promise<Walked>>;
+
+/**
+ * Goes through all kinds, one after the other: what cannot be done with one, its table locked or its index broken, keeps no
+ * other, with somebody's personal data perhaps, from being cleaned.
+ * @throws what failed first, once all have been gone through
+ */
+async function eachKind(kinds: Kinds): Promise<Record<string, Walked>> {
+  const walked: Record<string, Walked> = {};
+  const failed: unknown[] = [];
+  for (const [kind, work] of Object.entries(kinds)) {
+    try {
+      walked[kind] = await work();
+    } catch (error) {
+      // Where the worker is to stop, that is no failure of a kind.
+      beat();
+      failed.push(error);
+      log.warn('maintenance: a kind could not be cleaned', { kind, error });
+    }
+  }
+  if (failed.length > 0) throw failed[0];
+  return walked;
+}
+
+function countsOf(walked: Record<string, Walked>): Removed {
+  return Object.fromEntries(Object.entries(walked).map(([kind, { done }]) => [kind, done]));
+}
+
+async function removeAll(sql: Database, { remove }: Leftover, steps: number): Promise<Walked> {
   let removed = 0;
   for (let step = 0; step < steps; step += 1) {
     const count = await remove(sql, BATCH);
     removed += count;
     beat();
-    if (count < BATCH) break;
+    if (count < BATCH) return { done: removed, over: true };
   }
-  return removed;
+  return { done: removed, over: false };
 }
 
 /** Deletes what turns out to be of no use when it is looked at, which happens once in its life, or from time to time. */
-async function deleteUnused(sql: Database, now: number, steps: number): Promise<Removed> {
-  const remove = async (name: string, step: (after: string) => Promise<Step>, around = false) =>
-    (await walk(sql, `clean-up: ${name}`, step, { steps, around })).done;
+function unused(sql: Database, now: number, steps: number): Kinds {
+  const deleted =
+    (name: string, next: (after: string) => Promise<Step>, around = false) =>
+    () =>
+      walk(sql, `clean-up: ${name}`, next, { steps, around });
   return {
-    drafts: await remove('drafts', (after) => deleteDrafts(sql, 'messages', { after, now, limit: PAGE })),
-    'e-mail drafts': await remove('e-mail drafts', (after) =>
+    drafts: deleted('drafts', (after) => deleteDrafts(sql, 'messages', { after, now, limit: PAGE })),
+    'e-mail drafts': deleted('e-mail drafts', (after) =>
       deleteDrafts(sql, 'emails', { after, now, limit: BATCH }),
     ),
-    'tracked_links without a message': await remove('links', (after) =>
-      deleteUnsentLinks(sql, after, now, BATCH),
-    ),
-    'delivery_reports without a message': await remove('unmatched', (after) =>
+    'tracked_links without a message': deleted('links', (after) => deleteUnsentLinks(sql, after, now, BATCH)),
+    'delivery_reports without a message': deleted('unmatched', (after) =>
       deleteUnmatched(sql, after, now, BATCH),
     ),
-    concat_references: await remove('references', (after) => forgetReferences(sql, after, now, BATCH), true),
+    concat_references: deleted('references', (after) => forgetReferences(sql, after, now, BATCH), true),
   };
 }
 
-/** @param dueBefore epoch milliseconds */
-async function eraseBefore(sql: Database, dueBefore: number, steps: number): Promise<Removed> {
-  const erase = (
-    name: string,
-    prefix: IdPrefix,
-    step: (sql: Database, span: Span, mask: Mask) => Promise<Step>,
-  ): Promise<Walked> => {
-    const before = idFloor(prefix, dueBefore);
-    const next = (after: string) => step(sql, { after, before, limit: BATCH }, maskMsisdn);
-    return walk(sql, `retention: ${name}`, next, { steps });
+/**
+ * Erases what was made before a moment.
+ * @param dueBefore epoch milliseconds
+ */
+function madeBefore(sql: Database, dueBefore: number, steps: number): Kinds {
+  const erased =
+    (name: string, prefix: IdPrefix, step: (sql: Database, span: Span, mask: Mask) => Promise<Step>) =>
+    () => {
+      const before = idFloor(prefix, dueBefore);
+      const next = (after: string) => step(sql, { after, before, limit: BATCH }, maskMsisdn);
+      return walk(sql, `retention: ${name}`, next, { steps });
+    };
+  return {
+    messages: erased('messages', 'msg', eraseMessagesAfter),
+    replies: erased('replies', 'in', eraseRepliesAfter),
+    clicks: erased('clicks', 'clk', eraseClicksAfter),
+    lookups: erased('look-ups', 'hlr', eraseLookupsAfter),
+    emails: erased('e-mails', 'em', eraseEmailsAfter),
   };
-  const walked = {
-    messages: await erase('messages', 'msg', eraseMessagesAfter),
-    replies: await erase('replies', 'in', eraseRepliesAfter),
-    clicks: await erase('clicks', 'clk', eraseClicksAfter),
-    lookups: await erase('look-ups', 'hlr', eraseLookupsAfter),
-    emails: await erase('e-mails', 'em', eraseEmailsAfter),
-  };
-  const erased = Object.entries(walked).map(([kind, { done }]) => [kind, done] as const);
-  const left = Object.values(walked).filter(({ over }) => !over).length;
-  return { ...Object.fromEntries(erased), ...(left === 0 ? {} : { left }) };
 }
 
-async function eraseEnded(sql: Database): Promise<number> {
+async function eraseEnded(sql: Database): Promise<Walked> {
   let done = 0;
   for (let after = ''; ;) {
     const ids = await postponedAfter(sql, after, BATCH);
     const last = ids.at(-1);
-    if (last === undefined) return done;
+    if (last === undefined) return { done, over: true };
     done += await erasePostponed(sql, ids, maskMsisdn);
     after = last;
     beat();

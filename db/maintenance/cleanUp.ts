@@ -157,9 +157,17 @@ export function leftovers(now: number, logDays: number): Leftover[] {
       'provider_email_events',
       (sql, limit) => sql`
         delete from provider_email_events where ctid = any(array(
-          select ctid from provider_email_events where received_at < ${daysAgo(UNMATCHED_DAYS)}
-             and webhook_event is null
-             and (applied_at is null or received_at < ${daysAgo(YEAR_DAYS)}) limit ${limit}))`,
+          select ctid from provider_email_events
+           where received_at < ${daysAgo(YEAR_DAYS)} and webhook_event is null
+           order by received_at limit ${limit}))`,
+    ),
+    instantly(
+      'provider_email_events without an e-mail',
+      (sql, limit) => sql`
+        delete from provider_email_events where ctid = any(array(
+          select ctid from provider_email_events
+           where received_at < ${daysAgo(UNMATCHED_DAYS)} and webhook_event is null and applied_at is null
+           order by received_at limit ${limit}))`,
     ),
     // What providers say beyond the event is of use as long as logs are.
     instantly(
@@ -167,7 +175,7 @@ export function leftovers(now: number, logDays: number): Leftover[] {
       (sql, limit) => sql`
         update provider_email_events set payload = '{}', addresses = '{}' where ctid = any(array(
           select ctid from provider_email_events
-           where received_at < ${daysAgo(logDays)} and payload <> '{}' limit ${limit}))`,
+           where received_at < ${daysAgo(logDays)} and payload <> '{}' order by received_at limit ${limit}))`,
     ),
     // Whatever became of its hand-over, a file is kept no longer than an e-mail may wait for it.
     instantly(

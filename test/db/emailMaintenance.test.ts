@@ -1,6 +1,8 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { maintenanceActivities, type Removed } from '../../activities/maintenance.ts';
+import { leftovers } from '../../db/maintenance/cleanUp.ts';
+import { transaction } from '../../db/transaction.ts';
 import { idFloor, newId } from '../../db/ids.ts';
 import { ERASED_ADDRESS } from '../../domain/email/address.ts';
 import type { IdPrefix } from '../../domain/ids.ts';
@@ -187,5 +189,35 @@ describe('clean-up', () => {
     await run('deleteLeftovers');
     const rows = await sql()`select payload, addresses from provider_email_events where email_id = ${id}`;
     expect(rows).toEqual([{ payload: {}, addresses: [] }]);
+  });
+
+  test('looks at none of the events that are kept', async () => {
+    // Told by a webhook for years, and for a year without one; what met no e-mail and is young.
+    for (const [days, told, applied] of [
+      [2_000, true, true],
+      [300, false, true],
+      [20, false, false],
+    ] as const)
+      await sql()`
+        insert into provider_email_events (route, event_id, kind, addresses, at, payload, received_at, applied_at, webhook_event)
+        select 'kept', ${`${account}${days}`} || n, 'delivered', '{}', now(), '{}', ${at(days)}::timestamptz + n * interval '1 second',
+               case when ${applied} then now() end, case when ${told} then 'evt_1' end
+          from generate_series(1, 20000) n`;
+    await sql()`analyze provider_email_events`;
+    const kinds = leftovers(Date.now(), 90).filter(({ name }) => name.includes('provider_email_events'));
+    for (const { name, remove } of kinds) {
+      const looked = await transaction(sql(), async (tx) => {
+        const rows = async (): Promise<number> => {
+          const [table] = await tx<{ rows: number }[]>`
+            select (seq_tup_read + idx_tup_fetch)::int as rows from pg_stat_xact_user_tables where relname = 'provider_email_events'`;
+          return table!.rows;
+        };
+        const before = await rows();
+        expect(await remove(tx, 1_000)).toBe(0);
+        return (await rows()) - before;
+      });
+      expect(looked, name).toBeLessThan(100);
+    }
+    await sql()`delete from provider_email_events where route = 'kept'`;
   });
 });

@@ -203,6 +203,48 @@ describe('clean-up', () => {
   });
 });
 
+describe('what cannot be done with one kind', () => {
+  const broken = async (tables: string[], scenario: () => Promise<void>): Promise<void> => {
+    for (const table of tables) await sql()`alter table ${sql()(table)} rename to ${sql()(`${table}_away`)}`;
+    try {
+      await scenario();
+    } finally {
+      for (const table of tables)
+        await sql()`alter table ${sql()(`${table}_away`)} rename to ${sql()(table)}`;
+    }
+  };
+
+  test('keeps no other from being cleaned up, and fails in the end', async () => {
+    const draft = await message('draft', 2);
+    await broken(['rate_windows', 'reply_parts'], async () => {
+      await expect(run('deleteLeftovers')).rejects.toThrow('"rate_windows" does not exist');
+    });
+    expect(await exists(draft)).toBe(false);
+  });
+
+  test('keeps no other from being erased, and fails in the end', async () => {
+    const lookup = idOf('hlr', 60);
+    await sql()`
+      insert into number_lookups (id, account_id, msisdn, state, reason, cost_grosze)
+      values (${lookup}, ${account}, '+48500100200', 'failed', 'failed', 5)`;
+    await broken(['inbound_messages', 'link_clicks'], async () => {
+      await expect(run('eraseContents', 40)).rejects.toThrow('"inbound_messages" does not exist');
+    });
+    const [asked] = await sql()`select msisdn from number_lookups where id = ${lookup}`;
+    expect(asked).toEqual({ msisdn: '+48*****200' });
+  });
+
+  test('is not gone on from where the worker is to stop', async () => {
+    const environment = new MockActivityEnvironment();
+    environment.cancel('WORKER_SHUTDOWN');
+    const draft = await message('draft', 2);
+    const steps = maintenanceActivities(sql(), { contentDays: undefined, logDays: 90 });
+    await expect(environment.run(() => steps.deleteLeftovers())).rejects.toThrow('WORKER_SHUTDOWN');
+    expect(await exists(draft)).toBe(true);
+    await sql()`select delete_never_accepted(${[draft]})`;
+  });
+});
+
 describe('retention', () => {
   test('erases nothing unless it is told to', async () => {
     expect(await run('eraseContents')).toEqual({ postponed: 0 });
