@@ -7,6 +7,7 @@ import { failLookup, settleLookup } from '../../db/lookups/lookups.ts';
 import { databaseNow, readPosition, savePosition } from '../../db/maintenance/positions.ts';
 import { transaction } from '../../db/transaction.ts';
 import type { Tally } from '../../workflows/contracts.ts';
+import { beat } from '../heartbeat.ts';
 import { noTally, sumOf } from './tally.ts';
 
 const LOOKUPS = 1_000;
@@ -19,7 +20,10 @@ const DRAFT_LOOK_BACK_MS = 24 * 3_600_000;
 /** Ends look-ups that nobody will end any more; charged ones are refunded. */
 export async function reconcileLookups(sql: Database): Promise<Tally> {
   const lookups = await leftLookups(sql, LOOKUPS);
-  for (const lookup of lookups) await endLookup(sql, lookup);
+  for (const lookup of lookups) {
+    await endLookup(sql, lookup);
+    beat();
+  }
   return { looked: lookups.length, repaired: lookups.length, reported: 0 };
 }
 
@@ -65,10 +69,12 @@ async function endDrafts(sql: Database, now: number, { position, prefix, table }
         return abandoned;
       });
       if (ended) tally.repaired += 1;
+      beat();
     }
     if (last === null) return tally;
     after = last;
     await savePosition(sql, position, after);
+    beat();
   }
   return tally;
 }

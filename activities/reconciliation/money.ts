@@ -12,6 +12,7 @@ import {
 } from '../../db/money/ledgerChecks.ts';
 import { databaseNow, readPosition, savePosition } from '../../db/maintenance/positions.ts';
 import type { Tally } from '../../workflows/contracts.ts';
+import { beat } from '../heartbeat.ts';
 import { noTally, sumOf } from './tally.ts';
 
 const ACCOUNTS = 200;
@@ -32,6 +33,8 @@ export async function reconcileLedgers(sql: Database): Promise<Tally> {
     const wrong: string[] = [];
     for (const { accountId } of differing) {
       await forgetLedgerCheck(sql, accountId);
+      // A whole ledger is read.
+      beat();
       const state = await readLedgerState(sql, accountId);
       if (state === undefined || state.agrees) continue;
       wrong.push(accountId);
@@ -42,6 +45,7 @@ export async function reconcileLedgers(sql: Database): Promise<Tally> {
     await closeFindings(sql, ['ledger_differs'], right);
     await advanceLedgerChecks(sql, right);
     after = last;
+    beat();
   }
 }
 
@@ -72,6 +76,7 @@ async function payAllBack(
     const last = page.at(-1);
     after = page.length < REFUNDS || last === undefined ? '' : `${last.accountId}/${last.id}`;
     await savePosition(sql, position, after);
+    beat();
     if (after === '') break;
   }
   return tally;

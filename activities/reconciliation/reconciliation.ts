@@ -99,11 +99,16 @@ export function reconciliationActivities(
       return tallies.reduce(sumOf);
     },
 
-    /** Balances against ledgers; refunds that were never posted. The last step of a run: then staff are told what it has left to them. */
+    /**
+     * Balances against ledgers; refunds that were never posted. The last step of a run: then staff are told what it has left to them,
+     * also where it fails: what was found before is theirs all the same.
+     */
     async reconcileMoney(): Promise<Tally> {
-      const tally = sumOf(await reconcileLedgers(sql), await reconcileRefunds(sql));
-      if (alerts) await alertStaff(sql);
-      return tally;
+      try {
+        return sumOf(await reconcileLedgers(sql), await reconcileRefunds(sql));
+      } finally {
+        if (alerts) await alertStaff(sql);
+      }
     },
   };
 }

@@ -1,3 +1,5 @@
+import { WorkflowFailedError } from '@temporalio/client';
+import { ApplicationFailure, rootCause } from '@temporalio/common';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { maintenanceActivities } from '../../activities/maintenance.ts';
@@ -32,20 +34,45 @@ async function longAgo(): Promise<void> {
     values (${idFloor('in', at.getTime()) + '0'.repeat(16)}, 'x', '1', '+48500100200', 'Poufne', 'unmatched')`;
 }
 
+/** Runs a workflow with steps of a test's own. */
+async function runWith(workflow: string, activities: object): Promise<unknown> {
+  const connection = await NativeConnection.connect({ address: pipeline.address });
+  const taskQueue = newId('req');
+  const worker = await Worker.create({
+    ...{ connection, taskQueue, activities, workflowBundle: await workflowBundle() },
+  });
+  try {
+    return await worker.runUntil(() =>
+      pipeline.client.workflow.execute(workflow, { workflowId: taskQueue, taskQueue }),
+    );
+  } finally {
+    await connection.close();
+  }
+}
+
 test('a night’s retention goes on until nothing is left, however much was sent', async () => {
   await longAgo();
-  const connection = await NativeConnection.connect({ address: pipeline.address });
-  const worker = await Worker.create({
-    ...{ connection, taskQueue: 'retention', workflowBundle: await workflowBundle() },
-    activities: maintenanceActivities(pipeline.sql, { contentDays: 40, logDays: 90, steps: STEPS }),
-  });
-  const erased: unknown = await worker.runUntil(() =>
-    pipeline.client.workflow.execute('retention', { workflowId: newId('req'), taskQueue: 'retention' }),
-  );
-  await connection.close();
+  const steps = maintenanceActivities(pipeline.sql, { contentDays: 40, logDays: 90, steps: STEPS });
+  const erased = await runWith('retention', steps);
   expect(erased).toEqual({
     ...{ postponed: 0, messages: MESSAGES, replies: 1, clicks: 0, lookups: 0, emails: 0 },
   });
   const [left] = await pipeline.sql`select count(*)::int as count from messages where text <> ''`;
   expect(left).toEqual({ count: 0 });
+});
+
+test('a step of the reconciliation that fails keeps none of the others from being done, and fails the run', async () => {
+  const done: string[] = [];
+  const step = (name: string) => () => {
+    done.push(name);
+    return Promise.resolve({ looked: 1, repaired: 0, reported: 0 });
+  };
+  const broken = () => Promise.reject(ApplicationFailure.nonRetryable('broken'));
+  const failure: unknown = await runWith('reconciliation', {
+    ...{ reconcileEnded: broken, reconcileOpen: step('open') },
+    ...{ reconcileLeftovers: step('leftovers'), reconcileMoney: step('money') },
+  }).catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(WorkflowFailedError);
+  expect(rootCause((failure as WorkflowFailedError).cause)).toBe('broken');
+  expect(done).toEqual(['open', 'leftovers', 'money']);
 });
