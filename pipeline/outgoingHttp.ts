@@ -5,6 +5,9 @@ import { createPublicLookup } from './publicLookup.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const ANSWER_BYTES = 1_000;
+// Idle connections are kept for the next event of a burst. A receiver may ask for less, and for no more: one that asks for ten
+// minutes, with a name for each of its webhooks, would have as many sockets of ours held all the while.
+const IDLE_MS = 4_000;
 
 /** What came back from a receiver: a status code, or the reason why there is none. */
 export interface Delivery {
@@ -35,6 +38,8 @@ export function createOutgoing(allowPrivate: boolean, dnsServers: readonly strin
     },
     // To one receiver, which may be the host of many accounts' addresses.
     connections: 500,
+    keepAliveTimeout: IDLE_MS,
+    keepAliveMaxTimeout: IDLE_MS,
   });
   return {
     async post(url, headers, body) {

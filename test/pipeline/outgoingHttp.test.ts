@@ -151,3 +151,31 @@ describe('where private addresses are allowed', () => {
     await open.close();
   });
 });
+
+describe('a receiver that asks for its connection to be kept', () => {
+  let receiver: Server;
+  afterEach(() => void receiver.close());
+
+  it('for ten minutes has it for some seconds', async () => {
+    receiver = createServer((_, response) => {
+      response.writeHead(204, { Connection: 'keep-alive', 'Keep-Alive': 'timeout=600' }).end();
+    });
+    receiver.keepAliveTimeout = 600_000;
+    const ended = new Promise<number>((resolve) => {
+      receiver.on('connection', (socket) => socket.on('close', () => resolve(Date.now())));
+    });
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+    const open = createOutgoing(true);
+    const { port } = receiver.address() as AddressInfo;
+    expect(await open.post(`http://127.0.0.1:${port}/`, {}, '{}')).toMatchObject({ statusCode: 204 });
+    const answered = Date.now();
+    const kept = (await Promise.race([ended, later(15_000)])) - answered;
+    expect(kept).toBeGreaterThan(2_000);
+    expect(kept).toBeLessThan(14_000);
+    await open.close();
+  });
+});
+
+function later(ms: number): Promise<number> {
+  return new Promise((resolve) => setTimeout(() => resolve(Date.now()), ms));
+}
