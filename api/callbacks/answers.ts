@@ -5,20 +5,24 @@ import { errorAnswer, HttpRefused } from '../http/refusals.ts';
 
 const PLAIN = { 'Content-Type': 'text/plain; charset=utf-8' };
 
-/**
- * A provider's call, whose body is read once, by whoever asks for it first.
- * @param maxBytes of the body
- * @param mayRead waited for before it is read
- */
+/** How a provider's body is read. */
+interface CallReading {
+  maxBytes: number;
+  /** For how many milliseconds it may take to come; as any body of its size unless told. */
+  withinMs?: number;
+  /** Waited for before it is read. */
+  mayRead?: () => Promise<void>;
+}
+
+/** A provider's call, whose body is read once, by whoever asks for it first. */
 export function callOf(
   { method, query, headers, request }: Visit,
-  maxBytes: number,
-  mayRead?: () => Promise<void>,
+  { maxBytes, withinMs, mayRead }: CallReading,
 ): CallbackCall {
   let body: Promise<Buffer> | undefined;
   const read = async (): Promise<Buffer> => {
     await mayRead?.();
-    return await readBytes(request, { owner: null, limitBytes: maxBytes });
+    return await readBytes(request, { owner: null, limitBytes: maxBytes, withinMs });
   };
   return { method, query, headers, body: () => (body ??= read()) };
 }

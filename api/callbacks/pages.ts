@@ -25,7 +25,7 @@ function callbackPage([path, pattern]: [string, string]): Page {
 async function answerTo(path: string, visit: Visit): Promise<PageAnswer> {
   const { services, params, address, method } = visit;
   const { route = '', secret = null } = params;
-  const call = callOf(visit, BODY_BYTES);
+  const call = callOf(visit, { maxBytes: BODY_BYTES });
   const callback = await provenCallback(services, { route, path, secret, address }, call);
   // HEAD stands for nothing here: it must not store anything, and has no body to say OK in.
   if (callback === null || method === 'HEAD') return plain(404, 'not found');

@@ -33,12 +33,14 @@ interface BytesReading {
   owner: string | null;
   /** Greatest size in bytes. */
   limitBytes: number;
+  /** For how many milliseconds it may take to come; unless told half a minute, and longer by what a slow line takes over the limit. */
+  withinMs?: number | undefined;
   /** Of {@link SizeWatch}. */
   largerThan?: SizeWatch['largerThan'];
 }
 
 /** How a body is read. */
-export interface BodyReading extends Omit<BytesReading, 'largerThan'> {
+export interface BodyReading extends Omit<BytesReading, 'largerThan' | 'withinMs'> {
   watch: SizeWatch;
   /** Of a body with longer texts than others, or files. */
   shape?: BodyShape | undefined;
@@ -142,11 +144,11 @@ function refuseUnreadable({ headers }: IncomingMessage, isCsv: boolean): void {
 
 /**
  * Reads a body as it comes.
- * @throws HttpRefused (too large, cut off)
+ * @throws HttpRefused (too large, too slow, cut off)
  */
 export function readBytes(
   request: IncomingMessage,
-  { owner, limitBytes, largerThan }: BytesReading,
+  { owner, limitBytes, largerThan, withinMs = SLOW_MS + limitBytes / SLOWEST_BYTES_PER_MS }: BytesReading,
 ): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > limitBytes)
     return Promise.reject(tooLarge(limitBytes));
@@ -172,7 +174,7 @@ export function readBytes(
       }
     };
     const onSlow = () => settle(() => reject(new HttpRefused({ reason: 'request_too_slow' })));
-    const tooLong = setTimeout(onSlow, SLOW_MS + limitBytes / SLOWEST_BYTES_PER_MS);
+    const tooLong = setTimeout(onSlow, withinMs);
     const onEnd = () => settle(() => resolve(pieces.whole()));
     const onCut = () => settle(() => reject(new HttpRefused({ reason: 'body_aborted' })));
     request.on('data', onData).on('end', onEnd).on('close', onCut).on('error', onCut);

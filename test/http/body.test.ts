@@ -179,13 +179,14 @@ describe('a body that does not come to its end', () => {
   });
 
   it.each([
-    ['half a minute, where the endpoint takes little', 64 * 1024, 30_000],
-    ['as long as a slow line needs for the largest, where it takes files', 21_000_000, 170_000],
-  ])('is waited for %s', async (_, limit, patience) => {
+    ['half a minute, where the endpoint takes little', 64 * 1024, undefined, 30_000],
+    ['as long as a slow line needs for the largest, where it takes files', 21_000_000, undefined, 170_000],
+    ['as long as the endpoint says', 256 * 1024, 5_000, 5_000],
+  ])('is waited for %s', async (_, limitBytes, withinMs, patience) => {
     vi.useFakeTimers();
     const request = Object.assign(new PassThrough(), { headers: { 'content-length': '100' } });
     let reason: string | undefined;
-    readBytes(request as unknown as IncomingMessage, { owner: null, limitBytes: limit }).catch(
+    readBytes(request as unknown as IncomingMessage, { owner: null, limitBytes, withinMs }).catch(
       (error: unknown) => {
         reason = error instanceof HttpRefused ? error.refusal.reason : String(error);
       },
