@@ -170,13 +170,13 @@ function answeredBy(sql: Sql, { id, sender }: ReceivedReply): Fragment {
 }
 
 /**
- * As SQL, a condition on messages `m`: given to the network, or about to be, so that somebody may answer it. (Clicks
- * and opt-outs on the page are attributed by the same rule, in the database's own functions `attribute_click` and
- * `message_before`.)
+ * As SQL, a condition on messages `m`: some network was given it, or may have been, so that somebody may answer it. What
+ * waits was given to none, for however long its route or its account does not send. (Clicks and opt-outs on the page
+ * are attributed by the same rule, in the database's own functions `message_of_click` and `message_before`.)
  */
 function isAnswerable(sql: Sql): Fragment {
   // The first condition says nothing new, but is the indexes' own.
   return sql`m.status <> 'draft'
     and m.status in ('queued', 'sent', 'delivered', 'undelivered', 'expired')
-    and not (m.status = 'expired' and m.submission = 'waiting')`;
+    and not (m.status in ('queued', 'expired') and m.submission = 'waiting')`;
 }

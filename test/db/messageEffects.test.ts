@@ -180,6 +180,51 @@ describe('what came of messages is counted beside them', () => {
   });
 });
 
+describe('a message that waits, as no network was given it,', () => {
+  /** The last message to the first phone, which waits, and the one before it. */
+  const withWaiting = async () => {
+    const sent = await newSent();
+    const last = sent.messages[6]!;
+    await sql`
+      insert into messages (id, account_id, request_id, status, accepted_as, recipient, text, parts, cost_grosze, give_up_at,
+                            route, created_at)
+      select 'z' || id, account_id, request_id, 'queued', accepted_as, recipient, text, parts, cost_grosze, give_up_at,
+             route, now() - interval '1 minute' from messages where id = ${last}`;
+    await sql`insert into message_links (message_id, token) values (${`z${last}`}, ${sent.tokens[0]!})`;
+    return { sent, last, waiting: `z${last}` };
+  };
+
+  test('has no click of its link', async () => {
+    const { sent, last, waiting } = await withWaiting();
+    const clicked = async () => {
+      const id = newId('clk');
+      await storeClick(sql, { id, token: sent.tokens[0]!, userAgent: null, robot: false });
+      await markCounted(sql, id);
+      const [click] = await sql<{ messageId: string }[]>`select message_id from link_clicks where id = ${id}`;
+      return click!.messageId;
+    };
+    expect(await clicked()).toBe(last);
+    await sql`update messages set submission = 'submitting' where id = ${waiting}`;
+    expect(await clicked()).toBe(waiting);
+    await expectExact(sent);
+  });
+
+  test('made nobody opt out', async () => {
+    const { sent, last, waiting } = await withWaiting();
+    const listed = async () => {
+      await removeFromBlacklist(sql, sent.account, PHONES[0]!);
+      await blacklistForOptOut(sql, sent.account, PHONES[0]!);
+      const [row] = await sql<{ messageId: string }[]>`
+        select message_id from blacklist where account_id = ${sent.account}`;
+      return row!.messageId;
+    };
+    expect(await listed()).toBe(last);
+    await sql`update messages set submission = 'submitting' where id = ${waiting}`;
+    expect(await listed()).toBe(waiting);
+    await expectExact(sent);
+  });
+});
+
 /** In a transaction of its own, that is rolled back if it is to be undone. */
 async function attempt(sent: Sent, does: Happening, undone: boolean): Promise<void> {
   const regret = new Error('undone');

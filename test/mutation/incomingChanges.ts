@@ -13,10 +13,18 @@ export const INCOMING_CHANGES: readonly Change[] = [
   {
     name: 'a reply answers a message that was never given to the network',
     file: 'db/incoming/inbound.ts',
-    from: "and not (m.status = 'expired' and m.submission = 'waiting')",
+    from: "and not (m.status in ('queued', 'expired') and m.submission = 'waiting')",
     to: '',
     tests: ['test/workflows/inbound.test.ts'],
     only: 'what was never given to the network',
+  },
+  {
+    name: 'a message that waits takes the reply to an earlier one',
+    file: 'db/incoming/inbound.ts',
+    from: "m.status in ('queued', 'expired') and m.submission",
+    to: "m.status = 'expired' and m.submission",
+    tests: ['test/workflows/inbound.test.ts'],
+    only: 'a message that waits, as no network was given it',
   },
   {
     name: 'the keyword of a closed account takes replies',

@@ -189,6 +189,24 @@ describe('by the last message', () => {
     expect(await reply(phone, 'ok')).toMatchObject({ state: 'unmatched' });
   });
 
+  test('a message that waits, as no network was given it, takes no reply from who wrote before', async () => {
+    const [delivering, waiting] = [await receiving(), await receiving()];
+    const phone = newPhone();
+    const delivered = await wrote(delivering, phone, '1 hour');
+    const more = { status: 'queued', submission: 'waiting' };
+    await wrote(waiting, phone, '55 minutes', more);
+    expect(await reply(phone, 'STOP')).toMatchObject({
+      ...{ accountId: delivering, replyTo: delivered, optOut: true },
+    });
+    expect(await blacklist(phone)).toMatchObject([{ accountId: delivering }]);
+    const alone = newPhone();
+    await wrote(waiting, alone, '1 hour', more);
+    expect(await reply(alone, 'ok')).toMatchObject({ state: 'unmatched' });
+    // From the moment at which it may have left.
+    const leaving = await wrote(waiting, alone, '1 hour', { ...more, submission: 'submitting' });
+    expect(await reply(alone, 'tak')).toMatchObject({ accountId: waiting, replyTo: leaving });
+  });
+
   test('within 30 days, to the second', async () => {
     const [young, old] = [newPhone(), newPhone()];
     const account = await receiving();
