@@ -175,8 +175,7 @@ function answeredBy(sql: Sql, { id, sender }: ReceivedReply): Fragment {
  * are attributed by the same rule, in the database's own functions `message_of_click` and `message_before`.)
  */
 function isAnswerable(sql: Sql): Fragment {
-  // The first condition says nothing new, but is the indexes' own.
-  return sql`m.status <> 'draft'
-    and m.status in ('queued', 'sent', 'delivered', 'undelivered', 'expired')
+  // Word for word the condition of the index `messages_answerable`.
+  return sql`m.status in ('queued', 'sent', 'delivered', 'undelivered', 'expired')
     and not (m.status in ('queued', 'expired') and m.submission = 'waiting')`;
 }

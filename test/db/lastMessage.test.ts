@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { blacklistForOptOut } from '../../db/incoming/blacklist.ts';
+import { lastMessageOf, lastMessageTo, lockReply, type ReceivedReply } from '../../db/incoming/inbound.ts';
+import type { Database, Sql } from '../../db/connection.ts';
+import { newId } from '../../db/ids.ts';
+import { transaction } from '../../db/transaction.ts';
+import { startDatabase } from '../support/database.ts';
+
+const PHONE = '+48500100201';
+const NUMBER = '+48500600700';
+const REJECTED = 30_000;
+// What the answer of a good plan needs at most; each of the phone's rejected messages would be one.
+const FEW = 20;
+
+let sql: Database;
+let stop: () => Promise<void>;
+const accounts = Array.from({ length: 3 }, () => newId('cl'));
+const [flooding, writing] = [accounts[0]!, accounts[1]!];
+let last: string;
+
+beforeAll(async () => {
+  ({ sql, stop } = await startDatabase());
+  for (const id of accounts)
+    await sql`insert into accounts (id, name, mode, inbound_number) values (${id}, 'Last', 'live', ${NUMBER})`;
+  last = await deliver(writing, PHONE);
+  await sql`
+    insert into messages (id, account_id, request_id, status, accepted_as, recipient, text, parts, cost_grosze, give_up_at, route,
+                          created_at)
+    select 'msg_r' || n, ${flooding}, 'r' || n, 'rejected', 'rejected', ${PHONE}, 'x', 1, 0, now(), 'simulator',
+           now() - interval '1 second' * n
+      from generate_series(1, ${REJECTED}::int) n`;
+  await sql`
+    insert into messages (id, account_id, request_id, status, submission, accepted_as, recipient, text, parts, cost_grosze,
+                          give_up_at, route, created_at)
+    select 'msg_d' || n, (${accounts}::text[])[n % 3 + 1], 'd' || n, 'delivered', 'answered', 'queued', '+48600' || n, 'x', 1, 10,
+           now(), 'simulator', now() - interval '1 second' * n
+      from generate_series(1, 10000) n`;
+  await sql`analyze messages`;
+}, 180_000);
+afterAll(() => stop());
+
+async function deliver(account: string, phone: string): Promise<string> {
+  const id = newId('msg');
+  await sql`
+    insert into messages (id, account_id, request_id, status, submission, accepted_as, recipient, text, parts, cost_grosze,
+                          give_up_at, route, created_at)
+    values (${id}, ${account}, ${id}, 'delivered', 'answered', 'queued', ${phone}, 'x', 1, 10, now(), 'simulator',
+            now() - interval '2 days')`;
+  return id;
+}
+
+/** Does something in a transaction; answers with how many rows of messages it has read. */
+async function rowsRead<T>(does: (tx: Sql) => Promise<T>): Promise<{ answer: T; rows: number }> {
+  return await transaction(sql, async (tx) => {
+    const before = await rowsReadSoFar(tx);
+    const answer = await does(tx);
+    return { answer, rows: (await rowsReadSoFar(tx)) - before };
+  });
+}
+
+// Of the connection: with those of transactions before this one, where they were not added up yet.
+async function rowsReadSoFar(tx: Sql): Promise<number> {
+  const [read] = await tx<{ rows: number }[]>`
+    select (seq_tup_read + idx_tup_fetch)::int as rows from pg_stat_xact_user_tables where relname = 'messages'`;
+  return read!.rows;
+}
+
+describe('of a phone to which tens of thousands of messages were rejected', () => {
+  let reply: ReceivedReply;
+  beforeAll(async () => {
+    const id = newId('in');
+    await sql`
+      insert into inbound_messages (id, route, provider_reference, sender, receiver, received_text)
+      values (${id}, 'simulator', ${id}, ${PHONE}, ${NUMBER}, 'STOP')`;
+    reply = (await transaction(sql, (tx) => lockReply(tx, id)))!;
+  });
+
+  test('the last message that a reply may answer is found at once', async () => {
+    const { answer, rows } = await rowsRead((tx) => lastMessageTo(tx, reply));
+    expect(answer).toEqual({ id: last, accountId: writing });
+    expect(rows).toBeLessThan(FEW);
+  });
+
+  test('and so is that of an account, and that there is none', async () => {
+    const own = await rowsRead((tx) => lastMessageOf(tx, writing, reply));
+    expect(own.answer).toBe(last);
+    expect(own.rows).toBeLessThan(FEW);
+    const none = await rowsRead((tx) => lastMessageOf(tx, flooding, reply));
+    expect(none.answer).toBeNull();
+    expect(none.rows).toBeLessThan(FEW);
+  });
+
+  test('and the one before an opt-out', async () => {
+    const { rows } = await rowsRead((tx) => blacklistForOptOut(tx, writing, PHONE));
+    expect(rows).toBeLessThan(FEW);
+    expect((await rowsRead((tx) => blacklistForOptOut(tx, flooding, PHONE))).rows).toBeLessThan(FEW);
+    const listed = await sql`select account_id, message_id from blacklist where msisdn = ${PHONE}`;
+    expect(listed).toHaveLength(2);
+    expect(listed).toContainEqual({ accountId: writing, messageId: last });
+  });
+});
