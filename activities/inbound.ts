@@ -2,9 +2,11 @@ import { blacklistForOptOut } from '../db/incoming/blacklist.ts';
 import type { Database, Sql } from '../db/connection.ts';
 import {
   accountOfKeyword,
+  isMatched,
   lastMessageOf,
   lastMessageTo,
   lockReply,
+  ownerOfNumber,
   pendingEventsOf,
   type ReceivedReply,
   type ReplyMatch,
@@ -29,31 +31,32 @@ export function inboundActivities(sql: Database) {
      * @throws ApplicationFailure `UnknownReply`, for good
      */
     settleReply: async (id: string): Promise<SettledReply> => {
-      const { settled, first } = await transaction(sql, (tx) => settle(tx, id));
+      const { settled, matched } = await transaction(sql, (tx) => settle(tx, id));
       if (settled.accountId !== null) addIds({ accountId: settled.accountId });
-      if (first) countReply(settled.accountId !== null);
+      if (matched !== null) countReply(matched);
       return settled;
     },
   };
 }
 
-async function settle(tx: Sql, id: string): Promise<{ settled: SettledReply; first: boolean }> {
+/** @returns whether this matched the reply; null where it was settled before */
+async function settle(tx: Sql, id: string): Promise<{ settled: SettledReply; matched: boolean | null }> {
   const reply = await lockReply(tx, id);
   if (reply === null) throw unknownReply(id);
   if (reply.state !== 'received') {
     const events = await pendingEventsOf(tx, id);
-    return { settled: { accountId: reply.accountId, events }, first: false };
+    return { settled: { accountId: reply.accountId, events }, matched: null };
   }
   const match = await matchOf(tx, reply);
   await settleReply(tx, id, match);
-  if (match === null) return { settled: { accountId: null, events: [] }, first: true };
+  if (match === null) return { settled: { accountId: null, events: [] }, matched: false };
   if (match.optOut) await blacklistForOptOut(tx, match.accountId, reply.sender);
   await writeReceivedEvents(tx, id);
   const events = await pendingEventsOf(tx, id);
-  return { settled: { accountId: match.accountId, events }, first: true };
+  return { settled: { accountId: match.accountId, events }, matched: isMatched(match) };
 }
 
-/** The matching rules of v2.3.0, Inbound replies: the keyword first, else who wrote last. */
+/** The matching rules of v2.3.0, Inbound replies: the keyword first, else who wrote last; then whose number it is. */
 async function matchOf(tx: Sql, reply: ReceivedReply): Promise<ReplyMatch | null> {
   // A network operator's notice or a short code is no phone that anybody could answer or unsubscribe.
   if (parseAddress(reply.sender) === null) return null;
@@ -69,7 +72,7 @@ async function matchOf(tx: Sql, reply: ReceivedReply): Promise<ReplyMatch | null
     };
   }
   const message = await lastMessageTo(tx, reply);
-  if (message === null) return null;
+  if (message === null) return await byNumber(tx, reply);
   return {
     accountId: message.accountId,
     text: reply.text,
@@ -77,4 +80,11 @@ async function matchOf(tx: Sql, reply: ReceivedReply): Promise<ReplyMatch | null
     replyTo: message.id,
     optOut: isOptOut(reply.text),
   };
+}
+
+// "Sends to the customer's two-way number" (v1.2.0, Events): no rule of v2.3.0, whose interface shows nothing of it.
+async function byNumber(tx: Sql, { receiver, text }: ReceivedReply): Promise<ReplyMatch | null> {
+  const accountId = receiver === null ? null : await ownerOfNumber(tx, receiver);
+  if (accountId === null) return null;
+  return { accountId, text: null, matchedBy: null, replyTo: null, optOut: isOptOut(text) };
 }

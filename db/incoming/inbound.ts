@@ -108,33 +108,54 @@ export async function lastMessageOf(
   return message?.id ?? null;
 }
 
+/**
+ * The account that is told of whatever is sent to a number, as it alone receives there and has a webhook of the earlier
+ * interface (v1.2.0, Events); null when there is none.
+ */
+export async function ownerOfNumber(sql: Sql, receiver: string): Promise<string | null> {
+  const owners = await sql<{ id: string; told: boolean }[]>`
+    select a.id, a.legacy_webhook_url is not null as told from accounts a
+     where a.inbound_number = ${receiver} and ${receives(sql, sql`a`)} limit 2`;
+  const [owner, another] = owners;
+  return owner?.told === true && another === undefined ? owner.id : null;
+}
+
 /** Whose a reply is. */
 export interface ReplyMatch {
   accountId: string;
-  /** Without the keyword. */
-  text: string;
-  matchedBy: InboundRow['matchedBy'];
+  /** Without the keyword; null where only the number it was sent to is the account's. */
+  text: string | null;
+  /** By which rule of v2.3.0; null: by none, so that only the earlier interface tells of it. */
+  matchedBy: InboundRow['matchedBy'] | null;
   replyTo: string | null;
   optOut: boolean;
+}
+
+/** Whether a rule of v2.3.0 (keyword, last message) says whose a reply is: only then that interface shows it. */
+export function isMatched(match: ReplyMatch | null): boolean {
+  return match !== null && match.matchedBy !== null;
 }
 
 /** Hands a reply to its account, or with null leaves it to staff. */
 export async function settleReply(sql: Sql, id: string, match: ReplyMatch | null): Promise<void> {
   await sql`
     update inbound_messages
-       set state = ${match === null ? 'unmatched' : 'matched'}, account_id = ${match?.accountId ?? null},
+       set state = ${isMatched(match) ? 'matched' : 'unmatched'}, account_id = ${match?.accountId ?? null},
            text = ${match?.text ?? null}, matched_by = ${match?.matchedBy ?? null},
            reply_to = ${match?.replyTo ?? null}, opt_out = ${match?.optOut ?? false}
      where id = ${id} and state = 'received'`;
 }
 
-/** Writes the event of a matched reply, once for each interface whose webhook its account has. */
+/**
+ * Writes the event of a reply of an account, once for each interface whose webhook it has; for the present one only of a
+ * reply that is matched.
+ */
 export async function writeReceivedEvents(sql: Sql, id: string): Promise<void> {
   await sql`
     insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
     select ${newId('evt')}, i.account_id, 'inbound', i.id, 'message.received', '{}'
       from inbound_messages i join accounts a on a.id = i.account_id
-     where i.id = ${id} and a.webhook_url is not null
+     where i.id = ${id} and i.state = 'matched' and a.webhook_url is not null
     on conflict (subject_id) where subject_kind in ('link', 'inbound') do nothing`;
   await sql`
     insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)

@@ -59,7 +59,7 @@ export async function readAndMark(
 /** One reply of the account; null when it has none of this id. */
 export async function readReply(sql: Sql, accountId: string, id: string): Promise<InboundRow | null> {
   const [reply] = await sql<InboundRow[]>`
-    select ${columns(sql)} from inbound_messages where id = ${id} and account_id = ${accountId}`;
+    select ${columns(sql)} from inbound_messages where id = ${id} and account_id = ${accountId} and state = 'matched'`;
   return reply ?? null;
 }
 
@@ -77,7 +77,7 @@ export async function listUnmatched(sql: Sql, limit: number): Promise<UnmatchedR
   return [
     ...(await sql<UnmatchedReply[]>`
       select id, sender as "from", receiver as "to", received_text as text, received_at
-        from inbound_messages where state = 'unmatched' order by id desc limit ${limit}`),
+        from inbound_messages where state = 'unmatched' and account_id is null order by id desc limit ${limit}`),
   ];
 }
 
@@ -87,7 +87,7 @@ function shownBy(
   { sender, unread, before, ...filter }: InboundFilter,
 ): Fragment {
   const since = filter.since === null ? null : Math.min(Math.max(filter.since, 0), LATEST);
-  return sql`account_id = ${accountId}
+  return sql`account_id = ${accountId} and state = 'matched'
     ${sender === null ? sql`` : sql`and sender = ${sender}`}
     ${since === null ? sql`` : sql`and received_at >= ${new Date(since)} and id >= ${idFloor('in', since - CLOCKS_MS)}`}
     ${unread ? sql`and read_at is null` : sql``}

@@ -102,13 +102,16 @@ export async function eventReported(sql: Sql, messageId: string): Promise<Report
 
 type Reported = Omit<ReportedRow, 'status' | 'errorCode' | 'updatedAt'>;
 
-/** The reply that an event of the earlier interface speaks of, with the number on which its account receives. */
+/**
+ * The reply that an event of the earlier interface speaks of, with the number on which its account receives. One that no
+ * keyword or message matched has its text as it came.
+ */
 export async function eventIncoming(
   sql: Sql,
   inboundId: string,
 ): Promise<IncomingRow & { inboundNumber: string | null }> {
   const [reply] = await sql<(IncomingRow & { inboundNumber: string | null })[]>`
-    select i.id, i.sender, i.receiver, i.text, i.received_at, a.inbound_number
+    select i.id, i.sender, i.receiver, coalesce(i.text, i.received_text) as text, i.received_at, a.inbound_number
       from inbound_messages i join accounts a on a.id = i.account_id where i.id = ${inboundId}`;
   if (!reply) throw new Error(`reply ${inboundId} vanished`);
   return reply;

@@ -77,7 +77,7 @@ export const INCOMING_CHANGES: readonly Change[] = [
   {
     name: 'an event is written for an account without a webhook',
     file: 'db/incoming/inbound.ts',
-    from: 'where i.id = ${id} and a.webhook_url is not null',
+    from: "where i.id = ${id} and i.state = 'matched' and a.webhook_url is not null",
     to: 'where i.id = ${id}',
     tests: ['test/workflows/inbound.test.ts'],
     only: 'is not written for an account without a webhook',

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { EARLIER_EVENTS } from '../../api/v1_2/webhooks.ts';
 import { newId } from '../../db/ids.ts';
+import { listUnmatched, readInbound, readReply } from '../../db/incoming/replies.ts';
 import { requestResend } from '../../db/webhooks/webhookResends.ts';
 import { cancelSignal } from '../../workflows/contracts.ts';
 import { resendStart } from '../../workflows/startOptions.ts';
@@ -218,5 +219,83 @@ describe('incoming_sms', () => {
     expect(isSigned(earlier.calls[0]!)).toBe(true);
     expect(present.calls[0]!.body).toMatchObject({ type: 'message.received', data: { inbound: { id } } });
     expect((await logged(id)).map(({ type }) => type).sort()).toEqual(['incoming_sms', 'message.received']);
+  });
+
+  /** An account on a number, with an address of each interface, or of the present one alone. */
+  const receivingOn = async (number: string, urls: { present?: string; earlier?: string }) => {
+    const account = await accountWith(urls);
+    await pipeline.sql`update accounts set inbound_number = ${number} where id = ${account}`;
+    return account;
+  };
+  const settled = async (id: string) => {
+    await closed(id);
+    const [row] = await pipeline.sql`
+      select state, account_id, text, matched_by, opt_out from inbound_messages where id = ${id}`;
+    return row;
+  };
+  const listed = async (account: string) =>
+    await readInbound(pipeline.sql, account, { sender: null, since: null, unread: false, before: null }, 10);
+  const forStaff = async () => (await listUnmatched(pipeline.sql, 100)).map(({ id }) => id);
+
+  test('a text that answers nothing goes to the account whose number it is, as it came, in no other form', async () => {
+    const [earlier, present] = [await receive(), await receive()];
+    const number = '+48500600711';
+    const account = await receivingOn(number, { present: present.url, earlier: earlier.url });
+    const phone = '+48500100711';
+    const id = await startReply(pipeline, phone, '  Dzień dobry, czy to sklep?', number);
+    expect(await settled(id)).toEqual({
+      ...{ state: 'unmatched', accountId: account, text: null, matchedBy: null, optOut: false },
+    });
+    expect(earlier.calls.map(({ body }) => body)).toEqual([
+      {
+        ...{ event: 'incoming_sms', message_id: id, from: phone, to: number },
+        ...{ message: '  Dzień dobry, czy to sklep?', received_at: INSTANT },
+      },
+    ]);
+    expect((await logged(id)).map(({ type, state }) => [type, state])).toEqual([
+      ['incoming_sms', 'delivered'],
+    ]);
+    expect(present.calls).toEqual([]);
+    // The present interface knows keyword and last message alone.
+    expect(await listed(account)).toEqual([]);
+    expect(await readReply(pipeline.sql, account, id)).toBeNull();
+    expect(await forStaff()).not.toContain(id);
+  });
+
+  test('STOP in it opts the sender out of that account', async () => {
+    const earlier = await receive();
+    const number = '+48500600712';
+    const account = await receivingOn(number, { earlier: earlier.url });
+    const phone = '+48500100712';
+    expect(await settled(await startReply(pipeline, phone, 'Stop', number))).toMatchObject({ optOut: true });
+    expect(earlier.calls).toHaveLength(1);
+    expect(await pipeline.sql`select account_id, reason from blacklist where msisdn = ${phone}`).toEqual([
+      { accountId: account, reason: 'opt_out' },
+    ]);
+  });
+
+  test('it goes to nobody where the number is not one account’s alone, or that one is not told so', async () => {
+    const earlier = await receive();
+    const shared = '+48500600713';
+    const one = await receivingOn(shared, { earlier: earlier.url });
+    const two = await receivingOn(shared, {});
+    const unwatched = '+48500600714';
+    await receivingOn(unwatched, { present: earlier.url });
+    const phone = '+48500100713';
+    const nobodys = { state: 'unmatched', accountId: null, optOut: false };
+    for (const to of [shared, unwatched, '+48500600719', null]) {
+      const id = await startReply(pipeline, phone, 'STOP', to);
+      expect(await settled(id)).toMatchObject(nobodys);
+      expect(await logged(id)).toEqual([]);
+      expect(await forStaff()).toContain(id);
+    }
+    // A network's notice is nobody's text.
+    await pipeline.sql`update accounts set status = 'closed' where id = ${two}`;
+    expect(await settled(await startReply(pipeline, 'PLAY', 'Saldo', shared))).toMatchObject(nobodys);
+    expect(await pipeline.sql`select from blacklist where msisdn = ${phone}`).toHaveLength(0);
+    expect(earlier.calls).toEqual([]);
+    // A closed account receives nothing: the number is the other's.
+    expect(await settled(await startReply(pipeline, phone, 'tak', shared))).toMatchObject({ accountId: one });
+    expect(earlier.calls).toHaveLength(1);
   });
 });

@@ -3,9 +3,17 @@ import { newId } from '../../db/ids.ts';
 import { inboundStart } from '../../workflows/startOptions.ts';
 import type { Pipeline } from './pipeline.ts';
 
-/** Stores a reply of a phone, whose provider does not tell where it went, and starts its workflow; returns its id. */
-export async function startReply(pipeline: Pipeline, from: string, text: string): Promise<string> {
-  const reply = { providerReference: newId('req'), from, to: null, text };
+/**
+ * Stores a reply of a phone, and starts its workflow; returns its id.
+ * @param to the number it came to; null: the provider does not tell
+ */
+export async function startReply(
+  pipeline: Pipeline,
+  from: string,
+  text: string,
+  to: string | null = null,
+): Promise<string> {
+  const reply = { providerReference: newId('req'), from, to, text };
   const [id] = await storeReplies(pipeline.sql, 'test', [reply]);
   await pipeline.client.workflow.start('inbound', inboundStart(id!));
   return id!;
