@@ -1,7 +1,7 @@
 import type postgres from 'postgres';
 import type { AccountRow } from './accounts.ts';
 import { byColumnName } from '../columnNames.ts';
-import type { Sql } from '../connection.ts';
+import type { Fragment, Sql } from '../connection.ts';
 import { spentToday } from './toolBudgets.ts';
 
 /** What staff see of an account: every setting, no secret. Money in grosze net. */
@@ -96,9 +96,18 @@ export async function listAccounts(sql: Sql): Promise<AccountDetails[]> {
   return [...(await sql<AccountDetails[]>`select ${accountColumns(sql)} from accounts order by id`)];
 }
 
-/** Changes the given settings and no other. */
+/** Changes the given settings and no other; with `billingMode` it notes since when the account is postpaid. */
 export async function updateAccount(sql: Sql, id: string, patch: AccountPatch): Promise<void> {
-  await sql`update accounts set ${sql(columnValues(sql, patch))}, updated_at = now() where id = ${id}`;
+  await sql`
+    update accounts set ${sql(columnValues(sql, patch))}, postpaid_since = ${postpaidSince(sql, patch)}, updated_at = now()
+     where id = ${id}`;
+}
+
+// Not `now()`, the beginning of the transaction: while it waited for the account, that was charged as prepaid still.
+function postpaidSince(sql: Sql, { billingMode }: AccountPatch): Fragment {
+  if (billingMode === undefined) return sql`postpaid_since`;
+  if (billingMode === 'prepaid') return sql`null`;
+  return sql`case when billing_mode = 'prepaid' then clock_timestamp() else postpaid_since end`;
 }
 
 type ColumnValue = string | number | boolean | null | postgres.Parameter;

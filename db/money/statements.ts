@@ -38,14 +38,22 @@ function settling(sql: Sql): Fragment {
   return sql`make_interval(secs => ${SETTLED_AFTER_MS / 1000})`;
 }
 
-/** What a Polish calendar month (`YYYY-MM`) comes to in grosze net: charges less refunds; negative when more came back. */
+/**
+ * What a Polish calendar month (`YYYY-MM`) comes to in grosze net: charges less refunds; negative when more came back. What was
+ * charged before the account was postpaid is paid for: neither it nor its refund counts.
+ */
 export async function monthlyAmount(sql: Sql, account: string, month: string): Promise<number> {
   const [row] = await sql<{ amount: number }[]>`
     with bounds as (select to_date(${month}, 'YYYY-MM')::timestamp as first)
-    select coalesce(-sum(amount_grosze), 0)::bigint as amount from ledger_entries, bounds
-     where account_id = ${account} and kind in ('charge', 'refund')
-       and created_at >= first at time zone 'Europe/Warsaw'
-       and created_at < (first + interval '1 month') at time zone 'Europe/Warsaw'`;
+    select coalesce(-sum(e.amount_grosze), 0)::bigint as amount
+      from bounds, accounts a
+        join ledger_entries e on e.account_id = a.id
+        left join ledger_entries charge
+          on e.kind = 'refund' and charge.subject_id = e.subject_id and charge.kind = 'charge'
+     where a.id = ${account} and e.kind in ('charge', 'refund')
+       and e.created_at >= first at time zone 'Europe/Warsaw'
+       and e.created_at < (first + interval '1 month') at time zone 'Europe/Warsaw'
+       and (a.postpaid_since is null or coalesce(charge.created_at, e.created_at) >= a.postpaid_since)`;
   return row?.amount ?? 0;
 }
 

@@ -15,12 +15,12 @@ async function show(id: string): Promise<Answer> {
   return ok('accounts', 'show', '--account', id);
 }
 
-/** Books a charge or refund of its own message, as the pipeline does, at a given time. */
+/** Books a charge or refund of its own message, as the pipeline does, at a given time, or now. */
 async function messageEntry(
   id: string,
   kind: 'charge' | 'refund',
   grosze: number,
-  at: string,
+  at: string | null = null,
 ): Promise<void> {
   const message = newId('msg');
   await sql()`
@@ -30,15 +30,15 @@ async function messageEntry(
             now(), 'simulator')`;
   await sql()`
     insert into ledger_entries (account_id, kind, amount_grosze, subject_kind, subject_id, created_at)
-    values (${id}, ${kind}, ${grosze}, 'message', ${message}, ${at}::timestamptz)`;
+    values (${id}, ${kind}, ${grosze}, 'message', ${message}, coalesce(${at}::timestamptz, now()))`;
 }
 
-/** Books a charge or refund of a number look-up, as its workflow does. */
+/** Books a charge or refund of a number look-up, as its workflow does, at a given time, or now. */
 async function lookupEntry(
   id: string,
   kind: 'charge' | 'refund',
   grosze: number,
-  at: string,
+  at: string | null = null,
 ): Promise<string> {
   const lookup = newId('hlr');
   await sql()`
@@ -46,8 +46,16 @@ async function lookupEntry(
     values (${lookup}, ${id}, '+48600100200', 'refused', ${Math.abs(grosze)})`;
   await sql()`
     insert into ledger_entries (account_id, kind, amount_grosze, subject_kind, subject_id, created_at)
-    values (${id}, ${kind}, ${grosze}, 'lookup', ${lookup}, ${at}::timestamptz)`;
+    values (${id}, ${kind}, ${grosze}, 'lookup', ${lookup}, coalesce(${at}::timestamptz, now()))`;
   return lookup;
+}
+
+/** Refunds look-ups that were charged. */
+async function refundLookups(id: string, lookups: string[]): Promise<void> {
+  await sql()`
+    insert into ledger_entries (account_id, kind, amount_grosze, subject_kind, subject_id)
+    select account_id, 'refund', -amount_grosze, subject_kind, subject_id from ledger_entries
+     where account_id = ${id} and kind = 'charge' and subject_id = any(${lookups})`;
 }
 
 /** The command line on a day of its own: what its statements call now() is that instant. */
@@ -230,6 +238,42 @@ describe('statements', () => {
     expect(await ok('statements', 'issue', '--account', id, '--month', '2026-03')).toMatchObject({
       amount_grosze: 105,
     });
+  });
+
+  test('bill an account that was prepaid from when it is postpaid, and no refund of what was prepaid', async () => {
+    const id = await account('--mode', 'live');
+    const setBilling = (billing: string) => ok('accounts', 'set', '--account', id, '--billing', billing);
+    const charge = async (grosze: number) => await messageEntry(id, 'charge', -grosze);
+    const [clock] = await sql()<{ month: string; later: string }[]>`
+      select to_char(now() at time zone 'Europe/Warsaw', 'YYYY-MM') as month,
+             (now() + interval '40 days')::text as later`;
+    const inAMonth = await lineAt(clock!.later);
+    const issued = async () => {
+      await sql()`delete from statements where account_id = ${id}`;
+      return (await inAMonth.ok('statements', 'issue', '--account', id, '--month', clock!.month))[
+        'amount_grosze'
+      ];
+    };
+    await ok('topup', '--account', id, '--pln', '100');
+    await charge(1000);
+    const prepaid = await lookupEntry(id, 'charge', -5);
+    await setBilling('postpaid');
+    await charge(30);
+    const billed = await lookupEntry(id, 'charge', -7);
+    await refundLookups(id, [prepaid, billed]);
+    await charge(200);
+    expect(await issued()).toBe(230);
+
+    // Said again, it is postpaid since then all the same.
+    await setBilling('postpaid');
+    await ok('accounts', 'set', '--account', id, '--name', 'Inna');
+    expect(await issued()).toBe(230);
+
+    await setBilling('prepaid');
+    await charge(4000);
+    await setBilling('postpaid');
+    await charge(1);
+    expect(await issued()).toBe(1);
   });
 
   test('are paid once, however many try', async () => {
