@@ -177,13 +177,13 @@ export function leftovers(now: number, logDays: number): Leftover[] {
           select ctid from provider_email_events
            where received_at < ${daysAgo(logDays)} and payload <> '{}' order by received_at limit ${limit}))`,
     ),
-    // Whatever became of its hand-over, a file is kept no longer than an e-mail may wait for it.
+    // Whatever became of its hand-over, a file is kept no longer than an hour after: some recipients may still be handed over.
     instantly(
       'email_attachment_pieces',
       (sql, limit) => sql`
         delete from email_attachment_pieces where (email_id, number, piece) in (
           select p.email_id, p.number, p.piece from email_attachment_pieces p join emails e on e.id = p.email_id
-           where e.status not in ('draft', 'queued') and e.id < ${idFloor('em', now - HOUR_MS)} limit ${limit})`,
+           where e.status not in ('draft', 'queued') and e.updated_at < now() - interval '1 hour' limit ${limit})`,
     ),
   ];
 }

@@ -34,9 +34,9 @@ async function email(status: string, days: number): Promise<string> {
   const [id, requestId] = [idOf('em', days), idOf('req', days)];
   await sql()`
     insert into emails (id, account_id, request_id, interface, status, route, domain, from_address, from_name, reply_to, subject,
-                        headers, cost_grosze, give_up_at, created_at)
+                        headers, cost_grosze, give_up_at, created_at, updated_at)
     values (${id}, ${account}, ${requestId}, 'v1', ${status}, 'simulator', 'd.example', 'tajny@d.example', 'Poufne',
-            'tajny@wiolonczela.example', 'Poufne', '[["X-Entity-Ref-ID", "Poufne"]]', 1, ${at(days - 3)}, ${at(days)})`;
+            'tajny@wiolonczela.example', 'Poufne', '[["X-Entity-Ref-ID", "Poufne"]]', 1, ${at(days - 3)}, ${at(days)}, ${at(days)})`;
   await sql()`
     insert into email_recipients (email_id, account_id, position, kind, address)
     values (${id}, ${account}, 0, 'to', 'tajny@wiolonczela.example')`;
@@ -141,15 +141,17 @@ describe('clean-up', () => {
     expect(await sql()`select id from emails where id = any(${[old, young]})`).toEqual([{ id: young }]);
   });
 
-  test('deletes files that were left, never those of an e-mail that waits', async () => {
+  test('deletes files that were left, never those of an e-mail that waits or was just handed over', async () => {
     const [sent, failed, queued] = [
       await email('sent', 1),
       await email('failed', 1),
       await email('queued', 1),
     ];
+    const underWay = await email('delivered', 1);
+    await sql()`update emails set updated_at = now() - interval '59 minutes' where id = ${underWay}`;
     await run('deleteLeftovers');
-    expect(await idsOf('email_attachment_pieces')).toEqual([queued]);
-    expect(await idsOf('email_attachments')).toEqual([sent, failed, queued].sort());
+    expect(await idsOf('email_attachment_pieces')).toEqual([queued, underWay].sort());
+    expect(await idsOf('email_attachments')).toEqual([sent, failed, queued, underWay].sort());
   });
 
   test('deletes events and unsubscribe links after a year, the simulated provider’s memory after a week', async () => {

@@ -13,7 +13,7 @@ describe('places for attempts', () => {
     const [first] = [places.enter('a'), places.enter('a')];
     expect(places.enter('a')).toHaveProperty('againInMs');
     expect(places.enter('b')).toHaveProperty('leave');
-    if ('leave' in first!) first.leave();
+    if ('leave' in first) first.leave();
     expect(places.enter('a')).toHaveProperty('leave');
     expect(places.enter('a')).toHaveProperty('againInMs');
   });
