@@ -66,7 +66,7 @@ export async function sendAndAnswer(
   input: SendInput,
 ) {
   const { caller } = call;
-  const keyed = keyedBy(call, path);
+  const keyed = keyedAt(call, path);
   const sent = await send(
     { ...call, input },
     { status: 201, bodyOf: (drafts) => answerOf(drafts, caller), keyed },
@@ -79,11 +79,11 @@ export async function answerOfBefore(
   call: Pick<Asked<unknown>, 'services' | 'caller'> & { body: unknown; idempotencyKey: string | null },
   path: string,
 ): Promise<Accepted | null> {
-  const sent = await findReplay<Accepted>(call, keyedBy(call, path));
+  const sent = await findReplay<Accepted>(call, keyedAt(call, path));
   return sent === null ? null : sent.body;
 }
 
-function keyedBy(
+function keyedAt(
   {
     services,
     body,
