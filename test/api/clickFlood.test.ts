@@ -7,7 +7,7 @@ import { storeClicks } from '../../db/links/clicks.ts';
 import { newId } from '../../db/ids.ts';
 import { withPatience } from '../../db/patience.ts';
 import { eventually } from '../support/eventually.ts';
-import { database, newAccount, type TestAccount } from '../support/factories.ts';
+import { database, newAccount, type TestAccount, untilStatus } from '../support/factories.ts';
 import { addresses, BROWSER, carry, counted, sendLink, sendLinks, visit } from '../support/links.ts';
 import { startCutOffApi } from '../support/cutOffApi.ts';
 import { type ServiceProcess, spawnProcess } from '../support/service.ts';
@@ -146,6 +146,7 @@ describe('what becomes of a flood', () => {
       receiver.useSecret(body.webhook_secret);
       // Given to the network: only then its clicks are the message's own.
       const message = (await account.api.send({ to: '500100200', text: 'x' })).body.id;
+      await untilStatus(account, message, 'delivered');
       const [token] = (await carry(account.id, message, '+48500100200', addresses(1))) as [string];
       const robot = { headers: { 'user-agent': 'facebookexternalhit/1.1' } };
       await Promise.all(Array.from({ length: 200 }, (_, i) => visit(token, i % 4 === 0 ? robot : {})));
