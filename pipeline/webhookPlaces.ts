@@ -1,42 +1,55 @@
-import { createCounts } from '../concurrency/counts.ts';
-import { ATTEMPT_TIMEOUT_MS } from '../domain/webhooks.ts';
-
 /** How many of a worker's attempts are one account's at the most, so that a receiver that hangs keeps none of another's waiting. */
 export interface WebhookPlaces {
   /** @returns what gives the place back; or, where the account has none left, after how many milliseconds to ask again */
   enter(accountId: string): { leave: () => void } | { againInMs: number };
 }
 
-// Those that wait ask for their place now and then, each in its turn: none is asked about for longer than this.
+// Nobody asks again sooner, and nobody waits longer without asking.
+const AGAIN_MIN_MS = 100;
 const AGAIN_MAX_MS = 60_000;
+// The first of those that wait asks again after this long at the latest: one place may be free although most are not.
+const FIRST_MAX_MS = 1_000;
+
+/** An account's attempts under way. */
+interface UnderWay {
+  /** When each began, the oldest first. */
+  since: Set<{ at: number }>;
+  /** How long the last one took that ended. */
+  lastMs: number;
+  /** When the last of those that wait asks again. */
+  turn: number;
+}
 
 /**
- * @param each places of one account. Whoever finds none is told when its turn would come if all of them were held for as long as
- *   an attempt may take: however many wait, few ask at a time
+ * @param each places of one account. Whoever finds none is told when its turn comes, as quickly as attempts come to their ends:
+ *   however many wait, few ask at a time
  */
 export function createWebhookPlaces(each: number): WebhookPlaces {
-  const inside = createCounts();
-  const turns = new Map<string, number>();
-  const stepMs = ATTEMPT_TIMEOUT_MS / each;
+  const accounts = new Map<string, UnderWay>();
 
-  function leaving(accountId: string): () => void {
-    return () => {
-      inside.remove(accountId);
-      if (inside.of(accountId) === 0) turns.delete(accountId);
+  function begin(accountId: string, account: UnderWay, now: number): { leave: () => void } {
+    const attempt = { at: now };
+    account.since.add(attempt);
+    return {
+      leave() {
+        if (!account.since.delete(attempt)) return;
+        account.lastMs = Date.now() - attempt.at;
+        if (account.since.size === 0) accounts.delete(accountId);
+      },
     };
   }
 
   return {
     enter(accountId) {
-      if (inside.of(accountId) < each) {
-        inside.add(accountId);
-        return { leave: leaving(accountId) };
-      }
       const now = Date.now();
-      // The first of them after a full attempt's time at the latest, and within a second where attempts are quick.
-      const turn = Math.max(turns.get(accountId) ?? 0, now + 1_000) + stepMs;
-      turns.set(accountId, Math.min(turn, now + AGAIN_MAX_MS));
-      return { againInMs: Math.round(Math.min(turn - now, AGAIN_MAX_MS)) };
+      const account = accounts.get(accountId) ?? { since: new Set(), lastMs: 0, turn: 0 };
+      accounts.set(accountId, account);
+      if (account.since.size < each) return begin(accountId, account, now);
+      const [oldest] = account.since;
+      const takesMs = Math.max(account.lastMs, now - oldest!.at);
+      const first = now + Math.min(Math.max(takesMs, AGAIN_MIN_MS), FIRST_MAX_MS);
+      account.turn = Math.min(Math.max(account.turn, first) + takesMs / each, now + AGAIN_MAX_MS);
+      return { againInMs: Math.ceil(account.turn - now) };
     },
   };
 }

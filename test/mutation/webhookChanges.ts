@@ -29,8 +29,8 @@ export const WEBHOOK_CHANGES: readonly Change[] = [
   {
     name: 'an account has all places for webhooks',
     file: 'pipeline/webhookPlaces.ts',
-    from: 'if (inside.of(accountId) < each) {',
-    to: 'if (true) {',
+    from: 'if (account.since.size < each) return',
+    to: 'if (true) return',
     tests: ['test/pipeline/webhookPlaces.test.ts'],
   },
   {
