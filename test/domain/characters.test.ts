@@ -6,6 +6,8 @@ test.each([
   ['', 0, false],
   ['a', 0, true],
   ['😀', 0, true],
+  // The last one of a single unit.
+  ['\uffff\uffff', 1, true],
   ['a'.repeat(30), 30, false],
   ['a'.repeat(31), 30, true],
   ['😀'.repeat(30), 30, false],
