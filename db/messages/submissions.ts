@@ -84,8 +84,10 @@ export async function openSubmission(sql: Sql, messageId: string): Promise<Submi
            m.concat_reference, m.give_up_at,
            ${pendingEvents(sql, messageId)} as events,
            exists (select from paused_messages p where p.message_id = m.id) as paused,
-           (select bool_or(p.resubmitted_at is not null) and bool_and(p.state = 'held')
-              from message_parts p where p.message_id = m.id) is true as resubmitted,
+           case when m.submission = 'submitting'
+                then (select bool_or(p.resubmitted_at is not null) and bool_and(p.state = 'held')
+                        from message_parts p where p.message_id = m.id) is true
+                else false end as resubmitted,
            exists (${activeEntry(sql, sql`m.account_id`, sql`m.recipient`)}) as blacklisted
       from messages m join accounts a on a.id = m.account_id
      where m.id = ${messageId} and m.status <> 'draft'`;
