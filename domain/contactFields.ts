@@ -1,3 +1,4 @@
+import { hasMoreCharacters } from './characters.ts';
 import { composed, COMPOSED_OF } from './composed.ts';
 import { placeholderKey, RESERVED_KEYS } from './placeholders.ts';
 import type { Refusal } from './refusals.ts';
@@ -72,7 +73,7 @@ function readValue(content: unknown): string | null | undefined {
   // Nobody has megabytes composed to learn that they are too long.
   if (content.length > UNITS_MAX) return undefined;
   const value = composed(content);
-  return [...value].length <= CUSTOM_VALUE_MAX ? value : undefined;
+  return hasMoreCharacters(value, CUSTOM_VALUE_MAX) ? undefined : value;
 }
 
 /** A key as it is compared, found once for each spelling: a table names the same thousand in each of its rows. */

@@ -1,3 +1,4 @@
+import { hasMoreCharacters } from '../characters.ts';
 import { FROM_NAME_MAX } from './limits.ts';
 
 /** Headers that a caller may set, by how they are written (RFC 5322, 3834; the last ones in use by mail programs and providers). */
@@ -85,7 +86,7 @@ const ENCODED_WORD = '=?';
 /** Whether it can be the name beside a sender's address: one line, and nothing that could be taken for an address. */
 export function isDisplayName(name: string): boolean {
   // What is longer is none, and looking for its forms might take minutes.
-  if ([...name.slice(0, 2 * FROM_NAME_MAX + 1)].length > FROM_NAME_MAX) return false;
+  if (hasMoreCharacters(name, FROM_NAME_MAX)) return false;
   // Wide and small forms are read as what they stand for.
   const forms = [name, name.normalize('NFKC')];
   return (
