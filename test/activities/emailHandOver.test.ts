@@ -118,6 +118,20 @@ async function waiting(wish: EmailWish & { testCredits?: boolean } = {}): Promis
   return id;
 }
 
+/** Accepted, and given to a provider that answers when it is told to, and takes whatever comes after that. */
+async function held(wish: EmailWish = {}): Promise<{
+  id: string;
+  answer: (answer: EmailAnswer) => void;
+  first: ReturnType<typeof attempt>;
+}> {
+  let answer: (answer: EmailAnswer) => void = () => undefined;
+  answers = [new Promise<EmailAnswer>((resolve) => (answer = resolve)), ACCEPTED];
+  const id = await waiting(wish);
+  const first = attempt(id);
+  while (given.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  return { id, answer, first };
+}
+
 const stored = (id: string) => storedEmail({ sql: sql() }, id);
 const domainOf = async (id: string) =>
   (await sql()<{ domain: string }[]>`select domain from emails where id = ${id}`)[0]?.domain;
@@ -202,15 +216,10 @@ describe('the file of an e-mail', () => {
     return Buffer.concat(pieces).toString();
   }
 
-  /** Its provider takes it for some of its recipients, and has the others to do. */
-  async function underWay() {
-    let answer: (answer: EmailAnswer) => void = () => undefined;
-    answers = [new Promise<EmailAnswer>((resolve) => (answer = resolve))];
-    const id = await waiting({ file: 'Regulamin', to: ['jan@klient.example', 'ola@klient.example'] });
-    const first = attempt(id);
-    while (given.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-    return { id, email: given[0]!, answer, first };
-  }
+  const underWay = async () => {
+    const open = await held({ file: 'Regulamin', to: ['jan@klient.example', 'ola@klient.example'] });
+    return { ...open, email: given[0]! };
+  };
 
   it('is whole for those that are handed over after events about the first', async () => {
     const { id, email, answer, first } = await underWay();
@@ -260,19 +269,6 @@ it('what an answer says beside yes is stored with it: the next attempt has nothi
 
 describe('a try whose heartbeat was lost, at a provider without a key', () => {
   /** Hands over; the provider answers when it is told to. */
-  async function held(): Promise<{
-    id: string;
-    answer: (answer: EmailAnswer) => void;
-    first: ReturnType<typeof attempt>;
-  }> {
-    let answer: (answer: EmailAnswer) => void = () => undefined;
-    answers = [new Promise<EmailAnswer>((resolve) => (answer = resolve)), ACCEPTED];
-    const id = await waiting();
-    const first = attempt(id);
-    while (given.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-    return { id, answer, first };
-  }
-
   it('is waited for, and its "not now" has the e-mail handed over again', async () => {
     const { id, answer, first } = await held();
     expect(await attempt(id)).toEqual({ again: 10_000 });

@@ -1,27 +1,22 @@
 import { Client, Connection } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { reconciliationActivities } from '../../activities/reconciliation/reconciliation.ts';
 import { reportFinding } from '../../db/maintenance/findings.ts';
 import { idFloor, newId } from '../../db/ids.ts';
 import type { Tally } from '../../workflows/contracts.ts';
-import { startDatabase, type TestDatabase } from '../support/database.ts';
+import { ownDatabase } from '../admin/support.ts';
 
-let database: TestDatabase;
-let account: string;
-beforeAll(async () => {
-  database = await startDatabase();
-  account = newId('cl');
-  await database.sql`insert into accounts (id, name) values (${account}, 'Test')`;
-}, 180_000);
-afterAll(() => database?.stop());
+const { sql } = ownDatabase();
+const account = newId('cl');
+beforeAll(() => sql()`insert into accounts (id, name) values (${account}, 'Test')`);
 
 const MINUTE = 60_000;
 
 /** One step of a run; `beats` are how often it showed that it goes on. */
 async function run(step: 'reconcileMoney' | 'reconcileLeftovers') {
   const client = new Client({ connection: Connection.lazy() });
-  const steps = reconciliationActivities(database.sql, client, { alerts: true });
+  const steps = reconciliationActivities(sql(), client, { alerts: true });
   const environment = new MockActivityEnvironment();
   let beats = 0;
   environment.on('heartbeat', () => (beats += 1));
@@ -39,7 +34,7 @@ async function run(step: 'reconcileMoney' | 'reconcileLeftovers') {
 async function messages(count: number, { status, age }: { status: 'draft' | 'failed'; age: number }) {
   const at = new Date(Date.now() - age);
   const floor = (prefix: 'msg' | 'req') => idFloor(prefix, at.getTime());
-  await database.sql`
+  await sql()`
     insert into messages (id, account_id, request_id, status, accepted_as, recipient, text, parts, cost_grosze, give_up_at, route,
                           created_at)
     select ${floor('msg')} || lpad(n::text, 16, '0'), ${account}, ${floor('req')} || lpad(n::text, 16, '0'), ${status}, 'queued',
@@ -48,8 +43,7 @@ async function messages(count: number, { status, age }: { status: 'draft' | 'fai
 }
 
 test('every page of accounts, and of what ended unpaid, shows that the work on money goes on', async () => {
-  const { sql } = database;
-  await sql`
+  await sql()`
     insert into accounts (id, name) select 'cl_' || lpad(n::text, 26, '0'), 'Test' from generate_series(1, 500) n`;
   await messages(1_200, { status: 'failed', age: 10 * MINUTE });
   const { tally, beats } = await run('reconcileMoney');
@@ -66,17 +60,16 @@ test('every request and look-up that is ended shows that the work on leftovers g
 });
 
 test('staff are told of what was found before the work on money fails', async () => {
-  const { sql } = database;
-  await reportFinding(sql, {
+  await reportFinding(sql(), {
     kind: 'workflow_ended',
     subject: newId('msg'),
     accountId: account,
     details: {},
   });
-  await sql`alter table ledger_checks rename to ledger_checks_away`;
+  await sql()`alter table ledger_checks rename to ledger_checks_away`;
   const { error } = await run('reconcileMoney');
-  await sql`alter table ledger_checks_away rename to ledger_checks`;
+  await sql()`alter table ledger_checks_away rename to ledger_checks`;
   expect(String(error)).toContain('"ledger_checks" does not exist');
-  const [told] = await sql`select count(*)::int as count from own_emails where kind = 'findings'`;
+  const [told] = await sql()`select count(*)::int as count from own_emails where kind = 'findings'`;
   expect(told).toEqual({ count: 1 });
 });

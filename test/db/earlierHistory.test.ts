@@ -8,8 +8,8 @@ import type { LoggedRow } from '../../domain/earlierRecords.ts';
 import { classesShowing, historyClassOf, shownStatus } from '../../domain/earlierStatus.ts';
 import { EARLIER_STATUSES, type EarlierStatus } from '../../domain/earlierInterface.ts';
 import { MESSAGE_STATUSES } from '../../domain/statuses.ts';
-import { transaction } from '../../db/transaction.ts';
 import { startDatabase } from '../support/database.ts';
+import { rowsRead } from '../support/rowsRead.ts';
 
 const SECOND = 1_795_000_000;
 const MANY = 100_000;
@@ -128,16 +128,10 @@ describe('the index', () => {
   /** How many rows of messages PostgreSQL looks at for a page. */
   async function cost(status: EarlierStatus | null, cursor: number | null, limit: number): Promise<number> {
     const stretch = stretchOf({ cursor, from: null, to: null });
-    return await transaction(sql, async (tx) => {
-      const looked = async (): Promise<number> => {
-        const [seen] = await tx<{ rows: number }[]>`
-          select (coalesce(idx_tup_fetch, 0) + seq_tup_read)::int as rows from pg_stat_xact_user_tables where relname = 'messages'`;
-        return seen!.rows;
-      };
-      const before = await looked();
-      await readEarlierHistory(tx, 'cl_4', classesShowing(status), stretch, limit + 1);
-      return (await looked()) - before;
-    });
+    const { rows } = await rowsRead(sql, 'messages', (tx) =>
+      readEarlierHistory(tx, 'cl_4', classesShowing(status), stretch, limit + 1),
+    );
+    return rows;
   }
 
   test.each([

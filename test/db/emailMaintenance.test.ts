@@ -2,11 +2,11 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { maintenanceActivities, type Removed } from '../../activities/maintenance.ts';
 import { leftovers } from '../../db/maintenance/cleanUp.ts';
-import { transaction } from '../../db/transaction.ts';
 import { idFloor, newId } from '../../db/ids.ts';
 import { ERASED_ADDRESS } from '../../domain/email/address.ts';
 import type { IdPrefix } from '../../domain/ids.ts';
 import { ownDatabase } from '../admin/support.ts';
+import { rowsRead } from '../support/rowsRead.ts';
 
 const DAY = 86_400_000;
 const database = ownDatabase();
@@ -208,17 +208,9 @@ describe('clean-up', () => {
     await sql()`analyze provider_email_events`;
     const kinds = leftovers(Date.now(), 90).filter(({ name }) => name.includes('provider_email_events'));
     for (const { name, remove } of kinds) {
-      const looked = await transaction(sql(), async (tx) => {
-        const rows = async (): Promise<number> => {
-          const [table] = await tx<{ rows: number }[]>`
-            select (seq_tup_read + idx_tup_fetch)::int as rows from pg_stat_xact_user_tables where relname = 'provider_email_events'`;
-          return table!.rows;
-        };
-        const before = await rows();
-        expect(await remove(tx, 1_000)).toBe(0);
-        return (await rows()) - before;
-      });
-      expect(looked, name).toBeLessThan(100);
+      const { answer, rows } = await rowsRead(sql(), 'provider_email_events', (tx) => remove(tx, 1_000));
+      expect(answer).toBe(0);
+      expect(rows, name).toBeLessThan(100);
     }
     await sql()`delete from provider_email_events where route = 'kept'`;
   });

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { blacklistForOptOut } from '../../db/incoming/blacklist.ts';
 import { lastMessageOf, lastMessageTo, lockReply, type ReceivedReply } from '../../db/incoming/inbound.ts';
-import type { Database, Sql } from '../../db/connection.ts';
+import type { Database } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { transaction } from '../../db/transaction.ts';
 import { startDatabase } from '../support/database.ts';
+import { rowsRead } from '../support/rowsRead.ts';
 
 const PHONE = '+48500100201';
 const NUMBER = '+48500600700';
@@ -49,22 +50,6 @@ async function deliver(account: string, phone: string): Promise<string> {
   return id;
 }
 
-/** Does something in a transaction; answers with how many rows of messages it has read. */
-async function rowsRead<T>(does: (tx: Sql) => Promise<T>): Promise<{ answer: T; rows: number }> {
-  return await transaction(sql, async (tx) => {
-    const before = await rowsReadSoFar(tx);
-    const answer = await does(tx);
-    return { answer, rows: (await rowsReadSoFar(tx)) - before };
-  });
-}
-
-// Of the connection: with those of transactions before this one, where they were not added up yet.
-async function rowsReadSoFar(tx: Sql): Promise<number> {
-  const [read] = await tx<{ rows: number }[]>`
-    select (seq_tup_read + idx_tup_fetch)::int as rows from pg_stat_xact_user_tables where relname = 'messages'`;
-  return read!.rows;
-}
-
 describe('of a phone to which tens of thousands of messages were rejected', () => {
   let reply: ReceivedReply;
   beforeAll(async () => {
@@ -76,24 +61,26 @@ describe('of a phone to which tens of thousands of messages were rejected', () =
   });
 
   test('the last message that a reply may answer is found at once', async () => {
-    const { answer, rows } = await rowsRead((tx) => lastMessageTo(tx, reply));
+    const { answer, rows } = await rowsRead(sql, 'messages', (tx) => lastMessageTo(tx, reply));
     expect(answer).toEqual({ id: last, accountId: writing });
     expect(rows).toBeLessThan(FEW);
   });
 
   test('and so is that of an account, and that there is none', async () => {
-    const own = await rowsRead((tx) => lastMessageOf(tx, writing, reply));
+    const own = await rowsRead(sql, 'messages', (tx) => lastMessageOf(tx, writing, reply));
     expect(own.answer).toBe(last);
     expect(own.rows).toBeLessThan(FEW);
-    const none = await rowsRead((tx) => lastMessageOf(tx, flooding, reply));
+    const none = await rowsRead(sql, 'messages', (tx) => lastMessageOf(tx, flooding, reply));
     expect(none.answer).toBeNull();
     expect(none.rows).toBeLessThan(FEW);
   });
 
   test('and the one before an opt-out', async () => {
-    const { rows } = await rowsRead((tx) => blacklistForOptOut(tx, writing, PHONE));
+    const { rows } = await rowsRead(sql, 'messages', (tx) => blacklistForOptOut(tx, writing, PHONE));
     expect(rows).toBeLessThan(FEW);
-    expect((await rowsRead((tx) => blacklistForOptOut(tx, flooding, PHONE))).rows).toBeLessThan(FEW);
+    expect(
+      (await rowsRead(sql, 'messages', (tx) => blacklistForOptOut(tx, flooding, PHONE))).rows,
+    ).toBeLessThan(FEW);
     const listed = await sql`select account_id, message_id from blacklist where msisdn = ${PHONE}`;
     expect(listed).toHaveLength(2);
     expect(listed).toContainEqual({ accountId: writing, messageId: last });

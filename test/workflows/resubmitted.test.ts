@@ -47,7 +47,7 @@ async function submissionOf(id: string): Promise<string | undefined> {
 
 const resubmit = ({ id }: Unanswered) => pipeline.client.workflow.getHandle(id).executeUpdate(resubmitUpdate);
 
-/** Nothing left it, nothing was paid back, and staff may still decide. */
+/** Nothing left, nothing was refunded, and staff may still decide. */
 async function isUnansweredAgain(message: Unanswered): Promise<void> {
   await untilSubmission(message, 'unanswered');
   expect(await pipeline.balance(message.account)).toBe(985);
@@ -58,7 +58,7 @@ async function isUnansweredAgain(message: Unanswered): Promise<void> {
 }
 
 describe('a message submitted again by staff, which a phone may have', () => {
-  test('is not paid back when its time is over before it leaves', async () => {
+  test('is not refunded when its time is over before it leaves', async () => {
     const message = await unanswered({ giveUpAt: (await pipeline.now()) + 12_000 });
     await disable(message.route);
     await resubmit(message);

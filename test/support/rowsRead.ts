@@ -1,0 +1,22 @@
+import type { Database, Sql } from '../../db/connection.ts';
+import { transaction } from '../../db/transaction.ts';
+
+/** Does something in a transaction. @returns its answer, and how many rows of a table PostgreSQL has looked at for it */
+export async function rowsRead<T>(
+  sql: Database,
+  table: string,
+  does: (tx: Sql) => Promise<T>,
+): Promise<{ answer: T; rows: number }> {
+  return await transaction(sql, async (tx) => {
+    const before = await soFar(tx, table);
+    const answer = await does(tx);
+    return { answer, rows: (await soFar(tx, table)) - before };
+  });
+}
+
+// Of the connection: with those of transactions before this one, where they were not added up yet.
+async function soFar(tx: Sql, table: string): Promise<number> {
+  const [read] = await tx<{ rows: number }[]>`
+    select (seq_tup_read + coalesce(idx_tup_fetch, 0))::int as rows from pg_stat_xact_user_tables where relname = ${table}`;
+  return read!.rows;
+}
