@@ -23,7 +23,7 @@ export class DriverProblem extends Error {
 }
 
 // What the patch in `patches/` says of itself; the two are changed together.
-const CORRECTIONS = 1;
+const CORRECTIONS = 2;
 const INT8 = 20;
 const RECONNECT_SECONDS = 0.5;
 /** So long a transaction may take. */

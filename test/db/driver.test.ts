@@ -104,6 +104,26 @@ test('what follows a connection that the server ended in the middle of an answer
   }
 }, 60_000);
 
+test('what follows a statement that fails in the middle of its rows has its own rows, and all of them', async () => {
+  const broken = () => single`select i, 1 / (4 - i) as one from generate_series(1, 10) i`;
+  const numbers = () => single<{ n: number }[]>`select n from generate_series(1, 5) n`;
+  const expected = [1, 2, 3, 4, 5].map((n) => ({ n }));
+  await expect(broken()).rejects.toMatchObject({ code: '22012' });
+  expect([...(await numbers())]).toEqual(expected);
+
+  const atOnce = await Promise.allSettled([broken(), numbers(), broken(), numbers()]);
+  expect(atOnce.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected', 'fulfilled']);
+  for (const answer of atOnce) if (answer.status === 'fulfilled') expect([...answer.value]).toEqual(expected);
+
+  const many = single`select repeat('x', 1000) from generate_series(1, 1000000)`;
+  many.catch(() => undefined);
+  await until('it is under way', () => Promise.resolve(single.poolState().busy === 1));
+  await delay(50);
+  many.cancel();
+  await expect(many).rejects.toMatchObject({ code: '57014' });
+  expect([...(await numbers())]).toEqual(expected);
+});
+
 test('a transaction whose connection is lost does nothing more, also where another has it', async () => {
   await sql`create table kept (by text)`;
   let goOn = (): void => undefined;
