@@ -4,10 +4,10 @@ import type { Pace } from '../../operations/pace.ts';
 const PIECE_CHARACTERS = 256 * 1024;
 
 /**
- * An answer as JSON in UTF-8. A long list in it is made element by element, with time for others in between.
+ * An answer as JSON in UTF-8, in pieces. A long list in it is made element by element, with time for others in between.
  * @param body of JSON's own types
  */
-export async function encodeJson(body: unknown, pace: Pace): Promise<Buffer> {
+export async function encodeJson(body: unknown, pace: Pace): Promise<Buffer[]> {
   const pieces: Buffer[] = [];
   let text = '';
   for (const piece of jsonPieces(body)) {
@@ -17,7 +17,7 @@ export async function encodeJson(body: unknown, pace: Pace): Promise<Buffer> {
     text = '';
     if (pace.due()) await pace.rest();
   }
-  return pieces.length === 0 ? Buffer.from(text) : Buffer.concat([...pieces, Buffer.from(text)]);
+  return [...pieces, Buffer.from(text)];
 }
 
 function* jsonPieces(body: unknown): Generator<string> {

@@ -11,6 +11,7 @@ import { countRefusal } from '../../telemetry/httpMetrics.ts';
 import { endpoints } from '../endpoints.ts';
 import { errorBody } from './middleware.ts';
 import { type ErrorAnswer, errorAnswer, HttpRefused } from './refusals.ts';
+import { closeSlowReaders } from './slowReaders.ts';
 
 const DRAIN_MS = 10_000;
 const HEADERS_TIMEOUT_MS = 10_000;
@@ -34,6 +35,7 @@ export function createHttpServer(
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   server.keepAliveTimeout = KEEP_ALIVE_MS;
+  closeSlowReaders(server);
   server.on('clientError', (error: NodeJS.ErrnoException, socket) =>
     answerMalformed(error, socket as Socket),
   );

@@ -18,6 +18,7 @@ import { beforeDeadline, invoke } from './invoke.ts';
 import { addIds } from '../../telemetry/ids.ts';
 import { watchRefusals } from './listedRefusals.ts';
 import { HttpRefused } from './refusals.ts';
+import { areHeavy } from '../../domain/heavyTexts.ts';
 import { newPace, type Pace } from '../../operations/pace.ts';
 import { changesSomething, ownerForStrangers, ownerOf, publicOwner, type Route } from './routes.ts';
 import type { Interface } from '../../domain/interfaces.ts';
@@ -91,7 +92,7 @@ export async function serve(
     signal: admitted?.over ?? null,
     becomesHeavy: () => admitted?.becomesHeavy(),
   });
-  await write(context, endpoint, answer, newPace(owner));
+  await write(context, endpoint, answer, { pace: newPace(owner), admitted });
 }
 
 function csvReader(endpoint: Endpoint, { log }: Services): Endpoint['parseCsv'] {
@@ -183,12 +184,15 @@ function headerText(value: string): string {
   }
 }
 
-/** Writes the answer. A large one is made in steps, with time for others in between. */
+/**
+ * Writes the answer. A large one is made in steps, with time for others in between, and is one of the account's heavy requests until it is
+ * taken.
+ */
 async function write(
   context: Context,
   endpoint: Endpoint,
   answer: Answer | CsvAnswer,
-  pace: Pace,
+  { pace, admitted }: { pace: Pace; admitted: Admitted | null },
 ): Promise<void> {
   if (endpoint.csv === true) context.vary('Accept');
   if ('csv' in answer) {
@@ -199,8 +203,16 @@ async function write(
     return;
   }
   const json = await encodeJson(answer.body, pace);
+  const bytes = json.reduce((sum, piece) => sum + piece.length, 0);
+  if (areHeavy(bytes) && mayBeRefused(endpoint, answer)) admitted?.becomesHeavy();
   if (answer.headers !== undefined) context.set(answer.headers);
   context.status = answer.status;
-  context.body = json;
+  context.body = json.length === 1 ? json[0] : Readable.from(json);
+  context.length = bytes;
   context.type = 'application/json; charset=utf-8';
+}
+
+/** Whether nothing is lost where the answer is not given: what was only looked up, or was answered before. */
+function mayBeRefused({ method, changes }: Endpoint, { headers }: Answer): boolean {
+  return (method === 'GET' && changes !== true) || headers?.['Idempotent-Replayed'] === 'true';
 }

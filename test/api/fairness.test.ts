@@ -1,4 +1,4 @@
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, inject, it } from 'vitest';
 import { openDatabase } from '../../db/connection.ts';
@@ -224,7 +224,42 @@ describe('requests under way at once', () => {
     const light = await Promise.all(Array.from({ length: 30 }, short));
     expect(new Set(light.map(({ status }) => status))).toEqual(new Set([200]));
   }, 180_000);
+
+  it('of long pages, and of long answers that are given again, four are held for clients that do not read them', async () => {
+    const account = await newAccount({ rateLimit: 10_000, balance: 1_000_000 });
+    const to = Array.from({ length: 500 }, (_, i) => number(i));
+    const smil = `<smil><body><text>${'ż'.repeat(9_900)}</text></body></smil>`;
+    const mms = { to, subject: 'x', smil, send_at: new Date(Date.now() + 86_400_000).toISOString() };
+    const key = { 'idempotency-key': 'long' };
+    const send = () => account.api.post('/v1/mms', mms, key);
+    const list = () => account.api.get('/v1/messages?limit=200');
+    const first = await send();
+    expect(first.status).toBe(201);
+    for (const [ask, line, body] of [
+      [send, 'POST /v1/mms', JSON.stringify(mms)],
+      [list, 'GET /v1/messages?limit=200', ''],
+    ] as const) {
+      const sockets = Array.from({ length: 8 }, () => unread(account, line, body, key));
+      await eventually(ask, ({ status }) => status === 429);
+      expect((await account.api.get('/v1/messages?limit=10')).status).toBe(200);
+      for (const socket of sockets) socket.destroy();
+      await eventually(ask, ({ status }) => status < 300);
+    }
+    expect((await send()).body).toEqual(first.body);
+  }, 180_000);
 });
+
+/** A request whose answer nobody reads. */
+function unread({ key }: TestAccount, line: string, body: string, headers: Record<string, string>): Socket {
+  const { hostname, port } = new URL(inject('service').apiUrl);
+  const socket = connect(Number(port), hostname).pause();
+  socket.on('error', () => undefined);
+  const named = { ...headers, 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) };
+  const head = [`${line} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${key}`];
+  const lines = Object.entries(named).map(([name, value]) => `${name}: ${value}`);
+  socket.write(`${[...head, ...lines].join('\r\n')}\r\n\r\n${body}`);
+  return socket;
+}
 
 describe('the rate limit', () => {
   const body = (kilobytes: number) =>
