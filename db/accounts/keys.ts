@@ -52,7 +52,7 @@ export async function useKey(sql: Sql, hash: Buffer, requests: number): Promise<
     with found as (${keyInForce(sql, hash)}), counted as (${countedFor(sql, sql`account_id`, requests)}),
          touched as (${touchedKey(sql)})
     select key_id, hash, key_mode, scopes, found.account_id, account_status, account_mode, rate_limit_per_minute,
-           used, ${resetsIn(sql, sql`counted`)} as resets_in
+           used, ${resetsIn(sql, sql`started_at`)} as resets_in
       from found join counted on counted.account_id = found.account_id`;
   return row ?? null;
 }
@@ -102,7 +102,7 @@ export async function useToken(sql: Sql, hash: Buffer, requests: number): Promis
        where id = (select key_id from found where last_used_at is null or last_used_at < now() - interval '5 min')
     )
     select key_id, hash, found.account_id, account_status, account_mode, rate_limit_per_minute,
-           used, ${resetsIn(sql, sql`counted`)} as resets_in
+           used, ${resetsIn(sql, sql`started_at`)} as resets_in
       from found join counted on counted.account_id = found.key_id`;
   return row ?? null;
 }
@@ -112,15 +112,23 @@ function countedFor(sql: Sql, of: Fragment, requests = 1): Fragment {
   return sql`
       insert into rate_windows as w (account_id, started_at, used)
       select ${of}, now(), ${requests}::int from found
-      on conflict (account_id) do update
-         set started_at = case when w.started_at <= now() - interval '60 s' then now() else w.started_at end,
-             used = case when w.started_at <= now() - interval '60 s' then excluded.used else w.used + excluded.used end
+      on conflict (account_id) do update set ${addedUp(sql)}
       returning w.account_id, w.started_at, w.used`;
 }
 
-/** As SQL: whole seconds until a window ends, at least 1. */
-function resetsIn(sql: Sql, window: Fragment): Fragment {
-  return sql`greatest(1, ceil(extract(epoch from ${window}.started_at + interval '60 s' - now())))::int`;
+/** As SQL: what becomes of the window `w` when more is counted in it. */
+function addedUp(sql: Sql): Fragment {
+  return sql`started_at = case when ${isOver(sql)} then now() else w.started_at end,
+             used = case when ${isOver(sql)} then excluded.used else w.used + excluded.used end`;
+}
+
+function isOver(sql: Sql): Fragment {
+  return sql`w.started_at <= now() - interval '60 s'`;
+}
+
+/** As SQL: whole seconds until the window that began then ends, at least 1. */
+function resetsIn(sql: Sql, startedAt: Fragment): Fragment {
+  return sql`greatest(1, ceil(extract(epoch from ${startedAt} + interval '60 s' - now())))::int`;
 }
 
 /** Whose requests are counted together, and how many there may be in a minute. */
@@ -137,7 +145,7 @@ export async function countRequest(
 ): Promise<Pick<UsedRow, 'used' | 'resetsIn'>> {
   const [counted] = await sql<Pick<UsedRow, 'used' | 'resetsIn'>[]>`
     with found as (select ${of}::text as window_of), counted as (${countedFor(sql, sql`window_of`)})
-    select used, ${resetsIn(sql, sql`counted`)} as resets_in from counted`;
+    select used, ${resetsIn(sql, sql`started_at`)} as resets_in from counted`;
   return counted!;
 }
 
@@ -152,8 +160,8 @@ export interface WindowLeft {
 }
 
 /**
- * Counts a request that was counted once as so many more; as no more than a whole window, so that nothing is too large for
- * a small one.
+ * Counts a request as so many more than the one that it is counted as by itself, before or after; as no more than a whole window, so
+ * that nothing is too large for a small one. A window that is over begins anew, as for any request.
  */
 export async function countFurther(
   sql: Sql,
@@ -161,15 +169,15 @@ export async function countFurther(
   requests: number,
 ): Promise<WindowLeft> {
   const further = Math.min(requests, limit - 1);
-  const [counted] = await sql<WindowLeft[]>`
+  const [counted] = await sql<[WindowLeft]>`
     with taken as (
-      update rate_windows set used = used + ${further}::int
-       where account_id = ${of} and used + ${further}::int <= ${limit}::int
-      returning account_id, used
+      insert into rate_windows as w (account_id, started_at, used) values (${of}, now(), ${further}::int)
+      on conflict (account_id) do update set ${addedUp(sql)}
+        where ${isOver(sql)} or w.used + excluded.used <= ${limit}::int
+      returning account_id, started_at, used
     )
-    select t.used is not null as taken, ${limit}::int - coalesce(t.used, w.used) as left,
-           ${resetsIn(sql, sql`w`)} as resets_in
-      from rate_windows w left join taken t on t.account_id = w.account_id
-     where w.account_id = ${of}`;
-  return counted!;
+    select t.used is not null as taken, ${limit}::int - coalesce(t.used, w.used, ${limit}::int) as left,
+           ${resetsIn(sql, sql`coalesce(t.started_at, w.started_at, now())`)} as resets_in
+      from (select) one left join taken t on true left join rate_windows w on w.account_id = ${of}`;
+  return counted;
 }

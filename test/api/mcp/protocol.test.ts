@@ -256,6 +256,39 @@ describe('the door of the assistant-tool server', () => {
     await close();
   });
 
+  describe('a large body, of one request and two further ones', () => {
+    const request = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'get_account' } };
+    const large = JSON.stringify(request) + ' '.repeat(150 * 1024);
+    const called = ({ key }: { key: string }) => post('/mcp', large, { Authorization: `Bearer ${key}` });
+    const used = async ({ id }: { id: string }) =>
+      (await database()<{ used: number }[]>`select used from rate_windows where account_id = ${id}`)[0]?.used;
+
+    it('counts as such where it is the first of its account', async () => {
+      const account = await newAccount();
+      expect((await called(account)).status).toBe(200);
+      expect(await used(account)).toBe(3);
+    });
+
+    it('begins a new window where the last one is over, full or not', async () => {
+      const account = await newAccount();
+      await database()`
+        insert into rate_windows (account_id, started_at, used)
+        select id, now() - interval '61 s', rate_limit_per_minute from accounts where id = ${account.id}`;
+      expect((await called(account)).status).toBe(200);
+      expect(await used(account)).toBe(3);
+      expect((await called(account)).status).toBe(200);
+      expect(await used(account)).toBe(6);
+    });
+
+    it('is refused where the window has no room for it', async () => {
+      const account = await newAccount({ rateLimit: 4 });
+      expect((await called(account)).status).toBe(200);
+      const refused = await called(account);
+      expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true]);
+      expect(await used(account)).toBe(3);
+    });
+  });
+
   it('counts calls of what is not there', async () => {
     const account = await newAccount({ rateLimit: 3 });
     const { client, call, close } = await mcpClient(apiUrl, account.key);
