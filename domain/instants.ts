@@ -2,6 +2,8 @@ const PATTERN =
   /^([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,9}))?)?(?:Z|([+-])([0-9]{2})(?::?([0-9]{2}))?)$/;
 const MINUTE_MS = 60_000;
 const MAX_OFFSET_MINUTES = 18 * 60;
+// ISO 8601 has instants that PostgreSQL does not read; nothing of the service is of before 1970 or after 9998.
+const LATEST = Date.UTC(9999, 0);
 
 /**
  * Reads an ISO 8601 date and time with an explicit offset: `Z`, `+01:00`, `+0100` or `+01`. Seconds and
@@ -25,6 +27,11 @@ export function parseInstant(input: string): number | null {
   // Date.parse turns 30 February into 2 March; only a date that comes back as written exists.
   if (Number.isNaN(epochMs) || formatInstant(epochMs) !== asUtc) return null;
   return epochMs - (sign === '-' ? -offset : offset) * MINUTE_MS;
+}
+
+/** The nearest instant, in epoch milliseconds, that a database compares with: for filters, which may ask for any. */
+export function comparableInstant(epochMs: number): number {
+  return Math.min(Math.max(epochMs, 0), LATEST);
 }
 
 /** Writes epoch milliseconds as the API shows every instant: `2026-11-21T10:00:00.000Z`. */

@@ -1,11 +1,10 @@
 import type { InboundRow } from '../../domain/inbound.ts';
+import { comparableInstant } from '../../domain/instants.ts';
 import type { Fragment, Sql } from '../connection.ts';
 import { idFloor } from '../ids.ts';
 
 // Ids bear the time of the worker that stored them, `received_at` the database's: their clocks never differ by this much.
 const CLOCKS_MS = 86_400_000;
-// ISO 8601 has instants that PostgreSQL does not read; no reply is of before 1970 or after 9998.
-const LATEST = Date.UTC(9999, 0);
 
 /** Which replies of an account a page shows; null means any. */
 export interface InboundFilter {
@@ -86,7 +85,7 @@ function shownBy(
   accountId: string,
   { sender, unread, before, ...filter }: InboundFilter,
 ): Fragment {
-  const since = filter.since === null ? null : Math.min(Math.max(filter.since, 0), LATEST);
+  const since = filter.since === null ? null : comparableInstant(filter.since);
   return sql`account_id = ${accountId} and state = 'matched'
     ${sender === null ? sql`` : sql`and sender = ${sender}`}
     ${since === null ? sql`` : sql`and received_at >= ${new Date(since)} and id >= ${idFloor('in', since - CLOCKS_MS)}`}

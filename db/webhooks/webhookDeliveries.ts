@@ -1,3 +1,4 @@
+import { comparableInstant } from '../../domain/instants.ts';
 import type { Sql } from '../connection.ts';
 import { idFloor } from '../ids.ts';
 
@@ -49,7 +50,8 @@ export async function readDeliveries(
   filter: DeliveryFilter,
   limit: number,
 ): Promise<DeliveryRow[]> {
-  const { accountId, state, type, messageId, since, before } = filter;
+  const { accountId, state, type, messageId, before } = filter;
+  const since = filter.since === null ? null : comparableInstant(filter.since);
   const resending = sql`exists (select from webhook_resends r where r.event_id = e.id and r.state = 'pending')`;
   const events = await sql<Omit<DeliveryRow, 'attempts'>[]>`
     select e.id, e.account_id, e.type, case when e.subject_kind = 'message' then e.subject_id end as message_id,

@@ -146,6 +146,9 @@ describe('GET /v1/account/webhook/deliveries', () => {
     await database()`update webhook_events set created_at = now() - interval '1 hour' where id = ${ids[0]!}`;
     const since = new Date(Date.now() - 1_800_000).toISOString();
     expect(await idsOf(`?since=${since}`)).toHaveLength(5);
+    // What ISO 8601 can say and no database knows.
+    expect(await idsOf('?since=0000-01-01T00:00:00Z')).toHaveLength(6);
+    expect(await idsOf('?since=9999-12-31T23:59:59-18:00')).toEqual([]);
     const seen: string[] = [];
     for (let cursor: string | null = ''; cursor !== null;) {
       const { body } = await account.api.get(`${PATH}?limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`);
