@@ -1,5 +1,6 @@
 import { withPatience } from '../../db/patience.ts';
 import { outageOf, within } from '../../operations/outages.ts';
+import { clientAddress } from './address.ts';
 import { kindOf } from './refusals.ts';
 import type { Page, PageAnswer, Visit } from './page.ts';
 import type { Context } from './serve.ts';
@@ -20,7 +21,7 @@ export async function servePage(page: Page, services: Services, context: Context
     query: context.querystring,
     headers: context.headers,
     request: context.req,
-    address: context.ip,
+    address: clientAddress(context),
     receivedAt: Date.now(),
     requestId: context.state.requestId,
     services,

@@ -301,10 +301,10 @@ describe('when something is away', () => {
     const { token } = await sendLink(account);
     for (const from of [
       '203.0.113.5',
-      '203.0.113.77',
-      '198.51.100.5',
+      '203.0.113.77:51234',
+      '198.51.100.5:51234',
       '2001:db8:1:2::3',
-      '2001:db8:1:ff::4',
+      '[2001:db8:1:ff::4]:443',
     ]) {
       await visit(token, { headers: { 'user-agent': BROWSER, 'x-forwarded-for': from } }, api.url);
     }

@@ -272,7 +272,8 @@ function dribbling(count: number): Socket[] {
     const socket = connect(Number(new URL(api.url).port), '127.0.0.1');
     socket.on('error', () => undefined);
     socket.write('POST /v1/email/callback HTTP/1.1\r\nHost: x\r\nContent-Length: 200000\r\n');
-    socket.write(`X-Forwarded-For: 192.0.2.${i}\r\n\r\n{`);
+    // As some proxies write it.
+    socket.write(`X-Forwarded-For: 192.0.2.${i}:${10_000 + i}\r\n\r\n{`);
     const more = setInterval(() => socket.write(' '), 250);
     socket.on('close', () => clearInterval(more));
     return socket;
