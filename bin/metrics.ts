@@ -6,11 +6,13 @@ import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { waitFor } from '../concurrency/waitFor.ts';
 import { openDatabase } from '../db/connection.ts';
 import { countOpenFindings } from '../db/maintenance/findings.ts';
+import { readRegularWork } from '../db/maintenance/regularWork.ts';
 import { readOverviewWithin } from '../db/routes/routeOverview.ts';
 import { registry } from '../telemetry/registry.ts';
 import type { Config } from './config.ts';
 import { errorCode, StartProblem } from './embedded/problem.ts';
 import { findingMetrics } from './findingMetrics.ts';
+import { regularWorkMetrics } from './regularWorkMetrics.ts';
 import { routeMetrics } from './routeMetrics.ts';
 import { readSdkMetrics, sdkMetricsAddress } from './sdkMetrics.ts';
 
@@ -60,6 +62,7 @@ export async function startMetrics(options: MetricsOptions): Promise<RunningMetr
     try {
       routeMetrics(await inTime(readOverviewWithin(sql, DATABASE_TIMEOUT_MS)), routes);
       findingMetrics(await inTime(countOpenFindings(sql)), routes);
+      regularWorkMetrics(await inTime(readRegularWork(sql)), routes);
       database.set(1);
     } catch (error) {
       options.onError(error);

@@ -5,8 +5,18 @@ import {
   type ScheduleOptions,
 } from '@temporalio/client';
 import type { Logger } from 'pino';
-import { MESSAGES_QUEUE } from '../workflows/contracts.ts';
+import type { maintenanceActivities } from '../activities/maintenance.ts';
+import type { reconciliationActivities } from '../activities/reconciliation/reconciliation.ts';
+import type { senderDomainActivities } from '../activities/senderDomains.ts';
 import { repeat } from '../concurrency/repeat.ts';
+import type { Database } from '../db/connection.ts';
+import { expectRegularWork, type RegularActivity } from '../db/maintenance/regularWork.ts';
+import { MESSAGES_QUEUE } from '../workflows/contracts.ts';
+
+type Step =
+  | keyof ReturnType<typeof reconciliationActivities>
+  | keyof ReturnType<typeof maintenanceActivities>
+  | keyof ReturnType<typeof senderDomainActivities>;
 
 /** One kind of regular work: its workflow, when it runs, and what to say of it in the Temporal UI. */
 interface RegularWork {
@@ -14,6 +24,12 @@ interface RegularWork {
   id: string;
   workflow: string;
   spec: ScheduleOptions['spec'];
+  /** Between two runs, in seconds. */
+  intervalSeconds: number;
+  /** For how long after its time a run is made up for that was missed while Temporal was away. */
+  catchupWindow: '1m' | '12h';
+  /** The activities of a run, each of which is to succeed. */
+  steps: readonly Step[];
   summary: string;
   note: string;
 }
@@ -23,6 +39,9 @@ const REGULAR_WORK: readonly RegularWork[] = [
     id: 'reconciliation',
     workflow: 'reconciliation',
     spec: { intervals: [{ every: '10m' }] },
+    intervalSeconds: 600,
+    catchupWindow: '1m',
+    steps: ['reconcileEnded', 'reconcileOpen', 'reconcileLeftovers', 'reconcileMoney'],
     summary: 'Ledger, messages and workflows against one another',
     note: 'Every 10 minutes. Pause it before a database or Temporal is restored from a backup.',
   },
@@ -30,6 +49,9 @@ const REGULAR_WORK: readonly RegularWork[] = [
     id: 'clean-up',
     workflow: 'cleanUp',
     spec: { intervals: [{ every: '1h', offset: '7m' }] },
+    intervalSeconds: 3_600,
+    catchupWindow: '1m',
+    steps: ['deleteLeftovers'],
     summary: 'Old drafts, idempotency records and logs are deleted',
     note: 'Every hour.',
   },
@@ -37,6 +59,9 @@ const REGULAR_WORK: readonly RegularWork[] = [
     id: 'sender-domains',
     workflow: 'senderDomains',
     spec: { intervals: [{ every: '1h', offset: '23m' }] },
+    intervalSeconds: 3_600,
+    catchupWindow: '1m',
+    steps: ['checkSenderDomains'],
     summary: 'DNS records of sender domains',
     note: 'Every hour. What is gone twice in a row makes a domain lost.',
   },
@@ -45,6 +70,10 @@ const REGULAR_WORK: readonly RegularWork[] = [
     workflow: 'retention',
     // In the quietest hour.
     spec: { calendars: [{ hour: 3, minute: 17 }], timezone: 'Europe/Warsaw' },
+    intervalSeconds: 86_400,
+    // The next one is a day away.
+    catchupWindow: '12h',
+    steps: ['eraseContents'],
     summary: 'Old texts and numbers are erased',
     note: 'Every night, until nothing is left; without RETAIN_CONTENT_DAYS only what an erased person’s open messages left.',
   },
@@ -56,16 +85,17 @@ const ANSWER_MS = 10_000;
 const UNIMPLEMENTED = 12;
 
 /**
- * Creates the service's schedules or brings them to what this release wants; staff's pause and note stay. Tried again
- * until it succeeds, so that a worker starts without waiting for it.
+ * Creates the service's schedules or brings them to what this release wants, and says what is to be watched of them; staff's
+ * pause and note stay. Tried again until it succeeds, so that a worker starts without waiting for it.
  */
-export function keepSchedules(client: Client, log: Logger): { stop(): Promise<void> } {
+export function keepSchedules(sql: Database, client: Client, log: Logger): { stop(): Promise<void> } {
   let done = false;
   return repeat(
     AGAIN_MS,
     async () => {
       if (done) return;
       await client.withDeadline(Date.now() + ANSWER_MS, () => ensureSchedules(client));
+      await expectRegularWork(sql, REGULAR_WORK.flatMap(stepsOf));
       done = true;
     },
     (error) => {
@@ -94,7 +124,11 @@ async function ensureSchedule(client: Client, options: ScheduleOptions): Promise
   }
 }
 
-function optionsOf({ id, workflow, spec, summary, note }: RegularWork): ScheduleOptions {
+function stepsOf({ id, intervalSeconds, steps }: RegularWork): RegularActivity[] {
+  return steps.map((activity) => ({ activity, schedule: id, intervalSeconds }));
+}
+
+function optionsOf({ id, workflow, spec, catchupWindow, summary, note }: RegularWork): ScheduleOptions {
   return {
     scheduleId: id,
     spec,
@@ -106,8 +140,8 @@ function optionsOf({ id, workflow, spec, summary, note }: RegularWork): Schedule
       args: [],
       staticSummary: summary,
     },
-    // What was missed while Temporal was away is made up for once: a run looks at everything since the last one.
-    policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1m' },
+    // However many were missed, they are made up for once: a run looks at everything since the last one.
+    policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow },
     state: { note },
   };
 }

@@ -9,6 +9,7 @@ import { LOG_DAYS, maintenanceActivities } from '../activities/maintenance.ts';
 import { messageActivities } from '../activities/messages.ts';
 import { senderDomainActivities } from '../activities/senderDomains.ts';
 import { reconciliationActivities } from '../activities/reconciliation/reconciliation.ts';
+import { notingSuccess } from '../activities/regularWork.ts';
 import { quickSubmissionActivities } from '../activities/submission.ts';
 import {
   quickWebhookActivities,
@@ -93,7 +94,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     }),
   ]);
   const loops = startLoops(servers, pipeline, options);
-  const schedules = keepSchedules(servers.client, log);
+  const schedules = keepSchedules(servers.sql, servers.client, log);
   const runs = Promise.all(workers.map((worker) => worker.run()));
 
   return {
@@ -225,14 +226,16 @@ async function workflowWorker(
       ...emailBillingActivities(sql),
       ...linkActivities(sql),
       ...inboundActivities(sql),
-      ...reconciliationActivities(sql, client, {
-        restartsPerRun: config.RECONCILE_RESTARTS,
-        alerts: config.ALERT_EMAIL !== undefined,
-      }),
-      ...senderDomainActivities({ sql, client, secretsKey, dnsServers: config.DNS_SERVERS ?? null }),
-      ...maintenanceActivities(sql, {
-        contentDays: config.RETAIN_CONTENT_DAYS,
-        logDays: config.RETAIN_LOG_DAYS ?? LOG_DAYS,
+      ...notingSuccess(sql, {
+        ...reconciliationActivities(sql, client, {
+          restartsPerRun: config.RECONCILE_RESTARTS,
+          alerts: config.ALERT_EMAIL !== undefined,
+        }),
+        ...senderDomainActivities({ sql, client, secretsKey, dnsServers: config.DNS_SERVERS ?? null }),
+        ...maintenanceActivities(sql, {
+          contentDays: config.RETAIN_CONTENT_DAYS,
+          logDays: config.RETAIN_LOG_DAYS ?? LOG_DAYS,
+        }),
       }),
     },
   });

@@ -163,6 +163,23 @@ test('the scraped text follows what happens on the routes, and tells nothing abo
   expect(errors).toEqual([]);
 });
 
+test('regular work shows how long it has not succeeded, and how often it is to run', async () => {
+  const metrics = await metricsOf(url());
+  await sql()`delete from regular_work`;
+  expect((await scrape(metrics)).values('goniec_regular_work_seconds_since_success', {})).toEqual([]);
+  await sql()`
+    insert into regular_work (activity, schedule, interval_seconds, succeeded_at)
+    values ('deleteLeftovers', 'clean-up', 3600, now() - interval '3 hours'),
+           ('reconcileMoney', 'reconciliation', 600, now() + interval '1 minute')`;
+  const { values } = await scrape(metrics);
+  const cleanUp = { schedule: 'clean-up', activity: 'deleteLeftovers' };
+  const [since] = values('goniec_regular_work_seconds_since_success', cleanUp);
+  expect(since).toBeGreaterThanOrEqual(10_800);
+  expect(since).toBeLessThan(10_860);
+  expect(values('goniec_regular_work_interval_seconds', cleanUp)).toEqual([3_600]);
+  expect(values('goniec_regular_work_seconds_since_success', { schedule: 'reconciliation' })).toEqual([0]);
+});
+
 test('many at once get the same text from one look into the database', async () => {
   const metrics = await metricsOf(url());
   const texts = await Promise.all(

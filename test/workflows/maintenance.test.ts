@@ -1,11 +1,16 @@
 import { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure, rootCause } from '@temporalio/common';
 import { NativeConnection, Worker } from '@temporalio/worker';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { maintenanceActivities } from '../../activities/maintenance.ts';
+import { notingSuccess } from '../../activities/regularWork.ts';
 import { idFloor, newId } from '../../db/ids.ts';
+import { openDatabase } from '../../db/connection.ts';
+import { expectRegularWork, readRegularWork } from '../../db/maintenance/regularWork.ts';
+import { ensureSchedules } from '../../worker/schedules.ts';
+import { MESSAGES_QUEUE } from '../../workflows/contracts.ts';
 import { workflowBundle } from '../../worker/bundle.ts';
-import { type Pipeline, startPipeline } from './pipeline.ts';
+import { type Pipeline, startPipeline, until } from './pipeline.ts';
 
 const DAY = 86_400_000;
 // Of a thousand each.
@@ -75,4 +80,67 @@ test('a step of the reconciliation that fails keeps none of the others from bein
   expect(failure).toBeInstanceOf(WorkflowFailedError);
   expect(rootCause((failure as WorkflowFailedError).cause)).toBe('broken');
   expect(done).toEqual(['open', 'leftovers', 'money']);
+});
+
+describe('success of regular work', () => {
+  const HOUR = 3_600;
+  const states = async () =>
+    new Map((await readRegularWork(pipeline.sql)).map((state) => [state.activity, state]));
+  const age = () =>
+    pipeline.sql`update regular_work set succeeded_at = succeeded_at - make_interval(secs => ${HOUR})`;
+
+  test('is expected of each step of each schedule once a worker runs, and noted when a run has had it', async () => {
+    const { client } = pipeline;
+    await until('the worker has said what it does', async () => (await states()).size > 0);
+    await ensureSchedules(client);
+    const scheduled: string[] = [];
+    for await (const { scheduleId } of client.schedule.list()) scheduled.push(scheduleId);
+    const expected = [...(await states()).values()];
+    expect(new Set(expected.map(({ schedule }) => schedule))).toEqual(new Set(scheduled));
+    expect(expected.map(({ activity, intervalSeconds }) => [activity, intervalSeconds]).sort()).toEqual([
+      ['checkSenderDomains', 3_600],
+      ['deleteLeftovers', 3_600],
+      ['eraseContents', 86_400],
+      ...['reconcileEnded', 'reconcileLeftovers', 'reconcileMoney', 'reconcileOpen'].map((step) => [
+        step,
+        600,
+      ]),
+    ]);
+
+    await age();
+    for (const workflow of ['cleanUp', 'retention', 'senderDomains', 'reconciliation'])
+      await client.workflow.execute(workflow, { workflowId: newId('req'), taskQueue: MESSAGES_QUEUE });
+    for (const { activity, secondsSinceSuccess } of (await states()).values())
+      expect(secondsSinceSuccess, activity).toBeLessThan(HOUR);
+  });
+
+  test('is not noted for a step that fails, and what is expected anew keeps its last one', async () => {
+    await pipeline.client.schedule.getHandle('reconciliation').pause();
+    await age();
+    const step = () => Promise.resolve({ looked: 1, repaired: 0, reported: 0 });
+    const broken = () => Promise.reject(ApplicationFailure.nonRetryable('broken'));
+    const steps = notingSuccess(pipeline.sql, {
+      ...{ reconcileEnded: step, reconcileOpen: step },
+      ...{ reconcileLeftovers: step, reconcileMoney: broken },
+    });
+    await runWith('reconciliation', steps).catch(() => undefined);
+    const noted = await states();
+    expect(noted.get('reconcileOpen')?.secondsSinceSuccess).toBeLessThan(HOUR);
+    expect(noted.get('reconcileMoney')?.secondsSinceSuccess).toBeGreaterThanOrEqual(HOUR);
+
+    const gone = { activity: 'ofAnEarlierRelease', schedule: 'clean-up', intervalSeconds: HOUR };
+    await expectRegularWork(pipeline.sql, [...noted.values(), gone]);
+    expect((await states()).get('ofAnEarlierRelease')?.secondsSinceSuccess).toBeLessThan(HOUR);
+    await expectRegularWork(pipeline.sql, [...noted.values()]);
+    const again = await states();
+    expect(again.has('ofAnEarlierRelease')).toBe(false);
+    expect(again.get('reconcileMoney')?.secondsSinceSuccess).toBeGreaterThanOrEqual(HOUR);
+  });
+
+  test('stays a success where it cannot be noted', async () => {
+    const closed = openDatabase(pipeline.databaseUrl, 1);
+    await closed.end();
+    const steps = notingSuccess(closed, { deleteLeftovers: () => Promise.resolve({ drafts: 1 }) });
+    expect(await runWith('cleanUp', steps)).toEqual({ drafts: 1 });
+  });
 });

@@ -1,0 +1,23 @@
+import { log } from '@temporalio/activity';
+import type { Database } from '../db/connection.ts';
+import { noteSuccess } from '../db/maintenance/regularWork.ts';
+
+type Activities = Record<string, (...args: never[]) => Promise<unknown>>;
+
+/**
+ * The same activities; each notes when it has succeeded, for whoever watches that the regular work gets done. What is done stays
+ * done where that cannot be noted.
+ */
+export function notingSuccess<Steps extends Activities>(sql: Database, steps: Steps): Steps {
+  const noting = Object.entries<Activities[string]>(steps).map(([activity, step]) => [
+    activity,
+    async (...args: never[]) => {
+      const result: unknown = await step(...args);
+      await noteSuccess(sql, activity).catch((error: unknown) =>
+        log.warn('regular work: a success could not be noted', { error }),
+      );
+      return result;
+    },
+  ]);
+  return Object.fromEntries(noting) as Steps;
+}
