@@ -10,11 +10,14 @@ import { placeholderKey } from '../../domain/placeholders.ts';
 import { newPace } from '../../operations/pace.ts';
 import { CONTACT_COLUMNS, customColumn, joinedNames } from '../../domain/contactTable.ts';
 import { protectedCell } from '../../domain/tableCell.ts';
+import { charactersOf } from './characters.ts';
 import { HttpRefused } from '../http/refusals.ts';
 
 const PAGE = 1000;
-// What is written at once: some milliseconds.
-const CELLS_A_PAGE = 10_000;
+// What is written at once: some milliseconds, and a few dozen where each other character is a quote.
+const CHARACTERS_AT_ONCE = 50_000;
+// What an empty cell takes, or a name of a group for itself, as so many characters would.
+const CHARACTERS_OF_A_CELL = 5;
 // As many custom columns as spreadsheets still show; contacts may have different ones each.
 export const CUSTOM_COLUMNS_MAX = 1000;
 
@@ -50,18 +53,32 @@ async function* lines(
 ): AsyncGenerator<string> {
   yield csvLines([[...CONTACT_COLUMNS, ...[...keys.values()].map(customColumn)]]);
   const columns = [...keys.keys()];
-  const rowsAtOnce = Math.ceil(CELLS_A_PAGE / (CONTACT_COLUMNS.length + columns.length));
   const pace = newPace(accountId);
   let { after } = filter;
   for (let left = limit; left > 0; left -= PAGE) {
     const page = await readContacts(sql, accountId, { ...filter, after }, Math.min(PAGE, left));
-    for (let from = 0; from < page.length; from += rowsAtOnce) {
+    for (const contacts of slices(page, CONTACT_COLUMNS.length + columns.length)) {
       if (pace.due()) await pace.rest();
-      yield csvLines(page.slice(from, from + rowsAtOnce).map((contact) => cells(contact, columns)));
+      yield csvLines(contacts.map((contact) => cells(contact, columns)));
     }
     if (page.length < PAGE) return;
     after = page.at(-1)!.id;
   }
+}
+
+/** Contacts in their order, in slices that end with the contact that fills them. */
+function* slices(contacts: readonly ContactRow[], columns: number): Generator<ContactRow[]> {
+  let slice: ContactRow[] = [];
+  let characters = 0;
+  for (const contact of contacts) {
+    slice.push(contact);
+    characters += charactersOf(contact) + CHARACTERS_OF_A_CELL * (columns + contact.groups.length);
+    if (characters < CHARACTERS_AT_ONCE) continue;
+    yield slice;
+    slice = [];
+    characters = 0;
+  }
+  if (slice.length > 0) yield slice;
 }
 
 function cells(contact: ContactRow, keys: readonly string[]): string[] {

@@ -3,9 +3,10 @@ import { type Patience, withPatience } from '../../db/patience.ts';
 import { Refused } from '../../domain/refusals.ts';
 import type { Caller } from '../../operations/asked.ts';
 import { DeadlineError, within } from '../../operations/outages.ts';
-import { newPace } from '../../operations/pace.ts';
+import { newPace, type Pace } from '../../operations/pace.ts';
 import { addIds, idsAmong } from '../../telemetry/ids.ts';
 import type { Services } from '../services.ts';
+import { checkAnswer } from './answerCheck.ts';
 import { authorise } from './authentication.ts';
 import type { Answer, CsvAnswer, Endpoint } from './endpoint.ts';
 import { watchRefusals } from './listedRefusals.ts';
@@ -69,7 +70,7 @@ export async function invoke(
   // What the handler has just done, and the look at its answer, are not one slice.
   if (call.pace.due()) await call.pace.rest();
   const pace = newPace(owner);
-  const body = checked(endpoint, answer);
+  const body = await checked(endpoint, answer, pace);
   if (pace.due()) await pace.rest();
   return { ...answer, body };
 }
@@ -92,8 +93,9 @@ function readParams({ params: schema }: Endpoint, params: unknown): unknown {
 }
 
 /** The body has to be what the endpoint declares: anything else is a fault of ours. */
-function checked({ responses }: Endpoint, { status, body }: Answer): unknown {
-  const read = responses[status]?.safeParse(body);
+async function checked({ responses }: Endpoint, { status, body }: Answer, pace: Pace): Promise<unknown> {
+  const schema = responses[status];
+  const read = schema && (await checkAnswer(schema, body, pace));
   if (read?.success !== true) throw new HttpRefused({ reason: 'internal' }, undefined, read?.error);
   return read.data;
 }

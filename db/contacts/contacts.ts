@@ -28,12 +28,12 @@ export interface ContactFilter {
   after: string | null;
 }
 
+// Groups are one value: the driver reads an array of them character by character, which takes far longer.
 const COLUMNS = `c.id, c.msisdn, c.first_name, c.last_name, c.email, c.fields, c.created_at, c.updated_at,
-  array(
-    select jsonb_build_object('id', g.id, 'name', g.name)
+  (
+    select coalesce(jsonb_agg(jsonb_build_object('id', g.id, 'name', g.name) order by g.name collate "pl-x-icu", g.id), '[]')
       from group_members m join contact_groups g on g.account_id = m.account_id and g.id = m.group_id
      where m.account_id = c.account_id and m.contact_id = c.id
-     order by g.name collate "pl-x-icu", g.id
   ) as groups`;
 
 // Shorter fragments have no trigram: no index knows where they are.

@@ -1,5 +1,6 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, inject, it } from 'vitest';
+import { exportContacts } from '../../api/contacts/export.ts';
 import { byColumnName } from '../../db/columnNames.ts';
 import type { ApiAnswer } from '../support/client.ts';
 import { database, newAccount, type TestAccount, serviceProbes } from '../support/factories.ts';
@@ -26,6 +27,22 @@ async function storedOf({ id }: TestAccount): Promise<unknown[]> {
                     where m.account_id = c.account_id and m.contact_id = c.id order by g.name) as groups
         from contacts c where c.account_id = ${id} order by c.msisdn`),
   ].map(byColumnName);
+}
+
+/** Gives an account contacts, each in all of as many groups, and with as many custom fields; all names and values the longest. */
+async function addContacts(account: string, contacts: number, groups: number, fields: number): Promise<void> {
+  await database()`
+    insert into contacts (account_id, id, msisdn, fields)
+    select ${account}, 'ct_' || lpad(i::text, 26, '0'), '+48600' || (100000 + i),
+           (select coalesce(jsonb_object_agg('pole' || k, repeat('"', 200)), '{}') from generate_series(1, ${fields}) k)
+      from generate_series(1, ${contacts}) i`;
+  await database()`
+    insert into contact_groups (account_id, id, name)
+    select ${account}, 'gr_' || lpad(i::text, 26, '0'), rpad(i::text, 80, '|') from generate_series(1, ${groups}) i`;
+  await database()`
+    insert into group_members (account_id, group_id, contact_id)
+    select c.account_id, g.id, c.id from contacts c join contact_groups g on g.account_id = c.account_id
+     where c.account_id = ${account}`;
 }
 
 const AWKWARD = [
@@ -79,6 +96,23 @@ describe('GET /v1/contacts as text/csv', () => {
       'msisdn,first_name,last_name,email,groups,Kod,miasto\r\n' +
         '+48500100001,Żaneta,,z@example.com,A|B,,Łódź\r\n' +
         '+48500100002,,"Nowak ""Nowy""",,,"1,5",\r\n',
+    );
+  });
+
+  it.each([
+    ['names of groups', 100, 0, 6],
+    ['custom fields', 0, 20, 12],
+    ['little', 0, 0, 300],
+  ])('is written in slices, by what its contacts have: %s', async (_, groups, fields, most) => {
+    const { id } = await newAccount();
+    await addContacts(id, 300, groups, fields);
+    const filter = { terms: [], groupId: null, after: null };
+    const pieces: string[] = [];
+    for await (const piece of await exportContacts(database(), id, filter, Infinity)) pieces.push(piece);
+    const slices = pieces.slice(1).map(rowsOf);
+    expect(slices.slice(0, -1).map(({ length }) => length)).toEqual(Array(300 / most - 1).fill(most));
+    expect(slices.flat().map(([msisdn]) => msisdn)).toEqual(
+      Array.from({ length: 300 }, (__, i) => `+48600${100_001 + i}`),
     );
   });
 
