@@ -33,7 +33,7 @@ export const PERSON_NAME_MAX = 100;
 export const EMAIL_MAX = 254;
 /** Longest name of a group in characters (v2.3.0, Limits). */
 export const GROUP_NAME_MAX = 80;
-/** Most groups that one change of a contact may name. */
+/** Most groups that a contact may come to be in, and so that one change of it may name; one that is in more stays there. */
 export const CONTACT_GROUPS_MAX = 100;
 /** Most contacts of one import (v2.3.0, Limits). */
 export const IMPORT_MAX = 500;

@@ -101,6 +101,8 @@ export type Refusal =
   | { reason: 'attachments_too_large'; limitBytes: number }
   | { reason: 'contact_unknown' | 'contact_not_in_group' | 'contact_number_taken' | 'contact_not_object' }
   | { reason: 'contacts_too_many' | 'members_too_many' | 'fields_too_many'; limit: number }
+  /** `contacts`: how many are in so many groups already; `first` is the first of them, as it was given. */
+  | { reason: 'contact_groups_too_many'; contacts: number; first: string; limit: number }
   | { reason: 'quota_reached'; quota: QuotaName; limit: number }
   | { reason: 'members_missing' }
   | { reason: 'field_key_malformed' | 'field_key_reserved' | 'field_key_repeated'; key: string }

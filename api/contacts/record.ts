@@ -26,9 +26,11 @@ export const contactSchema = z
       'Custom fields, up to 20. A key begins with a letter or underscore, then up to 30 letters, digits or underscores; a value has up to 200 characters. Each fills `{{key}}`.',
       { miasto: 'Kraków' },
     ),
-    groups: documented(z.array(membership), 'The groups that the contact is in.', [
-      { id: exampleId('gr'), name: 'Klienci' },
-    ]),
+    groups: documented(
+      z.array(membership),
+      'The groups that the contact is in: up to 100, unless it came into more before there was this limit.',
+      [{ id: exampleId('gr'), name: 'Klienci' }],
+    ),
     created_at: createdAt,
     updated_at: updatedAt,
   })

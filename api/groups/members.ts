@@ -17,8 +17,14 @@ export const addGroupContacts = endpoint({
   id: 'addGroupContacts',
   summary: 'Adds contacts to a group.',
   description:
-    'Adds contacts by id or number, up to 500 in all. Unknown numbers become contacts without a name; what is no number, or no contact of the account, is skipped and listed in `invalid`.',
-  refusals: ['group_unknown', 'members_missing', 'members_too_many', 'quota_reached'],
+    'Adds contacts by id or number, up to 500 in all. Unknown numbers become contacts without a name; what is no number, or no contact of the account, is skipped and listed in `invalid`. A contact may be in 100 groups: where one would be in more, nobody is added.',
+  refusals: [
+    'group_unknown',
+    'members_missing',
+    'members_too_many',
+    'contact_groups_too_many',
+    'quota_reached',
+  ],
   params: z.strictObject({ id: pathId('gr') }),
   body: z
     .strictObject({

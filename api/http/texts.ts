@@ -335,6 +335,11 @@ export function problemText(problem: Problem): string {
       return `Za dużo kontaktów w jednym żądaniu (najwyżej ${problem.limit}).`;
     case 'members_too_many':
       return `Do grupy można dodać w jednym żądaniu najwyżej tyle kontaktów: ${problem.limit}.`;
+    case 'contact_groups_too_many':
+      return (
+        `Kontakt może być najwyżej w tylu grupach: ${problem.limit}. Podanych kontaktów, które są już w tylu: ${problem.contacts}, ` +
+        `pierwszy to ${quoted(problem.first)}. Nikogo nie dodano: pomiń je albo usuń z innych grup.`
+      );
     case 'members_missing':
       return 'Podaj kontakty w polu „contact_ids” albo „msisdns”.';
     case 'fields_too_many':

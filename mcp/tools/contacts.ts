@@ -71,7 +71,7 @@ export const contactTools = [
     name: 'add_to_group',
     title: 'Add contacts to a group',
     description:
-      'Adds contacts by id (`contact_ids`) or number (`msisdns`), up to 500 in all, to a group (gr_…). Unknown numbers become contacts without a name. To create a group, name it in `groups` of `upsert_contacts`.',
+      'Adds contacts by id (`contact_ids`) or number (`msisdns`), up to 500 in all, to a group (gr_…). Unknown numbers become contacts without a name. A contact may be in 100 groups. To create a group, name it in `groups` of `upsert_contacts`.',
     subsets: ['contacts'],
     endpoint: addGroupContacts,
     repeatable: true,

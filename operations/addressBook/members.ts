@@ -1,5 +1,5 @@
 import * as stored from '../../db/contacts/groupMembers.ts';
-import { MEMBERS_ADDED_MAX } from '../../domain/contacts.ts';
+import { CONTACT_GROUPS_MAX, MEMBERS_ADDED_MAX } from '../../domain/contacts.ts';
 import { isId } from '../../domain/ids.ts';
 import { parseMsisdn } from '../../domain/msisdn.ts';
 import { Refused } from '../../domain/refusals.ts';
@@ -51,7 +51,8 @@ export async function addMembers({
     ids.filter((given) => isId('ct', given)),
     msisdns,
   );
-  const grown = await withinQuota({ contacts: 'msisdns', contact_bytes: 'msisdns', memberships }, adding);
+  const quotas = { contacts: 'msisdns', contact_bytes: 'msisdns', memberships };
+  const grown = await withinGroups(ids, parsed, withinQuota(quotas, adding));
   if (grown === null) throw unknownGroup(id);
   const { added, members, known } = grown;
   const invalid = [
@@ -59,6 +60,27 @@ export async function addMembers({
     ...parsed.filter(({ msisdn }) => msisdn === null).map(({ given }) => given),
   ];
   return { added, invalid, members };
+}
+
+/** Waits for contacts to be added. @throws Refused where some are in as many groups already as they may be */
+async function withinGroups<T>(
+  ids: readonly string[],
+  numbers: readonly { given: string; msisdn: string | null }[],
+  adding: Promise<T>,
+): Promise<T> {
+  try {
+    return await adding;
+  } catch (error) {
+    if (!(error instanceof stored.ContactGroupsTooManyError)) throw error;
+    const { contacts } = error;
+    const id = ids.find((given) => contacts.some((contact) => contact.id === given));
+    const first =
+      id ?? numbers.find(({ msisdn }) => contacts.some((contact) => contact.msisdn === msisdn))!.given;
+    throw new Refused(
+      { reason: 'contact_groups_too_many', contacts: contacts.length, first, limit: CONTACT_GROUPS_MAX },
+      id === undefined ? 'msisdns' : 'contact_ids',
+    );
+  }
 }
 
 /** Takes a contact out of a group. @throws Refused where it is not in it, or there is no such group */

@@ -17,6 +17,18 @@ async function contact({ api }: TestAccount, msisdn: string, groups: string[] = 
   return (await api.post('/v1/contacts', { msisdn, groups })).body.id;
 }
 
+/** Puts contacts into new groups, as many as there never were by way of the interface. @returns the groups' ids */
+async function inGroups({ id }: TestAccount, contacts: string[], groups: number): Promise<string[]> {
+  const rows = await database()<{ id: string }[]>`
+    insert into contact_groups (account_id, id, name)
+    select ${id}, 'gr_' || lpad(i::text, 26, '0'), 'grupa ' || i from generate_series(1, ${groups}) i
+    returning id`;
+  await database()`
+    insert into group_members (account_id, group_id, contact_id)
+    select ${id}, g, c from unnest(${rows.map((row) => row.id)}::text[]) g, unnest(${contacts}::text[]) c`;
+  return rows.map((row) => row.id);
+}
+
 describe('POST /v1/groups', () => {
   it('answers 201 with the group, its name trimmed', async () => {
     const { api } = await newAccount({ scopes: ['manage'] });
@@ -252,6 +264,68 @@ describe('POST /v1/groups/{id}/contacts', () => {
       contact_ids: Array.from({ length: 501 }, () => UNKNOWN_CONTACT),
     });
     expect(ids).toMatchObject({ status: 400, body: { error: { param: 'contact_ids' } } });
+  });
+
+  it('a contact is in a hundred groups at most: beyond it nobody is added, and the first such contact is named', async () => {
+    const account = await newAccount();
+    const id = await created(account, 'A');
+    const [full, fuller] = [await contact(account, '500100200'), await contact(account, '500100201')];
+    await inGroups(account, [full, fuller], 99);
+    const last = await created(account, 'ostatnia');
+    const path = (group: string) => `${PATH}/${group}/contacts`;
+    const both = { contact_ids: [full], msisdns: ['500100201', '500100202'] };
+    expect((await account.api.post(path(last), both)).body).toMatchObject({ added: 3, members: 3 });
+    // Who is in the group already is added to nothing.
+    expect((await account.api.post(path(last), both)).body).toMatchObject({ added: 0, members: 3 });
+    const beyond = [
+      [{ contact_ids: [UNKNOWN_CONTACT, full], msisdns: ['500100203'] }, 'contact_ids', 1, full],
+      [{ msisdns: ['500100203', '500100202', '500 100', '48500100201'] }, 'msisdns', 1, '48500100201'],
+      [{ contact_ids: [fuller, full, full] }, 'contact_ids', 2, fuller],
+      [both, 'contact_ids', 2, full],
+    ] as const;
+    for (const [body, param, contacts, first] of beyond) {
+      const answer = await account.api.post(path(id), body);
+      expect(answer).toMatchObject({ status: 400, body: { error: { code: 'invalid_request', param } } });
+      const { message } = answer.body.error;
+      expect(message).toContain(`tylu grupach: 100.`);
+      expect(message).toContain(`w tylu: ${contacts}, pierwszy to „${first}”`);
+    }
+    expect((await account.api.get(`${PATH}/${id}`)).body.members).toBe(0);
+    expect((await account.api.get('/v1/contacts?q=500100203')).body.data).toEqual([]);
+    await account.api.delete(`${path(last)}/${full}`);
+    expect((await account.api.post(path(id), { contact_ids: [full] })).body).toMatchObject({ added: 1 });
+  });
+
+  it('of many at once that would be a contact’s hundredth group one is', async () => {
+    const account = await newAccount();
+    const member = await contact(account, '500100200');
+    await inGroups(account, [member], 99);
+    const groups = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((name) => created(account, name)));
+    const answers = await Promise.all(
+      groups.map((id) => account.api.post(`${PATH}/${id}/contacts`, { msisdns: ['500100200'] })),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400, 400]);
+    expect((await account.api.get(`/v1/contacts/${member}`)).body.groups).toHaveLength(100);
+  });
+
+  it('a contact that is in more groups stays in them, and may be changed, but comes into no other', async () => {
+    const account = await newAccount();
+    const member = await contact(account, '500100200');
+    const [one, other] = await inGroups(account, [member], 150);
+    const path = `/v1/contacts/${member}`;
+    const renamed = await account.api.patch(path, { first_name: 'Anna', msisdn: '500100201' });
+    expect(renamed.status, renamed.text).toBe(200);
+    expect(renamed.body.groups).toHaveLength(150);
+    await account.api.post('/v1/contacts', [{ msisdn: '500100201', last_name: 'Nowak' }]);
+    const again = await account.api.post(`${PATH}/${other}/contacts`, { contact_ids: [member] });
+    expect(again.body).toMatchObject({ added: 0, members: 1 });
+    expect((await account.api.delete(`${PATH}/${one}/contacts/${member}`)).status).toBe(200);
+    const refused = await account.api.post(`${PATH}/${one}/contacts`, { contact_ids: [member] });
+    expect(refused).toMatchObject({ status: 400, body: { error: { param: 'contact_ids' } } });
+    const { body } = await account.api.get(path);
+    expect(body).toMatchObject({ first_name: 'Anna', last_name: 'Nowak' });
+    expect(body.groups).toHaveLength(149);
+    expect((await account.api.patch(path, { groups: ['A', other!] })).body.groups).toHaveLength(2);
   });
 
   it.each([

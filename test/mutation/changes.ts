@@ -122,6 +122,7 @@ const SURVIVES: Readonly<Record<string, string>> = {
   'db/contacts/contactChanges.ts 5': ID_IS_ONES,
   'db/emails/reads.ts 2': FOR_ITS_INDEX,
   'db/contacts/groupMembers.ts 5': FOR_ITS_INDEX,
+  'db/contacts/groupMembers.ts 7': ID_IS_ONES,
   'db/emails/suppressions.ts 3':
     'who is on the list for less than a complaint is put on it for the unsubscription by the statement before',
   'db/emails/timeline.ts 1': FOR_ITS_INDEX,
