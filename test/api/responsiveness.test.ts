@@ -236,6 +236,29 @@ describe('nor does what the limits allow', () => {
     await rich(() => ask('/v1/groups'), 200);
   });
 
+  it('1,000 contacts in a hundred groups with the longest names each: a page, a table and what an assistant gets', async () => {
+    const { id: owner, key } = await newAccount({ rateLimit: 1_000_000 });
+    await database()`
+      insert into contacts (account_id, id, msisdn)
+      select ${owner}, 'ct_' || lpad(i::text, 26, '0'), '+48600' || (100000 + i) from generate_series(1, 1000) i`;
+    await database()`
+      insert into contact_groups (account_id, id, name)
+      select ${owner}, 'gr_' || lpad(i::text, 26, '0'), repeat('|"', 38) || lpad(i::text, 4, '0')
+        from generate_series(1, 100) i`;
+    await database()`
+      insert into group_members (account_id, group_id, contact_id)
+      select c.account_id, g.id, c.id from contacts c join contact_groups g on g.account_id = c.account_id
+       where c.account_id = ${owner}`;
+    await rich(() => ask('/v1/contacts?limit=200', {}, key), 200);
+    await rich(() => ask('/v1/contacts', { headers: { accept: 'text/csv' } }, key), 200);
+    const body = callOf('legacy', 'list_contacts', '{"limit":200}');
+    await rich(async () => {
+      const answer = await postRaw(api.url, key, 'legacy', { name: 'list_contacts', body });
+      await answer.arrayBuffer();
+      return answer.status;
+    }, 200);
+  });
+
   it('a table of 500 contacts with 1,000 columns of which each fills twenty', async () => {
     const keys = Array.from({ length: 1_000 }, (_, i) => `ł${'a'.repeat(26)}${String(i).padStart(4, '0')}`);
     const rows = numbers(500).map((msisdn, i) =>
