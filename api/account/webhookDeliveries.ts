@@ -62,7 +62,10 @@ export const listDeliveries = endpoint({
   description:
     'Events for the webhook of the account, newest first, each with its attempts. `exhausted`: none of them was taken.',
   query: z.strictObject({
-    state: z.enum(DELIVERY_STATES).optional().describe('Only events in this state.'),
+    state: z
+      .enum(DELIVERY_STATES)
+      .optional()
+      .describe('Only events in this state; `exhausted` ones for as long as their attempts are kept.'),
     type: z
       .enum([...WEBHOOK_EVENT_TYPES, ...EARLIER_EVENT_TYPES])
       .optional()

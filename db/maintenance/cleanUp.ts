@@ -27,7 +27,7 @@ export interface Leftover {
 /**
  * What is deleted, and when.
  * @param now epoch milliseconds
- * @param logDays for how many days delivery reports, webhook attempts and clients' addresses are kept
+ * @param logDays for how many days delivery reports, webhook attempts, exhausted events and clients' addresses are kept
  */
 export function leftovers(now: number, logDays: number): Leftover[] {
   const daysAgo = (days: number): Date => new Date(now - days * DAY_MS);
@@ -96,6 +96,15 @@ export function leftovers(now: number, logDays: number): Leftover[] {
           select ctid from webhook_attempts
            where event_id < ${idFloor('evt', now - logDays * DAY_MS)} and at < ${daysAgo(logDays)}
            order by event_id, attempt limit ${limit}))`,
+    ),
+    // Nothing is known of their attempts any more either. In the order of the index, past the few old events that were exhausted of late.
+    instantly(
+      'webhook_exhausted',
+      (sql, limit) => sql`
+        delete from webhook_exhausted where event_id in (
+          select event_id from webhook_exhausted
+           where event_id < ${idFloor('evt', now - logDays * DAY_MS)} and at < ${daysAgo(logDays)}
+           order by event_id limit ${limit})`,
     ),
     instantly(
       'audit_addresses',

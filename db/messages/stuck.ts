@@ -1,5 +1,6 @@
 import type { Sql } from '../connection.ts';
 import { idFloor } from '../ids.ts';
+import { readResendable } from '../webhooks/exhausted.ts';
 import { sentAt } from './facts.ts';
 
 /** What does not move on, as the database knows it. */
@@ -35,13 +36,17 @@ export interface StuckThing {
 /** How many there are of one kind; counted no further than this, as nobody acts on more at a time. */
 export const COUNTED_MAX = 10_000;
 
-/** The things of one kind, the longest stuck first, and how many there are in all (at most {@link COUNTED_MAX}). */
+/**
+ * The things of one kind, the longest stuck first, and how many there are in all (at most {@link COUNTED_MAX}). Of webhook events the
+ * newest first: their receivers were down last, and what they missed long ago is of the least use.
+ */
 export async function readStuck(
   sql: Sql,
   kind: StuckKind,
   filter: StuckFilter,
   limit: number,
 ): Promise<{ count: number; things: StuckThing[] }> {
+  if (kind === 'webhook') return await readStuckEvents(sql, filter, limit);
   const found = sql`(${stuckOf(sql, kind, filter)} limit ${COUNTED_MAX})`;
   const rows = await sql<(StuckThing & { count: number })[]>`
     select id, account_id, route, since, count(*) over ()::int as count
@@ -52,6 +57,17 @@ export async function readStuck(
   };
 }
 
+// They have no route.
+async function readStuckEvents(
+  sql: Sql,
+  { route, ...filter }: StuckFilter,
+  limit: number,
+): Promise<{ count: number; things: StuckThing[] }> {
+  if (route !== null) return { count: 0, things: [] };
+  const { count, events } = await readResendable(sql, filter, limit, COUNTED_MAX);
+  return { count, things: events.map((event) => ({ ...event, route: null })) };
+}
+
 /** The status of each of these messages that there is. */
 export async function statusesOf(sql: Sql, ids: readonly string[]): Promise<Map<string, string>> {
   const rows = await sql<{ id: string; status: string }[]>`
@@ -59,7 +75,7 @@ export async function statusesOf(sql: Sql, ids: readonly string[]): Promise<Map<
   return new Map(rows.map(({ id, status }) => [id, status]));
 }
 
-function stuckOf(sql: Sql, kind: StuckKind, { accountId, route, minutes }: StuckFilter) {
+function stuckOf(sql: Sql, kind: Exclude<StuckKind, 'webhook'>, { accountId, route, minutes }: StuckFilter) {
   const cutoff = sql`now() - make_interval(mins => ${minutes})`;
   const ofAccount = accountId === null ? sql`true` : sql`a.id = ${accountId}`;
   const onRoute = route === null ? sql`true` : sql`m.route = ${route}`;
@@ -107,11 +123,6 @@ function stuckOf(sql: Sql, kind: StuckKind, { accountId, route, minutes }: Stuck
           from emails m join accounts a on a.id = m.account_id
          where m.status = 'queued' and m.submission = 'unanswered' and ${ofAccount} and ${onRoute}
            and m.updated_at < ${cutoff}`;
-    case 'webhook':
-      return sql`
-        select x.event_id as id, x.account_id, null::text as route, x.at as since
-          from webhook_exhausted x join accounts a on a.id = x.account_id
-         where ${ofAccount} and x.at < ${cutoff} and ${route === null}::boolean`;
     case 'resend':
       return sql`
         select r.event_id as id, r.account_id, null::text as route, r.requested_at as since

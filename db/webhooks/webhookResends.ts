@@ -1,7 +1,7 @@
 import type { Database, Sql } from '../connection.ts';
 import { inTurn } from '../turns.ts';
 import { isLate } from './unnotified.ts';
-import { exhaustEvent, lastAttempt, receiverSecret, receiverUrl } from './webhooks.ts';
+import { exhaustEvent, isNotified, lastAttempt } from './webhooks.ts';
 
 /** How often one event is delivered again on request, in all. */
 export const RESENDS_MAX = 10;
@@ -35,7 +35,7 @@ export async function requestResend(
   // One after the other for an account, so that the numbers below hold.
   return await inTurn(sql, `webhook resends of ${account}`, async (tx) => {
     const [event] = await tx<{ accountId: string; state: string; late: boolean; notified: boolean }[]>`
-      select e.account_id, e.state, ${isLate(tx)} as late, ${receiverUrl(tx)} is not null and ${receiverSecret(tx)} is not null as notified
+      select e.account_id, e.state, ${isLate(tx)} as late, ${isNotified(tx)} as notified
         from webhook_events e join accounts a on a.id = e.account_id
        where e.id = ${eventId} and (${accountId}::text is null or e.account_id = ${accountId})`;
     if (!event) return 'unknown';
@@ -54,6 +54,8 @@ export async function requestResend(
     await tx`
       insert into webhook_resends (event_id, round, account_id, requested_by, attempts_before)
       values (${eventId}, ${round}, ${event.accountId}, ${by}, ${lastAttempt(tx, tx`${eventId}`)})`;
+    if (round === RESENDS_MAX)
+      await tx`update webhook_exhausted set used_up = true where event_id = ${eventId}`;
     return { eventId, accountId: event.accountId, round };
   });
 }

@@ -79,13 +79,18 @@ export function lastAttempt(sql: Sql, eventId: Fragment): Fragment {
 }
 
 /** As SQL, of an event `e` and its account `a`: where it goes. */
-export function receiverUrl(sql: Sql): Fragment {
+function receiverUrl(sql: Sql): Fragment {
   return sql`case when ${isEarlier(sql)} then a.legacy_webhook_url else a.webhook_url end`;
 }
 
 /** As SQL, of the same: the encrypted secret that signs it. */
-export function receiverSecret(sql: Sql): Fragment {
+function receiverSecret(sql: Sql): Fragment {
   return sql`case when ${isEarlier(sql)} then a.legacy_webhook_secret else a.webhook_secret end`;
+}
+
+/** As SQL, of the same: somebody is to be notified of it. */
+export function isNotified(sql: Sql): Fragment {
+  return sql`(${receiverUrl(sql)} is not null and ${receiverSecret(sql)} is not null)`;
 }
 
 function isEarlier(sql: Sql): Fragment {

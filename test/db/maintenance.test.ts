@@ -203,6 +203,27 @@ describe('clean-up', () => {
   });
 });
 
+test('clean-up forgets what nobody took when attempts are forgotten, and leaves the event', async () => {
+  const exhausted = async (eventDays: number, days: number): Promise<string> => {
+    const id = idOf('evt', eventDays);
+    await sql()`
+      insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot) values (${id}, ${account}, 'message', ${id}, 'x', '{}')`;
+    await sql()`update webhook_events set state = 'exhausted' where id = ${id}`;
+    await sql()`update webhook_exhausted set at = ${new Date(Date.now() - days * DAY)} where event_id = ${id}`;
+    return id;
+  };
+  const [old, late, young] = [
+    await exhausted(100, 90.1),
+    await exhausted(100, 89.9),
+    await exhausted(89.9, 89.9),
+  ];
+  expect(await run('deleteLeftovers')).toMatchObject({ webhook_exhausted: 1 });
+  const left =
+    await sql()`select event_id from webhook_exhausted where account_id = ${account} order by event_id`;
+  expect(left.map(({ eventId }) => eventId as string)).toEqual([late, young]);
+  expect(await sql()`select state from webhook_events where id = ${old}`).toEqual([{ state: 'exhausted' }]);
+});
+
 describe('what cannot be done with one kind', () => {
   const broken = async (tables: string[], scenario: () => Promise<void>): Promise<void> => {
     for (const table of tables) await sql()`alter table ${sql()(table)} rename to ${sql()(`${table}_away`)}`;

@@ -23,6 +23,13 @@ export const MAINTENANCE_CHANGES: readonly Change[] = [
     survives: 'the rows were chosen by the same condition; it is said again for those that change meanwhile',
   },
   {
+    name: 'clean-up takes old events that were exhausted of late',
+    file: 'db/maintenance/cleanUp.ts',
+    from: 'and at < ${daysAgo(logDays)}\n           order by event_id limit',
+    to: 'order by event_id limit',
+    tests: TESTS,
+  },
+  {
     name: 'clean-up takes reports that wait for their message',
     file: 'db/maintenance/cleanUp.ts',
     from: 'where r.id = p.id and p.applied_at is null',

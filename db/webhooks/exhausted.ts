@@ -1,0 +1,67 @@
+import type { Fragment, Sql } from '../connection.ts';
+import { idFloor } from '../ids.ts';
+import { RESENDS_MAX } from './webhookResends.ts';
+import { isNotified } from './webhooks.ts';
+
+// An event's id is made before its attempts end, by a clock that differs by less from the database's.
+const ID_MARGIN_MS = 60_000;
+
+/** Which events that nobody took are looked for. */
+export interface ResendableFilter {
+  /** Null: anybody's. */
+  accountId: string | null;
+  /** For how many minutes they have been exhausted. */
+  minutes: number;
+}
+
+/** An event that nobody took and that can be delivered again. */
+export interface ResendableEvent {
+  id: string;
+  accountId: string;
+  /** When its last attempt failed. */
+  since: Date;
+}
+
+/**
+ * The events that no attempt delivered and that can be delivered again, newest first, and how many there are. Left out are those that are
+ * on their way again, those that were it as often as they may be, and those whose account has no webhook for them any more.
+ * @param countedMax no further than this they are counted
+ */
+export async function readResendable(
+  sql: Sql,
+  filter: ResendableFilter,
+  limit: number,
+  countedMax: number,
+): Promise<{ count: number; events: ResendableEvent[] }> {
+  const [counted] = await sql<{ count: number }[]>`
+    select count(*)::int as count from (select from ${resendable(sql, filter, countedMax)} limit ${countedMax}) s`;
+  const events = await sql<ResendableEvent[]>`
+    select x.id, a.id as account_id, x.since from ${resendable(sql, filter, limit)} order by x.id desc limit ${limit}`;
+  return { count: counted!.count, events: [...events] };
+}
+
+/**
+ * What stands behind `from`: accounts `a` with their newest such events `x`, at most `each` of every account. So however many there are,
+ * of accounts that have a webhook and of others, few are read.
+ */
+function resendable(sql: Sql, { accountId, minutes }: ResendableFilter, each: number): Fragment {
+  const exhaustedBefore = idFloor('evt', Date.now() - minutes * 60_000 + ID_MARGIN_MS);
+  return sql`
+    accounts a cross join lateral (
+      select x.event_id as id, x.at as since from webhook_exhausted x
+       where x.account_id = a.id and not x.used_up
+         and x.event_id < ${exhaustedBefore} and x.at < now() - make_interval(mins => ${minutes})
+         and ${isResendable(sql)}
+       order by x.event_id desc limit ${each}) x
+     where (a.webhook_url is not null or a.legacy_webhook_url is not null)
+       and ${accountId === null ? sql`true` : sql`a.id = ${accountId}`}`;
+}
+
+// Single values, which are looked up for one row after the other: a join might read all events. `used_up` is not known of a round that a
+// process of an earlier release began, so they are counted as well.
+function isResendable(sql: Sql): Fragment {
+  return sql`
+    (select ${isNotified(sql)} from webhook_events e where e.id = x.event_id)
+    and (select count(*) < ${RESENDS_MAX} and not coalesce(bool_or(r.state = 'pending'), false)
+           from webhook_resends r where r.event_id = x.event_id)`;
+}
