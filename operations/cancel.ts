@@ -129,13 +129,22 @@ export async function cancelToTheLast(services: StaffServices, id: string): Prom
   await signalForStaff(await services.temporal(), id);
   const deadline = Date.now() + DONE_WITHIN_MS;
   for (;;) {
-    const now = (await readSubmission(services.sql, id))?.status ?? 'gone';
+    const now = await statusNow(services, id);
     if (now === 'cancelled') return { accountId, carriedOut: true };
     if (now !== 'scheduled') {
       throw new StaffRefused({ reason: 'message_cancelled_too_late', message: id, status: now });
     }
     if (Date.now() > deadline) return { accountId, carriedOut: null };
     await delay(LOOK_MS);
+  }
+}
+
+// What was signalled may be carried out while nobody can look: that is no reason to say that it is not.
+async function statusNow({ sql }: StaffServices, id: string): Promise<string> {
+  try {
+    return (await readSubmission(sql, id))?.status ?? 'gone';
+  } catch {
+    return 'scheduled';
   }
 }
 

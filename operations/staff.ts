@@ -3,6 +3,7 @@ import type { Client } from '@temporalio/client';
 import { type AuditDetails, type AuditEntry, writeAudit } from '../db/accounts/audit.ts';
 import type { Database, Sql } from '../db/connection.ts';
 import { transaction } from '../db/transaction.ts';
+import { StaffRefused } from '../domain/refusals.ts';
 
 const RECORD_ATTEMPTS = 10;
 const RECORD_AGAIN_MS = 1_000;
@@ -37,6 +38,21 @@ export interface Done<Data> extends ActRecord {
   records?: readonly ActRecord[];
 }
 
+/** Writes the record of one of several things that are acted on: it is there from then on, whatever becomes of the rest. */
+export type Recorder = (act: ActRecord) => Promise<void>;
+
+/** What came of one act; `carriedOut` is null where nobody answered in time, and it may still be. */
+export type Act<Why> = { carriedOut: true | null; record: ActRecord } | { carriedOut: false; why: Why };
+
+/** What came of one of several things. */
+export interface ActedOn<Why> {
+  id: string;
+  /** Null where nobody answered in time: it may still be. */
+  carriedOut: boolean | null;
+  /** Why it is not: for a reason of its own, by the error that ended all, or not tried after that. Null: it is, or may be. */
+  why: Why | Error | 'not_tried' | null;
+}
+
 /** @throws StaffRefused */
 export type StaffOperation<Input, Data> = (asked: StaffAsked<Input>) => Promise<Data>;
 
@@ -58,18 +74,64 @@ export function recorded<Input, Data>(
 
 /**
  * Makes an operation of what acts outside the database too (asks an SMSC, signals a workflow): it runs in no transaction, and its
- * audit record is written after it.
+ * audit record is written after it; one that acts on several things may write a record of each right after it.
  * @param action what the audit log calls it
  */
 export function recordedAfter<Input, Data>(
   action: string,
-  act: (services: StaffServices, input: Input) => Promise<Done<Data>>,
+  act: (services: StaffServices, input: Input, record: Recorder) => Promise<Done<Data>>,
 ): StaffOperation<Input, Data> {
   return async ({ services, actor, input }) => {
-    const done = await act(services, input);
+    const record: Recorder = (one) => recordLate(services.sql, [entryOf(actor, action, one)]);
+    const done = await act(services, input, record);
     await recordLate(services.sql, entriesOf(actor, action, done));
     return done.data;
   };
+}
+
+/**
+ * Acts on several things, one after the other, and records each right after it. What is left for a reason of its own is answered, and
+ * the rest goes on; any other error ends it, and is answered where something was done before.
+ * @param act throws what is of more than this one thing
+ * @throws what `act` throws, where nothing was done before
+ * @throws Error where something was done that could not be recorded
+ */
+export async function actOnEach<Why>(
+  ids: readonly string[],
+  record: Recorder,
+  act: (id: string) => Promise<Act<Why>>,
+): Promise<ActedOn<Why>[]> {
+  const all: ActedOn<Why>[] = [];
+  for (const [index, id] of ids.entries()) {
+    let one: Act<Why>;
+    try {
+      one = await act(id);
+    } catch (error) {
+      if (all.every(({ carriedOut }) => carriedOut === false)) throw error;
+      const why = error instanceof Error ? error : new Error(String(error));
+      return [...all, { id, carriedOut: false, why }, ...ids.slice(index + 1).map(notTried)];
+    }
+    if (one.carriedOut !== false) await record(one.record);
+    all.push({ id, carriedOut: one.carriedOut, why: one.carriedOut === false ? one.why : null });
+  }
+  return all;
+}
+
+function notTried(id: string): ActedOn<never> {
+  return { id, carriedOut: false, why: 'not_tried' };
+}
+
+/** What the audit log says of those that are not carried out, or not known to be: why, by the name of the reason. */
+export function leftOf(all: readonly ActedOn<{ reason: string }>[]): { id: string; reason: string }[] {
+  return all
+    .filter(({ carriedOut }) => carriedOut !== true)
+    .map(({ id, carriedOut, why }) => ({ id, reason: carriedOut === null ? 'timed_out' : reasonOf(why) }));
+}
+
+function reasonOf(why: ActedOn<{ reason: string }>['why']): string {
+  if (why === null || why === 'not_tried') return 'not_tried';
+  if (why instanceof StaffRefused) return why.refusal.reason;
+  return why instanceof Error ? 'failed' : why.reason;
 }
 
 // What is done cannot be taken back, so its record is not given up at the first failure.
@@ -79,11 +141,15 @@ async function recordLate(sql: Database, entries: readonly AuditEntry[]): Promis
       return await transaction(sql, (tx) => writeAll(tx, entries));
     } catch (error) {
       if (attempt === RECORD_ATTEMPTS) {
-        throw new Error(`${entries[0]?.action} was carried out, but not recorded`, { cause: error });
+        throw new Error(`${namesOf(entries)} was carried out, but not recorded`, { cause: error });
       }
       await delay(RECORD_AGAIN_MS);
     }
   }
+}
+
+function namesOf([first]: readonly AuditEntry[]): string {
+  return [first?.action, first?.subject].filter((name) => typeof name === 'string').join(' ');
 }
 
 async function writeAll(tx: Sql, entries: readonly AuditEntry[]): Promise<void> {
@@ -91,7 +157,9 @@ async function writeAll(tx: Sql, entries: readonly AuditEntry[]): Promise<void> 
 }
 
 function entriesOf(actor: string, action: string, done: Done<unknown>): AuditEntry[] {
-  return (done.records ?? [done]).map(({ account, subject, details }) => ({
-    ...{ actor, action, account: account ?? null, subject: subject ?? null, details: details ?? {} },
-  }));
+  return (done.records ?? [done]).map((act) => entryOf(actor, action, act));
+}
+
+function entryOf(actor: string, action: string, { account, subject, details }: ActRecord): AuditEntry {
+  return { actor, action, account: account ?? null, subject: subject ?? null, details: details ?? {} };
 }

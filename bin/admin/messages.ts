@@ -1,5 +1,4 @@
 import { listUnanswered, type UnansweredMessage } from '../../db/messages/unanswered.ts';
-import { StaffRefused } from '../../domain/refusals.ts';
 import { command, flag, optional, required, type Outcome, type Shown } from './command.ts';
 import { findRoute } from '../../operations/routes/find.ts';
 import type { Decided, DecidedOne } from '../../operations/support/decisions.ts';
@@ -71,8 +70,7 @@ function decidedAll(all: readonly DecidedOne[], of: number, agreed: boolean): Sh
 
 function reasonOf({ carriedOut, why }: DecidedOne): string | null {
   if (carriedOut === null) return UNANSWERED;
-  if (why instanceof StaffRefused) return leftInWords(why.refusal);
-  return why === null ? null : printable(why.message);
+  return why === null ? null : leftInWords(why);
 }
 
 function record(message: UnansweredMessage, to: string): Record<string, unknown> {

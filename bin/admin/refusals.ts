@@ -3,8 +3,9 @@ import {
   Refused,
   type ResendRefusal,
   type StaffRefusal,
-  type StaffRefused,
+  StaffRefused,
 } from '../../domain/refusals.ts';
+import type { ActedOn } from '../../operations/staff.ts';
 import { printable } from './printable.ts';
 import { AdminError, invalidArgument, notFound, refused } from './problems.ts';
 
@@ -223,8 +224,11 @@ const RESENDS: Readonly<Record<ResendRefusal['reason'], string>> = {
 };
 
 /** Why one of several was left as it is; null: nobody answered. */
-export function leftInWords(why: StaffRefusal | ResendRefusal | null): string {
+export function leftInWords(why: ActedOn<StaffRefusal | ResendRefusal>['why']): string {
   if (why === null) return 'no worker answered in time; it may still be carried out';
+  if (why === 'not_tried') return 'it was not tried, after the error before';
+  if (why instanceof StaffRefused) return leftInWords(why.refusal);
+  if (why instanceof Error) return printable(why.message);
   if (!isOfResend(why)) return printable(ofStaff(why).message);
   const again = why.reason === 'event_pending' && why.again;
   return again ? 'it is being delivered again already' : RESENDS[why.reason];

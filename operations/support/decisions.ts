@@ -10,9 +10,16 @@ import {
 } from '@temporalio/client';
 import type { Database } from '../../db/connection.ts';
 import { readSubmission } from '../../db/messages/unanswered.ts';
-import { StaffRefused } from '../../domain/refusals.ts';
+import { type StaffRefusal, StaffRefused } from '../../domain/refusals.ts';
 import { FAILURE, giveUpUpdate, resubmitUpdate } from '../../workflows/contracts.ts';
-import { type ActRecord, recordedAfter, type StaffServices } from '../staff.ts';
+import {
+  type Act,
+  type ActedOn,
+  actOnEach,
+  type ActRecord,
+  recordedAfter,
+  type StaffServices,
+} from '../staff.ts';
 
 const ANSWER_WITHIN_MS = 10_000;
 const AGAIN_MS = 100;
@@ -40,12 +47,8 @@ function decision(action: string, what: Decision) {
   });
 }
 
-/** What came of one of several: `why` says why it is not carried out, or not known to be; null: done, or possible. */
-export interface DecidedOne {
-  id: string;
-  carriedOut: boolean | null;
-  why: Error | null;
-}
+/** What came of one of several messages; where it was not agreed to, nothing is carried out, and `why` says whether it could be. */
+export type DecidedOne = ActedOn<StaffRefusal>;
 
 /**
  * Submits several unanswered messages again, one after the other: what cannot be done is answered with its reason and the rest goes on,
@@ -55,33 +58,41 @@ export interface DecidedOne {
  */
 export const resubmitAll = recordedAfter(
   'messages resubmit',
-  async (services, { ids, agreed }: { ids: readonly string[]; agreed: boolean }) => {
-    const data: DecidedOne[] = [];
-    const records: ActRecord[] = [];
-    for (const id of ids) {
-      try {
-        if (!agreed) {
-          await accountOfUnanswered(services.sql, id);
-          data.push({ id, carriedOut: false, why: null });
-          continue;
-        }
-        const decided = await decide(services, id, 'resubmit');
-        records.push(recordOf(id, decided));
-        data.push({ id, carriedOut: decided.carriedOut, why: null });
-      } catch (error) {
-        const ends = !isOfThisOne(error);
-        // What was done already is to be recorded, whatever happens to the rest.
-        if (ends && records.length === 0) throw error;
-        data.push({ id, carriedOut: false, why: error instanceof Error ? error : new Error(String(error)) });
-        if (ends) break;
-      }
-    }
-    return { data, records };
+  async (services, { ids, agreed }: { ids: readonly string[]; agreed: boolean }, record) => {
+    const data = agreed
+      ? await actOnEach(ids, record, (id) => unlessRefused(id, () => decide(services, id, 'resubmit')))
+      : await decidable(services.sql, ids);
+    return { data, records: [] };
   },
 );
 
+async function decidable(sql: Database, ids: readonly string[]): Promise<DecidedOne[]> {
+  const all: DecidedOne[] = [];
+  for (const id of ids) {
+    try {
+      await accountOfUnanswered(sql, id);
+      all.push({ id, carriedOut: false, why: null });
+    } catch (error) {
+      if (!isOfThisOne(error)) throw error;
+      all.push({ id, carriedOut: false, why: error.refusal });
+    }
+  }
+  return all;
+}
+
+/** Acts on one of several messages: what is refused for it alone is answered, everything else thrown. */
+export async function unlessRefused(id: string, act: () => Promise<Decided>): Promise<Act<StaffRefusal>> {
+  try {
+    const decided = await act();
+    return { carriedOut: decided.carriedOut, record: recordOf(id, decided) };
+  } catch (error) {
+    if (!isOfThisOne(error)) throw error;
+    return { carriedOut: false, why: error.refusal };
+  }
+}
+
 /** Whether an error says something of one message alone, so that others may still be acted on. */
-export function isOfThisOne(error: unknown): error is StaffRefused {
+function isOfThisOne(error: unknown): error is StaffRefused {
   return (
     error instanceof StaffRefused &&
     error.refusal.reason !== 'decision_not_carried_out' &&

@@ -4,9 +4,16 @@ import { type ResendRefusal, type StaffRefusal, StaffRefused } from '../../domai
 import { findAccount } from '../accounts/find.ts';
 import { cancelToTheLast } from '../cancel.ts';
 import { findRoute } from '../routes/find.ts';
-import { recordedAfter, type StaffServices } from '../staff.ts';
+import {
+  type ActedOn,
+  actOnEach,
+  leftOf,
+  recordedAfter,
+  type Recorder,
+  type StaffServices,
+} from '../staff.ts';
 import { resendAll } from '../webhooks/resend.ts';
-import { decide, isOfThisOne } from './decisions.ts';
+import { decide, unlessRefused } from './decisions.ts';
 import { MINUTES, STUCK_ACTIONS, type StuckAction } from './stuck.ts';
 
 interface Input {
@@ -18,28 +25,23 @@ interface Input {
   agreed: boolean;
 }
 
-/** Something that was left as it is; `why` is null where no worker answered in time, and it may still be done. */
-export interface LeftStuck {
-  id: string;
-  why: StaffRefusal | ResendRefusal | null;
-}
-
 /** What was done to what is stuck. */
 export interface Unstuck {
   kind: StuckKind;
-  /** Those that it is about, the longest stuck first. */
+  /** Those that it is about, in the order of `readStuck`. */
   things: StuckThing[];
   /** How many there are in all. */
   of: number;
-  /** Null where it was not agreed to. */
-  outcome: { done: string[]; left: LeftStuck[] } | null;
+  /** Of each of them, in that order; null where it was not agreed to. */
+  outcome: ActedOn<StaffRefusal | ResendRefusal>[] | null;
 }
 
 /**
- * Does the same to many that are stuck.
+ * Does the same to many that are stuck. Each that was acted on has an audit record of its own, written right after it; a last one says
+ * what was asked, and what was left.
  * @throws StaffRefused also where it is one alone, and nothing was done to it
  */
-export const unstick = recordedAfter('unstick', async (services, input: Input) => {
+export const unstick = recordedAfter('unstick', async (services, input: Input, record) => {
   const { action, filter, limit, agreed } = input;
   const { account, route } = filter;
   await requireThere(services.sql, filter);
@@ -47,61 +49,44 @@ export const unstick = recordedAfter('unstick', async (services, input: Input) =
   const minutes = filter.minutes ?? MINUTES[kind];
   const wanted: StuckFilter = { accountId: account ?? null, route: route ?? null, minutes };
   const { count, things } = await readStuck(services.sql, kind, wanted, limit);
-  const record = account === undefined ? {} : { account };
+  const whose = account === undefined ? {} : { account };
   const about = { kind, things, of: count };
   if (!agreed) {
     const data: Unstuck = { ...about, outcome: null };
-    return { data, ...record, details: { action, carried_out: false } };
+    return { data, ...whose, details: { action, carried_out: false } };
   }
-  const outcome = await carryOut(services, action, things);
+  const ids = things.map(({ id }) => id);
+  const outcome = await carryOut(services, action, ids, ({ details, ...act }) =>
+    record({ ...act, details: { action, ...details } }),
+  );
   const data: Unstuck = { ...about, outcome };
-  return {
-    data,
-    ...record,
-    details: { action, ...filter, done: outcome.done, left: outcome.left.map(reasonOf) },
-  };
+  const done = outcome.filter(({ carriedOut }) => carriedOut === true).length;
+  return { data, ...whose, details: { action, ...filter, done, left: leftOf(outcome) } };
 });
-
-function reasonOf({ id, why }: LeftStuck): { id: string; reason: string } {
-  return { id, reason: why?.reason ?? 'timed_out' };
-}
 
 async function requireThere(sql: Sql, { account, route }: Input['filter']): Promise<void> {
   if (account !== undefined) await findAccount(sql, account);
   if (route !== undefined) await findRoute(sql, route);
 }
 
-/** One after the other; what could not be done is answered, and the rest goes on, unless nothing answers any more. */
 async function carryOut(
   services: StaffServices,
   action: StuckAction,
-  things: readonly StuckThing[],
-): Promise<{ done: string[]; left: LeftStuck[] }> {
-  if (action === 'resend') {
-    const { resent, left } = await resendAll(
-      services,
-      things.map(({ id }) => id),
-    );
-    return { done: resent, left };
-  }
-  const done: string[] = [];
-  const left: { id: string; why: StaffRefusal | null }[] = [];
-  for (const { id } of things) {
-    try {
-      const { carriedOut } = await carryOutOne(services, action, id);
-      if (carriedOut) done.push(id);
-      else left.push({ id, why: null });
-    } catch (error) {
-      if (!(error instanceof StaffRefused)) throw error;
-      left.push({ id, why: error.refusal });
-      if (!isOfThisOne(error)) break;
-    }
-  }
-  const [only] = left;
-  if (only !== undefined && things.length === 1) {
-    throw new StaffRefused({ reason: 'nothing_unstuck', why: only.why });
-  }
-  return { done, left };
+  ids: readonly string[],
+  record: Recorder,
+): Promise<ActedOn<StaffRefusal | ResendRefusal>[]> {
+  if (action === 'resend') return await resendAll(services, ids, record);
+  const outcome = await actOnEach(ids, record, async (id) => {
+    const one = await unlessRefused(id, () => carryOutOne(services, action, id));
+    if (one.carriedOut === false && ids.length === 1) throw nothingUnstuck(one.why);
+    return one;
+  });
+  if (ids.length === 1 && outcome[0]?.carriedOut === null) throw nothingUnstuck(null);
+  return outcome;
+}
+
+function nothingUnstuck(why: StaffRefusal | null): StaffRefused {
+  return new StaffRefused({ reason: 'nothing_unstuck', why });
 }
 
 function carryOutOne(services: StaffServices, action: Exclude<StuckAction, 'resend'>, id: string) {

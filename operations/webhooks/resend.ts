@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
 import { waitFor } from '../../concurrency/waitFor.ts';
 import type { Database } from '../../db/connection.ts';
 import { type DeliveryRow, readDeliveries, readDelivery } from '../../db/webhooks/webhookDeliveries.ts';
@@ -12,7 +13,15 @@ import { Refused, type ResendRefusal, StaffRefused } from '../../domain/refusals
 import { startResend } from '../../workflows/startResend.ts';
 import { findAccount } from '../accounts/find.ts';
 import type { Asked, Services } from '../asked.ts';
-import { recordedAfter, type StaffServices } from '../staff.ts';
+import {
+  type Act,
+  type ActedOn,
+  actOnEach,
+  leftOf,
+  recordedAfter,
+  type Recorder,
+  type StaffServices,
+} from '../staff.ts';
 
 const START_MS = 2_000;
 const BUSY_SECONDS = 10;
@@ -41,10 +50,10 @@ export async function resend({
 
 /** Delivers one event of any account again, for staff. @throws StaffRefused event_not_resent */
 export const resendForStaff = recordedAfter('webhooks resend', async (services, { id }: { id: string }) => {
-  const { left, ...data } = await resendAll(services, [id]);
-  const [refused] = left;
-  if (refused) throw new StaffRefused({ reason: 'event_not_resent', event: id, why: refused.why });
-  return { data, subject: id, details: { resent: data.resent, filters: {} } };
+  const one = await resendOne(services.sql, await services.temporal(), id);
+  if (one.carriedOut === false)
+    throw new StaffRefused({ reason: 'event_not_resent', event: id, why: one.why });
+  return { data: undefined, ...one.record };
 });
 
 /** Which events of those that nobody took; what is absent is any. */
@@ -61,32 +70,32 @@ export interface ExhaustedFilter {
 export interface ResentMany {
   /** Those that it is about. */
   events: DeliveryRow[];
-  /** Null where it was not agreed to. */
-  outcome: Resent | null;
+  /** Of each of them, in that order; null where it was not agreed to. */
+  outcome: ActedOn<ResendRefusal>[] | null;
 }
 
 /**
- * Delivers events again that nobody took, the newest first.
+ * Delivers events again that nobody took, the newest first. Each has an audit record of its own, written right after it; a last one says
+ * what was asked, and what was left.
  * @param agreed else nothing is done, and it only answers for which it would be
  * @throws StaffRefused
  */
 export const resendExhausted = recordedAfter(
   'webhooks resend',
-  async (services, input: { filter: ExhaustedFilter; limit: number; agreed: boolean }) => {
+  async (services, input: { filter: ExhaustedFilter; limit: number; agreed: boolean }, record) => {
     const { filter, limit, agreed } = input;
     const events = await readExhausted(services.sql, filter, limit);
-    const record = filter.account === undefined ? {} : { account: filter.account };
+    const whose = filter.account === undefined ? {} : { account: filter.account };
     if (!agreed) {
       const data: ResentMany = { events, outcome: null };
-      return { data, ...record, details: { carried_out: false } };
+      return { data, ...whose, details: { carried_out: false } };
     }
-    const outcome = await resendAll(
-      services,
-      events.map(({ id }) => id),
-    );
+    const ids = events.map(({ id }) => id);
+    const outcome = await resendAll(services, ids, record);
     const filters = { ...filter, ...(filter.since === undefined ? {} : { since: new Date(filter.since) }) };
+    const resent = outcome.filter(({ carriedOut }) => carriedOut === true).length;
     const data: ResentMany = { events, outcome };
-    return { data, ...record, details: { resent: outcome.resent, filters } };
+    return { data, ...whose, details: { resent, left: leftOf(outcome), filters } };
   },
 );
 
@@ -97,26 +106,23 @@ async function readExhausted(sql: Database, filter: ExhaustedFilter, limit: numb
   return await readDeliveries(sql, exhausted, limit);
 }
 
-/** Which events are delivered again, and why others are not. */
-export interface Resent {
-  resent: string[];
-  left: { id: string; why: ResendRefusal }[];
-}
-
 /** Has events of any account delivered again, one after the other, for staff. */
-export async function resendAll(services: StaffServices, ids: readonly string[]): Promise<Resent> {
-  const outcome: Resent = { resent: [], left: [] };
+export async function resendAll(
+  services: StaffServices,
+  ids: readonly string[],
+  record: Recorder,
+): Promise<ActedOn<ResendRefusal>[]> {
   // Asked for first: what is written down now is begun by a worker even if this process ends.
   const client = await services.temporal();
-  for (const id of ids) {
-    const round = await requestWithin(services.sql, id, Date.now() + PLACE_WITHIN_MS);
-    if ('reason' in round) outcome.left.push({ id, why: round });
-    else {
-      outcome.resent.push(id);
-      await startResend(client, round).catch(() => undefined);
-    }
-  }
-  return outcome;
+  return await actOnEach(ids, record, (id) => resendOne(services.sql, client, id));
+}
+
+async function resendOne(sql: Database, client: Client, id: string): Promise<Act<ResendRefusal>> {
+  const round = await requestWithin(sql, id, Date.now() + PLACE_WITHIN_MS);
+  if ('reason' in round) return { carriedOut: false, why: round };
+  await startResend(client, round).catch(() => undefined);
+  const record = { account: round.accountId, subject: id, details: { round: round.round } };
+  return { carriedOut: true, record };
 }
 
 async function requestWithin(sql: Database, id: string, deadline: number): Promise<Resend | ResendRefusal> {

@@ -173,8 +173,13 @@ describe('unstick', () => {
     for (const id of both) await pipeline.untilStatus(id, 'failed');
     expect(await ok('ledger', '--account', account)).toMatchObject({ balance_grosze: 1000, agrees: true });
     const records = await pipeline.sql`
-      select details from audit_log where account_id = ${account} and action = 'unstick' order by id`;
-    expect(records).toMatchObject([{ details: { carried_out: false } }, { details: { done: both } }]);
+      select subject, details from audit_log where account_id = ${account} and action = 'unstick' order by id`;
+    const given = { details: { action: 'give-up', answered: true } };
+    expect(records).toMatchObject([
+      { details: { carried_out: false } },
+      ...both.map((subject) => ({ subject, ...given })),
+      { subject: null, details: { action: 'give-up', account, done: 2, left: [] } },
+    ]);
     expect((await no('unstick', '--yes')).code).toBe('invalid_argument');
     expect((await no('unstick', '--action', 'terminate', '--yes')).code).toBe('invalid_argument');
   }, 180_000);
@@ -193,6 +198,87 @@ describe('unstick', () => {
       { id: gone, reason: expect.stringContaining('no running') as string },
     ]);
     expect([await statusOf(gone), await statusOf(there)]).toEqual(['scheduled', 'cancelled']);
+  }, 180_000);
+});
+
+/** What the audit log has of a thing, as its account's. */
+async function acts(account: string, subject: string): Promise<unknown[]> {
+  return [
+    ...(await pipeline.sql`
+      select action, details from audit_log where account_id = ${account} and subject = ${subject} order by id`),
+  ];
+}
+
+describe('what becomes of each', () => {
+  test('is in its own audit and its account’s, whatever was named, and in messages show', async () => {
+    const owners = [await pipeline.account(), await pipeline.account()];
+    const both = [await unanswered(owners[0]!), await unanswered(owners[1]!)];
+    await ok('unstick', '--action', 'give-up', '--route', 'simulator', '--yes');
+    for (const [index, id] of both.entries()) {
+      const record = { action: 'unstick', details: { action: 'give-up', answered: true } };
+      expect(await acts(owners[index]!, id)).toEqual([record]);
+      const audited = listIn(await ok('audit', '--account', owners[index]!));
+      expect(audited).toMatchObject([{ action: 'unstick', subject: id }]);
+      const shown = listIn(await ok('messages', 'show', id), 'timeline').map((line) => JSON.stringify(line));
+      expect(shown.filter((line) => line.includes('unstick give-up'))).toHaveLength(1);
+    }
+  }, 180_000);
+
+  test('is recorded right after it; an error leaves the rest, and says so', async () => {
+    const account = await pipeline.account();
+    const three = [await unanswered(account), await unanswered(account), await unanswered(account)];
+    const [first, second, third] = three as [string, string, string];
+    const before: unknown[] = [];
+    let asked = 0;
+    const broken = pipelineLine(
+      () => pipeline,
+      async () => {
+        asked += 1;
+        if (asked === 1) return pipeline.client;
+        before.push(...(await acts(account, first)));
+        throw new Error('connection lost');
+      },
+    );
+    const answer = await broken.ok('unstick', '--action', 'give-up', '--account', account, '--yes');
+    expect(answer).toMatchObject({ done: 1, of: 3 });
+    expect(listIn(answer)).toEqual([
+      { id: second, reason: 'connection lost' },
+      { id: third, reason: 'it was not tried, after the error before' },
+    ]);
+    expect(before).toHaveLength(1);
+    expect(await acts(account, second)).toEqual([]);
+    const [last] = await pipeline.sql`
+      select details from audit_log where account_id = ${account} and subject is null order by id desc limit 1`;
+    const left = [
+      { id: second, reason: 'failed' },
+      { id: third, reason: 'not_tried' },
+    ];
+    expect(last).toMatchObject({ details: { done: 1, left } });
+    expect(await Promise.all(three.slice(1).map(statusOf))).toEqual(['queued', 'queued']);
+    await ok('unstick', '--action', 'give-up', '--account', account, '--yes');
+  }, 180_000);
+
+  test('is recorded as open where a cancel was signalled and the database is gone', async () => {
+    const account = await pipeline.account();
+    const id = await sent(account, { sendAt: Date.now() + HOUR });
+    await pipeline.sql`update messages set send_at = now() - interval '1 hour' where id = ${id}`;
+    const broken = pipelineLine(
+      () => pipeline,
+      async () => {
+        await pipeline.sql`alter table messages rename to messages_away`;
+        return pipeline.client;
+      },
+    );
+    try {
+      const answer = await broken.no('unstick', '--action', 'cancel', '--account', account, '--yes');
+      expect(answer.message).toContain('it may still be carried out');
+    } finally {
+      await pipeline.sql`alter table messages_away rename to messages`;
+    }
+    expect(await acts(account, id)).toEqual([
+      { action: 'unstick', details: { action: 'cancel', answered: false } },
+    ]);
+    await pipeline.untilStatus(id, 'cancelled');
   }, 180_000);
 });
 
@@ -245,8 +331,52 @@ describe('webhooks', () => {
     expect(calls.slice(before).sort()).toEqual(ids(listed).sort());
     const [record] = await pipeline.sql`
       select details from audit_log where account_id = ${account} and action = 'webhooks resend' order by id desc limit 1`;
-    expect(record).toMatchObject({ details: { resent: ids(listed) } });
+    expect(record).toMatchObject({ details: { resent: 2, left: [] } });
+    for (const id of ids(listed))
+      expect(await acts(account, String(id))).toEqual([{ action: 'webhooks resend', details: { round: 1 } }]);
   }, 180_000);
+
+  test.each([
+    ['webhooks resend', ['webhooks', 'resend']],
+    ['unstick', ['unstick', '--action', 'resend']],
+  ])(
+    '%s: an error of the database leaves the rest, with a record of what was done',
+    async (action, words) => {
+      answer = 500;
+      const account = await pipeline.account({ webhookUrl: receiver.url });
+      for (let count = 0; count < 3; count += 1) await sent(account, { ending: '902' });
+      let listed: string[] = [];
+      await until(
+        'all are exhausted',
+        async () => {
+          listed = ids(await ok('webhooks', 'list', '--account', account, '--state', 'exhausted'));
+          return listed.length === 3;
+        },
+        40_000,
+      );
+      const [first, second, third] = listed as [string, string, string];
+      await pipeline.sql.unsafe(
+        `alter table webhook_resends add constraint broken check (event_id <> '${second}')`,
+      );
+      answer = 200;
+      try {
+        const done = await ok(...words, '--account', account, '--yes');
+        expect(listIn(done)).toMatchObject([
+          { id: second, reason: expect.stringContaining('broken') as string },
+          { id: third, reason: 'it was not tried, after the error before' },
+        ]);
+      } finally {
+        await pipeline.sql`alter table webhook_resends drop constraint broken`;
+      }
+      expect(await acts(account, first)).toMatchObject([{ action, details: { round: 1 } }]);
+      for (const id of [second, third]) expect(await acts(account, id)).toEqual([]);
+      await until('it is delivered', async () => {
+        const now = await ok('webhooks', 'list', '--account', account, '--state', 'delivered');
+        return ids(now).includes(first);
+      });
+    },
+    180_000,
+  );
 
   test('one by its id, whatever its state; unknown ones are refused', async () => {
     answer = 200;
@@ -258,6 +388,7 @@ describe('webhooks', () => {
       return id !== '';
     });
     expect(await ok('webhooks', 'resend', '--id', id)).toMatchObject({ resent: 1 });
+    expect(await acts(account, id)).toEqual([{ action: 'webhooks resend', details: { round: 1 } }]);
     await until('it comes again', () => Promise.resolve(calls.filter((call) => call === id).length === 2));
     expect((await no('webhooks', 'resend', '--id', newId('evt'))).code).toBe('refused');
     expect((await no('webhooks', 'resend', '--id', id, '--account', account)).code).toBe('refused');

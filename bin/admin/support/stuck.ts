@@ -41,7 +41,7 @@ const filters = {
 const list = command({
   name: 'stuck',
   about:
-    'Counts and lists what does not move on, the longest stuck first, with its workflow as Temporal sees it.',
+    'Counts and lists what does not move on, the longest stuck first (webhook events: the newest), with its workflow as Temporal sees it.',
   options: {
     kind: optional('KIND', KINDS.join(', '), oneOf(...KINDS)),
     ...filters,
@@ -96,8 +96,9 @@ const act = command({
         remark: 'Nothing was done. With --yes it is done to these.',
       };
     }
-    const left = outcome.left.map(({ id, why }) => ({ id, reason: leftInWords(why) }));
-    return { result: { action, done: outcome.done.length, of, data: left } };
+    const left = outcome.filter(({ carriedOut }) => carriedOut !== true);
+    const data = left.map(({ id, why }) => ({ id, reason: leftInWords(why) }));
+    return { result: { action, done: outcome.length - left.length, of, data } };
   },
 });
 

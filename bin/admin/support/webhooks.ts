@@ -49,8 +49,8 @@ const resend = command({
     if (id !== undefined && filtered) throw refused('Give either --id or filters, not both.');
     const { resendExhausted, resendForStaff } = await import('../../../operations/webhooks/resend.ts');
     if (id !== undefined) {
-      const { resent } = await resendForStaff({ ...asking, input: { id } });
-      return { result: { resent: resent.length, data: [] } };
+      await resendForStaff({ ...asking, input: { id } });
+      return { result: { resent: 1, data: [] } };
     }
     const { events, outcome } = await resendExhausted({ ...asking, input: { filter, limit, agreed } });
     if (outcome === null) {
@@ -59,8 +59,9 @@ const resend = command({
         remark: 'Nothing was done. With --yes these are delivered again.',
       };
     }
-    const left = outcome.left.map(({ id, why }) => ({ id, reason: leftInWords(why) }));
-    return { result: { resent: outcome.resent.length, data: left } };
+    const left = outcome.filter(({ carriedOut }) => carriedOut !== true);
+    const data = left.map(({ id, why }) => ({ id, reason: leftInWords(why) }));
+    return { result: { resent: outcome.length - left.length, data } };
   },
 });
 
