@@ -77,6 +77,9 @@ type AnyMove = (typeof MOVES)[number];
 /** What a message becomes by its charge. */
 export type AcceptedStatus = Extract<AnyMove, { from: 'draft' }>['to'];
 
+/** All of these. */
+export const ACCEPTED_STATUSES: readonly AcceptedStatus[] = MESSAGE_STATUSES.filter(isAccepted);
+
 /** A status that a message never leaves. */
 export type FinalStatus = Exclude<MessageStatus, AnyMove['from']>;
 
@@ -96,6 +99,10 @@ export const NOTIFIED_STATUSES = [
   'failed',
   'expired',
 ] as const satisfies readonly MessageStatus[];
+
+function isAccepted(status: MessageStatus): status is AcceptedStatus {
+  return MOVES.some(({ from, to }) => from === 'draft' && to === status);
+}
 
 /** Whether nothing leads out of a status. */
 export function isFinal(status: MessageStatus): status is FinalStatus {

@@ -1,10 +1,12 @@
 import { Counter, Histogram } from 'prom-client';
-import { type AcceptedStatus, FINAL_STATUSES } from '../domain/statuses.ts';
-import { ANSWER_SECONDS, registry, WAIT_SECONDS } from './registry.ts';
+import { ACCEPTED_STATUSES, FINAL_STATUSES } from '../domain/statuses.ts';
+import { ANSWER_SECONDS, registry, startAtZero, WAIT_SECONDS } from './registry.ts';
 import { tracing } from './tracing.ts';
 
+const REQUESTS = [...ACCEPTED_STATUSES, 'insufficient_funds', 'abandoned', 'unresolved'] as const;
+
 /** What became of a message that somebody asked to send. */
-export type Request = AcceptedStatus | 'insufficient_funds' | 'abandoned' | 'unresolved';
+export type Request = (typeof REQUESTS)[number];
 
 const requested = new Counter({
   name: 'goniec_messages_requested_total',
@@ -12,12 +14,14 @@ const requested = new Counter({
   labelNames: ['outcome'],
   registers: [registry],
 });
+startAtZero(requested, 'outcome', REQUESTS);
 const ended = new Counter({
   name: 'goniec_messages_ended_total',
   help: 'Messages that reached their final status, except those rejected or refused at once.',
   labelNames: ['status'],
   registers: [registry],
 });
+startAtZero(ended, 'status', FINAL_STATUSES);
 const submitDelay = new Histogram({
   name: 'goniec_message_submit_delay_seconds',
   help: 'From the acceptance (or the send time, where there is one) until the provider had all parts.',

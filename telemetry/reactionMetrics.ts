@@ -1,6 +1,8 @@
 import { Counter, Histogram } from 'prom-client';
-import { ANSWER_SECONDS, registry } from './registry.ts';
+import { ANSWER_SECONDS, registry, startAtZero } from './registry.ts';
 import { tracing } from './tracing.ts';
+
+const EVENT_OUTCOMES = ['delivered', 'exhausted'] as const;
 
 const attempts = new Histogram({
   name: 'goniec_webhook_attempt_duration_seconds',
@@ -15,6 +17,7 @@ const events = new Counter({
   labelNames: ['outcome'],
   registers: [registry],
 });
+startAtZero(events, 'outcome', EVENT_OUTCOMES);
 const clicks = new Counter({
   name: 'goniec_link_clicks_total',
   help: 'Visits to tracked links, by whether a program made them.',
@@ -42,7 +45,7 @@ export function observeAttempt(statusCode: number | null, durationMs: number): v
 }
 
 /** Counts an event that is to be delivered no more. */
-export function countEvent(outcome: 'delivered' | 'exhausted'): void {
+export function countEvent(outcome: (typeof EVENT_OUTCOMES)[number]): void {
   events.inc({ outcome });
 }
 

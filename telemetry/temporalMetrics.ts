@@ -2,6 +2,9 @@ import type { WorkflowClientInterceptor } from '@temporalio/client';
 import { Histogram } from 'prom-client';
 import { ANSWER_SECONDS, registry } from './registry.ts';
 
+const OPERATIONS = ['start', 'update', 'update_with_start', 'signal', 'query', 'describe', 'cancel'] as const;
+const OUTCOMES = ['ok', 'error'] as const;
+
 const calls = new Histogram({
   name: 'goniec_temporal_call_duration_seconds',
   help: 'Calls of Temporal about workflows: what was asked for, and whether it came to an answer (ok) or not (error). Waiting for a charge and the workflow task that it is made in is part of an update.',
@@ -9,6 +12,8 @@ const calls = new Histogram({
   buckets: ANSWER_SECONDS,
   registers: [registry],
 });
+// As `startAtZero`.
+for (const operation of OPERATIONS) for (const outcome of OUTCOMES) calls.zero({ operation, outcome });
 
 /** Measures what a client of ours asks of Temporal. */
 export function temporalCallMetrics(): WorkflowClientInterceptor {
@@ -23,7 +28,7 @@ export function temporalCallMetrics(): WorkflowClientInterceptor {
   };
 }
 
-async function measured<T>(operation: string, call: Promise<T>): Promise<T> {
+async function measured<T>(operation: (typeof OPERATIONS)[number], call: Promise<T>): Promise<T> {
   const end = calls.startTimer({ operation });
   try {
     const answer = await call;

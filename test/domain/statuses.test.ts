@@ -56,6 +56,10 @@ test('an account does not pay for what was never submitted, or was refused at it
   expect([...statuses.REFUNDED_STATUSES].sort()).toEqual(['cancelled', 'expired', 'failed', 'rejected']);
 });
 
+test('what a charge may make of a message', () => {
+  expect([...statuses.ACCEPTED_STATUSES].sort()).toEqual(['queued', 'rejected', 'scheduled']);
+});
+
 test('the webhook is notified of the statuses that the specification names', () => {
   expect([...statuses.NOTIFIED_STATUSES].sort()).toEqual([
     'delivered',

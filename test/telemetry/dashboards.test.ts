@@ -5,12 +5,21 @@ import { MESSAGES_QUEUE } from '../../workflows/contracts.ts';
 import { eventually } from '../support/eventually.ts';
 import type { Sample, Scrape } from './exposition.ts';
 import { listening, observedAccount, type Observed, startObserved } from './observed.ts';
-import { alertRules, dashboardPanels, dashboardQueries, isBalanced, selectorsOf } from './queries.ts';
+import {
+  alertRules,
+  dashboardPanels,
+  dashboardQueries,
+  isBalanced,
+  selectorsOf,
+  valuesAskedFor,
+} from './queries.ts';
 
 // Prometheus itself adds these to what it scrapes.
 const SCRAPED_LABELS = ['job', 'instance'];
 
 let observed: Observed;
+/** Of API and worker, before anything happened. */
+const atStart: Sample[] = [];
 const samples: Sample[] = [];
 const types = new Map<string, string>();
 
@@ -34,6 +43,7 @@ function keep(scraped: Scrape): void {
 
 beforeAll(async () => {
   observed = await startObserved();
+  for (const scrape of [observed.scrapeApi, observed.scrapeWorker]) atStart.push(...(await scrape()).samples);
   const account = await observedAccount(observed);
   const { receiver } = await listening(account);
   await account.call('POST', '/v1/messages', { to: '500100200', text: 'Bukiet czeka' });
@@ -90,6 +100,29 @@ describe.each([
       }
     }
   });
+});
+
+// By path and status of any request; a first error is none of the rates that an alert waits for.
+const OPEN_LISTS = /^goniec_http_/;
+
+test('what alerts look at by its increase stands at 0 before it first happens', () => {
+  const looked = alertRules().flatMap(({ name, expression }) =>
+    valuesAskedFor(expression)
+      .filter(({ metric }) => metric.startsWith('goniec_') && !OPEN_LISTS.test(metric))
+      .filter(({ metric }) => types.get(metric.replace(/_(bucket|sum|count)$/, '')) !== 'gauge')
+      .map((asked) => ({ where: name, ...asked })),
+  );
+  expect(looked.map(({ value }) => value)).toEqual(
+    expect.arrayContaining(['unresolved', 'delivered', 'expired', 'exhausted', 'error']),
+  );
+  for (const { where, metric, label, value } of looked) {
+    const found = atStart.filter((sample) => sample.name === metric && sample.labels[label] === value);
+    expect(found, `${where}: ${metric} ${label}="${value}"`).not.toEqual([]);
+    expect(
+      found.some((sample) => sample.value === 0),
+      `${where}: ${metric}`,
+    ).toBe(true);
+  }
 });
 
 test('every metric of ours is shown', () => {

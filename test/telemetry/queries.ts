@@ -80,6 +80,15 @@ export function selectorsOf(expression: string): Selector[] {
   return found;
 }
 
+/** The values of labels that an expression asks of a metric, those of `a|b` one by one. */
+export function valuesAskedFor(expression: string): { metric: string; label: string; value: string }[] {
+  return [...expression.matchAll(/([a-z_:][\w:]*)\{([^}]*)\}/g)].flatMap(([, metric = '', list = '']) =>
+    [...list.matchAll(/(\w+)=~?"([^"]*)"/g)].flatMap(([, label = '', values = '']) =>
+      values.split('|').map((value) => ({ metric, label, value })),
+    ),
+  );
+}
+
 /** Whether brackets are closed in their order and texts end. */
 export function isBalanced(expression: string): boolean {
   const open: string[] = [];
