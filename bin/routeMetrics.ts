@@ -19,12 +19,12 @@ const OF_ROUTES: Measure<RouteOverview>[] = [
   },
   {
     name: 'queue_messages',
-    help: 'Messages that wait to be handed over by the route.',
+    help: 'Messages and e-mails that wait to be handed over by the route.',
     value: ({ queue }) => queue,
   },
   {
     name: 'unanswered_messages',
-    help: 'Messages of which nobody knows whether the provider took them.',
+    help: 'Messages and e-mails of which nobody knows whether the provider took them.',
     value: ({ unanswered }) => unanswered,
   },
   {

@@ -23,9 +23,9 @@ export interface RouteOverview {
   workingAt: Date | null;
   reportedAt: Date | null;
   repliedAt: Date | null;
-  /** Messages that wait for their submit, or are being submitted. */
+  /** Messages and e-mails that wait for their submit, or are being submitted. */
   queue: number;
-  /** Messages whose submit got no answer, and about which nothing is known since. */
+  /** Messages and e-mails whose submit got no answer, and about which nothing is known since. */
   unanswered: number;
   /** Running ones only. */
   workers: RouteWorker[];
@@ -34,12 +34,14 @@ export interface RouteOverview {
 /** All routes as they are seen now, by name; of one only when a name is given. */
 export async function readOverview(sql: Sql, name: string | null = null): Promise<RouteOverview[]> {
   const routes = await sql<Omit<RouteOverview, 'workers'>[]>`
-    with waiting as (
+    with open as (
+      select route, submission from messages where status = 'queued' and (${name}::text is null or route = ${name})
+      union all
+      select route, submission from emails where status = 'queued' and (${name}::text is null or route = ${name})
+    ), waiting as (
       select route, count(*) filter (where submission <> 'unanswered') as queue,
              count(*) filter (where submission = 'unanswered') as unanswered
-        from messages
-       where status = 'queued' and (${name}::text is null or route = ${name})
-       group by route
+        from open group by route
     )
     select r.name, r.kind, r.state, r.rate_per_second,
            coalesce(s.working_at > now() - make_interval(secs => r.broken_after_s), false) as working,

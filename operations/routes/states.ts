@@ -13,9 +13,9 @@ interface Input {
 /** A route in another state. */
 export interface SwitchedRoute {
   state: RouteState;
-  /** Messages that wait for their submit, or are being submitted. */
+  /** Messages and e-mails that wait for their submit, or are being submitted. */
   queue: number;
-  /** Messages whose submit got no answer, and about which nothing is known since. */
+  /** Messages and e-mails whose submit got no answer, and about which nothing is known since. */
   unanswered: number;
   /** Of an active route: what the simulated network still takes. */
   simulated: SimulatedUse | null;

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
+import { newId } from '../../db/ids.ts';
 import { readRoute, routeCredentials } from '../../db/routes/routes.ts';
 import { startSmsc } from '../smsc/smsc.ts';
 import { PASSWORD, routeLine } from './routeLine.ts';
@@ -346,6 +347,24 @@ describe('routes list and show', () => {
     expect(table.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u);
     await sql()`update route_states set working_at = now() - interval '11 seconds' where route = 'watched'`;
     expect(await listed('watched')).toMatchObject({ working: false });
+  });
+
+  test('e-mails that wait or have no answer count as messages do, also in what a drain says', async () => {
+    await ok(
+      ...['routes', 'add', '--name', 'relay', '--kind', 'smtp', '--host', 'relay.example'],
+      ...['--mail-host', 'mail.example.pl', '--credentials', file('{}')],
+    );
+    const account = String((await ok('accounts', 'create', '--name', 'Kwiaciarnia'))['id']);
+    for (const submission of ['waiting', 'submitting', 'unanswered'])
+      await sql()`
+        insert into emails (id, account_id, request_id, interface, status, submission, route, domain, from_address, subject, cost_grosze,
+                            give_up_at)
+        values (${newId('em')}, ${account}, 'r', 'v1', 'queued', ${submission}, 'relay', 'a.example', 'a@a.example', 'x', 1, now())`;
+    const waiting = { queue: 2, unanswered: 1 };
+    expect(await listed('relay')).toMatchObject(waiting);
+    expect(await ok('routes', 'show', 'relay')).toMatchObject(waiting);
+    expect(await ok('routes', 'drain', 'relay')).toMatchObject({ state: 'draining', ...waiting });
+    expect(await ok('routes', 'disable', 'relay')).toMatchObject({ state: 'disabled', ...waiting });
   });
 
   test('settings that this release does not know are shown as they are', async () => {

@@ -21,6 +21,7 @@ import {
 } from '../../db/routes/routes.ts';
 import { transaction } from '../../db/transaction.ts';
 import { ownDatabase } from '../admin/support.ts';
+import { rowsRead } from '../support/rowsRead.ts';
 
 const database = ownDatabase();
 const sql = () => database.sql();
@@ -225,5 +226,40 @@ describe('routing and overview', () => {
     }
     expect(await readOverview(sql(), name)).toMatchObject([{ name, queue: 2, unanswered: 1, workers: [] }]);
     expect(await readOverview(sql(), 'nowhere')).toEqual([]);
+  });
+
+  test('count e-mails too, by what is known of their hand-over, and read only what waits', async () => {
+    const [name, other] = [await route({ kind: 'smtp' }), await route()];
+    const account = newId('cl');
+    await sql()`insert into accounts (id, name) values (${account}, 'Test')`;
+    const add = async (status: string, submission: string, times: number, on = name) => {
+      await sql()`
+        insert into emails (id, account_id, request_id, interface, status, submission, route, domain, from_address, subject, cost_grosze,
+                            give_up_at)
+        select id, ${account}, id, 'v1', ${status}, ${submission}, ${on}, 'a.example', 'a@a.example', 'x', 1, now()
+          from unnest(${Array.from({ length: times }, () => newId('em'))}::text[]) id`;
+      await sql()`
+        insert into messages (id, account_id, request_id, status, submission, accepted_as, recipient, text, parts, cost_grosze,
+                              route, give_up_at)
+        select id, ${account}, id, ${status}, ${submission}, 'queued', '+48500100200', 'x', 1, 15, ${on}, now()
+          from unnest(${Array.from({ length: times }, () => newId('msg'))}::text[]) id`;
+    };
+    await add('delivered', 'answered', 2_000);
+    await add('draft', 'waiting', 1);
+    await add('queued', 'waiting', 2);
+    await add('queued', 'submitting', 1);
+    await add('queued', 'unanswered', 4);
+    await add('queued', 'unanswered', 1, other);
+    await sql()`analyze emails`;
+    await sql()`analyze messages`;
+    for (const table of ['emails', 'messages']) {
+      const { answer, rows } = await rowsRead(sql(), table, (tx) => readOverview(tx));
+      expect(answer).toContainEqual(expect.objectContaining({ name, queue: 6, unanswered: 8 }));
+      expect(answer).toContainEqual(expect.objectContaining({ name: other, queue: 0, unanswered: 2 }));
+      expect(rows).toBeLessThan(50);
+      const one = await rowsRead(sql(), table, (tx) => readOverview(tx, name));
+      expect(one.answer).toMatchObject([{ name, queue: 6, unanswered: 8 }]);
+      expect(one.rows).toBeLessThan(50);
+    }
   });
 });

@@ -45,7 +45,7 @@ function shown(name: string, { state, queue, unanswered, simulated, untaken }: S
         ? ''
         : `No other active route takes all of: ${untaken.map(conditions).join('; ')}. New messages that none takes are refused.`,
       state === 'disabled' && queue > 0
-        ? `${queue} of its messages wait; they go by another route where a rule allows one, else they stay until it is enabled.`
+        ? `${queue} of its messages and e-mails wait; they go by another route where a rule allows one, else they stay until it is enabled.`
         : '',
     ]),
   };
