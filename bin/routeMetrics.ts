@@ -1,5 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { RouteOverview, RouteWorker } from '../db/routes/routeOverview.ts';
+import { providerKinds } from '../providers/registry.ts';
 
 const STATES = ['active', 'draining', 'disabled'] as const;
 const MS = 1_000;
@@ -34,8 +35,8 @@ const OF_ROUTES: Measure<RouteOverview>[] = [
   },
   {
     name: 'seconds_since_last_report',
-    help: 'Time since the last delivery report; absent before the first.',
-    value: ({ reportedAt }, now) => secondsBetween(reportedAt, now),
+    help: 'Time since the last delivery report or event of an e-mail; before the first, since the route was seen to submit. Absent before that, and of a provider that reports failures alone.',
+    value: (route, now) => (isSilent(route) ? null : secondsBetween(reportAwaitedSince(route), now)),
   },
   {
     name: 'seconds_since_last_reply',
@@ -125,6 +126,15 @@ function workersOf(routes: RouteOverview[]): [Record<'route' | 'kind' | 'worker'
       worker,
     ]),
   );
+}
+
+// That nothing is reported by it says nothing. One that this release does not know is taken for one that reports.
+function isSilent({ kind }: RouteOverview): boolean {
+  return providerKinds.named(kind)?.reportsFailuresAlone === true;
+}
+
+function reportAwaitedSince({ reportedAt, submittingSince }: RouteOverview): Date | null {
+  return reportedAt ?? submittingSince;
 }
 
 function secondsBetween(instant: Date | null, now: number): number | null {

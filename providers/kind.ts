@@ -63,6 +63,8 @@ export interface KindDeclaration<Settings extends Record<string, unknown>, Crede
   callingHours?: (settings: Settings) => CallingHours | null;
   /** It reaches no phone. */
   simulated?: true;
+  /** Its provider reports what was not delivered, and nothing of the rest: no reports are no sign of a fault. */
+  reportsFailuresAlone?: true;
   settings: z.ZodType<Settings>;
   /** The settings that nearly every route needs. */
   options: KindOptions;
@@ -84,6 +86,8 @@ export interface KindDeclaration<Settings extends Record<string, unknown>, Crede
 export interface ProviderKind {
   readonly name: string;
   readonly traits: RouteTraits;
+  /** Nothing is reported of what was delivered. */
+  readonly reportsFailuresAlone: boolean;
   /** Null also for settings that cannot be read. */
   callingHours(stored: unknown): CallingHours | null;
   readonly settings: z.ZodType<Record<string, unknown>>;
@@ -106,13 +110,14 @@ export function providerKind<Settings extends Record<string, unknown>, Credentia
   declared: KindDeclaration<Settings, Credentials>,
 ): ProviderKind {
   const { name, channels, looksUp, simulated = false, settings, options, credentials, secret } = declared;
-  const { callbacks, email } = declared;
+  const { callbacks, email, reportsFailuresAlone = false } = declared;
   const carries: RouteTraffic[] = [...channels];
   if (email !== undefined) carries.push('email');
   if (looksUp) carries.push('hlr');
   return {
     ...{ name, settings, options, credentials },
     traits: { carries, simulated },
+    reportsFailuresAlone,
     email: email === undefined ? null : storedEmail(email, settings, credentials),
     callingHours(stored) {
       const read = settings.safeParse(stored);

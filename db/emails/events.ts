@@ -5,6 +5,7 @@ import type { ReportedRecipient, Suppressing } from '../../domain/email/reports.
 import type { EmailStatus, RecipientState } from '../../domain/email/statuses.ts';
 import { newId } from '../ids.ts';
 import type { Database, Fragment, Sql } from '../connection.ts';
+import { noteReport } from '../routes/routeStates.ts';
 import { inTurn } from '../turns.ts';
 import { orStrongerReason } from './suppressions.ts';
 import type { EmailEventSnapshot } from '../webhooks/webhooks.ts';
@@ -18,7 +19,7 @@ const READ_MOST = 1_000;
 const SIGNALLED_WITHIN = '15 seconds';
 
 /**
- * Stores events as they came; one that was stored before changes nothing. What a stranger can have happen again and again has a bound for
+ * Stores events as they came, and that the route's provider has reported; one that was stored before changes nothing else. What a stranger can have happen again and again has a bound for
  * each e-mail: those events take turns, so that it is exact however many come at once, and what is beyond is only counted.
  */
 export async function storeEmailEvents(
@@ -37,6 +38,8 @@ export async function storeEmailEvents(
       for (const event of run) await storeWithinBound(tx, route, event, owner);
     });
   }
+  // Not in the turns: nobody else's report waits for the e-mails of these.
+  if (events.length > 0) await noteReport(sql, route);
 }
 
 type Run = [ProviderEmailEvent, ...ProviderEmailEvent[]];

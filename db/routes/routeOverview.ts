@@ -23,6 +23,8 @@ export interface RouteOverview {
   workingAt: Date | null;
   reportedAt: Date | null;
   repliedAt: Date | null;
+  /** When it was first seen to take parts or e-mails, as far as is known. */
+  submittingSince: Date | null;
   /** Messages and e-mails that wait for their submit, or are being submitted. */
   queue: number;
   /** Messages and e-mails whose submit got no answer, and about which nothing is known since. */
@@ -45,7 +47,7 @@ export async function readOverview(sql: Sql, name: string | null = null): Promis
     )
     select r.name, r.kind, r.state, r.rate_per_second,
            coalesce(s.working_at > now() - make_interval(secs => r.broken_after_s), false) as working,
-           s.working_at, s.reported_at, s.replied_at,
+           s.working_at, s.reported_at, s.replied_at, s.submitting_since,
            coalesce(w.queue, 0) as queue, coalesce(w.unanswered, 0) as unanswered
       from routes r
       left join route_states s on s.route = r.name

@@ -30,7 +30,10 @@ export interface SeenRoute {
 // A worker that has not been heard of for so long is gone.
 const GONE_AFTER = '1 minute';
 
-/** Writes what a worker sees of its routes; a route on which messages get through counts as working at this moment. */
+/**
+ * Writes what a worker sees of its routes: one on which messages get through counts as working at this moment, and as submitting since
+ * the first such moment after a submit was taken.
+ */
 export async function reportRoutes(sql: Sql, worker: string, seen: readonly SeenRoute[]): Promise<void> {
   const rows = seen.map((route) =>
     byColumnName({
@@ -47,9 +50,11 @@ export async function reportRoutes(sql: Sql, worker: string, seen: readonly Seen
         submitted bigint, throttled bigint, refused bigint, unanswered bigint, held bigint, failures bigint,
         last_error text, last_error_at timestamptz)
     ), working as (
-      insert into route_states as s (route, working_at)
-      select route, now() from seen where working order by route
-      on conflict (route) do update set working_at = greatest(s.working_at, excluded.working_at)
+      insert into route_states as s (route, working_at, submitting_since)
+      select route, now(), case when submitted > 0 then now() end from seen where working order by route
+      on conflict (route) do update
+         set working_at = greatest(s.working_at, excluded.working_at),
+             submitting_since = coalesce(s.submitting_since, excluded.submitting_since)
     ), gone as (
       delete from route_workers where seen_at < now() - ${GONE_AFTER}::interval and worker <> ${worker}
     )
@@ -63,6 +68,11 @@ export async function reportRoutes(sql: Sql, worker: string, seen: readonly Seen
            window_size = excluded.window_size, in_flight = excluded.in_flight, submitted = excluded.submitted,
            throttled = excluded.throttled, refused = excluded.refused, unanswered = excluded.unanswered, held = excluded.held,
            failures = excluded.failures, last_error = excluded.last_error, last_error_at = excluded.last_error_at`;
+}
+
+/** Writes that a route's provider has reported something just now. */
+export async function noteReport(sql: Sql, route: string): Promise<void> {
+  await sql`update route_states set reported_at = now() where route = ${route}`;
 }
 
 /** A worker that ends takes what it saw with it. */

@@ -12,6 +12,7 @@ export const smtp = providerKind({
     domains: { by: 'us', records: ({ mailHost, spf }, domain) => ownRecords(domain, mailHost, spf) },
   },
   looksUp: false,
+  reportsFailuresAlone: true,
   settings: smtpSettings,
   options: {
     host: { placeholder: 'HOST', about: 'the mail relay', read: { as: 'text' } },

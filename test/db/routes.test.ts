@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { newId } from '../../db/ids.ts';
 import { readOverview } from '../../db/routes/routeOverview.ts';
+import { reportRoutes, type SeenRoute } from '../../db/routes/routeStates.ts';
 import {
   addRoute,
   addRule,
@@ -261,5 +262,24 @@ describe('routing and overview', () => {
       expect(one.answer).toMatchObject([{ name, queue: 6, unanswered: 8 }]);
       expect(one.rows).toBeLessThan(50);
     }
+  });
+
+  test('a route submits since a worker first saw it take a part, and whoever sees it later changes nothing', async () => {
+    const name = await route();
+    const none = { throttled: 0, refused: 0, unanswered: 0, held: 0, failures: 0 };
+    const report = async (worker: string, more: Partial<SeenRoute>): Promise<Date | null | undefined> => {
+      await reportRoutes(sql(), worker, [
+        {
+          ...{ route: name, working: true, sessions: 1, sessionsWanted: 1, window: 10, inFlight: 0 },
+          ...{ submitted: 0, ...none, lastError: null, lastErrorAt: null, ...more },
+        },
+      ]);
+      return (await readOverview(sql(), name))[0]?.submittingSince;
+    };
+    expect(await report('one', { refused: 3, unanswered: 1 })).toBeNull();
+    const first = await report('one', { submitted: 1 });
+    expect(first).toBeInstanceOf(Date);
+    expect(await report('two', { submitted: 7 })).toEqual(first);
+    expect(await report('one', { submitted: 0 })).toEqual(first);
   });
 });

@@ -3,11 +3,14 @@ import { request } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { type RunningMetrics, startMetrics } from '../../bin/metrics.ts';
+import { storeEmailEvents } from '../../db/emails/events.ts';
 import { newId } from '../../db/ids.ts';
+import { storeReports } from '../../db/incoming/deliveryReports.ts';
+import { reportRoutes } from '../../db/routes/routeStates.ts';
 import { routeLine } from '../admin/routeLine.ts';
 import { takenPort } from './support.ts';
 
-const { ok, sql, smpp, seen, url } = routeLine();
+const { ok, sql, smpp, file, seen, url } = routeLine();
 
 let running: RunningMetrics | undefined;
 const errors: unknown[] = [];
@@ -178,6 +181,81 @@ test('regular work shows how long it has not succeeded, and how often it is to r
   expect(since).toBeLessThan(10_860);
   expect(values('goniec_regular_work_interval_seconds', cleanUp)).toEqual([3_600]);
   expect(values('goniec_regular_work_seconds_since_success', { schedule: 'reconciliation' })).toEqual([0]);
+});
+
+/** Has a worker report that a route has taken so many parts. */
+async function submitting(route: string, submitted: number): Promise<void> {
+  await reportRoutes(sql(), 'host', [
+    {
+      ...{ route, working: true, sessions: 1, sessionsWanted: 1, window: 10, inFlight: 0, submitted },
+      ...{
+        throttled: 0,
+        refused: 0,
+        unanswered: 0,
+        held: 0,
+        failures: 0,
+        lastError: null,
+        lastErrorAt: null,
+      },
+    },
+  ]);
+}
+
+const sinceReport = async (metrics: RunningMetrics, route: string): Promise<number[]> =>
+  (await scrape(metrics)).values('goniec_route_seconds_since_last_report', { route });
+
+test('a route whose reports never came is measured from its first submit', async () => {
+  const metrics = await metricsOf(url());
+  await smpp('deaf');
+  await submitting('deaf', 0);
+  expect(await sinceReport(metrics, 'deaf')).toEqual([]);
+  await submitting('deaf', 1);
+  await sql()`update route_states set submitting_since = now() - interval '20 minutes' where route = 'deaf'`;
+  await submitting('deaf', 40);
+  const [silent] = await sinceReport(metrics, 'deaf');
+  expect(silent).toBeGreaterThanOrEqual(1_200);
+  await storeReports(sql(), 'deaf', [
+    { ...{ providerMessageId: 'a', reference: null }, ...{ state: 'delivered', errorCode: null } },
+  ]);
+  const [reported] = await sinceReport(metrics, 'deaf');
+  expect(reported).toBeLessThan(1_200);
+});
+
+test('events of e-mails are reports of their route, but a relay that reports bounces alone is never silent', async () => {
+  const metrics = await metricsOf(url());
+  await ok(
+    'routes',
+    'add',
+    '--name',
+    'mails',
+    '--kind',
+    'resend',
+    '--credentials',
+    file('re_key-of-the-team'),
+  );
+  await ok(
+    ...['routes', 'add', '--name', 'relay', '--kind', 'smtp', '--host', 'relay.example'],
+    ...['--mail-host', 'mail.example.pl', '--credentials', file('{}')],
+  );
+  for (const route of ['mails', 'relay']) {
+    await submitting(route, 40);
+    await sql()`update route_states set submitting_since = now() - interval '20 minutes' where route = ${route}`;
+  }
+  expect((await sinceReport(metrics, 'mails'))[0]).toBeGreaterThanOrEqual(1_200);
+  expect(await sinceReport(metrics, 'relay')).toEqual([]);
+  for (const route of ['mails', 'relay']) {
+    await storeEmailEvents(sql(), route, []);
+    expect(await ok('routes', 'show', route)).toMatchObject({ reported_at: null });
+    await storeEmailEvents(sql(), route, [
+      {
+        ...{ eventId: newId('evt'), emailId: newId('em'), providerEmailId: null, kind: 'bounced' },
+        ...{ permanent: true, addresses: [], at: new Date(), payload: {} },
+      },
+    ]);
+    expect(await ok('routes', 'show', route)).toMatchObject({ reported_at: expect.any(String) as string });
+  }
+  expect((await sinceReport(metrics, 'mails'))[0]).toBeLessThan(1_200);
+  expect(await sinceReport(metrics, 'relay')).toEqual([]);
 });
 
 test('many at once get the same text from one look into the database', async () => {

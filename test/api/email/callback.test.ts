@@ -126,6 +126,19 @@ describe('a call about an e-mail', () => {
     }
   });
 
+  it('is a report of its route, which shows that its provider reaches us', async () => {
+    const reportedAt = async () => {
+      const [state] = await database()<{ reportedAt: Date | null }[]>`
+        select reported_at from route_states where route = ${first}`;
+      return state!.reportedAt;
+    };
+    expect(await reportedAt()).toBeNull();
+    await call(JSON.stringify(event()), { key: 'key-of-nobody' });
+    expect(await reportedAt()).toBeNull();
+    await call(JSON.stringify(event()));
+    expect(await reportedAt()).toBeInstanceOf(Date);
+  });
+
   it('is nobody’s without a signature, with another one, or with another route’s at an address of its own', async () => {
     const told = event();
     const body = JSON.stringify(told);
