@@ -65,8 +65,9 @@ async function insertClicks(sql: Database): Promise<void> {
     select 't' || row_number() over (), account_id, recipient, 'https://example.com/'
       from (select distinct account_id, recipient from messages where right(id, 1) in ('0', '4', '8')) as recipients`;
   await sql`
-    insert into message_links (message_id, token)
-    select m.id, l.token from messages m join tracked_links l using (account_id, recipient)
+    insert into message_links (message_id, token, answerable_at)
+    select m.id, l.token, case when is_answerable(m.status, m.submission) then coalesce(m.send_at, m.created_at) end
+      from messages m join tracked_links l using (account_id, recipient)
      where right(m.id, 1) in ('0', '4', '8') order by m.id`;
   await sql`
     insert into link_clicks (id, token, clicked_at, robot, counted_at, account_id, message_id)

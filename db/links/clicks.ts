@@ -1,6 +1,7 @@
 import { CLICK_ROWS_PER_MINUTE } from '../../domain/links.ts';
 import type { Sql } from '../connection.ts';
 import { newId } from '../ids.ts';
+import { carrier } from './links.ts';
 
 /** A click as it comes, before it is counted. */
 export interface Click {
@@ -93,10 +94,7 @@ export async function countClick(sql: Sql, clickId: string): Promise<string | nu
       select ${newId('evt')}, l.account_id, 'link', l.token, 'link.clicked',
              jsonb_build_object('click_id', l.click_id, 'clicked_at', l.clicked_at, 'robot', l.robot,
                                 'clicks', 1, 'first_click_at', l.clicked_at,
-                                'last_click_at', l.clicked_at, 'message_id',
-                                (select max(ml.message_id)
-                                   from message_links ml join messages m on m.id = ml.message_id
-                                  where ml.token = l.token and m.status <> 'draft'))
+                                'last_click_at', l.clicked_at, 'message_id', (${carrier(sql, null)}))
         from link l join accounts a on a.id = l.account_id
        where l.logged = 1 and a.webhook_url is not null
       on conflict (subject_id) where subject_kind in ('link', 'inbound') do nothing

@@ -1,5 +1,5 @@
 import type { TrackedLinkRow } from '../../domain/links.ts';
-import type { Sql } from '../connection.ts';
+import type { Fragment, Sql } from '../connection.ts';
 
 /** A link that a message wants: one exists per pair. */
 export interface WantedLink {
@@ -94,12 +94,16 @@ function columns(sql: Sql) {
   return sql`l.token, l.url, c.message_id, l.recipient, l.clicks, l.first_click_at, l.last_click_at, l.created_at`;
 }
 
-// The message that is shown with a link `l`: the one asked about, else the last one. No row: nobody was sent the link.
-function carrier(sql: Sql, messageId: string | null) {
+/**
+ * As SQL, the id of the message that is shown with a link `l`: the one asked about, else the last one. No row: nobody was sent
+ * the link.
+ */
+export function carrier(sql: Sql, messageId: string | null): Fragment {
+  // Each message is looked at by itself, from the last one on: joined with them, PostgreSQL may go through all that there are.
   return sql`
     select ml.message_id
-      from message_links ml join messages m on m.id = ml.message_id
-     where ml.token = l.token and m.account_id = l.account_id and m.status <> 'draft'
-       ${messageId === null ? sql`` : sql`and ml.message_id = ${messageId}`}
+      from message_links ml
+     where ml.token = l.token ${messageId === null ? sql`` : sql`and ml.message_id = ${messageId}`}
+       and (select m.account_id = l.account_id and m.status <> 'draft' from messages m where m.id = ml.message_id)
      order by ml.message_id desc limit 1`;
 }

@@ -3,6 +3,7 @@ import { describe, expect, inject, it } from 'vitest';
 import { blacklistForOptOut } from '../../db/incoming/blacklist.ts';
 import { countClick } from '../../db/links/clicks.ts';
 import { newId } from '../../db/ids.ts';
+import { carryLinks } from '../support/carriedLinks.ts';
 import { linkTokens } from '../support/madeLinks.ts';
 import { EMAIL_STATUSES } from '../../domain/email/statuses.ts';
 import { MESSAGE_STATUSES } from '../../domain/statuses.ts';
@@ -227,9 +228,7 @@ describe('GET /v1/reports: what came of messages', () => {
     ]);
     const pair = { recipient: '+48500100200', url: 'https://example.com/' };
     const [token] = [...(await linkTokens(sql, account.id, [pair])).values()];
-    for (const id of [first!, second!, waiting!]) {
-      await sql`insert into message_links (message_id, token) values (${id}, ${token!})`;
-    }
+    await carryLinks(sql, [first!, second!, waiting!], [token!]);
     const click = async (robot: boolean) => {
       const id = newId('clk');
       await storeClick(sql, { id, token: token!, userAgent: null, robot });
@@ -267,7 +266,7 @@ describe('GET /v1/reports: what came of messages', () => {
     ]);
     const pair = { recipient, url: 'https://example.com/' };
     const [token] = [...(await linkTokens(sql, account.id, [pair])).values()];
-    for (const id of ids) await sql`insert into message_links (message_id, token) values (${id}, ${token!})`;
+    await carryLinks(sql, ids, [token!]);
     const click = newId('clk');
     await storeClick(sql, { id: click, token: token!, userAgent: null, robot: false });
     await sql`update link_clicks set clicked_at = ${new Date(NOON + 9 * HOUR)} where id = ${click}`;

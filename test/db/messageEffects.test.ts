@@ -6,6 +6,7 @@ import type { Database, Sql } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { settleReply } from '../../db/incoming/inbound.ts';
 import { transaction } from '../../db/transaction.ts';
+import { carryLinks } from '../support/carriedLinks.ts';
 import { startDatabase } from '../support/database.ts';
 import { storeClick } from '../support/storedClick.ts';
 
@@ -50,7 +51,7 @@ async function newSent(): Promise<Sent> {
     await sql`
       insert into tracked_links (token, account_id, recipient, url)
       values (${tokens[phone]!}, ${account}, ${PHONES[phone]!}, 'https://example.com/') on conflict do nothing`;
-    await sql`insert into message_links (message_id, token) values (${id}, ${tokens[phone]!})`;
+    await carryLinks(sql, [id], [tokens[phone]!]);
   }
   return { account, messages, tokens };
 }
@@ -190,7 +191,7 @@ describe('a message that waits, as no network was given it,', () => {
                             route, created_at)
       select 'z' || id, account_id, request_id, 'queued', accepted_as, recipient, text, parts, cost_grosze, give_up_at,
              route, now() - interval '1 minute' from messages where id = ${last}`;
-    await sql`insert into message_links (message_id, token) values (${`z${last}`}, ${sent.tokens[0]!})`;
+    await carryLinks(sql, [`z${last}`], [sent.tokens[0]!]);
     return { sent, last, waiting: `z${last}` };
   };
 

@@ -6,7 +6,9 @@ import { listStatements } from '../../db/money/statements.ts';
 import { type Database, openDatabase } from '../../db/connection.ts';
 import { readHistory } from '../../db/messages/history.ts';
 import { migrate } from '../../db/migrate.ts';
+import { STORED_STATUSES } from '../../domain/statuses.ts';
 import { startDatabase } from '../support/database.ts';
+import { eventually } from '../support/eventually.ts';
 
 /** The schema of the release before this one: 0.5.0. */
 const LAST_RELEASE = '003';
@@ -50,6 +52,7 @@ async function fill(): Promise<void> {
   await sql`insert into findings (kind, subject, account_id, state) values ('workflow_ended', 'msg_3', 'cl_1', 'open')`;
   await fillHistory();
   await fillPutBack();
+  await fillCarriers();
 }
 
 /** Messages that ended without leaving, as that release gave them a place in the history of the earlier interface. */
@@ -89,6 +92,33 @@ async function fillPutBack(): Promise<void> {
     values ('msg_resubmitted', 1, 'held', 'simulator', now()), ('msg_throttled', 1, 'held', 'simulator', null)`;
 }
 
+/** Messages that carry two links, in every state, sent one after the other; more than are gone through at a time. */
+async function fillCarriers(): Promise<void> {
+  await sql`insert into accounts (id, name, mode) values ('cl_5', 'Kawiarnia', 'live')`;
+  await sql`
+    insert into tracked_links (token, account_id, recipient, url)
+    select token, 'cl_5', '+48500100205', 'https://example.com/' || token from unnest(array['link_1', 'link_2']) as token`;
+  await sql`
+    insert into messages (id, account_id, request_id, status, submission, accepted_as, recipient, text, parts, cost_grosze,
+                          give_up_at, route, created_at, send_at)
+    select 'msg_carrier_' || n, 'cl_5', 'req_carrier_' || n, (${STORED_STATUSES}::text[])[1 + n % ${STORED_STATUSES.length}::int],
+           (array['waiting', 'submitting', 'answered', 'unanswered'])[1 + n / 16 % 4], 'queued', '+48500100205', 'x', 1, 0,
+           now(), 'simulator', now() - interval '1 day', case when n % 3 > 0 then now() - interval '1 second' * n end
+      from generate_series(1, 2500) as n`;
+  await sql`
+    insert into message_links (message_id, token)
+    select id, token from messages cross join unnest(array['link_1', 'link_2']) as token where account_id = 'cl_5'`;
+}
+
+/** What is noted beside the links of messages, where it is not what the rule says. */
+const wronglyNoted = (on: Database) => on`
+  select l.message_id, l.token, l.answerable_at, m.status, m.submission
+    from message_links l join messages m on m.id = l.message_id
+   where l.answerable_at is distinct from
+         case when m.status in ('sent', 'delivered', 'undelivered')
+                   or m.status in ('queued', 'expired') and m.submission <> 'waiting'
+              then coalesce(m.send_at, m.created_at) end`;
+
 describe('from the last release’s schema, with its data', () => {
   test('every later migration runs, in its order', () => {
     const later = readdirSync(MIGRATIONS).filter((file) => file.slice(0, 3) > LAST_RELEASE);
@@ -123,6 +153,12 @@ describe('from the last release’s schema, with its data', () => {
       { id: 'msg_resubmitted', submission: 'submitting' },
       { id: 'msg_throttled', submission: 'waiting' },
     ]);
+  });
+
+  test('each link has beside its messages when they were sent, of those that some network was given', async () => {
+    expect([...(await wronglyNoted(sql))]).toEqual([]);
+    const [noted] = await sql`select count(answerable_at)::int > 1000 as many from message_links`;
+    expect(noted).toEqual({ many: true });
   });
 
   test('a message accepted before can be cancelled and refunded once', async () => {
@@ -166,6 +202,42 @@ describe('from the last release’s schema, with its data', () => {
       sql`insert into ledger_entries (account_id, kind, amount_grosze) values ('cl_1', 'charge', -1)`,
     ).rejects.toMatchObject({ code: '23514' });
   });
+});
+
+test('what becomes of a message while the links of those before are gone through is noted', async () => {
+  const database = await startDatabase((url) => migrate(url, '030'));
+  const { sql: on } = database;
+  await on`insert into accounts (id, name) values ('cl_1', 'Sklep')`;
+  await on`
+    insert into tracked_links (token, account_id, recipient, url) values ('link', 'cl_1', '+48500100200', 'https://example.com/')`;
+  const ids = ['msg_1', 'msg_2', 'msg_3'];
+  await on`
+    insert into messages (id, account_id, request_id, status, submission, accepted_as, recipient, text, parts, cost_grosze,
+                          give_up_at, route)
+    select id, 'cl_1', id, 'sent', 'answered', 'queued', '+48500100200', 'x', 1, 0, now(), 'simulator' from unnest(${ids}::text[]) as id`;
+  await on`insert into message_links (message_id, token) select id, 'link' from messages`;
+  const [changing, locking] = [await on.reserve(), await on.reserve()];
+  const waits = async (lock: string) =>
+    await eventually(
+      () => on`select from pg_locks where not granted and locktype = ${lock}`,
+      ({ count }) => count > 0,
+    );
+  await changing`begin`;
+  await changing`update messages set status = 'failed' where id = 'msg_1'`;
+  await locking`begin`;
+  await locking`select from messages where id = 'msg_2' for update`;
+  const migrating = migrate(database.url);
+  // The first one’s change came before anything was noted, the second one’s comes after its links were found.
+  await waits('relation');
+  await changing`commit`;
+  await waits('transactionid');
+  await locking`update messages set status = 'failed' where id = 'msg_2'`;
+  await locking`commit`;
+  expect(await migrating).toContain('31 clicked-message-of-before');
+  expect([...(await wronglyNoted(on))]).toEqual([]);
+  expect((await on`select from message_links where answerable_at is not null`).count).toBe(1);
+  for (const connection of [changing, locking]) connection.release();
+  await database.stop();
 });
 
 test('a database of a release before 0.5.0 is refused, and left as it is', async () => {

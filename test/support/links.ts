@@ -1,4 +1,5 @@
 import { inject } from 'vitest';
+import { carryLinks } from './carriedLinks.ts';
 import { linkTokens } from './madeLinks.ts';
 import type { AnswerBody } from './client.ts';
 import { eventually } from './eventually.ts';
@@ -44,8 +45,7 @@ export async function carry(
 ): Promise<string[]> {
   const wanted = urls.map((url) => ({ recipient, url }));
   const tokens = [...(await linkTokens(database(), accountId, wanted)).values()];
-  await database()`
-    insert into message_links (message_id, token) select ${message}, unnest(${tokens}::text[])`;
+  await carryLinks(database(), [message], tokens);
   return tokens;
 }
 

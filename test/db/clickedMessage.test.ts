@@ -1,0 +1,232 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Database, Sql } from '../../db/connection.ts';
+import { newId } from '../../db/ids.ts';
+import { countClick, storeClicks } from '../../db/links/clicks.ts';
+import { readLink } from '../../db/links/links.ts';
+import { randomToken } from '../../db/links/tokens.ts';
+import { acceptParts } from '../../db/messages/answers.ts';
+import { failSubmission } from '../../db/messages/endings.ts';
+import { claimParts, holdParts } from '../../db/messages/parts.ts';
+import { LINK_TOKEN_LENGTH } from '../../domain/links.ts';
+import { MOVES, STORED_STATUSES } from '../../domain/statuses.ts';
+import { startDatabase } from '../support/database.ts';
+import { rowsRead } from '../support/rowsRead.ts';
+import { storeClick } from '../support/storedClick.ts';
+
+const ACCOUNT = newId('cl');
+const CANCELLED = 30_000;
+// With another link.
+const SENT = 10_000;
+// Of one table, what a click needs at most; each of the messages that were cancelled would be one.
+const FEW = 20;
+const TABLES = ['message_links', 'messages'];
+// More than have a row of their own within a minute, of one network.
+const FLOOD = 70;
+
+let sql: Database;
+let stop: () => Promise<void>;
+
+beforeAll(async () => {
+  ({ sql, stop } = await startDatabase());
+  await sql`
+    insert into accounts (id, name, mode, webhook_url) values (${ACCOUNT}, 'Clicks', 'live', 'https://example.com/')`;
+}, 180_000);
+afterAll(() => stop());
+
+/** A link of the account. */
+async function newLink(): Promise<string> {
+  const token = randomToken(LINK_TOKEN_LENGTH);
+  await sql`
+    insert into tracked_links (token, account_id, recipient, url)
+    values (${token}, ${ACCOUNT}, '+48500100200', ${`https://example.com/${token}`})`;
+  return token;
+}
+
+/** Drafts with the links, sent an hour ago, the one before that a second before, and so on; their ids, the last one first. */
+async function drafts(tokens: readonly string[], count = 1): Promise<string[]> {
+  const ids = Array.from({ length: count }, () => newId('msg'));
+  await sql`
+    insert into messages (id, account_id, request_id, status, accepted_as, recipient, text, parts, cost_grosze, give_up_at, route,
+                          created_at)
+    select id, ${ACCOUNT}, id, 'draft', 'queued', '+48500100200', 'x', 1, 10, now(), 'r',
+           now() - interval '1 hour' - interval '1 second' * nr
+      from unnest(${ids}::text[]) with ordinality as d(id, nr)`;
+  await sql`
+    insert into message_links (message_id, token)
+    select id, token from unnest(${ids}::text[]) as id cross join unnest(${tokens as string[]}::text[]) as token`;
+  return ids;
+}
+
+const move = async (ids: readonly string[], status: string) => {
+  await sql`update messages set status = ${status} where id = any(${ids as string[]})`;
+};
+
+/** The message that a click of this moment belongs to. */
+async function clickedMessage(token: string): Promise<string | null> {
+  const id = newId('clk');
+  await storeClick(sql, { id, token, userAgent: null, robot: false });
+  await countClick(sql, id);
+  const [click] = await sql<{ messageId: string | null }[]>`
+    select message_id from link_clicks where id = ${id}`;
+  return click!.messageId;
+}
+
+/** How many clicks are counted beside a message. */
+async function clicksOf(message: string): Promise<number> {
+  const [counted] = await sql<
+    { clicks: number }[]
+  >`select clicks from message_effects where message_id = ${message}`;
+  return counted?.clicks ?? 0;
+}
+
+async function eventOf(token: string): Promise<string> {
+  const [event] = await sql<{ message: string }[]>`
+    select snapshot->>'message_id' as message from webhook_events where subject_id = ${token}`;
+  return event!.message;
+}
+
+/** How many rows of the tables something reads, which is done with one of the links for each. */
+async function expectFewRows(tokens: readonly string[], does: (tx: Sql, token: string) => Promise<unknown>) {
+  for (const [i, table] of TABLES.entries()) {
+    const { rows } = await rowsRead(sql, table, (tx) => does(tx, tokens[i]!));
+    expect(rows, table).toBeLessThan(FEW);
+  }
+}
+
+describe('of links that tens of thousands of cancelled messages carried', () => {
+  let tokens: string[];
+  let sent: string;
+  let last: string;
+
+  beforeAll(async () => {
+    tokens = [await newLink(), await newLink()];
+    [sent] = (await drafts(tokens)) as [string];
+    for (const status of ['queued', 'sent', 'delivered']) await move([sent], status);
+    const cancelled = await drafts(tokens, CANCELLED);
+    last = cancelled.toSorted().at(-1)!;
+    for (const status of ['scheduled', 'cancelled']) await move(cancelled, status);
+    const others = await drafts([await newLink()], SENT);
+    for (const status of ['queued', 'sent', 'delivered']) await move(others, status);
+    await sql`analyze messages, message_links`;
+  }, 180_000);
+
+  test('a click is counted at once, with the event of the first one', async () => {
+    await expectFewRows(tokens, async (tx, token) => {
+      const id = newId('clk');
+      await storeClick(tx, { id, token, userAgent: null, robot: false });
+      await countClick(tx, id);
+    });
+    const clicks = await sql<{ messageId: string }[]>`
+      select message_id from link_clicks where token = any(${tokens})`;
+    expect(clicks.map(({ messageId }) => messageId)).toEqual([sent, sent]);
+    for (const token of tokens) expect(await eventOf(token)).toBe(last);
+  });
+
+  test('and so are those of a flood', async () => {
+    const clicks = () =>
+      Array.from({ length: FLOOD }, () => ({
+        ...{ id: newId('clk'), userAgent: null, ipHash: null, robot: false },
+      }));
+    const before = await clicksOf(sent);
+    await expectFewRows(tokens, async (tx, token) => {
+      await storeClicks(tx, [{ token, clicks: clicks() }]);
+    });
+    const [unlogged] = await sql<{ clicks: number }[]>`
+      select sum(unlogged_clicks)::int as clicks from tracked_links where token = any(${tokens})`;
+    expect(unlogged!.clicks).toBeGreaterThan(0);
+    expect((await clicksOf(sent)) - before).toBe(unlogged!.clicks);
+  });
+
+  test('and the message that is shown with a link', async () => {
+    await expectFewRows(tokens, async (tx, token) => {
+      expect(await readLink(tx, ACCOUNT, token)).toMatchObject({ messageId: last });
+    });
+  });
+});
+
+describe('a click belongs to the last message that some network was given, or may have been,', () => {
+  test('as its submit goes on', async () => {
+    const token = await newLink();
+    const [last, before] = (await drafts([token], 2)) as [string, string];
+    await move([last, before], 'queued');
+    expect(await clickedMessage(token)).toBeNull();
+    const claim = async (messageId: string) => await claimParts(sql, { messageId, parts: [1], route: 'r' });
+    await claim(before);
+    expect(await clickedMessage(token)).toBe(before);
+    const held = await claim(last);
+    expect(await clickedMessage(token)).toBe(last);
+    if (held.state !== 'claimed') throw new Error(held.state);
+    await holdParts(sql, { messageId: last, parts: [1] }, held.at, 'throttled');
+    expect(await clickedMessage(token)).toBe(before);
+    await claim(last);
+    await failSubmission(sql, { messageId: last, parts: [1] }, 'network_refused', null);
+    expect(await clickedMessage(token)).toBe(before);
+    await acceptParts(sql, { messageId: before, parts: [1] }, 'smsc-1');
+    expect(await clickedMessage(token)).toBe(before);
+    await move([before], 'failed');
+    expect(await clickedMessage(token)).toBeNull();
+  });
+
+  test('by its send time, where it has one, else by its acceptance; of the same time, the one with the greater id', async () => {
+    const token = await newLink();
+    const [first, second, third] = (await drafts([token], 3)) as [string, string, string];
+    await sql`update messages set send_at = now() - interval '10 minutes' where id = any(${[second, third]})`;
+    for (const id of [third, first, second]) {
+      await move([id], 'queued');
+      await move([id], 'sent');
+    }
+    expect(await clickedMessage(token)).toBe([second, third].toSorted().at(-1));
+    await sql`update messages set status = 'failed' where id = any(${[second, third]})`;
+    expect(await clickedMessage(token)).toBe(first);
+  });
+
+  test('whatever becomes of any number of messages, in any order', async () => {
+    const statuses = STORED_STATUSES.filter((status) => status !== 'draft');
+    const submissions = ['waiting', 'submitting', 'answered', 'unanswered'];
+    const change = fc.record({
+      message: fc.nat({ max: 3 }),
+      status: fc.constantFrom(...statuses),
+      submission: fc.constantFrom(...submissions),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(change, { minLength: 5, maxLength: 25 }), async (changes) => {
+        const token = await newLink();
+        const ids = await drafts([token], 4);
+        for (const { message, status, submission } of changes) {
+          const from = MOVES.filter(({ to }) => to === status).map((allowed) => allowed.from);
+          await sql`
+            update messages set submission = ${submission}, status = case when status = any(${from}) then ${status} else status end
+             where id = ${ids[message]!} and (status = any(${from}) or status <> 'draft')`;
+          const [found] = await sql`select message_of_click(${token}, now()) as message`;
+          expect(found).toEqual({ message: await lastGiven(token) });
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('also where many with one link leave at once', async () => {
+    const tokens = await Promise.all(Array.from({ length: 3 }, newLink));
+    const ids = await drafts(tokens, 60);
+    await move(ids, 'queued');
+    const parts = (messageId: string) => ({ messageId, parts: [1] });
+    await Promise.all(
+      ids.map(async (id) => {
+        await claimParts(sql, { ...parts(id), route: 'r' });
+        await acceptParts(sql, parts(id), `smsc-${id}`);
+      }),
+    );
+    for (const token of tokens) expect(await clickedMessage(token)).toBe(ids[0]);
+  });
+});
+
+/** The rule, in words of its own: read from the messages themselves. */
+async function lastGiven(token: string): Promise<string | null> {
+  const [message] = await sql<{ id: string }[]>`
+    select m.id from message_links l join messages m on m.id = l.message_id
+     where l.token = ${token} and (m.status in ('sent', 'delivered', 'undelivered')
+                                   or m.status in ('queued', 'expired') and m.submission <> 'waiting')
+     order by coalesce(m.send_at, m.created_at) desc, m.id desc limit 1`;
+  return message?.id ?? null;
+}
