@@ -193,7 +193,7 @@ function answeredBy(sql: Sql, { id, sender }: ReceivedReply): Fragment {
 /**
  * As SQL, a condition on messages `m`: some network was given it, or may have been, so that somebody may answer it. What
  * waits was given to none, for however long its route or its account does not send. (Clicks and opt-outs on the page
- * are attributed by the same rule, in the database's own functions `message_of_click` and `message_before`.)
+ * are attributed by the same rule, in the database's own functions `is_answerable` and `message_before`.)
  */
 function isAnswerable(sql: Sql): Fragment {
   // Word for word the condition of the index `messages_answerable`.

@@ -170,15 +170,17 @@ describe('a click belongs to the last message that some network was given, or ma
 
   test('by its send time, where it has one, else by its acceptance; of the same time, the one with the greater id', async () => {
     const token = await newLink();
-    const [first, second, third] = (await drafts([token], 3)) as [string, string, string];
-    await sql`update messages set send_at = now() - interval '10 minutes' where id = any(${[second, third]})`;
-    for (const id of [third, first, second]) {
+    const [first, second, third] = (await drafts([token], 3)).toSorted() as [string, string, string];
+    await sql`update messages set send_at = now() - interval '10 minutes' where id = any(${[first, second]})`;
+    for (const id of [second, third, first]) {
       await move([id], 'queued');
       await move([id], 'sent');
     }
-    expect(await clickedMessage(token)).toBe([second, third].toSorted().at(-1));
-    await sql`update messages set status = 'failed' where id = any(${[second, third]})`;
+    expect(await clickedMessage(token)).toBe(second);
+    await move([second], 'failed');
     expect(await clickedMessage(token)).toBe(first);
+    await move([first], 'failed');
+    expect(await clickedMessage(token)).toBe(third);
   });
 
   test('whatever becomes of any number of messages, in any order', async () => {
@@ -202,7 +204,7 @@ describe('a click belongs to the last message that some network was given, or ma
           expect(found).toEqual({ message: await lastGiven(token) });
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 25 },
     );
   });
 
