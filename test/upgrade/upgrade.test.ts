@@ -79,6 +79,10 @@ test.skipIf(typeof previous === 'string')('messages of the release before go on 
 
   const sleepers = startLoad([oldApi.url], accounts, [...farMessages(), ...soonMessages()]);
   const told: Told[] = await sleepers.done;
+  told.push(...(await startLoad([oldApi.url], accounts, [withLink('before')]).done));
+  const sql = openDatabase(cluster.databaseUrl, 2);
+  begun.add(() => sql.end({ timeout: 5 }));
+  const clicked = [await clickedMessage(sql, oldApi.url)];
   const first = startLoad([oldApi.url], accounts, planLoad(chanceFrom(SEED, 'first'), 'first ', REQUESTS));
   await untilAnswered(first, Math.floor(REQUESTS / 2));
   await oldWorker.stop();
@@ -92,10 +96,13 @@ test.skipIf(typeof previous === 'string')('messages of the release before go on 
   // Its API goes on taking requests all the while.
   say((await present.migrate()).trim().split('\n').join(' '));
   const [, besides] = await Promise.all([started(present.start('worker')), started(earlier.start('worker'))]);
+  clicked.push(await clickedMessage(sql, oldApi.url));
   told.push(...(await first.done));
   say('workers of both releases run; all requests are answered');
   const newApi = await started(present.start('api'));
   const urls = [oldApi.url, newApi.url];
+  told.push(...(await startLoad(urls, accounts, [withLink('after')]).done));
+  for (const url of urls) clicked.push(await clickedMessage(sql, url));
   const second = startLoad(urls, accounts, planLoad(chanceFrom(SEED, 'second'), 'second ', REQUESTS));
   told.push(...(await second.done));
   await Promise.all([besides.stop(), oldApi.stop()]);
@@ -119,8 +126,12 @@ test.skipIf(typeof previous === 'string')('messages of the release before go on 
     far.map(({ id }) => id),
   );
 
-  const sql = openDatabase(cluster.databaseUrl, 2);
-  begun.add(() => sql.end({ timeout: 5 }));
+  const [before, after] = ['before', 'after'].map(
+    (when) => told.find(({ request }) => request.tag === withLink(when).tag)!.messages[0]!.id,
+  );
+  expect(clicked).toEqual([before, before, after, after]);
+  say('clicks of before and after belong to the message that was sent last');
+
   await checkAtRest({ ...cluster, apiUrls: [newApi.url] }, { accounts, receiver, told });
   expect([sleepers, first, second, third].flatMap(({ complaints }) => complaints)).toEqual([]);
   const messages = told.flatMap((each) => each.messages);
@@ -172,6 +183,35 @@ function soonMessages(): Planned[] {
       cancel: false,
     })),
   );
+}
+
+/** A message with a link; all of them carry the same one. */
+const withLink = (when: string): Planned => ({
+  ...{ tag: `link ${when}`, payer: 'rich', recipients: ['+48503000200'], single: true },
+  ...{ text: 'Paczka {{link:https://example.com/paczka}}', scheduled: null, cancel: false },
+});
+
+/** Opens that link once its last message has been given to the network, and waits for the click to be counted. @returns its message */
+async function clickedMessage(sql: Database, api: string): Promise<string | null> {
+  const [link] = await eventually(
+    () => sql<{ token: string }[]>`
+      select l.token from tracked_links l
+       where l.recipient = '+48503000200' and not exists (
+             select from message_links c join messages m on m.id = c.message_id
+              where c.token = l.token and m.status not in ('sent', 'delivered'))`,
+    (found) => found.length === 1,
+  );
+  const { token } = link!;
+  const before = await sql<{ id: string }[]>`select id from link_clicks where token = ${token}`;
+  const visit = await fetch(`${api}/l/${token}`, { redirect: 'manual' });
+  expect(visit.status).toBe(302);
+  const [click] = await eventually(
+    () => sql<{ messageId: string | null }[]>`
+      select message_id from link_clicks
+       where token = ${token} and id <> all(${before.map(({ id }) => id)}) and counted_at is not null`,
+    (found) => found.length === 1,
+  );
+  return click!.messageId;
 }
 
 type Recorded = Awaited<ReturnType<typeof fetchHistories>>[number];
