@@ -1,3 +1,4 @@
+-- Each statement by itself.
 -- The history of the earlier interface lists what was taken up for sending. A scheduled message that is cancelled, or whose time is
 -- over while it still waits, never was.
 create or replace trigger messages_sent_key before update of status on messages
