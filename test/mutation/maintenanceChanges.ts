@@ -100,6 +100,13 @@ export const MAINTENANCE_CHANGES: readonly Change[] = [
     tests: ['test/workflows/reconciliation.test.ts'],
     only: 'lost for the fourth time',
   },
+  {
+    name: 'an erasure reads all reports for those of the other id',
+    file: 'db/maintenance/retention.ts',
+    from: 'd.alternative_id = p.provider_message_id',
+    to: "coalesce(d.alternative_id, '') = p.provider_message_id",
+    tests: ['test/db/erasureReads.test.ts'],
+  },
 ];
 
 /** Every statement of an erasure, left out. */

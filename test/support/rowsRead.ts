@@ -20,3 +20,24 @@ async function soFar(tx: Sql, table: string): Promise<number> {
     select (seq_tup_read + coalesce(idx_tup_fetch, 0))::int as rows from pg_stat_xact_user_tables where relname = ${table}`;
   return read!.rows;
 }
+
+/**
+ * As {@link rowsRead}, of what begins transactions of its own.
+ * @param sql a pool of one connection
+ */
+export async function rowsReadByAll(
+  sql: Database,
+  table: string,
+  does: () => Promise<unknown>,
+): Promise<number> {
+  const before = await everRead(sql, table);
+  await does();
+  return (await everRead(sql, table)) - before;
+}
+
+async function everRead(sql: Database, table: string): Promise<number> {
+  await sql`select pg_stat_force_next_flush()`;
+  const [read] = await sql<{ rows: number }[]>`
+    select (seq_tup_read + coalesce(idx_tup_fetch, 0))::int as rows from pg_stat_user_tables where relname = ${table}`;
+  return read!.rows;
+}
