@@ -38,23 +38,46 @@ function settling(sql: Sql): Fragment {
   return sql`make_interval(secs => ${SETTLED_AFTER_MS / 1000})`;
 }
 
+/** What a month comes to, and what of the account it depends on. */
+export interface MonthlySum {
+  /** Grosze net. */
+  amount: number;
+  /** Since when the account was postpaid when it was summed, to be compared; null: always, or prepaid. */
+  postpaidSince: string | null;
+}
+
 /**
- * What a Polish calendar month (`YYYY-MM`) comes to in grosze net: charges less refunds; negative when more came back. What was
- * charged before the account was postpaid is paid for: neither it nor its refund counts.
+ * What a Polish calendar month (`YYYY-MM`) comes to: charges less refunds; negative when more came back. What was
+ * charged before the account was postpaid is paid for: neither it nor its refund counts. Once the month is settled nothing but
+ * `postpaidSince` changes it any more, so it needs no lock.
  */
-export async function monthlyAmount(sql: Sql, account: string, month: string): Promise<number> {
-  const [row] = await sql<{ amount: number }[]>`
+export async function monthlySum(sql: Sql, account: string, month: string): Promise<MonthlySum> {
+  const [row] = await sql<MonthlySum[]>`
     with bounds as (select to_date(${month}, 'YYYY-MM')::timestamp as first)
-    select coalesce(-sum(e.amount_grosze), 0)::bigint as amount
+    select coalesce(-sum(e.amount_grosze), 0)::bigint as amount,
+           (select postpaid_since::text from accounts where id = ${account}) as postpaid_since
       from bounds, accounts a
         join ledger_entries e on e.account_id = a.id
-        left join ledger_entries charge
-          on e.kind = 'refund' and charge.subject_id = e.subject_id and charge.kind = 'charge'
      where a.id = ${account} and e.kind in ('charge', 'refund')
        and e.created_at >= first at time zone 'Europe/Warsaw'
        and e.created_at < (first + interval '1 month') at time zone 'Europe/Warsaw'
-       and (a.postpaid_since is null or coalesce(charge.created_at, e.created_at) >= a.postpaid_since)`;
-  return row?.amount ?? 0;
+       and (a.postpaid_since is null or ${chargedAt(sql)} >= a.postpaid_since)`;
+  if (row === undefined) throw new Error('a sum gives one row');
+  return row;
+}
+
+// As SQL, of an entry `e`: when it was charged itself, or what it gives back was. Only that is looked up.
+function chargedAt(sql: Sql): Fragment {
+  return sql`
+    case when e.kind = 'charge' then e.created_at
+         else coalesce((select c.created_at from ledger_entries c where c.subject_id = e.subject_id and c.kind = 'charge'), e.created_at) end`;
+}
+
+/** Whether a sum still holds: whether the account is postpaid since the same time. */
+export async function isCurrent(sql: Sql, account: string, { postpaidSince }: MonthlySum): Promise<boolean> {
+  const rows = await sql`
+    select from accounts where id = ${account} and postpaid_since::text is not distinct from ${postpaidSince}::text`;
+  return rows.count > 0;
 }
 
 /**

@@ -1,12 +1,15 @@
+import type { AccountDetails } from '../../db/accounts/staff.ts';
+import type { Sql } from '../../db/connection.ts';
 import { addStatementEmail, hurryStatementEmail } from '../../db/emails/ownEmails.ts';
 import { newId } from '../../db/ids.ts';
 import { book } from '../../db/money/ledger.ts';
 import {
   insertStatement,
+  isCurrent,
   lastSettledMonth,
   lockStatement,
   markStatementPaid,
-  monthlyAmount,
+  monthlySum,
   settledAt,
   type StatementRow,
 } from '../../db/money/statements.ts';
@@ -34,15 +37,13 @@ export interface IssuedStatement extends StatementRow {
  */
 export const issueStatement = recorded('statements issue', async (sql, input: IssueInput) => {
   const { account } = input;
-  // Held first: charges still being booked end before the sum is taken.
-  const { billingMode: billing, contactEmail } = await holdAccount(sql, account);
-  if (billing !== 'postpaid') throw new StaffRefused({ reason: 'account_prepaid', account });
+  requirePostpaid(await findAccount(sql, account));
   const last = await lastSettledMonth(sql);
   const { month = last, due = null } = input;
   if (month > last) {
     throw new StaffRefused({ reason: 'month_not_over', month, issuableAt: await settledAt(sql, month) });
   }
-  const amountGrosze = await monthlyAmount(sql, account, month);
+  const { contactEmail, amountGrosze } = await sumAndHold(sql, account, month);
   const statement: StatementRow | undefined = await insertStatement(sql, {
     ...{ id: newId('st'), account, month, amountGrosze, dueAt: due },
   });
@@ -55,6 +56,26 @@ export const issueStatement = recorded('statements issue', async (sql, input: Is
     details: { month, amount_grosze: amountGrosze, due_at: statement.dueAt.toISOString(), emailed },
   };
 });
+
+/**
+ * Sums a month, then holds the account: its charges do not wait while the ledger is read. What of the account the sum depends on may have
+ * changed before it was held.
+ */
+async function sumAndHold(
+  sql: Sql,
+  account: string,
+  month: string,
+): Promise<{ contactEmail: string | null; amountGrosze: number }> {
+  const sum = await monthlySum(sql, account, month);
+  const held = await holdAccount(sql, account);
+  requirePostpaid(held);
+  const { amount } = (await isCurrent(sql, account, sum)) ? sum : await monthlySum(sql, account, month);
+  return { contactEmail: held.contactEmail, amountGrosze: amount };
+}
+
+function requirePostpaid({ id: account, billingMode }: AccountDetails): void {
+  if (billingMode !== 'postpaid') throw new StaffRefused({ reason: 'account_prepaid', account });
+}
 
 /**
  * Has a statement e-mailed to its account's contact address again, or for the first time; where an e-mail of it waits, that one is tried

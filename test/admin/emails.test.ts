@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../db/ids.ts';
-import { monthlyAmount } from '../../db/money/statements.ts';
+import { monthlySum } from '../../db/money/statements.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
 import {
   acceptEmailDraft,
@@ -91,9 +91,9 @@ test('emails list has those of one account, by status', async () => {
   // A statement asks for them as for messages, less what came back.
   const [now] = await pipeline.sql<{ month: string }[]>`
     select to_char(now() at time zone 'Europe/Warsaw', 'YYYY-MM') as month`;
-  expect(await monthlyAmount(pipeline.sql, account, now!.month)).toBe(2);
+  expect((await monthlySum(pipeline.sql, account, now!.month)).amount).toBe(2);
   await ok('emails', 'give-up', waits);
-  expect(await monthlyAmount(pipeline.sql, account, now!.month)).toBe(1);
+  expect((await monthlySum(pipeline.sql, account, now!.month)).amount).toBe(1);
 });
 
 describe('what is stuck', () => {

@@ -339,4 +339,28 @@ export const MONEY_CHANGES: readonly Change[] = [
     tests: ['test/workflows/reconciliation.test.ts'],
     only: 'a refund that was never posted',
   },
+  {
+    name: 'a statement keeps charges waiting while it is summed',
+    file: 'operations/money/statements.ts',
+    from: '  const sum = await monthlySum(sql, account, month);\n  const held = await holdAccount(sql, account);',
+    to: '  const held = await holdAccount(sql, account);\n  const sum = await monthlySum(sql, account, month);',
+    tests: ['test/db/statementReads.test.ts'],
+    only: 'keeps no charge waiting',
+  },
+  {
+    name: 'a statement is of the account as it was when it was summed',
+    file: 'operations/money/statements.ts',
+    from: '(await isCurrent(sql, account, sum)) ? sum',
+    to: 'sum.amount > 0 ? sum',
+    tests: ['test/db/statementReads.test.ts'],
+    only: 'as it is when it is issued',
+  },
+  {
+    name: 'a statement looks up every charge',
+    file: 'db/money/statements.ts',
+    from: "case when e.kind = 'charge' then e.created_at",
+    to: "case when e.kind = 'topup' then e.created_at",
+    tests: ['test/db/statementReads.test.ts'],
+    only: 'looks up only what was refunded',
+  },
 ];
