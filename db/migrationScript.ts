@@ -37,6 +37,7 @@ export async function runScript(
     if (CONCURRENT.test(step)) await runConcurrently(sql, step);
     else await runPatiently(sql, step, patience, name);
   }
+  await limitLocks(sql, 0);
 }
 
 /** The statements of a script in which each ends with its line, without comments that have lines of their own. */
@@ -87,5 +88,5 @@ async function limitLocks(sql: Sql, ms: number): Promise<void> {
 }
 
 function unlocked(name: string, tries: number): string {
-  return `Migration ${name} got no lock on a table in ${tries} tries: somebody has held one all the time, such as a backup (pg_stat_activity has who, and since when). It has changed nothing; what came before it is done. Migrate again later.`;
+  return `Migration ${name} got no lock on a table in ${tries} tries: somebody has held one all the time, such as a backup (pg_stat_activity has who, and since when). What came before is done: migrate again later.`;
 }
