@@ -185,7 +185,7 @@ export const INCOMING_CHANGES: readonly Change[] = [
   },
   {
     name: 'a click belongs to a message that was put back to wait',
-    file: 'db/migrations/030.do.clicked-message.sql',
+    file: 'db/migrations/028.do.clicked-message.sql',
     from: "and not (status in ('queued', 'expired') and submission = 'waiting')",
     to: '',
     tests: ['test/db/clickedMessage.test.ts'],
@@ -193,7 +193,7 @@ export const INCOMING_CHANGES: readonly Change[] = [
   },
   {
     name: 'the message that was accepted last is the one that was clicked',
-    file: 'db/migrations/031.do.clicked-message-of-before.sql',
+    file: 'db/migrations/030.do.clicked-message-of-before.sql',
     from: 'order by answerable_at desc, message_id desc limit 1',
     to: 'order by message_id desc limit 1',
     tests: ['test/db/clickedMessage.test.ts'],
@@ -201,7 +201,7 @@ export const INCOMING_CHANGES: readonly Change[] = [
   },
   {
     name: 'a message that fails while its links are gone through keeps its clicks',
-    file: 'db/migrations/031.do.clicked-message-of-before.sql',
+    file: 'db/migrations/030.do.clicked-message-of-before.sql',
     from: 'order by m.id for no key update',
     to: 'order by m.id',
     tests: ['test/db/migrations.test.ts'],
