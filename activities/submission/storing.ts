@@ -1,8 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { log } from '@temporalio/activity';
-import type { Database } from '../../db/connection.ts';
+import type { Database, Sql } from '../../db/connection.ts';
 import { holdParts, type PartClaim, type PartsOf } from '../../db/messages/parts.ts';
+import { lockMessage } from '../../db/messages/submissions.ts';
 import { holdUnanswered } from '../../db/messages/unanswered.ts';
+import { transaction } from '../../db/transaction.ts';
 
 const STORE_WITHIN_MS = 120_000;
 const STORE_AGAIN_MS = 500;
@@ -36,9 +38,11 @@ export async function putBack(
 ): Promise<boolean> {
   if (claim?.state !== 'claimed') return true;
   const { at: claimedAt } = claim;
-  return await untilStored(async () => {
-    if (await holdParts(sql, some, claimedAt, code)) return true;
-    await holdUnanswered(sql, some, { claimedAt }, code);
+  const put = async (tx: Sql): Promise<boolean> => {
+    await lockMessage(tx, some.messageId);
+    if (await holdParts(tx, some, claimedAt, code)) return true;
+    await holdUnanswered(tx, some, { claimedAt }, code);
     return false;
-  });
+  };
+  return await untilStored(() => transaction(sql, put));
 }

@@ -1,4 +1,5 @@
 import type { Database, Fragment, Sql } from '../connection.ts';
+import { isUntouched } from '../messages/facts.ts';
 import { refundOf } from '../money/billing.ts';
 import { transaction } from '../transaction.ts';
 
@@ -78,12 +79,6 @@ export async function endClosing(sql: Database, accountId: string): Promise<bool
                where m.account_id = c.account_id and m.status in ('scheduled', 'queued') and ${isUntouched(tx)}))`;
     return ended.count > 0;
   });
-}
-
-// As SQL, of messages `m`: no network was given, or may have, any of it.
-function isUntouched(sql: Sql): Fragment {
-  return sql`m.submission = 'waiting'
-    and not exists (select from message_parts p where p.message_id = m.id and p.state <> 'held')`;
 }
 
 function isOfClosed(sql: Sql): Fragment {

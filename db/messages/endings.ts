@@ -2,6 +2,7 @@ import { blacklistReason, type ErrorCode } from '../../domain/reasons.ts';
 import type { Fragment, Sql } from '../connection.ts';
 import { activeEntry } from '../incoming/blacklist.ts';
 import { refundOf } from '../money/billing.ts';
+import { isUntouched } from './facts.ts';
 import type { PartsOf } from './parts.ts';
 import { eventOf, pendingEvents } from './statusEvents.ts';
 
@@ -63,11 +64,12 @@ export async function giveUpUnanswered(sql: Sql, messageId: string): Promise<Sta
 export async function expireMessage(sql: Sql, messageId: string): Promise<StatusChange | null> {
   const [row] = await sql<(StatusChange | { status: null })[]>`
     with expired as (
-      update messages
+      update messages m
          set status = 'expired', updated_at = now(),
-             submission = case when submission = 'submitting' then 'unanswered' else submission end
-       where id = ${messageId} and status in ('scheduled', 'queued', 'sent')
-      returning id, account_id, interface, status, submission, delivered_at, error_code, updated_at
+             submission = case when ${isUntouched(sql)} then 'waiting' when m.submission = 'answered' then 'answered'
+                               else 'unanswered' end
+       where m.id = ${messageId} and m.status in ('scheduled', 'queued', 'sent')
+      returning m.id, m.account_id, m.interface, m.status, m.submission, m.delivered_at, m.error_code, m.updated_at
     ), resumed as (
       delete from paused_messages where message_id in (select id from expired)
     ), refunded as (${refundOf(sql, sql`(select * from expired where submission = 'waiting')`)}), event as (${eventOf(sql, sql`expired`)})
@@ -89,7 +91,7 @@ export async function rejectBlacklisted(sql: Sql, messageId: string): Promise<St
          set status = 'rejected',
              error_code = case when (${activeEntry(sql, sql`m.account_id`, sql`m.recipient`)}) = 'opt_out'
                                then ${blacklistReason(true)}::text else ${blacklistReason(false)}::text end, cost_grosze = 0, test_credits = 0, updated_at = now()
-       where m.id = ${messageId} and m.status = 'queued' and m.submission = 'waiting'
+       where m.id = ${messageId} and m.status = 'queued' and ${isUntouched(sql)}
          and exists (${activeEntry(sql, sql`m.account_id`, sql`m.recipient`)})
       returning m.id, m.account_id, m.interface, m.status, m.delivered_at, m.error_code, m.updated_at
     ), refunded as (${refundOf(sql, sql`rejected`)}), event as (${eventOf(sql, sql`rejected`)})

@@ -10,6 +10,12 @@ export function isOpen(sql: Sql): Fragment {
   return sql`m.status in ('scheduled', 'queued', 'sent')`;
 }
 
+/** As SQL, a condition on messages `m`: no network was given, or may have, any of it. */
+export function isUntouched(sql: Sql): Fragment {
+  return sql`m.submission = 'waiting'
+    and not exists (select from message_parts p where p.message_id = m.id and p.state <> 'held')`;
+}
+
 /** As SQL, how many seconds ago a message `m` was due. */
 export function secondsSinceDue(sql: Sql): Fragment {
   return sql`extract(epoch from clock_timestamp() - ${sentAt(sql)})::float8`;

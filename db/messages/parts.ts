@@ -59,7 +59,8 @@ export async function claimParts(
 /**
  * Puts parts back that the SMSC certainly did not take, to be submitted again. A message of which it took nothing yet
  * waits as before its first try, unless staff had some of it submitted again, which it may have of the submit before; one
- * of which other parts were left unanswered shows that.
+ * of which other parts were left unanswered shows that. Its row has to be locked (`lockMessage`): what others did to its parts until then is
+ * not seen else.
  * @param claimedAt of the claim that was answered: what was claimed since is another submit
  * @param code what the SMSC said
  * @returns false when they are not under way by that claim any more
@@ -75,10 +76,7 @@ export async function holdParts(
   const [found] = await sql<{ held: boolean }[]>`
     with ${changedParts(sql, of, { set, where })}, shown as (
       update messages m set submission = others.shows
-        from (select case when bool_or(state = 'unanswered') then 'unanswered'
-                          when bool_or(state <> 'held' and part not in (select part from changed)
-                                       or resubmitted_at is not null) then 'submitting' else 'waiting' end as shows
-                from message_parts where message_id = ${of.messageId}) others
+        from (${othersOfHeld(sql, of)}) others
        where m.id = ${of.messageId} and m.submission = 'submitting' and others.shows <> 'submitting'
          and exists (select from changed)
     )
@@ -123,6 +121,19 @@ export function changedParts(
        where p.message_id = open.id and p.part = any(${parts as number[]}) and ${where}
       returning p.message_id, p.part, p.state
     )`;
+}
+
+/**
+ * As SQL, what a message shows (`shows`) once its parts `changed` are held, by the others of it: unanswered where any of them is; under
+ * way while any is, or may be, with the SMSC, or staff have any part submitted again; else it waits as before its first try.
+ */
+export function othersOfHeld(sql: Sql, { messageId }: PartsOf): Fragment {
+  return sql`
+    select case when bool_or(other and state = 'unanswered') then 'unanswered'
+                when bool_or(other and state <> 'held' or resubmitted_at is not null) then 'submitting'
+                else 'waiting' end as shows
+      from (select state, resubmitted_at, part not in (select part from changed) as other
+              from message_parts where message_id = ${messageId}) parts`;
 }
 
 /** As SQL, of parts `p`: that claim of theirs is the last one. */

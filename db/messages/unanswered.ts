@@ -1,5 +1,5 @@
 import type { Fragment, Sql } from '../connection.ts';
-import { changedParts, ofClaim, type PartsChange, type PartsOf } from './parts.ts';
+import { changedParts, ofClaim, othersOfHeld, type PartsChange, type PartsOf } from './parts.ts';
 
 /** A message of which nobody knows whether the SMSC took it. */
 export interface UnansweredMessage {
@@ -102,7 +102,8 @@ export type Answered = { claimedAt: string } | { agoMs: number };
 /**
  * The SMSC said late that it has not taken parts which count as unanswered, or are about to: they may be submitted again,
  * and the message's workflow has to be signalled so. Parts that staff had submitted again stay as they are: of them
- * nobody knows which submit is meant. So do those that were submitted again since the answer came.
+ * nobody knows which submit is meant. So do those that were submitted again since the answer came. The message's row has to be
+ * locked (`lockMessage`): what others did to its parts until then is not seen else.
  */
 export async function holdUnanswered(
   sql: Sql,
@@ -124,15 +125,7 @@ export async function holdUnanswered(
       insert into outcome_signals (message_id, status, event_ids)
       select id, 'held', '{}' from open where exists (select from changed)
     )
-    update messages m set submission = ${stillUnderWay(sql)}, updated_at = now()
-     where m.id = ${of.messageId} and exists (select from changed)
-       and not exists (select from message_parts p where p.message_id = m.id and p.state = 'unanswered'
-                          and p.part <> all(${of.parts as number[]}))`;
-}
-
-// As SQL, what a message `m` shows once the SMSC said that it has not taken parts: nothing left, unless it has, or may have, others.
-function stillUnderWay(sql: Sql): Fragment {
-  return sql`case when exists (select from message_parts p where p.message_id = m.id
-                                  and (p.state = 'accepted' or p.resubmitted_at is not null))
-                  then 'submitting' else 'waiting' end`;
+    update messages m set submission = others.shows, updated_at = now()
+      from (${othersOfHeld(sql, of)}) others
+     where m.id = ${of.messageId} and m.submission <> others.shows and exists (select from changed)`;
 }

@@ -148,10 +148,17 @@ export const MESSAGE_CHANGES: readonly Change[] = [
     tests: ['test/workflows/lateAnswers.test.ts'],
   },
   {
-    name: 'what staff had submitted again counts as untouched after a late refusal of another part',
-    file: 'db/messages/unanswered.ts',
-    from: "(p.state = 'accepted' or p.resubmitted_at is not null)",
-    to: "p.state = 'accepted'",
+    name: 'a message counts as untouched after a late refusal of a part while another one is on its way',
+    file: 'db/messages/parts.ts',
+    from: "other and state <> 'held' or resubmitted_at",
+    to: "other and state = 'accepted' or resubmitted_at",
+    tests: ['test/workflows/lateAnswers.test.ts'],
+  },
+  {
+    name: 'whoever puts a part back does not see what others did while it waited for the message',
+    file: 'activities/submission/storing.ts',
+    from: '    await lockMessage(tx, some.messageId);\n',
+    to: '',
     tests: ['test/workflows/lateAnswers.test.ts'],
   },
   {

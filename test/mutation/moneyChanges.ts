@@ -95,6 +95,13 @@ export const MONEY_CHANGES: readonly Change[] = [
     tests: ['test/db/refunds.test.ts'],
   },
   {
+    name: 'a message counts as untouched although a part is on its way or taken',
+    file: 'db/messages/facts.ts',
+    from: "p.message_id = m.id and p.state <> 'held')`",
+    to: 'false)`',
+    tests: ['test/workflows/lateAnswers.test.ts'],
+  },
+  {
     name: 'a message rejected at its submit is not refunded',
     file: 'db/messages/endings.ts',
     from: '), refunded as (${refundOf(sql, sql`rejected`)})',
@@ -124,7 +131,7 @@ export const MONEY_CHANGES: readonly Change[] = [
   },
   {
     name: 'of a closed account what a network may have is refunded',
-    file: 'db/accounts/closings.ts',
+    file: 'db/messages/facts.ts',
     from: "return sql`m.submission = 'waiting'\n    and not exists (select from message_parts p where p.message_id = m.id and p.state <> 'held')`",
     to: 'return sql`true`',
     tests: ['test/db/refunds.test.ts'],

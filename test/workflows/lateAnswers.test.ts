@@ -1,14 +1,16 @@
 import type { Client } from '@temporalio/client';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { putBack } from '../../activities/submission/storing.ts';
 import { createOutcomes } from '../../pipeline/outcomes.ts';
 import { createDeliveryReports, type DeliveryReports } from '../../pipeline/deliveryReports.ts';
 import type { Database } from '../../db/connection.ts';
 import { storeReports } from '../../db/incoming/deliveryReports.ts';
 import { acceptParts, concludeSubmission } from '../../db/messages/answers.ts';
-import { failSubmission } from '../../db/messages/endings.ts';
+import { expireMessage, failSubmission, rejectBlacklisted } from '../../db/messages/endings.ts';
 import { claimParts, holdParts, leavePartsUnanswered, type PartsOf } from '../../db/messages/parts.ts';
 import { holdUnanswered, reopenUnanswered, withdrawResubmit } from '../../db/messages/unanswered.ts';
 import { startDatabase } from '../support/database.ts';
+import { eventually } from '../support/eventually.ts';
 import { writeMessage } from '../support/messages.ts';
 import { until } from './pipeline.ts';
 
@@ -22,6 +24,7 @@ const told: string[] = [];
 beforeAll(async () => {
   ({ sql, stop } = await startDatabase());
   await sql`insert into accounts (id, name, mode) values ('cl_a', 'A', 'live')`;
+  await sql`insert into ledger_entries (account_id, kind, amount_grosze) values ('cl_a', 'opening', 1000000)`;
   const getHandle = (id: string) => ({ executeUpdate: () => Promise.resolve(told.push(id)) });
   const client = {
     workflow: { getHandle },
@@ -47,11 +50,28 @@ async function message(states: string[], submission = 'unanswered', phone = PHON
     ...{ recipient: phone, parts: states.length },
   });
   await sql`
+    insert into ledger_entries (account_id, kind, amount_grosze, subject_kind, subject_id)
+    values ('cl_a', 'charge', -15, 'message', ${id})`;
+  await sql`
     insert into message_parts (message_id, part, state, route, provider_message_id, submitted_at)
     select ${id}, part, state, ${ROUTE}, case when state = 'accepted' then ${id} end, now() - interval '1 minute'
       from unnest(${states}::text[]) with ordinality as s(state, part)`;
   return id;
 }
+
+const refunds = async (id: string): Promise<number> =>
+  (await sql`select from ledger_entries where subject_id = ${id} and kind = 'refund'`).count;
+
+async function optOut(): Promise<void> {
+  await sql`insert into blacklist (account_id, msisdn) values ('cl_a', ${PHONE}) on conflict do nothing`;
+  onTestFinished(async () => void (await sql`delete from blacklist where account_id = 'cl_a'`));
+}
+
+const somebodyWaitsFor = (pid: number) =>
+  eventually(
+    async () => (await sql`select from pg_stat_activity where ${pid} = any(pg_blocking_pids(pid))`).count,
+    (waiting) => waiting > 0,
+  );
 
 async function now(id: string): Promise<{ status: string; submission: string; states: string }> {
   const [row] = await sql<{ status: string; submission: string; states: string }[]>`
@@ -107,6 +127,44 @@ describe('late answers', () => {
     await leavePartsUnanswered(sql, { messageId: id, parts: [1] }, null);
     expect(await now(id)).toEqual({ status: 'queued', submission: 'waiting', states: 'held' });
     expect((await concludeSubmission(sql, id)).status).toBe('queued');
+  });
+
+  test('leave the message under way while another part is on its way, and what is under way is not refunded', async () => {
+    const id = await message(['unanswered', 'submitting'], 'submitting');
+    await late(id, 1, throttled);
+    expect(await now(id)).toEqual({ status: 'queued', submission: 'submitting', states: 'held, submitting' });
+    await acceptParts(sql, { messageId: id, parts: [2] }, `${id}-2`);
+    expect(await now(id)).toEqual({ status: 'queued', submission: 'submitting', states: 'held, accepted' });
+    await optOut();
+    expect((await rejectBlacklisted(sql, id)).status).toBe('queued');
+    expect((await expireMessage(sql, id))?.status).toBe('expired');
+    expect(await refunds(id)).toBe(0);
+  });
+
+  test('see what was claimed while they waited for the message', async () => {
+    const id = await message(['held', 'held'], 'waiting');
+    const first = { messageId: id, parts: [1] };
+    const at = await claimed(first);
+    let back: Promise<boolean> | undefined;
+    await sql.begin(async (tx) => {
+      await claimParts(tx, { messageId: id, parts: [2], route: ROUTE });
+      const [{ pid } = { pid: 0 }] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`;
+      back = putBack(sql, first, { state: 'claimed', at }, 'busy');
+      await somebodyWaitsFor(pid);
+    });
+    expect(await back).toBe(true);
+    expect(await now(id)).toEqual({ status: 'queued', submission: 'submitting', states: 'held, submitting' });
+  });
+
+  test('of a message that waits although a part is on its way or taken: it is neither rejected nor refunded', async () => {
+    await optOut();
+    for (const part of ['submitting', 'unanswered', 'accepted']) {
+      const id = await message(['held', part], 'waiting');
+      expect((await rejectBlacklisted(sql, id)).status).toBe('queued');
+      expect((await expireMessage(sql, id))?.status).toBe('expired');
+      expect(await now(id)).toMatchObject({ status: 'expired', submission: 'unanswered' });
+      expect(await refunds(id)).toBe(0);
+    }
   });
 
   test('to the submit before the operator’s are no answer to the operator’s, unless it was taken', async () => {
