@@ -1,10 +1,13 @@
 import { blacklistReason, type ErrorCode } from '../../domain/reasons.ts';
-import type { Fragment, Sql } from '../connection.ts';
+import type { Database, Fragment, Sql } from '../connection.ts';
 import { activeEntry } from '../incoming/blacklist.ts';
 import { refundOf } from '../money/billing.ts';
+import { transaction } from '../transaction.ts';
 import { isUntouched } from './facts.ts';
+import { refundedNotTaken } from './notTaken.ts';
 import type { PartsOf } from './parts.ts';
 import { eventOf, pendingEvents } from './statusEvents.ts';
+import { lockMessage } from './submissions.ts';
 
 /** A final status set outside delivery reports, with the events not delivered yet, oldest first: its own is the last. */
 export interface StatusChange {
@@ -14,27 +17,41 @@ export interface StatusChange {
 
 /**
  * The SMSC refused parts for good: the message has failed and its cost is given back, once. The workflow of a message
- * already given up as unanswered is signalled to its workflow.
+ * already given up as unanswered is signalled to its workflow. One that has expired stays so, and is refunded where the SMSC took nothing of it.
  */
 export async function failSubmission(
-  sql: Sql,
-  { messageId, parts }: PartsOf,
+  sql: Database,
+  of: PartsOf,
   reason: ErrorCode,
   code: string | null,
 ): Promise<StatusChange> {
+  return await transaction(sql, async (tx) => {
+    await lockMessage(tx, of.messageId);
+    return await failLocked(tx, of, reason, code);
+  });
+}
+
+async function failLocked(
+  sql: Sql,
+  of: PartsOf,
+  reason: ErrorCode,
+  code: string | null,
+): Promise<StatusChange> {
+  const { messageId, parts } = of;
   const [row] = await sql<StatusChange[]>`
     with before as (
-      select id, submission from messages where id = ${messageId} for update
+      select id, submission from messages where id = ${messageId}
     ), refused as (
       update message_parts set state = 'refused', answered_at = now(), answer_code = ${code}
         from before
        where message_id = before.id and part = any(${parts as number[]})
+      returning part
     ), failed as (${failedOf(sql, messageId, reason, sql`and exists (select from before)`)}
     ), refunded as (${refundOf(sql, sql`failed`)}), event as (${eventOf(sql, sql`failed`)}), outcome as (
       insert into outcome_signals (message_id, status, event_ids)
       select f.id, f.status, array(select id from event)
         from failed f join before b on b.submission = 'unanswered'
-    )
+    ), ${refundedNotTaken(sql, of, sql`refused`)}
     select coalesce((select status from failed), (select status from messages where id = ${messageId})) as status,
            ${pendingEvents(sql, messageId)} || array(select id from event) as events`;
   if (!row) throw new Error(`message ${messageId} vanished`);

@@ -1,4 +1,5 @@
 import type { Fragment, Sql } from '../connection.ts';
+import { refundedNotTaken } from './notTaken.ts';
 
 /** Some parts of a message that leave together: one, or all of them where the provider takes messages whole. */
 export interface PartsOf {
@@ -59,7 +60,7 @@ export async function claimParts(
 /**
  * Puts parts back that the SMSC certainly did not take, to be submitted again. A message of which it took nothing yet
  * waits as before its first try, unless staff had some of it submitted again, which it may have of the submit before; one
- * of which other parts were left unanswered shows that. Its row has to be locked (`lockMessage`): what others did to its parts until then is
+ * of which other parts were left unanswered shows that; one whose time is over, and of which nothing was taken, is refunded. Its row has to be locked (`lockMessage`): what others did to its parts until then is
  * not seen else.
  * @param claimedAt of the claim that was answered: what was claimed since is another submit
  * @param code what the SMSC said
@@ -79,7 +80,7 @@ export async function holdParts(
         from (${othersOfHeld(sql, of)}) others
        where m.id = ${of.messageId} and m.submission = 'submitting' and others.shows <> 'submitting'
          and exists (select from changed)
-    )
+    ), ${refundedNotTaken(sql, of, sql`changed`)}
     select exists (select from changed) as held`;
   return found?.held === true;
 }
@@ -114,7 +115,7 @@ export function changedParts(
 ): Fragment {
   return sql`
     open as (
-      select id from messages where id = ${messageId} ${ofMessage} for update
+      select id, status from messages where id = ${messageId} ${ofMessage} for update
     ), changed as (
       update message_parts p set ${set}
         from open

@@ -1,4 +1,5 @@
 import type { Fragment, Sql } from '../connection.ts';
+import { refundedNotTaken } from './notTaken.ts';
 import { changedParts, ofClaim, othersOfHeld, type PartsChange, type PartsOf } from './parts.ts';
 
 /** A message of which nobody knows whether the SMSC took it. */
@@ -101,7 +102,7 @@ export type Answered = { claimedAt: string } | { agoMs: number };
 
 /**
  * The SMSC said late that it has not taken parts which count as unanswered, or are about to: they may be submitted again,
- * and the message's workflow has to be signalled so. Parts that staff had submitted again stay as they are: of them
+ * and the message's workflow has to be signalled so. A message whose time is over is refunded where nothing of it was taken. Parts that staff had submitted again stay as they are: of them
  * nobody knows which submit is meant. So do those that were submitted again since the answer came. The message's row has to be
  * locked (`lockMessage`): what others did to its parts until then is not seen else.
  */
@@ -118,14 +119,14 @@ export async function holdUnanswered(
   const change: PartsChange = {
     set: sql`state = 'held', answered_at = now(), answer_code = ${code}`,
     where: sql`p.state in ('unanswered', 'submitting') and p.resubmitted_at is null and ${meant}`,
-    ofMessage: sql`and status = 'queued'`,
+    ofMessage: sql`and status in ('queued', 'expired')`,
   };
   await sql`
     with ${changedParts(sql, of, change)}, outcome as (
       insert into outcome_signals (message_id, status, event_ids)
-      select id, 'held', '{}' from open where exists (select from changed)
-    )
+      select id, 'held', '{}' from open where status = 'queued' and exists (select from changed)
+    ), ${refundedNotTaken(sql, of, sql`changed`)}
     update messages m set submission = others.shows, updated_at = now()
       from (${othersOfHeld(sql, of)}) others
-     where m.id = ${of.messageId} and m.submission <> others.shows and exists (select from changed)`;
+     where m.id = ${of.messageId} and m.status = 'queued' and m.submission <> others.shows and exists (select from changed)`;
 }

@@ -53,6 +53,7 @@ async function fill(): Promise<void> {
   await fillHistory();
   await fillPutBack();
   await fillCarriers();
+  await fillNotTaken();
 }
 
 /** Messages that ended without leaving, as that release gave them a place in the history of the earlier interface. */
@@ -119,6 +120,25 @@ const wronglyNoted = (on: Database) => on`
                    or m.status in ('queued', 'expired') and m.submission <> 'waiting'
               then coalesce(m.send_at, m.created_at) end`;
 
+/** Messages as late answers left them: half submitted, and over. Of each the states of its parts. */
+async function fillNotTaken(): Promise<void> {
+  await sql`insert into accounts (id, name, mode) values ('cl_6', 'Apteka', 'live')`;
+  const left: [id: string, status: string, submission: string, parts: string[]][] = [
+    ['msg_half', 'queued', 'waiting', ['held', 'accepted']],
+    ['msg_waits', 'queued', 'waiting', ['held']],
+    ['msg_refused', 'expired', 'unanswered', ['held', 'refused']],
+    ['msg_perhaps', 'expired', 'unanswered', ['held', 'unanswered']],
+  ];
+  for (const [id, status, submission, parts] of left) {
+    await sql`
+      insert into messages (id, account_id, request_id, status, submission, accepted_as, recipient, text, parts, cost_grosze, give_up_at, route)
+      values (${id}, 'cl_6', ${id}, ${status}, ${submission}, 'queued', '+48500100200', 'x', 2, 30, now(), 'simulator')`;
+    await sql`
+      insert into message_parts (message_id, part, state, route)
+      select ${id}, part, state, 'simulator' from unnest(${parts}::text[]) with ordinality as p(state, part)`;
+  }
+}
+
 describe('from the last release’s schema, with its data', () => {
   test('every later migration runs, in its order', () => {
     const later = readdirSync(MIGRATIONS).filter((file) => file.slice(0, 3) > LAST_RELEASE);
@@ -159,6 +179,15 @@ describe('from the last release’s schema, with its data', () => {
     expect([...(await wronglyNoted(sql))]).toEqual([]);
     const [noted] = await sql`select count(answerable_at)::int > 1000 as many from message_links`;
     expect(noted).toEqual({ many: true });
+
+  test('what a network has a part of counts as under way, and what it has nothing of as never submitted', async () => {
+    const left = await sql`select id, submission from messages where account_id = 'cl_6' order by id`;
+    expect([...left]).toEqual([
+      { id: 'msg_half', submission: 'submitting' },
+      { id: 'msg_perhaps', submission: 'unanswered' },
+      { id: 'msg_refused', submission: 'waiting' },
+      { id: 'msg_waits', submission: 'waiting' },
+    ]);
   });
 
   test('a message accepted before can be cancelled and refunded once', async () => {

@@ -102,6 +102,27 @@ export const MONEY_CHANGES: readonly Change[] = [
     tests: ['test/workflows/lateAnswers.test.ts'],
   },
   {
+    name: 'a message that its network had not taken when its time was over is not refunded',
+    file: 'db/messages/notTaken.ts',
+    from: '), not_taken_refund as (${refundOf(sql, sql`not_taken`)})',
+    to: ')',
+    tests: ['test/workflows/lateAnswers.test.ts'],
+  },
+  {
+    name: 'an expired message is refunded after a "no" to one part, although its network may have another',
+    file: 'db/messages/notTaken.ts',
+    from: "or p.state not in ('held', 'refused') and",
+    to: "or p.state = 'accepted' and",
+    tests: ['test/workflows/lateAnswers.test.ts'],
+  },
+  {
+    name: 'an expired message that staff had submitted again is refunded after a "no"',
+    file: 'db/messages/notTaken.ts',
+    from: '(p.resubmitted_at is not null\n',
+    to: '(false\n',
+    tests: ['test/workflows/lateAnswers.test.ts'],
+  },
+  {
     name: 'a message rejected at its submit is not refunded',
     file: 'db/messages/endings.ts',
     from: '), refunded as (${refundOf(sql, sql`rejected`)})',

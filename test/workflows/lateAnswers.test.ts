@@ -209,6 +209,68 @@ describe('late answers', () => {
   });
 });
 
+describe('a message whose time is over while it is submitted', () => {
+  const over = { status: 'expired', submission: 'waiting' };
+
+  /** A part that is on its way at the end of its message, beside others. */
+  async function expired(others: string[] = []) {
+    const id = await message(['held', ...others], 'submitting');
+    const of = { messageId: id, parts: [1] };
+    const at = await claimed(of);
+    await expireMessage(sql, id);
+    expect(await now(id)).toMatchObject({ status: 'expired', submission: 'unanswered' });
+    expect(await refunds(id)).toBe(0);
+    return { id, of, at };
+  }
+
+  const noes: Record<string, (late: Awaited<ReturnType<typeof expired>>) => Promise<unknown>> = {
+    'that the SMSC puts off': ({ of, at }) => putBack(sql, of, { state: 'claimed', at }, 'busy'),
+    'that the SMSC refuses': ({ of }) => failSubmission(sql, of, 'network_refused', 'no'),
+    'of which the SMSC says later that it has not taken it': ({ id }) => late(id, 1, throttled),
+    'that counts as unanswered by then': async ({ of, at }) => {
+      await leavePartsUnanswered(sql, of, null);
+      await putBack(sql, of, { state: 'claimed', at }, 'busy');
+    },
+  };
+
+  test.each(Object.entries(noes))('%s is refunded, once', async (_, no) => {
+    const at = await expired();
+    for (let times = 0; times < 2; times += 1) {
+      await no(at);
+      expect(await now(at.id)).toMatchObject(over);
+      expect(await refunds(at.id)).toBe(1);
+    }
+    // Its workflow is over, or comes to its end: nobody is to be notified.
+    expect((await sql`select from outcome_signals where message_id = ${at.id}`).count).toBe(0);
+  });
+
+  test.each(Object.entries(noes))('%s is not, where the SMSC may have another part', async (_, no) => {
+    for (const other of ['submitting', 'unanswered', 'accepted']) {
+      const at = await expired([other]);
+      await no(at);
+      expect(await now(at.id)).toMatchObject({ status: 'expired', submission: 'unanswered' });
+      expect(await refunds(at.id)).toBe(0);
+    }
+  });
+
+  test.each(Object.entries(noes))('%s is not, where staff have had it submitted again', async (_, no) => {
+    const at = await expired(['held']);
+    await sql`update message_parts set resubmitted_at = now() where message_id = ${at.id} and part = 2`;
+    await no(at);
+    expect(await now(at.id)).toMatchObject({ status: 'expired', submission: 'unanswered' });
+    expect(await refunds(at.id)).toBe(0);
+  });
+
+  test('is refunded once the last of its parts was not taken', async () => {
+    const { id, of, at } = await expired(['unanswered']);
+    await putBack(sql, of, { state: 'claimed', at }, 'busy');
+    expect(await refunds(id)).toBe(0);
+    await late(id, 2, throttled);
+    expect(await now(id)).toEqual({ ...over, states: 'held, held' });
+    expect(await refunds(id)).toBe(1);
+  });
+});
+
 describe('the operator’s word', () => {
   test('holds when its result was lost and it is carried out again', async () => {
     const id = await message(['unanswered', 'accepted']);

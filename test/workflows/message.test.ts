@@ -320,6 +320,27 @@ describe('a message whose time is over before its submission', () => {
     expect(await pipeline.balance(account)).toBe(1000);
   });
 
+  test('which the SMSC answers "not now" after that, is refunded then', async () => {
+    const account = await pipeline.account();
+    const giveUpAt = (await pipeline.now()) + 14_000;
+    const message = await pipeline.draft(account, { ending: '904', giveUpAt });
+    // The SMSC takes its time.
+    const smsc = await pipeline.sql.reserve();
+    await smsc`begin`;
+    await smsc`lock table simulator_throttles in share mode`;
+    await pipeline.accept(message);
+    await until('it is on its way', async () => (await row(message.id)).submission === 'submitting');
+    await pipeline.sleep(giveUpAt - (await pipeline.now()));
+    await pipeline.untilStatus(message.id, 'expired');
+    expect((await row(message.id)).submission).toBe('unanswered');
+    expect(await pipeline.balance(account)).toBe(985);
+    await smsc`rollback`;
+    smsc.release();
+    await until('refunded', async () => (await pipeline.balance(account)) === 1000);
+    expect((await row(message.id)).submission).toBe('waiting');
+    expect(await pipeline.submits(message.id)).toBe(0);
+  });
+
   test('throttled to its end expires and is refunded; a submit left open is not', async () => {
     const account = await pipeline.account();
     const throttled = await pipeline.draft(account, { ending: '904' });
