@@ -236,7 +236,8 @@ export async function refuseEmail(
 /**
  * An e-mail that the provider certainly has not got is given up: it has failed, what it cost is given back, once, and its content is
  * deleted. Anything else stays as it is.
- * @param claim the try that was refused, where one was: also where nobody waited for its answer any more; null: only what waits
+ * @param claim the try that was refused, where one was: also where nobody waited for its answer any more, and it counts as unknown, unless
+ *   those who were left out of it were refunded with that, as it has one refund; null: only what waits
  * @returns what it is now; null when there is no such accepted e-mail
  */
 export async function failEmail(
@@ -247,8 +248,9 @@ export async function failEmail(
 ): Promise<EmailStatus | null> {
   const from: Fragment =
     claim === null
-      ? sql`submission = 'waiting'`
-      : sql`submission in ('submitting', 'unanswered') and claims = ${claim}`;
+      ? sql`status = 'queued' and submission = 'waiting'`
+      : sql`(status = 'queued' or status = 'unknown' and left_out = 0)
+              and submission in ('submitting', 'unanswered') and claims = ${claim}`;
   return await failFrom(sql, id, reason, from);
 }
 
@@ -258,14 +260,19 @@ export async function failEmail(
  * @returns what it is now; null when there is no such accepted e-mail
  */
 export async function giveUpEmail(sql: Sql, id: string): Promise<EmailStatus | null> {
-  return await failFrom(sql, id, 'given_up', sql`submission in ('waiting', 'unanswered')`);
+  return await failFrom(
+    sql,
+    id,
+    'given_up',
+    sql`status = 'queued' and submission in ('waiting', 'unanswered')`,
+  );
 }
 
 async function failFrom(sql: Sql, id: string, reason: string, from: Fragment): Promise<EmailStatus | null> {
   const [row] = await sql<{ status: EmailStatus | null }[]>`
     with failed as (
       update emails set status = 'failed', submission = 'answered', error_code = ${reason}, updated_at = now()
-       where id = ${id} and status = 'queued' and ${from}
+       where id = ${id} and ${from}
       returning id
     ), noted as (
       insert into email_events (email_id, kind, at, details)
@@ -285,7 +292,15 @@ async function failFrom(sql: Sql, id: string, reason: string, from: Fragment): P
  * will be.
  * @returns what it is now; null when there is no such accepted e-mail
  */
-export async function endEmail(sql: Sql, id: string): Promise<EmailStatus | null> {
+export async function endEmail(sql: Database, id: string): Promise<EmailStatus | null> {
+  return await transaction(sql, async (tx) => {
+    // A try may be put back this very moment: then it waits, and fails.
+    await tx`select from emails where id = ${id} for update`;
+    return await endLocked(tx, id);
+  });
+}
+
+async function endLocked(sql: Sql, id: string): Promise<EmailStatus | null> {
   const failed = await failEmail(sql, id, 'expired', null);
   if (failed !== 'queued') return failed;
   const [row] = await sql<{ status: EmailStatus }[]>`

@@ -4,7 +4,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { handOverEmail } from '../../activities/email/handOver.ts';
 import { chargeEmail } from '../../db/emails/charge.ts';
-import { endEmail, failEmail, giveUpEmail } from '../../db/emails/handOver.ts';
+import { claimEmail, endEmail, failEmail, giveUpEmail, putEmailBack } from '../../db/emails/handOver.ts';
 import { storeEmailEvents } from '../../db/emails/events.ts';
 import { addSuppressions } from '../../db/emails/suppressions.ts';
 import { newId } from '../../db/ids.ts';
@@ -16,6 +16,7 @@ import { emailOnly } from '../../providers/emailOnly.ts';
 import type { HandedOver } from '../../workflows/contracts.ts';
 import { ownDatabase } from '../admin/support.ts';
 import { insertDomain } from '../support/email.ts';
+import { eventually } from '../support/eventually.ts';
 import { inTime } from '../support/inTime.ts';
 import { openClient } from '../providers/resendClient.ts';
 import { emailDraft, type EmailWish, storedEmail } from '../workflows/emails.ts';
@@ -295,6 +296,58 @@ describe('a try whose heartbeat was lost, at a provider without a key', () => {
       given = [];
     }
     await expectBooks(1000);
+  });
+
+  it('is not known once the wait for events is over; a "no" that comes after that fails it, too', async () => {
+    for (const late of [REFUSED, PUT_OFF]) {
+      const { id, answer, first } = await held({ file: 'a' });
+      expect(await endEmail(sql(), id)).toBe('unknown');
+      expect(await stored(id)).toMatchObject({ status: 'unknown', refunds: 0 });
+      answer(late);
+      await first;
+      const errorCode = late === REFUSED ? 'recipients_refused' : 'answered_late';
+      expect(await stored(id)).toMatchObject({ status: 'failed', errorCode, refunds: 1 });
+      given = [];
+    }
+    await expectBooks(1000);
+  });
+
+  it('stays unknown after a "no" where those who were left out of it are refunded: it has one refund', async () => {
+    beforeLeaving = async () => {
+      beforeLeaving = () => Promise.resolve();
+      await suppress('jan@klient.example');
+    };
+    const to = ['jan@klient.example', 'ola@klient.example'];
+    const id = await waiting({ to });
+    await attempt(id);
+    let answer: (answer: EmailAnswer) => void = () => undefined;
+    answers = [new Promise<EmailAnswer>((resolve) => (answer = resolve))];
+    const first = attempt(id);
+    while (given.length < 1) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(await endEmail(sql(), id)).toBe('unknown');
+    await expectBooks(999);
+    answer(PUT_OFF);
+    await first;
+    expect(await stored(id)).toMatchObject({ status: 'unknown', refunds: 1 });
+    await expectBooks(999);
+  });
+
+  it('put back as its time is over, it fails: whoever ends it sees that', async () => {
+    const id = await waiting();
+    const claim = await claimEmail(sql(), id, { route: 'simulator', again: false, keyScope: null });
+    let ended: Promise<unknown> | undefined;
+    await sql().begin(async (tx) => {
+      await putEmailBack(tx, id, { claim: claim!, first: true, code: null });
+      const [{ pid } = { pid: 0 }] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`;
+      ended = endEmail(sql(), id);
+      await eventually(
+        async () =>
+          (await sql()`select from pg_stat_activity where ${pid} = any(pg_blocking_pids(pid))`).count,
+        (waits) => waits > 0,
+      );
+    });
+    expect(await ended).toBe('failed');
+    expect(await stored(id)).toMatchObject({ status: 'failed', refunds: 1 });
   });
 
   it('that nobody answers stays unanswered: it is not repeated, and paid', async () => {

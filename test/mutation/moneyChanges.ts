@@ -123,6 +123,27 @@ export const MONEY_CHANGES: readonly Change[] = [
     tests: ['test/workflows/lateAnswers.test.ts'],
   },
   {
+    name: 'an e-mail that its provider had not taken when its time was over is not refunded',
+    file: 'db/emails/handOver.ts',
+    from: "(status = 'queued' or status = 'unknown' and left_out = 0)",
+    to: "status = 'queued'",
+    tests: ['test/activities/emailHandOver.test.ts'],
+  },
+  {
+    name: 'an e-mail of which a part was refunded fails as if all of it were',
+    file: 'db/emails/handOver.ts',
+    from: "status = 'unknown' and left_out = 0)",
+    to: "status = 'unknown')",
+    tests: ['test/activities/emailHandOver.test.ts'],
+  },
+  {
+    name: 'an e-mail put back as its time is over is left as it was before',
+    file: 'db/emails/handOver.ts',
+    from: '    await tx`select from emails where id = ${id} for update`;\n',
+    to: '',
+    tests: ['test/activities/emailHandOver.test.ts'],
+  },
+  {
     name: 'a message rejected at its submit is not refunded',
     file: 'db/messages/endings.ts',
     from: '), refunded as (${refundOf(sql, sql`rejected`)})',
