@@ -25,10 +25,7 @@ export async function failSubmission(
   reason: ErrorCode,
   code: string | null,
 ): Promise<StatusChange> {
-  return await transaction(sql, async (tx) => {
-    await lockMessage(tx, of.messageId);
-    return await failLocked(tx, of, reason, code);
-  });
+  return await onceLocked(sql, of.messageId, (tx) => failLocked(tx, of, reason, code));
 }
 
 async function failLocked(
@@ -78,7 +75,11 @@ export async function giveUpUnanswered(sql: Sql, messageId: string): Promise<Sta
  * the provider was never given anything is refunded, once; one whose submit is open shows as unanswered.
  * @returns what the message is now; null when there is no such accepted message
  */
-export async function expireMessage(sql: Sql, messageId: string): Promise<StatusChange | null> {
+export async function expireMessage(sql: Database, messageId: string): Promise<StatusChange | null> {
+  return await onceLocked(sql, messageId, (tx) => expireLocked(tx, messageId));
+}
+
+async function expireLocked(sql: Sql, messageId: string): Promise<StatusChange | null> {
   const [row] = await sql<(StatusChange | { status: null })[]>`
     with expired as (
       update messages m
@@ -116,6 +117,14 @@ export async function rejectBlacklisted(sql: Sql, messageId: string): Promise<St
            ${pendingEvents(sql, messageId)} || array(select id from event) as events`;
   if (!row) throw new Error(`message ${messageId} vanished`);
   return row;
+}
+
+/** Ends a message once nobody else has it locked: a statement that waits for its row would answer of what was there before. */
+async function onceLocked<T>(sql: Database, messageId: string, end: (tx: Sql) => Promise<T>): Promise<T> {
+  return await transaction(sql, async (tx) => {
+    await lockMessage(tx, messageId);
+    return await end(tx);
+  });
 }
 
 /** As SQL, without its statement's `with`: a queued message becomes `failed`. */

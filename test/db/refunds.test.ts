@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cancelOfClosed, cancelOneOfClosed } from '../../db/accounts/closings.ts';
 import type { Database } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
@@ -10,6 +10,7 @@ import {
 } from '../../db/messages/endings.ts';
 import { cancelScheduled } from '../../db/money/billing.ts';
 import { startDatabase } from '../support/database.ts';
+import { eventually } from '../support/eventually.ts';
 
 const COST = 45;
 const RECIPIENT = '+48500100200';
@@ -86,6 +87,37 @@ test.each(Object.entries(ENDINGS))('a message %s is refunded, once', async (_, [
     await end(id, owner);
     expect(await booksOf(owner)).toEqual({ balance: COST, refunds: 1 });
   }
+});
+
+describe('whoever ends a message that others have locked', () => {
+  const ends: Record<string, (id: string) => Promise<unknown>> = {
+    'as its time is over': (id) => expireMessage(sql, id),
+    'as its route refuses it': (id) =>
+      failSubmission(sql, { messageId: id, parts: [1] }, 'network_refused', null),
+  };
+
+  test.each(Object.entries(ends))('%s, learns what they made of it, with its events', async (_, end) => {
+    const { owner, id } = await paidMessage({ status: 'queued', submission: 'submitting' });
+    await sql`update accounts set webhook_url = 'https://klient.example/' where id = ${owner}`;
+    await sql`insert into message_parts (message_id, part, state, route) values (${id}, 1, 'submitting', 'r')`;
+    let ended: Promise<unknown> | undefined;
+    const event = newId('evt');
+    await sql.begin(async (tx) => {
+      await tx`update messages set status = 'sent', submission = 'answered' where id = ${id}`;
+      await tx`update messages set status = 'delivered' where id = ${id}`;
+      await tx`
+        insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
+        values (${event}, ${owner}, 'message', ${id}, 'message.delivered', '{}')`;
+      const [{ pid } = { pid: 0 }] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`;
+      ended = end(id);
+      await eventually(
+        async () => (await sql`select from pg_stat_activity where ${pid} = any(pg_blocking_pids(pid))`).count,
+        (waiting) => waiting > 0,
+      );
+    });
+    expect(await ended).toEqual({ status: 'delivered', events: [event] });
+    expect(await booksOf(owner)).toEqual({ balance: 0, refunds: 0 });
+  });
 });
 
 const KEPT: Record<string, [Paid, Ending]> = {

@@ -162,6 +162,13 @@ export const MESSAGE_CHANGES: readonly Change[] = [
     tests: ['test/workflows/lateAnswers.test.ts'],
   },
   {
+    name: 'whoever ends a message that reports are just ending answers of what was there before',
+    file: 'db/messages/endings.ts',
+    from: '    await lockMessage(tx, messageId);\n',
+    to: '',
+    tests: ['test/db/refunds.test.ts'],
+  },
+  {
     name: 'what staff had submitted again goes to whom has opted out',
     file: 'activities/submission/message.ts',
     from: "(message.accountStatus !== 'active' || message.blacklisted)",
