@@ -179,6 +179,7 @@ describe('from the last release’s schema, with its data', () => {
     expect([...(await wronglyNoted(sql))]).toEqual([]);
     const [noted] = await sql`select count(answerable_at)::int > 1000 as many from message_links`;
     expect(noted).toEqual({ many: true });
+  });
 
   test('what a network has a part of counts as under way, and what it has nothing of as never submitted', async () => {
     const left = await sql`select id, submission from messages where account_id = 'cl_6' order by id`;
