@@ -6,6 +6,7 @@ import {
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
+import { hasEndedBefore } from '../db/maintenance/findings.ts';
 import { readMessage } from '../db/messages/history.ts';
 import { readStartable } from '../db/messages/startable.ts';
 import { readSubmission } from '../db/messages/unanswered.ts';
@@ -43,6 +44,8 @@ export async function cancel({
   if (before === null) throw new Refused({ reason: 'message_unknown' });
   if (before.status === 'cancelled') await remindWorkflow(services, id, receivedAt + REMIND_MS);
   if (before.status !== 'scheduled') return cancelled(before);
+  // Its workflow has ended: one that is started anew for this might send it a second time. Staff decide what became of it.
+  if (await hasEndedBefore(services.sql, id)) return cancelled(before);
 
   const message = await readStartable(services.sql, caller.accountId, id);
   const failure =

@@ -75,8 +75,8 @@ export function messageRestart(message: StartableMessage) {
 }
 
 /**
- * How the workflow of something that is over is run once more, to deliver the webhook events that are pending: also where
- * it completed, in the eyes of a Temporal or a database that was restored.
+ * How the workflow of something that is over is run once more, to deliver the webhook events that are pending, or of a message that
+ * is sent, to wait for its report: also where it completed, in the eyes of a Temporal or a database that was restored.
  */
 export const TO_NOTIFY = { workflowIdReusePolicy: 'ALLOW_DUPLICATE' } as const;
 

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Database } from '../../db/connection.ts';
 import { noteOutcomeAgain } from '../../db/incoming/outcomes.ts';
-import { type Finding, forgetRepairs, hasRepaired } from '../../db/maintenance/findings.ts';
+import { type Finding, forgetRepairs, hasEndedBefore, hasRepaired } from '../../db/maintenance/findings.ts';
 import { type LookedAtMessage, openAmong, type OpenBatch } from '../../db/messages/openMessages.ts';
 import { type LookedAtEmail, openEmailsAmong } from '../../db/emails/open.ts';
 import { resumePausedAgain } from '../../db/messages/paused.ts';
@@ -79,13 +79,18 @@ async function judgeMessage(bench: Bench, id: string): Promise<Verdict> {
   const { accountId, status, submission } = message;
   const about = { subject: id, accountId, details: { workflow: seen.state, status, submission } };
   if (seen.state === 'running') return await judgeRunningMessage(bench, message, seen, about);
-  if (seen.state === 'completed' && !message.eventsLeft) return report({ kind: 'workflow_ended', ...about });
+  const completed = seen.state === 'completed';
+  const unsent = ['scheduled', 'queued'].includes(status);
+  // An SMSC may have it since, and Temporal forgets what it knew of that.
+  if (unsent && (completed || (await hasEndedBefore(sql, id))))
+    return report({ kind: 'workflow_ended', ...about });
   // Whoever charged it with others comes to it yet.
   const starter = message.batched ? message.requestId : message.gatheredIn;
-  const isAwaited = seen.state === 'missing' && starter !== null && ['scheduled', 'queued'].includes(status);
+  const isAwaited = seen.state === 'missing' && starter !== null && unsent;
   if (isAwaited && (await lookAtWorkflow(client, starter)).state === 'running') return 'waiting';
-  const kind = seen.state === 'completed' ? 'events_left' : 'workflow_lost';
-  const again = message.eventsLeft ? TO_NOTIFY : {};
+  const kind = completed && message.eventsLeft ? 'events_left' : 'workflow_lost';
+  // What is sent is followed, and never submitted: also by one more run.
+  const again = message.eventsLeft || completed ? TO_NOTIFY : {};
   return bench.repair({ kind, ...about }, 'message workflow started again', () =>
     client.workflow.start('message', { ...messageRestart(message), ...again }),
   );
@@ -156,7 +161,8 @@ async function judgeEmail(bench: Bench, id: string): Promise<Verdict> {
   const { accountId, status, submission, events } = email;
   const about = { subject: id, accountId, details: { workflow: seen.state, status, submission } };
   if (seen.state === 'running') return await judgeRunningEmail(bench, email, seen, about);
-  const ended = seen.state === 'completed';
+  // Also one that Temporal has forgotten since.
+  const ended = seen.state === 'completed' || (status === 'queued' && (await hasEndedBefore(sql, id)));
   if (ended && events.length === 0) {
     // A run for late events has ended, or a restored database knows less: then a provider may have it.
     return status === 'queued'

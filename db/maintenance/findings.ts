@@ -64,7 +64,7 @@ export async function reportFinding(sql: Sql, finding: Finding): Promise<boolean
     insert into findings as f (kind, subject, account_id, state, details)
     values (${kind}, ${subject}, ${accountId}, 'open', ${sql.json(details as postgres.JSONValue)})
     on conflict (kind, subject) do update
-       set state = 'open', details = excluded.details, last_seen_at = now(),
+       set state = 'open', details = excluded.details, last_seen_at = now(), dismissed_at = null,
            told_by = case when f.state = 'open' then f.told_by end
     returning coalesce((select state = 'open' from before), false) as known`;
   return noted?.known === false;
@@ -116,15 +116,15 @@ export async function forgetRepairs(
      where kind = ${kind} and subject = ${subject} and repairs > 0 and last_seen_at < ${before}`;
 }
 
-/** Closes open findings about a thing, which is as it should be now. */
+/** Closes findings about a thing that are open or were dismissed: it is as it should be now. */
 export async function closeFindings(
   sql: Sql,
   kinds: readonly FindingKind[],
   subjects: readonly string[],
 ): Promise<void> {
   await sql`
-    update findings set state = 'gone', last_seen_at = now()
-     where state = 'open' and kind = any(${kinds as FindingKind[]}) and subject = any(${subjects as string[]})`;
+    update findings set state = 'gone', dismissed_at = null, last_seen_at = now()
+     where (state = 'open' or dismissed_at is not null) and kind = any(${kinds as FindingKind[]}) and subject = any(${subjects as string[]})`;
 }
 
 /**
@@ -157,6 +157,17 @@ export async function hasRepaired(
   return rows.length > 0;
 }
 
+/**
+ * Whether the workflow of a message or an e-mail was found to have completed before it, and nobody has decided since what became of it: also
+ * where staff only dismissed the finding. Temporal forgets such a workflow; what it did, it may have done all the same.
+ */
+export async function hasEndedBefore(sql: Sql, subject: string): Promise<boolean> {
+  const rows = await sql`
+    select from findings
+     where kind = 'workflow_ended' and subject = ${subject} and (state = 'open' or dismissed_at is not null)`;
+  return rows.length > 0;
+}
+
 /** Findings, the latest first; of one account, or of all when `account` is null; any state when `state` is null. */
 export async function listFindings(
   sql: Sql,
@@ -177,7 +188,7 @@ export async function listFindings(
  */
 export async function dismissFinding(sql: Sql, id: number): Promise<FindingRow | undefined> {
   const [row] = await sql<FindingRow[]>`
-    update findings set state = 'gone', repairs = 0, last_seen_at = now() where id = ${id}
+    update findings set state = 'gone', repairs = 0, dismissed_at = now(), last_seen_at = now() where id = ${id}
     returning id, kind, subject, account_id, state, repairs, details, first_seen_at, last_seen_at`;
   return row;
 }

@@ -1,6 +1,8 @@
+import { WorkflowNotFoundError } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { chargeEmail } from '../../db/emails/charge.ts';
 import { idFloor } from '../../db/ids.ts';
+import { reportFinding } from '../../db/maintenance/findings.ts';
 import { emailRestart } from '../../workflows/startOptions.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
 import { ageEvents } from '../support/lateEvents.ts';
@@ -136,6 +138,19 @@ describe('an e-mail whose workflow was lost', () => {
     await pipeline.sql`update emails set status = 'failed' where id = ${id}`;
     await reconcile();
     expect(await findings(id)).toContainEqual({ kind: 'workflow_ended', state: 'gone', repairs: 0 });
+  });
+
+  test('one that was found ended, and that Temporal has forgotten since: still reported, not repeated', async () => {
+    const account = await mailAccount(pipeline);
+    const { id, requestId } = await emailDraft(pipeline, account);
+    expect(await chargeEmail(pipeline.sql, requestId)).toEqual({ accepted: true });
+    await aged(id);
+    const ended = { kind: 'workflow_ended', subject: id, accountId: account, details: {} } as const;
+    await reportFinding(pipeline.sql, ended);
+    expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
+    expect(await findings(id)).toEqual([{ kind: 'workflow_ended', state: 'open', repairs: 0 }]);
+    await expect(stateOf(id)).rejects.toThrow(WorkflowNotFoundError);
+    expect(await triesOf(pipeline, id)).toBe(0);
   });
 
   test('late by ten minutes although its workflow runs: reported', async () => {

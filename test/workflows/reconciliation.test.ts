@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Client, Connection, ServiceError } from '@temporalio/client';
+import { Client, Connection, ServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { reconciliationActivities } from '../../activities/reconciliation/reconciliation.ts';
@@ -7,6 +7,7 @@ import type { Database } from '../../db/connection.ts';
 import { chargeRequest } from '../../db/money/billing.ts';
 import { idFloor, newId } from '../../db/ids.ts';
 import { dismissFinding, listFindings, mayRestart, recordRepair } from '../../db/maintenance/findings.ts';
+import { settleUnsent } from '../../db/messages/settled.ts';
 import { chargeLookup } from '../../db/lookups/lookups.ts';
 import { ensureSchedules } from '../../worker/schedules.ts';
 import { cancelUpdate, type Tally } from '../../workflows/contracts.ts';
@@ -16,6 +17,7 @@ import { eventually } from '../support/eventually.ts';
 import { startProxy } from '../support/proxy.ts';
 import { writtenLookup } from './lookups.ts';
 import { reportDelivered } from './deliveryReports.ts';
+import { endedAndForgotten, endedBefore } from './endedEarly.ts';
 import { type HoldingReceiver, startHoldingReceiver } from './holdingReceiver.ts';
 import { HOUR, pauseReconciliation, type Pipeline, startPipeline, until } from './pipeline.ts';
 import { findingsOf, reconcileOnce, removeWorkflow, repairsOf, terminateForGood } from './reconciling.ts';
@@ -345,18 +347,73 @@ describe('a message whose workflow was lost', () => {
     expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
   });
 
-  test('completed although the message is open: reported, never sent again', async () => {
+  const ended = (state: string) => [{ kind: 'workflow_ended', state, repairs: 0 }];
+
+  async function dismiss(account: string): Promise<void> {
+    const [row] = await listFindings(pipeline.sql, { account, state: 'open' }, 1);
+    await dismissFinding(pipeline.sql, row!.id);
+  }
+
+  test('completed although the message is queued: reported, never sent again', async () => {
+    const { id } = await endedBefore(pipeline, 'queued');
+    expect(await reconcile()).toEqual({ repaired: 0, reported: 1 });
+    expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
+    expect(await findings(id)).toEqual(ended('open'));
+    expect(await stateOf(id)).toBe('COMPLETED');
+    await settleUnsent(pipeline.sql, id);
+    expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
+    expect(await findings(id)).toEqual(ended('gone'));
+    expect(await pipeline.submits(id)).toBe(0);
+  });
+
+  test('found ended, and forgotten by Temporal since: still reported, never sent', async () => {
+    const { id } = await endedAndForgotten(pipeline, 'queued');
+    expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
+    expect(await findings(id)).toEqual(ended('open'));
+    await expect(stateOf(id)).rejects.toThrow(WorkflowNotFoundError);
+    expect(await pipeline.submits(id)).toBe(0);
+    await settleUnsent(pipeline.sql, id);
+    await reconcile();
+    expect(await findings(id)).toEqual(ended('gone'));
+  });
+
+  test('found ended, forgotten, and dismissed without a decision: before staff again, never sent', async () => {
+    const { id, account } = await endedAndForgotten(pipeline, 'scheduled', { sendAt: Date.now() - HOUR });
+    await dismiss(account);
+    expect(await reconcile()).toEqual({ repaired: 0, reported: 1 });
+    expect(await findings(id)).toEqual(ended('open'));
+    await expect(stateOf(id)).rejects.toThrow(WorkflowNotFoundError);
+    expect(await repairs(id)).toEqual([]);
+    await settleUnsent(pipeline.sql, id);
+    await reconcile();
+    expect(await findings(id)).toEqual(ended('gone'));
+  });
+
+  test('found ended, dismissed and at its end since: were it open again, it is lost like any other', async () => {
+    const { id, account } = await endedAndForgotten(pipeline, 'queued', { giveUpAt: Date.now() + 1 });
+    await dismiss(account);
+    await settleUnsent(pipeline.sql, id);
+    await reconcile();
+    await pipeline.sql`alter table messages disable trigger messages_transition`;
+    await pipeline.sql`update messages set status = 'queued', updated_at = now() - interval '6 minutes' where id = ${id}`;
+    await pipeline.sql`alter table messages enable trigger messages_transition`;
+    expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
+    await pipeline.untilStatus(id, 'expired');
+  });
+
+  test('completed although the message is sent: followed to its end, never sent again', async () => {
     const { id } = await accepted({});
     await pipeline.untilStatus(id, 'delivered');
     await until('it ends', async () => (await stateOf(id)) === 'COMPLETED');
     await pipeline.sql`alter table messages disable trigger messages_transition`;
     await pipeline.sql`update messages set status = 'sent', updated_at = now() - interval '6 minutes' where id = ${id}`;
     await pipeline.sql`alter table messages enable trigger messages_transition`;
-    expect(await reconcile()).toEqual({ repaired: 0, reported: 1 });
-    expect(await findings(id)).toEqual([{ kind: 'workflow_ended', state: 'open', repairs: 0 }]);
-    await pipeline.sql`update messages set status = 'delivered' where id = ${id}`;
-    expect(await reconcile()).toEqual({ repaired: 0, reported: 0 });
-    expect(await findings(id)).toEqual([{ kind: 'workflow_ended', state: 'gone', repairs: 0 }]);
+    expect(await reconcile()).toEqual({ repaired: 1, reported: 0 });
+    expect(await findings(id)).toEqual(REPAIRED);
+    expect(await stateOf(id)).toBe('RUNNING');
+    await reportDelivered(pipeline.sql, id);
+    await pipeline.untilStatus(id, 'delivered');
+    await until('it ends again', async () => (await stateOf(id)) === 'COMPLETED');
     expect(await pipeline.submits(id)).toBe(1);
   });
 

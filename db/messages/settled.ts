@@ -1,0 +1,55 @@
+import type { Sql } from '../connection.ts';
+import { refundOf } from '../money/billing.ts';
+import { sentAt } from './facts.ts';
+import { eventOf } from './statusEvents.ts';
+
+/**
+ * Ends a message that did not go out and has no workflow any more: a scheduled one is cancelled, a queued one has failed. Its cost is given
+ * back, once, and its webhook event is pending.
+ * @param messageId of one that is scheduled or queued
+ * @returns what it is now
+ */
+export async function settleUnsent(sql: Sql, messageId: string): Promise<'cancelled' | 'failed'> {
+  const [row] = await sql<{ status: 'cancelled' | 'failed' }[]>`
+    with ended as (
+      update messages
+         set status = case status when 'scheduled' then 'cancelled' else 'failed' end,
+             error_code = case status when 'scheduled' then error_code else 'given_up' end,
+             submission = case status when 'scheduled' then submission else 'answered' end, updated_at = now()
+       where id = ${messageId} and status in ('scheduled', 'queued')
+      returning id, account_id, interface, status, delivered_at, error_code, updated_at
+    ), resumed as (
+      delete from paused_messages where message_id in (select id from ended)
+    ), refunded as (${refundOf(sql, sql`ended`)}), event as (${eventOf(sql, sql`ended`)})
+    select status from ended`;
+  if (!row) throw new Error(`message ${messageId} is neither scheduled nor queued`);
+  return row.status;
+}
+
+/**
+ * A message went out of which this database does not know it: it is sent, and its webhook event is pending. Parts without an answer are
+ * unanswered, so that a report which names the message, or its phone, ends it. Call it in a transaction.
+ * @param messageId of one that is scheduled or queued
+ * @returns what it is now; null where its send time has not come
+ */
+export async function settleSent(sql: Sql, messageId: string): Promise<'sent' | null> {
+  await sql`
+    update messages set status = 'queued', updated_at = now()
+     where id = ${messageId} and status = 'scheduled' and send_at <= now()`;
+  const [row] = await sql<{ status: 'sent' }[]>`
+    with sent as (
+      update messages set status = 'sent', submission = 'answered', updated_at = now()
+       where id = ${messageId} and status = 'queued'
+      returning id, account_id, interface, status, delivered_at, error_code, updated_at, route, parts, send_at, created_at
+    ), resumed as (
+      delete from paused_messages where message_id in (select id from sent)
+    ), left_open as (
+      insert into message_parts (message_id, part, state, route, submitted_at)
+      select m.id, p, 'unanswered', m.route, ${sentAt(sql)} from sent m, generate_series(1, m.parts) p
+      on conflict (message_id, part) do update
+         set state = 'unanswered', answered_at = null, route = excluded.route
+       where message_parts.state in ('submitting', 'held')
+    ), event as (${eventOf(sql, sql`sent`)})
+    select status from sent`;
+  return row?.status ?? null;
+}
