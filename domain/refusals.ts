@@ -193,6 +193,8 @@ export type StaffRefusal =
   | { reason: 'message_missing' | 'message_without_workflow'; message: string }
   | { reason: 'message_not_scheduled' | 'message_cancelled_too_late'; message: string; status: string }
   | { reason: 'message_not_unanswered'; message: string; status: string }
+  | { reason: 'message_not_open'; message: string; status: string }
+  | { reason: 'message_with_workflow' | 'message_not_ended' | 'message_not_due'; message: string }
   | { reason: 'email_missing'; email: string }
   | { reason: 'email_not_waiting'; email: string; status: string; submission: string }
   | { reason: 'message_answered_meanwhile' | 'message_undecidable'; message: string }

@@ -4,7 +4,7 @@ import { findRoute } from '../../operations/routes/find.ts';
 import type { Decided, DecidedOne } from '../../operations/support/decisions.ts';
 import { printable } from './printable.ts';
 import { leftInWords } from './refusals.ts';
-import { messageId, messageIds, routeName, rows } from './values.ts';
+import { messageId, messageIds, oneOf, routeName, rows } from './values.ts';
 
 const DEFAULT_ROWS = 50;
 
@@ -48,7 +48,22 @@ const giveUp = command({
   },
 });
 
-export const messageCommands = [unanswered, resubmit, giveUp];
+const settle = command({
+  name: 'messages settle',
+  about:
+    'Decides what became of a message that the reconciliation found as workflow_ended: unsent is refunded, sent waits for its report.',
+  options: {
+    id: required('ID', 'the message, from findings list', messageId),
+    as: required('sent|unsent', 'whether it went out, by the records of the SMSC', oneOf('sent', 'unsent')),
+  },
+  positional: ['id'],
+  async ask(asking, input): Promise<Shown> {
+    const { settle: ask } = await import('../../operations/support/settle.ts');
+    return { result: { id: input.id, ...(await ask({ ...asking, input })) } };
+  },
+});
+
+export const messageCommands = [unanswered, resubmit, giveUp, settle];
 
 const UNANSWERED =
   'No worker answered in time; it may still be carried out: look again with messages unanswered.';

@@ -110,6 +110,10 @@ function ofStaff(refusal: StaffRefusal): AdminError {
         `Another account's claim gives way, but its domain is still in the list of the provider of ${refusal.routes.join(', ')}: ` +
           'try again, or remove it there by hand first.',
       );
+    case 'message_not_due':
+      return refused(
+        `The send time of the message ${refusal.message} has not come: it cannot have been sent.`,
+      );
     case 'email_missing':
       return notFound(`There is no e-mail ${refusal.email}.`);
     case 'email_not_waiting':
@@ -119,7 +123,7 @@ function ofStaff(refusal: StaffRefusal): AdminError {
     case 'message_missing':
       return notFound(`There is no message ${refusal.message}.`);
     case 'message_without_workflow':
-      return refused(`The message ${refusal.message} has no running workflow.`);
+      return refused(`The message ${refusal.message} has no running workflow. ${ENDED}`);
     case 'message_not_scheduled':
       return refused(`The message ${refusal.message} is not scheduled: it is ${refusal.status}.`);
     case 'message_cancelled_too_late':
@@ -132,7 +136,19 @@ function ofStaff(refusal: StaffRefusal): AdminError {
       return refused(`The message ${refusal.message} is not unanswered any more.`);
     case 'message_undecidable':
       return refused(
-        `The message ${refusal.message} has no running workflow; nothing can be decided for it any more.`,
+        `The message ${refusal.message} has no running workflow; nothing can be decided for it that way. ${ENDED}`,
+      );
+    case 'message_not_open':
+      return refused(
+        `The message ${refusal.message} is ${refusal.status}: only one that is scheduled or queued can be settled.`,
+      );
+    case 'message_with_workflow':
+      return refused(
+        `The message ${refusal.message} has a running workflow: see messages cancel, give-up and resubmit.`,
+      );
+    case 'message_not_ended':
+      return refused(
+        `The reconciliation has not found that the workflow of the message ${refusal.message} completed before it (workflow_ended).`,
       );
     case 'cancel_not_signalled':
       return new AdminError('unavailable', `Temporal could not be notified (${printable(refusal.fault)}).`);
@@ -200,6 +216,8 @@ function ofStaff(refusal: StaffRefusal): AdminError {
       return refused('A stored secret cannot be read with the key in use; nothing was changed.');
   }
 }
+
+const ENDED = 'Where findings list has it as workflow_ended, see messages settle.';
 
 function notWorking({
   route,

@@ -68,6 +68,7 @@ const COMMANDS: Readonly<Record<string, Answered>> = {
   'messages unanswered': 'reads',
   'messages resubmit': ['support/decisions#resubmit', 'support/decisions#resubmitAll'],
   'messages give-up': ['support/decisions#giveUp'],
+  'messages settle': ['support/settle#settle'],
   'messages cancel': ['cancel#cancelForStaff'],
   'emails show': 'reads',
   'emails list': 'reads',

@@ -1,0 +1,56 @@
+import type { Client } from '@temporalio/client';
+import type { Sql } from '../../db/connection.ts';
+import { closeFindings, hasEndedBefore } from '../../db/maintenance/findings.ts';
+import { settleSent, settleUnsent } from '../../db/messages/settled.ts';
+import { lockMessage } from '../../db/messages/submissions.ts';
+import { readSubmission } from '../../db/messages/unanswered.ts';
+import { StaffRefused } from '../../domain/refusals.ts';
+import { recorded } from '../staff.ts';
+import { describeWorkflow } from './workflow.ts';
+
+/** What staff know of a message by the SMSC's records: whether it went out. */
+export type Settlement = 'sent' | 'unsent';
+
+const SETTLE = { sent: settleSent, unsent: settleUnsent } as const;
+
+/**
+ * Decides what became of a message whose workflow has completed before it, as where the database was restored alone. `sent`: it went
+ * out, stays paid, and is ended by its report, or expires. `unsent`: it ends as cancelled or failed, and is refunded. The reconciliation
+ * starts the workflow that delivers its webhook events, and follows what is sent.
+ * @throws StaffRefused message_missing, message_not_open, message_with_workflow, message_not_ended, message_not_due;
+ *   decision_not_carried_out where Temporal does not answer
+ */
+export const settle = recorded(
+  'messages settle',
+  async (tx, { id, as }: { id: string; as: Settlement }, { temporal }) => {
+    await openMessage(tx, id);
+    const running = await hasRunningWorkflow(await temporal(), id);
+    // Read after that, and locked: a workflow that has just ended has written its end before.
+    await lockMessage(tx, id);
+    const { accountId: account, status: was, submission } = await openMessage(tx, id);
+    if (running) throw new StaffRefused({ reason: 'message_with_workflow', message: id });
+    if (!(await hasEndedBefore(tx, id))) throw new StaffRefused({ reason: 'message_not_ended', message: id });
+    const status = await SETTLE[as](tx, id);
+    if (status === null) throw new StaffRefused({ reason: 'message_not_due', message: id });
+    await closeFindings(tx, ['workflow_ended'], [id]);
+    return { data: { status }, account, subject: id, details: { as, was, submission } };
+  },
+);
+
+async function openMessage(tx: Sql, id: string) {
+  const message = await readSubmission(tx, id);
+  if (message === undefined) throw new StaffRefused({ reason: 'message_missing', message: id });
+  const { status } = message;
+  if (status !== 'scheduled' && status !== 'queued')
+    throw new StaffRefused({ reason: 'message_not_open', message: id, status });
+  return message;
+}
+
+async function hasRunningWorkflow(client: Client, id: string): Promise<boolean> {
+  try {
+    return (await describeWorkflow(client, id))?.status.name === 'RUNNING';
+  } catch (error) {
+    const fault = error instanceof Error ? error.message : String(error);
+    throw new StaffRefused({ reason: 'decision_not_carried_out', fault }, undefined, error);
+  }
+}
