@@ -256,16 +256,14 @@ export async function failEmail(
 
 /**
  * Staff give an e-mail up that waits, or of which nobody knows whether its provider has it: it has failed and is refunded, once. One
- * that is being handed over stays as it is.
+ * that is being handed over stays as it is, unless its workflow has ended: then nobody is at it.
  * @returns what it is now; null when there is no such accepted e-mail
  */
-export async function giveUpEmail(sql: Sql, id: string): Promise<EmailStatus | null> {
-  return await failFrom(
-    sql,
-    id,
-    'given_up',
-    sql`status = 'queued' and submission in ('waiting', 'unanswered')`,
-  );
+export async function giveUpEmail(sql: Sql, id: string, workflowEnded: boolean): Promise<EmailStatus | null> {
+  const from: Fragment = workflowEnded
+    ? sql`status = 'queued'`
+    : sql`status = 'queued' and submission in ('waiting', 'unanswered')`;
+  return await failFrom(sql, id, 'given_up', from);
 }
 
 async function failFrom(sql: Sql, id: string, reason: string, from: Fragment): Promise<EmailStatus | null> {

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../db/ids.ts';
+import { reportFinding } from '../../db/maintenance/findings.ts';
 import { monthlySum } from '../../db/money/statements.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
 import {
@@ -131,6 +132,18 @@ describe('what is stuck', () => {
     expect((await no('emails', 'give-up', sent)).code).toBe('refused');
     expect((await no('emails', 'give-up', 'em_none')).code).toBe('not_found');
     expect(await pipeline.balance(account)).toBe(999);
+  });
+
+  test('one that is being handed over is given up only where its workflow was found ended', async () => {
+    const account = await mailAccount(pipeline);
+    const id = await sendEmailOf(pipeline, account, { route: 'nowhere' });
+    await pipeline.sql`update emails set submission = 'submitting', first_submitted_at = now() where id = ${id}`;
+    expect((await no('emails', 'give-up', id)).code).toBe('refused');
+    await reportFinding(pipeline.sql, {
+      ...{ kind: 'workflow_ended', subject: id, accountId: account, details: {} },
+    });
+    expect(await ok('emails', 'give-up', id)).toEqual({ id, status: 'failed' });
+    expect(await pipeline.balance(account)).toBe(1000);
   });
 });
 
