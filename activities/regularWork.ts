@@ -9,13 +9,13 @@ type Activities = Record<string, (...args: never[]) => Promise<unknown>>;
  * done where that cannot be noted.
  */
 export function notingSuccess<Steps extends Activities>(sql: Database, steps: Steps): Steps {
-  const noting = Object.entries<Activities[string]>(steps).map(([activity, step]) => [
+  const noting = Object.entries(steps).map(([activity, step]) => [
     activity,
     async (...args: never[]) => {
-      const result: unknown = await step(...args);
-      await noteSuccess(sql, activity).catch((error: unknown) =>
-        log.warn('regular work: a success could not be noted', { error }),
-      );
+      const result = await step(...args);
+      await noteSuccess(sql, activity).catch((error: unknown) => {
+        log.warn('regular work: a success could not be noted', { error });
+      });
       return result;
     },
   ]);
