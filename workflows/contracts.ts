@@ -26,6 +26,8 @@ export interface MessageInput {
   priority: boolean;
   /** True when the charge is already made: by `batch`, or by the request before a cancel starts the workflow. */
   accepted: boolean;
+  /** Its status is final already: only its webhook events are delivered. */
+  isOver?: true;
   /** Its submit is tried by whoever charged it, before it goes through the route's queue: a caller waits. Missing until 0.6. */
   submitsAtOnce?: true;
   /** How long the call before took, in milliseconds; null for the first of an API process, missing where nobody waits. */

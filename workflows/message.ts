@@ -7,6 +7,7 @@ import {
 } from '@temporalio/workflow';
 import type { MessageInput, MessageResult, SubmissionOutcome } from './contracts.ts';
 import { charged } from './message/charge.ts';
+import { local } from './message/local.ts';
 import { notify } from './message/notify.ts';
 import { queued } from './message/queued.ts';
 import { takeRequests } from './message/requests.ts';
@@ -39,6 +40,8 @@ export async function message(input: MessageInput): Promise<MessageResult> {
 async function fromDraftToEnd(state: MessageState): Promise<string> {
   // draft → scheduled, queued; or refused
   if (!(await charged(state))) return 'refused';
+  // Asks no route, whose queue nobody may take.
+  if (state.input.isOver === true) return await end(state, await local.expire(state.id));
   // scheduled → queued; or cancelled, expired
   let outcome = await scheduled(state);
   // queued → sent, or submitted and unanswered; or failed, rejected, expired, cancelled

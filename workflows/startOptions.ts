@@ -69,9 +69,12 @@ export function messageStart(message: StartableMessage, accepted: boolean, lastC
 /**
  * How the workflow of an accepted message is started again that was lost: terminated, failed, timed out or missing. It does
  * nothing anew that the database knows to be done: what was charged stays charged, what an SMSC may have is not submitted.
+ * @param isOver whether its status is final, so that only its webhook events are left
  */
-export function messageRestart(message: StartableMessage) {
-  return { ...messageStart(message, true), ...AGAIN };
+export function messageRestart(message: StartableMessage, isOver = false) {
+  const start = messageStart(message, true);
+  const [input] = start.args;
+  return { ...start, args: [isOver ? { ...input, isOver } : input] as [MessageInput], ...AGAIN };
 }
 
 /**

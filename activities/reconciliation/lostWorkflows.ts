@@ -7,6 +7,7 @@ import { type LookedAtEmail, openEmailsAmong } from '../../db/emails/open.ts';
 import { resumePausedAgain } from '../../db/messages/paused.ts';
 import { unnotifiedClicks, unnotifiedDomains, unnotifiedReplies } from '../../db/webhooks/unnotified.ts';
 import { isId } from '../../domain/ids.ts';
+import { isFinal } from '../../domain/statuses.ts';
 import { emailEventsSignal } from '../../workflows/contracts.ts';
 import {
   batchRestart,
@@ -92,7 +93,7 @@ async function judgeMessage(bench: Bench, id: string): Promise<Verdict> {
   // What is sent is followed, and never submitted: also by one more run.
   const again = message.eventsLeft || completed ? TO_NOTIFY : {};
   return bench.repair({ kind, ...about }, 'message workflow started again', () =>
-    client.workflow.start('message', { ...messageRestart(message), ...again }),
+    client.workflow.start('message', { ...messageRestart(message, isFinal(status)), ...again }),
   );
 }
 

@@ -1,4 +1,5 @@
 import type { StartableMessage } from '../../domain/startable.ts';
+import type { MessageStatus } from '../../domain/statuses.ts';
 import type { Fragment, Sql } from '../connection.ts';
 import { idFloor, instantOf } from '../ids.ts';
 import { isLate } from '../webhooks/unnotified.ts';
@@ -7,7 +8,7 @@ import { startable, startableColumns, type StartableRow } from './startable.ts';
 
 /** A message whose workflow should be running. */
 export interface OpenMessage extends StartableMessage {
-  status: string;
+  status: MessageStatus;
   submission: string;
   /** The workflow that charged it together with others, and starts its own; null: there is none. */
   gatheredIn: string | null;

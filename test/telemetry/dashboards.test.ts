@@ -131,7 +131,8 @@ test('every metric of ours is shown', () => {
       selectorsOf(expression).map(({ metric }) => metric.replace(/_(bucket|sum|count)$/, '')),
     ),
   );
-  const notWorthAPanel = /_temporal_sdk_up$|_seconds_since_last_re(port|ply)$/;
+  const notWorthAPanel =
+    /_temporal_sdk_up$|_seconds_since_last_re(port|ply)$|_regular_work_interval_seconds$/;
   const missing = [...types.keys()].filter(
     (name) => name.startsWith('goniec_') && !shown.has(name) && !notWorthAPanel.test(name),
   );

@@ -200,7 +200,8 @@ test('names and units are as Prometheus wants them, and no label tells of people
     const labels = JSON.stringify(samples.map((sample) => sample.labels));
     expect(labels).not.toMatch(/(cl|msg|req|evt|in|clk|key)_[0-9a-z]{26}|500[0-9]{6}|Bukiet|Zofii|whsec|[?]/);
     const own = samples.filter(({ name }) => name.startsWith('goniec_'));
-    const known = /^(answer|job|kind|le|method|operation|outcome|pool|robot|route|state|status|worker)$/;
+    const known =
+      /^(activity|answer|job|kind|le|method|operation|outcome|pool|robot|route|schedule|state|status|worker)$/;
     for (const label of own.flatMap((sample) => Object.keys(sample.labels))) expect(label).toMatch(known);
     expect(samples.length).toBeLessThan(3000);
   }

@@ -443,6 +443,22 @@ describe('a message whose workflow was lost', () => {
     expect(new Set(receiver.received)).toEqual(new Set(['message.failed']));
     expect(await pipeline.submits(id)).toBe(0);
   });
+
+  test('nor was it of one whose route nobody works on any more: delivered all the same', async () => {
+    receiver.taking = false;
+    const before = receiver.leftOpen;
+    const { id } = await accepted({ ending: '902' }, { webhookUrl: receiver.url });
+    await pipeline.untilStatus(id, 'failed');
+    await until('its receiver is called', () => Promise.resolve(receiver.leftOpen > before));
+    await terminate(id);
+    await pipeline.sql`update messages set route = 'nowhere' where id = ${id}`;
+    receiver.taking = true;
+    expect((await reconcile()).repaired).toBe(1);
+    await until('its workflow ends', async () => (await stateOf(id)) === 'COMPLETED');
+    const [event] = await pipeline.sql`select state from webhook_events where subject_id = ${id}`;
+    expect(event).toEqual({ state: 'delivered' });
+    expect((await handle(id).result()) as object).toEqual({ status: 'failed' });
+  });
 });
 
 describe('what was left over', () => {

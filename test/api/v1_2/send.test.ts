@@ -61,6 +61,23 @@ describe('POST /v1/sms', () => {
     expect(await textOf(account, body.data.messages[0]!.id)).toBe('Zazolc gesla jazn');
   });
 
+  it('waits for the window of the account, also without a date', async () => {
+    const account = await newEarlierAccount();
+    const hour = (hours: number) =>
+      new Date(Date.now() + hours * 3_600_000).toLocaleTimeString('pl-PL', {
+        timeZone: 'Europe/Warsaw',
+        hour: '2-digit',
+      });
+    const window = `${hour(10)}:00-${hour(12)}:00`;
+    expect((await account.api.patch('/v1/account', { send_window: window })).status).toBe(200);
+    const { body } = await account.v1.post('/v1/sms', SMS);
+    const { id, status } = body.data.messages[0]!;
+    expect(status).toBe('queued');
+    const sent = (await account.api.get(`/v1/messages/${id}`)).body;
+    expect(sent.status).toBe('scheduled');
+    expect(Date.parse(sent.send_at)).toBeGreaterThan(Date.now() + 8 * 3_600_000);
+  });
+
   it('takes a date at most 60 days ahead, and one in the past as now', async () => {
     const account = await newEarlierAccount();
     const later = await account.v1.post('/v1/sms', { ...SMS, date: ahead(60 * DAY - 60_000) });
