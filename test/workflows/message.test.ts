@@ -6,6 +6,7 @@ import {
 import { ApplicationFailure } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../db/ids.ts';
+import { expireMessage } from '../../db/messages/endings.ts';
 import { abandonRequest } from '../../db/messages/undecided.ts';
 import { storeReports } from '../../db/incoming/deliveryReports.ts';
 import { cancelSignal, cancelUpdate, FAILURE } from '../../workflows/contracts.ts';
@@ -322,22 +323,25 @@ describe('a message whose time is over before its submission', () => {
 
   test('which the SMSC answers "not now" after that, is refunded then', async () => {
     const account = await pipeline.account();
-    const giveUpAt = (await pipeline.now()) + 14_000;
-    const message = await pipeline.draft(account, { ending: '904', giveUpAt });
+    const message = await pipeline.draft(account, { ending: '904' });
     // The SMSC takes its time.
     const smsc = await pipeline.sql.reserve();
     await smsc`begin`;
-    await smsc`lock table simulator_throttles in share mode`;
-    await pipeline.accept(message);
-    await until('it is on its way', async () => (await row(message.id)).submission === 'submitting');
-    await pipeline.sleep(giveUpAt - (await pipeline.now()));
-    await pipeline.untilStatus(message.id, 'expired');
-    expect((await row(message.id)).submission).toBe('unanswered');
-    expect(await pipeline.balance(account)).toBe(985);
-    await smsc`rollback`;
-    smsc.release();
+    try {
+      await smsc`lock table simulator_throttles in share mode`;
+      await pipeline.accept(message);
+      await until('it is on its way', async () => (await row(message.id)).submission === 'submitting');
+      // As its workflow does when the time is over.
+      expect(await expireMessage(pipeline.sql, message.id)).toMatchObject({ status: 'expired' });
+      expect((await row(message.id)).submission).toBe('unanswered');
+      expect(await pipeline.balance(account)).toBe(985);
+    } finally {
+      await smsc`rollback`;
+      smsc.release();
+    }
     await until('refunded', async () => (await pipeline.balance(account)) === 1000);
     expect((await row(message.id)).submission).toBe('waiting');
+    expect(await untilClosed(message.id)).toBe('COMPLETED');
     expect(await pipeline.submits(message.id)).toBe(0);
   });
 
