@@ -249,4 +249,20 @@ export const WEBHOOK_CHANGES: readonly Change[] = [
     tests: ['test/admin/stuckEvents.test.ts'],
     only: 'has no webhook for them',
   },
+  {
+    name: 'webhook deliveries are compared with instants that no database knows',
+    file: 'db/webhooks/webhookDeliveries.ts',
+    from: 'comparableInstant(filter.since)',
+    to: 'filter.since',
+    tests: ['test/api/webhookDeliveries.test.ts'],
+    only: 'newest first',
+  },
+  {
+    name: 'behind a proxy that writes ports all visitors are one network',
+    file: 'api/http/servePage.ts',
+    from: 'address: clientAddress(context)',
+    to: 'address: context.ip',
+    tests: ['test/api/redirect.test.ts'],
+    only: 'told apart',
+  },
 ];
