@@ -2,6 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import { expect } from 'vitest';
 import { z } from 'zod';
 import type { Database } from '../../db/connection.ts';
+import { eventually } from '../support/eventually.ts';
 import type { ResendServer } from '../providers/resendServer.ts';
 import { type FaultyProvider, isRefused } from './emailFaults.ts';
 import type { Fate, Reported } from './emailReports.ts';
@@ -49,11 +50,23 @@ const STATUS: Readonly<Record<Fate, string>> = {
 export async function leftToDo(sql: Database): Promise<Record<string, number>> {
   const [row] = await sql<Record<string, number>[]>`
     select (select count(*)::int from emails where status in ('draft', 'queued') or submission <> 'answered') as emails,
-           (select count(*)::int from email_attachment_pieces) as pieces,
            (select count(*)::int from provider_email_events where applied_at is null or look_at is not null) as reports,
            (select count(*)::int from webhook_events where state <> 'delivered') as webhook_events,
            (select count(*)::int from idempotency_keys where state = 'open') as keys`;
   return Object.fromEntries(Object.entries(row!).filter(([, count]) => count > 0));
+}
+
+/** The pieces of files that the clean-up leaves an hour after the last word on their e-mails: an event may say more than a lost answer. */
+export async function piecesLeft({ sql, service }: MailScene): Promise<number> {
+  await sql`update emails set updated_at = updated_at - interval '1 hour'`;
+  const connection = await Connection.connect({ address: service.temporalAddress });
+  try {
+    await new Client({ connection }).schedule.getHandle('clean-up').trigger();
+  } finally {
+    await connection.close();
+  }
+  const count = async (): Promise<number> => (await sql`select from email_attachment_pieces`).count;
+  return await eventually(count, (pieces) => pieces === 0);
 }
 
 /** E-mails whose workflow does anything but wait for events. */

@@ -13,6 +13,7 @@ import {
   checkReports,
   checkSuppressions,
   leftToDo,
+  piecesLeft,
 } from './emailFindings.ts';
 import { startReports } from './emailReports.ts';
 import {
@@ -131,6 +132,7 @@ test(
     await checkReports(scene);
     await checkSuppressions(scene);
     expect(await eventually(() => busyWorkflows(scene), isNothing)).toEqual([]);
+    expect(await piecesLeft(scene)).toBe(0);
 
     // Each idx goes on standing for its e-mail, at either API.
     const sent = resend.sent.length;
