@@ -34,17 +34,19 @@ export async function readResendable(
   countedMax: number,
 ): Promise<{ count: number; events: ResendableEvent[] }> {
   const [counted] = await sql<{ count: number }[]>`
-    select count(*)::int as count from (select from ${resendable(sql, filter, countedMax)} limit ${countedMax}) s`;
+    select count(*)::int as count from (select from ${resendable(sql, filter, sql`limit ${countedMax}`)} limit ${countedMax}) s`;
   const events = await sql<ResendableEvent[]>`
-    select x.id, a.id as account_id, x.since from ${resendable(sql, filter, limit)} order by x.id desc limit ${limit}`;
+    select x.id, a.id as account_id, x.since
+      from ${resendable(sql, filter, sql`order by x.event_id desc limit ${limit}`)} order by x.id desc limit ${limit}`;
   return { count: counted!.count, events: [...events] };
 }
 
 /**
- * What stands behind `from`: accounts `a` with their newest such events `x`, at most `each` of every account. So however many there are,
- * of accounts that have a webhook and of others, few are read.
+ * What stands behind `from`: accounts `a` with such events `x`, of every account so many. So however many there are, of accounts that have a
+ * webhook and of others, few are read.
+ * @param ofEach which of an account, and how many at most; those that are only counted in no order, which would have all of them read
  */
-function resendable(sql: Sql, { accountId, minutes }: ResendableFilter, each: number): Fragment {
+function resendable(sql: Sql, { accountId, minutes }: ResendableFilter, ofEach: Fragment): Fragment {
   const exhaustedBefore = idFloor('evt', Date.now() - minutes * 60_000 + ID_MARGIN_MS);
   return sql`
     accounts a cross join lateral (
@@ -52,7 +54,7 @@ function resendable(sql: Sql, { accountId, minutes }: ResendableFilter, each: nu
        where x.account_id = a.id and not x.used_up
          and x.event_id < ${exhaustedBefore} and x.at < now() - make_interval(mins => ${minutes})
          and ${isResendable(sql)}
-       order by x.event_id desc limit ${each}) x
+       ${ofEach}) x
      where (a.webhook_url is not null or a.legacy_webhook_url is not null)
        and ${accountId === null ? sql`true` : sql`a.id = ${accountId}`}`;
 }

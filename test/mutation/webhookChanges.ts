@@ -204,8 +204,8 @@ export const WEBHOOK_CHANGES: readonly Change[] = [
   {
     name: 'of many exhausted events of an account the oldest are listed',
     file: 'db/webhooks/exhausted.ts',
-    from: 'order by x.event_id desc limit ${each}',
-    to: 'order by x.event_id limit ${each}',
+    from: 'order by x.event_id desc limit ${limit}`',
+    to: 'order by x.event_id limit ${limit}`',
     tests: ['test/admin/stuckEvents.test.ts'],
     only: 'newest first',
   },
