@@ -255,7 +255,7 @@ export const WEBHOOK_CHANGES: readonly Change[] = [
     from: 'comparableInstant(filter.since)',
     to: 'filter.since',
     tests: ['test/api/webhookDeliveries.test.ts'],
-    only: 'newest first',
+    only: 'filters by state',
   },
   {
     name: 'behind a proxy that writes ports all visitors are one network',
