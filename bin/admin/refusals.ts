@@ -241,6 +241,15 @@ const RESENDS: Readonly<Record<ResendRefusal['reason'], string>> = {
   resends_at_once: 'too many of its account are being delivered again',
 };
 
+/** Those of several that are not carried out, or not known to be, each with why. */
+export function leftAmong(
+  all: readonly ActedOn<StaffRefusal | ResendRefusal>[],
+): { id: string; reason: string }[] {
+  return all
+    .filter(({ carriedOut }) => carriedOut !== true)
+    .map(({ id, why }) => ({ id, reason: leftInWords(why) }));
+}
+
 /** Why one of several was left as it is; null: nobody answered. */
 export function leftInWords(why: ActedOn<StaffRefusal | ResendRefusal>['why']): string {
   if (why === null) return 'no worker answered in time; it may still be carried out';

@@ -17,7 +17,8 @@ export interface StatusChange {
 
 /**
  * The SMSC refused parts for good: the message has failed and its cost is given back, once. The workflow of a message
- * already given up as unanswered is signalled to its workflow. One that has expired stays so, and is refunded where the SMSC took nothing of it.
+ * already given up as unanswered is signalled to its workflow. One that has expired stays so, and is refunded where the SMSC
+ * took nothing of it.
  */
 export async function failSubmission(
   sql: Database,

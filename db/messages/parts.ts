@@ -60,8 +60,8 @@ export async function claimParts(
 /**
  * Puts parts back that the SMSC certainly did not take, to be submitted again. A message of which it took nothing yet
  * waits as before its first try, unless staff had some of it submitted again, which it may have of the submit before; one
- * of which other parts were left unanswered shows that; one whose time is over, and of which nothing was taken, is refunded. Its row has to be locked (`lockMessage`): what others did to its parts until then is
- * not seen else.
+ * of which other parts were left unanswered shows that; one whose time is over, and of which nothing was taken, is refunded.
+ * Its row has to be locked (`lockMessage`): what others did to its parts until then is not seen else.
  * @param claimedAt of the claim that was answered: what was claimed since is another submit
  * @param code what the SMSC said
  * @returns false when they are not under way by that claim any more

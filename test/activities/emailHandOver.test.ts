@@ -133,6 +133,18 @@ async function held(wish: EmailWish = {}): Promise<{
   return { id, answer, first };
 }
 
+/** The provider says 'no' to the try that it held: the e-mail has failed, and is refunded once. */
+async function expectFailedBy(
+  late: EmailAnswer,
+  { id, answer, first }: Awaited<ReturnType<typeof held>>,
+): Promise<void> {
+  answer(late);
+  await first;
+  const errorCode = late === REFUSED ? 'recipients_refused' : 'answered_late';
+  expect(await stored(id)).toMatchObject({ status: 'failed', errorCode, refunds: 1 });
+  given = [];
+}
+
 const stored = (id: string) => storedEmail({ sql: sql() }, id);
 const domainOf = async (id: string) =>
   (await sql()<{ domain: string }[]>`select domain from emails where id = ${id}`)[0]?.domain;
@@ -289,11 +301,7 @@ describe('a try whose heartbeat was lost, at a provider without a key', () => {
       await claimedAgo(id, 91_000);
       expect(await attempt(id)).toEqual({ status: 'unanswered' });
       expect(await stored(id)).toMatchObject({ status: 'queued', submission: 'unanswered' });
-      answer(late);
-      await first;
-      const errorCode = late === REFUSED ? 'recipients_refused' : 'answered_late';
-      expect(await stored(id)).toMatchObject({ status: 'failed', errorCode, refunds: 1 });
-      given = [];
+      await expectFailedBy(late, { id, answer, first });
     }
     await expectBooks(1000);
   });
@@ -303,11 +311,7 @@ describe('a try whose heartbeat was lost, at a provider without a key', () => {
       const { id, answer, first } = await held({ file: 'a' });
       expect(await endEmail(sql(), id)).toBe('unknown');
       expect(await stored(id)).toMatchObject({ status: 'unknown', refunds: 0 });
-      answer(late);
-      await first;
-      const errorCode = late === REFUSED ? 'recipients_refused' : 'answered_late';
-      expect(await stored(id)).toMatchObject({ status: 'failed', errorCode, refunds: 1 });
-      given = [];
+      await expectFailedBy(late, { id, answer, first });
     }
     await expectBooks(1000);
   });

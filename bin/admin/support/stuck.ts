@@ -20,7 +20,7 @@ import type { Standstill } from '../../../operations/support/stuckWorkflows.ts';
 import type { WorkflowState } from '../../../operations/support/workflowStates.ts';
 import { command, optional, required, yes, type Outcome, type Shown } from '../command.ts';
 import { printable } from '../printable.ts';
-import { leftInWords } from '../refusals.ts';
+import { leftAmong } from '../refusals.ts';
 import type { Tools } from '../tools.ts';
 import { accountId, oneOf, routeName, rows, wholeNumber } from '../values.ts';
 
@@ -96,9 +96,8 @@ const act = command({
         remark: 'Nothing was done. With --yes it is done to these.',
       };
     }
-    const left = outcome.filter(({ carriedOut }) => carriedOut !== true);
-    const data = left.map(({ id, why }) => ({ id, reason: leftInWords(why) }));
-    return { result: { action, done: outcome.length - left.length, of, data } };
+    const data = leftAmong(outcome);
+    return { result: { action, done: outcome.length - data.length, of, data } };
   },
 });
 

@@ -4,7 +4,7 @@ import { command, flag, optional, required, yes, type Outcome, type Shown } from
 import { findAccount } from '../../../operations/accounts/find.ts';
 import { printable } from '../printable.ts';
 import { refused } from '../problems.ts';
-import { leftInWords } from '../refusals.ts';
+import { leftAmong } from '../refusals.ts';
 import { accountId, eventId, instant, messageId, oneOf, rows, text, webhookUrlOrNone } from '../values.ts';
 
 const DEFAULT_ROWS = 50;
@@ -59,9 +59,8 @@ const resend = command({
         remark: 'Nothing was done. With --yes these are delivered again.',
       };
     }
-    const left = outcome.filter(({ carriedOut }) => carriedOut !== true);
-    const data = left.map(({ id, why }) => ({ id, reason: leftInWords(why) }));
-    return { result: { resent: outcome.length - left.length, data } };
+    const data = leftAmong(outcome);
+    return { result: { resent: outcome.length - data.length, data } };
   },
 });
 
