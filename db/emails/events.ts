@@ -5,7 +5,7 @@ import type { ReportedRecipient, Suppressing } from '../../domain/email/reports.
 import type { EmailStatus, RecipientState } from '../../domain/email/statuses.ts';
 import { newId } from '../ids.ts';
 import type { Database, Fragment, Sql } from '../connection.ts';
-import { noteReport } from '../routes/routeStates.ts';
+import { reportNoted } from '../routes/routeStates.ts';
 import { inTurn } from '../turns.ts';
 import { orStrongerReason } from './suppressions.ts';
 import type { EmailEventSnapshot } from '../webhooks/webhooks.ts';
@@ -39,7 +39,7 @@ export async function storeEmailEvents(
     });
   }
   // Not in the turns: nobody else's report waits for the e-mails of these.
-  if (events.length > 0) await noteReport(sql, route);
+  if (events.length > 0) await sql`${reportNoted(sql, route)}`;
 }
 
 type Run = [ProviderEmailEvent, ...ProviderEmailEvent[]];

@@ -5,6 +5,7 @@ import type { Fragment, Sql } from '../connection.ts';
 import { newId } from '../ids.ts';
 import { secondsSinceDue } from '../messages/facts.ts';
 import { eventsOf } from '../messages/statusEvents.ts';
+import { reportNoted } from '../routes/routeStates.ts';
 
 // After this long an unknown report is left to staff.
 const MATCH_WITHIN = '1 day';
@@ -31,7 +32,7 @@ export async function storeReports(sql: Sql, route: string, reports: DeliveryRep
                     ${reports.map((r) => r.errorCode)}::text[],
                     ${reports.map((r) => r.details ?? null)}::text[]) as r
     )
-    update route_states set reported_at = now() where route = ${route}`;
+    ${reportNoted(sql, route)}`;
 }
 
 /** Stands for all parts of a message in the reference of one that was submitted whole. */

@@ -102,8 +102,8 @@ export type Answered = { claimedAt: string } | { agoMs: number };
 
 /**
  * The SMSC said late that it has not taken parts which count as unanswered, or are about to: they may be submitted again,
- * and the message's workflow has to be signalled so. A message whose time is over is refunded where nothing of it was taken. Parts that staff had submitted again stay as they are: of them
- * nobody knows which submit is meant. So do those that were submitted again since the answer came. The message's row has to be
+ * and the message's workflow has to be signalled so. A message whose time is over is refunded where nothing of it was taken.
+ * Parts that staff had submitted again stay as they are: of them nobody knows which submit is meant. So do those that were submitted again since the answer came. The message's row has to be
  * locked (`lockMessage`): what others did to its parts until then is not seen else.
  */
 export async function holdUnanswered(

@@ -1,6 +1,6 @@
 import { storable } from '../../domain/inbound.ts';
 import { byColumnName } from '../columnNames.ts';
-import type { Sql } from '../connection.ts';
+import type { Fragment, Sql } from '../connection.ts';
 
 /** What one worker sees of one of its routes. */
 export interface SeenRoute {
@@ -70,9 +70,9 @@ export async function reportRoutes(sql: Sql, worker: string, seen: readonly Seen
            failures = excluded.failures, last_error = excluded.last_error, last_error_at = excluded.last_error_at`;
 }
 
-/** Writes that a route's provider has reported something just now. */
-export async function noteReport(sql: Sql, route: string): Promise<void> {
-  await sql`update route_states set reported_at = now() where route = ${route}`;
+/** As SQL, a statement: a route's provider has reported something just now. */
+export function reportNoted(sql: Sql, route: string): Fragment {
+  return sql`update route_states set reported_at = now() where route = ${route}`;
 }
 
 /** A worker that ends takes what it saw with it. */

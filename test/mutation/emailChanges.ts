@@ -159,7 +159,7 @@ export const EMAIL_CHANGES: readonly Change[] = [
   {
     name: 'an event of an e-mail is no report of its route',
     file: 'db/emails/events.ts',
-    from: 'if (events.length > 0) await noteReport(sql, route);',
+    from: 'if (events.length > 0) await sql`${reportNoted(sql, route)}`;',
     to: '',
     tests: doors('callback'),
     only: 'is a report of its route',
