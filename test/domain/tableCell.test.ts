@@ -30,4 +30,25 @@ describe('a cell of a table', () => {
     expect(protectedCell(value)).toBe(`'${value}`);
     expect(unprotectedCell(`'${value}`)).toBe(value);
   });
+
+  test.each([
+    ['Jan;=1+1', "Jan;'=1+1"],
+    ['=1;+A1;Jan', "'=1;'+A1;Jan"],
+    ['Jan;"=1+1', `Jan;'"=1+1`],
+    ['Jan; " \'@A1', `Jan;' " '@A1`],
+    ["Jan;'=1", "Jan;''=1"],
+    ['Jan;\r', "Jan;'\r"],
+    [';=', ";'="],
+  ])('%j, which one may run where it begins a cell at a semicolon, gets one there', (value, cell) => {
+    expect(protectedCell(value)).toBe(cell);
+    expect(unprotectedCell(cell)).toBe(value);
+  });
+
+  test.each(['Jan;Ewa', ';', 'Jan;-5;12,50', 'a;b=1', 'Jan;"Ewa"', "Jan;'Ewa"])(
+    '%j, whose pieces none runs, stays as it is',
+    (value) => {
+      expect(protectedCell(value)).toBe(value);
+      expect(unprotectedCell(value)).toBe(value);
+    },
+  );
 });
