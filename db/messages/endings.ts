@@ -60,7 +60,11 @@ async function failLocked(
  * Staff give up a message whose submit was left unanswered: it has failed and its cost is given back, once.
  * Anything else stays as it is. @returns what the message is now
  */
-export async function giveUpUnanswered(sql: Sql, messageId: string): Promise<StatusChange> {
+export async function giveUpUnanswered(sql: Database, messageId: string): Promise<StatusChange> {
+  return await onceLocked(sql, messageId, (tx) => giveUpLocked(tx, messageId));
+}
+
+async function giveUpLocked(sql: Sql, messageId: string): Promise<StatusChange> {
   const [row] = await sql<StatusChange[]>`
     with failed as (${failedOf(sql, messageId, 'given_up', sql`and submission = 'unanswered'`)}
     ), refunded as (${refundOf(sql, sql`failed`)}), event as (${eventOf(sql, sql`failed`)})
@@ -103,7 +107,11 @@ async function expireLocked(sql: Sql, messageId: string): Promise<StatusChange |
  * back, once. Nothing changes when the provider was given some of it, or the number is not on the blacklist any more.
  * @returns what the message is now
  */
-export async function rejectBlacklisted(sql: Sql, messageId: string): Promise<StatusChange> {
+export async function rejectBlacklisted(sql: Database, messageId: string): Promise<StatusChange> {
+  return await onceLocked(sql, messageId, (tx) => rejectLocked(tx, messageId));
+}
+
+async function rejectLocked(sql: Sql, messageId: string): Promise<StatusChange> {
   const [row] = await sql<StatusChange[]>`
     with rejected as (
       update messages m

@@ -94,6 +94,8 @@ describe('whoever ends a message that others have locked', () => {
     'as its time is over': (id) => expireMessage(sql, id),
     'as its route refuses it': (id) =>
       failSubmission(sql, { messageId: id, parts: [1] }, 'network_refused', null),
+    'as staff give it up': (id) => giveUpUnanswered(sql, id),
+    'as its recipient opted out': (id) => rejectBlacklisted(sql, id),
   };
 
   test.each(Object.entries(ends))('%s, learns what they made of it, with its events', async (_, end) => {
