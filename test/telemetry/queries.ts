@@ -42,7 +42,7 @@ export function alertRules(): AlertRule[] {
     .slice(1);
   return blocks.map((block) => {
     const rule =
-      /^(?<name>\w+)\n {8}expr: (?:>\n(?<folded>(?: {10}.+\n)+)|(?<plain>.+)\n)(?: {8}for: (?<duration>\d+[smh])\n)? {8}labels: \{ severity: (?<severity>\w+) \}\n {8}annotations:\n {10}summary: '(?<summary>[^'\n]+)'\n(?:\n {2}- name: [\w-]+\n {4}rules:\n)?$/.exec(
+      /^(?<name>\w+)\n {8}expr: (?:>\n(?<folded>(?: {10}.+\n)+)|(?<plain>.+)\n)(?: {8}for: (?<duration>\d+[smh])\n)?(?: {8}# .+\n {8}keep_firing_for: \d+[smh]\n)? {8}labels: \{ severity: (?<severity>\w+) \}\n {8}annotations:\n {10}summary: '(?<summary>[^'\n]+)'\n(?:\n {2}- name: [\w-]+\n {4}rules:\n)?$/.exec(
         block,
       )?.groups;
     if (rule === undefined) throw new Error(`not understood: ${block}`);
