@@ -1,53 +1,100 @@
 import { createTurns } from '../concurrency/turns.ts';
 import { checkPatience } from '../db/patience.ts';
 
-// So long a piece of work keeps the process to itself: a request in between waits for a few of them at most.
+// So long the work of accounts keeps the process to itself: a request in between waits for a few of them at most.
 const SLICE_MS = 8;
+// Of those whose turn it is, so many go on within one slice, if they are as quick.
+const RESUMED_AT_ONCE = 64;
 
 /** Cuts long work of one request into slices, so that other requests are answered in between. */
 export interface Pace {
   /** Whether the slice is used up; then `rest` is due. Cheap enough to be asked for each element of a list. */
   due(): boolean;
   /**
-   * Lets others go first: one slice of long work is done in each turn of the event loop, and accounts take turns at it.
+   * Lets others go first: accounts take turns at the next slice, one in each turn of the event loop.
    * @throws OutOfPatienceError when nobody waits for the work any more
    */
   rest(): Promise<void>;
 }
 
+/** A slice of all requests together: a hundred that come at once are as long as one that takes as long. */
+interface Slice {
+  until: number;
+}
+
+let slice: Slice | null = null;
+
+function newSlice(): Slice {
+  const until = performance.now() + SLICE_MS;
+  return { until };
+}
+
+/** The slice of this turn of the event loop, beginning now if nobody has worked in it yet. */
+function presentSlice(): Slice {
+  if (slice !== null) return slice;
+  const begun = newSlice();
+  slice = begun;
+  setImmediate(() => {
+    if (slice === begun) slice = null;
+  });
+  return begun;
+}
+
+const isUsedUp = ({ until }: Slice): boolean => performance.now() >= until;
+
 const waiting = createTurns<() => void>();
 let planned = false;
-
-function resumeOne(): void {
-  planned = false;
-  for (const resume of waiting.take(1)) resume();
-  plan();
-}
 
 function plan(): void {
   if (planned || waiting.waiting() === 0) return;
   planned = true;
-  setImmediate(resumeOne);
+  let resumed: Slice | null = null;
+  // One after the other, what each goes on with in between.
+  for (let i = Math.min(waiting.waiting(), RESUMED_AT_ONCE); i > 0; i -= 1) {
+    setImmediate(() => {
+      if (resumed !== null && isUsedUp(resumed)) return;
+      slice = resumed ??= newSlice();
+      for (const resume of waiting.take(1)) resume();
+    });
+  }
+  setImmediate(() => {
+    // What comes in the next turn has a slice of its own.
+    if (slice === resumed) slice = null;
+    planned = false;
+    plan();
+  });
 }
 
 /**
- * A pace for one request, its first slice beginning now.
+ * A pace for one request.
  * @param owner account id; null: nobody's in particular, as the health of the service, which waits for no other's work
  */
 export function newPace(owner: string | null): Pace {
-  let until = performance.now() + SLICE_MS;
-  const turn = (): Promise<void> =>
-    new Promise((resume) => {
-      if (owner === null) return void setImmediate(resume);
-      waiting.add(owner, resume);
-      plan();
-    });
+  return owner === null ? paceOfNobody() : paceOf(owner);
+}
+
+function paceOf(owner: string): Pace {
+  presentSlice();
   return {
-    due: () => performance.now() >= until,
+    due: () => isUsedUp(presentSlice()),
     async rest() {
-      await turn();
+      await new Promise<void>((resume) => {
+        waiting.add(owner, resume);
+        plan();
+      });
       checkPatience();
-      until = performance.now() + SLICE_MS;
+    },
+  };
+}
+
+function paceOfNobody(): Pace {
+  let own = newSlice();
+  return {
+    due: () => isUsedUp(own),
+    async rest() {
+      await new Promise<void>((resume) => void setImmediate(resume));
+      checkPatience();
+      own = newSlice();
     },
   };
 }

@@ -69,7 +69,7 @@ export async function readBody(request: IncomingMessage, reading: BodyReading): 
   if (bytes.length === 0) throw new HttpRefused({ reason: 'body_missing' });
   if (announced === null) await watch.size(bytes.length);
   const pace = newPace(owner);
-  if (bytes.length > watch.largerThan.bytes) await pace.rest();
+  if (bytes.length > watch.largerThan.bytes || pace.due()) await pace.rest();
   if (!isUtf8(bytes)) throw new HttpRefused({ reason: 'body_not_utf8' });
   if (pace.due()) await pace.rest();
   const isMarked = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
@@ -81,7 +81,10 @@ export async function readBody(request: IncomingMessage, reading: BodyReading): 
 /** The elements of a top-level array are parsed one by one, as a list is what large bodies are. */
 async function parseJson(bytes: Buffer, pace: Pace): Promise<unknown> {
   const elements = await runPaced(pace, checkBounds(bytes));
-  if (elements === null) return parsed(bytes);
+  if (elements === null) {
+    if (pace.due()) await pace.rest();
+    return parsed(bytes);
+  }
   const [first] = elements;
   if (elements.length === 1 && JSON_BLANKS.test(bytes.toString('utf8', ...first!))) return [];
   const values: unknown[] = [];

@@ -12,9 +12,10 @@ export async function encodeJson(body: unknown, pace: Pace): Promise<Buffer[]> {
   let text = '';
   for (const piece of jsonPieces(body)) {
     text += piece;
-    if (text.length < PIECE_CHARACTERS) continue;
-    pieces.push(Buffer.from(text));
-    text = '';
+    if (text.length >= PIECE_CHARACTERS) {
+      pieces.push(Buffer.from(text));
+      text = '';
+    }
     if (pace.due()) await pace.rest();
   }
   return [...pieces, Buffer.from(text)];

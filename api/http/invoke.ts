@@ -54,13 +54,15 @@ export async function invoke(
   if (caller !== null) authorise(endpoint, caller);
   const { requestId, csv, receivedAt } = input;
   const owner = caller?.accountId ?? null;
+  const pace = newPace(owner);
+  if (pace.due()) await pace.rest();
   const call = {
     params: readParams(endpoint, input.params),
     query: validate(endpoint.query ?? NOTHING, input.query(), 'parameter_unknown'),
     body: endpoint.body === undefined ? undefined : validate(endpoint.body, input.body),
     idempotencyKey: endpoint.idempotent ? input.idempotencyKey() : null,
     ...{ caller, requestId, csv, receivedAt, services },
-    pace: newPace(owner),
+    pace,
     becomesHeavy: input.becomesHeavy,
   };
   const patience: Patience = { owner, until: receivedAt + ANSWER_MS, signal: input.signal };
@@ -68,8 +70,7 @@ export async function invoke(
   const answer = await beforeDeadline(receivedAt, watchRefusals(endpoint, services.log, handled));
   if ('csv' in answer) return { ...answer, csv: withPatienceEach(answer.csv, owner) };
   // What the handler has just done, and the look at its answer, are not one slice.
-  if (call.pace.due()) await call.pace.rest();
-  const pace = newPace(owner);
+  if (pace.due()) await pace.rest();
   const body = await checked(endpoint, answer, pace);
   if (pace.due()) await pace.rest();
   return { ...answer, body };

@@ -30,6 +30,44 @@ describe('slices of long work', () => {
     expect(pace.due()).toBe(false);
   });
 
+  it('are of all together: many small pieces of work that come at once are as long as a large one', async () => {
+    const turns: number[] = [];
+    let turn = 0;
+    const count = (): void => {
+      turn += 1;
+      if (turns.length < 60) setImmediate(count);
+    };
+    setImmediate(count);
+    const small = async (owner: string): Promise<void> => {
+      const pace = newPace(owner);
+      if (pace.due()) await pace.rest();
+      compute(2);
+      turns.push(turn);
+    };
+    await Promise.all(Array.from({ length: 60 }, (_, i) => small(`cl_${i % 2}`)));
+    for (let each = 0; each <= turn; each += 1) {
+      // Those that came in it, and those whose turn it was, have each 8 ms, and the last of them 2 more.
+      expect(turns.filter((one) => one === each).length).toBeLessThanOrEqual(10);
+    }
+  });
+
+  it('that are not used up are the next one’s', async () => {
+    compute(SLICE_MS);
+    await newPace('cl_a').rest();
+    const quick = Array.from({ length: 50 }, async (_, i) => {
+      const pace = newPace(`cl_${i}`);
+      await pace.rest();
+    });
+    let turn = 0;
+    const count = (): void => {
+      turn += 1;
+      if (turn < 50) setImmediate(count);
+    };
+    setImmediate(count);
+    await Promise.all(quick);
+    expect(turn).toBeLessThan(10);
+  });
+
   it('are taken in turns among accounts, however many requests one has', async () => {
     const log: (string | null)[] = [];
     const greedy = Array.from({ length: 30 }, () => work('cl_greedy', 4, log));
