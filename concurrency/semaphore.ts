@@ -140,6 +140,22 @@ export function createFairSemaphore(places: number, each: number): Semaphore<str
   });
 }
 
+/** One place that owners take in turns: it goes to the one whose last turn is longest ago, of one owner to who has waited longest. */
+export function createPlaceInTurns(): Semaphore<string> {
+  // When each had its last turn, for as long as anybody waits.
+  const turns = new Map<string, number>();
+  let turn = 0;
+  const place = createSemaphore<string>({
+    places: 1,
+    goesBefore: (one, other) => (turns.get(one) ?? 0) < (turns.get(other) ?? 0),
+    entered: (owner) => void turns.set(owner, (turn += 1)),
+    left: () => {
+      if (place.waiting() === 0) turns.clear();
+    },
+  });
+  return place;
+}
+
 /** @returns ends the watch */
 function watch({ until, signal }: Limit, over: () => void): () => void {
   const timer = until === undefined ? undefined : setTimeout(over, Math.max(until - Date.now(), 0));

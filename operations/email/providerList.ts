@@ -1,4 +1,4 @@
-import { createSemaphore, type Semaphore } from '../../concurrency/semaphore.ts';
+import { createPlaceInTurns, type Semaphore } from '../../concurrency/semaphore.ts';
 import { waitFor } from '../../concurrency/waitFor.ts';
 import type { Database } from '../../db/connection.ts';
 import { withPatience } from '../../db/patience.ts';
@@ -50,11 +50,14 @@ async function removed(
   );
 }
 
-/** What this process asks of a route's provider: one thing at a time, so that its e-mails, which share the rate, come in between. */
+/**
+ * What this process asks of a route's provider: one thing at a time, so that its e-mails, which share the rate, come in between. Accounts take
+ * turns.
+ */
 interface Line {
   ratePerSecond: number | null;
   pacer: Pacer;
-  places: Semaphore<void>;
+  place: Semaphore<string>;
 }
 
 const lines = new WeakMap<Database, Map<string, Line>>();
@@ -65,15 +68,13 @@ async function inRate<T>(
   owner: string,
   ask: (turn: Turn) => Promise<T>,
 ): Promise<T> {
-  const { pacer, places } = lineOf(sql, route);
+  const { pacer, place } = lineOf(sql, route);
   const until = Date.now() + GOES_ON_MS;
   const over = AbortSignal.timeout(GOES_ON_MS);
   const turn = async (): Promise<void> => void (await pacer.turn(1, NOTHING_TO_PREPARE, over));
   const limit = { until, error: () => new Error('its turn did not come in time') };
   // Not the caller's own patience: it goes on when they have their answer.
-  return await withPatience({ owner, until, signal: null }, () =>
-    places.run(undefined, () => ask(turn), limit),
-  );
+  return await withPatience({ owner, until, signal: null }, () => place.run(owner, () => ask(turn), limit));
 }
 
 const NOTHING_TO_PREPARE = { prepare: () => Promise.resolve(true), undo: () => Promise.resolve() };
@@ -84,7 +85,7 @@ function lineOf(sql: Database, { name, ratePerSecond }: Route): Line {
   const line = known.get(name);
   if (line?.ratePerSecond === ratePerSecond) return line;
   const pacer = createPacer(sql, name, ratePerSecond);
-  const made = { ratePerSecond, pacer, places: line?.places ?? createSemaphore<void>({ places: 1 }) };
+  const made = { ratePerSecond, pacer, place: line?.place ?? createPlaceInTurns() };
   known.set(name, made);
   return made;
 }

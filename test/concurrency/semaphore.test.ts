@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createFairSemaphore, createSemaphore, type Limit } from '../../concurrency/semaphore.ts';
+import {
+  createFairSemaphore,
+  createPlaceInTurns,
+  createSemaphore,
+  type Limit,
+} from '../../concurrency/semaphore.ts';
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const error = (): Error => new Error('over');
@@ -197,5 +202,22 @@ describe('a fair semaphore', () => {
       ),
       { numRuns: 200 },
     );
+  });
+});
+
+describe('one place in turns', () => {
+  test('goes to the owner whose last turn is longest ago, however many another one wants', async () => {
+    const place = createPlaceInTurns();
+    const order: string[] = [];
+    const use = (owner: string, name: string): Promise<void> =>
+      place.run(owner, async () => {
+        order.push(name);
+        await settle();
+      });
+    const first = ['a1', 'a2', 'a3', 'a4'].map((name) => use('a', name));
+    await settle();
+    await Promise.all([...first, use('b', 'b1'), use('b', 'b2'), use('c', 'c1')]);
+    expect(order).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4']);
+    expect([place.inside(), place.waiting()]).toEqual([0, 0]);
   });
 });
