@@ -1,5 +1,10 @@
 import { z } from 'zod';
-import { DELIVERY_STATES, type DeliveryRow, readDeliveries } from '../../db/webhooks/webhookDeliveries.ts';
+import {
+  DELIVERY_STATES,
+  type DeliveryRow,
+  lastLookedAt,
+  readDeliveries,
+} from '../../db/webhooks/webhookDeliveries.ts';
 import { isId } from '../../domain/ids.ts';
 import { Refused } from '../../domain/refusals.ts';
 import { EARLIER_EVENT_TYPES, WEBHOOK_EVENT_TYPES, withoutPath } from '../../domain/webhooks.ts';
@@ -60,7 +65,7 @@ export const listDeliveries = endpoint({
   id: 'listWebhookDeliveries',
   summary: 'Lists webhook events with their delivery attempts, newest first.',
   description:
-    'Events for the webhook of the account, newest first, each with its attempts. `exhausted`: none of them was taken.',
+    'Events for the webhook of the account, newest first, each with its attempts. `exhausted`: none of them was taken. A page looks at 10,000 events at most: with `state` or `type` it may be short, or empty, and have a `next_cursor`.',
   query: z.strictObject({
     state: z
       .enum(DELIVERY_STATES)
@@ -79,17 +84,14 @@ export const listDeliveries = endpoint({
   async handle({ services: { sql }, caller, query }) {
     const { accountId } = caller;
     const { state = null, type = null, message_id: messageId = null, since = null, cursor = null } = query;
+    const filter = { accountId, state, type, messageId, since, before: cursor };
     // What cannot be a message's id names none.
-    const found =
-      messageId === null || isId('msg', messageId)
-        ? await readDeliveries(
-            sql,
-            { accountId, state, type, messageId, since, before: cursor },
-            query.limit + 1,
-          )
-        : [];
+    const mayBeFound = messageId === null || isId('msg', messageId);
+    const from = mayBeFound ? await lastLookedAt(sql, filter) : null;
+    const found = mayBeFound ? await readDeliveries(sql, { ...filter, from }, query.limit + 1) : [];
     const { page, last } = pageOf(found, query.limit);
-    const next_cursor = last === undefined ? null : cursorAfter(last.id);
+    const next = last?.id ?? from;
+    const next_cursor = next === null ? null : cursorAfter(next);
     return { status: 200, body: { data: page.map((row) => deliveryRecord(row, caller)), next_cursor } };
   },
 });

@@ -18,6 +18,8 @@ export interface DeliveryFilter {
   since: number | null;
   /** Only events older than the one with this id. */
   before: string | null;
+  /** Only this event and later ones; all unless given. */
+  from?: string | null;
 }
 
 /** One webhook event with what came of it. */
@@ -44,13 +46,36 @@ export interface DeliveryAttempt {
   durationMs: number;
 }
 
+// Events stay, and what a filter does not find is looked for among all: a few milliseconds of the database.
+const LOOKED_AT = 10_000;
+
+/**
+ * How far back one page looks for the events of an account that a filter lets through.
+ * @returns the last event that is looked at; null: all of them
+ */
+export async function lastLookedAt(
+  sql: Sql,
+  { accountId, state, type, messageId, before }: DeliveryFilter,
+): Promise<string | null> {
+  if (messageId !== null || (state === null && type === null)) return null;
+  const [last] = await sql<{ id: string }[]>`
+    select id from (${
+      state === 'exhausted'
+        ? sql`select event_id as id, account_id from webhook_exhausted`
+        : sql`select id, account_id from webhook_events`
+    }) e
+     where account_id = ${accountId} ${before === null ? sql`` : sql`and id < ${before}`}
+     order by id desc offset ${LOOKED_AT - 1} limit 1`;
+  return last?.id ?? null;
+}
+
 /** A page of events, newest first. */
 export async function readDeliveries(
   sql: Sql,
   filter: DeliveryFilter,
   limit: number,
 ): Promise<DeliveryRow[]> {
-  const { accountId, state, type, messageId, before } = filter;
+  const { accountId, state, type, messageId, before, from = null } = filter;
   const since = filter.since === null ? null : comparableInstant(filter.since);
   const resending = sql`exists (select from webhook_resends r where r.event_id = e.id and r.state = 'pending')`;
   const events = await sql<Omit<DeliveryRow, 'attempts'>[]>`
@@ -81,6 +106,7 @@ export async function readDeliveries(
            : sql`and e.created_at >= ${new Date(since)} and e.id > ${idFloor('evt', since - ID_MARGIN_MS)}`
        }
        ${before === null ? sql`` : sql`and e.id < ${before}`}
+       ${from === null ? sql`` : sql`and e.id >= ${from}`}
      order by e.id desc limit ${limit}`;
   const attempts = await sql<(DeliveryAttempt & { eventId: string })[]>`
     select event_id, attempt, at, url, status_code, error, duration_ms

@@ -79,6 +79,25 @@ async function unreachable(): Promise<Record<string, string>> {
 }
 
 describe('GET /v1/account/webhook/deliveries', () => {
+  it('looks at 10,000 events for a page, and goes on with the next one', async () => {
+    const account = await newAccount();
+    const [pending] = await storedEvents(account, ['pending'], 'message.failed');
+    const others = Array.from({ length: 10_500 }, () => newId('evt'));
+    await database()`
+      insert into webhook_events (id, account_id, subject_kind, subject_id, type, state, snapshot)
+      select id, ${account.id}, 'message', id, 'message.sent', 'delivered', '{}' from unnest(${others}::text[]) id`;
+    for (const query of ['state=pending', 'type=message.failed']) {
+      const first = await account.api.get(`${PATH}?${query}`);
+      expect(first.body.data).toEqual([]);
+      const second = await account.api.get(`${PATH}?${query}&cursor=${first.body.next_cursor}`);
+      expect(second.body).toMatchObject({ data: [{ id: pending }], next_cursor: null });
+    }
+    const { body } = await account.api.get(`${PATH}?type=message.sent&limit=1`);
+    expect(body).toMatchObject({ data: [{ id: others.at(-1) }] });
+    expect(body.next_cursor).not.toBeNull();
+    expect(await deliveries(account, `?message_id=${newId('msg')}`)).toEqual([]);
+  });
+
   it('tells the same of every address that cannot be reached; the operator sees why', async () => {
     const { ok } = commandLine(() => inject('service').databaseUrl);
     const causes = new Set<unknown>();
