@@ -99,7 +99,7 @@ const WITHOUT: Record<Part, Record<string, readonly Right[]>> = {
     ...all('messages emails webhook_events findings', ['DELETE']),
     ...all('sender_domains', ['SELECT']),
   },
-  worker: { ...NOBODYS, ...STAFF },
+  worker: { ...NOBODYS, ...STAFF, ...all('answer_pieces', READ_ONLY) },
   admin: NOBODYS,
 };
 

@@ -23,11 +23,13 @@ export function protectedCell(value: string): string {
 /** What `protectedCell` was made of. */
 export function unprotectedCell(cell: string): string {
   return byPieces(cell, (piece, formula) =>
-    piece.startsWith("'") && formula.test(piece.slice(1)) ? piece.slice(1) : piece,
+    piece.startsWith("'") && formula.test(piece) ? piece.slice(1) : piece,
   );
 }
 
 function byPieces(cell: string, change: (piece: string, formula: RegExp) => string): string {
-  const [first = '', ...later] = cell.split(';');
-  return [change(first, FORMULA), ...later.map((piece) => change(piece, LATER_FORMULA))].join(';');
+  return cell
+    .split(';')
+    .map((piece, index) => change(piece, index === 0 ? FORMULA : LATER_FORMULA))
+    .join(';');
 }

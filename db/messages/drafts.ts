@@ -12,6 +12,7 @@ import { transaction } from '../transaction.ts';
 import { availableGrosze } from '../money/available.ts';
 import { isOverdue } from '../money/statements.ts';
 import { isFree } from './idempotency.ts';
+import { keepLists, takenApart } from './longAnswers.ts';
 import { inUnpaidTurn, takesTurn, type UnpaidRoom } from './room.ts';
 
 /** What an account's sends are measured by; money in grosze net. */
@@ -135,13 +136,12 @@ const WRITTEN_AT_ONCE = { drafts: 1_000, characters: 1_000_000 };
 
 /**
  * Writes the drafts of one request with their tracked links. What is left where that is cut off was never charged, and is
- * deleted as any draft is.
+ * deleted as any draft is. Drafts with links are written all or nothing, in one statement.
  * @throws LinksChangedError
  */
 export async function writeDrafts(sql: Sql, drafts: readonly Draft[]): Promise<void> {
-  for (const stretch of stretchesOf(drafts)) {
-    await withLinks(sql`with ${draftsOf(sql, stretch, sql``)} select from drafted`);
-  }
+  if (haveLinks(drafts)) await writeStretch(sql, drafts);
+  else for (const stretch of stretchesOf(drafts)) await writeStretch(sql, stretch);
 }
 
 /** Whether so much is to be written that one statement for all would hold up whoever shares the process. */
@@ -149,9 +149,15 @@ export function areWrittenInStretches(drafts: readonly Draft[]): boolean {
   return stretchesOf(drafts).length > 1;
 }
 
-/** What is written together: all of it where links are to be made, as they are all there or none is. */
+export function haveLinks(drafts: readonly Draft[]): boolean {
+  return drafts.some(({ links }) => links.length > 0);
+}
+
+async function writeStretch(sql: Sql, stretch: readonly Draft[]): Promise<void> {
+  await withLinks(sql`with ${draftsOf(sql, stretch, sql``)} select from drafted`);
+}
+
 function stretchesOf(drafts: readonly Draft[]): (readonly Draft[])[] {
-  if (drafts.some(({ links }) => links.length > 0)) return [drafts];
   const longest = Math.max(1, ...drafts.map(({ text }) => text.length));
   const size = Math.max(
     1,
@@ -163,22 +169,28 @@ function stretchesOf(drafts: readonly Draft[]): (readonly Draft[])[] {
 }
 
 /**
- * Claims several idempotency keys and writes the drafts of their request: all or nothing.
+ * Claims idempotency keys, if there are any, and writes the drafts of their request with their tracked links: all or nothing.
  * @returns false when one of the keys is taken
- * @throws QuotaReachedError
+ * @throws LinksChangedError, QuotaReachedError
  */
-export async function writeDraftsWithKeys(
+export async function writeDraftsTogether(
   sql: Database,
   drafts: readonly Draft[],
   claims: readonly KeyClaim[],
   room: UnpaidRoom,
 ): Promise<boolean> {
   const { accountId, requestId } = drafts[0]!;
-  // In one order everywhere: those who want the same keys wait for each other instead of deadlocking.
-  const sorted = [...claims].sort((a, b) => (a.key < b.key ? -1 : 1));
+  // In one order everywhere: those who want the same keys, or links, wait for each other instead of deadlocking.
+  const keys = [...claims].sort((a, b) => (a.key < b.key ? -1 : 1));
+  const sorted = [...drafts].sort(
+    (a, b) => Number(a.recipient > b.recipient) - Number(a.recipient < b.recipient),
+  );
+  const [claim, ...more] = keys;
+  const isLong = more.length === 0 && areWrittenInStretches(drafts);
   const write = async (tx: Sql): Promise<void> => {
-    for (const claim of sorted) await claimKey(tx, accountId, requestId, claim);
-    await writeDrafts(tx, drafts);
+    if (claim !== undefined && isLong) await claimWithLongAnswer(tx, accountId, requestId, claim);
+    else for (const one of keys) await claimKey(tx, accountId, requestId, one);
+    for (const stretch of stretchesOf(sorted)) await writeStretch(tx, stretch);
   };
   try {
     await (takesTurn(room) ? inUnpaidTurn(sql, room, write) : transaction(sql, write));
@@ -187,6 +199,17 @@ export async function writeDraftsWithKeys(
     if (error instanceof KeyTakenError) return false;
     throw error;
   }
+}
+
+async function claimWithLongAnswer(
+  tx: Sql,
+  accountId: string,
+  requestId: string,
+  claim: KeyClaim,
+): Promise<void> {
+  const { head, lists } = takenApart(claim.acceptedBody);
+  await claimKey(tx, accountId, requestId, { ...claim, acceptedBody: head });
+  await keepLists(tx, { accountId, requestId, key: claim.key }, lists);
 }
 
 /** An idempotency key belongs to another request. */
@@ -302,7 +325,7 @@ function claimOf(sql: Sql, accountId: string, requestId: string, claim: KeyClaim
 
 // Rows travel as one JSON parameter: one prepared statement whatever their number.
 function draftsOf(sql: Sql, drafts: readonly Draft[], condition: Fragment) {
-  const rows = JSON.stringify(drafts.map(byColumnName));
+  const rows = JSON.stringify(drafts.map(({ links: _, ...draft }) => byColumnName(draft)));
   return sql`
     drafted as (
       insert into messages (id, account_id, request_id, batched, channel, status, accepted_as, recipient, country, sender,
@@ -313,16 +336,19 @@ function draftsOf(sql: Sql, drafts: readonly Draft[], condition: Fragment) {
              give_up_at, route, interface, idx, error_code, opt_out_token, created_at, created_at
         from jsonb_populate_recordset(null::messages, ${rows}::text::jsonb) ${condition}
       returning id, request_id
-    )${drafts.some(({ links }) => links.length > 0) ? linksOf(sql, rows) : sql``}`;
+    )${haveLinks(drafts) ? linksOf(sql, drafts) : sql``}`;
 }
 
 // A pair that somebody else has made a link of meanwhile is left alone. Its message then names a link that is not there,
 // which its foreign key refuses together with all the rest. In one order everywhere: those who want the same wait for each
 // other instead of deadlocking.
-function linksOf(sql: Sql, rows: string) {
+function linksOf(sql: Sql, drafts: readonly Draft[]): Fragment {
+  const carrying = drafts
+    .filter(({ links }) => links.length > 0)
+    .map(({ id, accountId, recipient, links }) => byColumnName({ id, accountId, recipient, links }));
   return sql`, carried as (
       select d.id, d.account_id, d.recipient, l.url, l.token, l."isNew" as new
-        from jsonb_to_recordset(${rows}::text::jsonb) as d(id text, account_id text, recipient text, links jsonb)
+        from jsonb_to_recordset(${JSON.stringify(carrying)}::text::jsonb) as d(id text, account_id text, recipient text, links jsonb)
         join drafted using (id)
        cross join jsonb_to_recordset(d.links) as l(url text, token text, "isNew" boolean)
     ), made as (

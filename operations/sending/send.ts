@@ -3,11 +3,12 @@ import type { Sql } from '../../db/connection.ts';
 import {
   areWrittenInStretches,
   type Draft,
+  haveLinks,
   type KeyClaim,
   LinksChangedError,
   writeDrafts,
+  writeDraftsTogether,
   writeDraftsWithKey,
-  writeDraftsWithKeys,
 } from '../../db/messages/drafts.ts';
 import { type UnpaidRoom, withUnpaidRoom } from '../../db/messages/room.ts';
 import { abandonRequest } from '../../db/messages/undecided.ts';
@@ -151,8 +152,10 @@ async function write(
     const { written, deciding } = singles.accept({ draft: draft!, claim }, receivedAt);
     return { isWritten: await written, deciding };
   }
-  if (claim !== null && areWrittenInStretches(drafts))
-    return { isWritten: await writeDraftsWithKeys(sql, drafts, [claim], room), deciding: null };
+  if (areWrittenInStretches(drafts) && (claim !== null || haveLinks(drafts))) {
+    const claims = claim === null ? [] : [claim];
+    return { isWritten: await writeDraftsTogether(sql, drafts, claims, room), deciding: null };
+  }
   const writing = async (open: Sql): Promise<boolean> => {
     if (claim !== null) return await writeDraftsWithKey(open, drafts, claim);
     await writeDrafts(open, drafts);

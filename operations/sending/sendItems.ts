@@ -1,4 +1,4 @@
-import { type Draft, type KeyClaim, writeDrafts, writeDraftsWithKeys } from '../../db/messages/drafts.ts';
+import { type Draft, type KeyClaim, writeDrafts, writeDraftsTogether } from '../../db/messages/drafts.ts';
 import { type UnpaidRoom, withUnpaidRoom } from '../../db/messages/room.ts';
 import { abandonRequest } from '../../db/messages/undecided.ts';
 import { Refused } from '../../domain/refusals.ts';
@@ -176,7 +176,7 @@ async function writeWithin(
 ): Promise<boolean | Refused> {
   const writing =
     claims.length > 0
-      ? writeDraftsWithKeys(sql, drafts, claims, room)
+      ? writeDraftsTogether(sql, drafts, claims, room)
       : withUnpaidRoom(sql, room, (open) => writeDrafts(open, drafts)).then(() => true);
   try {
     return await withinQuota({ unpaid_messages: 'to', unpaid_bytes: 'to' }, writing);

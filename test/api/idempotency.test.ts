@@ -37,6 +37,28 @@ describe('Idempotency-Key', () => {
     expect((await api.send(batch, 'k')).text).toBe(first.text);
   });
 
+  it.each(['', '{{link:https://example.com/}}'])(
+    'repeats an answer that is kept in pieces as it was%s',
+    async (link) => {
+      const { id, api } = await newAccount({ balance: 10_000_000 });
+      const to = Array.from({ length: 300 }, (_, i) => `500100${String(999 - i).padStart(3, '0')}`);
+      const smil = `<smil><body><text>{{imie}}${link}${'ż'.repeat(9_800)}</text></body></smil>`;
+      const mms = { to, subject: 'x', smil, send_at: later };
+      const first = await api.post('/v1/mms', mms, { 'idempotency-key': 'long' });
+      const again = await api.post('/v1/mms', mms, { 'idempotency-key': 'long' });
+      expect([first.status, isReplay(first), again.status, isReplay(again)]).toEqual([201, false, 201, true]);
+      expect(again.text).toBe(first.text);
+      expect(first.body.messages.map((one: { to: string }) => one.to)).toEqual(
+        to.map((number) => `+48${number}`),
+      );
+      expect(await storedMessages(id)).toHaveLength(300);
+      const [links] = await database()`
+        select (select count(*)::int from tracked_links where account_id = ${id}) as made,
+               (select count(*)::int from answer_pieces) as pieces`;
+      expect(links).toEqual({ made: link === '' ? 0 : 300, pieces: 0 });
+    },
+  );
+
   it('repeats the answer also where the same request would be refused today', async () => {
     const { id, api } = await newAccount({ senders: ['SKLEP'] });
     const first = await api.send({ ...body, from: 'SKLEP' }, 'k');

@@ -15,6 +15,7 @@ const BOOK: BookExcerpt = {
     ['VIP', { id: null, compared: 'vip' }],
     ['vip', { id: null, compared: 'vip' }],
     ['Nowi', { id: null, compared: 'nowi' }],
+    ['gr_old', { id: 'gr_old', compared: 'klienci' }],
     ['gr_mistyped', { id: null, compared: 'gr_mistyped' }],
   ]),
   used: { contacts: 8, groups: 3 },
@@ -96,6 +97,12 @@ describe('a plan of contacts', () => {
     expect([...newGroups]).toEqual([['gr_new1', 'VIP']]);
     expect(contacts.get(JAN)?.groups).toEqual(new Set(['gr_new1']));
     expect(contacts.get(EWA)?.groups).toEqual(new Set(['gr_new1', 'gr_old']));
+  });
+
+  it('takes a group by its id', () => {
+    const { outcomes, contacts } = plan({ msisdn: JAN, change: { groups: ['gr_old'] } });
+    expect(outcomes).toEqual(['created']);
+    expect(contacts.get(JAN)?.groups).toEqual(new Set(['gr_old']));
   });
 
   it('refuses what is meant as an id of a group that is not there', () => {

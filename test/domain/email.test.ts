@@ -323,6 +323,12 @@ describe('a report', () => {
       { position: 2, kind: 'bcc' as const, address: ola, state: 'sent' as const },
     ],
   };
+  const openCopies = {
+    ...hidden,
+    recipients: hidden.recipients.map((recipient) =>
+      recipient.kind === 'bcc' ? { ...recipient, kind: 'cc' as const } : recipient,
+    ),
+  };
   const toSelf = {
     ...{ erased: false, from: sender },
     recipients: [
@@ -354,6 +360,12 @@ describe('a report', () => {
       'a stranger as all of `to`, with hidden recipients alone',
       { ...of('obcy@klient.example'), namesAllTo: true },
       hidden,
+      [],
+    ],
+    [
+      'a stranger as all of `to`, with open copies alone',
+      { ...of('obcy@klient.example'), namesAllTo: true },
+      openCopies,
       [],
     ],
     ['of a stranger', of('obcy@klient.example'), two, []],

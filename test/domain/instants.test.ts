@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatInstant, parseInstant } from '../../domain/instants.ts';
+import { comparableInstant, formatInstant, parseInstant } from '../../domain/instants.ts';
 
 const RUNS = { seed: 8601, numRuns: 500 };
 
@@ -84,4 +84,14 @@ test('the same moment at any offset is the same instant', () => {
     }),
     RUNS,
   );
+});
+
+test.each([
+  [Date.UTC(2026, 10, 21), Date.UTC(2026, 10, 21)],
+  [-1, 0],
+  [Date.UTC(-271_000, 0), 0],
+  [Date.UTC(9999, 0) + 1, Date.UTC(9999, 0)],
+  [8.64e15, Date.UTC(9999, 0)],
+])('a database compares with the nearest instant that it reads: %i with %i', (epochMs, compared) => {
+  expect(comparableInstant(epochMs)).toBe(compared);
 });
