@@ -2,7 +2,7 @@ import { z } from 'zod';
 import {
   DELIVERY_STATES,
   type DeliveryRow,
-  lastLookedAt,
+  readLastLookedAt,
   readDeliveries,
 } from '../../db/webhooks/webhookDeliveries.ts';
 import { isId } from '../../domain/ids.ts';
@@ -87,7 +87,7 @@ export const listDeliveries = endpoint({
     const filter = { accountId, state, type, messageId, since, before: cursor };
     // What cannot be a message's id names none.
     const mayBeFound = messageId === null || isId('msg', messageId);
-    const from = mayBeFound ? await lastLookedAt(sql, filter) : null;
+    const from = mayBeFound ? await readLastLookedAt(sql, filter) : null;
     const found = mayBeFound ? await readDeliveries(sql, { ...filter, from }, query.limit + 1) : [];
     const { page, last } = pageOf(found, query.limit);
     const next = last?.id ?? from;

@@ -53,7 +53,7 @@ const LOOKED_AT = 10_000;
  * How far back one page looks for the events of an account that a filter lets through.
  * @returns the last event that is looked at; null: all of them
  */
-export async function lastLookedAt(
+export async function readLastLookedAt(
   sql: Sql,
   { accountId, state, type, messageId, before }: DeliveryFilter,
 ): Promise<string | null> {
