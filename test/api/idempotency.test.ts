@@ -40,6 +40,8 @@ describe('Idempotency-Key', () => {
   it.each(['', '{{link:https://example.com/}}'])(
     'repeats an answer that is kept in pieces as it was%s',
     async (link) => {
+      const other = await newAccount();
+      const theirs = await other.api.send({ ...body, to: ['500100200'] }, 'long');
       const { id, api } = await newAccount({ balance: 10_000_000 });
       const to = Array.from({ length: 300 }, (_, i) => `500100${String(999 - i).padStart(3, '0')}`);
       const smil = `<smil><body><text>{{imie}}${link}${'ż'.repeat(9_800)}</text></body></smil>`;
@@ -55,6 +57,7 @@ describe('Idempotency-Key', () => {
       const [links] = await database()`
         select (select count(*)::int from tracked_links where account_id = ${id}) as made,
                (select count(*)::int from answer_pieces) as pieces`;
+      expect((await other.api.send({ ...body, to: ['500100200'] }, 'long')).text).toBe(theirs.text);
       expect(links).toEqual({ made: link === '' ? 0 : 300, pieces: 0 });
     },
   );

@@ -82,6 +82,8 @@ describe('GET /v1/account/webhook/deliveries', () => {
   it('looks at 10,000 events for a page, and goes on with the next one', async () => {
     const account = await newAccount();
     const [pending] = await storedEvents(account, ['pending'], 'message.failed');
+    const stranger = await newAccount();
+    const [old] = await storedEvents(stranger, ['pending']);
     const others = Array.from({ length: 10_500 }, () => newId('evt'));
     await database()`
       insert into webhook_events (id, account_id, subject_kind, subject_id, type, state, snapshot)
@@ -96,6 +98,8 @@ describe('GET /v1/account/webhook/deliveries', () => {
     expect(body).toMatchObject({ data: [{ id: others.at(-1) }] });
     expect(body.next_cursor).not.toBeNull();
     expect(await deliveries(account, `?message_id=${newId('msg')}`)).toEqual([]);
+    const ofStranger = await stranger.api.get(`${PATH}?state=pending`);
+    expect(ofStranger.body).toMatchObject({ data: [{ id: old }], next_cursor: null });
   });
 
   it('tells the same of every address that cannot be reached; the operator sees why', async () => {

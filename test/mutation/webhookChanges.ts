@@ -250,6 +250,14 @@ export const WEBHOOK_CHANGES: readonly Change[] = [
     only: 'has no webhook for them',
   },
   {
+    name: 'a page of deliveries looks at all events of an account',
+    file: 'db/webhooks/webhookDeliveries.ts',
+    from: 'offset ${LOOKED_AT - 1} limit 1',
+    to: 'offset ${LOOKED_AT * 10} limit 1',
+    tests: ['test/api/webhookDeliveries.test.ts'],
+    only: 'looks at 10,000 events',
+  },
+  {
     name: 'webhook deliveries are compared with instants that no database knows',
     file: 'db/webhooks/webhookDeliveries.ts',
     from: 'comparableInstant(filter.since)',
