@@ -71,7 +71,8 @@ export interface MatchedReport {
  * ends. A report meets parts by its id, else by the id read in the route's other way. Where an SMSC gave one id twice, the
  * phone it speaks of decides, then which message was not reported yet. A part whose submit was left unanswered has no
  * id: it is met by a report that carries our reference, or that names its phone when no other part on this route can be
- * meant. While an answer is still awaited, a report waits for it: it is looked at again, less often the older it is, so
+ * meant, also while staff have it wait to be submitted again. An id of a message to another phone counts only where nothing else is met.
+ * While an answer is still awaited, a report waits for it: it is looked at again, less often the older it is, so
  * that however many reports stay unknown, they hold up nobody's.
  * @returns how many were looked at, those that met parts, once for each part, and in how many milliseconds the first of the
  *   others is due again, infinite without others
@@ -90,8 +91,13 @@ export async function takeMatchedReports(
          for update skip locked
     ), unanswered as materialized (
       select u.route, u.message_id, u.part, u.submitted_at, m.recipient
-        from message_parts u join messages m on m.id = u.message_id
-       where u.state = 'unanswered' and u.route in (select route from r)
+        from (
+          select route, message_id, part, submitted_at from message_parts where state = 'unanswered'
+          union all
+          select route, message_id, part, submitted_at from message_parts
+           where state = 'held' and resubmitted_at is not null
+        ) u join messages m on m.id = u.message_id
+       where u.route in (select route from r)
          and m.recipient in (select phone from r where received_at < now() - ${ANSWERS_STORED_WITHIN}::interval)
     ), met as (
       select r.id, p.message_id, p.part
@@ -104,7 +110,7 @@ export async function takeMatchedReports(
             union all
             select message_id, part, 3 from message_parts
              where message_id = r.message_id and r.part in (part, ${WHOLE}) and route = r.route
-               and state = 'unanswered'
+               and (state = 'unanswered' or state = 'held' and resubmitted_at is not null)
             union all
             ${unansweredPartTo(sql)}
           ) found
@@ -134,15 +140,15 @@ export async function takeMatchedReports(
 // report's is taken only once it is certain that no answer with the same id for that phone is under way.
 function partsWithId(sql: Sql, id: Fragment, choice: number): Fragment {
   return sql`
-    select message_id, part, ${choice}::int as choice from message_parts
-     where route = r.route and provider_message_id = ${id} and ${id} <> ''
-       and message_id = (
-         select c.message_id from message_parts c join messages m on m.id = c.message_id
-          where c.route = r.route and c.provider_message_id = ${id}
-            and (r.phone is null or m.recipient = r.phone
-                 or r.received_at < now() - ${ANSWERS_STORED_WITHIN}::interval)
-          order by (m.recipient = r.phone) desc nulls last, c.reported_at is null desc, c.submitted_at desc
-          limit 1)`;
+    select p.message_id, p.part, case when one.recipient = coalesce(r.phone, one.recipient) then ${choice}::int else 5 end as choice
+      from (
+        select c.message_id, m.recipient from message_parts c join messages m on m.id = c.message_id
+         where c.route = r.route and c.provider_message_id = ${id} and ${id} <> ''
+           and (r.phone is null or m.recipient = r.phone
+                or r.received_at < now() - ${ANSWERS_STORED_WITHIN}::interval)
+         order by (m.recipient = r.phone) desc nulls last, c.reported_at is null desc, c.submitted_at desc
+         limit 1
+      ) one join message_parts p on p.message_id = one.message_id and p.route = r.route and p.provider_message_id = ${id}`;
 }
 
 // As SQL, for a report `r` that no id explains: the first unanswered part to its phone, where all of those are one

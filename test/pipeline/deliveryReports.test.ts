@@ -3,7 +3,8 @@ import { createDeliveryReports, type DeliveryReports } from '../../pipeline/deli
 import type { Database } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { acceptParts } from '../../db/messages/answers.ts';
-import { claimParts, leavePartsUnanswered } from '../../db/messages/parts.ts';
+import { claimParts, holdParts, leavePartsUnanswered } from '../../db/messages/parts.ts';
+import { reopenUnanswered } from '../../db/messages/unanswered.ts';
 import type { DeliveryReport } from '../../domain/submission.ts';
 import { startDatabase } from '../support/database.ts';
 import { writeMessage } from '../support/messages.ts';
@@ -126,6 +127,56 @@ test.each(WAYS)(
     expect(await statusOf(id)).toBe('delivered');
   },
 );
+
+describe('a message that waits to be submitted again', () => {
+  test.each([
+    ['our reference', ({ id }: { id: string }) => delivered({ reference: `${id}/1` })],
+    ['its phone', ({ phone }: { phone: string }) => delivered({ phone })],
+  ])('is delivered by a report on the submit before that names %s, and does not leave', async (_, report) => {
+    const message = await unanswered();
+    expect(await reopenUnanswered(sql, message.id)).toBe(true);
+    await receive(OTHER, { ...report(message), providerMessageId: newId('evt') });
+    expect(await statusOf(message.id)).toBe('queued');
+    await receive(OWN, { ...report(message), providerMessageId: newId('evt') });
+    expect(await statusOf(message.id)).toBe('delivered');
+    const again = await claimParts(sql, { messageId: message.id, parts: [1], route: OWN });
+    expect(again).toEqual({ state: 'accepted' });
+  });
+
+  test('that the SMSC certainly did not take is met by no report on its phone', async () => {
+    const { id, phone } = await queued();
+    const claimed = await claimParts(sql, { messageId: id, parts: [1], route: OWN });
+    if (claimed.state !== 'claimed') throw new Error('not claimed');
+    await holdParts(sql, { messageId: id, parts: [1] }, claimed.at, null);
+    await receive(OWN, delivered({ providerMessageId: newId('evt'), phone }));
+    expect(await statusOf(id)).toBe('queued');
+  });
+});
+
+describe('an id that was given to a message to another phone', () => {
+  test.each([
+    ['read as it is', (id: string) => ({ providerMessageId: id })],
+    ['read in the other way', (id: string) => ({ providerMessageId: newId('evt'), alternativeId: id })],
+  ])('%s, counts less than the unanswered message to the phone of the report', async (_, ids) => {
+    const providerId = newId('evt');
+    const other = await taken(providerId);
+    const { id, phone } = await unanswered();
+    await receive(OWN, delivered({ ...ids(providerId), phone }));
+    expect(await statusOf(id)).toBe('delivered');
+    expect(await statusOf(other.id)).toBe('sent');
+    // A report on a phone that nobody else was written to is about it: its phone may be written otherwise.
+    await receive(OWN, delivered({ ...ids(providerId), phone: '+48500999999' }));
+    expect(await statusOf(other.id)).toBe('delivered');
+  });
+
+  test('counts less than our reference', async () => {
+    const providerId = newId('evt');
+    const other = await taken(providerId);
+    const { id, phone } = await unanswered();
+    await receive(OWN, delivered({ providerMessageId: providerId, reference: `${id}/1`, phone }));
+    expect([await statusOf(id), await statusOf(other.id)]).toEqual(['delivered', 'sent']);
+  });
+});
 
 describe('two routes that gave one id', () => {
   async function takenByBoth(providerId: string): Promise<{ own: string; others: string }> {
