@@ -148,6 +148,7 @@ describe('a message that waits to be submitted again', () => {
     const claimed = await claimParts(sql, { messageId: id, parts: [1], route: OWN });
     if (claimed.state !== 'claimed') throw new Error('not claimed');
     await holdParts(sql, { messageId: id, parts: [1] }, claimed.at, null);
+    await sql`update message_parts set submitted_at = submitted_at - interval '2 minutes' where message_id = ${id}`;
     await receive(OWN, delivered({ providerMessageId: newId('evt'), phone }));
     expect(await statusOf(id)).toBe('queued');
   });
