@@ -52,7 +52,10 @@ export async function takeAnswer(
       return { kind: 'accepted', now: stored };
     }
     case 'refused': {
-      const end = await untilStored(() => failSubmission(sql, some, answer.reason, code));
+      const claimedAt = claim?.state === 'claimed' ? claim.at : null;
+      const end = await untilStored(() => failSubmission(sql, some, answer.reason, code, claimedAt));
+      // Given up meanwhile, and submitted again by another attempt.
+      if (end.status === 'queued') return { kind: 'unanswered' };
       return { kind: 'over', submitted: asEnd(end) };
     }
     case 'unanswered':

@@ -5,7 +5,7 @@ import { refundOf } from '../money/billing.ts';
 import { transaction } from '../transaction.ts';
 import { isUntouched } from './facts.ts';
 import { refundedNotTaken } from './notTaken.ts';
-import type { PartsOf } from './parts.ts';
+import { ofClaim, type PartsOf } from './parts.ts';
 import { eventOf, pendingEvents } from './statusEvents.ts';
 import { lockMessage } from './submissions.ts';
 
@@ -19,14 +19,17 @@ export interface StatusChange {
  * The SMSC refused parts for good: the message has failed and its cost is given back, once. The workflow of a message
  * already given up as unanswered is signalled to its workflow. One that has expired stays so, and is refunded where the SMSC
  * took nothing of it.
+ * @param claimedAt of the claim that was answered: what was put back or claimed since is another submit, of which nothing was said
+ * @returns what the message is now: `queued` where another submit of it is to be answered
  */
 export async function failSubmission(
   sql: Database,
   of: PartsOf,
   reason: ErrorCode,
   code: string | null,
+  claimedAt: string | null = null,
 ): Promise<StatusChange> {
-  return await onceLocked(sql, of.messageId, (tx) => failLocked(tx, of, reason, code));
+  return await onceLocked(sql, of.messageId, (tx) => failLocked(tx, of, reason, code, claimedAt));
 }
 
 async function failLocked(
@@ -34,17 +37,23 @@ async function failLocked(
   of: PartsOf,
   reason: ErrorCode,
   code: string | null,
+  claimedAt: string | null,
 ): Promise<StatusChange> {
   const { messageId, parts } = of;
+  const meant: Fragment =
+    claimedAt === null
+      ? sql``
+      : sql`and p.state in ('submitting', 'unanswered') and ${ofClaim(sql, claimedAt)}`;
+  const only: Fragment = claimedAt === null ? sql`` : sql`and exists (select from refused)`;
   const [row] = await sql<StatusChange[]>`
     with before as (
       select id, submission from messages where id = ${messageId}
     ), refused as (
-      update message_parts set state = 'refused', answered_at = now(), answer_code = ${code}
+      update message_parts p set state = 'refused', answered_at = now(), answer_code = ${code}
         from before
-       where message_id = before.id and part = any(${parts as number[]})
-      returning part
-    ), failed as (${failedOf(sql, messageId, reason, sql`and exists (select from before)`)}
+       where p.message_id = before.id and p.part = any(${parts as number[]}) ${meant}
+      returning p.part
+    ), failed as (${failedOf(sql, messageId, reason, only)}
     ), refunded as (${refundOf(sql, sql`failed`)}), event as (${eventOf(sql, sql`failed`)}), outcome as (
       insert into outcome_signals (message_id, status, event_ids)
       select f.id, f.status, array(select id from event)

@@ -444,4 +444,12 @@ export const MONEY_CHANGES: readonly Change[] = [
     tests: ['test/db/statementReads.test.ts'],
     only: 'looks up only what was refunded',
   },
+  {
+    name: 'a refusal of an earlier submit fails what was submitted again since',
+    file: 'db/messages/endings.ts',
+    from: 'sql`and exists (select from refused)`',
+    to: 'sql``',
+    tests: ['test/workflows/lateAnswers.test.ts'],
+    only: 'says nothing of the one that staff had made since',
+  },
 ];

@@ -209,6 +209,25 @@ describe('late answers', () => {
   });
 });
 
+test('a refusal of an earlier submit says nothing of the one that staff had made since', async () => {
+  const id = await message(['held'], 'submitting');
+  const of = { messageId: id, parts: [1] };
+  const first = await claimed(of);
+  await leavePartsUnanswered(sql, of, null);
+  expect(await reopenUnanswered(sql, id)).toBe(true);
+  const refuse = (at: string) => failSubmission(sql, of, 'network_refused', 'no', at);
+  expect((await refuse(first)).status).toBe('queued');
+  expect((await now(id)).states).toBe('held');
+  const second = await claimed(of);
+  expect((await refuse(first)).status).toBe('queued');
+  expect((await now(id)).states).toBe('submitting');
+  expect(await refunds(id)).toBe(0);
+  for (let times = 0; times < 2; times += 1) {
+    expect((await refuse(second)).status).toBe('failed');
+    expect(await refunds(id)).toBe(1);
+  }
+});
+
 describe('a message whose time is over while it is submitted', () => {
   const over = { status: 'expired', submission: 'waiting' };
 
