@@ -34,8 +34,16 @@ const SOON_MS = 2_000;
 export interface DeliveryReports {
   /** Stores reports; everything after that survives a crash by `catchUp`. */
   receive(route: Provider['name'], reports: DeliveryReport[]): Promise<void>;
-  /** Stores what an SMSC said of a submit after that had been given up as unanswered, and signals the workflow. */
-  receiveLateAnswer(reference: string, answer: LateAnswer, arrivedAt: number): Promise<void>;
+  /**
+   * Stores what an SMSC said of a submit after that had been given up as unanswered, and signals the workflow. What was submitted on
+   * another route since stays as it is: reports come from there.
+   */
+  receiveLateAnswer(
+    route: Provider['name'],
+    reference: string,
+    answer: LateAnswer,
+    arrivedAt: number,
+  ): Promise<void>;
   /** Applies stored reports that have met their part, and signals the workflows. */
   catchUp(): Promise<void>;
   /** Ends what it would do by itself. */
@@ -89,8 +97,8 @@ export function createDeliveryReports(
       countReports(route, reports);
       await applyNow().catch(onError);
     },
-    async receiveLateAnswer(reference, answer, arrivedAt) {
-      await storeLateAnswer(sql, reference, answer, arrivedAt);
+    async receiveLateAnswer(route, reference, answer, arrivedAt) {
+      await storeLateAnswer(sql, { route, reference, answer, arrivedAt });
       await applyNow().catch(onError);
     },
   };
@@ -99,9 +107,12 @@ export function createDeliveryReports(
 // Whatever the reason for not taking it: the message is submitted again, and gets that answer in time.
 async function storeLateAnswer(
   sql: Database,
-  reference: string,
-  answer: LateAnswer,
-  arrivedAt: number,
+  {
+    route,
+    reference,
+    answer,
+    arrivedAt,
+  }: { route: string; reference: string; answer: LateAnswer; arrivedAt: number },
 ): Promise<void> {
   const submitted = parseReference(reference);
   if (submitted === null) return;
@@ -111,7 +122,8 @@ async function storeLateAnswer(
     const agoMs = performance.now() - arrivedAt;
     // Answers to several parts come in one burst: each has to see what the one before it left.
     await lockMessage(tx, messageId);
-    const parts = part === WHOLE ? await partNumbers(tx, messageId) : [part];
+    const parts = (await partNumbers(tx, messageId, route)).filter((one) => part === WHOLE || one === part);
+    if (parts.length === 0) return null;
     if (answer.kind === 'accepted') {
       return (await acceptParts(tx, { messageId, parts }, answer.providerMessageId)).sentAfterSeconds;
     }

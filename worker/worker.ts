@@ -151,7 +151,8 @@ function routesOf(
       onReplies: (found) => replies.receive(route, found),
       onReplyPart: (part) => replyParts.receive(route, part),
       onEmailEvents: (found) => emailEvents.receive(route, found),
-      onLateAnswer: (reference, answer, arrivedAt) => reports.receiveLateAnswer(reference, answer, arrivedAt),
+      onLateAnswer: (reference, answer, arrivedAt) =>
+        reports.receiveLateAnswer(route, reference, answer, arrivedAt),
     }),
     routing,
     applyReports: () => reports.catchUp().catch(onReportError),

@@ -49,10 +49,10 @@ export function parseReference(reference: string | null): { messageId: string; p
   return match?.[1] && match[2] ? { messageId: match[1], part: Number(match[2]) } : null;
 }
 
-/** The numbers of a message's parts that were ever given to a provider. */
-export async function partNumbers(sql: Sql, messageId: string): Promise<number[]> {
+/** The numbers of a message's parts whose last submit was on a route. */
+export async function partNumbers(sql: Sql, messageId: string, route: string): Promise<number[]> {
   const rows = await sql<{ part: number }[]>`
-    select part from message_parts where message_id = ${messageId} order by part`;
+    select part from message_parts where message_id = ${messageId} and route = ${route} order by part`;
   return rows.map(({ part }) => part);
 }
 

@@ -263,4 +263,12 @@ export const INCOMING_CHANGES: readonly Change[] = [
     tests: ['test/pipeline/deliveryReports.test.ts'],
     only: 'counts less than',
   },
+  {
+    name: 'a late answer counts for a submit on another route',
+    file: 'db/incoming/deliveryReports.ts',
+    from: 'where message_id = ${messageId} and route = ${route} order by part',
+    to: 'where message_id = ${messageId} and route is not null order by part',
+    tests: ['test/pipeline/deliveryReports.test.ts'],
+    only: 'of the route that a message has left',
+  },
 ];

@@ -154,6 +154,30 @@ describe('a message that waits to be submitted again', () => {
   });
 });
 
+test.each([1, 0])(
+  'a late answer of the route that a message has left says nothing of its submit on another (reference %i)',
+  async (part) => {
+    const { id } = await unanswered();
+    const late = (route: string, providerMessageId: string) =>
+      deliveryReports.receiveLateAnswer(
+        route,
+        `${id}/${part}`,
+        { kind: 'accepted', providerMessageId },
+        performance.now(),
+      );
+    expect(await reopenUnanswered(sql, id)).toBe(true);
+    await sql`update messages set route = ${OTHER} where id = ${id}`;
+    expect(await claimParts(sql, { messageId: id, parts: [1], route: OTHER })).toMatchObject({
+      state: 'claimed',
+    });
+    await late(OWN, newId('evt'));
+    const providerId = newId('evt');
+    await acceptParts(sql, { messageId: id, parts: [1] }, providerId);
+    await receive(OTHER, delivered({ providerMessageId: providerId }));
+    expect(await statusOf(id)).toBe('delivered');
+  },
+);
+
 describe('an id that was given to a message to another phone', () => {
   test.each([
     ['read as it is', (id: string) => ({ providerMessageId: id })],

@@ -323,6 +323,7 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
       const id = await unanswered();
       const deliveryReports = deliveryReportsOf(at);
       await deliveryReports.receiveLateAnswer(
+        'simulator',
         `${id}/1`,
         {
           kind: 'later',
@@ -333,6 +334,7 @@ function scenarios(at: Pipeline): Record<string, () => Promise<string>> {
       );
       await answers(id, 2);
       await deliveryReports.receiveLateAnswer(
+        'simulator',
         `${id}/1`,
         { kind: 'accepted', providerMessageId: `late-${id}` },
         performance.now(),

@@ -88,9 +88,9 @@ const report = (providerMessageId: string, state: 'enroute' | 'delivered', phone
 const late = (
   id: string,
   part: number,
-  answer: Parameters<DeliveryReports['receiveLateAnswer']>[1],
+  answer: Parameters<DeliveryReports['receiveLateAnswer']>[2],
   arrivedAt = performance.now(),
-) => deliveryReports.receiveLateAnswer(`${id}/${part}`, answer, arrivedAt);
+) => deliveryReports.receiveLateAnswer(ROUTE, `${id}/${part}`, answer, arrivedAt);
 
 async function claimed(of: PartsOf): Promise<string> {
   const claim = await claimParts(sql, { ...of, route: ROUTE });

@@ -86,6 +86,7 @@ describe('an unanswered submit', () => {
     const { message, account } = await unanswered();
     const deliveryReports = deliveryReportsOf(pipeline);
     await deliveryReports.receiveLateAnswer(
+      'simulator',
       `${message.id}/1`,
       { kind: 'accepted', providerMessageId: 'late-1' },
       performance.now(),
@@ -110,6 +111,7 @@ describe('an unanswered submit', () => {
     const { message } = await unanswered();
     const deliveryReports = deliveryReportsOf(pipeline);
     await deliveryReports.receiveLateAnswer(
+      'simulator',
       `${message.id}/1`,
       {
         kind: 'throttled',
@@ -120,11 +122,13 @@ describe('an unanswered submit', () => {
     );
     await untilUnanswered(message.id, 2);
     await deliveryReports.receiveLateAnswer(
+      'simulator',
       'msg_nonsense/1',
       { kind: 'broken', code: 'x' },
       performance.now(),
     );
     await deliveryReports.receiveLateAnswer(
+      'simulator',
       `${message.id}/7`,
       { kind: 'broken', code: 'x' },
       performance.now(),
