@@ -78,6 +78,13 @@ async function ask(path: string, init: RequestInit = {}, key = account.key): Pro
   return response.status;
 }
 
+const post = (path: string, body: unknown): Promise<number> =>
+  ask(path, {
+    method: 'POST',
+    body: JSON.stringify(body),
+    headers: { 'content-type': 'application/json' },
+  });
+
 const send = (endpoint: Endpoint, { type, body }: HostileBody): Promise<number> =>
   ask(
     pathOf(endpoint),
@@ -204,12 +211,6 @@ describe('no body keeps the process from others for more than 100 ms', () => {
 
 describe('nor does what the limits allow', () => {
   const number = (i: number) => `+4860010${String(i).padStart(4, '0')}`;
-  const post = (path: string, body: unknown): Promise<number> =>
-    ask(path, {
-      method: 'POST',
-      body: JSON.stringify(body),
-      headers: { 'content-type': 'application/json' },
-    });
   const numbers = (count: number) => Array.from({ length: count }, (_, i) => number(i));
   const fields = Object.fromEntries(
     Array.from({ length: 20 }, (_, i) => [
@@ -309,7 +310,9 @@ describe('nor does what the limits allow', () => {
   ])('500 MMS as long as they may be%s', async (_, link, keyed) => {
     const sender = await newAccount({ balance: 100_000_000, rateLimit: 1_000_000 });
     const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
-    const smil = `<smil><body><text>{{imie}}${link}${'😀'.repeat(9_850)}</text></body></smil>`;
+    // Fields and links: four in all.
+    const paragraphs = '<par><text>{{imie}}ż</text></par>'.repeat(link === '' ? 4 : 3);
+    const smil = `<smil><body>${paragraphs}<text>${link}${'😀'.repeat(9_700)}</text></body></smil>`;
     const body = JSON.stringify({ to: numbers(500), subject: 'x', smil, send_at: tomorrow });
     let sent = 0;
     const send500 = (key: string) => {
@@ -471,7 +474,6 @@ describe('nor does what the limits allow', () => {
 
 describe('nor do many at once that are short each', () => {
   const AT_ONCE = 90;
-  const json = { 'content-type': 'application/json' };
   const all = async (one: (index: number) => Promise<number>): Promise<void> => {
     const statuses = new Set<number>();
     const ms = await blockOf(async () => {
@@ -484,21 +486,12 @@ describe('nor do many at once that are short each', () => {
 
   it('estimates for 500 numbers abroad', async () => {
     const abroad = (i: number) => Array.from({ length: 500 }, (_, k) => `+49151${10_000_000 + 500 * i + k}`);
-    await all((i) =>
-      ask('/v1/messages/estimate', {
-        ...{ method: 'POST', headers: json },
-        body: JSON.stringify({ to: abroad(i), text: 'x' }),
-      }),
-    );
+    await all((i) => post('/v1/messages/estimate', { to: abroad(i), text: 'x' }));
   });
 
   it('estimates of long texts', async () => {
-    await all((i) =>
-      ask('/v1/messages/estimate', {
-        ...{ method: 'POST', headers: json },
-        body: JSON.stringify({ to: `5001002${i + 10}`, text: `{{imie}} ${'ż'.repeat(600)}` }),
-      }),
-    );
+    const text = `{{imie}} ${'ż'.repeat(600)}`;
+    await all((i) => post('/v1/messages/estimate', { to: `5001002${i + 10}`, text }));
   });
 
   it('pages of history', async () => {
