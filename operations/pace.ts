@@ -3,7 +3,7 @@ import { checkPatience } from '../db/patience.ts';
 
 // So long the work of accounts keeps the process to itself: a request in between waits for a few of them at most.
 const SLICE_MS = 8;
-// Of those whose turn it is, so many go on within one slice, if they are as quick.
+// At most so many of those that wait go on within one slice.
 const RESUMED_AT_ONCE = 64;
 
 /** Cuts long work of one request into slices, so that other requests are answered in between. */
@@ -49,7 +49,7 @@ function plan(): void {
   if (planned || waiting.waiting() === 0) return;
   planned = true;
   let resumed: Slice | null = null;
-  // One after the other, what each goes on with in between.
+  // An immediate for each: what one goes on with is done before the next one is looked at.
   for (let i = Math.min(waiting.waiting(), RESUMED_AT_ONCE); i > 0; i -= 1) {
     setImmediate(() => {
       if (resumed !== null && isUsedUp(resumed)) return;

@@ -451,7 +451,7 @@ export const EXPECTATIONS: Record<string, Expectation> = {
     },
     silent: {
       'a single try that failed': { series: { [UNFIT]: '0x4 1x60' }, at: '7m' },
-      'what was mended an hour ago': { series: { [UNFIT]: '0+1x40 40x260' }, at: '60m' },
+      'what was repaired an hour ago': { series: { [UNFIT]: '0+1x40 40x260' }, at: '60m' },
     },
   },
   GoniecWorkersBehind: {
