@@ -12,6 +12,9 @@ const PATH = '/v1/email/suppressions';
 const ROUTE = `resend-${randomBytes(4).toString('hex')}`;
 const PACED = `${ROUTE}-paced`;
 const RATE = 2;
+const PAUSE_MS = 1_500;
+// The database's clock is read off one answer.
+const CLOCKS_APART_MS = 100;
 const secretsKey = () => Buffer.from(inject('service').secretsKey, 'base64');
 let resend: ResendServer;
 const { ok } = commandLine(
@@ -93,16 +96,18 @@ describe('an address that is taken off the suppression list', () => {
       void take().then((answer) => write(response, answer));
     });
     // As a worker does that hands e-mails over: the next place is in a second and a half.
-    await pauseRoute(database(), PACED, 1_500);
-    const began = performance.now();
+    const pausedAt = performance.now();
+    await pauseRoute(database(), PACED, PAUSE_MS);
     const answers = await Promise.all(
       addresses.map((address) => account.v1.delete(`${PATH}/${encodeURIComponent(address)}`)),
     );
     resend.always(null);
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     expect(addresses.filter((address) => resend.suppressions.has(address))).toEqual([]);
-    expect(asked[0]! - began).toBeGreaterThan(1_400);
-    for (const [i, at] of asked.slice(RATE).entries()) expect(at - asked[i]!).toBeGreaterThan(1_000);
+    expect(asked).toHaveLength(addresses.length);
+    // By its place, not by the request before, which may have been longer on the way.
+    for (const [place, at] of asked.entries())
+      expect(at - pausedAt).toBeGreaterThan(PAUSE_MS - CLOCKS_APART_MS + (place * 1_000) / RATE);
   });
 
   it('goes on behind the answer where the route is paused for longer', async () => {
