@@ -292,6 +292,7 @@ describe('the rate limit', () => {
     expect((await account.api.get('/v1/account')).status).toBe(200);
     const refused = await account.api.post('/v1/contacts', large);
     expect(refused).toMatchObject({ status: 429, body: { error: { code: 'rate_limited' } } });
+    expect(refused.headers.get('ratelimit')).toMatch(/r=2;/);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(await inWindow(account)).toBe(2);
     expect((await account.api.get('/v1/account')).status).toBe(200);
