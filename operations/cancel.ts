@@ -14,7 +14,7 @@ import type { MessageRow } from '../domain/records.ts';
 import { Refused, StaffRefused } from '../domain/refusals.ts';
 import type { StartableMessage } from '../domain/startable.ts';
 import { cancelSignal, cancelUpdate, FAILURE } from '../workflows/contracts.ts';
-import { messageStart } from '../workflows/startOptions.ts';
+import { messageRestart } from '../workflows/startOptions.ts';
 import type { Asked, Services } from './asked.ts';
 import { askWorkflow } from './askWorkflow.ts';
 import { within } from './outages.ts';
@@ -72,8 +72,8 @@ async function askToCancel(
   updateId: string,
   until: number,
 ): Promise<Error | null> {
-  // A batch may not have come to this message yet: then the cancel starts its workflow, already charged.
-  const start = messageStart(message, true);
+  // A batch may not have come to this message yet, or its workflow was lost: then the cancel starts it, already charged.
+  const start = messageRestart(message);
   try {
     await askWorkflow(temporal, { workflow: 'message', start, update: cancelUpdate, updateId }, until);
     return null;
@@ -129,7 +129,7 @@ export async function cancelToTheLast(services: StaffServices, id: string): Prom
   const { accountId, status } = message;
   if (status !== 'scheduled')
     throw new StaffRefused({ reason: 'message_not_scheduled', message: id, status });
-  await signalForStaff(await services.temporal(), id);
+  await signalForStaff(services, accountId, id);
   const deadline = Date.now() + DONE_WITHIN_MS;
   for (;;) {
     const now = await statusNow(services, id);
@@ -151,28 +151,51 @@ async function statusNow({ sql }: StaffServices, id: string): Promise<string> {
   }
 }
 
-async function signalForStaff(temporal: Client, id: string): Promise<void> {
-  let found: boolean;
+async function signalForStaff(services: StaffServices, accountId: string, id: string): Promise<void> {
+  let agreed: boolean;
   try {
-    found = await signalCancel(temporal, id, Date.now() + SIGNAL_MS);
+    agreed = await startCancelled(services, accountId, id, Date.now() + SIGNAL_MS);
   } catch (error) {
     const fault = error instanceof Error ? error.message : String(error);
     throw new StaffRefused({ reason: 'cancel_not_signalled', fault }, undefined, error);
   }
-  if (!found) throw new StaffRefused({ reason: 'message_without_workflow', message: id });
+  if (!agreed) throw new StaffRefused({ reason: 'message_without_workflow', message: id });
 }
 
 /**
- * Signals a message's workflow to cancel it: to the last second, without an answer.
+ * Signals the workflow of an accepted message to cancel it: to the last second, without an answer. One that is not there is started
+ * with the signal: its batch may not have come to it yet, or it was lost.
  * @param until epoch milliseconds
- * @returns false where it has no running workflow
+ * @returns false where its workflow has completed, or was found to have done so
  */
-export async function signalCancel(temporal: Client, id: string, until: number): Promise<boolean> {
+export async function startCancelled(
+  { sql, temporal }: StaffServices,
+  accountId: string,
+  id: string,
+  until: number,
+): Promise<boolean> {
+  if (await hasEndedBefore(sql, id)) return false;
+  const message = await readStartable(sql, accountId, id);
+  if (message === null) return false;
+  const client = await temporal();
+  const start = { ...messageRestart(message), signal: cancelSignal, signalArgs: [] as [] };
   try {
-    await temporal.connection.withDeadline(until, () => temporal.workflow.getHandle(id).signal(cancelSignal));
+    await client.withDeadline(until, () => client.workflow.signalWithStart('message', start));
     return true;
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
     throw error;
+  }
+}
+
+/**
+ * Signals a message's workflow to cancel it.
+ * @param until epoch milliseconds
+ */
+async function signalCancel(temporal: Client, id: string, until: number): Promise<void> {
+  try {
+    await temporal.connection.withDeadline(until, () => temporal.workflow.getHandle(id).signal(cancelSignal));
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
   }
 }

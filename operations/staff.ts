@@ -90,9 +90,10 @@ export function recordedAfter<Input, Data>(
 }
 
 /**
- * Acts on several things, one after the other, and records each right after it. What is left for a reason of its own is answered, and
+ * Acts on several things, in their order, and records each right after it. What is left for a reason of its own is answered, and
  * the rest goes on; any other error ends it, and is answered where something was done before.
  * @param act throws what is of more than this one thing
+ * @param atOnce how many are acted on at a time
  * @throws what `act` throws, where nothing was done before
  * @throws Error where something was done that could not be recorded
  */
@@ -100,21 +101,35 @@ export async function actOnEach<Why>(
   ids: readonly string[],
   record: Recorder,
   act: (id: string) => Promise<Act<Why>>,
+  atOnce = 1,
 ): Promise<ActedOn<Why>[]> {
   const all: ActedOn<Why>[] = [];
-  for (const [index, id] of ids.entries()) {
-    let one: Act<Why>;
-    try {
-      one = await act(id);
-    } catch (error) {
-      if (all.every(({ carriedOut }) => carriedOut === false)) throw error;
-      const why = error instanceof Error ? error : new Error(String(error));
-      return [...all, { id, carriedOut: false, why }, ...ids.slice(index + 1).map(notTried)];
-    }
-    if (one.carriedOut !== false) await record(one.record);
-    all.push({ id, carriedOut: one.carriedOut, why: one.carriedOut === false ? one.why : null });
+  for (let next = 0; next < ids.length;) {
+    const some = ids.slice(next, next + atOnce);
+    next += some.length;
+    const results = await Promise.allSettled(some.map(act));
+    for (const [index, result] of results.entries()) all.push(await actedOn(some[index]!, result, record));
+    const failed = results.find((result) => result.status === 'rejected');
+    if (failed === undefined) continue;
+    if (all.every(({ carriedOut }) => carriedOut === false)) throw failed.reason;
+    return [...all, ...ids.slice(next).map(notTried)];
   }
   return all;
+}
+
+async function actedOn<Why>(
+  id: string,
+  result: PromiseSettledResult<Act<Why>>,
+  record: Recorder,
+): Promise<ActedOn<Why>> {
+  if (result.status === 'rejected') {
+    const error: unknown = result.reason;
+    return { id, carriedOut: false, why: error instanceof Error ? error : new Error(String(error)) };
+  }
+  const one = result.value;
+  if (one.carriedOut === false) return { id, carriedOut: false, why: one.why };
+  await record(one.record);
+  return { id, carriedOut: one.carriedOut, why: null };
 }
 
 function notTried(id: string): ActedOn<never> {

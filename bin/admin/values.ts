@@ -46,6 +46,7 @@ export const keyId = id('key', 'a key');
 export const tokenId = id('tok', 'a token');
 export const tokenLabel = line(TOKEN_LABEL_LENGTH);
 export const messageId = id('msg', 'a message');
+export const requestId = id('req', 'a request');
 export const emailId = id('em', 'an e-mail');
 /** Several of them, separated by commas; each once. */
 export const messageIds = z

@@ -34,10 +34,9 @@ export interface Left {
 }
 
 /** Messages to a person that are to be sent yet, by id. */
-export async function scheduledTo(sql: Sql, person: Person): Promise<string[]> {
-  const rows = await sql<{ id: string }[]>`
-    select m.id from messages m where ${isTo(sql, person)} and m.status = 'scheduled' order by m.id`;
-  return rows.map(({ id }) => id);
+export async function scheduledTo(sql: Sql, person: Person): Promise<{ id: string; accountId: string }[]> {
+  return await sql<{ id: string; accountId: string }[]>`
+    select m.id, m.account_id from messages m where ${isTo(sql, person)} and m.status = 'scheduled' order by m.id`;
 }
 
 /** Counts what is stored about a person, and changes nothing. */

@@ -20,7 +20,7 @@ import {
 import { ERASED_ADDRESS } from '../../domain/email/address.ts';
 import { maskMsisdn } from '../../domain/msisdn.ts';
 import { findAccount } from '../accounts/find.ts';
-import { signalCancel } from '../cancel.ts';
+import { startCancelled } from '../cancel.ts';
 import { recordedAfter, type StaffServices } from '../staff.ts';
 
 const SIGNAL_MS = 5_000;
@@ -103,17 +103,17 @@ export const eraseAddress = recordedAfter(
 );
 
 /** Has the workflows of scheduled messages cancel them, and waits until they have; returns how many did. */
-async function cancelScheduled({ sql, temporal }: StaffServices, person: Person): Promise<number> {
-  const ids = await scheduledTo(sql, person);
-  if (ids.length === 0) return 0;
-  const client = await temporal();
-  // A lost workflow is started again by the reconciliation; until then its message is one that has not ended.
-  for (const id of ids) await signalCancel(client, id, Date.now() + SIGNAL_MS);
+async function cancelScheduled(services: StaffServices, person: Person): Promise<number> {
+  const { sql } = services;
+  const scheduled = await scheduledTo(sql, person);
+  for (const { id, accountId } of scheduled)
+    await startCancelled(services, accountId, id, Date.now() + SIGNAL_MS);
+  if (scheduled.length === 0) return 0;
   const left = await settled(
     () => scheduledTo(sql, person),
-    (scheduled) => scheduled.length === 0,
+    (still) => still.length === 0,
   );
-  return ids.length - left.length;
+  return scheduled.length - left.length;
 }
 
 /** Waits for the workers to find out whose replies are, and for look-ups under way to be answered. */

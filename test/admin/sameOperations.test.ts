@@ -70,6 +70,7 @@ const COMMANDS: Readonly<Record<string, Answered>> = {
   'messages give-up': ['support/decisions#giveUp'],
   'messages settle': ['support/settle#settle'],
   'messages cancel': ['cancel#cancelForStaff'],
+  'messages cancel-all': ['support/cancelMany#cancelMany'],
   'emails show': 'reads',
   'emails list': 'reads',
   'emails give-up': ['support/emails#giveUpEmailForStaff'],
@@ -157,7 +158,10 @@ const ENDPOINTS: Readonly<Record<string, Answered>> = {
 /** What both the command line and the REST interface can do: the operation's file, and who asks it, also through another one. */
 const BOTH: Readonly<Record<string, { commands: readonly string[]; endpoints: readonly string[] }>> = {
   // A scheduled message is cancelled; so are those to a number that is erased.
-  cancel: { commands: ['erase', 'messages cancel', 'unstick'], endpoints: ['DELETE /v1/messages/:id'] },
+  cancel: {
+    commands: ['erase', 'messages cancel', 'messages cancel-all', 'unstick'],
+    endpoints: ['DELETE /v1/messages/:id'],
+  },
   // A webhook event is delivered again.
   'webhooks/resend': {
     commands: ['unstick', 'webhooks resend'],

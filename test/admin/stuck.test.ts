@@ -2,6 +2,7 @@ import { TypedSearchAttributes } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { StartProblem } from '../../bin/embedded/problem.ts';
 import { newId } from '../../db/ids.ts';
+import { acceptDrafts } from '../../db/money/billing.ts';
 import { SEARCH_ATTRIBUTES } from '../../workflows/contracts.ts';
 import { messageStart } from '../../workflows/startOptions.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/httpReceiver.ts';
@@ -33,6 +34,15 @@ async function sent(account: string, options: object): Promise<string> {
   const message = await pipeline.draft(account, options);
   await pipeline.accept(message);
   return message.id;
+}
+
+/** Messages for later that are charged, and whose batch has not come to them: they have no workflow. */
+async function charged(account: string, count: number, requestId = newId('req')): Promise<string[]> {
+  const messages: string[] = [];
+  for (let i = 0; i < count; i += 1)
+    messages.push((await pipeline.draft(account, { sendAt: Date.now() + HOUR, requestId })).id);
+  expect(await acceptDrafts(pipeline.sql, [requestId], null)).toBe(count);
+  return messages;
 }
 
 async function unanswered(account: string): Promise<string> {
@@ -184,13 +194,15 @@ describe('unstick', () => {
     expect((await no('unstick', '--action', 'terminate', '--yes')).code).toBe('invalid_argument');
   }, 180_000);
 
-  test('cancels what is overdue; a message whose workflow is gone is told, and the rest goes on', async () => {
+  test('cancels what is overdue; a message whose workflow has completed is left with the reason, and the rest goes on', async () => {
     const account = await pipeline.account();
     const [gone, there] = [
       await sent(account, { sendAt: Date.now() + HOUR }),
       await sent(account, { sendAt: Date.now() + HOUR }),
     ];
     await pipeline.client.workflow.getHandle(gone).terminate();
+    await pipeline.sql`
+      insert into findings (kind, subject, account_id, state) values ('workflow_ended', ${gone}, ${account}, 'open')`;
     await pipeline.sql`update messages set send_at = now() - interval '1 hour' where account_id = ${account}`;
     const done = await ok('unstick', '--action', 'cancel', '--account', account, '--yes');
     expect(done).toMatchObject({ done: 1, of: 2 });
@@ -293,6 +305,68 @@ describe('messages cancel', () => {
     expect((await no('messages', 'cancel', newId('msg'))).code).toBe('not_found');
     expect((await no('messages', 'cancel', "msg_';--")).code).toBe('invalid_argument');
   });
+
+  test('cancels one that its batch has not come to, and one whose workflow was terminated', async () => {
+    const account = await pipeline.account();
+    const [waiting] = await charged(account, 1);
+    expect(await ok('messages', 'cancel', waiting!)).toEqual({ id: waiting, carried_out: true });
+    const lost = await sent(account, { sendAt: Date.now() + HOUR });
+    await pipeline.client.workflow.getHandle(lost).terminate();
+    expect(await ok('messages', 'cancel', lost)).toEqual({ id: lost, carried_out: true });
+    expect(await ok('ledger', '--account', account)).toMatchObject({ balance_grosze: 1000, agrees: true });
+    await until('their workflows have ended', async () => {
+      const described = await Promise.all(
+        [waiting!, lost].map((id) => pipeline.client.workflow.getHandle(id).describe()),
+      );
+      return described.every(({ status }) => status.name === 'COMPLETED');
+    });
+  }, 60_000);
+});
+
+describe('messages cancel-all', () => {
+  test('cancels and refunds what an account has scheduled, with and without a workflow, and nothing else', async () => {
+    const [account, other] = [await pipeline.account(), await pipeline.account()];
+    const theirs = await sent(other, { sendAt: Date.now() + HOUR });
+    const begun = [
+      await sent(account, { sendAt: Date.now() + HOUR }),
+      await sent(account, { sendAt: Date.now() + HOUR }),
+    ];
+    const gone = await sent(account, {});
+    const waiting = await charged(account, 12);
+    expect(await ok('messages', 'cancel-all', '--account', account)).toEqual({ would_cancel: 14, of: 14 });
+    expect(await statusOf(begun[0]!)).toBe('scheduled');
+    const done = await ok('messages', 'cancel-all', '--account', account, '--yes', '--limit', '11');
+    expect(done).toEqual({ cancelled: 11, of: 14, data: [] });
+    expect(await ok('messages', 'cancel-all', '--account', account, '--yes')).toEqual({
+      cancelled: 3,
+      of: 3,
+      data: [],
+    });
+    for (const id of [...begun, ...waiting]) {
+      expect(await statusOf(id)).toBe('cancelled');
+      expect(await acts(account, id)).toEqual([
+        { action: 'messages cancel-all', details: { answered: true } },
+      ]);
+    }
+    await pipeline.untilStatus(gone, 'delivered');
+    expect(await statusOf(theirs)).toBe('scheduled');
+    expect(await ok('ledger', '--account', account)).toMatchObject({ balance_grosze: 985, agrees: true });
+  }, 60_000);
+
+  test('only those of one request', async () => {
+    const account = await pipeline.account();
+    const requestId = newId('req');
+    const [one] = await charged(account, 1, requestId);
+    const other = await sent(account, { sendAt: Date.now() + HOUR });
+    const words = ['messages', 'cancel-all', '--account', account, '--request', requestId, '--yes'];
+    expect(await ok(...words)).toEqual({ cancelled: 1, of: 1, data: [] });
+    expect([await statusOf(one!), await statusOf(other)]).toEqual(['cancelled', 'scheduled']);
+    expect(await ok(...words)).toEqual({ cancelled: 0, of: 0, data: [] });
+    expect((await no('messages', 'cancel-all', '--account', newId('cl'))).code).toBe('not_found');
+    expect((await no('messages', 'cancel-all', '--account', account, '--request', 'x')).code).toBe(
+      'invalid_argument',
+    );
+  }, 60_000);
 });
 
 describe('webhooks', () => {

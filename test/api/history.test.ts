@@ -130,6 +130,28 @@ describe('DELETE /v1/messages/{id}', () => {
     expect(await books(account.id)).toMatchObject({ balance: 100, ledger: 100 });
   });
 
+  it('cancels a message whose workflow was terminated by hand', async () => {
+    const account = await newAccount({ balance: 100, price: 10 });
+    const body = await account.api.accepted({ to: '500100200', text: 'x', send_at: later });
+    const connection = await Connection.connect({ address: inject('service').temporalAddress });
+    const handle = new Client({ connection }).workflow.getHandle(body.id);
+    // Accepted with others it has its workflow a moment later.
+    await eventually(
+      () =>
+        handle.terminate('by hand').then(
+          () => true,
+          () => false,
+        ),
+      (done) => done,
+    );
+    expect(await account.api.delete(`/v1/messages/${body.id}`)).toMatchObject({
+      status: 200,
+      body: { status: 'cancelled' },
+    });
+    await connection.close();
+    expect(await books(account.id)).toMatchObject({ balance: 100, ledger: 100 });
+  });
+
   it('asked again, ends a workflow that lost its memory of the cancel', async () => {
     const account = await newAccount({ balance: 100, price: 10 });
     const body = await account.api.accepted({ to: '500100200', text: 'x', send_at: later });

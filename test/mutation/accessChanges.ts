@@ -334,7 +334,7 @@ export const ACCESS_CHANGES: readonly Change[] = [
   {
     name: 'what staff did to one of several is not recorded where nobody knows whether it is carried out',
     file: 'operations/staff.ts',
-    from: 'if (one.carriedOut !== false) await record(one.record);',
+    from: 'await record(one.record);',
     to: 'if (one.carriedOut === true) await record(one.record);',
     tests: ['test/admin/stuck.test.ts'],
     only: 'recorded as open',
@@ -342,8 +342,8 @@ export const ACCESS_CHANGES: readonly Change[] = [
   {
     name: 'an error after something was done by staff is thrown',
     file: 'operations/staff.ts',
-    from: 'if (all.every(({ carriedOut }) => carriedOut === false)) throw error;',
-    to: 'throw error;',
+    from: 'if (all.every(({ carriedOut }) => carriedOut === false)) throw failed.reason;',
+    to: 'throw failed.reason;',
     tests: ['test/admin/stuck.test.ts'],
     only: 'an error leaves the rest',
   },
