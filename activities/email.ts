@@ -6,6 +6,7 @@ import type { HandedOver } from '../workflows/contracts.ts';
 import { handOverEmail, type HandingOver } from './email/handOver.ts';
 import { unknownEmail } from './failures.ts';
 import { withHeartbeat } from './heartbeat.ts';
+import { untilTheLast } from './lastAttempt.ts';
 import { withMoneyLocked } from './moneyLock.ts';
 
 /** Single-transaction steps of an e-mail; run as local activities, safe to repeat. */
@@ -36,7 +37,7 @@ export function emailActivities(handing: HandingOver) {
      * @throws ApplicationFailure `Throttled` or `RouteUnavailable`, to be tried again; `UnknownEmail`, for good
      */
     async handOver(id: string, moves: number): Promise<HandedOver> {
-      return await withHeartbeat(() => handOverEmail(handing, id, moves));
+      return await untilTheLast(() => withHeartbeat(() => handOverEmail(handing, id, moves)));
     },
   };
 }

@@ -1,6 +1,7 @@
 import { ApplicationFailure, log } from '@temporalio/activity';
 import type { Notified, SubmissionRound } from '../workflows/contracts.ts';
 import { withHeartbeat } from './heartbeat.ts';
+import { untilTheLast } from './lastAttempt.ts';
 import { submitMessage } from './submission/message.ts';
 import type { Submitted, Submitting } from './submission/submitting.ts';
 
@@ -13,7 +14,7 @@ export function submissionActivities(submitting: Submitting) {
      * @throws ApplicationFailure `Throttled` or `RouteUnavailable`, to be tried again
      */
     async submit(messageId: string, round: SubmissionRound = { moves: 0 }): Promise<Submitted> {
-      return await withHeartbeat(() => submitMessage(submitting, messageId, round));
+      return await untilTheLast(() => withHeartbeat(() => submitMessage(submitting, messageId, round)));
     },
   };
 }

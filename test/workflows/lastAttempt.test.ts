@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addRoute, sealCredentials } from '../../db/routes/routes.ts';
+import { type Smsc, startSmsc } from '../smsc/smsc.ts';
+import { type Pipeline, startPipeline, until } from './pipeline.ts';
+
+const ESME_RSUBMITFAIL = 0x45;
+const EXPIRES_IN_MS = 15_000;
+
+let pipeline: Pipeline;
+let smsc: Smsc;
+beforeAll(async () => {
+  [pipeline, smsc] = await Promise.all([startPipeline('real'), startSmsc()]);
+  await addRoute(pipeline.sql, {
+    ...{ name: 'failing', kind: 'smpp', state: 'active', ratePerSecond: null, brokenAfterS: 600 },
+    settings: { host: '127.0.0.1', port: smsc.port },
+    credentials: sealCredentials(pipeline.secretsKey, 'failing', {
+      systemId: smsc.systemId,
+      password: smsc.password,
+    }),
+  });
+  await until('the route is bound', () => Promise.resolve(smsc.connections().length > 0));
+}, 120_000);
+afterAll(async () => {
+  await pipeline?.close();
+  await smsc?.stop();
+}, 60_000);
+
+test('a message that the SMSC puts off for longer than it may be delivered is submitted once more before it expires', async () => {
+  const account = await pipeline.account();
+  const putOffUntil = performance.now() + EXPIRES_IN_MS / 2;
+  smsc.behave = ({ at }) => (at < putOffUntil ? { status: ESME_RSUBMITFAIL } : {});
+  const giveUpAt = Date.now() + EXPIRES_IN_MS;
+  const message = await pipeline.draft(account, { route: 'failing', giveUpAt });
+  await pipeline.accept(message);
+  await pipeline.untilStatus(message.id, 'delivered');
+  expect(smsc.submits.filter(({ taken }) => taken)).toHaveLength(1);
+  expect(smsc.submits.some(({ status }) => status === ESME_RSUBMITFAIL)).toBe(true);
+  expect(await pipeline.balance(account)).toBe(985);
+}, 60_000);
+
+test('one that is put off to the end expires then, not before, and is refunded', async () => {
+  const account = await pipeline.account();
+  smsc.behave = () => ({ status: ESME_RSUBMITFAIL });
+  const giveUpAt = Date.now() + EXPIRES_IN_MS / 2;
+  const message = await pipeline.draft(account, { route: 'failing', giveUpAt });
+  await pipeline.accept(message);
+  await pipeline.untilStatus(message.id, 'expired');
+  expect(Date.now()).toBeGreaterThan(giveUpAt - 2_000);
+  expect(await pipeline.balance(account)).toBe(1_000);
+}, 60_000);
