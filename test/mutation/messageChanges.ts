@@ -303,4 +303,12 @@ export const MESSAGE_CHANGES: readonly Change[] = [
     to: 'if (ms > -1e15) return failure;',
     tests: ['test/workflows/lastAttempt.test.ts'],
   },
+  {
+    name: 'nothing is decided of a message that rests',
+    file: 'workflows/message/sent.ts',
+    from: "if (next.status === 'held' && status",
+    to: "state.unanswered = false;\n  if (next.status === 'held' && status",
+    tests: ['test/workflows/resubmitted.test.ts'],
+    only: 'that rests',
+  },
 ];

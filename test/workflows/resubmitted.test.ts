@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { giveUpUpdate, resubmitUpdate } from '../../workflows/contracts.ts';
+import { giveUpUpdate, outcomeSignal, resubmitUpdate } from '../../workflows/contracts.ts';
 import { type DraftOptions, type Pipeline, startPipeline, until } from './pipeline.ts';
 
 let pipeline: Pipeline;
@@ -56,6 +56,33 @@ async function isUnansweredAgain(message: Unanswered): Promise<void> {
   await pipeline.untilStatus(message.id, 'failed');
   expect(await pipeline.balance(message.account)).toBe(1000);
 }
+
+/** The timer that its workflow started last: the event, and its seconds. */
+async function lastTimer(id: string): Promise<{ event: number; seconds: number }> {
+  const { events } = await pipeline.client.workflow.getHandle(id).fetchHistory();
+  const timer = events?.findLast(({ timerStartedEventAttributes }) => timerStartedEventAttributes != null);
+  const seconds = timer?.timerStartedEventAttributes?.startToFireTimeout?.seconds;
+  return { event: Number(timer?.eventId ?? 0), seconds: Number(seconds ?? 0) };
+}
+
+test('a message that rests, as the SMSC says again and again that it has not taken a part, may be given up', async () => {
+  const message = await unanswered();
+  const handle = pipeline.client.workflow.getHandle(message.id);
+  // Each rest is twice as long as the one before.
+  for (const rest of [0, 1, 2, 4, 8]) {
+    await until('waits for a report', async () => (await lastTimer(message.id)).seconds > 30);
+    const { event } = await lastTimer(message.id);
+    await handle.signal(outcomeSignal, { status: 'held', events: [] });
+    await until('rests', async () => {
+      const timer = await lastTimer(message.id);
+      return timer.event > event && (rest === 0 || timer.seconds === rest);
+    });
+  }
+  await handle.executeUpdate(giveUpUpdate);
+  await pipeline.untilStatus(message.id, 'failed');
+  expect(await pipeline.balance(message.account)).toBe(1000);
+  await until('ended', async () => (await handle.describe()).status.name === 'COMPLETED');
+}, 60_000);
 
 describe('a message submitted again by staff, which a phone may have', () => {
   test('is not refunded when its time is over before it leaves', async () => {

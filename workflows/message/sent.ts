@@ -35,10 +35,10 @@ export async function sent(state: MessageState, outcome: Followed): Promise<Subm
   describe(state, status);
   await notify(state, outcome);
   const next = await nextOutcome(state, status);
+  // Staff may decide all the while that it rests: other parts of it can be unanswered.
+  if (next.status === 'held' && status === 'unanswered') await restAfterHeld(state);
   state.unanswered = false;
-  if (next.status !== 'held') return { ...next, status: next.status };
-  if (status === 'unanswered') await restAfterHeld(state);
-  return await queued(state);
+  return next.status === 'held' ? await queued(state) : { ...next, status: next.status };
 }
 
 function describe(state: MessageState, status: Waiting): void {
