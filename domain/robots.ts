@@ -1,4 +1,5 @@
-import { isbot } from 'isbot';
+import { createIsbotFromList, isbot } from 'isbot';
+import { ROBOT_PATTERNS } from './robotPatterns.ts';
 
 // Programs that somebody starts on purpose, and browsers for terminals: whoever runs them means the visit.
 const TOOL = new RegExp(
@@ -13,18 +14,34 @@ const TOOL = new RegExp(
 const ROBOT_WORD = /bot\b|crawl|spider|preview|scan|scrap|check|monitor/i;
 // A browser without a window is started on purpose as well: robots that use one call themselves something else.
 const WINDOWLESS = 'HeadlessChrome';
-// Programs that look a page up by themselves, beyond those that the library knows.
-const OTHER_ROBOT = /\b(?:CFNetwork|Dalvik|Slurp|proofpoint|barracuda|mimecast)\b/i;
+// Programs that look a page up by themselves, beyond those that the library knows by a name; robots say where to read about
+// them.
+const OTHER_ROBOT =
+  /^viber\/|^tumblr\/|\b(?:CFNetwork|Dalvik|Slurp|proofpoint|barracuda|mimecast|ia_archiver|zgrab|nmap|virustotal\w*)\b|\+(?:https?:\/\/|mailto:)/i;
+
+const isListed = createIsbotFromList([...ROBOT_PATTERNS]);
 
 /**
- * Whether a user agent is of a program that opens links by itself: a messenger's link preview, a scanner of mails, a
- * crawler. Not of a person's browser, nor of a tool that a person or a program runs deliberately (curl, an HTTP
- * library, a browser without a window). A visitor without a user agent is none.
+ * Whether a user agent looks like that of a program that opens links by itself: a messenger's link preview, a scanner of
+ * mails, a crawler, or what no person's browser looks like. Not a tool that a person or a program runs deliberately (curl,
+ * an HTTP library, a browser without a window). A visitor without a user agent is none.
  *
- * It is a guess by what the visitor says of itself, so no way of a person may depend on it alone.
+ * It is a guess, for what is counted: programs and browsers that nobody has on a list may be taken for robots.
  */
 export function isRobot(userAgent: string | undefined): boolean {
+  return isOne(userAgent, isbot);
+}
+
+/**
+ * Whether a user agent is of a link preview, a crawler or a scanner that is known as one. Whatever else there is counts as
+ * a person's, who must not be kept from what a visit does by an unusual browser.
+ */
+export function isKnownRobot(userAgent: string | undefined): boolean {
+  return isOne(userAgent, isListed);
+}
+
+function isOne(userAgent: string | undefined, fits: (agent: string) => boolean): boolean {
   if (userAgent === undefined || userAgent.trim() === '') return false;
   if (TOOL.test(userAgent)) return ROBOT_WORD.test(userAgent);
-  return isbot(userAgent.replace(WINDOWLESS, 'Chrome')) || OTHER_ROBOT.test(userAgent);
+  return fits(userAgent.replace(WINDOWLESS, 'Chrome')) || OTHER_ROBOT.test(userAgent);
 }

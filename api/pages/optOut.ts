@@ -4,12 +4,12 @@ import { OPT_OUT_TOKEN_LENGTH } from '../../domain/optOutLinks.ts';
 import { isToken } from '../../db/links/tokens.ts';
 import { maskMsisdn } from '../../domain/msisdn.ts';
 import type { Page, PageAnswer } from '../http/page.ts';
-import { isAutomatic } from './automatic.ts';
+import { isKnownAutomatic } from './automatic.ts';
 import { failurePage, html, shortPage } from './html.ts';
 
 /**
  * /o/{token} (v2.3.0, Blacklist and opt-out): a visit puts the recipient's number on the account's blacklist and
- * confirms it; again and again it is the same. Programs that open links by themselves are shown a button instead, and
+ * confirms it; again and again it is the same. Programs known to open links by themselves are shown a button instead, and
  * change nothing; the button (POST) opts out whoever presses it.
  */
 export const optOutPage: Page = {
@@ -21,7 +21,7 @@ export const optOutPage: Page = {
     const token = visit.params['token'] ?? '';
     const link = isToken(token, OPT_OUT_TOKEN_LENGTH) ? await findOptOutLink(sql, token) : null;
     if (link === null) return inactive();
-    if (visit.method !== 'POST' && isAutomatic(visit)) return question(link);
+    if (visit.method !== 'POST' && isKnownAutomatic(visit)) return question(link);
     // However often somebody comes again, nothing is written.
     if (!link.optedOut) await blacklistForOptOut(sql, link.accountId, link.msisdn);
     return confirmation(link);

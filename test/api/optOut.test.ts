@@ -20,6 +20,14 @@ const words = ({ text }: PageVisit) =>
     .replace(/<[^>]*>/g, ' ')
     .replace(/\s+/g, ' ');
 
+async function expectOptedOutBy(userAgent: string): Promise<void> {
+  const account = await newAccount();
+  const path = await optOutPath(account, NUMBER);
+  const page = await visit(base() + path, { headers: { 'user-agent': userAgent } });
+  expect(words(page)).toContain('nie będziemy już wysyłać');
+  expect(await entries(account)).toMatchObject([{ msisdn: NUMBER, reason: 'opt_out' }]);
+}
+
 describe('GET /o/{token}', () => {
   it('blacklists the number for the account that sent the link, and says so', async () => {
     const [account, other] = [await newAccount(), await newAccount()];
@@ -155,12 +163,13 @@ describe('programs that open links by themselves', () => {
   });
 
   it('tools that somebody runs on purpose are visitors, and so is one without a user agent', async () => {
-    for (const userAgent of ['curl/8.5.0', 'node', '']) {
-      const account = await newAccount();
-      await visit(base() + (await optOutPath(account, NUMBER)), { headers: { 'user-agent': userAgent } });
-      expect(await entries(account)).toHaveLength(1);
-    }
+    for (const userAgent of ['curl/8.5.0', 'node', '']) await expectOptedOutBy(userAgent);
   });
+
+  it.each(['MAUI WAP Browser', 'SonyEricssonK750i/R1J', 'NetSurf/3.10', 'RestSharp/110', 'my-client'])(
+    '%s is on nobody’s list of robots, and opts out',
+    expectOptedOutBy,
+  );
 
   it('get 404 for an unknown token; so does the button', async () => {
     for (const method of ['HEAD', 'POST']) {

@@ -154,10 +154,18 @@ export const INCOMING_CHANGES: readonly Change[] = [
   {
     name: 'a program that opens an opt-out link opts out',
     file: 'api/pages/optOut.ts',
-    from: "visit.method !== 'POST' && isAutomatic(visit)",
+    from: "visit.method !== 'POST' && isKnownAutomatic(visit)",
     to: 'false',
     tests: ['test/api/optOut.test.ts'],
     only: 'changes nothing',
+  },
+  {
+    name: 'a telephone that no list names does not opt out by its visit',
+    file: 'api/pages/automatic.ts',
+    from: "isKnownRobot(visit.headers['user-agent'])",
+    to: "isRobot(visit.headers['user-agent'])",
+    tests: ['test/api/optOut.test.ts'],
+    only: 'is on nobody’s list of robots',
   },
   {
     name: 'a click is counted at each attempt',
