@@ -37,6 +37,8 @@ export interface ApiOptions {
   host?: string | undefined;
   /** The address that people outside see; the local one unless given. */
   publicUrl?: string | undefined;
+  /** The address of the assistant tools, where they have one of their own beside the public one. */
+  mcpUrl?: string | undefined;
   /** Where short links lead; the public address unless given. */
   shortUrl?: string | undefined;
   /** Doors beside the two interfaces; none unless given. */
@@ -112,6 +114,7 @@ function openServices(options: ApiOptions): { services: Services; close: () => P
     settings: config,
     shortUrl: options.shortUrl ?? options.publicUrl ?? '',
     publicUrl: options.publicUrl ?? null,
+    mcpUrl: options.mcpUrl ?? null,
   };
   return {
     services,

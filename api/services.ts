@@ -31,4 +31,6 @@ export interface Services extends OperationServices {
   settings: ApiSettings;
   /** As which address people outside see the API; null: this machine's alone. */
   publicUrl: string | null;
+  /** The address of the assistant tools, where they have one of their own beside it. */
+  mcpUrl: string | null;
 }

@@ -19,6 +19,7 @@ await runProcess(async () => {
     host: config.HOST,
     publicUrl: config.PUBLIC_URL,
     shortUrl: config.SHORT_URL,
+    mcpUrl: config.MCP_URL,
     mounts: doors,
   });
   log.info({ url: api.url }, 'the API listens');

@@ -5,13 +5,12 @@ import { emailAddress } from '../domain/email/address.ts';
 import { isId } from '../domain/ids.ts';
 import { isSenderName } from '../domain/senders.ts';
 import { MAX_CONFIRM_GROSZE, MAX_CONFIRM_RECIPIENTS } from '../domain/staffLimits.ts';
+import { publicUrl } from '../providers/urls.ts';
 import { pick } from './embedded/environment.ts';
 
 const flag = z.enum(['true', 'false', '1', '0']).transform((value) => value === 'true' || value === '1');
 const count = (min: number, max: number) =>
   z.string().regex(/^\d+$/, 'must be a whole number').transform(Number).pipe(z.number().min(min).max(max));
-// A host with letters beyond ASCII is written as DNS has it: in an SMS they would cost a part more than half its length.
-const httpUrl = z.url({ protocol: /^https?$/ }).transform((url) => new URL(url).href.replace(/\/+$/, ''));
 
 const DNS_SERVERS_MAX = 10;
 const dnsServers = z
@@ -36,8 +35,9 @@ const environment = z.object({
     .min(1)
     .default('.data')
     .transform((path) => resolve(path)),
-  PUBLIC_URL: httpUrl.optional(),
-  SHORT_URL: httpUrl.optional(),
+  PUBLIC_URL: publicUrl.optional(),
+  SHORT_URL: publicUrl.optional(),
+  MCP_URL: publicUrl.optional(),
   TRUST_PROXY: flag.default(false),
   REQUESTS_AT_ONCE: count(1, 100_000).default(120),
   HEAVY_REQUESTS_AT_ONCE: count(1, 1_000).default(4),

@@ -93,10 +93,10 @@ async function startAll(started: Started, stopping: AbortSignal): Promise<Runnin
   if (traces !== null) started.push({ name: 'traces', withinMs: 3_000, stop: () => traces.stop() });
   const metrics = await startConfiguredMetrics(config, partUrls?.worker ?? databaseUrl, log, true);
   if (metrics !== null) started.push({ name: 'metrics', withinMs: 3_000, stop: () => metrics.stop() });
-  const addresses = { publicUrl: config.PUBLIC_URL, shortUrl: config.SHORT_URL };
+  const { PUBLIC_URL: publicUrl, SHORT_URL: shortUrl, MCP_URL: mcpUrl } = config;
   const api = await startApi({
     ...{ ...shared, databaseUrl: partUrls?.api ?? databaseUrl },
-    ...{ port: config.PORT, host, ...addresses, mounts: doors },
+    ...{ port: config.PORT, host, publicUrl, shortUrl, mcpUrl, mounts: doors },
   });
   started.push({ name: 'API', withinMs: 15_000, stop: () => api.stop() });
   const apiUrl = localUrl(host, api.port);

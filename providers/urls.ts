@@ -17,13 +17,18 @@ export const providerUrl = plainUrl
   )
   .transform(withoutSlash);
 
-/** A setting: the base address of our API as a provider sees it, without a slash at the end. */
+/**
+ * A setting: the base address of this service as others see it, without a slash at the end. A host with letters beyond ASCII is
+ * written as DNS has it: in an SMS they would cost a part more than half its length.
+ */
 export const publicUrl = plainUrl.transform(withoutSlash);
 
 function isPlain({ username, password, search, hash }: URL): boolean {
   return username === '' && password === '' && search === '' && hash === '';
 }
 
+// Without the mark of an empty query or fragment too, which `href` keeps.
 function withoutSlash(url: string): string {
-  return new URL(url).href.replace(/\/+$/, '');
+  const { origin, pathname } = new URL(url);
+  return (origin + pathname).replace(/\/+$/, '');
 }

@@ -21,6 +21,8 @@ describe('readConfig', () => {
     ['PORT', '65536'],
     ['PORT', '-1'],
     ['PUBLIC_URL', 'ftp://x'],
+    ['PUBLIC_URL', 'api.example.pl'],
+    ['MCP_URL', 'ftp://x'],
     ['LOG_LEVEL', 'loud'],
     ['WEBHOOK_ALLOW_PRIVATE', 'yes'],
     ['DATABASE_URL', 'mysql://x/y'],
@@ -40,6 +42,21 @@ describe('readConfig', () => {
     expect(() => readConfig({ [name]: value })).toThrow(ConfigError);
     expect(() => readConfig({ [name]: value })).toThrow(name);
   });
+
+  it.each(['PUBLIC_URL', 'SHORT_URL', 'MCP_URL'])(
+    '%s is a plain address, and stands before paths without a slash of its own',
+    (name) => {
+      for (const rest of ['user:pw@x.pl', 'user@x.pl', 'x.pl/?q=1', 'x.pl/#f'])
+        expect(() => readConfig({ [name]: `https://${rest}` })).toThrow(
+          new ConfigError(`${name}: must have no user, query or fragment`),
+        );
+      for (const given of ['x.pl', 'x.pl/', 'x.pl/?', 'x.pl#'])
+        expect(readConfig({ [name]: `https://${given}` })).toMatchObject({ [name]: 'https://x.pl' });
+      expect(readConfig({ [name]: 'http://żółw.pl:8080/a/' })).toMatchObject({
+        [name]: 'http://xn--w-uga1v8h.pl:8080/a',
+      });
+    },
+  );
 
   it('knows every name in .env.example, and takes the values there', () => {
     const example = readFileSync(new URL('../../.env.example', import.meta.url), 'utf8');
