@@ -13,7 +13,7 @@ export const to = documented(msisdn, 'The recipient, with country prefix.', '+48
 
 export const message = documented(
   plainText.min(1).max(MESSAGE_MAX),
-  'The text: 70 characters a part with `utf-8`, 160 with `gsm`; longer texts are concatenated.',
+  'The text: up to 70 characters are one part with `utf-8`, up to 160 with `gsm`; longer texts are concatenated, of 67 or 153 characters a part.',
   'Dzień dobry!',
 );
 

@@ -21,7 +21,7 @@ const request = z.strictObject({
   idx,
 });
 
-/** How a text of this interface goes: 70 characters a part unless it asks for GSM-7. */
+/** How a text of this interface goes: as UCS-2 unless it asks for GSM-7. */
 export function encodingOf(asked: 'utf-8' | 'gsm' | undefined): NonNullable<SendInput['encoding']> {
   return asked === 'gsm' ? 'gsm7' : 'ucs2';
 }
@@ -35,7 +35,7 @@ export const sendEarlierSms = endpoint({
   id: 'sendSms',
   summary: 'Sends one SMS to one recipient.',
   description:
-    'Sends a text as it is written. It goes as UCS-2, 70 characters a part, unless `encoding` is `gsm` or `normalize` is set.',
+    'Sends a text as it is written. It goes as UCS-2, 70 characters a part (67 where there are several), unless `encoding` is `gsm` or `normalize` is set: then 160 (153).',
   refusals: [...EARLIER_SEND_REFUSALS, 'text_not_gsm7', 'text_empty'],
   body: request,
   example: { to: '+48500100200', message: 'Dzień dobry!', idx: 'zam-1042' },

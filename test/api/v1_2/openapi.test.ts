@@ -32,6 +32,11 @@ describe('the document of the earlier interface', () => {
     });
   });
 
+  it.each(['/v1/sms', '/v1/sms/bulk'])('says of %s what a part of a longer text holds', (path) => {
+    const body = JSON.stringify(document.paths[path]!.post!.requestBody);
+    for (const characters of [70, 67, 160, 153]) expect(body).toMatch(new RegExp(`\\b${characters}\\b`));
+  });
+
   it('has every endpoint of it, and none of the other', () => {
     expect(operations.map(({ name }) => name).sort()).toEqual(earlierEndpoints.map(nameOf).sort());
   });

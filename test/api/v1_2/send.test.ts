@@ -42,6 +42,11 @@ describe('POST /v1/sms', () => {
     ['a'.repeat(71), { encoding: 'utf-8' }, 2],
     ['a'.repeat(160), { encoding: 'gsm' }, 1],
     ['a'.repeat(161), { encoding: 'gsm' }, 2],
+    // The header that joins them takes 3 or 7 characters of each part.
+    ['a'.repeat(134), {}, 2],
+    ['a'.repeat(135), {}, 3],
+    ['a'.repeat(306), { encoding: 'gsm' }, 2],
+    ['a'.repeat(307), { encoding: 'gsm' }, 3],
     ['ż'.repeat(160), { normalize: true }, 1],
     ['ż'.repeat(160), { normalize: true, encoding: 'utf-8' }, 1],
     ['ż'.repeat(70), { flash: true }, 1],
