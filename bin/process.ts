@@ -2,6 +2,7 @@ import { waitFor } from '../concurrency/waitFor.ts';
 import { DriverProblem, requireDriver } from '../db/connection.ts';
 import { ConfigError } from './config.ts';
 import { errorCode, errorText, StartProblem } from './embedded/problem.ts';
+import { listenProblem } from './listening.ts';
 
 /** Something that was started and can be stopped in order. */
 export type Running = {
@@ -121,12 +122,13 @@ function brokenBy(running: Running): Promise<unknown> {
 export function describe(error: unknown): string {
   if (error instanceof ConfigError) return `Bad setting: ${error.message}`;
   if (error instanceof StartProblem || error instanceof DriverProblem) return error.message;
-  if (errorCode(error) === 'EADDRINUSE' && error instanceof Error && 'port' in error)
-    return portTaken(Number(error.port));
+  const unlistenable = problemOfListening(error);
+  if (unlistenable !== null) return unlistenable;
   return error instanceof Error ? (error.stack ?? error.message) : errorText(error);
 }
 
-/** The sentence about a port that another program listens on. */
-export function portTaken(port: number): string {
-  return `Port ${port} is already in use by another program; stop it, or set PORT to another one.`;
+function problemOfListening(error: unknown): string | null {
+  if (!(error instanceof Error && 'syscall' in error && error.syscall === 'listen')) return null;
+  const { port, address } = error as NodeJS.ErrnoException & { port?: number; address?: string };
+  return listenProblem(errorCode(error) ?? error.message, port ?? 0, address);
 }

@@ -17,16 +17,16 @@ import {
 } from './connections.ts';
 import { handOverKey, keptKey } from './demoKey.ts';
 import { lockDataDir } from './embedded/lock.ts';
-import { isPortFree, localUrl } from './embedded/ports.ts';
+import { localUrl } from './embedded/ports.ts';
 import { startPostgres } from './embedded/postgres.ts';
-import { StartProblem } from './embedded/problem.ts';
 import { readPorts, removeRunFile, writePorts, writeRunFile, type RunFile } from './embedded/runfile.ts';
 import { keepRunning } from './embedded/supervise.ts';
 import { findTemporal, startTemporal, temporalWorks } from './embedded/temporal.ts';
+import { expectListenable } from './listening.ts';
 import { startLog } from './log.ts';
 import { doors } from './doors.ts';
 import { startConfiguredMetrics } from './metrics.ts';
-import { endsWithin, portTaken, runProcess, type Running } from './process.ts';
+import { endsWithin, runProcess, type Running } from './process.ts';
 import { addSearchAttributes, searchAttributesOf } from './searchAttributes.ts';
 import { checkSecretsKey, loadSecretsKey } from './secrets.ts';
 import { shellWord } from './shell.ts';
@@ -63,10 +63,10 @@ await runProcess(async (stopping) => {
 async function startAll(started: Started, stopping: AbortSignal): Promise<Running> {
   const config = readConfig();
   const host = config.HOST ?? HOST;
-  if (config.PORT !== 0 && !(await isPortFree(config.PORT, host)))
-    throw new StartProblem(portTaken(config.PORT));
+  // Before the port: it is the service in this folder that has it, where somebody starts it twice.
   const lock = lockDataDir(config.DATA_DIR);
   started.push({ name: 'lock', withinMs: 1_000, stop: () => lock.release() });
+  await expectListenable(config.PORT, host);
   const log = startLog(config, join(config.DATA_DIR, 'logs', 'goniec.log'), (line) => console.error(line));
   const secretsKey = await loadSecretsKey(config);
 

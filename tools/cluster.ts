@@ -10,11 +10,11 @@ import { startDatabase, startTemporalServers, type Cluster } from './cluster/ser
 import { prepareTemporalStore, temporalStoreOf } from './cluster/temporalDatabases.ts';
 import { readConfig, type Config } from '../bin/config.ts';
 import { lockDataDir } from '../bin/embedded/lock.ts';
-import { isPortFree } from '../bin/embedded/ports.ts';
 import { StartProblem } from '../bin/embedded/problem.ts';
 import { removeRunFile, writeRunFile } from '../bin/embedded/runfile.ts';
 import { findTemporalServer } from '../bin/embedded/temporalServerBinary.ts';
-import { portTaken, runProcess, type Running } from '../bin/process.ts';
+import { expectListenable } from '../bin/listening.ts';
+import { runProcess, type Running } from '../bin/process.ts';
 import { checkSecretsKey, loadSecretsKey } from '../bin/secrets.ts';
 
 const USUAL_TEMPORAL_PORT = 7233;
@@ -69,8 +69,7 @@ async function startAll(cluster: Cluster): Promise<Omit<ClusterFile, 'processes'
   const { config, options, dataDir, ports, stopping } = cluster;
   const host = config.HOST ?? '127.0.0.1';
   const withApis = options.only === undefined && options.apis > 0;
-  if (withApis && config.PORT !== 0 && !(await isPortFree(config.PORT, host)))
-    throw new StartProblem(portTaken(config.PORT));
+  if (withApis) await expectListenable(config.PORT, host);
   const programs = await findTemporalServer(say, stopping);
 
   const { databaseUrl, partUrls, forTemporal } = await startDatabase(cluster, say);

@@ -115,7 +115,7 @@ export function lockDataDir(dataDir: string): Lock {
   } catch (error) {
     if (error instanceof LockedError) {
       throw new StartProblem(
-        `The data folder ${dataDir} is already in use by process ${error.holder.pid}; stop it, or set DATA_DIR to another folder.`,
+        `The service already runs with the data folder ${dataDir} (process ${error.holder.pid}); stop it, or set DATA_DIR to another folder.`,
       );
     }
     throw new StartProblem(

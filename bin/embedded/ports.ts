@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
-/** Whether a TCP port can be listened on at this moment; host undefined means every interface. */
+/** Whether a TCP port can be listened on at this moment, whatever is in the way; host undefined means every interface. */
 export function isPortFree(port: number, host: string | undefined): Promise<boolean> {
   return listenOnce(port, host).then(
     () => true,
@@ -49,7 +49,12 @@ export function localUrl(host: string, port: number): string {
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 
-function listenOnce(port: number, host: string | undefined): Promise<number> {
+/**
+ * Listens on a TCP port for a moment.
+ * @param port 0 takes a free one
+ * @returns the port; rejects with the system's error where that cannot be
+ */
+export function listenOnce(port: number, host: string | undefined): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', reject);

@@ -25,28 +25,12 @@ export const ACCESS_CHANGES: readonly Change[] = [
     only: 'tools.example.com',
   },
   {
-    name: 'an API does not read where its assistant tools are',
-    file: 'bin/api.ts',
-    from: '    mcpUrl: config.MCP_URL,\n',
-    to: '',
-    tests: ['test/api/mcp/addresses.test.ts'],
-    only: 'tools.example.com',
-  },
-  {
     name: 'a page of any site may use the assistant tools',
     file: 'mcp/gate.ts',
     from: '(origin === undefined || isOneOf(hosts, origin))',
     to: 'true',
     tests: ['test/api/mcp/addresses.test.ts'],
     only: '403 for',
-  },
-  {
-    name: 'a public address with a query makes links that lead nowhere',
-    file: 'providers/urls.ts',
-    from: "search === '' && hash === ''",
-    to: "hash === ''",
-    tests: ['test/start/config.test.ts'],
-    only: 'is a plain address',
   },
   {
     name: 'a key that was revoked goes on',

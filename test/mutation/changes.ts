@@ -13,6 +13,7 @@ import { INCOMING_CHANGES } from './incomingChanges.ts';
 import { MAINTENANCE_CHANGES, notErased } from './maintenanceChanges.ts';
 import { MESSAGE_CHANGES } from './messageChanges.ts';
 import { MONEY_CHANGES } from './moneyChanges.ts';
+import { START_CHANGES } from './startChanges.ts';
 import { WEBHOOK_CHANGES } from './webhookChanges.ts';
 
 /** One change that a real fault could be. */
@@ -49,6 +50,7 @@ export function changes(): Change[] {
     ...EMAIL_CHANGES,
     ...CONCURRENCY_CHANGES,
     ...MAINTENANCE_CHANGES,
+    ...START_CHANGES,
     ...RESOURCE_CHANGES,
     ...REQUEST_CHANGES,
     ...PROTOCOL_CHANGES,

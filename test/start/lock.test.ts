@@ -12,7 +12,7 @@ describe('the lock of a data folder', () => {
     const folder = dataFolder();
     const holder = run(HOLDER, {}, [folder]);
     await holder.firstLine;
-    expect(() => lockDataDir(folder)).toThrow(`already in use by process ${holder.pid}`);
+    expect(() => lockDataDir(folder)).toThrow(`(process ${holder.pid})`);
   });
 
   it('is taken over at once from a process that was killed', async () => {
@@ -22,7 +22,7 @@ describe('the lock of a data folder', () => {
     process.kill(holder.pid, 'SIGKILL');
     await holder.finished;
     const lock = lockDataDir(folder);
-    expect(() => lockDataDir(folder)).toThrow('already in use');
+    expect(() => lockDataDir(folder)).toThrow('already runs');
     lock.release();
     lockDataDir(folder).release();
   });

@@ -24,13 +24,27 @@ describe('npm start says in one sentence what it cannot do, and exits with 1', {
     );
   });
 
-  it('when its data folder is in use', async () => {
+  it.each([
+    [
+      '192.0.2.1',
+      'HOST: 192.0.2.1 is not an address of this machine (EADDRNOTAVAIL); set HOST to one that is.',
+    ],
+    [
+      'no.such.host.invalid',
+      /^HOST: no\.such\.host\.invalid cannot be listened on \((ENOTFOUND|EAI_AGAIN)\); set HOST/,
+    ],
+  ])('when it cannot listen at %s', async (HOST, sentence) => {
+    await expectSentence({ HOST, DATA_DIR: dataFolder() }, sentence);
+    await expectSentence({ HOST, DATA_DIR: dataFolder(), PORT: '3999' }, sentence);
+  });
+
+  it('when it runs already, on the same port too', async () => {
     const folder = dataFolder();
     const holder = run('test/start/programs/holdLock.ts', {}, [folder]);
     await holder.firstLine;
     await expectSentence(
-      { DATA_DIR: folder },
-      /^The data folder .* is already in use by process \d+; stop it, or/,
+      { PORT: String(await takenPort()), DATA_DIR: folder },
+      `The service already runs with the data folder ${folder} (process ${holder.pid}); stop it, or set DATA_DIR to another folder.`,
     );
   });
 
