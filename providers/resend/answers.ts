@@ -1,6 +1,15 @@
 import type { EmailAnswer } from '../email.ts';
 import { isRecord } from '../http.ts';
-import { blamesSender, codeOf, errorOf, isQuota, type ProviderError, refusalOf } from './errors.ts';
+import {
+  blamesKey,
+  blamesSender,
+  codeOf,
+  errorOf,
+  isQuota,
+  type ProviderError,
+  refusalOf,
+  saysWhatIsWrong,
+} from './errors.ts';
 import type { Exchange } from './http.ts';
 
 const EMAIL_ID = /^[\x21-\x7e]{1,100}$/;
@@ -76,10 +85,10 @@ function judged(status: number, error: ProviderError): EmailAnswer {
   const code = error.name;
   if (status === 403 && blamesSender(error)) return { kind: 'refused', reason: 'sender_refused', code };
   // The form of our keys is always the same: the fault is not in this e-mail.
-  if (code === 'invalid_idempotency_key') return { kind: 'broken', code };
+  if (blamesKey(error) || code === 'invalid_idempotency_key') return { kind: 'broken', code };
   if (status === 400 || status === 422 || status === 451) {
     const reason = refusalOf(error);
-    const always = reason === 'recipients_refused' || reason === 'content_refused';
+    const always = reason !== 'sender_refused' && saysWhatIsWrong(error);
     return { kind: 'refused', reason, code, ...(always ? { always: true } : {}) };
   }
   return { kind: 'broken', code };

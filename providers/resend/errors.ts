@@ -3,6 +3,8 @@ import { isRecord } from '../http.ts';
 
 const ERROR_NAME = /^[a-z][a-z_]{0,59}$/;
 const MESSAGE_MAX = 1_000;
+/** A field of the request, as it writes them: `` `to` ``, `` `html` or `text` ``. */
+const FIELD = /`[a-z][a-z_.[\]0-9]{0,59}`/;
 
 /** What the provider says is wrong (https://resend.com/docs/api-reference/errors): `{ statusCode, name, message }`. */
 export interface ProviderError {
@@ -16,8 +18,20 @@ export function errorOf(json: unknown): ProviderError | null {
   if (!isRecord(json)) return null;
   const { name, message } = json;
   if (typeof name !== 'string' || !ERROR_NAME.test(name)) return null;
-  return { name, message: typeof message === 'string' ? message.slice(0, MESSAGE_MAX) : '' };
+  return named({ name, message: typeof message === 'string' ? message.slice(0, MESSAGE_MAX) : '' });
 }
+
+/**
+ * A key that is wrong or revoked it calls `validation_error` too, with 400 or 401 (https://github.com/resend/resend-node/pull/617). Where it
+ * may not send from one domain (`API key is not authorized to send emails from …`), the sender is at fault.
+ */
+function named(error: ProviderError): ProviderError {
+  const isOfKey = error.name === 'validation_error' && /\bapi key\b(?!.*\bfrom\b)/is.test(error.message);
+  return isOfKey && !FIELD.test(error.message) ? { ...error, name: 'invalid_api_key' } : error;
+}
+
+/** Whether it is about the API key, which is the same for all e-mails. */
+export const blamesKey = ({ name }: ProviderError): boolean => name.endsWith('_api_key');
 
 /** A short name of an answer that is no success, for staff. */
 export function codeOf(status: number, json: unknown): string {
@@ -47,8 +61,16 @@ export function refusalOf({ name, message }: ProviderError): EmailRefusal {
   const known = Object.hasOwn(REFUSED, name) ? REFUSED[name] : undefined;
   if (known !== undefined) return known;
   if (!OF_FIELDS.has(name)) return 'provider_refused';
-  if (/`from`|\bdomain is not verified\b/i.test(message)) return 'sender_refused';
+  if (/`from`|\bdomain is not verified\b|\bsend emails from\b/i.test(message)) return 'sender_refused';
   return /`(to|cc|bcc)`/i.test(message) ? 'recipients_refused' : 'content_refused';
+}
+
+/** Errors that are about what the e-mail itself says, whatever their words. */
+const OF_CONTENT = new Set(['missing_required_field', 'invalid_attachment']);
+
+/** Whether it says what of the e-mail is wrong: that is the same at each try. */
+export function saysWhatIsWrong({ name, message }: ProviderError): boolean {
+  return OF_CONTENT.has(name) || (OF_FIELDS.has(name) && FIELD.test(message));
 }
 
 /** Errors of 403 that blame the sender's domain rather than the key: it is not verified, or the account has none. */

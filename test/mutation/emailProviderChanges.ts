@@ -1,6 +1,7 @@
 import type { Change } from './changes.ts';
 
 const CALLBACK = ['test/providers/resendCallback.test.ts'];
+const FAULTS = ['test/providers/resendFaults.test.ts'];
 const EVENTS = 'providers/resend/events.ts';
 
 /** Faults in the providers of e-mail. */
@@ -11,6 +12,38 @@ export const EMAIL_PROVIDER_CHANGES: readonly Change[] = [
     from: "headers: { 'idempotency-key': email.id },",
     to: 'headers: {},',
     tests: ['test/providers/resendSubmits.test.ts'],
+  },
+  {
+    name: 'a revoked key of Resend’s fails e-mails, where it is called a validation error',
+    file: 'providers/resend/errors.ts',
+    from: 'return isOfKey && !FIELD.test(error.message)',
+    to: 'return false',
+    tests: FAULTS,
+    only: 'key',
+  },
+  {
+    name: 'one domain that a key of Resend’s may not send from breaks the route',
+    file: 'providers/resend/errors.ts',
+    from: '(?!.*\\bfrom\\b)',
+    to: '',
+    tests: FAULTS,
+    only: 'may not send from a domain',
+  },
+  {
+    name: 'words of an e-mail break the route',
+    file: 'providers/resend/errors.ts',
+    from: 'isOfKey && !FIELD.test(error.message)',
+    to: 'isOfKey',
+    tests: FAULTS,
+    only: 'speaks of a key',
+  },
+  {
+    name: 'whatever Resend refuses later on fails an e-mail that it may have',
+    file: 'providers/resend/answers.ts',
+    from: "reason !== 'sender_refused' && saysWhatIsWrong(error)",
+    to: "reason !== 'sender_refused'",
+    tests: FAULTS,
+    only: 'for each try',
   },
   {
     name: 'a callback of Resend’s counts whoever signed it',

@@ -90,6 +90,21 @@ describe('an answer of Resend’s', () => {
     ['another conflict', instead(409, ''), unanswered('http_409')],
     ['a missing key', refuses(401, 'missing_api_key'), { kind: 'broken', code: 'missing_api_key' }],
     ['a wrong key', refuses(403, 'invalid_api_key'), { kind: 'broken', code: 'invalid_api_key' }],
+    ...[400, 401, 403].map((status): [string, Mischief, object] => [
+      `a wrong or revoked key, as ${status}`,
+      refuses(status, 'validation_error', 'API key is invalid'),
+      { kind: 'broken', code: 'invalid_api_key' },
+    ]),
+    [
+      'a key that may not send from a domain',
+      refuses(403, 'validation_error', 'This API key is not authorized to send emails from sklep.example'),
+      refused('sender_refused', 'validation_error'),
+    ],
+    [
+      'a field that speaks of a key',
+      refuses(422, 'validation_error', 'Invalid `subject` field: api key'),
+      { ...refused('content_refused', 'validation_error'), always: true },
+    ],
     ['a suspended key', refuses(403, 'suspended_api_key'), { kind: 'broken', code: 'suspended_api_key' }],
     ['403 of a proxy', instead(403, 'error code: 1010'), { kind: 'broken', code: 'http_403' }],
     ['no such endpoint', refuses(404, 'not_found'), { kind: 'broken', code: 'not_found' }],
@@ -144,6 +159,24 @@ describe('an answer of Resend’s', () => {
     expect(await submit(given)).toEqual({ kind: 'accepted', providerEmailId: resend.sent[0]!.id });
     expect(resend.sent).toHaveLength(1);
   });
+
+  it.each([
+    ['a field of it', 422, 'validation_error', 'Invalid `to` field. The email address jan is wrong', true],
+    ['one of two fields', 422, 'validation_error', 'Missing `html` or `text` field.', true],
+    ['a field that is not there', 422, 'missing_required_field', 'Missing fields', true],
+    ['a file', 422, 'invalid_attachment', 'Attachments are too large.', true],
+    ['nobody knows what', 400, 'validation_error', 'Something about this team', false],
+    ['the sender', 422, 'validation_error', 'Invalid `from` field.', false],
+  ])(
+    'that refuses an e-mail for %s (%i) may hold for each try of it',
+    async (_what, status, name, message, always) => {
+      const { resend, submit } = await openClient();
+      resend.next(refuses(status, name, message));
+      expect(await submit(email())).toMatchObject({ kind: 'refused', ...(always ? { always } : {}) });
+      resend.next(refuses(status, name, message));
+      expect('always' in (await submit(email()))).toBe(always);
+    },
+  );
 
   it('about a domain that is not verified refuses the sender', async () => {
     const { submit, client } = await openClient();
@@ -277,6 +310,24 @@ describe('a provider that cannot be reached', () => {
     const one = email();
     for (let n = 0; n < 3; n += 1) expect(await submit(one)).toMatchObject({ kind: 'broken' });
     expect(client.state()).toMatchObject({ takesSubmits: false });
+  });
+
+  it('is given nothing more once the key is revoked, and all again once it is good', async () => {
+    const { resend, client, submit } = await openClient();
+    const { apiKey } = resend;
+    const given = email();
+    await submit(given);
+    resend.apiKey = 're_another';
+    for (let n = 0; n < 3; n += 1)
+      expect(await submit(n === 0 ? given : email())).toEqual({ kind: 'broken', code: 'invalid_api_key' });
+    expect(await submit(email())).toEqual({ kind: 'broken', code: 'no_session' });
+    expect(client.state()).toMatchObject({
+      takesSubmits: false,
+      lastError: 'wrong API key (invalid_api_key)',
+    });
+    resend.apiKey = apiKey;
+    await working(client);
+    expect(await submit(given)).toMatchObject({ kind: 'accepted' });
   });
 
   it('is given nothing with a wrong key', async () => {

@@ -76,7 +76,10 @@ describe('the provider’s own JavaScript client at our local server', () => {
     expect(throttled.error).toMatchObject({ statusCode: 429, name: 'rate_limit_exceeded' });
     expect(throttled.headers).toMatchObject({ 'retry-after': '1', 'ratelimit-limit': '5' });
     const wrong = new Resend('re_wrong_key', { baseUrl: resend.url });
-    expect((await wrong.emails.send(simple)).error).toMatchObject({ name: 'invalid_api_key' });
+    expect((await wrong.emails.send(simple)).error).toMatchObject({
+      name: 'validation_error',
+      message: 'API key is invalid',
+    });
     const sending = new Resend(resend.sendingKey, { baseUrl: resend.url });
     expect((await sending.emails.send(simple)).error).toBeNull();
     expect((await sending.domains.list()).error).toMatchObject({

@@ -220,7 +220,8 @@ function refusalOf(resend: ResendServer, { headers, method }: IncomingMessage, p
     return errorAnswer(401, 'restricted_api_key', 'This API key is restricted to only send emails');
   }
   if (key === resend.apiKey || key === resend.sendingKey) return null;
-  return errorAnswer(403, 'invalid_api_key', 'API key is invalid');
+  // Its documentation has 403 and `invalid_api_key`.
+  return errorAnswer(400, 'validation_error', 'API key is invalid');
 }
 
 async function takeOnce(
