@@ -102,8 +102,10 @@ function answerOfReply(reply: Reply, reason: EmailRefusal, ageMs: number): Email
 }
 
 function ofRecipients(refused: readonly RefusedRecipient[], ageMs: number): EmailAnswer {
-  if (refused.some(({ reply }) => isPutOff(reply))) return putOff(refused, ageMs);
-  const fault = refused.find(({ reply }) => reply === null || ROUTE_AT_FAULT.has(reply.code));
+  if (refused.some(({ reply }) => isPutOff(reply) && !relaysNot(reply))) return putOff(refused, ageMs);
+  const fault = refused.find(
+    ({ reply }) => reply === null || ROUTE_AT_FAULT.has(reply.code) || relaysNot(reply),
+  );
   if (fault !== undefined) return { kind: 'broken', code: codeOf(fault.reply) };
   return { kind: 'refused', reason: 'recipients_refused', code: codeOf(refused[0]?.reply ?? null) };
 }
@@ -116,6 +118,9 @@ function putOff(refused: readonly RefusedRecipient[], ageMs: number): EmailAnswe
   // Also where the relay says that it is busy: it may be another server's word about this one address, and others wait for nobody.
   return { kind: 'later', retryAfterMs: pause(ageMs), code: replyCode(reply) };
 }
+
+// Where it relays to nobody it is not set up for us, and another route may be.
+const relaysNot = (reply: Reply | null): boolean => reply?.subject === 'relaying';
 
 const isPutOff = (reply: Reply | null): boolean => reply !== null && reply.code < 500;
 

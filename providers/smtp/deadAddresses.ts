@@ -1,4 +1,5 @@
 import type { Reply } from './replies.ts';
+import { subjectOf } from './wordings.ts';
 
 /**
  * RFC 3463 and RFC 7505, where they speak of the recipient's address itself: no such mailbox or domain, malformed, moved, no mail
@@ -11,19 +12,21 @@ const BARE = '5.0.0';
 const NO_MAILBOX = new Set([550, 551, 553]);
 const STATUS = /^[245]\.[0-9]{1,3}\.[0-9]{1,3}\b/;
 const DIAGNOSTIC = /\b([45][0-9]{2})[ -](?:([245]\.[0-9]{1,3}\.[0-9]{1,3})\b)?/;
-const USER_UNKNOWN =
-  /\b(?:unknown (?:user|recipient|mailbox)|no such (?:user|recipient|mailbox|person|address)|(?:user|recipient|mailbox|account) (?:is )?(?:unknown|not found|does(?:n't| not) exist))\b/i;
 const DIAGNOSTIC_MAX = 1_000;
 
-/** Whether an answer to `RCPT TO` says that the address will never take anything. */
-export function saysDead({ code, enhanced }: Reply): boolean {
-  if (code < 500) return false;
-  return enhanced === null || enhanced === BARE ? NO_MAILBOX.has(code) : DEAD.has(enhanced);
+/**
+ * Whether an answer to `RCPT TO` says that the address will never take anything. A bare 550 is also how a server refuses to relay, or
+ * anybody's policy, so that it has to be in words.
+ */
+export function saysDead({ code, enhanced, subject }: Reply): boolean {
+  if (code < 500 || subject === 'relaying') return false;
+  if (enhanced !== null && enhanced !== BARE) return DEAD.has(enhanced);
+  return NO_MAILBOX.has(code) && subject === 'mailbox';
 }
 
 /**
  * Whether a report that an e-mail failed says that the address will never take anything. A status that says nothing is looked up in
- * what the server answered; a bare 550 there may be anybody's policy, so that it has to be in words.
+ * what the server answered, as there.
  * @param status `5.1.1 (bad mailbox)` @param diagnostic `smtp; 550 5.1.1 User unknown`
  */
 export function reportsDead(status: string, diagnostic: string): boolean {
@@ -32,5 +35,5 @@ export function reportsDead(status: string, diagnostic: string): boolean {
   const answer = diagnostic.slice(0, DIAGNOSTIC_MAX);
   const [, code, enhanced = BARE] = DIAGNOSTIC.exec(answer) ?? [];
   if (enhanced !== BARE) return DEAD.has(enhanced);
-  return code === '550' && USER_UNKNOWN.test(answer);
+  return code === '550' && subjectOf(answer) === 'mailbox';
 }

@@ -1,9 +1,13 @@
-/** What a mail server answered (RFC 5321, 4.2; RFC 3463). */
+import { type ReplySubject, subjectOf } from './wordings.ts';
+
+/** What a mail server answered (RFC 5321, 4.2; RFC 3463), without its words: they may hold addresses. */
 export interface Reply {
   /** 400 to 599. */
   code: number;
   /** `5.1.1`; null where it has none. */
   enhanced: string | null;
+  /** What its words are about; null where they do not say. */
+  subject: ReplySubject | null;
 }
 
 /** What kept a connection from working: a word for staff and metrics, without anything that the server wrote but its codes. */
@@ -26,8 +30,9 @@ const PLAIN_CODE = /^[A-Z][A-Z0-9_]{1,39}$/;
 /** The refusal that an error of nodemailer's stands for; null for one that is none. */
 export function replyOf({ response }: Failure): Reply | null {
   // The last line counts where it came in several, and has the same code.
-  const [, code, enhanced] = REPLY.exec(response ?? '') ?? [];
-  return code === undefined ? null : { code: Number(code), enhanced: enhanced ?? null };
+  const [whole, code, enhanced] = REPLY.exec(response ?? '') ?? [];
+  if (response === undefined || whole === undefined) return null;
+  return { code: Number(code), enhanced: enhanced ?? null, subject: subjectOf(response.slice(whole.length)) };
 }
 
 /** `550 5.1.1`. */

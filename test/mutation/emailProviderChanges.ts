@@ -2,6 +2,7 @@ import type { Change } from './changes.ts';
 
 const CALLBACK = ['test/providers/resendCallback.test.ts'];
 const FAULTS = ['test/providers/resendFaults.test.ts'];
+const RELAY_FAULTS = ['test/providers/smtpFaults.test.ts'];
 const EVENTS = 'providers/resend/events.ts';
 
 /** Faults in the providers of e-mail. */
@@ -94,10 +95,34 @@ export const EMAIL_PROVIDER_CHANGES: readonly Change[] = [
   {
     name: 'a policy of the relay’s is a dead address',
     file: 'providers/smtp/deadAddresses.ts',
-    from: 'NO_MAILBOX.has(code) : DEAD.has(enhanced)',
-    to: 'NO_MAILBOX.has(code) : true',
-    tests: ['test/providers/smtpFaults.test.ts'],
+    from: 'enhanced !== BARE) return DEAD.has(enhanced);\n  return NO',
+    to: 'enhanced !== BARE) return true;\n  return NO',
+    tests: RELAY_FAULTS,
     only: 'will never take anything',
+  },
+  {
+    name: 'a bare 550 of the relay’s is a dead address',
+    file: 'providers/smtp/deadAddresses.ts',
+    from: "NO_MAILBOX.has(code) && subject === 'mailbox'",
+    to: 'NO_MAILBOX.has(code)',
+    tests: RELAY_FAULTS,
+    only: 'will never take anything',
+  },
+  {
+    name: 'an address that the relay does not relay to is dead',
+    file: 'providers/smtp/deadAddresses.ts',
+    from: "code < 500 || subject === 'relaying'",
+    to: 'code < 500',
+    tests: RELAY_FAULTS,
+    only: 'will never take anything',
+  },
+  {
+    name: 'a relay that relays to nobody fails e-mails',
+    file: 'providers/smtp/answers.ts',
+    from: ' || relaysNot(reply),',
+    to: ',',
+    tests: RELAY_FAULTS,
+    only: 'relays to nobody',
   },
   {
     name: 'hidden recipients see each other where `to` is empty',

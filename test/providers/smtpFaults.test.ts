@@ -190,10 +190,19 @@ describe('a relay that takes an e-mail for some', () => {
   });
 
   it.each([
-    ['550 no', true],
+    ['550 no such user', true],
+    ['550-we looked, but\r\n550 <ola@poczta.example>: User unknown', true],
     ['551 5.1.6 moved', true],
-    ['553 no', true],
-    ['550 5.0.0 no', true],
+    ['553 mailbox not found', true],
+    ['550 5.0.0 unknown user', true],
+    ['550 no', false],
+    ['553 no', false],
+    ['550 5.0.0 no', false],
+    ['550 relay not permitted', false],
+    ["553 sorry, that domain isn't in my list of allowed rcpthosts (#5.7.1)", false],
+    ["553 5.1.1 Sorry, that domain isn't in my list of allowed rcpthosts.", false],
+    ['550 5.7.1 User unknown to our policy', false],
+    ['554 User unknown', false],
     ['550 5.2.1 disabled', true],
     ['550 5.7.1 policy', false],
     ['550 5.1.8 your sender', false],
@@ -206,6 +215,23 @@ describe('a relay that takes an e-mail for some', () => {
       kind: 'accepted',
       refused: [{ address: 'ola@poczta.example', permanent }],
     });
+  });
+
+  it.each([
+    '550 relay not permitted',
+    '550 5.7.1 <ola@poczta.example>... Relaying denied',
+    '554 5.7.1 <ola@poczta.example>: Relay access denied',
+    '454 4.7.1 <ola@poczta.example>: Relay access denied',
+    '550 5.7.1 Unable to relay',
+    "553 sorry, that domain isn't in my list of allowed rcpthosts (#5.7.1)",
+  ])('is broken where it relays to nobody: %s', async (reply) => {
+    server.fault = (stage) => (stage === 'RCPT' ? { reply } : null);
+    const broken = { kind: 'broken', code: /^[45][0-9]{2}( [45]\.7\.1)?/.exec(reply)![0] };
+    expect(await route.send(anEmail())).toEqual(broken);
+    expect(await route.send(anEmail({ to }))).toEqual(broken);
+    server.fault = refusing({ 'Jan@': '450 4.2.0 grey', 'ola@': reply, 'ewa@': reply });
+    expect(await route.send(anEmail({ to }))).toMatchObject({ kind: 'later', code: '450 4.2.0' });
+    expect(server.taken).toEqual([]);
   });
 
   it('is not trusted where it says something that is no answer', async () => {
@@ -287,7 +313,7 @@ describe('a relay that takes two recipients in a transaction', () => {
   });
 
   it('and has no time left: the rest is named', async () => {
-    const rest = { address: 'ola@poczta.example', reply: { code: 452, enhanced: '4.5.3' } };
+    const rest = { address: 'ola@poczta.example', reply: { code: 452, enhanced: '4.5.3', subject: null } };
     let handed = 0;
     const connection: Connection = {
       handOver: () => Promise.resolve({ kind: 'taken', response: `${(handed += 1)}`, refused: [rest] }),
