@@ -18,6 +18,8 @@ const ROUTE_AT_FAULT = new Set([500, 502, 503, 504, 530, 534, 535, 538]);
 const TOO_LARGE = 552;
 const SYNTAX = 500;
 
+type Answered = Extract<HandOver, { kind: 'answered' }>;
+
 /**
  * Whether an e-mail of this age rather waits for all recipients than leave some out. Where an answer makes no sense nobody knows
  * whether that recipient is among them.
@@ -63,11 +65,7 @@ export function answerOf(
       // A line that is too long (RFC 5321, 4.5.3.1.9), and no command any more.
       if (result.to === 'message' && result.reply.code === SYNTAX)
         return { kind: 'refused', reason: 'content_refused', code: replyCode(result.reply) };
-      return answerOfReply(
-        result.reply,
-        result.to === 'sender' ? 'sender_refused' : 'content_refused',
-        ageMs,
-      );
+      return answerOfReply(result, ageMs);
     case 'no_recipients': {
       const answer = ofRecipients(result.refused, ageMs);
       return answer.kind === 'refused'
@@ -93,9 +91,11 @@ function refusedAddress(address: string, reply: Reply | null): RefusedAddress {
   return { address, code: codeOf(reply), permanent: reply !== null && saysDead(reply) };
 }
 
-function answerOfReply(reply: Reply, reason: EmailRefusal, ageMs: number): EmailAnswer {
+function answerOfReply({ to, reply }: Answered, ageMs: number): EmailAnswer {
   const code = replyCode(reply);
-  if (isPace(reply)) return { kind: 'throttled', retryAfterMs: THROTTLED_MS, code };
+  const reason: EmailRefusal = to === 'sender' ? 'sender_refused' : 'content_refused';
+  // A filter that puts off what this one e-mail says is often passed on in the same words (Sendmail: 451 4.3.2).
+  if (to === 'sender' && isPace(reply)) return { kind: 'throttled', retryAfterMs: THROTTLED_MS, code };
   if (reply.code < 500) return { kind: 'later', retryAfterMs: pause(ageMs), code };
   if (ROUTE_AT_FAULT.has(reply.code)) return { kind: 'broken', code };
   return { kind: 'refused', reason: reply.code === TOO_LARGE ? 'content_refused' : reason, code };

@@ -117,6 +117,22 @@ export const EMAIL_PROVIDER_CHANGES: readonly Change[] = [
     only: 'will never take anything',
   },
   {
+    name: 'one e-mail that a relay puts off holds the route up',
+    file: 'providers/smtp/answers.ts',
+    from: "if (to === 'sender' && isPace(reply))",
+    to: 'if (isPace(reply))',
+    tests: RELAY_FAULTS,
+    only: 'answers with no',
+  },
+  {
+    name: 'a relay that is busy is given more',
+    file: 'providers/smtp/answers.ts',
+    from: "if (to === 'sender' && isPace(reply))",
+    to: "if (to !== 'sender' && isPace(reply))",
+    tests: RELAY_FAULTS,
+    only: 'busy',
+  },
+  {
     name: 'a relay that relays to nobody fails e-mails',
     file: 'providers/smtp/answers.ts',
     from: ' || relaysNot(reply),',

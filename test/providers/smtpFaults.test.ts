@@ -57,7 +57,9 @@ const OVERFLOWING = 18_000_000;
 
 describe('a relay that answers with no', () => {
   const cases: [string, Stage, string, object][] = [
-    ['is busy', 'MAIL', '421 4.3.2 busy', { kind: 'throttled', code: '421 4.3.2' }],
+    ['goes at the sender', 'MAIL', '421 no', { kind: 'throttled', retryAfterMs: 30_000, code: '421' }],
+    ['is busy', 'MAIL', '451 4.3.2 busy', { kind: 'throttled', code: '451 4.3.2' }],
+    ['goes, and is busy', 'MAIL', '421 4.3.2 busy', { kind: 'throttled', code: '421 4.3.2' }],
     ['puts the sender off', 'MAIL', '451 4.7.1 later', { kind: 'later', code: '451 4.7.1' }],
     [
       'takes no such sender',
@@ -68,7 +70,7 @@ describe('a relay that answers with no', () => {
     ['wants a login', 'MAIL', '530 5.7.0 login', { kind: 'broken', code: '530 5.7.0' }],
     ['takes no more in size', 'MAIL', '552 5.3.4 no', { kind: 'refused', reason: 'content_refused' }],
     ['lists us grey', 'RCPT', '450 4.2.0 grey', { kind: 'later', code: '450 4.2.0' }],
-    ['closes at a recipient', 'RCPT', '421 4.3.2 busy', { kind: 'throttled', code: '421 4.3.2' }],
+    ['closes at a recipient', 'RCPT', '421 4.3.2 busy', { kind: 'later', code: '421 4.3.2' }],
     ['is busy at a recipient', 'RCPT', '451 4.3.2 busy', { kind: 'later', code: '451 4.3.2' }],
     [
       'knows no recipient',
@@ -95,7 +97,9 @@ describe('a relay that answers with no', () => {
       { kind: 'refused', reason: 'content_refused', code: '500 5.5.2' },
     ],
     ['takes none now', 'DATA', '451 no', { kind: 'later', code: '451' }],
-    ['is busy at the message', 'DATA', '421 no', { kind: 'throttled', code: '421' }],
+    ['is busy before the message', 'DATA', '421 no', { kind: 'later', code: '421' }],
+    ['is busy at the message', 'dot', '451 4.3.2 try again', { kind: 'later', code: '451 4.3.2' }],
+    ['puts off half of it', 'half', '451 4.3.2 try again', { kind: 'later', code: '451 4.3.2' }],
     [
       'takes it for spam',
       'dot',
@@ -103,12 +107,14 @@ describe('a relay that answers with no', () => {
       { kind: 'refused', reason: 'content_refused', code: '554 5.7.1' },
     ],
     ['puts it off when it has it', 'dot', '451 4.3.0 later', { kind: 'later', code: '451 4.3.0' }],
-    ['goes when it has it', 'dot', '421 4.3.2 bye', { kind: 'throttled', code: '421 4.3.2' }],
+    ['goes when it has it', 'dot', '421 4.3.2 bye', { kind: 'later', code: '421 4.3.2' }],
     ['refuses it half way', 'half', '552 5.3.4 no', { kind: 'refused', reason: 'content_refused' }],
   ];
   it.each(cases)('%s', async (_name, stage, reply, answer) => {
     for (const extensions of [['PIPELINING'], []]) {
       server.extensions = extensions;
+      // What it offers is read at the beginning of a connection.
+      server.hangUp();
       server.fault = at(stage, { reply });
       expect(await route.send(stage === 'half' ? large() : anEmail())).toMatchObject(answer);
       // Nothing of it is left on the connection.
@@ -135,17 +141,20 @@ describe('a relay that answers with no', () => {
     await other.provider.stop();
   });
 
-  it('waits longer the longer it is put off', async () => {
-    server.fault = at('dot', { reply: '451 4.7.1 later' });
-    const pause = async (ageMs: number) => {
-      const answer = await route.send(anEmail({ createdAt: new Date(Date.now() - ageMs) }));
-      return answer.kind === 'later' ? answer.retryAfterMs : null;
-    };
-    const [young, old] = [await pause(1_000), await pause(100 * MINUTE)];
-    expect(young).toBeLessThan(MINUTE);
-    expect(old).toBeGreaterThan(7 * MINUTE);
-    expect(old).toBeLessThan(13 * MINUTE);
-  });
+  it.each(['451 4.7.1 later', '451 4.3.2 Please try again later', '421 4.3.2 bye'])(
+    'waits longer the longer it is put off: %s',
+    async (reply) => {
+      server.fault = at('dot', { reply });
+      const pause = async (ageMs: number) => {
+        const answer = await route.send(anEmail({ createdAt: new Date(Date.now() - ageMs) }));
+        return answer.kind === 'later' ? answer.retryAfterMs : null;
+      };
+      const [young, old] = [await pause(1_000), await pause(100 * MINUTE)];
+      expect(young).toBeLessThan(MINUTE);
+      expect(old).toBeGreaterThan(7 * MINUTE);
+      expect(old).toBeLessThan(13 * MINUTE);
+    },
+  );
 });
 
 describe('a relay that takes an e-mail for some', () => {

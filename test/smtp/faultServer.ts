@@ -17,6 +17,8 @@ export interface FaultServer {
   fault: (stage: Stage, line: string) => Fault | null;
   /** What EHLO offers beside its name. */
   extensions: string[];
+  /** Ends all connections. */
+  hangUp(): void;
   close(): Promise<void>;
 }
 
@@ -37,8 +39,11 @@ export async function startFaultServer(): Promise<FaultServer> {
     commands: [],
     fault: () => null,
     extensions: ['PIPELINING', 'ENHANCEDSTATUSCODES'],
-    close() {
+    hangUp() {
       for (const socket of sockets) socket.destroy();
+    },
+    close() {
+      it.hangUp();
       return new Promise((resolve) => server.close(() => resolve()));
     },
   };
