@@ -22,12 +22,11 @@ type Answered = Extract<HandOver, { kind: 'answered' }>;
 
 /**
  * Whether an e-mail of this age rather waits for all recipients than leave some out. Where an answer makes no sense nobody knows
- * whether that recipient is among them.
+ * whether that recipient is among them: it is named in the end, as one whom the relay did not take.
  */
 export function waitsForAll(refused: readonly RefusedRecipient[], ageMs: number): boolean {
-  return refused.some(
-    (one) => one.reply === null || (isPutOff(one.reply) && !hadNoRoom(one) && ageMs < TOGETHER_MS),
-  );
+  if (ageMs >= TOGETHER_MS) return false;
+  return refused.some((one) => one.reply === null || (isPutOff(one.reply) && !hadNoRoom(one)));
 }
 
 /** Whether a recipient was only one too many in its transaction (RFC 3463: X.5.3): another one may take it at once. */

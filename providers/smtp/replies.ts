@@ -24,7 +24,8 @@ interface Failure {
   timeoutType?: string | undefined;
 }
 
-const REPLY = /^([45][0-9]{2})[ -](?:([245]\.[0-9]{1,3}\.[0-9]{1,3})(?=[ \r\n]|$))?/;
+// A code may stand alone (RFC 5321, 4.2).
+const REPLY = /^([45][0-9]{2})(?:[ -](?:([245]\.[0-9]{1,3}\.[0-9]{1,3})(?=[ \r\n]|$))?|(?=[\r\n]|$))/;
 const PLAIN_CODE = /^[A-Z][A-Z0-9_]{1,39}$/;
 
 /** The refusal that an error of nodemailer's stands for; null for one that is none. */

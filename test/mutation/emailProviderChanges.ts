@@ -117,6 +117,22 @@ export const EMAIL_PROVIDER_CHANGES: readonly Change[] = [
     only: 'will never take anything',
   },
   {
+    name: 'a refusal in a bare code is no answer',
+    file: 'providers/smtp/replies.ts',
+    from: '|(?=[\\r\\n]|$))/;',
+    to: ')/;',
+    tests: RELAY_FAULTS,
+    only: 'number',
+  },
+  {
+    name: 'an answer without sense holds an e-mail up for ever',
+    file: 'providers/smtp/answers.ts',
+    from: 'if (ageMs >= TOGETHER_MS) return false;',
+    to: 'if (ageMs >= TOGETHER_MS) return refused.some(({ reply }) => reply === null);',
+    tests: RELAY_FAULTS,
+    only: 'no answer',
+  },
+  {
     name: 'one e-mail that a relay puts off holds the route up',
     file: 'providers/smtp/answers.ts',
     from: "if (to === 'sender' && isPace(reply))",

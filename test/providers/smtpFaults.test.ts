@@ -96,6 +96,16 @@ describe('a relay that answers with no', () => {
       '500 5.5.2 line too long',
       { kind: 'refused', reason: 'content_refused', code: '500 5.5.2' },
     ],
+    ['says no more than a number', 'dot', '554', { kind: 'refused', reason: 'content_refused', code: '554' }],
+    ['puts off by a number', 'dot', '451', { kind: 'later', code: '451' }],
+    ['puts the sender off by a number', 'MAIL', '421', { kind: 'throttled', code: '421' }],
+    [
+      'names a recipient by a number',
+      'RCPT',
+      '550',
+      { kind: 'refused', reason: 'recipients_refused', code: '550' },
+    ],
+    ['says numbers in two lines', 'dot', '554-no\r\n554', { kind: 'refused', code: '554' }],
     ['takes none now', 'DATA', '451 no', { kind: 'later', code: '451' }],
     ['is busy before the message', 'DATA', '421 no', { kind: 'later', code: '421' }],
     ['is busy at the message', 'dot', '451 4.3.2 try again', { kind: 'later', code: '451 4.3.2' }],
@@ -205,6 +215,7 @@ describe('a relay that takes an e-mail for some', () => {
     ['553 mailbox not found', true],
     ['550 5.0.0 unknown user', true],
     ['550 no', false],
+    ['550', false],
     ['553 no', false],
     ['550 5.0.0 no', false],
     ['550 relay not permitted', false],
@@ -247,6 +258,13 @@ describe('a relay that takes an e-mail for some', () => {
     server.fault = refusing({ 'ola@': 'perhaps' });
     expect(await route.send(anEmail({ to }))).toEqual({ kind: 'broken', code: 'not_understood' });
     expect(server.taken).toEqual([]);
+    // Not for ever: the others wait for it.
+    const old = anEmail({ to, createdAt: new Date(Date.now() - 20 * MINUTE) });
+    expect(await route.send(old)).toMatchObject({
+      kind: 'accepted',
+      refused: [{ address: 'ola@poczta.example', code: 'not_understood', permanent: false }],
+    });
+    expect(server.taken).toEqual([old.id]);
   });
 });
 
