@@ -15,6 +15,8 @@ const TOGETHER_MS = 900_000;
 
 // RFC 4954, 6, and RFC 5321: the relay wants a login, or does not know the command. No e-mail is to blame.
 const ROUTE_AT_FAULT = new Set([500, 502, 503, 504, 530, 534, 535, 538]);
+/** RFC 3463: the system is full, takes no messages, is set up wrongly or congested. 5.4.5 is also what Gmail says once a day's quota is used up. */
+const SYSTEM_AT_FAULT = new Set(['5.3.1', '5.3.2', '5.3.5', '5.4.5']);
 const TOO_LARGE = 552;
 const SYNTAX = 500;
 
@@ -96,7 +98,8 @@ function answerOfReply({ to, reply }: Answered, ageMs: number): EmailAnswer {
   // A filter that puts off what this one e-mail says is often passed on in the same words (Sendmail: 451 4.3.2).
   if (to === 'sender' && isPace(reply)) return { kind: 'throttled', retryAfterMs: THROTTLED_MS, code };
   if (reply.code < 500) return { kind: 'later', retryAfterMs: pause(ageMs), code };
-  if (ROUTE_AT_FAULT.has(reply.code)) return { kind: 'broken', code };
+  if (ROUTE_AT_FAULT.has(reply.code) || SYSTEM_AT_FAULT.has(reply.enhanced ?? ''))
+    return { kind: 'broken', code };
   return { kind: 'refused', reason: reply.code === TOO_LARGE ? 'content_refused' : reason, code };
 }
 

@@ -133,6 +133,14 @@ export const EMAIL_PROVIDER_CHANGES: readonly Change[] = [
     only: 'no answer',
   },
   {
+    name: 'a quota of the relay’s fails e-mails',
+    file: 'providers/smtp/answers.ts',
+    from: " || SYSTEM_AT_FAULT.has(reply.enhanced ?? ''))",
+    to: ')',
+    tests: RELAY_FAULTS,
+    only: 'quota',
+  },
+  {
     name: 'one e-mail that a relay puts off holds the route up',
     file: 'providers/smtp/answers.ts',
     from: "if (to === 'sender' && isPace(reply))",

@@ -69,6 +69,20 @@ describe('a relay that answers with no', () => {
     ],
     ['wants a login', 'MAIL', '530 5.7.0 login', { kind: 'broken', code: '530 5.7.0' }],
     ['takes no more in size', 'MAIL', '552 5.3.4 no', { kind: 'refused', reason: 'content_refused' }],
+    ...(['MAIL', 'DATA', 'dot'] as const).map((stage): [string, Stage, string, object] => [
+      `has a quota that is used up, at ${stage}`,
+      stage,
+      '550 5.4.5 Daily user sending limit exceeded',
+      { kind: 'broken', code: '550 5.4.5' },
+    ]),
+    [
+      'takes nothing',
+      'dot',
+      '554 5.3.2 system not accepting messages',
+      { kind: 'broken', code: '554 5.3.2' },
+    ],
+    ['says nothing of why', 'dot', '554 5.3.0 no', { kind: 'refused', reason: 'content_refused' }],
+    ['sees a loop', 'dot', '554 5.4.6 too many hops', { kind: 'refused', reason: 'content_refused' }],
     ['lists us grey', 'RCPT', '450 4.2.0 grey', { kind: 'later', code: '450 4.2.0' }],
     ['closes at a recipient', 'RCPT', '421 4.3.2 busy', { kind: 'later', code: '421 4.3.2' }],
     ['is busy at a recipient', 'RCPT', '451 4.3.2 busy', { kind: 'later', code: '451 4.3.2' }],
@@ -421,14 +435,16 @@ describe('a connection that breaks', () => {
 });
 
 describe('a relay that breaks off at one e-mail', () => {
-  it('keeps the route open for the others, however often that one is tried', async () => {
-    server.fault = (stage, line) =>
-      stage === 'dot' && line.includes('obfuscated') ? { reply: '503 5.5.1 no' } : null;
-    const disliked = anEmail({ text: 'obfuscated' });
-    for (let n = 0; n < 5; n += 1) expect(await route.send(disliked)).toMatchObject({ kind: 'broken' });
-    expect(route.provider.state()).toMatchObject({ takesSubmits: true, failures: 5 });
-    expect(await route.send(anEmail())).toMatchObject({ kind: 'accepted' });
-  });
+  it.each(['503 5.5.1 no', '550 5.4.5 no'])(
+    'keeps the route open for the others, however often that one is tried: %s',
+    async (reply) => {
+      server.fault = (stage, line) => (stage === 'dot' && line.includes('obfuscated') ? { reply } : null);
+      const disliked = anEmail({ text: 'obfuscated' });
+      for (let n = 0; n < 5; n += 1) expect(await route.send(disliked)).toMatchObject({ kind: 'broken' });
+      expect(route.provider.state()).toMatchObject({ takesSubmits: true, failures: 5 });
+      expect(await route.send(anEmail())).toMatchObject({ kind: 'accepted' });
+    },
+  );
 });
 
 describe('what must not leave', () => {
