@@ -66,6 +66,8 @@ interface Envelope {
   from: string;
   to: string[];
   size: number;
+  /** Where the relay offers it (RFC 3461): a bounce has the headers of the e-mail alone, and not its files. */
+  dsn: { ret: 'HDRS' };
   rejectedErrors?: (NodemailerFailure & { recipient?: string | undefined })[];
   accepted?: string[];
 }
@@ -187,7 +189,7 @@ function connectionOn(wire: Wire, settings: SmtpSettings): Connection {
 
 function handOver(wire: Wire, { from, to, bytes, content, goOn }: Outgoing, ms: number): Promise<HandOver> {
   return new Promise((resolve) => {
-    const envelope: Envelope = { from, to: [...to], size: bytes };
+    const envelope: Envelope = { from, to: [...to], size: bytes, dsn: { ret: 'HDRS' } };
     let written = false;
     const refused = (): RefusedRecipient[] => (envelope.rejectedErrors ?? []).map(refusedRecipient);
     const done = (result: HandOver): void => {

@@ -6,11 +6,14 @@ import { repeat } from '../../concurrency/repeat.ts';
 import { waitFor } from '../../concurrency/waitFor.ts';
 import { shortenedAddress } from '../../domain/shortenedAddress.ts';
 import type { ProviderHandlers } from '../provider.ts';
+import { createBeginning } from './beginning.ts';
+import { READ_BYTES } from './mime.ts';
 import { readReturned, type Returned } from './reports.ts';
 import { emailOfReturnPath } from './returnPath.ts';
 import { listenAddress, type SmtpCredentials, type SmtpSettings } from './settings.ts';
 
-const BYTES_MAX = 1_000_000;
+/** A bounce may have the whole e-mail in it: 10 MB of files in base64, and what relays make of it. Little of it is kept. */
+const BYTES_MAX = 25_000_000;
 const CONNECTIONS_MAX = 40;
 /** From one network: somebody has as many IPv6 addresses as they like. */
 const CONNECTIONS_EACH = 10;
@@ -156,10 +159,8 @@ function smtpServer(
       done();
     },
     onData(stream, { envelope: { mailFrom, rcptTo } }, done) {
-      const pieces: Buffer[] = [];
-      stream.on('data', (piece: Buffer) => {
-        if (!stream.sizeExceeded) pieces.push(piece);
-      });
+      const beginning = createBeginning(READ_BYTES);
+      stream.on('data', (piece: Buffer) => beginning.take(piece));
       stream.on('error', done);
       stream.on('end', () => {
         if (stream.sizeExceeded) return done(new SmtpAnswer(552, '5.3.4 Too large'));
@@ -168,7 +169,7 @@ function smtpServer(
         if (emailId === null) return done(new SmtpAnswer(550, '5.1.1 No such mailbox'));
         about().add(emailId);
         const sender = mailFrom === false ? '' : mailFrom.address;
-        store({ returnPath, emailId, sender, raw: Buffer.concat(pieces) }).then(
+        store({ returnPath, emailId, sender, raw: beginning.bytes(), bytes: stream.byteLength }).then(
           () => done(null, '2.0.0 Taken'),
           done,
         );

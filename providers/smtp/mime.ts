@@ -1,5 +1,5 @@
-// Reports come first; what follows them is the e-mail that they are about.
-const READ_BYTES = 256 * 1024;
+/** So much is read of a message: reports come first; what follows them is the e-mail that they are about. */
+export const READ_BYTES = 256 * 1024;
 const PARTS_MAX = 20;
 const DEPTH_MAX = 4;
 const GROUP_LINES = 100;

@@ -23,17 +23,20 @@ export interface Returned {
   emailId: string;
   /** As the envelope has it; empty: none, as bounces have it. */
   sender: string;
+  /** The message, or as much of its beginning as is read. */
   raw: Buffer;
+  /** Of the whole message. */
+  bytes: number;
 }
 
 /**
  * What a message to a return path reports: delivery reports (RFC 3464), complaints (RFC 5965), and bounces of servers that know no
  * reports. None for automatic replies and for what people write.
  */
-export function readReturned({ raw, ...returned }: Returned): ProviderEmailEvent[] {
+export function readReturned({ raw, bytes, ...returned }: Returned): ProviderEmailEvent[] {
   const message = readMessage(raw);
   const found =
-    deliveryReports(message) ?? complaints(message) ?? plainBounce(message, returned.sender, raw.length);
+    deliveryReports(message) ?? complaints(message) ?? plainBounce(message, returned.sender, bytes);
   const at = new Date();
   return found.slice(0, RECIPIENTS_MAX).map(({ kind, permanent, addresses, payload, mark }) => ({
     eventId: eventId(returned.returnPath, addresses, mark, message),

@@ -1,7 +1,9 @@
 import { connect, createServer, type Socket } from 'node:net';
+import fc from 'fast-check';
 import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ProviderEmailEvent } from '../../domain/email/events.ts';
+import { createBeginning } from '../../providers/smtp/beginning.ts';
 import {
   type BounceLimits,
   createBounceListener,
@@ -63,6 +65,8 @@ beforeEach(() => {
   errors.length = 0;
 });
 
+// The files of an e-mail, 10 MB in base64, and some.
+const LARGE = Buffer.from(`${'y'.repeat(76)}\r\n`.repeat(190_000));
 const id = newId('em');
 const path = returnPath(RETURN_PATH_KEY, id, 'sklep.example');
 
@@ -227,6 +231,17 @@ describe('a report of a mail server', () => {
     expect(events).toMatchObject([{ kind: 'bounced', permanent: true, addresses: ['jan@poczta.example'] }]);
   });
 
+  it('is understood before an e-mail with the largest files', async () => {
+    const whole = (head: string) => Buffer.concat([Buffer.from(head), LARGE]);
+    expect(await deliver(whole(report([...MTA, ...failed('jan@poczta.example')])))).toMatch(/^250/);
+    expect(await deliver(whole('From: <>\r\nSubject: failure notice\r\n\r\nHi.\r\n'))).toMatch(/^250/);
+    expect(events).toMatchObject([
+      { kind: 'bounced', permanent: true, addresses: ['jan@poczta.example'] },
+      { kind: 'bounced', permanent: false, payload: { bytes: expect.any(Number) as number } },
+    ]);
+    expect(events[1]!.payload['bytes']).toBeGreaterThan(LARGE.length);
+  });
+
   it('that names nobody says nothing for good of everybody', async () => {
     await deliver(report([...MTA, 'Action: delivered', 'Status: 2.0.0']));
     await deliver(report([...MTA, 'Action: failed', 'Status: 5.1.1']));
@@ -258,6 +273,19 @@ describe('a report of a mail server', () => {
     ]);
     await deliver(report(['Feedback-Type: not-spam', 'Version: 1', ...to], { type: 'feedback-report' }));
     expect(events).toHaveLength(1);
+  });
+});
+
+describe('the beginning of what comes in pieces', () => {
+  it('is all that is kept of it', () => {
+    const pieces = fc.array(fc.uint8Array({ maxLength: 20 }), { maxLength: 10 });
+    fc.assert(
+      fc.property(pieces, fc.integer({ min: 0, max: 100 }), (given, most) => {
+        const beginning = createBeginning(most);
+        for (const piece of given) beginning.take(Buffer.from(piece));
+        expect(beginning.bytes()).toEqual(Buffer.concat(given).subarray(0, most));
+      }),
+    );
   });
 });
 
@@ -329,13 +357,13 @@ describe('whoever is no mail server of a recipient', () => {
   });
 
   it('is limited in size, and in recipients', async () => {
-    expect(await raw(['EHLO x', 'MAIL FROM:<> SIZE=1500000'])).toContain('\n552 ');
-    expect(await deliver('y'.repeat(1_500_000))).toBe('552');
+    expect(await raw(['EHLO x', 'MAIL FROM:<> SIZE=26000000'])).toContain('\n552 ');
+    expect(await deliver(Buffer.concat([LARGE, LARGE]))).toBe('552');
     expect(await deliver(`Subject: Re: x\r\n\r\n${'y\r\n'.repeat(300_000)}`, path, 'jan@x.example')).toMatch(
       /^250/,
     );
     expect(
-      await raw(['EHLO x', 'MAIL FROM:<>', `RCPT TO:<${path}>`, 'DATA'], 'y'.repeat(1_200_000)),
+      await raw(['EHLO x', 'MAIL FROM:<>', `RCPT TO:<${path}>`, 'DATA'], 'y'.repeat(26_000_000)),
     ).toContain('552');
     const another = returnPath(RETURN_PATH_KEY, newId('em'), 'sklep.example');
     const answers = await raw(['EHLO x', 'MAIL FROM:<>', `RCPT TO:<${path}>`, `RCPT TO:<${another}>`]);

@@ -371,6 +371,23 @@ describe('a relay that takes two recipients in a transaction', () => {
   });
 });
 
+describe('the bounces of a relay', () => {
+  it.each([
+    [['DSN'], ' RET=HDRS'],
+    [['SIZE 30000000', 'DSN', 'PIPELINING'], ' RET=HDRS'],
+    [['PIPELINING'], ''],
+  ])('leave the files out where it offers that: %j', async (extensions, ret) => {
+    server.extensions = extensions;
+    server.hangUp();
+    server.commands.length = 0;
+    expect(await route.send(anEmail())).toMatchObject({ kind: 'accepted' });
+    const named = server.commands.filter((line) => /^(MAIL|RCPT)/.test(line));
+    expect(named[0]).toMatch(new RegExp(`^MAIL FROM:<b-[^>]+>( SIZE=[0-9]+)?${ret}$`));
+    // Who wants to know of what is as before: of failures and delays.
+    expect(named.slice(1)).toEqual(['RCPT TO:<jan@poczta.example>']);
+  });
+});
+
 describe('a connection that breaks', () => {
   const before: Stage[] = ['MAIL', 'RCPT', 'DATA', 'half'];
   const broken = before.flatMap((stage) =>

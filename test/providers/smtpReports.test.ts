@@ -4,7 +4,10 @@ import type { ProviderEmailEvent } from '../../domain/email/events.ts';
 import { readReturned } from '../../providers/smtp/reports.ts';
 
 const read = (raw: string, encoding: BufferEncoding = 'latin1'): ProviderEmailEvent[] =>
-  readReturned({ returnPath: 'b-1@x.example', emailId: 'em_1', sender: '', raw: Buffer.from(raw, encoding) });
+  readReturned({
+    ...{ returnPath: 'b-1@x.example', emailId: 'em_1', sender: '' },
+    ...{ raw: Buffer.from(raw, encoding), bytes: raw.length },
+  });
 
 const withFailed = (recipients: string) => `X-Failed-Recipients: ${recipients}\r\n\r\nno`;
 
