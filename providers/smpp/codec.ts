@@ -27,6 +27,8 @@ export interface Pdu {
   fields: Fields;
   /** The body is not what the command promises; `fields` has what could be read before that. */
   malformed: boolean;
+  /** The tag of a TLV that runs beyond the PDU: the command's own fields and the TLVs before it are whole. */
+  brokenTlv: number | null;
 }
 
 /**
@@ -44,34 +46,44 @@ export function decodePdu(bytes: Buffer): Pdu {
     sequence: bytes.readUInt32BE(12),
     fields: {},
     malformed: false,
+    brokenTlv: null,
   };
   try {
-    if (command) readBody(bytes, command.params ?? {}, pdu.fields);
+    if (command) pdu.brokenTlv = readBody(bytes, command.params ?? {}, pdu.fields);
   } catch {
     pdu.malformed = true;
   }
   return pdu;
 }
 
-function readBody(bytes: Buffer, params: Record<string, { type: FieldType }>, fields: Fields): void {
+/** @returns as `Pdu.brokenTlv` */
+function readBody(
+  bytes: Buffer,
+  params: Record<string, { type: FieldType }>,
+  fields: Fields,
+): number | null {
   let offset = HEADER;
   for (const [name, { type }] of Object.entries(params)) {
     // An answer with an error ends with its header, and some SMSCs leave out empty fields at the end.
-    if (offset >= bytes.length) return;
+    if (offset >= bytes.length) return null;
     const value = type.read(bytes, offset);
     const size = type.size(value);
     const cut = type === smpp.types.buffer && size - 1 !== bytes[offset];
-    if (cut || offset + size > bytes.length) throw new RangeError('a field runs beyond the PDU');
+    // Some SMSCs leave out the NUL behind the id that ends their answer.
+    const end = type === smpp.types.cstring ? bytes.length + 1 : bytes.length;
+    if (cut || offset + size > end) throw new RangeError('a field runs beyond the PDU');
     fields[name] = value as string | number | Buffer;
     offset += size;
   }
   while (offset + 4 <= bytes.length) {
+    const tag = bytes.readUInt16BE(offset);
     const length = bytes.readUInt16BE(offset + 2);
     const value = bytes.subarray(offset + 4, offset + 4 + length);
-    if (value.length < length) throw new RangeError('a TLV runs beyond the PDU');
-    readTlv(bytes.readUInt16BE(offset), value, fields);
+    if (value.length < length) return tag;
+    readTlv(tag, value, fields);
     offset += 4 + length;
   }
+  return null;
 }
 
 /** TLVs that nobody knows are left out; of one that comes twice the first counts. */
@@ -130,7 +142,7 @@ function written(type: FieldType, value: string | number | Buffer): Buffer {
 /** A deliver_sm, or a data_sm, from what was read; null where it is broken or ends too early. */
 export function deliverPdu(pdu: Pdu): DeliverPdu | null {
   if (pdu.malformed || pdu.fields.data_coding === undefined) return null;
-  return { ...EMPTY_DELIVER, ...pdu.fields };
+  return { ...EMPTY_DELIVER, ...pdu.fields, brokenTlv: pdu.brokenTlv };
 }
 
 const EMPTY_DELIVER: DeliverPdu = {
@@ -145,6 +157,7 @@ const EMPTY_DELIVER: DeliverPdu = {
   protocol_id: 0,
   data_coding: 0,
   short_message: Buffer.alloc(0),
+  brokenTlv: null,
 };
 
 /** A command_status for staff's eyes: `ESME_RINVPASWD (0x0000000e)`. */

@@ -49,6 +49,9 @@ export function readDeliver(
   if (encoding === null || (encoding === 'binary' && !isText(content))) {
     return { kind: 'unreadable', reason: `no text, data_coding ${pdu.data_coding}` };
   }
+  if (content.length === 0 && pdu.brokenTlv !== null) {
+    return { kind: 'unreadable', reason: 'no text before a broken TLV' };
+  }
   const reply: IncomingReply = {
     from: addressOf(pdu.source_addr_ton, pdu.source_addr),
     to: pdu.destination_addr === '' ? null : addressOf(pdu.dest_addr_ton, pdu.destination_addr),

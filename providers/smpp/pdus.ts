@@ -34,6 +34,8 @@ export interface DeliverPdu extends MessageHead, Tlvs {
   data_coding: number;
   /** At most 255 octets, with the user data header where esm_class announces one. Empty where there is none. */
   short_message: Buffer;
+  /** The tag of a TLV that runs beyond the PDU: it, and whatever came behind it, is not among these. */
+  brokenTlv: number | null;
 }
 
 /** What is said in a submit_sm (4.4.1) but for what is the same in all of ours. */

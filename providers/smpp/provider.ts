@@ -7,7 +7,7 @@ import { answerOfStatus } from './errors.ts';
 import { acceptedId } from './ids.ts';
 import { createInbox, type Inbox } from './inbox.ts';
 import { createLateAnswers } from '../lateAnswers.ts';
-import { createSessions } from './sessions.ts';
+import { createSessions, type Sessions } from './sessions.ts';
 import type { Role } from './session.ts';
 import type { SmppCredentials, SmppSettings } from './settings.ts';
 
@@ -30,12 +30,13 @@ export function createSmppProvider({ name, settings, credentials, onError }: Smp
   const late = createLateAnswers(onError);
   const sessions = createSessions(settings, credentials, {
     onDeliver(session, pdu, respond) {
+      if (pdu !== null && pdu.brokenTlv !== null) sessions.remark(brokenTlvInWords(pdu.brokenTlv));
       if (inbox) inbox.take(session, pdu, respond);
       else respond(STATUS.temporary);
     },
     onLost: (session) => inbox?.lost(session),
     onLate(reference, pdu) {
-      const answer = answerOf(pdu, reference, settings);
+      const answer = answerOf(pdu, reference, settings, sessions);
       if (answer.kind !== 'unanswered') late.keep(reference, answer);
     },
   });
@@ -48,7 +49,7 @@ export function createSmppProvider({ name, settings, credentials, onError }: Smp
       const outcome = await sessions.submit({ reference, leave, fields: () => submitFields(part, settings) });
       switch (outcome.kind) {
         case 'answered': {
-          const answer = answerOf(outcome.answer, reference, settings);
+          const answer = answerOf(outcome.answer, reference, settings, sessions);
           // The sessions stand, and yet nothing gets through: without the SMSC's word nobody would know why.
           if (WORTH_NOTING.has(answer.kind)) sessions.note(answerInWords(outcome.answer));
           return answer;
@@ -82,12 +83,23 @@ export function createSmppProvider({ name, settings, credentials, onError }: Smp
 }
 
 /** What the answer to a submit says; a generic_nack (4.3.1) has no id, and is never an acceptance. */
-function answerOf(pdu: Pdu, reference: string, settings: SmppSettings): SubmitAnswer {
+function answerOf(
+  pdu: Pdu,
+  reference: string,
+  settings: SmppSettings,
+  sessions: Pick<Sessions, 'remark'>,
+): SubmitAnswer {
   if (pdu.status !== STATUS.ok) return answerOfStatus(pdu.status, settings);
   if (pdu.command === 'generic_nack') return { kind: 'unanswered', code: 'generic_nack' };
   const id = typeof pdu.fields.message_id === 'string' ? acceptedId(settings.ids, pdu.fields.message_id) : '';
+  if (id !== '') return { kind: 'accepted', providerMessageId: id };
+  sessions.remark('the SMSC took a submit and gave it no id: no delivery report can be matched');
   // Taken, yet without a name: no report can meet it, and it must not meet others without one.
-  return { kind: 'accepted', providerMessageId: id === '' ? `unnamed:${reference}` : id };
+  return { kind: 'accepted', providerMessageId: `unnamed:${reference}` };
+}
+
+function brokenTlvInWords(tag: number): string {
+  return `a deliver_sm has a TLV that runs beyond it: 0x${tag.toString(16).padStart(4, '0')}`;
 }
 
 function answerInWords({ command, status }: Pdu): string {

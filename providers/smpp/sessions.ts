@@ -9,6 +9,8 @@ import type { Role, Session, SessionEvents } from './session.ts';
 import type { SmppCredentials, SmppSettings } from './settings.ts';
 
 const LONGEST_PROBLEM = 300;
+// Sessions that cannot be bound say so again at least as often, unless `reconnectMaxMs` is set higher.
+const PROBLEM_STAYS_MS = 300_000;
 
 /** What cannot be put into a PDU; nothing was sent. */
 export interface Unwritable {
@@ -36,6 +38,8 @@ export interface Sessions {
   submit(submission: Submission): Promise<Outcome | Withheld | Unwritable>;
   /** Shows staff what is wrong although the sessions stand. */
   note(problem: string): void;
+  /** Shows staff what is odd and holds nothing up; what they were shown as wrong lately stays. */
+  remark(oddity: string): void;
   state(): ProviderState;
   /** Closes all sessions in good order; submits that still wait for a place are `unwritten`. */
   stop(): Promise<void>;
@@ -81,6 +85,7 @@ export function createSessions(
     },
     submit: (submission) => submit(room, submission),
     note: (problem) => note(pool, problem),
+    remark: (oddity) => remark(pool, oddity),
     state: () => stateOf(pool),
     async stop() {
       stopping.abort();
@@ -115,6 +120,12 @@ function stateOf({ settings, open, failures, lastError, lastErrorAt }: Pool): Pr
 function note(pool: Pool, problem: string): void {
   pool.lastError = problem.slice(0, LONGEST_PROBLEM);
   pool.lastErrorAt = new Date();
+}
+
+function remark(pool: Pool, oddity: string): void {
+  const { lastError, lastErrorAt } = pool;
+  const lately = lastErrorAt !== null && Date.now() - lastErrorAt.getTime() < PROBLEM_STAYS_MS;
+  if (!lately || lastError === oddity) note(pool, oddity);
 }
 
 /** Has one session open as long as the process does not stop. */

@@ -92,6 +92,27 @@ describe('what is delivered', () => {
     expect(smsc.redelivered).toBe(0);
   });
 
+  test('with a broken TLV behind it is taken, and staff see the TLV', async () => {
+    const { smsc, provider, replies, reports, errors } = await openProvider();
+    const broken = Buffer.from([0x14, 0x03, 0, 6, 1, 2]);
+    await smsc.deliver(Buffer.concat([reply('STOP'), broken]));
+    await smsc.deliver(Buffer.concat([report('abc'), broken]));
+    expect(replies).toMatchObject([{ from: `+${PHONE}`, to: `+${OURS}`, text: 'STOP' }]);
+    expect(reports).toMatchObject([{ providerMessageId: 'abc', state: 'delivered' }]);
+    expect(provider.state()).toMatchObject({
+      lastError: 'a deliver_sm has a TLV that runs beyond it: 0x1403',
+      failures: 0,
+    });
+    expect(errors).toEqual([]);
+  });
+
+  test('and whose text may be in the TLV that is broken is no empty reply', async () => {
+    const { smsc, replies, errors } = await openProvider();
+    await smsc.deliver(Buffer.concat([reply(''), Buffer.from([0x04, 0x24, 0, 9, 0x54, 0x41, 0x4b])]));
+    expect(replies).toEqual([]);
+    expect(errors).toEqual(['a deliver_sm could not be read: no text before a broken TLV']);
+  });
+
   test('as data_sm is taken like a deliver_sm', async () => {
     const { smsc, replies } = await openProvider();
     const fields = encodeShortMessage({ source: PHONE, destination: OURS }).subarray(0, 1 + 2 + 12 + 2 + 12);

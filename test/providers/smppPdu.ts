@@ -13,6 +13,7 @@ export function deliverPdu(given: Partial<DeliverPdu> = {}): DeliverPdu {
     ...{ service_type: '', source_addr_ton: 1, source_addr_npi: 1, source_addr: '48600100200' },
     ...{ dest_addr_ton: 1, dest_addr_npi: 1, destination_addr: '48500600700' },
     ...{ esm_class: 0, protocol_id: 0, data_coding: 0, short_message: Buffer.from('TAK') },
+    brokenTlv: null,
     ...given,
   };
 }

@@ -63,6 +63,28 @@ describe('a submit', () => {
       kind: 'accepted',
       providerMessageId: 'unnamed:msg_7/1',
     });
+    expect(provider.state()).toMatchObject({
+      lastError: 'the SMSC took a submit and gave it no id: no delivery report can be matched',
+      failures: 0,
+    });
+  });
+
+  test('taken with an id that has no NUL has that id', async () => {
+    const { provider, smsc } = await openProvider();
+    smsc.behave = ({ sequence }) => ({
+      ...{ answer: 'never', reports: [] },
+      connection: encodePdu({ id: COMMAND.submitSm | RESPONSE, sequence, body: Buffer.from('4711') }),
+    });
+    expect(await submit(provider, part(7))).toEqual({ kind: 'accepted', providerMessageId: '4711' });
+  });
+
+  test('taken without an id hides nothing worse that staff have to see', async () => {
+    const { provider, smsc } = await openProvider();
+    smsc.behave = () => ({ status: 0x0101 });
+    await submit(provider, part(1));
+    smsc.behave = () => ({ id: '', reports: [] });
+    await submit(provider, part(2));
+    expect(provider.state().lastError).toMatch(/ESME_RPROHIBITED/);
   });
 
   test('that cannot be written is refused, and the session goes on', async () => {

@@ -124,7 +124,26 @@ describe('a PDU', () => {
     expect(deliverPdu(decodePdu(pdu(DELIVER, cut)))).toBeNull();
     expect(deliverPdu(decodePdu(pdu(DELIVER, Buffer.from('no end'))))).toBeNull();
     expect(deliverPdu(decodePdu(pdu(DELIVER, Buffer.alloc(0))))).toBeNull();
-    expect(decodePdu(pdu(0x80000004, Buffer.from('no end')))).toMatchObject({ malformed: true, status: 0 });
+    expect(decodePdu(pdu(0x80000004, Buffer.from([])))).toMatchObject({ malformed: false, fields: {} });
+  });
+
+  test('whose last text ends with it, without NUL, has that text', () => {
+    const answer = decodePdu(pdu(0x80000004, Buffer.from('no end')));
+    expect(answer).toMatchObject({ malformed: false, fields: { message_id: 'no end' } });
+  });
+
+  test.each([
+    ['counts its own head', Buffer.from([0x14, 0x03, 0, 6, 1, 2])],
+    ['counts one octet too many', Buffer.from([0x14, 0x03, 0, 2, 1])],
+  ])('of which a TLV %s has everything before that', (_what, broken) => {
+    const whole = encodeShortMessage({ source: '48600100200', shortMessage: Buffer.from('STOP') });
+    const read = decodePdu(pdu(DELIVER, Buffer.concat([whole, tlv(0x0427, Buffer.from([2])), broken])));
+    expect(deliverPdu(read)).toMatchObject({
+      source_addr: '48600100200',
+      short_message: Buffer.from('STOP'),
+      message_state: 2,
+      brokenTlv: 0x1403,
+    });
   });
 
   test('has TLVs in any order and width, unknown and repeated ones', () => {
