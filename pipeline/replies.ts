@@ -4,37 +4,52 @@ import type { Database, Sql } from '../db/connection.ts';
 import { storeReplies, unprocessedAfter } from '../db/incoming/inbound.ts';
 import { type NetworkReply, storable } from '../domain/inbound.ts';
 import { parseAddress } from '../domain/msisdn.ts';
+import { createRunning } from '../concurrency/running.ts';
+import { createSemaphore, type Semaphore } from '../concurrency/semaphore.ts';
 import { startOnce } from '../workflows/startOnce.ts';
 import { inboundStart } from '../workflows/startOptions.ts';
 
 const STARTS_MAX = 20;
-// A Temporal server that does not answer must not keep the provider waiting for what is stored already.
+// From when it is stored. What Temporal has not started by then is left to `catchUp`, so that what waits for a server that
+// does not answer is bounded.
 const START_MS = 5_000;
 
 /** What happens to replies: stored first, then each is handed to its workflow. */
 export interface Replies {
-  /** Stores replies; everything after that survives a crash by `catchUp`. */
+  /**
+   * Stores replies; everything after that survives a crash by `catchUp`. Their workflows are started by themselves: what
+   * is stored is to be acknowledged, whether Temporal answers or not.
+   */
   receive(route: Provider['name'], replies: NetworkReply[]): Promise<void>;
-  /** Starts the workflows of replies that `keepReplies` stored. Never rejects. */
+  /** Starts the workflows of replies that `keepReplies` stored, within five seconds or not at all. Never rejects. */
   begin(ids: string[]): Promise<void>;
+  /** Resolves once what was begun by now is over: within five seconds. */
+  settled(): Promise<void>;
   /** Starts the workflows of replies that are stored and were not processed. */
   catchUp(): Promise<void>;
 }
 
 /** @param onError gets failures after the replies were stored; they are made up for by the next `catchUp` */
 export function createReplies(sql: Database, client: Client, onError: (error: unknown) => void): Replies {
-  const begin = (ids: string[]) => startAll(client, ids).catch(onError);
+  const places = createSemaphore({ places: STARTS_MAX });
+  const starts = createRunning();
+  const begin = (ids: string[]): Promise<void> => {
+    const starting = startAll(client, places, ids).catch(onError);
+    starts.add(starting);
+    return starting;
+  };
   return {
     begin,
+    settled: () => starts.settled(),
     async receive(route, replies) {
-      await begin(await keepReplies(sql, route, replies));
+      void begin(await keepReplies(sql, route, replies));
     },
     async catchUp() {
       for (let after = ''; ;) {
         const ids = await unprocessedAfter(sql, after, STARTS_MAX);
         const last = ids.at(-1);
         if (last === undefined) return;
-        await startAll(client, ids);
+        await startAll(client, places, ids);
         after = last;
       }
     },
@@ -52,11 +67,11 @@ function asStored({ providerReference, from, to, text }: NetworkReply): NetworkR
   return { providerReference, from: number(from), to: to === null ? null : number(to), text: storable(text) };
 }
 
-async function startAll(client: Client, ids: string[]): Promise<void> {
-  await client.withDeadline(Date.now() + START_MS, async () => {
-    for (let i = 0; i < ids.length; i += STARTS_MAX) {
-      const some = ids.slice(i, i + STARTS_MAX);
-      await Promise.all(some.map((id) => startOnce(client.workflow.start('inbound', inboundStart(id)))));
-    }
+async function startAll(client: Client, places: Semaphore<void>, ids: string[]): Promise<void> {
+  const until = Date.now() + START_MS;
+  const limit = { until, error: () => new Error('workflows of replies wait for a place to be started') };
+  const start = (id: string) => startOnce(client.workflow.start('inbound', inboundStart(id)));
+  await client.withDeadline(until, async () => {
+    await Promise.all(ids.map((id) => places.run(undefined, () => start(id), limit)));
   });
 }

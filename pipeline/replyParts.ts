@@ -43,7 +43,8 @@ export function createReplyParts(
   return {
     async receive(route, part) {
       const group = groupOf(route, part);
-      await replies.begin(await transaction(sql, (tx) => take(tx, group, part, waitSeconds)));
+      // As with whole replies: the acknowledgement waits for the store alone.
+      void replies.begin(await transaction(sql, (tx) => take(tx, group, part, waitSeconds)));
     },
     async flush() {
       for (;;) {

@@ -104,6 +104,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       await routes.stop();
       await runs.catch(() => undefined);
       await loops.stop();
+      await pipeline.replies.settled();
       await schedules.stop();
       await pipeline.notifying.outgoing.close();
       await servers.close();
