@@ -27,28 +27,12 @@ interface Entry {
 /**
  * Tells a reply that is handed over again from the same words sent again by a person: SMPP gives a deliver_sm no id. What
  * a session acknowledged in its last 30 seconds, or not at all, is taken for the same once, when it comes again within
- * ten minutes. Lives in memory: after a crash of the process such a reply may be stored twice.
+ * ten minutes by any session that shares these. Lives in the memory of one process: after a crash, or where the SMSC hands
+ * it over to a session of another worker, such a reply is stored twice.
  */
 export function createRedeliveries<S extends object>(now: () => number = Date.now) {
   const recent = new WeakMap<S, Set<Entry>>();
-  const expected = new Map<string, { digest: string; reference: string; until: number }>();
-
-  const expect = ({ digest, reference }: Entry): void => {
-    expected.set(reference, { digest, reference, until: now() + REMEMBERED_MS });
-    const [oldest] = expected.keys();
-    if (expected.size > MOST_REMEMBERED && oldest !== undefined) expected.delete(oldest);
-  };
-
-  const takeExpected = (digest: string): string | undefined => {
-    for (const [reference, one] of expected) {
-      if (one.until < now()) expected.delete(reference);
-      else if (one.digest === digest) {
-        expected.delete(reference);
-        return reference;
-      }
-    }
-    return undefined;
-  };
+  const expected = createExpected();
 
   return {
     /** A reply came by a session. */
@@ -56,14 +40,12 @@ export function createRedeliveries<S extends object>(now: () => number = Date.no
       const digest = digestOf(reply);
       const entry: Entry = {
         digest,
-        reference: takeExpected(digest) ?? `${digest.slice(0, 32)}-${randomUUID()}`,
+        reference: expected.take(digest, now()) ?? `${digest.slice(0, 32)}-${randomUUID()}`,
         doubtfulUntil: null,
       };
       const entries = recent.get(session) ?? new Set();
       recent.set(session, entries);
-      for (const one of entries) {
-        if (one.doubtfulUntil !== null && one.doubtfulUntil < now()) entries.delete(one);
-      }
+      forgetCertain(entries, now());
       entries.add(entry);
       return {
         providerReference: entry.reference,
@@ -71,19 +53,64 @@ export function createRedeliveries<S extends object>(now: () => number = Date.no
           entry.doubtfulUntil = now() + DOUBTFUL_MS;
         },
         unacknowledged() {
-          if (entries.delete(entry)) expect(entry);
+          if (entries.delete(entry)) expected.add(entry, now());
         },
       };
     },
     /** A session's connection broke. */
     lost(session: S): void {
       const entries = recent.get(session) ?? new Set();
+      const lostAt = now();
       for (const entry of entries) {
-        if (entry.doubtfulUntil === null || entry.doubtfulUntil >= now()) expect(entry);
+        if (entry.doubtfulUntil === null || entry.doubtfulUntil >= lostAt) expected.add(entry, lostAt);
       }
       // What is still being stored is expected already: `unacknowledged` must not expect it once more.
       entries.clear();
       recent.delete(session);
+    },
+  };
+}
+
+// They stand nearly in the order of their acknowledgements: whatever is behind one that is in doubt has its turn later, and
+// counts by its own time until then. So a reply costs the same however many came in the last 30 seconds.
+function forgetCertain(entries: Set<Entry>, now: number): void {
+  for (const entry of entries) {
+    if (entry.doubtfulUntil === null || entry.doubtfulUntil >= now) return;
+    entries.delete(entry);
+  }
+}
+
+/** What may be handed over again, oldest first. */
+function createExpected() {
+  const untils = new Map<string, { digest: string; until: number }>();
+  const byDigest = new Map<string, Set<string>>();
+
+  const forget = (reference: string, digest: string): void => {
+    untils.delete(reference);
+    const same = byDigest.get(digest);
+    same?.delete(reference);
+    if (same?.size === 0) byDigest.delete(digest);
+  };
+  const forgetPast = (now: number): void => {
+    for (const [reference, { digest, until }] of untils) {
+      if (until >= now && untils.size <= MOST_REMEMBERED) return;
+      forget(reference, digest);
+    }
+  };
+
+  return {
+    add({ digest, reference }: Entry, now: number): void {
+      untils.set(reference, { digest, until: now + REMEMBERED_MS });
+      const same = byDigest.get(digest) ?? new Set();
+      byDigest.set(digest, same.add(reference));
+      forgetPast(now);
+    },
+    /** @returns the reference of the oldest one with these words, which is expected no more */
+    take(digest: string, now: number): string | undefined {
+      forgetPast(now);
+      const [reference] = byDigest.get(digest) ?? [];
+      if (reference !== undefined) forget(reference, digest);
+      return reference;
     },
   };
 }

@@ -1,10 +1,12 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createRedeliveries } from '../../providers/smpp/redeliveries.ts';
+import { createRedeliveries, type HandedOver } from '../../providers/smpp/redeliveries.ts';
 import { incoming } from '../smsc/incoming.ts';
 import type { Smsc } from '../smsc/smsc.ts';
 import { COMMAND, encodePdu, encodeShortMessage } from '../smsc/wire.ts';
 import { openProvider, part, submit, until } from './smppProvider.ts';
 import { undisturbed } from '../support/undisturbed.ts';
+import { plainRedeliveries } from './plainRedeliveries.ts';
 
 const PHONE = '48600100200';
 const OURS = '48500600700';
@@ -260,5 +262,65 @@ describe('redeliveries', () => {
     }
     expect(redeliveries.handedOver(session, one).providerReference).toBe(handed.providerReference);
     expect(redeliveries.handedOver(session, one).providerReference).not.toBe(handed.providerReference);
+  });
+
+  test('are known as by one that looks at all it remembers, whatever happens in whatever order', () => {
+    const step = fc.record({
+      session: fc.nat(2),
+      words: fc.nat(3),
+      afterMs: fc.constantFrom(0, 0, 1, 10_000, 30_001, 300_000, 600_001),
+      what: fc.constantFrom('handed over', 'handed over', 'acknowledged', 'not stored', 'lost'),
+    });
+    const known = (references: string[]) => references.map((one) => references.indexOf(one));
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        let now = 0;
+        const clock = () => now;
+        const [quick, plain] = [createRedeliveries, plainRedeliveries].map((create) => {
+          const sessions = [{}, {}, {}];
+          const of = create<object>(clock);
+          const references: string[] = [];
+          const open: HandedOver[] = [];
+          return { sessions, of, references, open };
+        });
+        for (const { session, words, afterMs, what } of steps) {
+          now += afterMs;
+          for (const { sessions, of, references, open } of [quick!, plain!]) {
+            if (what === 'handed over') {
+              const handed = of.handedOver(sessions[session]!, { ...one, content: Buffer.from([words]) });
+              references.push(handed.providerReference);
+              open.push(handed);
+            } else if (what === 'lost') of.lost(sessions[session]!);
+            else if (what === 'acknowledged') open.splice(session, 1)[0]?.acknowledged();
+            else open.splice(session, 1)[0]?.unacknowledged();
+          }
+        }
+        expect(known(quick!.references)).toEqual(known(plain!.references));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('cost no more the more replies are remembered', () => {
+    const handMs = (remembered: number): number => {
+      const redeliveries = createRedeliveries<object>();
+      const session = {};
+      let number = 0;
+      const hand = (count: number): number => {
+        const since = performance.now();
+        for (let left = count; left > 0; left -= 1) {
+          const content = Buffer.from(String((number += 1)));
+          redeliveries.handedOver(session, { ...one, content }).acknowledged();
+        }
+        return performance.now() - since;
+      };
+      hand(remembered);
+      redeliveries.lost(session);
+      hand(remembered);
+      return Math.min(...Array.from({ length: 10 }, () => hand(100)));
+    };
+    handMs(10_000);
+    const few = handMs(10);
+    expect(handMs(10_000)).toBeLessThan(5 * few);
   });
 });
