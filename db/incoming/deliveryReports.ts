@@ -12,8 +12,11 @@ const MATCH_WITHIN = '1 day';
 const LOOK_AGAIN = '2 seconds';
 // A report that comes with its answer often misses it by a moment.
 const LOOK_AGAIN_SOON = '100 milliseconds';
-// An answer under way is stored by then: a report that is still unknown belongs to no answered submit.
+// By then an answer that came with the report is stored.
 const ANSWERS_STORED_WITHIN = '10 seconds';
+// No answer is waited for longer (`responseSeconds`), with some time to be stored: what is still under way then was left so by
+// a worker that has ended, and keeps no report waiting.
+const ANSWERS_COME_WITHIN = '3 minutes';
 
 /** Keeps reports as they came, before anything is concluded from them. */
 export async function storeReports(sql: Sql, route: string, reports: DeliveryReport[]): Promise<void> {
@@ -72,6 +75,7 @@ export interface MatchedReport {
  * phone it speaks of decides, then which message was not reported yet. A part whose submit was left unanswered has no
  * id: it is met by a report that carries our reference, or that names its phone when no other part on this route can be
  * meant, also while staff have it wait to be submitted again. An id of a message to another phone counts only where nothing else is met.
+ * Neither is concluded from the phone while a submit to it may still be answered.
  * While an answer is still awaited, a report waits for it: it is looked at again, less often the older it is, so
  * that however many reports stay unknown, they hold up nobody's.
  * @returns how many were looked at, those that met parts, once for each part, and in how many milliseconds the first of the
@@ -99,6 +103,11 @@ export async function takeMatchedReports(
         ) u join messages m on m.id = u.message_id
        where u.route in (select route from r)
          and m.recipient in (select phone from r where received_at < now() - ${ANSWERS_STORED_WITHIN}::interval)
+    ), under_way as materialized (
+      select p.route, p.submitted_at, m.recipient from messages m join message_parts p on p.message_id = m.id
+       where m.recipient in (select phone from r where received_at < now() - ${ANSWERS_STORED_WITHIN}::interval)
+         and m.status = 'queued' and p.state = 'submitting'
+         and p.submitted_at > now() - ${ANSWERS_COME_WITHIN}::interval
     ), met as (
       select r.id, p.message_id, p.part
         from r
@@ -137,7 +146,7 @@ export async function takeMatchedReports(
 }
 
 // As SQL, for a report `r`: the parts of the one message that has this id on its route. One to another phone than the
-// report's is taken only once it is certain that no answer with the same id for that phone is under way.
+// report's is taken only once no answer with the same id for that phone is under way.
 function partsWithId(sql: Sql, id: Fragment, choice: number): Fragment {
   return sql`
     select p.message_id, p.part, case when one.recipient = coalesce(r.phone, one.recipient) then ${choice}::int else 5 end as choice
@@ -145,7 +154,7 @@ function partsWithId(sql: Sql, id: Fragment, choice: number): Fragment {
         select c.message_id, m.recipient from message_parts c join messages m on m.id = c.message_id
          where c.route = r.route and c.provider_message_id = ${id} and ${id} <> ''
            and (r.phone is null or m.recipient = r.phone
-                or r.received_at < now() - ${ANSWERS_STORED_WITHIN}::interval)
+                or r.received_at < now() - ${ANSWERS_STORED_WITHIN}::interval and not ${answerUnderWay(sql)})
          order by (m.recipient = r.phone) desc nulls last, c.reported_at is null desc, c.submitted_at desc
          limit 1
       ) one join message_parts p on p.message_id = one.message_id and p.route = r.route and p.provider_message_id = ${id}`;
@@ -161,7 +170,16 @@ function unansweredPartTo(sql: Sql): Fragment {
        and not exists (select from delivery_reports o
                         where o.route = r.route and o.phone = r.phone and o.look_at is not null
                           and o.id < r.id and o.received_at >= u.submitted_at)
+       and not ${answerUnderWay(sql)}
     having count(distinct u.message_id) = 1`;
+}
+
+// As SQL, for a report `r`: whether it may speak of a submit to its phone that is not answered yet. PostgreSQL looks for these
+// once, and only where a report would else be met without an id of its own.
+function answerUnderWay(sql: Sql): Fragment {
+  return sql`
+    exists (select from under_way w
+             where w.route = r.route and w.recipient = r.phone and w.submitted_at <= r.received_at)`;
 }
 
 /** A message under report, with all its parts. */

@@ -30,11 +30,14 @@ afterAll(async () => {
 });
 
 let numbers = 0;
-/** A queued message on its route, to a phone of its own; none of its parts has left. */
-async function queued(parts = 1): Promise<{ id: string; phone: string }> {
-  const id = newId('msg');
+function newPhone(): string {
   numbers += 1;
-  const phone = `+48500${String(numbers).padStart(6, '0')}`;
+  return `+48500${String(numbers).padStart(6, '0')}`;
+}
+
+/** A queued message on its route, to a phone of its own; none of its parts has left. */
+async function queued(parts = 1, phone = newPhone()): Promise<{ id: string; phone: string }> {
+  const id = newId('msg');
   await writeMessage(sql, {
     ...{ id, parts, recipient: phone },
     ...{ status: 'queued', submission: 'waiting', route: OWN },
@@ -200,6 +203,56 @@ describe('an id that was given to a message to another phone', () => {
     const { id, phone } = await unanswered();
     await receive(OWN, delivered({ providerMessageId: providerId, reference: `${id}/1`, phone }));
     expect([await statusOf(id), await statusOf(other.id)]).toEqual(['delivered', 'sent']);
+  });
+});
+
+describe('while a submit to the phone of a report is under way', () => {
+  /** Submitted so long ago, and not answered so far. */
+  async function underWay(phone: string, age: string): Promise<string> {
+    const { id } = await queued(1, phone);
+    await claim(id, [1]);
+    await sql`update message_parts set submitted_at = submitted_at - ${age}::interval where message_id = ${id}`;
+    return id;
+  }
+  async function answered(id: string, providerId: string): Promise<void> {
+    await acceptParts(sql, { messageId: id, parts: [1] }, providerId);
+    await sql`update delivery_reports set look_at = now() where applied_at is null`;
+    await deliveryReports.catchUp();
+  }
+
+  test('its unknown id is not of the unanswered message before', async () => {
+    const before = await unanswered();
+    const id = await underWay(before.phone, '90 seconds');
+    const providerId = newId('evt');
+    await receive(OWN, delivered({ providerMessageId: providerId, phone: before.phone }));
+    expect([await statusOf(before.id), await statusOf(id)]).toEqual(['queued', 'queued']);
+    await answered(id, providerId);
+    expect([await statusOf(before.id), await statusOf(id)]).toEqual(['queued', 'delivered']);
+  });
+
+  test('its id is not of the message to another phone that has it', async () => {
+    const providerId = newId('evt');
+    const other = await taken(providerId);
+    const phone = newPhone();
+    const id = await underWay(phone, '90 seconds');
+    await receive(OWN, delivered({ providerMessageId: providerId, phone }));
+    expect([await statusOf(other.id), await statusOf(id)]).toEqual(['sent', 'queued']);
+    await answered(id, providerId);
+    expect([await statusOf(other.id), await statusOf(id)]).toEqual(['sent', 'delivered']);
+  });
+
+  test.each([
+    ['whose answer cannot come any more', '4 minutes', OWN],
+    ['that began after the report', '0 seconds', OWN],
+    ['on another route', '90 seconds', OTHER],
+  ])('one %s keeps no report waiting', async (_, age, route) => {
+    const before = await unanswered();
+    await sql`
+      update message_parts set submitted_at = submitted_at - interval '1 hour' where message_id = ${before.id}`;
+    const id = await underWay(before.phone, age);
+    await sql`update message_parts set route = ${route} where message_id = ${id}`;
+    await receive(OWN, delivered({ providerMessageId: newId('evt'), phone: before.phone }));
+    expect(await statusOf(before.id)).toBe('delivered');
   });
 });
 
