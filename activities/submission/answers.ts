@@ -77,7 +77,7 @@ export async function takeAnswer(
 
 type Throttled = SubmitAnswer & { kind: 'throttled' };
 
-/** Puts parts back, and holds the route back for all workers. @returns as `putBack` */
+/** Puts parts back, and holds the route back: for all workers where it has a rate, else for this one. @returns as `putBack` */
 async function pauseRoute(
   { sql, pacer }: Submitting,
   some: PartsOf,

@@ -13,7 +13,7 @@ export interface Pacer {
   turn(parts: number, steps: Steps, signal: AbortSignal): Promise<boolean>;
   /** Whether a turn would come at once, as far as this process knows. */
   free(): boolean;
-  /** Holds everything back for a while: the SMSC asked for it. */
+  /** Holds everything back for a while: the SMSC asked for it. Other processes only where the route has a rate. */
   pause(ms: number): Promise<void>;
   /** Breaks all waits off. */
   stop(): void;
