@@ -57,11 +57,7 @@ export function decodePdu(bytes: Buffer): Pdu {
 }
 
 /** @returns as `Pdu.brokenTlv` */
-function readBody(
-  bytes: Buffer,
-  params: Record<string, { type: FieldType }>,
-  fields: Fields,
-): number | null {
+function readBody(bytes: Buffer, params: Record<string, { type: FieldType }>, fields: Fields): number | null {
   let offset = HEADER;
   for (const [name, { type }] of Object.entries(params)) {
     // An answer with an error ends with its header, and some SMSCs leave out empty fields at the end.
