@@ -30,7 +30,8 @@ import {
   type RunAs,
 } from './postgresBinaries.ts';
 import { errorText, lastLine, StartProblem } from './problem.ts';
-import { end, identify } from './processes.ts';
+import { type Lock, LockedError, takeLock } from './lock.ts';
+import { commandLine, end, identify } from './processes.ts';
 
 export type PostgresOptions = {
   /** The project's data folder; the cluster lives in `postgres` below it. */
@@ -99,16 +100,39 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
   if (!existsSync(join(folder, 'PG_VERSION')))
     await createCluster({ home, runAs, dataDir, folder, password });
   const cluster = realpathSync(folder);
-  await endOrphan(cluster);
-
-  const { child, port } = await startCluster({ ...options, home, runAs, cluster, pidFile });
+  const lock = lockCluster(cluster);
   try {
-    const urls = await prepareDatabase({ user: USER, password, port });
-    return { ...urls, port, pid: child.pid, stop: child.stop, onUnexpectedExit: child.onUnexpectedExit };
+    await endOrphan(cluster);
+    if (cluster !== join(realpathSync(dataDir), 'postgres')) options.log(elsewhere(cluster, folder));
+    const { child, port } = await startCluster({ ...options, home, runAs, cluster, pidFile });
+    void child.ended.then(() => lock.release());
+    try {
+      const urls = await prepareDatabase({ user: USER, password, port });
+      return { ...urls, port, pid: child.pid, stop: child.stop, onUnexpectedExit: child.onUnexpectedExit };
+    } catch (error) {
+      await child.stop();
+      throw error;
+    }
   } catch (error) {
-    await child.stop();
+    lock.release();
     throw error;
   }
+}
+
+// Beside the lock of the data folder: of a folder that was copied, the link to a cluster elsewhere leads to the same one.
+function lockCluster(cluster: string): Lock {
+  try {
+    return takeLock(`${cluster}.lock`);
+  } catch (error) {
+    if (!(error instanceof LockedError)) throw error;
+    throw new StartProblem(
+      `The PostgreSQL data in ${cluster} is in use by process ${error.holder.pid}, with another data folder that leads there; stop it, or restore a copy of the data instead of the link.`,
+    );
+  }
+}
+
+function elsewhere(cluster: string, folder: string): string {
+  return `PostgreSQL's data is in ${cluster}, and ${folder} leads there, as its user cannot enter the data folder; a backup needs both.`;
 }
 
 function keptPassword(dataDir: string): string {
@@ -199,11 +223,7 @@ async function endOrphan(cluster: string): Promise<void> {
 }
 
 function isPostmasterOf(pid: number, cluster: string): boolean {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(cluster);
-  } catch {
-    return process.platform !== 'linux' && identify(pid) !== null;
-  }
+  return commandLine(pid)?.includes(cluster) === true;
 }
 
 type ClusterStart = PostgresOptions & { home: PostgresHome; runAs: RunAs; cluster: string; pidFile: string };

@@ -42,6 +42,20 @@ function startByPs(pid: number): string | null {
   }
 }
 
+/** How a running process was started, as far as the system says: its words, or elsewhere than on Linux all in one; null where none runs. */
+export function commandLine(pid: number): string | string[] | null {
+  if (identify(pid) === null) return null;
+  try {
+    if (process.platform === 'linux') return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+    return execFileSync('ps', ['-ww', '-o', 'command=', '-p', String(pid)], {
+      env: environmentFor(),
+      encoding: 'utf8',
+    });
+  } catch {
+    return null;
+  }
+}
+
 /** Whether exactly this process still runs. */
 export function isRunning(identity: ProcessIdentity): boolean {
   return identify(identity.pid)?.started === identity.started;

@@ -42,4 +42,12 @@ export const START_CHANGES: readonly Change[] = [
     tests: ['test/start/problems.test.ts'],
     only: 'when it runs already',
   },
+  {
+    name: 'a copy of a data folder ends the PostgreSQL of the one that runs',
+    file: 'bin/embedded/postgres.ts',
+    from: 'return takeLock(`${cluster}.lock`);',
+    to: 'return { release: () => undefined };',
+    tests: ['test/start/postgres.test.ts'],
+    only: 'a link to the same data',
+  },
 ];

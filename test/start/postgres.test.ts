@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { isPortFree } from '../../bin/embedded/ports.ts';
@@ -61,6 +61,25 @@ describe('the embedded PostgreSQL', { timeout: 60_000 }, () => {
     expect([...settings]).toEqual([{ addresses: '127.0.0.1', fsync: 'on', commit: 'on', encoding: 'UTF8' }]);
     const wrong = server.url.replace(/:[^:@]+@/, ':wrong@');
     await expect(withDatabase(wrong, (sql) => sql`select 1`)).rejects.toMatchObject({ code: '28P01' });
+  });
+
+  it('is left alone by a copy of its data folder that is a link to the same data', async () => {
+    const [dataDir, copy] = [dataFolder(), dataFolder()];
+    const server = await startPostgres({ dataDir, log: quiet });
+    onTestFinished(() => server.stop());
+    await write(server.url);
+    symlinkSync(join(dataDir, 'postgres'), join(copy, 'postgres'));
+    copyFileSync(join(dataDir, 'postgres.password'), join(copy, 'postgres.password'));
+    const starting = startPostgres({ dataDir: copy, log: quiet });
+    await expect(starting).rejects.toThrow(`is in use by process ${process.pid}`);
+    expect(await read(server.url)).toEqual(WRITTEN);
+    await server.stop();
+
+    const said: string[] = [];
+    const again = await startPostgres({ dataDir: copy, log: (line) => said.push(line) });
+    onTestFinished(() => again.stop());
+    expect(await read(again.url)).toEqual(WRITTEN);
+    expect(said).toEqual([expect.stringContaining('a backup needs both')]);
   });
 
   it('takes another port when the wanted one is taken', async () => {
@@ -128,8 +147,9 @@ describe('the embedded PostgreSQL', { timeout: 60_000 }, () => {
     const orphan = await startPostgres({ dataDir, log: quiet });
     onTestFinished(() => orphan.stop());
     const identity = identify(orphan.pid);
-    // As if the kill had come before the process was recorded.
+    // As if its process was killed, and that before the server was recorded.
     writeFileSync(join(dataDir, 'postgres.pid'), '');
+    rmSync(join(dataDir, 'postgres.lock'));
     const own = await startPostgres({ dataDir, log: quiet });
     onTestFinished(() => own.stop());
     expect(identity !== null && isRunning(identity)).toBe(false);
@@ -140,8 +160,9 @@ describe('the embedded PostgreSQL', { timeout: 60_000 }, () => {
     const first = await startPostgres({ dataDir, log: quiet });
     const path = join(dataDir, 'postgres', 'postmaster.pid');
     const lines = readFileSync(path, 'utf8').split('\n');
+    const killed = new Promise((resolve) => first.onUnexpectedExit(resolve));
     process.kill(first.pid, 'SIGKILL');
-    await gone(first.pid);
+    await killed;
     writeFileSync(path, [String(process.pid), ...lines.slice(1)].join('\n'));
     const second = await startPostgres({ dataDir, log: quiet });
     await second.stop();
