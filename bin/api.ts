@@ -1,5 +1,6 @@
 import { startApi } from '../api/server.ts';
 import { doors } from './doors.ts';
+import { watchSecretsKey } from './keyWatch.ts';
 import { startConfiguredMetrics } from './metrics.ts';
 import { runProcess } from './process.ts';
 import { serviceOptions } from './service.ts';
@@ -23,9 +24,11 @@ await runProcess(async () => {
     mounts: doors,
   });
   log.info({ url: api.url }, 'the API listens');
+  const keyWatch = watchSecretsKey(databaseUrl, options.secretsKey);
   return {
+    finished: keyWatch.changed,
     async stop() {
-      await api.stop();
+      await Promise.all([api.stop(), keyWatch.stop()]);
       await metrics?.stop();
       await traces?.stop();
     },

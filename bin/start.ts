@@ -23,6 +23,7 @@ import { readPorts, removeRunFile, writePorts, writeRunFile, type RunFile } from
 import { keepRunning } from './embedded/supervise.ts';
 import { findTemporal, startTemporal, temporalWorks } from './embedded/temporal.ts';
 import { expectListenable } from './listening.ts';
+import { watchSecretsKey } from './keyWatch.ts';
 import { startLog } from './log.ts';
 import { doors } from './doors.ts';
 import { startConfiguredMetrics } from './metrics.ts';
@@ -108,15 +109,17 @@ async function startAll(started: Started, stopping: AbortSignal): Promise<Runnin
     shortUrl: api.shortUrl,
     sdkMetrics: metrics?.sdkMetrics,
   });
+  const keyWatch = watchSecretsKey(partUrls?.worker ?? databaseUrl, secretsKey);
+  const stopWorker = async (): Promise<void> => void (await Promise.all([worker.stop(), keyWatch.stop()]));
   // Stopped after the API, whose last requests still want their charge.
-  started.splice(-1, 0, { name: 'worker', withinMs: 27_000, stop: () => worker.stop() });
+  started.splice(-1, 0, { name: 'worker', withinMs: 27_000, stop: stopWorker });
   writeRunFile(config.DATA_DIR, { ...known, apiUrl });
 
   // Last, because its key is shown only once and must not be lost with a start that fails.
   const demo = await demoAccount(partUrls?.admin ?? databaseUrl);
   announce({ config, apiUrl, uiUrl, temporal, demo, metricsPort: metrics?.port ?? null });
   return {
-    finished: worker.finished,
+    finished: Promise.race([worker.finished, keyWatch.changed]),
     stop: async () => {
       say('Stopping …');
       await stopAll(started, log);

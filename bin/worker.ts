@@ -1,6 +1,7 @@
 import { startWorker } from '../worker/worker.ts';
 import { shortUrlOf } from './config.ts';
 import { awaitTemporal } from './connections.ts';
+import { watchSecretsKey } from './keyWatch.ts';
 import { startConfiguredMetrics } from './metrics.ts';
 import { runProcess } from './process.ts';
 import { PATIENCE_MS, serviceOptions } from './service.ts';
@@ -21,10 +22,11 @@ await runProcess(async () => {
     sdkMetrics: metrics?.sdkMetrics,
   });
   log.info('the worker takes work');
+  const keyWatch = watchSecretsKey(databaseUrl, options.secretsKey);
   return {
-    finished: worker.finished,
+    finished: Promise.race([worker.finished, keyWatch.changed]),
     async stop() {
-      await worker.stop();
+      await Promise.all([worker.stop(), keyWatch.stop()]);
       await metrics?.stop();
       await traces?.stop();
     },

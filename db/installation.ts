@@ -17,3 +17,9 @@ export async function claimFact(
   if (row === undefined) throw new Error(`installation.${name} was taken away while it was being read`);
   return { value: row.value, claimed: false };
 }
+
+/** A fact of this installation; null where nobody has claimed it. */
+export async function readFact(sql: Sql, name: string): Promise<string | null> {
+  const [row] = await sql<{ value: string }[]>`select value from installation where name = ${name}`;
+  return row?.value ?? null;
+}

@@ -189,4 +189,14 @@ test('Change keys', async () => {
   const printed = await follow('Change keys').finally(() => rmSync('new.key', { force: true }));
   expect(printed).toContain('webhooks');
   await expect(product.admin(['routes', 'list'])).resolves.toBeDefined();
+  // What was left running with the former key ends.
+  await eventually(
+    () =>
+      account.api.get('/v1/health').then(
+        () => true,
+        () => false,
+      ),
+    (answers) => !answers,
+    30_000,
+  );
 }, 120_000);

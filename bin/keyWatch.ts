@@ -1,0 +1,50 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { openDatabase } from '../db/connection.ts';
+import { keyFingerprint } from '../db/encryption.ts';
+import { readFact } from '../db/installation.ts';
+import { StartProblem } from './embedded/problem.ts';
+
+const EVERY_MS = 5_000;
+
+/** Looks whether a process still has the key that the database's secrets are encrypted with. */
+export interface KeyWatch {
+  /** Rejects with a StartProblem once they are encrypted with another one; never resolves. */
+  changed: Promise<never>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Has a process end that was left running while staff changed the key (`secrets rotate`): it can read no secret any more, and what
+ * it stored could never be read again.
+ */
+export function watchSecretsKey(databaseUrl: string, key: Buffer): KeyWatch {
+  const fingerprint = keyFingerprint(key);
+  const sql = openDatabase(databaseUrl, 1);
+  const stopping = new AbortController();
+  const changed = new Promise<never>((_, reject) => {
+    const look = async (): Promise<void> => {
+      while (!stopping.signal.aborted) {
+        await delay(EVERY_MS, undefined, { signal: stopping.signal });
+        // A database that is away says nothing of the key.
+        const now = await readFact(sql, 'secrets_key').catch(() => fingerprint);
+        if (now !== fingerprint) return reject(keyChanged());
+      }
+    };
+    look().catch(() => undefined);
+  });
+  // Whoever does not wait for it is not to be ended by it.
+  changed.catch(() => undefined);
+  return {
+    changed,
+    async stop() {
+      stopping.abort();
+      await sql.end({ timeout: 1 });
+    },
+  };
+}
+
+function keyChanged(): StartProblem {
+  return new StartProblem(
+    'SECRETS_KEY: the stored secrets are encrypted with another key now; start again with that one (SECRETS_KEY, or DATA_DIR/secrets.key).',
+  );
+}
