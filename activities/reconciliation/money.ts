@@ -1,19 +1,22 @@
+import { log } from '@temporalio/activity';
 import type { Database } from '../../db/connection.ts';
 import { closeFindings, reportFinding } from '../../db/maintenance/findings.ts';
 import { idFloor } from '../../db/ids.ts';
-import { readLedgerState } from '../../db/money/ledger.ts';
+import { readLedgerStates } from '../../db/money/ledger.ts';
 import {
+  accountsAfter,
   advanceLedgerChecks,
-  compareLedgers,
-  forgetLedgerCheck,
+  type LedgerSum,
   payBack,
   refundableAfter,
   refundableEmailsAfter,
+  replaceLedgerCheck,
+  sumOn,
 } from '../../db/money/ledgerChecks.ts';
 import { databaseNow, readPosition, savePosition } from '../../db/maintenance/positions.ts';
 import type { Tally } from '../../workflows/contracts.ts';
 import { beat } from '../heartbeat.ts';
-import { noTally, sumOf } from './tally.ts';
+import { noTally, tallyOfAll } from './tally.ts';
 
 const ACCOUNTS = 200;
 const REFUNDS = 500;
@@ -22,40 +25,126 @@ const REFUND_PAGES = 20;
 // A message ends at most 90 days and 72 hours after it was made.
 const REFUND_LOOK_BACK_MS = 100 * 86_400_000;
 
-/** Compares every account's balance with its ledger; one that differs is summed up again from the beginning, and reported. */
-export async function reconcileLedgers(sql: Database): Promise<Tally> {
+/** In what parts long ledgers are summed up. */
+export interface LedgerParts {
+  /** Of an account, added up in one statement. */
+  entries: number;
+  /** Of an account that is summed up again from the beginning, in one run; the next one goes on from there. */
+  steps: number;
+}
+
+// Ten million entries in a run.
+const PARTS: LedgerParts = { entries: 50_000, steps: 200 };
+
+/**
+ * Compares every account's balance with its ledger; one that differs is summed up again from the beginning, and reported where it still
+ * does. An account that cannot be checked keeps no other from it.
+ * @throws what failed first, once all have been gone through
+ */
+export async function reconcileLedgers(sql: Database, parts = PARTS): Promise<Tally> {
   const tally = noTally();
+  const failed: unknown[] = [];
   for (let after = ''; ;) {
-    const { accounts, differing } = await compareLedgers(sql, after, ACCOUNTS);
+    const accounts = await accountsAfter(sql, after, ACCOUNTS);
     const last = accounts.at(-1);
-    if (last === undefined) return tally;
+    if (last === undefined) break;
     tally.looked += accounts.length;
-    const wrong: string[] = [];
-    for (const { accountId } of differing) {
-      await forgetLedgerCheck(sql, accountId);
-      // A whole ledger is read.
-      beat();
-      const state = await readLedgerState(sql, accountId);
-      if (state === undefined || state.agrees) continue;
-      wrong.push(accountId);
-      const found = { kind: 'ledger_differs', subject: accountId, accountId, details: { ...state } } as const;
-      if (await reportFinding(sql, found)) tally.reported += 1;
-    }
-    const right = accounts.filter((account) => !wrong.includes(account));
-    await closeFindings(sql, ['ledger_differs'], right);
-    await advanceLedgerChecks(sql, right);
+    failed.push(...(await checkEach(sql, accounts, parts, tally)));
     after = last;
     beat();
   }
+  if (failed.length > 0) throw failed[0];
+  return tally;
+}
+
+/** Checks accounts together, and where that fails each by itself. @returns what failed */
+async function checkEach(
+  sql: Database,
+  accounts: readonly string[],
+  parts: LedgerParts,
+  tally: Tally,
+): Promise<unknown[]> {
+  try {
+    await checkLedgers(sql, accounts, parts, tally);
+    return [];
+  } catch (error) {
+    // Where the worker is to stop, that is no failure of an account.
+    beat();
+    const [accountId, ...others] = accounts;
+    if (others.length === 0) {
+      log.warn('reconciliation: a ledger could not be checked', { accountId, error });
+      return [error];
+    }
+    const failed: unknown[] = [];
+    for (const account of accounts) failed.push(...(await checkEach(sql, [account], parts, tally)));
+    return failed;
+  }
+}
+
+async function checkLedgers(
+  sql: Database,
+  accounts: readonly string[],
+  parts: LedgerParts,
+  tally: Tally,
+): Promise<void> {
+  let behind = await advanceLedgerChecks(sql, accounts, parts.entries);
+  while (behind.length > 0) {
+    beat();
+    behind = await advanceLedgerChecks(sql, behind, parts.entries);
+  }
+  const right: string[] = [];
+  for (const [account, { agrees }] of await readLedgerStates(sql, accounts)) {
+    if (agrees || (await agreesSummedUpAgain(sql, account, parts, tally))) right.push(account);
+  }
+  await closeFindings(sql, ['ledger_differs'], right);
+}
+
+/** Looks whether it is the last check that is wrong; where it is the ledger, that is reported. */
+async function agreesSummedUpAgain(
+  sql: Database,
+  accountId: string,
+  parts: LedgerParts,
+  tally: Tally,
+): Promise<boolean> {
+  if (!(await sumUpAgain(sql, accountId, parts))) return false;
+  const state = (await readLedgerStates(sql, [accountId])).get(accountId);
+  if (state === undefined || state.agrees) return true;
+  const found = { kind: 'ledger_differs', subject: accountId, accountId, details: { ...state } } as const;
+  if (await reportFinding(sql, found)) tally.reported += 1;
+  return false;
+}
+
+/**
+ * Sums a ledger up from its beginning, a part at a time: that takes as many runs as it needs, however long the ledger is.
+ * @returns whether it is done
+ */
+async function sumUpAgain(sql: Database, account: string, { entries, steps }: LedgerParts): Promise<boolean> {
+  const position = `ledger: ${account}`;
+  const [entryId = 0, grosze = 0, testCredits = 0] = (await readPosition(sql, position))
+    .split('/')
+    .map(Number);
+  let sum: LedgerSum = { entryId, grosze, testCredits };
+  for (let step = 0; step < steps; step += 1) {
+    const next = await sumOn(sql, account, sum, entries);
+    if (next === null) {
+      await savePosition(sql, position, '');
+      await replaceLedgerCheck(sql, account, sum);
+      return true;
+    }
+    sum = next;
+    await savePosition(sql, position, `${sum.entryId}/${sum.grosze}/${sum.testCredits}`);
+    beat();
+  }
+  return false;
 }
 
 /** Posts refunds that messages and e-mails have coming to them: what ended unpaid is looked at in turn, some thousands in a run. */
 export async function reconcileRefunds(sql: Database): Promise<Tally> {
   const since = (await databaseNow(sql)) - REFUND_LOOK_BACK_MS;
-  return sumOf(
-    await payAllBack(sql, 'refunds', idFloor('msg', since), refundableAfter),
-    await payAllBack(sql, 'e-mail refunds', idFloor('em', since), refundableEmailsAfter),
-  );
+  return await tallyOfAll([
+    () => payAllBack(sql, 'refunds', idFloor('msg', since), refundableAfter),
+    () => payAllBack(sql, 'e-mail refunds', idFloor('em', since), refundableEmailsAfter),
+  ]);
 }
 
 async function payAllBack(

@@ -14,7 +14,7 @@ import { unnotifiedClicks, unnotifiedDomains, unnotifiedReplies } from '../../db
 import type { Tally } from '../../workflows/contracts.ts';
 import { beat } from '../heartbeat.ts';
 import { currentRun, judgeAll } from './judging.ts';
-import { noTally, sumOf } from './tally.ts';
+import { noTally, sumOf, tallyOfAll } from './tally.ts';
 import { reconcileDrafts, reconcileLookups, reconcileWaiting } from './leftovers.ts';
 import { ABOUT_BATCHES, ABOUT_WORKFLOWS, lostWorkflows } from './lostWorkflows.ts';
 import { suspectsAmong } from './workflowState.ts';
@@ -100,12 +100,12 @@ export function reconciliationActivities(
     },
 
     /**
-     * Balances against ledgers; refunds that were never posted. The last step of a run: then staff are told what it has left to them,
+     * Balances against ledgers; refunds that were never posted, whatever became of the ledgers. The last step of a run: then staff are told what it has left to them,
      * also where it fails: what was found before is theirs all the same.
      */
     async reconcileMoney(): Promise<Tally> {
       try {
-        return sumOf(await reconcileLedgers(sql), await reconcileRefunds(sql));
+        return await tallyOfAll([() => reconcileLedgers(sql), () => reconcileRefunds(sql)]);
       } finally {
         if (alerts) await alertStaff(sql);
       }

@@ -1,5 +1,5 @@
 import { byColumnName } from '../../db/columnNames.ts';
-import { listLedger, readLedgerState } from '../../db/money/ledger.ts';
+import { type LedgerState, listLedger, readLedgerStates } from '../../db/money/ledger.ts';
 import { findAccount } from '../../operations/accounts/find.ts';
 import { adjustBalance } from '../../operations/money/adjust.ts';
 import { command, optional, required, type Outcome, type Shown } from './command.ts';
@@ -58,13 +58,23 @@ const ledger = command({
   options: { account, limit: optional('N', `entries shown; default: ${DEFAULT_ROWS}`, rows) },
   async run(sql, values): Promise<Outcome> {
     const { id } = await findAccount(sql, values.account);
-    const state = await readLedgerState(sql, id);
+    const state = (await readLedgerStates(sql, [id])).get(id);
     const entries = await listLedger(sql, id, values.limit ?? DEFAULT_ROWS);
     return {
       result: { account_id: id, ...byColumnName(state ?? {}), entries: entries.map(byColumnName) },
       account: id,
+      ...remarkOn(state),
     };
   },
 });
+
+/** The one thing that makes them differ without a fault of the ledger is a wrong note of the check that the sum began with. */
+function remarkOn(state: LedgerState | undefined): { remark?: string } {
+  if (state === undefined || state.agrees) return {};
+  return {
+    remark:
+      'They differ since the last check. The reconciliation sums the whole ledger up again every 10 minutes, and says where that differs too: findings list.',
+  };
+}
 
 export const moneyCommands = [topup, adjust, ledger];

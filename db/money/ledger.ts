@@ -68,15 +68,25 @@ export async function listLedger(sql: Sql, account: string, limit: number): Prom
   ];
 }
 
-/** Compares balance and ledger in one statement, so that charges under way cannot make them differ; undefined: no such account. */
-export async function readLedgerState(sql: Sql, account: string): Promise<LedgerState | undefined> {
-  const [state] = await sql<LedgerState[]>`
-    select a.balance_grosze, s.sum_grosze, a.test_credits, s.sum_test_credits,
+/**
+ * Compares balances with ledgers, each account in one statement with its sums, so that charges under way cannot make them differ.
+ * Only entries after the reconciliation's last check are read: what it has summed up by then cannot change any more.
+ * @returns by account
+ */
+export async function readLedgerStates(
+  sql: Sql,
+  accounts: readonly string[],
+): Promise<Map<string, LedgerState>> {
+  const rows = await sql<(LedgerState & { accountId: string })[]>`
+    select a.id as account_id, a.balance_grosze, s.sum_grosze, a.test_credits, s.sum_test_credits,
            a.balance_grosze = s.sum_grosze and a.test_credits = s.sum_test_credits as agrees
-      from accounts a,
-           lateral (select coalesce(sum(amount_grosze), 0)::bigint as sum_grosze,
-                           coalesce(sum(test_credits), 0)::bigint as sum_test_credits
-                      from ledger_entries where account_id = a.id) s
-     where a.id = ${account}`;
-  return state;
+      from accounts a
+      left join ledger_checks c on c.account_id = a.id
+      cross join lateral (
+        select (coalesce(c.sum_grosze, 0) + coalesce(sum(l.amount_grosze), 0))::bigint as sum_grosze,
+               (coalesce(c.sum_test_credits, 0) + coalesce(sum(l.test_credits), 0))::bigint as sum_test_credits
+          from ledger_entries l where l.account_id = a.id and l.id > coalesce(c.entry_id, 0)
+      ) s
+     where a.id = any(${accounts as string[]}::text[])`;
+  return new Map(rows.map(({ accountId, ...state }) => [accountId, state]));
 }

@@ -1,74 +1,94 @@
 import { REFUNDED_STATUSES } from '../../domain/statuses.ts';
 import { refundOf } from './billing.ts';
-import type { Database, Sql } from '../connection.ts';
+import type { Database, Fragment, Sql } from '../connection.ts';
 import { type Finding, recordRepair } from '../maintenance/findings.ts';
 import { transaction } from '../transaction.ts';
 
 // Entries of an account may become visible out of their order, but no transaction lasts this long.
 const SETTLED = '1 hour';
 
-/** An account whose balance is not what its ledger comes to. */
-export interface Difference {
-  accountId: string;
-  balanceGrosze: number;
-  sumGrosze: number;
+/** A ledger summed up from its beginning to an entry. */
+export interface LedgerSum {
+  entryId: number;
+  grosze: number;
   testCredits: number;
-  sumTestCredits: number;
 }
 
-/** Forgets how far the ledger of an account was summed up: the next check reads all of it. */
-export async function forgetLedgerCheck(sql: Sql, account: string): Promise<void> {
-  await sql`delete from ledger_checks where account_id = ${account}`;
+/** A page of accounts, by id. */
+export async function accountsAfter(sql: Sql, after: string, limit: number): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select id from accounts where id > ${after} order by id limit ${limit}`;
+  return rows.map(({ id }) => id);
 }
 
 /**
- * Compares the balances of a page of accounts with their ledgers, each in one statement with its sums, so that charges under
- * way cannot make them differ. Only entries after the last check are read.
- * @returns the accounts looked at, by id, and those that differ
+ * Adds the next entries of an account's ledger to the sum of those before, as far as no more can come to stand among them.
+ * @returns null when there are none
  */
-export async function compareLedgers(
+export async function sumOn(
   sql: Sql,
-  after: string,
-  limit: number,
-): Promise<{ accounts: string[]; differing: Difference[] }> {
-  const rows = await sql<(Difference & { differs: boolean })[]>`
-    select a.id as account_id, a.balance_grosze, a.test_credits,
-           s.grosze as sum_grosze, s.credits as sum_test_credits,
-           a.balance_grosze <> s.grosze or a.test_credits <> s.credits as differs
-      from (select * from accounts where id > ${after} order by id limit ${limit}) a
-      left join ledger_checks c on c.account_id = a.id
-      cross join lateral (
-        select (coalesce(c.sum_grosze, 0) + coalesce(sum(l.amount_grosze), 0))::bigint as grosze,
-               (coalesce(c.sum_test_credits, 0) + coalesce(sum(l.test_credits), 0))::bigint as credits
-          from ledger_entries l where l.account_id = a.id and l.id > coalesce(c.entry_id, 0)
-      ) s
-     order by a.id`;
-  return {
-    accounts: rows.map(({ accountId }) => accountId),
-    differing: rows.filter(({ differs }) => differs).map(({ differs: _, ...difference }) => difference),
-  };
+  account: string,
+  before: LedgerSum,
+  entries: number,
+): Promise<LedgerSum | null> {
+  const [next] = await sql<(Omit<LedgerSum, 'entryId'> & { entryId: number | null })[]>`
+    select s.last as entry_id, ${before.grosze}::bigint + s.grosze as grosze, ${before.testCredits}::bigint + s.credits as test_credits
+      from (${settledSum(sql, sql`${account}::text`, sql`${before.entryId}::bigint`, entries)}) s`;
+  return next === undefined || next.entryId === null ? null : { ...next, entryId: next.entryId };
 }
 
-/** Remembers how far the ledgers of accounts were summed up, so that the next check goes on from there. */
-export async function advanceLedgerChecks(sql: Sql, accounts: readonly string[]): Promise<void> {
+/**
+ * Notes how far the ledgers of accounts are summed up, so that the next check goes on from there.
+ * @param entries of each account, at most
+ * @returns the accounts of which there may be more
+ */
+export async function advanceLedgerChecks(
+  sql: Sql,
+  accounts: readonly string[],
+  entries: number,
+): Promise<string[]> {
+  const rows = await sql<{ accountId: string }[]>`
+    with sums as (
+      select a.id as account_id, s.last, coalesce(c.sum_grosze, 0) + s.grosze as grosze,
+             coalesce(c.sum_test_credits, 0) + s.credits as credits, s.entries
+        from unnest(${accounts as string[]}::text[]) as a(id)
+        left join ledger_checks c on c.account_id = a.id
+        cross join lateral (${settledSum(sql, sql`a.id`, sql`coalesce(c.entry_id, 0)`, entries)}) s
+       where s.last is not null
+    ), noted as (
+      insert into ledger_checks as k (account_id, entry_id, sum_grosze, sum_test_credits)
+      select account_id, last, grosze, credits from sums
+      on conflict (account_id) do update
+         set entry_id = excluded.entry_id, sum_grosze = excluded.sum_grosze,
+             sum_test_credits = excluded.sum_test_credits, checked_at = now()
+       where k.entry_id < excluded.entry_id
+    )
+    select account_id from sums where entries = ${entries}`;
+  return rows.map(({ accountId }) => accountId);
+}
+
+/** Notes the sum of an account's ledger instead of the one that was noted before. */
+export async function replaceLedgerCheck(sql: Sql, account: string, sum: LedgerSum): Promise<void> {
   await sql`
-    insert into ledger_checks as k (account_id, entry_id, sum_grosze, sum_test_credits)
-    select a.id, s.last, coalesce(c.sum_grosze, 0) + s.grosze, coalesce(c.sum_test_credits, 0) + s.credits
-      from unnest(${accounts as string[]}::text[]) as a(id)
-      left join ledger_checks c on c.account_id = a.id
-      cross join lateral (
-        select max(l.id) as last, sum(l.amount_grosze)::bigint as grosze, sum(l.test_credits)::bigint as credits
-          from ledger_entries l
-         where l.account_id = a.id and l.id > coalesce(c.entry_id, 0) and l.created_at < now() - ${SETTLED}::interval
-           and l.id < coalesce((select min(y.id) from ledger_entries y
-                                 where y.account_id = a.id and y.id > coalesce(c.entry_id, 0)
-                                   and y.created_at >= now() - ${SETTLED}::interval), 9223372036854775807)
-      ) s
-     where s.last is not null
+    insert into ledger_checks (account_id, entry_id, sum_grosze, sum_test_credits)
+    values (${account}, ${sum.entryId}, ${sum.grosze}, ${sum.testCredits})
     on conflict (account_id) do update
        set entry_id = excluded.entry_id, sum_grosze = excluded.sum_grosze,
-           sum_test_credits = excluded.sum_test_credits, checked_at = now()
-     where k.entry_id < excluded.entry_id`;
+           sum_test_credits = excluded.sum_test_credits, checked_at = now()`;
+}
+
+// As SQL, a statement of one row: the next entries of an account after one, up to the first that is not settled.
+function settledSum(sql: Sql, account: Fragment, after: Fragment, entries: number): Fragment {
+  return sql`
+    select max(l.id) as last, sum(l.amount_grosze)::bigint as grosze, sum(l.test_credits)::bigint as credits, count(*) as entries
+      from (
+        select id, amount_grosze, test_credits, min(id) filter (where created_at >= now() - ${SETTLED}::interval) over () as unsettled
+          from (
+            select id, amount_grosze, test_credits, created_at from ledger_entries
+             where account_id = ${account} and id > ${after} order by id limit ${entries}
+          ) page
+      ) l
+     where l.unsettled is null or l.id < l.unsettled`;
 }
 
 /** A message or an e-mail that has ended in a way that is refunded. */

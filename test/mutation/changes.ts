@@ -108,6 +108,7 @@ const SEEN_ELSEWHERE: Readonly<Record<string, Pick<Change, 'tests' | 'only'>>> =
   'db/messages/room.ts': { tests: ['test/api/quotas.test.ts'], only: 'that cost nothing' },
   'db/messages/templates.ts 5': { tests: ['test/api/quotas.test.ts'], only: 'of a hundred at once' },
   'db/money/ledger.ts': { tests: ['test/admin/money.test.ts'] },
+  'db/money/ledgerChecks.ts': { tests: ['test/activities/ledgerChecks.test.ts'] },
   'db/money/statements.ts': { tests: ['test/admin/money.test.ts'] },
   'db/webhooks/webhookDeliveries.ts 1': {
     tests: ['test/api/webhookDeliveries.test.ts'],
@@ -139,7 +140,6 @@ const SURVIVES: Readonly<Record<string, string>> = {
   'db/messages/templates.ts 3': ID_IS_ONES,
   'db/messages/timeline.ts 2': FOR_ITS_INDEX,
   'db/messages/timeline.ts 3': FOR_ITS_INDEX,
-  'db/money/ledgerChecks.ts 1': 'the next check sums up the ledgers of others anew, and comes to the same',
   'db/reports/reportParts.ts 2': FOR_ITS_INDEX,
   'db/webhooks/webhookDeliveries.ts 3': FOR_ITS_INDEX,
   'db/webhooks/webhookResends.ts 1': 'whose the event is was asked before, as well',

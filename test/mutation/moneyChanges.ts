@@ -3,6 +3,48 @@ import type { Change } from './changes.ts';
 /** Faults in what is charged, refunded and reported. */
 export const MONEY_CHANGES: readonly Change[] = [
   {
+    name: 'a ledger that cannot be checked keeps the others of its page from it',
+    file: 'activities/reconciliation/money.ts',
+    from: 'if (others.length === 0) {',
+    to: 'if (others.length >= 0) {',
+    tests: ['test/activities/ledgerChecks.test.ts'],
+  },
+  {
+    name: 'refunds are not looked at where a ledger cannot be checked',
+    file: 'activities/reconciliation/reconciliation.ts',
+    from: 'tallyOfAll([() => reconcileLedgers(sql), () => reconcileRefunds(sql)])',
+    to: 'reconcileLedgers(sql).then(async (tally) => sumOf(tally, await reconcileRefunds(sql)))',
+    tests: ['test/activities/ledgerChecks.test.ts'],
+  },
+  {
+    name: 'a long ledger is summed up from its beginning in every run',
+    file: 'activities/reconciliation/money.ts',
+    from: '    await savePosition(sql, position, `${sum.entryId}/${sum.grosze}/${sum.testCredits}`);\n',
+    to: '',
+    tests: ['test/activities/ledgerChecks.test.ts'],
+  },
+  {
+    name: 'a check takes entries for settled that are not',
+    file: 'db/money/ledgerChecks.ts',
+    from: 'where l.unsettled is null or l.id < l.unsettled',
+    to: 'where true',
+    tests: ['test/activities/ledgerChecks.test.ts'],
+  },
+  {
+    name: 'a check goes one part on, however much there is',
+    file: 'activities/reconciliation/money.ts',
+    from: '  while (behind.length > 0) {',
+    to: '  while (behind.length > accounts.length) {',
+    tests: ['test/activities/ledgerChecks.test.ts'],
+  },
+  {
+    name: 'a ledger is shown as summed up from its beginning beside its last check',
+    file: 'db/money/ledger.ts',
+    from: ' and l.id > coalesce(c.entry_id, 0)\n',
+    to: '\n',
+    tests: ['test/activities/ledgerChecks.test.ts'],
+  },
+  {
     name: 'what a charge refused before its task was done again is answered as not decided in time',
     file: 'operations/sending/decision.ts',
     from: " || answer.reason === 'abandoned'",
