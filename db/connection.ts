@@ -6,13 +6,13 @@ export type Database = PostgresSql<{ bigint: number }>;
 /** How a pool's connections are used at this moment. */
 export type PoolState = postgres.PoolState;
 /**
- * How long a statement may take, how long of it it may wait for a lock, and how long a transaction may wait for its next statement; as long
- * as it takes unless given.
+ * How long a statement may take, how long of it it may wait for a lock, and how long a transaction may take, or a statement by itself;
+ * as long as it takes unless given.
  */
 export interface StatementLimits {
   statementMs?: number;
   lockMs?: number;
-  idleMs?: number;
+  transactionMs?: number;
 }
 /** A piece of a statement, made by the same tag as whole ones. */
 export type Fragment = ReturnType<Sql>;
@@ -28,8 +28,8 @@ const INT8 = 20;
 const RECONNECT_SECONDS = 0.5;
 /** So long a transaction may take. */
 export const LONGEST_TRANSACTION_MS = 60_000;
-// The client gives up first.
-const FORGOTTEN_AFTER_MS = LONGEST_TRANSACTION_MS + 10_000;
+/** So long the server lets one take that is bounded so: the client gives up first. */
+export const FORGOTTEN_AFTER_MS = LONGEST_TRANSACTION_MS + 10_000;
 const KEEPALIVE = { tcp_keepalives_idle: 60, tcp_keepalives_interval: 10, tcp_keepalives_count: 3 };
 
 /**
@@ -45,7 +45,7 @@ export function openDatabase(
   url: string,
   max = 10,
   silenceMs?: number,
-  { statementMs, lockMs, idleMs }: StatementLimits = {},
+  { statementMs, lockMs, transactionMs }: StatementLimits = {},
 ): Database {
   requireDriver();
   // The other end of a connection that died without a word: its transaction would keep its locks for hours, also where it
@@ -54,7 +54,7 @@ export function openDatabase(
   const limits = {
     ...(statementMs === undefined ? {} : { statement_timeout: statementMs }),
     ...(lockMs === undefined ? {} : { lock_timeout: lockMs }),
-    ...(idleMs === undefined ? {} : { idle_in_transaction_session_timeout: idleMs, ...KEEPALIVE }),
+    ...(transactionMs === undefined ? {} : { transaction_timeout: transactionMs, ...KEEPALIVE }),
   };
   return postgres(url, {
     max,

@@ -1,9 +1,6 @@
 import type { Database } from '../../db/connection.ts';
 import { AdminError } from './problems.ts';
 
-// A command whose machine is gone in the middle of a transaction keeps what it has locked (an account's money, say) no longer.
-const IDLE_MS = 70_000;
-
 /**
  * Opens the database of the running service: DATABASE_URL, else the embedded one found by DATA_DIR.
  * @throws AdminError unavailable when neither is there; ConfigError for a malformed setting
@@ -12,8 +9,9 @@ export async function openServiceDatabase(): Promise<Database> {
   const { readConfig } = await import('../config.ts');
   const config = readConfig();
   const url = config.DATABASE_URL ?? (await embeddedUrl(config.DATA_DIR));
-  const { openDatabase } = await import('../../db/connection.ts');
-  return openDatabase(url, 1, undefined, { idleMs: IDLE_MS });
+  const { FORGOTTEN_AFTER_MS, openDatabase } = await import('../../db/connection.ts');
+  // A command that has given up, or whose machine is gone, keeps what it has locked (a route, an account's money) no longer.
+  return openDatabase(url, 1, undefined, { transactionMs: FORGOTTEN_AFTER_MS });
 }
 
 async function embeddedUrl(dataDir: string): Promise<string> {

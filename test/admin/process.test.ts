@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { openServiceDatabase } from '../../bin/admin/database.ts';
 import { writeRunFile } from '../../bin/embedded/runfile.ts';
 import { oneError, oneObject, ownDatabase, type Run } from './support.ts';
 
@@ -131,3 +132,12 @@ test('what is wrong around it is said in one sentence, without passwords', async
   expect(oneError(setting.err)).toMatchObject({ message: expect.stringContaining('DATABASE_URL') as string });
   for (const { err } of [unreachable, wrongPassword, empty, setting]) expect(err).not.toContain('hush');
 }, 120_000);
+
+test('the server ends what a command has given up, ten seconds later', async () => {
+  vi.stubEnv('DATABASE_URL', database.url());
+  const sql = await openServiceDatabase();
+  vi.unstubAllEnvs();
+  const [limit] = await sql`show transaction_timeout`;
+  await sql.end({ timeout: 1 });
+  expect(limit).toEqual({ transactionTimeout: '70s' });
+});

@@ -27,7 +27,16 @@ beforeAll(async () => {
   await sql`
     insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot)
     select 'evt_' || n, ${account}, 'message', 'msg_' || n, 'message.delivered', '{}' from generate_series(1, ${MANY}::int) n`;
-  await sql`analyze delivery_reports, webhook_events`;
+  await sql`
+    insert into number_lookups (id, account_id, msisdn, state, reason, cost_grosze)
+    select 'hlr_' || n, ${account}, '+48600' || lpad(n::text, 6, '0'), 'failed', 'failed', 5 from generate_series(1, ${MANY}::int) n`;
+  await sql`
+    insert into tracked_links (token, account_id, recipient, url)
+    select 't' || n, ${account}, '+48600' || lpad(n::text, 6, '0'), 'u' from generate_series(1, ${MANY}::int) n`;
+  await sql`
+    insert into inbound_messages (id, route, provider_reference, sender, received_text, state)
+    select 'in_' || n, 'r', n::text, '+48600' || lpad(n::text, 6, '0'), 'Poufne', 'unmatched' from generate_series(1, ${MANY}::int) n`;
+  await sql`analyze delivery_reports, webhook_events, number_lookups, tracked_links, inbound_messages`;
 }, 120_000);
 afterAll(() => stop());
 
@@ -68,6 +77,25 @@ test('and the events that are', async () => {
   await reported();
   expect(await rowsReadByAll(sql, 'webhook_events', erase)).toBeLessThan(FEW);
 });
+
+test.each(['number_lookups', 'tracked_links', 'inbound_messages'])(
+  'and of all accounts’ %s those that are',
+  async (table) => {
+    await sql`
+      insert into number_lookups (id, account_id, msisdn, state, reason, cost_grosze)
+      values (${newId('hlr')}, ${account}, ${PHONE}, 'failed', 'failed', 5)`;
+    await sql`insert into tracked_links (token, account_id, recipient, url) values (${newId('req')}, ${account}, ${PHONE}, ${table})`;
+    await sql`
+      insert into inbound_messages (id, route, provider_reference, sender, received_text, state)
+      values (${newId('in')}, 'r', ${table}, ${PHONE}, 'Poufne', 'unmatched')`;
+    expect(await rowsReadByAll(sql, table, erase)).toBeLessThan(FEW);
+    for (const [of, number] of Object.entries({
+      ...{ number_lookups: 'msisdn', tracked_links: 'recipient', inbound_messages: 'sender' },
+    })) {
+      expect(await sql`select from ${sql(of)} where ${sql(number)} = ${PHONE}`).toHaveLength(0);
+    }
+  },
+);
 
 test('the nightly erasure of messages that were open reads the reports to these', async () => {
   const id = await reported();

@@ -92,13 +92,24 @@ describe('what takes turns', () => {
 });
 
 test('a transaction that nobody goes on with keeps its locks no longer than it was given', async () => {
-  const forgetful = openDatabase(database.url(), 1, undefined, { idleMs: 200 });
+  const forgetful = openDatabase(database.url(), 1, undefined, { transactionMs: 200 });
   const holder = await forgetful.reserve();
   await holder`begin`;
   await holder`select from accounts where id = ${ours} for update`;
   const free = () => sql()`select from accounts where id = ${ours} for update skip locked`;
   expect(await free()).toHaveLength(0);
   await eventually(free, ({ length }) => length === 1);
+  await forgetful.end({ timeout: 1 });
+});
+
+test('nor one that is at a statement', async () => {
+  const forgetful = openDatabase(database.url(), 1, undefined, { transactionMs: 500 });
+  const held = forgetful.begin(async (tx) => {
+    await tx`select from accounts where id = ${ours} for update`;
+    await tx`select pg_sleep(20)`;
+  });
+  await expect(held).rejects.toThrow();
+  expect(await sql()`select from accounts where id = ${ours} for update nowait`).toHaveLength(1);
   await forgetful.end({ timeout: 1 });
 });
 
