@@ -29,7 +29,7 @@ const DAY_MS = 86_400_000;
 // Statements stay short: nobody waits long for a row that is being deleted.
 const BATCH = 1_000;
 const PAGE = 5_000;
-// Of one kind at a time, so that no kind keeps others waiting for long; what is left is the next time's.
+// Of one kind at a time, so that no kind keeps others waiting for long.
 const STEPS = 500;
 
 /** For how many days logs are kept unless the settings say otherwise. */
@@ -60,7 +60,7 @@ type Span = { after: string; before: string; limit: number };
 /** The steps of the workflows `cleanUp` and `retention`; each may be cut off and repeated at any place. */
 export function maintenanceActivities(sql: Database, { contentDays, logDays, steps = STEPS }: Retention) {
   return {
-    /** Deletes what is of no use any more. */
+    /** Deletes what is of no use any more, some hundred thousand of each kind. It is called again while there is more. */
     async deleteLeftovers(): Promise<Removed> {
       const now = await databaseNow(sql);
       const kinds = leftovers(now, Math.min(logDays, contentDays ?? logDays));
@@ -68,7 +68,7 @@ export function maintenanceActivities(sql: Database, { contentDays, logDays, ste
         ...Object.fromEntries(kinds.map((kind) => [kind.name, () => removeAll(sql, kind, steps)])),
         ...unused(sql, now, steps),
       });
-      return countsOf(removed);
+      return withLeft(removed);
     },
 
     /**
@@ -82,8 +82,7 @@ export function maintenanceActivities(sql: Database, { contentDays, logDays, ste
         postponed: () => eraseEnded(sql),
         ...(dueBefore === undefined ? {} : madeBefore(sql, dueBefore, steps)),
       });
-      const left = Object.values(erased).filter(({ over }) => !over).length;
-      return { ...countsOf(erased), ...(left === 0 ? {} : { left }) };
+      return withLeft(erased);
     },
   };
 }
@@ -113,8 +112,10 @@ async function eachKind(kinds: Kinds): Promise<Record<string, Walked>> {
   return walked;
 }
 
-function countsOf(walked: Record<string, Walked>): Removed {
-  return Object.fromEntries(Object.entries(walked).map(([kind, { done }]) => [kind, done]));
+function withLeft(walked: Record<string, Walked>): Removed {
+  const counts = Object.fromEntries(Object.entries(walked).map(([kind, { done }]) => [kind, done]));
+  const left = Object.values(walked).filter(({ over }) => !over).length;
+  return { ...counts, ...(left === 0 ? {} : { left }) };
 }
 
 async function removeAll(sql: Database, { remove }: Leftover, steps: number): Promise<Walked> {
@@ -200,5 +201,6 @@ async function walk(
     await savePosition(sql, name, after);
     beat();
   }
-  return { done: sum, over: false };
+  // What goes around begins anew anyway: its next steps have time until the next run.
+  return { done: sum, over: around };
 }

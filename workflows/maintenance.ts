@@ -9,11 +9,11 @@ const { deleteLeftovers, eraseContents } = proxyActivities<ReturnType<typeof mai
 });
 
 /**
- * Deletes what is of no use any more: old drafts, idempotency records, logs. What is not done now the next run does, within the hour.
+ * Deletes what is of no use any more: old drafts, idempotency records, logs. Goes on until nothing is left, as `retention` does.
  * Started by the schedule `clean-up`.
  */
 export async function cleanUp(): Promise<Removed> {
-  return shown('Deleted', await deleteLeftovers());
+  return await untilNothingIsLeft('Deleted', deleteLeftovers);
 }
 
 /**
@@ -22,17 +22,20 @@ export async function cleanUp(): Promise<Removed> {
  * schedule of the same name.
  */
 export async function retention(): Promise<Removed> {
-  const erased: Removed = {};
+  return await untilNothingIsLeft('Erased', eraseContents);
+}
+
+async function untilNothingIsLeft(what: string, step: () => Promise<Removed>): Promise<Removed> {
+  const removed: Removed = {};
   for (;;) {
-    const { left, ...some } = await eraseContents();
-    for (const [kind, count] of Object.entries(some)) erased[kind] = (erased[kind] ?? 0) + count;
-    shown('Erased', erased);
-    if (left === undefined) return erased;
+    const { left, ...some } = await step();
+    for (const [kind, count] of Object.entries(some)) removed[kind] = (removed[kind] ?? 0) + count;
+    show(what, removed);
+    if (left === undefined) return removed;
   }
 }
 
-function shown(what: string, removed: Removed): Removed {
+function show(what: string, removed: Removed): void {
   const sum = Object.values(removed).reduce((all, count) => all + count, 0);
   setCurrentDetails(`${what}: ${sum}.`);
-  return removed;
 }

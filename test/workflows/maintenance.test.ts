@@ -66,6 +66,14 @@ test('a night’s retention goes on until nothing is left, however much was sent
   expect(left).toEqual({ count: 0 });
 });
 
+test('an hour’s clean-up goes on until nothing is left too', async () => {
+  await pipeline.sql`
+    insert into rate_windows (account_id, started_at, used)
+    select 'cl_' || n, now() - interval '2 hours', 1 from generate_series(1, ${MESSAGES}::int) n`;
+  const steps = maintenanceActivities(pipeline.sql, { contentDays: undefined, logDays: 90, steps: STEPS });
+  expect(await runWith('cleanUp', steps)).toMatchObject({ rate_windows: MESSAGES });
+});
+
 test('a step of the reconciliation that fails keeps none of the others from being done, and fails the run', async () => {
   const done: string[] = [];
   const step = (name: string) => () => {
@@ -135,6 +143,17 @@ describe('success of regular work', () => {
     const again = await states();
     expect(again.has('ofAnEarlierRelease')).toBe(false);
     expect(again.get('reconcileMoney')?.secondsSinceSuccess).toBeGreaterThanOrEqual(HOUR);
+  });
+
+  test('is not noted while something is left: it shows where more comes than is done', async () => {
+    await age();
+    const answers = [{ drafts: 1, left: 1 }, { drafts: 1 }];
+    const steps = notingSuccess(pipeline.sql, { deleteLeftovers: () => Promise.resolve(answers.shift()) });
+    const since = async () => (await states()).get('deleteLeftovers')?.secondsSinceSuccess;
+    await steps.deleteLeftovers();
+    expect(await since()).toBeGreaterThanOrEqual(HOUR);
+    await steps.deleteLeftovers();
+    expect(await since()).toBeLessThan(HOUR);
   });
 
   test('stays a success where it cannot be noted', async () => {
