@@ -3,20 +3,13 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import { waitFor } from '../concurrency/waitFor.ts';
 import { openDatabase } from '../db/connection.ts';
-import { countOpenFindings } from '../db/maintenance/findings.ts';
-import { readRegularWork } from '../db/maintenance/regularWork.ts';
-import { readOverviewWithin } from '../db/routes/routeOverview.ts';
 import { registry } from '../telemetry/registry.ts';
 import type { Config } from './config.ts';
+import { databaseMetrics } from './databaseMetrics.ts';
 import { errorCode, StartProblem } from './embedded/problem.ts';
-import { findingMetrics } from './findingMetrics.ts';
-import { regularWorkMetrics } from './regularWorkMetrics.ts';
-import { routeMetrics } from './routeMetrics.ts';
 import { readSdkMetrics, sdkMetricsAddress } from './sdkMetrics.ts';
 
-const DATABASE_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 5_000;
 const HEADERS_MAX_BYTES = 8_192;
 const CONNECTIONS_MAX = 20;
@@ -53,23 +46,10 @@ export async function startMetrics(options: MetricsOptions): Promise<RunningMetr
   // However many ask at once, the database is asked once.
   const text = (): Promise<string> => (scrape ??= collect().finally(() => (scrape = undefined)));
   const collect = async (): Promise<string> => {
-    const routes = new Registry();
-    const database = new Gauge({
-      name: 'goniec_database_up',
-      help: 'Whether the database answered, so that the metrics of routes are there.',
-      registers: [routes],
-    });
-    try {
-      routeMetrics(await inTime(readOverviewWithin(sql, DATABASE_TIMEOUT_MS)), routes);
-      findingMetrics(await inTime(countOpenFindings(sql)), routes);
-      regularWorkMetrics(await inTime(readRegularWork(sql)), routes);
-      database.set(1);
-    } catch (error) {
-      options.onError(error);
-      database.set(0);
-    }
-    const sdk = await sdkText(options, routes);
-    return (await Registry.merge([own, registry, routes]).metrics()) + sdk;
+    const fresh = new Registry();
+    await databaseMetrics(sql, fresh, options.onError);
+    const sdk = await sdkText(options, fresh);
+    return (await Registry.merge([own, registry, fresh]).metrics()) + sdk;
   };
 
   const server = createMetricsServer(text, own.contentType, options.onError);
@@ -129,13 +109,6 @@ async function sdkText({ sdkMetrics, onError }: MetricsOptions, into: Registry):
     up.set(0);
     return '';
   }
-}
-
-// A database that is not there at all does not even time a statement out.
-async function inTime<T>(work: Promise<T>): Promise<T> {
-  return await waitFor(work, DATABASE_TIMEOUT_MS, () => {
-    throw new Error('metrics: the database did not answer in time');
-  });
 }
 
 /**

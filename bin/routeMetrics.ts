@@ -1,9 +1,12 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { RouteOverview, RouteWorker } from '../db/routes/routeOverview.ts';
+import type { RouteQueue, RouteWorker, WatchedRoute } from '../db/routes/routeOverview.ts';
 import { providerKinds } from '../providers/registry.ts';
 
 const STATES = ['active', 'draining', 'disabled'] as const;
 const MS = 1_000;
+
+/** A route as it is measured; without a queue where that could not be counted. */
+type Measured = WatchedRoute & Partial<RouteQueue>;
 
 interface Measure<Of> {
   name: string;
@@ -12,7 +15,7 @@ interface Measure<Of> {
   value: (of: Of, now: number) => number | null;
 }
 
-const OF_ROUTES: Measure<RouteOverview>[] = [
+const OF_ROUTES: Measure<Measured>[] = [
   {
     name: 'up',
     help: 'Whether messages get through by the route, or did just now, on any worker.',
@@ -20,13 +23,13 @@ const OF_ROUTES: Measure<RouteOverview>[] = [
   },
   {
     name: 'queue_messages',
-    help: 'Messages and e-mails that wait to be handed over by the route.',
-    value: ({ queue }) => queue,
+    help: 'Messages and e-mails that wait to be handed over by the route; of each half a million or more count as half a million. Absent where they could not be counted.',
+    value: ({ queue }) => queue ?? null,
   },
   {
     name: 'unanswered_messages',
     help: 'Messages and e-mails of which nobody knows whether the provider took them.',
-    value: ({ unanswered }) => unanswered,
+    value: ({ unanswered }) => unanswered ?? null,
   },
   {
     name: 'rate_limit_parts_per_second',
@@ -86,7 +89,7 @@ const COUNTED_BY_WORKERS: Measure<RouteWorker>[] = [
  * workers running now: as many as there are of these, and nothing about messages or people.
  * @param now epoch milliseconds
  */
-export function routeMetrics(routes: RouteOverview[], registry: Registry, now = Date.now()): void {
+export function routeMetrics(routes: Measured[], registry: Registry, now = Date.now()): void {
   const registers = [registry];
   writeStates(routes, registers);
   for (const { name, help, value } of OF_ROUTES) {
@@ -107,7 +110,7 @@ export function routeMetrics(routes: RouteOverview[], registry: Registry, now = 
   }
 }
 
-function writeStates(routes: RouteOverview[], registers: Registry[]): void {
+function writeStates(routes: Measured[], registers: Registry[]): void {
   const gauge = new Gauge({
     name: 'goniec_route_state',
     help: 'What staff set the route to: 1 for the one of its states that holds.',
@@ -119,7 +122,7 @@ function writeStates(routes: RouteOverview[], registers: Registry[]): void {
   }
 }
 
-function workersOf(routes: RouteOverview[]): [Record<'route' | 'kind' | 'worker', string>, RouteWorker][] {
+function workersOf(routes: Measured[]): [Record<'route' | 'kind' | 'worker', string>, RouteWorker][] {
   return routes.flatMap(({ name: route, kind, workers }) =>
     workers.map((worker): [Record<'route' | 'kind' | 'worker', string>, RouteWorker] => [
       { route, kind, worker: worker.worker },
@@ -129,11 +132,11 @@ function workersOf(routes: RouteOverview[]): [Record<'route' | 'kind' | 'worker'
 }
 
 // That nothing is reported by it says nothing. One that this release does not know is taken for one that reports.
-function isSilent({ kind }: RouteOverview): boolean {
+function isSilent({ kind }: WatchedRoute): boolean {
   return providerKinds.named(kind)?.reportsFailuresAlone === true;
 }
 
-function reportAwaitedSince({ reportedAt, submittingSince }: RouteOverview): Date | null {
+function reportAwaitedSince({ reportedAt, submittingSince }: WatchedRoute): Date | null {
   return reportedAt ?? submittingSince;
 }
 

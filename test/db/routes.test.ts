@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { newId } from '../../db/ids.ts';
-import { readOverview } from '../../db/routes/routeOverview.ts';
+import { readOverview, readQueues } from '../../db/routes/routeOverview.ts';
 import { reportRoutes, type SeenRoute } from '../../db/routes/routeStates.ts';
 import {
   addRoute,
@@ -103,6 +103,31 @@ describe('routes', () => {
     expect(await readRoute(sql(), name)).toMatchObject({ settings: { count: 8 }, revision: 9 });
   });
 
+  test('is found never to have been used without reading what others carried', async () => {
+    const [busy, rare, unused] = [await route(), await route(), await route()];
+    const account = newId('cl');
+    await sql()`insert into accounts (id, name) values (${account}, 'Test')`;
+    const many = sql()`generate_series(1, 5000) n`;
+    await sql()`
+      insert into messages (id, account_id, request_id, accepted_as, recipient, text, parts, cost_grosze, route, give_up_at)
+      select 'msg_u' || n, ${account}, 'r', 'queued', '+48500100200', 'x', 1, 15, ${busy}, now() from ${many}`;
+    await sql()`
+      insert into message_parts (message_id, part, state, route) select 'msg_u' || n, 1, 'submitting', ${busy} from ${many}`;
+    await sql()`update message_parts set route = ${rare} where message_id = 'msg_u3000'`;
+    await sql()`
+      insert into delivery_reports (route, provider_message_id, state) select ${busy}, 'p' || n, 'delivered' from ${many}`;
+    await sql()`
+      insert into emails (id, account_id, request_id, interface, route, domain, from_address, subject, cost_grosze, give_up_at)
+      select 'em_u' || n, ${account}, 'r', 'v1', ${busy}, 'a.example', 'a@a.example', 'x', 1, now() from ${many}`;
+    for (const table of ['messages', 'message_parts', 'delivery_reports', 'emails']) {
+      await sql()`vacuum analyze ${sql()(table)}`;
+      const { answer, rows } = await rowsRead(sql(), table, (tx) => wasUsed(tx, unused));
+      expect(answer).toBe(false);
+      expect(rows, table).toBeLessThan(500);
+    }
+    for (const name of [busy, rare]) expect(await transaction(sql(), (tx) => wasUsed(tx, name))).toBe(true);
+  });
+
   test('is used once anything of it stands in a record', async () => {
     const [message, reply] = [await route(), await route()];
     const account = newId('cl');
@@ -114,10 +139,11 @@ describe('routes', () => {
     await sql()`
       insert into inbound_messages (id, route, provider_reference, sender, received_text)
       values (${newId('in')}, ${reply}, 'r', '+48500100200', 'x')`;
-    for (const name of [message, reply]) expect(await wasUsed(sql(), name)).toBe(true);
+    const used = (name: string) => transaction(sql(), (tx) => wasUsed(tx, name));
+    for (const name of [message, reply]) expect(await used(name)).toBe(true);
     const unused = await route();
     await addRule(sql(), rule(unused));
-    expect(await wasUsed(sql(), unused)).toBe(false);
+    expect(await used(unused)).toBe(false);
     await removeRoute(sql(), unused);
     expect(await readRoute(sql(), unused)).toBeUndefined();
   });
@@ -262,6 +288,22 @@ describe('routing and overview', () => {
       expect(one.answer).toMatchObject([{ name, queue: 6, unanswered: 8 }]);
       expect(one.rows).toBeLessThan(50);
     }
+  });
+
+  test('are counted no further than to a number', async () => {
+    const name = await route();
+    const account = newId('cl');
+    await sql()`insert into accounts (id, name) values (${account}, 'Test')`;
+    for (const submission of ['waiting', 'unanswered'])
+      await sql()`
+        insert into messages (id, account_id, request_id, status, submission, accepted_as, recipient, text, parts, cost_grosze,
+                              route, give_up_at)
+        select id, ${account}, id, 'queued', ${submission}, 'queued', '+48500100200', 'x', 1, 15, ${name}, now()
+          from unnest(${Array.from({ length: 50 }, () => newId('msg'))}::text[]) id`;
+    await sql()`analyze messages`;
+    const { answer, rows } = await rowsRead(sql(), 'messages', (tx) => readQueues(tx, name, 3));
+    expect(answer).toEqual(new Map([[name, { queue: 3, unanswered: 3 }]]));
+    expect(rows).toBeLessThanOrEqual(6);
   });
 
   test('a route submits since a worker first saw it take a part, and whoever sees it later changes nothing', async () => {

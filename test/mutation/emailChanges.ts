@@ -175,8 +175,8 @@ export const EMAIL_CHANGES: readonly Change[] = [
   {
     name: 'e-mails that wait are not seen with their route',
     file: 'db/routes/routeOverview.ts',
-    from: "select route, submission from emails where status = 'queued'",
-    to: "select route, submission from emails where status = 'none'",
+    from: "${count('messages', waiting)} + ${count('emails', waiting)} as queue",
+    to: "${count('messages', waiting)} as queue",
     tests: ['test/db/routes.test.ts'],
     only: 'count e-mails too',
   },

@@ -278,6 +278,23 @@ test.each(['refuses connections', 'never answers'])('with a database that %s it 
   expect(String(errors[0])).not.toContain('hush');
 });
 
+test('where the queues cannot be counted in time, all else is there, and the database is up', async () => {
+  const metrics = await metricsOf(url());
+  await smpp('crowded');
+  await sql()`insert into findings (kind, subject, state) values ('clicks_waiting', 'clicks', 'open')`;
+  await sql().begin(async (tx) => {
+    await tx`lock table messages in access exclusive mode`;
+    const { values } = await scrape(metrics);
+    expect(values('goniec_database_up', {})).toEqual([1]);
+    expect(values('goniec_route_up', { route: 'crowded' })).toEqual([0]);
+    expect(values('goniec_findings_open', { kind: 'clicks_waiting' })).toEqual([1]);
+    expect(values('goniec_route_queue_messages', {})).toEqual([]);
+    expect(values('goniec_route_unanswered_messages', {})).toEqual([]);
+    expect(errors).toHaveLength(1);
+  });
+  expect((await scrape(metrics)).values('goniec_route_queue_messages', { route: 'crowded' })).toEqual([0]);
+});
+
 test('serves nothing else', async () => {
   const { port } = await metricsOf(url());
   for (const [method, path, status] of [
