@@ -60,7 +60,7 @@ async function isUnansweredAgain(message: Unanswered): Promise<void> {
 /** The timer that its workflow started last: the event, and its seconds. */
 async function lastTimer(id: string): Promise<{ event: number; seconds: number }> {
   const { events } = await pipeline.client.workflow.getHandle(id).fetchHistory();
-  const timer = events?.findLast(({ timerStartedEventAttributes }) => timerStartedEventAttributes != null);
+  const timer = events?.findLast(({ timerStartedEventAttributes }) => Boolean(timerStartedEventAttributes));
   const seconds = timer?.timerStartedEventAttributes?.startToFireTimeout?.seconds;
   return { event: Number(timer?.eventId ?? 0), seconds: Number(seconds ?? 0) };
 }
