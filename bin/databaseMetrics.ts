@@ -12,6 +12,8 @@ import { routeMetrics } from './routeMetrics.ts';
 
 // For all of it: who scrapes waits for ten seconds.
 const TIMEOUT_MS = 5_000;
+// For what is read in no time unless somebody has it locked: that must not keep the rest from being read.
+const QUICK_MS = 1_000;
 
 /**
  * Writes what the database knows into a fresh registry, within five seconds. It is up once it answers at all; what cannot be read
@@ -36,9 +38,10 @@ export async function databaseMetrics(
     up.set(0);
     return;
   }
-  const read = async <T>(reading: (tx: Sql) => Promise<T>): Promise<T | null> => {
+  const read = async <T>(reading: (tx: Sql) => Promise<T>, ms = QUICK_MS): Promise<T | null> => {
+    const end = Math.min(until, Date.now() + ms);
     try {
-      return await inTime(readWithin(sql, timeLeft(until), reading), until);
+      return await inTime(readWithin(sql, timeLeft(end), reading), end);
     } catch (error) {
       onError(error);
       return null;
@@ -48,7 +51,7 @@ export async function databaseMetrics(
   const findings = await read(countOpenFindings);
   const work = await read(readRegularWork);
   // Last, as it takes the longer the more there is.
-  const queues = await read((tx) => readQueues(tx));
+  const queues = await read((tx) => readQueues(tx), TIMEOUT_MS);
   if (routes !== null) {
     routeMetrics(
       routes.map((route) => ({ ...route, ...queues?.get(route.name) })),

@@ -107,8 +107,17 @@ export async function actOnEach<Why>(
   for (let next = 0; next < ids.length;) {
     const some = ids.slice(next, next + atOnce);
     next += some.length;
-    const results = await Promise.allSettled(some.map(act));
-    for (const [index, result] of results.entries()) all.push(await actedOn(some[index]!, result, record));
+    const unrecorded: unknown[] = [];
+    const results = await Promise.allSettled(
+      some.map(async (id) => {
+        const one = await act(id);
+        if (one.carriedOut !== false)
+          await record(one.record).catch((error: unknown) => void unrecorded.push(error));
+        return one;
+      }),
+    );
+    if (unrecorded.length > 0) throw unrecorded[0];
+    all.push(...results.map((result, index) => actedOn(some[index]!, result)));
     const failed = results.find((result) => result.status === 'rejected');
     if (failed === undefined) continue;
     if (all.every(({ carriedOut }) => carriedOut === false)) throw failed.reason;
@@ -117,19 +126,13 @@ export async function actOnEach<Why>(
   return all;
 }
 
-async function actedOn<Why>(
-  id: string,
-  result: PromiseSettledResult<Act<Why>>,
-  record: Recorder,
-): Promise<ActedOn<Why>> {
+function actedOn<Why>(id: string, result: PromiseSettledResult<Act<Why>>): ActedOn<Why> {
   if (result.status === 'rejected') {
     const error: unknown = result.reason;
     return { id, carriedOut: false, why: error instanceof Error ? error : new Error(String(error)) };
   }
   const one = result.value;
-  if (one.carriedOut === false) return { id, carriedOut: false, why: one.why };
-  await record(one.record);
-  return { id, carriedOut: one.carriedOut, why: null };
+  return { id, carriedOut: one.carriedOut, why: one.carriedOut === false ? one.why : null };
 }
 
 function notTried(id: string): ActedOn<never> {

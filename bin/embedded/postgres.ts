@@ -29,7 +29,7 @@ import {
   type PostgresHome,
   type RunAs,
 } from './postgresBinaries.ts';
-import { errorText, lastLine, StartProblem } from './problem.ts';
+import { errorCode, errorText, lastLine, StartProblem } from './problem.ts';
 import { type Lock, LockedError, takeLock } from './lock.ts';
 import { commandLine, end, identify } from './processes.ts';
 
@@ -119,11 +119,15 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedP
   }
 }
 
+const NOT_WRITABLE = new Set(['EACCES', 'EPERM', 'EROFS']);
+
 // Beside the lock of the data folder: of a folder that was copied, the link to a cluster elsewhere leads to the same one.
 function lockCluster(cluster: string): Lock {
   try {
     return takeLock(`${cluster}.lock`);
   } catch (error) {
+    // A cluster that was moved may be where nothing can be written beside it.
+    if (NOT_WRITABLE.has(errorCode(error) ?? '')) return { release: () => undefined };
     if (!(error instanceof LockedError)) throw error;
     throw new StartProblem(
       `The PostgreSQL data in ${cluster} is in use by process ${error.holder.pid}, with another data folder that leads there; stop it, or restore a copy of the data instead of the link.`,
@@ -132,7 +136,7 @@ function lockCluster(cluster: string): Lock {
 }
 
 function elsewhere(cluster: string, folder: string): string {
-  return `PostgreSQL's data is in ${cluster}, and ${folder} leads there, as its user cannot enter the data folder; a backup needs both.`;
+  return `PostgreSQL's data is in ${cluster}, where ${folder} leads; a backup needs both.`;
 }
 
 function keptPassword(dataDir: string): string {

@@ -1,6 +1,6 @@
 import type postgres from 'postgres';
 import { type AuditDetails, writeAudit } from '../accounts/audit.ts';
-import type { Sql } from '../connection.ts';
+import type { Fragment, Sql } from '../connection.ts';
 
 /** Who repairs, in the audit log. */
 const ACTOR = 'reconciliation';
@@ -162,10 +162,15 @@ export async function hasRepaired(
  * where staff only dismissed the finding. Temporal forgets such a workflow; what it did, it may have done all the same.
  */
 export async function hasEndedBefore(sql: Sql, subject: string): Promise<boolean> {
-  const rows = await sql`
-    select from findings
-     where kind = 'workflow_ended' and subject = ${subject} and (state = 'open' or dismissed_at is not null)`;
-  return rows.length > 0;
+  const [row] = await sql<{ ended: boolean }[]>`select ${hasEnded(sql, sql`${subject}`)} as ended`;
+  return row?.ended === true;
+}
+
+/** As SQL, the same of a subject. */
+export function hasEnded(sql: Sql, subject: Fragment): Fragment {
+  return sql`
+    exists (select from findings
+             where kind = 'workflow_ended' and subject = ${subject} and (state = 'open' or dismissed_at is not null))`;
 }
 
 /** Findings, the latest first; of one account, or of all when `account` is null; any state when `state` is null. */

@@ -1,4 +1,5 @@
 import type { Sql } from '../connection.ts';
+import { hasEnded } from '../maintenance/findings.ts';
 import { COUNTED_MAX } from './stuck.ts';
 
 /** Whose scheduled messages are meant: all of an account, or those of one of its requests. */
@@ -7,7 +8,10 @@ export interface ScheduledOf {
   requestId: string | null;
 }
 
-/** Scheduled messages, by id, and how many there are in all (at most {@link COUNTED_MAX}). */
+/**
+ * Scheduled messages, by id, and how many there are in all (at most {@link COUNTED_MAX}); without those whose workflow was found to have
+ * completed before them, which are settled, not cancelled.
+ */
 export async function readScheduled(
   sql: Sql,
   { accountId, requestId }: ScheduledOf,
@@ -16,8 +20,9 @@ export async function readScheduled(
   const ofRequest = requestId === null ? sql`true` : sql`request_id = ${requestId}`;
   const rows = await sql<{ id: string; count: number }[]>`
     select id, count(*) over ()::int as count
-      from (select id from messages
-             where account_id = ${accountId} and status = 'scheduled' and ${ofRequest} limit ${COUNTED_MAX}) s
+      from (select id from messages m
+             where account_id = ${accountId} and status = 'scheduled' and ${ofRequest} and not ${hasEnded(sql, sql`m.id`)}
+             limit ${COUNTED_MAX}) s
      order by id limit ${limit}`;
   return { count: rows[0]?.count ?? 0, ids: rows.map(({ id }) => id) };
 }

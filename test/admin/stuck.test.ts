@@ -353,6 +353,16 @@ describe('messages cancel-all', () => {
     expect(await ok('ledger', '--account', account)).toMatchObject({ balance_grosze: 985, agrees: true });
   }, 60_000);
 
+  test('leaves out those whose workflow completed before them', async () => {
+    const account = await pipeline.account();
+    const [ended, open] = await charged(account, 2);
+    await pipeline.sql`
+      insert into findings (kind, subject, account_id, state) values ('workflow_ended', ${ended!}, ${account}, 'open')`;
+    const words = ['messages', 'cancel-all', '--account', account, '--limit', '1', '--yes'];
+    expect(await ok(...words)).toEqual({ cancelled: 1, of: 1, data: [] });
+    expect([await statusOf(ended!), await statusOf(open!)]).toEqual(['scheduled', 'cancelled']);
+  });
+
   test('only those of one request', async () => {
     const account = await pipeline.account();
     const requestId = newId('req');

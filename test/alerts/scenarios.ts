@@ -30,6 +30,11 @@ const TASK_WAITS = 'temporal_workflow_task_schedule_to_start_latency_seconds';
 const UNFIT = 'temporal_workflow_task_execution_failed_total{workflow_type="message"}';
 const CALLS = 'goniec_temporal_call_duration_seconds_count';
 
+const UNREAD = ticket(
+  { job: 'goniec-api', instance: 'a:9464' },
+  'a:9464 cannot read from the database how long the queues are, or what regular work was done: other alerts are blind',
+);
+
 export const EXPECTATIONS: Record<string, Expectation> = {
   GoniecProcessDown: {
     fires: {
@@ -56,6 +61,39 @@ export const EXPECTATIONS: Record<string, Expectation> = {
       'a failover of half a minute': {
         series: { 'goniec_database_up{job="goniec-api",instance="a:9464"}': '1 0 0 1x20' },
         at: '2m',
+      },
+    },
+  },
+  GoniecDatabaseUnread: {
+    fires: {
+      'queues that cannot be counted': {
+        series: {
+          'goniec_database_up{job="goniec-api",instance="a:9464"}': '1x40',
+          'goniec_regular_work_interval_seconds{instance="a:9464",schedule="clean-up",activity="deleteLeftovers"}':
+            '3600x40',
+          'goniec_route_queue_messages{instance="b:9464",route="smsc"}': '7x40',
+        },
+        at: '15m',
+        ...UNREAD,
+      },
+      'regular work that cannot be read': {
+        series: {
+          'goniec_database_up{job="goniec-api",instance="a:9464"}': '1x40',
+          'goniec_route_queue_messages{instance="a:9464",route="smsc"}': '7x40',
+        },
+        at: '15m',
+        ...UNREAD,
+      },
+    },
+    silent: {
+      'both are there': {
+        series: {
+          'goniec_database_up{job="goniec-api",instance="a:9464"}': '1x40',
+          'goniec_regular_work_interval_seconds{instance="a:9464",schedule="clean-up",activity="deleteLeftovers"}':
+            '3600x40',
+          'goniec_route_queue_messages{instance="a:9464",route="smsc"}': '7x40',
+        },
+        at: '15m',
       },
     },
   },

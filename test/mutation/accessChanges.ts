@@ -350,8 +350,8 @@ export const ACCESS_CHANGES: readonly Change[] = [
   {
     name: 'what staff did to one of several is not recorded where nobody knows whether it is carried out',
     file: 'operations/staff.ts',
-    from: 'await record(one.record);',
-    to: 'if (one.carriedOut === true) await record(one.record);',
+    from: 'if (one.carriedOut !== false)\n          await record',
+    to: 'if (one.carriedOut === true)\n          await record',
     tests: ['test/admin/stuck.test.ts'],
     only: 'recorded as open',
   },

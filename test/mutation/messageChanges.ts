@@ -351,4 +351,19 @@ export const MESSAGE_CHANGES: readonly Change[] = [
     tests: ['test/workflows/resubmitted.test.ts'],
     only: 'that rests',
   },
+  {
+    name: 'what staff did is recorded once all that was done at once with it is over',
+    file: 'operations/staff.ts',
+    from: 'const one = await act(id);\n',
+    to: 'const one = await act(id);\n        await Promise.allSettled(some.map(act));\n',
+    tests: ['test/operations/actOnEach.test.ts'],
+  },
+  {
+    name: 'cancel-all tries again and again what has ended',
+    file: 'db/messages/scheduled.ts',
+    from: ' and not ${hasEnded(sql, sql`m.id`)}',
+    to: '',
+    tests: ['test/admin/stuck.test.ts'],
+    only: 'completed before them',
+  },
 ];

@@ -10,11 +10,15 @@ const LANES = Number(process.env['MUTATION_LANES'] ?? Math.min(4, availableParal
 /**
  * Makes named changes that a real fault could be in copies of the project, one at a time in each, and runs the tests that should
  * fail for each. `npm run test:mutation -- named credit` takes those that have a word (a regular expression)
- * in their name or that of their tests.
+ * in their name or that of their tests; `'!any account'` those that do not have it in their name.
  */
 async function runNamed(words: readonly string[]): Promise<number> {
   const chosen = changes().filter(({ name, tests }) =>
-    words.every((word) => [name, ...tests].some((text) => new RegExp(word).test(text))),
+    words.every((word) =>
+      word.startsWith('!')
+        ? !new RegExp(word.slice(1)).test(name)
+        : [name, ...tests].some((text) => new RegExp(word).test(text)),
+    ),
   );
   if (chosen.length === 0) throw new Error('no change has these words');
   await expectApplicable(chosen);

@@ -50,4 +50,26 @@ export const START_CHANGES: readonly Change[] = [
     tests: ['test/start/postgres.test.ts'],
     only: 'a link to the same data',
   },
+  {
+    name: 'a process ends where the database has lost its key’s fingerprint for a while',
+    file: 'bin/keyWatch.ts',
+    from: 'if (now !== null && now !== fingerprint)',
+    to: 'if (now !== fingerprint)',
+    tests: ['test/start/keyWatch.test.ts'],
+  },
+  {
+    name: 'a process that has the former key goes on',
+    file: 'bin/keyWatch.ts',
+    from: 'return reject(keyChanged());',
+    to: 'return;',
+    tests: ['test/start/keyWatch.test.ts'],
+  },
+  {
+    name: 'one reading of the metrics that has to wait takes the time of all',
+    file: 'bin/databaseMetrics.ts',
+    from: 'const QUICK_MS = 1_000;',
+    to: 'const QUICK_MS = 5_000;',
+    tests: ['test/start/metrics.test.ts'],
+    only: 'keeps nothing else from being there',
+  },
 ];

@@ -295,6 +295,18 @@ test('where the queues cannot be counted in time, all else is there, and the dat
   expect((await scrape(metrics)).values('goniec_route_queue_messages', { route: 'crowded' })).toEqual([0]);
 });
 
+test('what cannot be read, as somebody has it locked, keeps nothing else from being there', async () => {
+  const metrics = await metricsOf(url());
+  await smpp('watched');
+  await sql().begin(async (tx) => {
+    await tx`lock table findings in access exclusive mode`;
+    const { values } = await scrape(metrics);
+    expect(values('goniec_findings_open', {})).toEqual([]);
+    expect(values('goniec_route_queue_messages', { route: 'watched' })).toEqual([0]);
+    expect(values('goniec_regular_work_interval_seconds', {}).length).toBeGreaterThan(0);
+  });
+});
+
 test('serves nothing else', async () => {
   const { port } = await metricsOf(url());
   for (const [method, path, status] of [
