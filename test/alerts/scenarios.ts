@@ -68,18 +68,18 @@ export const EXPECTATIONS: Record<string, Expectation> = {
     fires: {
       'queues that cannot be counted': {
         series: {
-          'goniec_database_up{job="goniec-api",instance="a:9464"}': '1x40',
+          'goniec_database_up{job="goniec-api",instance="a:9464"}': '1x80',
           'goniec_regular_work_interval_seconds{instance="a:9464",schedule="clean-up",activity="deleteLeftovers"}':
-            '3600x40',
-          'goniec_route_queue_messages{instance="b:9464",route="smsc"}': '7x40',
+            '3600x80',
+          'goniec_route_queue_messages{instance="b:9464",route="smsc"}': '7x80',
         },
         at: '15m',
         ...UNREAD,
       },
       'regular work that cannot be read': {
         series: {
-          'goniec_database_up{job="goniec-api",instance="a:9464"}': '1x40',
-          'goniec_route_queue_messages{instance="a:9464",route="smsc"}': '7x40',
+          'goniec_database_up{job="goniec-api",instance="a:9464"}': '1x80',
+          'goniec_route_queue_messages{instance="a:9464",route="smsc"}': '7x80',
         },
         at: '15m',
         ...UNREAD,
@@ -88,10 +88,10 @@ export const EXPECTATIONS: Record<string, Expectation> = {
     silent: {
       'both are there': {
         series: {
-          'goniec_database_up{job="goniec-api",instance="a:9464"}': '1x40',
+          'goniec_database_up{job="goniec-api",instance="a:9464"}': '1x80',
           'goniec_regular_work_interval_seconds{instance="a:9464",schedule="clean-up",activity="deleteLeftovers"}':
-            '3600x40',
-          'goniec_route_queue_messages{instance="a:9464",route="smsc"}': '7x40',
+            '3600x80',
+          'goniec_route_queue_messages{instance="a:9464",route="smsc"}': '7x80',
         },
         at: '15m',
       },
