@@ -24,6 +24,7 @@ import {
 } from '../db/maintenance/retention.ts';
 import { maskMsisdn } from '../domain/msisdn.ts';
 import { beat } from './heartbeat.ts';
+import { tryEach } from './tryEach.ts';
 
 const DAY_MS = 86_400_000;
 // Statements stay short: nobody waits long for a row that is being deleted.
@@ -97,18 +98,13 @@ type Kinds = Record<string, () => Promise<Walked>>;
  */
 async function eachKind(kinds: Kinds): Promise<Record<string, Walked>> {
   const walked: Record<string, Walked> = {};
-  const failed: unknown[] = [];
-  for (const [kind, work] of Object.entries(kinds)) {
-    try {
+  await tryEach(
+    Object.entries(kinds),
+    async ([kind, work]) => {
       walked[kind] = await work();
-    } catch (error) {
-      // Where the worker is to stop, that is no failure of a kind.
-      beat();
-      failed.push(error);
-      log.warn('maintenance: a kind could not be cleaned', { kind, error });
-    }
-  }
-  if (failed.length > 0) throw failed[0];
+    },
+    (error, [kind]) => void log.warn('maintenance: a kind could not be cleaned', { kind, error }),
+  );
   return walked;
 }
 

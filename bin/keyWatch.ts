@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { repeat } from '../concurrency/repeat.ts';
 import { openDatabase } from '../db/connection.ts';
 import { keyFingerprint } from '../db/encryption.ts';
 import { readFact } from '../db/installation.ts';
@@ -20,25 +20,20 @@ export interface KeyWatch {
 export function watchSecretsKey(databaseUrl: string, key: Buffer, everyMs = EVERY_MS): KeyWatch {
   const fingerprint = keyFingerprint(key);
   const sql = openDatabase(databaseUrl, 1);
-  const stopping = new AbortController();
-  const changed = new Promise<never>((_, reject) => {
-    const look = async (): Promise<void> => {
-      while (!stopping.signal.aborted) {
-        await delay(everyMs, undefined, { signal: stopping.signal });
-        // A database that is away says nothing of the key, nor one that is being restored.
-        const now = await readFact(sql, 'secrets_key').catch(() => null);
-        if (now !== null && now !== fingerprint) return reject(keyChanged());
-      }
-    };
-    look().catch(() => undefined);
-  });
+  let end: (problem: StartProblem) => void;
+  const changed = new Promise<never>((_, reject) => (end = reject));
   // Whoever does not wait for it is not to be ended by it.
   changed.catch(() => undefined);
+  const look = async (): Promise<void> => {
+    const now = await readFact(sql, 'secrets_key');
+    if (now !== null && now !== fingerprint) end(keyChanged());
+  };
+  // A database that is away says nothing of the key, nor one that is being restored.
+  const looking = repeat(everyMs, look, () => undefined);
   return {
     changed,
     async stop() {
-      stopping.abort();
-      await sql.end({ timeout: 1 });
+      await Promise.all([looking.stop(), sql.end({ timeout: 1 })]);
     },
   };
 }

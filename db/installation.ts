@@ -13,9 +13,9 @@ export async function claimFact(
   const claimed = await sql`
     insert into installation (name, value) values (${name}, ${value}) on conflict (name) do nothing`;
   if (claimed.count === 1) return { value, claimed: true };
-  const [row] = await sql<{ value: string }[]>`select value from installation where name = ${name}`;
-  if (row === undefined) throw new Error(`installation.${name} was taken away while it was being read`);
-  return { value: row.value, claimed: false };
+  const standing = await readFact(sql, name);
+  if (standing === null) throw new Error(`installation.${name} was taken away while it was being read`);
+  return { value: standing, claimed: false };
 }
 
 /** A fact of this installation; null where nobody has claimed it. */

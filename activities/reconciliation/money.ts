@@ -16,6 +16,7 @@ import {
 import { databaseNow, readPosition, savePosition } from '../../db/maintenance/positions.ts';
 import type { Tally } from '../../workflows/contracts.ts';
 import { beat } from '../heartbeat.ts';
+import { tryEach } from '../tryEach.ts';
 import { noTally, tallyOfAll } from './tally.ts';
 
 const ACCOUNTS = 200;
@@ -43,41 +44,41 @@ const PARTS: LedgerParts = { entries: 50_000, steps: 200 };
  */
 export async function reconcileLedgers(sql: Database, parts = PARTS): Promise<Tally> {
   const tally = noTally();
-  const failed: unknown[] = [];
-  for (let after = ''; ;) {
-    const accounts = await accountsAfter(sql, after, ACCOUNTS);
-    const last = accounts.at(-1);
-    if (last === undefined) break;
+  await tryEach(pagesOfAccounts(sql), async (accounts) => {
     tally.looked += accounts.length;
-    failed.push(...(await checkEach(sql, accounts, parts, tally)));
-    after = last;
-    beat();
-  }
-  if (failed.length > 0) throw failed[0];
+    await checkPage(sql, accounts, parts, tally);
+  });
   return tally;
 }
 
-/** Checks accounts together, and where that fails each by itself. @returns what failed */
-async function checkEach(
+async function* pagesOfAccounts(sql: Database): AsyncGenerator<string[]> {
+  for (let after = ''; ;) {
+    const accounts = await accountsAfter(sql, after, ACCOUNTS);
+    const last = accounts.at(-1);
+    if (last === undefined) return;
+    yield accounts;
+    after = last;
+    beat();
+  }
+}
+
+/** Checks accounts together, and where that fails each by itself. */
+async function checkPage(
   sql: Database,
   accounts: readonly string[],
   parts: LedgerParts,
   tally: Tally,
-): Promise<unknown[]> {
+): Promise<void> {
   try {
     await checkLedgers(sql, accounts, parts, tally);
-    return [];
-  } catch (error) {
+  } catch {
     // Where the worker is to stop, that is no failure of an account.
     beat();
-    const [accountId, ...others] = accounts;
-    if (others.length === 0) {
-      log.warn('reconciliation: a ledger could not be checked', { accountId, error });
-      return [error];
-    }
-    const failed: unknown[] = [];
-    for (const account of accounts) failed.push(...(await checkEach(sql, [account], parts, tally)));
-    return failed;
+    await tryEach(
+      accounts,
+      (account) => checkLedgers(sql, [account], parts, tally),
+      (error, accountId) => void log.warn('reconciliation: a ledger could not be checked', { accountId, error }),
+    );
   }
 }
 

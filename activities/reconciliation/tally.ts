@@ -1,5 +1,5 @@
 import type { Tally } from '../../workflows/contracts.ts';
-import { beat } from '../heartbeat.ts';
+import { tryEach } from '../tryEach.ts';
 
 /** The tally of a run that has looked at nothing yet. */
 export const noTally = (): Tally => ({ looked: 0, repaired: 0, reported: 0 });
@@ -19,16 +19,8 @@ export function sumOf(one: Tally, other: Tally): Tally {
  */
 export async function tallyOfAll(works: readonly (() => Promise<Tally>)[]): Promise<Tally> {
   let tally = noTally();
-  const failed: unknown[] = [];
-  for (const work of works) {
-    try {
-      tally = sumOf(tally, await work());
-    } catch (error) {
-      // Where the worker is to stop, nothing more is begun.
-      beat();
-      failed.push(error);
-    }
-  }
-  if (failed.length > 0) throw failed[0];
+  await tryEach(works, async (work) => {
+    tally = sumOf(tally, await work());
+  });
   return tally;
 }

@@ -5,8 +5,8 @@ export const MONEY_CHANGES: readonly Change[] = [
   {
     name: 'a ledger that cannot be checked keeps the others of its page from it',
     file: 'activities/reconciliation/money.ts',
-    from: 'if (others.length === 0) {',
-    to: 'if (others.length >= 0) {',
+    from: 'checkLedgers(sql, [account], parts, tally)',
+    to: 'checkLedgers(sql, [...accounts, account], parts, tally)',
     tests: ['test/activities/ledgerChecks.test.ts'],
   },
   {
