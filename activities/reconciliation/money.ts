@@ -77,7 +77,8 @@ async function checkPage(
     await tryEach(
       accounts,
       (account) => checkLedgers(sql, [account], parts, tally),
-      (error, accountId) => void log.warn('reconciliation: a ledger could not be checked', { accountId, error }),
+      (error, accountId) =>
+        void log.warn('reconciliation: a ledger could not be checked', { accountId, error }),
     );
   }
 }
