@@ -1,31 +1,42 @@
 import { activityInfo, ApplicationFailure } from '@temporalio/activity';
+import { ensureApplicationFailure, TemporalFailure } from '@temporalio/common';
 
 // As the retries of submitting and handing over are declared.
 const FIRST_RETRY_MS = 1_000;
 const RETRY_MAX_MS = 60_000;
-// For the way to the server, and clocks that are a little apart.
-const MARGIN_MS = 1_000;
+// What a provider takes still needs time to be delivered and reported, and SMSCs take no validity below a minute: taken at the very
+// end it would have expired for us, paid, and reached the phone all the same.
+const MARGIN_MS = 60_000;
 
 /**
- * Has an attempt that is to be repeated repeated before its activity's time is over. Temporal makes no attempt behind that time: it
- * fails the activity at once, however long there is left, and a message would have expired before its time.
- * @throws what `attempt` throws; an ApplicationFailure that may be retried with a delay that is not too long
+ * Has an attempt that is to be repeated repeated before its activity's time is over, a minute before its end at the latest. Temporal
+ * makes no attempt behind that time: it fails the activity at once, however long there is left, and a message would have expired
+ * before its time. Within the last minute the ordinary pauses hold.
+ * @throws what `attempt` throws; an ApplicationFailure with a delay that is not too long in place of an error that is to be retried later
  */
 export async function untilTheLast<T>(attempt: () => Promise<T>): Promise<T> {
   try {
     return await attempt();
   } catch (error) {
-    if (!(error instanceof ApplicationFailure) || error.nonRetryable === true) throw error;
+    if (!isRetried(error)) throw error;
     const { scheduledTimestampMs, scheduleToCloseTimeoutMs, attempt: made } = activityInfo();
     const leftMs = scheduledTimestampMs + scheduleToCloseTimeoutMs - Date.now();
     throw repeatedWithin(error, leftMs - MARGIN_MS, made);
   }
 }
 
-function repeatedWithin(failure: ApplicationFailure, ms: number, made: number): ApplicationFailure {
+// Cancelled, for one, it is not.
+function isRetried(error: unknown): boolean {
+  return error instanceof ApplicationFailure
+    ? error.nonRetryable !== true
+    : !(error instanceof TemporalFailure);
+}
+
+function repeatedWithin(error: unknown, ms: number, made: number): unknown {
+  const failure = ensureApplicationFailure(error);
   const usual = Math.min(FIRST_RETRY_MS * 2 ** (made - 1), RETRY_MAX_MS);
   const wanted = typeof failure.nextRetryDelay === 'number' ? failure.nextRetryDelay : usual;
-  if (wanted <= ms || ms <= 0) return failure;
-  const { type, message, category, details, cause } = failure;
+  if (wanted <= ms || ms <= 0) return error;
+  const { message, type, details, cause, category } = failure;
   return new ApplicationFailure(message, type, false, details, cause, ms, category);
 }

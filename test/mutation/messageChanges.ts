@@ -339,9 +339,23 @@ export const MESSAGE_CHANGES: readonly Change[] = [
   {
     name: 'a message that is put off beyond its end is not submitted again',
     file: 'activities/lastAttempt.ts',
-    from: 'if (wanted <= ms || ms <= 0) return failure;',
-    to: 'if (ms > -1e15) return failure;',
+    from: 'if (wanted <= ms || ms <= 0) return error;',
+    to: 'if (ms > -1e15) return error;',
     tests: ['test/workflows/lastAttempt.test.ts'],
+  },
+  {
+    name: 'a message is submitted a last time in the second before it expires',
+    file: 'activities/lastAttempt.ts',
+    from: 'const MARGIN_MS = 60_000;',
+    to: 'const MARGIN_MS = 1_000;',
+    tests: ['test/activities/lastAttempt.test.ts'],
+  },
+  {
+    name: 'an error of the database ends a message before its last minute',
+    file: 'activities/lastAttempt.ts',
+    from: ': !(error instanceof TemporalFailure)',
+    to: ': false',
+    tests: ['test/activities/lastAttempt.test.ts'],
   },
   {
     name: 'nothing is decided of a message that rests',
