@@ -5,6 +5,8 @@ import { createPublicLookup } from './publicLookup.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const ANSWER_BYTES = 1_000;
+// For what a receiver says beside its status, which is all that counts.
+const ANSWER_MS = 1_000;
 // Idle connections are kept for the next event of a burst. A receiver may ask for less, and for no more: one that asks for ten
 // minutes, with a name for each of its webhooks, would have as many sockets of ours held all the while.
 const IDLE_MS = 4_000;
@@ -77,15 +79,23 @@ function refusalOf(url: string): string | null {
   return isLiteralAddress(hostname) && !isPublicAddress(hostname) ? 'address not public' : null;
 }
 
+/** What comes of an answer within a second. Never throws: the receiver has answered, however its body ends. */
 async function firstBytes(body: AsyncIterable<Buffer> & { destroy(): unknown }): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of body) {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length >= ANSWER_BYTES) break;
+  const tooLong = setTimeout(() => body.destroy(), ANSWER_MS);
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length >= ANSWER_BYTES) break;
+    }
+  } catch {
+    // Cut off, or too slow: what has come stands.
+  } finally {
+    clearTimeout(tooLong);
+    body.destroy();
   }
-  body.destroy();
   // PostgreSQL stores no NUL in a text.
   return Buffer.concat(chunks).subarray(0, ANSWER_BYTES).toString('utf8').replaceAll('\0', '');
 }

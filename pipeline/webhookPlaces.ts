@@ -4,9 +4,12 @@ export interface WebhookPlaces {
   enter(accountId: string): { leave: () => void } | { againInMs: number };
 }
 
-// Nobody asks again sooner, and nobody waits longer without asking.
+// Nobody asks again sooner, and no attempt is taken for shorter: how long the first ones of a burst take, nobody knows.
 const AGAIN_MIN_MS = 100;
-const AGAIN_MAX_MS = 60_000;
+// Behind the first minute of those that wait for a receiver that hangs, twenty ask in a second, however many they are: each time is work
+// for the server, which others wait for. Not as seldom as places are free then: a receiver may work again, and those are to find out.
+const NEAR_MS = 60_000;
+const FAR_PACE_MS = 50;
 // The first of those that wait asks again after this long at the latest: one place may be free although most are not.
 const FIRST_MAX_MS = 1_000;
 
@@ -34,6 +37,8 @@ export function createWebhookPlaces(each: number): WebhookPlaces {
       leave() {
         if (!account.since.delete(attempt)) return;
         account.lastMs = Date.now() - attempt.at;
+        // It works again: whoever comes now waits for nobody's turn of before.
+        if (account.since.size < each / 2) account.turn = 0;
         if (account.since.size === 0) accounts.delete(accountId);
       },
     };
@@ -46,9 +51,11 @@ export function createWebhookPlaces(each: number): WebhookPlaces {
       accounts.set(accountId, account);
       if (account.since.size < each) return begin(accountId, account, now);
       const [oldest] = account.since;
-      const takesMs = Math.max(account.lastMs, now - oldest!.at);
-      const first = now + Math.min(Math.max(takesMs, AGAIN_MIN_MS), FIRST_MAX_MS);
-      account.turn = Math.min(Math.max(account.turn, first) + takesMs / each, now + AGAIN_MAX_MS);
+      const takesMs = Math.max(account.lastMs, now - oldest!.at, AGAIN_MIN_MS);
+      const first = now + Math.min(takesMs, FIRST_MAX_MS);
+      const before = Math.max(account.turn, first);
+      const freeAgainMs = takesMs / each;
+      account.turn = before + (before < now + NEAR_MS ? freeAgainMs : Math.min(freeAgainMs, FAR_PACE_MS));
       return { againInMs: Math.ceil(account.turn - now) };
     },
   };

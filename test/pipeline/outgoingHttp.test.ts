@@ -1,9 +1,10 @@
 import { type LookupAddress, promises as dnsOfSystem } from 'node:dns';
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createOutgoing, type Delivery, type Outgoing } from '../../pipeline/outgoingHttp.ts';
 import { createPublicLookup } from '../../pipeline/publicLookup.ts';
+import { ATTEMPT_TIMEOUT_MS } from '../../domain/webhooks.ts';
 import { type DnsServer, startDnsServer } from '../support/dnsServer.ts';
 
 let dns: DnsServer;
@@ -179,3 +180,31 @@ describe('a receiver that asks for its connection to be kept', () => {
 function later(ms: number): Promise<number> {
   return new Promise((resolve) => setTimeout(() => resolve(Date.now()), ms));
 }
+
+describe('an answer whose body does not come to its end', () => {
+  const unfinished: [string, (response: ServerResponse) => void][] = [
+    ['never ends', (response) => void response.writeHead(200).write('ok')],
+    ['says nothing more', (response) => response.writeHead(200).flushHeaders()],
+    [
+      'is cut off',
+      (response) => response.writeHead(200, { 'content-length': 10 }).write('ok', () => response.destroy()),
+    ],
+  ];
+
+  it.each(unfinished)('has come all the same, where it %s', async (how, respond) => {
+    const server = createServer((_, response) => respond(response));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const anywhere = createOutgoing(true);
+    try {
+      const { port } = server.address() as AddressInfo;
+      const delivery = await anywhere.post(`http://127.0.0.1:${port}/`, {}, '{}');
+      const answer = how === 'says nothing more' ? '' : 'ok';
+      expect(delivery).toMatchObject({ statusCode: 200, error: null, answer });
+      expect(delivery.durationMs).toBeLessThan(ATTEMPT_TIMEOUT_MS / 2);
+    } finally {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      await anywhere.close();
+    }
+  });
+});
