@@ -226,6 +226,8 @@ describe('a relay that takes an e-mail for some', () => {
     ['550 no such user', true],
     ['550-we looked, but\r\n550 <ola@poczta.example>: User unknown', true],
     ['551 5.1.6 moved', true],
+    ['550 host mx.poczta.example[192.0.2.1] said: 550 no such user (in reply to RCPT TO command)', true],
+    ['550-Callout verification failed:\r\n550 550 unknown user', true],
     ['553 mailbox not found', true],
     ['550 5.0.0 unknown user', true],
     ['550 no', false],
@@ -235,6 +237,8 @@ describe('a relay that takes an e-mail for some', () => {
     ['550 relay not permitted', false],
     ["553 sorry, that domain isn't in my list of allowed rcpthosts (#5.7.1)", false],
     ["553 5.1.1 Sorry, that domain isn't in my list of allowed rcpthosts.", false],
+    ['550 5.1.1 host mx.poczta.example[192.0.2.1] said: 554 5.7.1 Relay access denied', false],
+    ['550 host mx.poczta.example[192.0.2.1] said: 550 relay not permitted, unknown user', false],
     ['550 5.7.1 User unknown to our policy', false],
     ['554 User unknown', false],
     ['550 5.2.1 disabled', true],
@@ -537,6 +541,50 @@ describe('a relay that refuses to relay', () => {
       expect(young).toBeLessThan(MINUTE);
       expect(old).toBeGreaterThan(7 * MINUTE);
       expect(old).toBeLessThan(13 * MINUTE);
+    },
+  );
+});
+
+describe('a relay that quotes what a recipient’s server says of relaying', () => {
+  const mx = 'host mx.poczta.example[192.0.2.1]';
+  const quoted = [
+    `550 5.1.1 <jan@poczta.example>: Recipient address rejected: undeliverable address: ${mx} said: 554 5.7.1 <jan@poczta.example>: Relay access denied (in reply to RCPT TO command)`,
+    `550 5.1.1 <jan@poczta.example>: ${mx} refused to talk to me: 554 Relay access denied`,
+    '550-Callout verification failed:\r\n550 550 relay not permitted',
+    '550-Verification failed for <jan@poczta.example>\r\n550-Called:   192.0.2.1\r\n550-Sent:     RCPT TO:<jan@poczta.example>\r\n550-Response: 550 relay not permitted\r\n550 unrouteable',
+    '550 response to "RCPT TO:<jan@poczta.example>" was: 550 relay not permitted',
+    '550 5.1.1 SMTP error from remote mail server after RCPT TO: mx.poczta.example: 550 relay not permitted',
+    "550 5.1.1 Remote host said: 553 sorry, that domain isn't in my list of allowed rcpthosts (#5.7.1)",
+    "550 5.1.10 Remote Server returned '550 5.7.1 Unable to relay'",
+    '550 5.1.1 The mail server responded: Relaying denied',
+    '550 5.1.1 The response from the remote server was: 550 relay not permitted',
+    '550 5.1.1 <jan@poczta.example>: mx.poczta.example: 554 5.7.1 Relay access denied',
+  ];
+  it.each(quoted)('refuses those recipients, and that is all: %s', async (reply) => {
+    server.fault = at('RCPT', { reply });
+    for (let n = 0; n < 6; n += 1) {
+      expect(await route.send(anEmail({ accountId: `cl_${n}` }))).toMatchObject({
+        ...{ kind: 'refused', reason: 'recipients_refused' },
+        refused: [{ address: 'jan@poczta.example', permanent: false }],
+      });
+    }
+    server.fault = () => null;
+    expect(route.provider.state()).toMatchObject({ takesSubmits: true, failures: 0 });
+    expect(await route.send(anEmail())).toMatchObject({ kind: 'accepted' });
+  });
+
+  it('puts off where it puts off', async () => {
+    server.fault = at('RCPT', {
+      reply: `450 4.1.1 <jan@poczta.example>: unverified address: ${mx} said: 454 4.7.1 Relay access denied`,
+    });
+    expect(await route.send(anEmail())).toMatchObject({ kind: 'later', code: '450 4.1.1' });
+  });
+
+  it.each(['callout@poczta.example', 'said@said.example', "a.'550-5.1.1@poczta.example"])(
+    'is not mistaken for one that speaks for itself of a recipient with such a name: %s',
+    async (address) => {
+      server.fault = at('RCPT', { reply: `554 5.7.1 <${address}>: Relay access denied` });
+      expect(await route.send(anEmail({ to: [address] }))).toMatchObject({ kind: 'broken' });
     },
   );
 });
