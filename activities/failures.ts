@@ -30,12 +30,17 @@ export function unknownResend(eventId: string, round: number): ApplicationFailur
   return ApplicationFailure.nonRetryable(`no delivery ${round} of event ${eventId}`, FAILURE.unknownResend);
 }
 
-/** A route does not work, nor does another that could take its place: to be tried again on it. @param code of its provider */
-export function routeUnavailable(route: string, code: string): ApplicationFailure {
+/**
+ * A route does not work, nor does another that could take its place: to be tried again on it.
+ * @param code of its provider
+ * @param afterMs how long to wait; undefined: as long as the retry policy says
+ */
+export function routeUnavailable(route: string, code: string, afterMs?: number): ApplicationFailure {
   return ApplicationFailure.create({
     type: FAILURE.routeUnavailable,
     message: `the route ${route} does not work: ${code}`,
     category: ApplicationFailureCategory.BENIGN,
+    ...(afterMs === undefined ? {} : { nextRetryDelay: afterMs }),
   });
 }
 

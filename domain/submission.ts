@@ -38,6 +38,12 @@ export type SubmitAnswer =
   | { kind: 'refused'; reason: RefusalReason; code?: string }
   | { kind: 'unanswered'; code?: string };
 
+/** What may itself be to blame for an answer that blames the route. */
+export interface Suspect {
+  kind: 'email' | 'account';
+  id: string;
+}
+
 /** An answer that came after its submit had counted as `unanswered`. */
 export type LateAnswer = Exclude<SubmitAnswer, { kind: 'unanswered' }>;
 

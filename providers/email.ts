@@ -1,5 +1,6 @@
 import type { DnsRecord, SeenRecord } from '../domain/email/dnsRecords.ts';
 import type { ProviderEmailEvent } from '../domain/email/events.ts';
+import type { Suspect } from '../domain/submission.ts';
 import type { CallbackCall } from './callbacks.ts';
 import type { Withheld } from './withheld.ts';
 
@@ -18,6 +19,8 @@ export interface SubmitAttachment {
 export interface SubmitEmail {
   /** Ours, `em_…`: the provider's idempotency key. */
   id: string;
+  /** Whose it is; of no concern to the provider. */
+  accountId: string;
   from: { address: string; name: string | null };
   replyTo: string | null;
   to: readonly string[];
@@ -80,7 +83,8 @@ export type EmailAnswer =
   | { kind: 'accepted'; providerEmailId: string; refused?: readonly RefusedAddress[] }
   | { kind: 'throttled'; retryAfterMs: number; code?: string }
   | { kind: 'later'; retryAfterMs: number; code?: string }
-  | { kind: 'broken'; code: string }
+  /** `ofSender`: perhaps of this sender alone, and to be tried again by this route after so long. */
+  | { kind: 'broken'; code: string; ofSender?: { retryAfterMs: number } }
   /**
    * `refused` are the addresses that were refused, where that is the reason and each was answered for. `always`: for what the e-mail itself
    * says, so that no earlier try of it can have been taken.
@@ -94,6 +98,19 @@ export type EmailAnswer =
     }
   /** `final`: asked again it would say the same. */
   | { kind: 'unanswered'; code?: string; final?: true };
+
+/**
+ * What may itself be to blame for an answer: the e-mail; or the account, where it is perhaps of its sender alone, as an account may have any
+ * number of domains.
+ */
+export function suspectOf(
+  answer: EmailAnswer,
+  { id, accountId }: Pick<SubmitEmail, 'id' | 'accountId'>,
+): Suspect {
+  return answer.kind === 'broken' && answer.ofSender !== undefined
+    ? { kind: 'account', id: accountId }
+    : { kind: 'email', id };
+}
 
 /** The e-mail side of a provider. */
 export interface EmailGate {

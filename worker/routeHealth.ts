@@ -1,6 +1,6 @@
 import type { Provider } from '../providers/provider.ts';
 import type { SeenRoute } from '../db/routes/routeStates.ts';
-import { NO_SESSION, type SubmitAnswer } from '../domain/submission.ts';
+import { NO_SESSION, type SubmitAnswer, type Suspect } from '../domain/submission.ts';
 
 // So many submits in a row whose answer blames the route: it does not work, although its sessions stand.
 const BROKEN_IN_ROW = 5;
@@ -9,8 +9,8 @@ const REST_MS = 30_000;
 
 /** What comes of a route's submits in this process. */
 export interface RouteHealth {
-  /** @param about the e-mail that may itself be to blame, by its id: however often it is answered so in a row, it counts once */
-  onAnswer: (answer: SubmitAnswer, about?: string) => void;
+  /** @param suspect what may itself be to blame: however often it is answered so in a row, it counts once */
+  onAnswer: (answer: SubmitAnswer, suspect?: Suspect) => void;
   /** What is to be seen of the route now; `provider` is the one it has at present. */
   seen(route: string, provider: Provider): SeenRoute;
 }
@@ -22,19 +22,20 @@ export function createRouteHealth(): RouteHealth {
   const blamed = new Set<string>();
   let brokenAt = 0;
 
-  const blame = (about: string | undefined): void => {
-    const isKnown = about !== undefined && blamed.has(about);
-    if (about !== undefined && blamed.size < BROKEN_IN_ROW) blamed.add(about);
+  const blame = (suspect: Suspect | undefined): void => {
+    const isKnown = suspect !== undefined && blamed.has(suspect.id);
+    if (suspect !== undefined && blamed.size < BROKEN_IN_ROW) blamed.add(suspect.id);
     if (!isKnown) brokenInRow += 1;
-    if (!isKnown || brokenInRow >= BROKEN_IN_ROW) brokenAt = Date.now();
+    // An account may be refused for its sender for ever: it would keep stopped a route that works for the others.
+    if (!isKnown || (brokenInRow >= BROKEN_IN_ROW && suspect.kind === 'email')) brokenAt = Date.now();
   };
 
   return {
-    onAnswer(answer, about) {
+    onAnswer(answer, suspect) {
       if (answer.kind === 'broken') {
         if (answer.code === NO_SESSION) return;
         counts.held += 1;
-        blame(about);
+        blame(suspect);
         return;
       }
       if (answer.kind !== 'unanswered') {

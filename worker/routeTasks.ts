@@ -7,7 +7,7 @@ import type { QuickLane } from '../pipeline/quickLane.ts';
 import { type QuickLaneName, type RouteAtHand, submissionActivities } from '../activities/submission.ts';
 import type { Submitting } from '../activities/submission/submitting.ts';
 import type { Provider } from '../providers/provider.ts';
-import type { SubmitAnswer } from '../domain/submission.ts';
+import type { SubmitAnswer, Suspect } from '../domain/submission.ts';
 import type { Route } from '../db/routes/routes.ts';
 import { hasReserve, type Routing } from '../domain/routing.ts';
 import { routeQueue } from '../workflows/contracts.ts';
@@ -64,11 +64,11 @@ export async function takeRouteTasks(
   const submittingHere = {
     ...submitting,
     pacer,
-    onAnswer(answer: SubmitAnswer, ms: number, about?: string) {
+    onAnswer(answer: SubmitAnswer, ms: number, suspect?: Suspect) {
       // What is under way says nothing about the sessions that come next.
       if (!stopping)
         quick.inTask.learn(route.name, { ms, well: answer.kind === 'accepted' || answer.kind === 'refused' });
-      submitting.onAnswer(answer, ms, about);
+      submitting.onAnswer(answer, ms, suspect);
     },
   };
   const worker = await Worker.create({

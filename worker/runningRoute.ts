@@ -59,7 +59,7 @@ export async function startRoute(
   let stopped = false;
   const health = createRouteHealth();
   let open = false;
-  const onAnswer: Submitting['onAnswer'] = (answer, _ms, about) => health.onAnswer(answer, about);
+  const onAnswer: Submitting['onAnswer'] = (answer, _ms, suspect) => health.onAnswer(answer, suspect);
   const doing = (work: () => Promise<void>): void => {
     busy = work()
       .catch((error: unknown) => log.error({ err: error, route: route.name }, 'route: will be tried again'))

@@ -8,11 +8,13 @@ import type { SubmitEmail } from '../../providers/email.ts';
  * @throws DecryptionError when the domain's key cannot be read
  */
 export function submitEmailOf(sql: Sql, email: OpenEmail, secretsKey: Buffer, shortUrl: string): SubmitEmail {
-  const { id, recipients, unsubscribeToken, domain, dkimSelector, dkimPrivateKey, domainId } = email;
+  const { id, accountId, recipients, unsubscribeToken, domain, dkimSelector, dkimPrivateKey, domainId } =
+    email;
   const to = (kind: 'to' | 'cc' | 'bcc'): string[] =>
     recipients.filter((one) => one.kind === kind && one.state !== 'suppressed').map(({ address }) => address);
   return {
     id,
+    accountId,
     from: { address: email.fromAddress, name: email.fromName },
     replyTo: email.replyTo,
     to: to('to'),

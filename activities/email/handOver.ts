@@ -15,10 +15,10 @@ import {
 } from '../../db/emails/handOver.ts';
 import type { EmailStatus } from '../../domain/email/statuses.ts';
 import { emailTraffic, type Routing, workingRoute } from '../../domain/routing.ts';
-import type { SubmitAnswer } from '../../domain/submission.ts';
+import type { SubmitAnswer, Suspect } from '../../domain/submission.ts';
 import type { EmailEvents } from '../../pipeline/emailEvents.ts';
 import type { Pacer } from '../../db/routes/pacing.ts';
-import type { EmailAnswer, EmailGate } from '../../providers/email.ts';
+import { type EmailAnswer, type EmailGate, suspectOf } from '../../providers/email.ts';
 import type { Provider } from '../../providers/provider.ts';
 import type { Withheld } from '../../providers/withheld.ts';
 import { addIds } from '../../telemetry/ids.ts';
@@ -39,8 +39,8 @@ export interface HandingOver {
   shortUrl: string;
   routing: () => Promise<Routing>;
   emailEvents: Pick<EmailEvents, 'catchUp'>;
-  /** Notified how every hand-over was answered, after how many milliseconds, and of which e-mail. */
-  onAnswer: (answer: SubmitAnswer, ms: number, id: string) => void;
+  /** Notified how every hand-over was answered, after how many milliseconds, and what may itself be to blame. */
+  onAnswer: (answer: SubmitAnswer, ms: number, suspect: Suspect) => void;
 }
 
 // A suspended account may be active again any time, and may have a hundred thousand e-mails that ask whether it is.
@@ -75,7 +75,7 @@ export async function handOverEmail(handing: HandingOver, id: string, moves: num
   const kept = await keptFromLeaving(handing, email, moves);
   if (kept !== null) return kept;
   const gate = provider.email;
-  if (gate === undefined) return await moveOn(handing, email, 'no_email', moves);
+  if (gate === undefined) return await moveOn(handing, email, { code: 'no_email' }, moves);
   const { claim, answer } = await leave(handing, gate, email);
   if (answer.kind === 'withheld') throw tryAgain('it changed while it was to leave', 0);
   return await takeAnswer(handing, gate, email, { answer, claim, moves });
@@ -103,7 +103,8 @@ async function keptFromLeaving(
   if (email.accountStatus === 'closed') return await failed(sql, id, 'account_closed');
   if (email.accountStatus === 'suspended') throw tryAgain('its account is suspended', suspendedPause());
   if (email.domainId === null) return await failed(sql, id, 'sender_domain_removed');
-  if (!email.verifiedRoutes.includes(route)) return await moveOn(handing, email, 'domain_unverified', moves);
+  if (!email.verifiedRoutes.includes(route))
+    return await moveOn(handing, email, { code: 'domain_unverified' }, moves);
   return null;
 }
 
@@ -172,7 +173,7 @@ async function leave(
   );
   if (answer.kind !== 'withheld') {
     const ms = performance.now() - left;
-    onAnswer(asSubmitAnswer(answer), ms, id);
+    onAnswer(asSubmitAnswer(answer), ms, suspectOf(answer, email));
     observeSubmit(provider.name, answer.kind, ms / 1000);
   }
   return { claim, answer };
@@ -265,7 +266,7 @@ async function takeAnswer(
       await back();
       // What it may have taken stays with it.
       if (!first) throw tryAgain('the route does not work', settlePause(email), answer.code);
-      return await moveOn(handing, email, answer.code, moves);
+      return await moveOn(handing, email, answer, moves);
   }
 }
 
@@ -317,7 +318,7 @@ const isOver = (status: OpenEmail['status']): boolean => status === 'failed' || 
 async function moveOn(
   { sql, provider, routing }: HandingOver,
   { id, accountId, verifiedRoutes }: OpenEmail,
-  code: string,
+  { code, ofSender }: Pick<Extract<EmailAnswer, { kind: 'broken' }>, 'code' | 'ofSender'>,
   moves: number,
 ): Promise<HandedOver> {
   const rested = moves === 0 || Date.now() - Context.current().info.scheduledTimestampMs >= MOVE_AGAIN_MS;
@@ -330,7 +331,7 @@ async function moveOn(
     if (next !== null && (await moveEmail(sql, id, provider.name, next)))
       return { status: 'moved', route: next };
   }
-  throw routeUnavailable(provider.name, code);
+  throw routeUnavailable(provider.name, code, ofSender?.retryAfterMs);
 }
 
 function tryAgain(why: string, afterMs: number, code: string | null = null): ApplicationFailure {

@@ -1,6 +1,6 @@
 import type { Database } from '../../db/connection.ts';
 import type { Routing } from '../../domain/routing.ts';
-import type { SubmitAnswer } from '../../domain/submission.ts';
+import type { SubmitAnswer, Suspect } from '../../domain/submission.ts';
 import type { Pacer } from '../../db/routes/pacing.ts';
 import type { Provider } from '../../providers/provider.ts';
 import type { MovedOn, PausedSubmission, SubmissionOutcome } from '../../workflows/contracts.ts';
@@ -18,7 +18,7 @@ export interface Submitting {
   applyReports: () => Promise<void>;
   /**
    * Notified how every submit was answered, and after how many milliseconds.
-   * @param about the e-mail that it was, by its id
+   * @param suspect what may itself be to blame, where it was an e-mail
    */
-  onAnswer: (answer: SubmitAnswer, ms: number, about?: string) => void;
+  onAnswer: (answer: SubmitAnswer, ms: number, suspect?: Suspect) => void;
 }

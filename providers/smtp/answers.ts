@@ -94,6 +94,7 @@ function refusedAddress(address: string, reply: Reply | null): RefusedAddress {
 
 function answerOfReply({ to, reply }: Answered, ageMs: number): EmailAnswer {
   const code = replyCode(reply);
+  if (relaysNot(reply)) return notRelayed(reply, ageMs);
   const reason: EmailRefusal = to === 'sender' ? 'sender_refused' : 'content_refused';
   // A filter that puts off what this one e-mail says is often passed on in the same words (Sendmail: 451 4.3.2).
   if (to === 'sender' && isPace(reply)) return { kind: 'throttled', retryAfterMs: THROTTLED_MS, code };
@@ -105,9 +106,9 @@ function answerOfReply({ to, reply }: Answered, ageMs: number): EmailAnswer {
 
 function ofRecipients(refused: readonly RefusedRecipient[], ageMs: number): EmailAnswer {
   if (refused.some(({ reply }) => isPutOff(reply) && !relaysNot(reply))) return putOff(refused, ageMs);
-  const fault = refused.find(
-    ({ reply }) => reply === null || ROUTE_AT_FAULT.has(reply.code) || relaysNot(reply),
-  );
+  const denial = refused.map(({ reply }) => reply).find(relaysNot);
+  if (denial !== undefined) return notRelayed(denial, ageMs);
+  const fault = refused.find(({ reply }) => reply === null || ROUTE_AT_FAULT.has(reply.code));
   if (fault !== undefined) return { kind: 'broken', code: codeOf(fault.reply) };
   return { kind: 'refused', reason: 'recipients_refused', code: codeOf(refused[0]?.reply ?? null) };
 }
@@ -121,8 +122,13 @@ function putOff(refused: readonly RefusedRecipient[], ageMs: number): EmailAnswe
   return { kind: 'later', retryAfterMs: pause(ageMs), code: replyCode(reply) };
 }
 
-// Where it relays to nobody it is not set up for us, and another route may be.
-const relaysNot = (reply: Reply | null): boolean => reply?.subject === 'relaying';
+// It is not set up for us, or for this sender: both in the same words, whatever they answer. Another route may be.
+function notRelayed(reply: Reply, ageMs: number): EmailAnswer {
+  return { kind: 'broken', code: replyCode(reply), ofSender: { retryAfterMs: pause(ageMs) } };
+}
+
+const relaysNot = (reply: Reply | null): reply is Reply & { subject: 'relaying' } =>
+  reply?.subject === 'relaying';
 
 const isPutOff = (reply: Reply | null): boolean => reply !== null && reply.code < 500;
 

@@ -19,7 +19,7 @@ const DIAGNOSTIC_MAX = 1_000;
  * anybody's policy, so that it has to be in words.
  */
 export function saysDead({ code, enhanced, subject }: Reply): boolean {
-  if (code < 500 || subject === 'relaying') return false;
+  if (code < 500 || subject === 'relaying' || subject === 'quoted_relaying') return false;
   if (enhanced !== null && enhanced !== BARE) return DEAD.has(enhanced);
   return NO_MAILBOX.has(code) && subject === 'mailbox';
 }

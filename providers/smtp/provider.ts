@@ -1,7 +1,7 @@
 import { createRunning } from '../../concurrency/running.ts';
 import { waitFor } from '../../concurrency/waitFor.ts';
 import { NO_SESSION } from '../../domain/submission.ts';
-import type { EmailAnswer, RefusedAddress, SubmitEmail } from '../email.ts';
+import { type EmailAnswer, type RefusedAddress, type SubmitEmail, suspectOf } from '../email.ts';
 import { emailOnly } from '../emailOnly.ts';
 import type { RouteTest } from '../kind.ts';
 import type { Provider } from '../provider.ts';
@@ -158,7 +158,7 @@ async function handOver(
       known: leftOut,
       asGiven: (address) => asGiven.get(address) ?? address,
     });
-    judge(health, answer, email.id);
+    judge(health, answer, email);
     return answer;
   } finally {
     held.release();
@@ -166,9 +166,9 @@ async function handOver(
 }
 
 // Who judged an e-mail works. Past connection and login a filter may break off at what this one e-mail says.
-function judge(health: Health, answer: EmailAnswer, id: string): void {
+function judge(health: Health, answer: EmailAnswer, email: SubmitEmail): void {
   if (answer.kind === 'broken' || answer.kind === 'unanswered')
-    health.failed(answer.code ?? 'unknown', false, id);
+    health.failed(answer.code ?? 'unknown', false, suspectOf(answer, email).id);
   else health.succeeded();
 }
 

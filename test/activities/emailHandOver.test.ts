@@ -13,6 +13,7 @@ import { createEmailEvents } from '../../pipeline/emailEvents.ts';
 import { createPacer } from '../../db/routes/pacing.ts';
 import type { EmailAnswer, EmailGate, SubmitEmail } from '../../providers/email.ts';
 import { emailOnly } from '../../providers/emailOnly.ts';
+import type { Suspect } from '../../domain/submission.ts';
 import type { HandedOver } from '../../workflows/contracts.ts';
 import { ownDatabase } from '../admin/support.ts';
 import { insertDomain } from '../support/email.ts';
@@ -48,11 +49,14 @@ let usedGate: EmailGate | undefined;
 /** Webhook events that a workflow was given. */
 let signalled: string[];
 let applied: number;
+/** What may be to blame for each answer. */
+let suspects: Suspect[];
 
 beforeEach(async () => {
   account = newId('cl');
   [given, answers, signalled, applied, settlesForMs, usedGate] = [[], [ACCEPTED], [], 0, 0, undefined];
   keyScope = undefined;
+  suspects = [];
   beforeLeaving = () => Promise.resolve();
   await sql()`insert into routes (name, kind) values ('simulator', 'simulator') on conflict do nothing`;
   await sql()`
@@ -96,7 +100,7 @@ async function attempt(id: string, number = 1): Promise<HandedOver | { again: nu
     pacer: createPacer(sql(), 'simulator', null),
     routing: () => Promise.resolve({ routes: [], rules: [] }),
     emailEvents: { catchUp: () => Promise.resolve(void (applied += 1)) },
-    onAnswer: () => undefined,
+    onAnswer: (_answer: unknown, _ms: number, suspect: Suspect) => void suspects.push(suspect),
   };
   const activity = new MockActivityEnvironment({ attempt: number });
   try {
@@ -177,6 +181,21 @@ async function expectBooks(balance: number, credits = 100): Promise<void> {
   const refundable = await refundableEmailsAfter(sql(), `${account}/`, '', 100);
   expect(refundable.filter(({ owed, accountId }) => owed && accountId === account)).toEqual([]);
 }
+
+describe('an e-mail that a relay perhaps refuses for its sender alone', () => {
+  it('waits for as long as the answer says, and counts against the route by its account', async () => {
+    const broken = { kind: 'broken', code: '550 5.7.64' } as const;
+    answers = [{ ...broken, ofSender: { retryAfterMs: 400_000 } }, { kind: 'unanswered' }];
+    const id = await waiting();
+    expect(await attempt(id)).toEqual({ again: 400_000 });
+    expect(await stored(id)).toMatchObject({ status: 'queued', submission: 'waiting', refunds: 0 });
+    expect(await attempt(id)).toEqual({ status: 'unanswered' });
+    expect(suspects).toEqual([
+      { kind: 'account', id: account },
+      { kind: 'email', id },
+    ]);
+  });
+});
 
 describe('an e-mail whose only recipient the provider refuses', () => {
   it('has failed and is refunded, and the bounce is an event, suppressed and notified', async () => {

@@ -3,6 +3,7 @@ import type { Change } from './changes.ts';
 const CALLBACK = ['test/providers/resendCallback.test.ts'];
 const FAULTS = ['test/providers/resendFaults.test.ts'];
 const RELAY_FAULTS = ['test/providers/smtpFaults.test.ts'];
+const HAND_OVER = ['test/activities/emailHandOver.test.ts'];
 const EVENTS = 'providers/resend/events.ts';
 
 /** Faults in the providers of e-mail. */
@@ -183,10 +184,89 @@ export const EMAIL_PROVIDER_CHANGES: readonly Change[] = [
   {
     name: 'a relay that relays to nobody fails e-mails',
     file: 'providers/smtp/answers.ts',
-    from: ' || relaysNot(reply),',
-    to: ',',
+    from: 'if (denial !== undefined) return notRelayed(denial, ageMs);',
+    to: '',
     tests: RELAY_FAULTS,
     only: 'relays to nobody',
+  },
+  {
+    name: 'a refusal to relay fails an e-mail where it does not answer a recipient',
+    file: 'providers/smtp/answers.ts',
+    from: 'if (relaysNot(reply)) return notRelayed(reply, ageMs);',
+    to: '',
+    tests: RELAY_FAULTS,
+    only: 'to one account',
+  },
+  {
+    name: 'words of a recipient’s server that a relay quotes are its own',
+    file: 'providers/smtp/wordings.ts',
+    from: 'NO_RELAYING.test(words.slice(0, quotation))',
+    to: 'NO_RELAYING.test(words)',
+    tests: RELAY_FAULTS,
+    only: 'that quotes',
+  },
+  {
+    name: 'a relay that names a recipient `callout` quotes another server',
+    file: 'providers/smtp/wordings.ts',
+    from: 'call-?(?:out|back) [a-z]',
+    to: 'call-?(?:out|back)',
+    tests: RELAY_FAULTS,
+    only: 'that quotes',
+  },
+  {
+    name: 'an address whose server is quoted with a refusal to relay is dead',
+    file: 'providers/smtp/deadAddresses.ts',
+    from: " || subject === 'quoted_relaying'",
+    to: '',
+    tests: RELAY_FAULTS,
+    only: 'that quotes|will never take anything',
+  },
+  {
+    name: 'e-mails of one account that a relay does not relay for close the route',
+    file: 'providers/email.ts',
+    from: "? { kind: 'account', id: accountId }",
+    to: "? { kind: 'email', id }",
+    tests: RELAY_FAULTS,
+    only: 'to one account',
+  },
+  {
+    name: 'domains of one account that a relay does not relay for close the route',
+    file: 'providers/smtp/provider.ts',
+    from: 'suspectOf(answer, email).id',
+    to: 'email.domain.name',
+    tests: RELAY_FAULTS,
+    only: 'to one account',
+  },
+  {
+    name: 'a relay that relays for no account is open',
+    file: 'providers/smtp/provider.ts',
+    from: 'suspectOf(answer, email).id',
+    to: "answer.kind === 'broken' && answer.ofSender !== undefined ? 'relaying' : email.id",
+    tests: RELAY_FAULTS,
+    only: 'to three accounts',
+  },
+  {
+    name: 'e-mails of one account that a relay does not relay for break the route in the worker',
+    file: 'activities/email/handOver.ts',
+    from: 'suspectOf(answer, email)',
+    to: "{ kind: 'email', id }",
+    tests: HAND_OVER,
+    only: 'sender alone',
+  },
+  {
+    name: 'an account that a relay does not relay for keeps a route stopped',
+    file: 'worker/routeHealth.ts',
+    from: " && suspect.kind === 'email'",
+    to: '',
+    tests: ['test/worker/routeHealth.test.ts'],
+  },
+  {
+    name: 'an e-mail that a relay does not relay is tried every minute for ever',
+    file: 'activities/email/handOver.ts',
+    from: ', ofSender?.retryAfterMs)',
+    to: ')',
+    tests: HAND_OVER,
+    only: 'sender alone',
   },
   {
     name: 'hidden recipients see each other where `to` is empty',

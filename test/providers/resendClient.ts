@@ -69,6 +69,7 @@ export function email(over: Partial<SubmitEmail> = {}): SubmitEmail {
   counter += 1;
   return {
     id: `em_01kaj${String(counter).padStart(21, '0')}`,
+    accountId: 'cl_sklep',
     from: { address: `kontakt@${DOMAIN}`, name: 'Sklep' },
     replyTo: null,
     to: ['jan@poczta.example'],

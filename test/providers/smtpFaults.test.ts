@@ -226,6 +226,8 @@ describe('a relay that takes an e-mail for some', () => {
     ['550 no such user', true],
     ['550-we looked, but\r\n550 <ola@poczta.example>: User unknown', true],
     ['551 5.1.6 moved', true],
+    ['550 host mx.poczta.example[192.0.2.1] said: 550 no such user (in reply to RCPT TO command)', true],
+    ['550-Callout verification failed:\r\n550 550 unknown user', true],
     ['553 mailbox not found', true],
     ['550 5.0.0 unknown user', true],
     ['550 no', false],
@@ -235,6 +237,8 @@ describe('a relay that takes an e-mail for some', () => {
     ['550 relay not permitted', false],
     ["553 sorry, that domain isn't in my list of allowed rcpthosts (#5.7.1)", false],
     ["553 5.1.1 Sorry, that domain isn't in my list of allowed rcpthosts.", false],
+    ['550 5.1.1 host mx.poczta.example[192.0.2.1] said: 554 5.7.1 Relay access denied', false],
+    ['550 host mx.poczta.example[192.0.2.1] said: 550 relay not permitted, unknown user', false],
     ['550 5.7.1 User unknown to our policy', false],
     ['554 User unknown', false],
     ['550 5.2.1 disabled', true],
@@ -261,8 +265,8 @@ describe('a relay that takes an e-mail for some', () => {
   ])('is broken where it relays to nobody: %s', async (reply) => {
     server.fault = (stage) => (stage === 'RCPT' ? { reply } : null);
     const broken = { kind: 'broken', code: /^[45][0-9]{2}( [45]\.7\.1)?/.exec(reply)![0] };
-    expect(await route.send(anEmail())).toEqual(broken);
-    expect(await route.send(anEmail({ to }))).toEqual(broken);
+    expect(await route.send(anEmail())).toMatchObject(broken);
+    expect(await route.send(anEmail({ to }))).toMatchObject(broken);
     server.fault = refusing({ 'Jan@': '450 4.2.0 grey', 'ola@': reply, 'ewa@': reply });
     expect(await route.send(anEmail({ to }))).toMatchObject({ kind: 'later', code: '450 4.2.0' });
     expect(server.taken).toEqual([]);
@@ -460,6 +464,127 @@ describe('a relay that breaks off at one e-mail', () => {
       for (let n = 0; n < 5; n += 1) expect(await route.send(disliked)).toMatchObject({ kind: 'broken' });
       expect(route.provider.state()).toMatchObject({ takesSubmits: true, failures: 5 });
       expect(await route.send(anEmail())).toMatchObject({ kind: 'accepted' });
+    },
+  );
+});
+
+describe('a relay that refuses to relay', () => {
+  const DENIED = '550 5.7.64 TenantAttribution; Relay Access Denied';
+  /** Of these sender domains' e-mails, in answer to that. */
+  const denyingAt =
+    (wanted: Stage, domains: readonly string[], reply = DENIED) =>
+    (stage: Stage, line: string) => {
+      if (stage === 'MAIL') sender = /@send\.([^>]+)>/.exec(line)?.[1] ?? '';
+      return stage === wanted && domains.includes(sender) ? { reply } : null;
+    };
+  let sender: string;
+  beforeEach(() => (sender = ''));
+  const from = (accountId: string, name: string, fields: Parameters<typeof anEmail>[0] = {}) => {
+    const email = anEmail({ accountId, ...fields });
+    return { ...email, from: { address: `sklep@${name}`, name: null }, domain: { ...email.domain, name } };
+  };
+  const domainsOf = (count: number) => Array.from({ length: count }, (_, n) => `shop${n}.example`);
+
+  it.each<[Stage, string]>([
+    ['RCPT', DENIED],
+    ['RCPT', '454 4.7.1 <jan@poczta.example>: Relay access denied'],
+    [
+      'MAIL',
+      '550-5.7.0 Mail relay denied [192.0.2.1]. Invalid credentials for relay for\r\n550 5.7.0 one of',
+    ],
+    ['MAIL', '421 4.7.0 Mail relay denied [192.0.2.1]'],
+    ['DATA', DENIED],
+    ['dot', DENIED],
+  ])(
+    'to one account keeps the route open for the others, however many e-mails and domains it has: %s, %s',
+    async (stage, reply) => {
+      const domains = domainsOf(10);
+      server.fault = denyingAt(stage, domains, reply);
+      for (const [n, name] of domains.entries()) {
+        const code = expect.stringMatching(reply.slice(0, 3)) as string;
+        expect(await route.send(from('cl_denied', name))).toMatchObject({ kind: 'broken', code });
+        if (n === 5) expect(await route.send(anEmail())).toMatchObject({ kind: 'accepted' });
+      }
+      expect(route.provider.state()).toMatchObject({ takesSubmits: true, failures: 10 });
+      expect(await route.send(anEmail())).toMatchObject({ kind: 'accepted' });
+    },
+  );
+
+  it('to three accounts in a row closes the route until it can be connected to', async () => {
+    const domains = domainsOf(3);
+    const denying = denyingAt('RCPT', domains);
+    server.fault = denying;
+    expect(await route.send(from('cl_0', domains[0]!))).toMatchObject({ kind: 'broken' });
+    // The connection is there already, and nobody gets another one.
+    server.fault = (stage, line) => (stage === 'greeting' ? 'reset' : denying(stage, line));
+    expect(await route.send(from('cl_1', domains[1]!))).toMatchObject({ kind: 'broken' });
+    expect(route.provider.state()).toMatchObject({ takesSubmits: true });
+    expect(await route.send(from('cl_2', domains[2]!))).toMatchObject({ kind: 'broken' });
+    expect(route.provider.state()).toMatchObject({ takesSubmits: false });
+    expect(await route.send(anEmail())).toEqual({ kind: 'broken', code: 'no_session' });
+    server.fault = () => null;
+    await working(route);
+    expect(await route.send(anEmail())).toMatchObject({ kind: 'accepted' });
+  });
+
+  it.each<Stage>(['MAIL', 'RCPT', 'dot'])(
+    'is asked again the later the older the e-mail is: %s',
+    async (stage) => {
+      server.fault = denyingAt(stage, ['shop0.example']);
+      const pause = async (ageMs: number) => {
+        const createdAt = new Date(Date.now() - ageMs);
+        const answer = await route.send(from('cl_0', 'shop0.example', { createdAt }));
+        return answer.kind === 'broken' ? answer.ofSender?.retryAfterMs : undefined;
+      };
+      const [young, old] = [await pause(1_000), await pause(100 * MINUTE)];
+      expect(young).toBeGreaterThan(20_000);
+      expect(young).toBeLessThan(MINUTE);
+      expect(old).toBeGreaterThan(7 * MINUTE);
+      expect(old).toBeLessThan(13 * MINUTE);
+    },
+  );
+});
+
+describe('a relay that quotes what a recipient’s server says of relaying', () => {
+  const mx = 'host mx.poczta.example[192.0.2.1]';
+  const quoted = [
+    `550 5.1.1 <jan@poczta.example>: Recipient address rejected: undeliverable address: ${mx} said: 554 5.7.1 <jan@poczta.example>: Relay access denied (in reply to RCPT TO command)`,
+    `550 5.1.1 <jan@poczta.example>: ${mx} refused to talk to me: 554 Relay access denied`,
+    '550-Callout verification failed:\r\n550 550 relay not permitted',
+    '550-Verification failed for <jan@poczta.example>\r\n550-Called:   192.0.2.1\r\n550-Sent:     RCPT TO:<jan@poczta.example>\r\n550-Response: 550 relay not permitted\r\n550 unrouteable',
+    '550 response to "RCPT TO:<jan@poczta.example>" was: 550 relay not permitted',
+    '550 5.1.1 SMTP error from remote mail server after RCPT TO: mx.poczta.example: 550 relay not permitted',
+    "550 5.1.1 Remote host said: 553 sorry, that domain isn't in my list of allowed rcpthosts (#5.7.1)",
+    "550 5.1.10 Remote Server returned '550 5.7.1 Unable to relay'",
+    '550 5.1.1 The mail server responded: Relaying denied',
+    '550 5.1.1 The response from the remote server was: 550 relay not permitted',
+    '550 5.1.1 <jan@poczta.example>: mx.poczta.example: 554 5.7.1 Relay access denied',
+  ];
+  it.each(quoted)('refuses those recipients, and that is all: %s', async (reply) => {
+    server.fault = at('RCPT', { reply });
+    for (let n = 0; n < 6; n += 1) {
+      expect(await route.send(anEmail({ accountId: `cl_${n}` }))).toMatchObject({
+        ...{ kind: 'refused', reason: 'recipients_refused' },
+        refused: [{ address: 'jan@poczta.example', permanent: false }],
+      });
+    }
+    server.fault = () => null;
+    expect(route.provider.state()).toMatchObject({ takesSubmits: true, failures: 0 });
+    expect(await route.send(anEmail())).toMatchObject({ kind: 'accepted' });
+  });
+
+  it('puts off where it puts off', async () => {
+    server.fault = at('RCPT', {
+      reply: `450 4.1.1 <jan@poczta.example>: unverified address: ${mx} said: 454 4.7.1 Relay access denied`,
+    });
+    expect(await route.send(anEmail())).toMatchObject({ kind: 'later', code: '450 4.1.1' });
+  });
+
+  it.each(['callout@poczta.example', 'said@said.example', "a.'550-5.1.1@poczta.example"])(
+    'is not mistaken for one that speaks for itself of a recipient with such a name: %s',
+    async (address) => {
+      server.fault = at('RCPT', { reply: `554 5.7.1 <${address}>: Relay access denied` });
+      expect(await route.send(anEmail({ to: [address] }))).toMatchObject({ kind: 'broken' });
     },
   );
 });

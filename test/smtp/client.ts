@@ -21,6 +21,7 @@ export const DKIM = {
 export function anEmail(fields: Partial<SubmitEmail> = {}): SubmitEmail {
   return {
     id: newId('em'),
+    accountId: 'cl_sklep',
     from: { address: 'sklep@sklep.example', name: 'Sklep' },
     replyTo: null,
     to: ['jan@poczta.example'],

@@ -32,6 +32,9 @@ let relay: Relay;
 let bouncesPort: number;
 // A sender that the relay does not take.
 let unwanted: string | null = null;
+// Domains that it does not relay for, and how often it said so.
+const unrelayed = new Set<string>();
+let denials = 0;
 
 beforeAll(async () => {
   [resend, relay, bouncesPort] = await Promise.all([
@@ -41,6 +44,13 @@ beforeAll(async () => {
         unwanted !== null && address.endsWith(unwanted)
           ? done(Object.assign(new Error('5.1.8 no such sender'), { responseCode: 550 }))
           : done(),
+      onRcptTo(_address, { envelope: { mailFrom } }, done) {
+        if (mailFrom === false || !unrelayed.has(mailFrom.address.replace(/^.*@send\./, ''))) return done();
+        denials += 1;
+        done(
+          Object.assign(new Error('5.7.64 TenantAttribution; Relay Access Denied'), { responseCode: 550 }),
+        );
+      },
     }),
     freePort(),
   ]);
@@ -59,6 +69,8 @@ beforeAll(async () => {
 afterEach(() => {
   resend.always(null);
   unwanted = null;
+  unrelayed.clear();
+  denials = 0;
 });
 afterAll(async () => {
   for (const route of [RESEND, SMTP]) await removeRoute(database(), route);
@@ -443,6 +455,40 @@ describe('by a route to a mail relay', () => {
     });
     expect((await entries(id)).map(({ kind }) => kind as string)).toEqual(['charge', 'refund']);
     expect(await books(account.id)).toMatchObject({ balance: OPENING, ledger: OPENING });
+  });
+});
+
+describe('where a mail relay does not relay for a domain', () => {
+  const count = 10;
+
+  it('its e-mails wait, and others’ go at once', async () => {
+    const [denied, other] = await Promise.all([sender(SMTP), sender(SMTP)]);
+    unrelayed.add(denied.domain);
+    const ids = await Promise.all(Array.from({ length: count }, () => send(denied)));
+    await eventually(
+      () => Promise.resolve(denials),
+      (seen) => seen >= count,
+      40_000,
+    );
+    const id = await send(other);
+    await atRelay(id);
+    await expectOnce(other, id, SMTP);
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    expect(denials).toBe(count);
+    for (const one of ids) expect((await untilEmail(denied, one, () => true)).status).toBe('queued');
+    unrelayed.clear();
+    for (const one of ids) await atRelay(one);
+    for (const one of ids) await expectOnce(denied, one, SMTP);
+  }, 120_000);
+
+  it('they go by the other route where it is verified for that', async () => {
+    const account = await sender(SMTP, RESEND);
+    unrelayed.add(account.domain);
+    // Workers read the rules once a second, and try again only after half a minute.
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    const id = await send(account);
+    await expectOnce(account, id, RESEND);
+    expect(denials).toBe(1);
   });
 });
 
