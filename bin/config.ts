@@ -106,16 +106,27 @@ const OWN_FAMILIES =
   // REQUESTS_CA_BUNDLE is a variable of others that many machines have.
   /^(WEBHOOK|REQUESTS_AT|HEAVY|MCP|DATABASE|TEMPORAL|SECRETS|SHORT|METRICS|RETAIN|RECONCILE|WORKFLOW|DNS|OWN_EMAIL|ALERT)_/;
 
+// Of the `temporal` command line, which shares the environment of staff's shells.
+const OF_TEMPORAL_CLI =
+  /^TEMPORAL_(?:PROFILE|CONFIG_FILE|ENV|ENV_FILE|CODEC_ENDPOINT|CODEC_AUTH|GRPC_META_\w+|TLS_DISABLE_HOST_VERIFICATION|TLS_(?:CLIENT_CERT|CLIENT_KEY|SERVER_CA_CERT)_(?:PATH|DATA))$/;
+
+// Kubernetes puts the address of each service of its namespace into every container, and a service may be called as a family of ours.
+const SERVICE_LINK = /_SERVICE_(?:HOST|PORT(?:_\w+)?)$|_PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?$/;
+const isServiceLink = (name: string, value: string): boolean =>
+  SERVICE_LINK.test(name) || (name.endsWith('_PORT') && /^(?:tcp|udp|sctp):\/\//.test(value));
+
 /**
- * Reads the settings. An empty variable counts as absent.
+ * Reads the settings. An empty variable counts as absent, and so does the address of a service of Kubernetes.
  * @throws ConfigError naming every variable that is malformed, and every unknown one of the service's own families.
  */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const given = Object.fromEntries(
-    Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
+    Object.entries(env).filter(
+      ([name, value]) => value !== undefined && value !== '' && !isServiceLink(name, value),
+    ),
   );
   const unknown = Object.keys(given).filter(
-    (name) => OWN_FAMILIES.test(name) && !(name in environment.shape),
+    (name) => OWN_FAMILIES.test(name) && !(name in environment.shape) && !OF_TEMPORAL_CLI.test(name),
   );
   const parsed = environment.safeParse(given);
   const problems = [

@@ -84,7 +84,12 @@ describe('readConfig', () => {
     const settings = [...file.matchAll(/^([A-Za-z.]+):\n {2}- value: (.+)$/gm)].map(
       ([, name = '', value = '']) => [name, [{ value: JSON.parse(value.replaceAll("'", '"')) as unknown }]],
     );
-    expect(Object.fromEntries(settings)).toEqual(JSON.parse(dynamicConfig()));
+    // Queues of 0.5 have tasks in four partitions there; `npm start` never wrote to more than one.
+    const embedded = JSON.parse(dynamicConfig()) as object;
+    expect(Object.fromEntries(settings)).toEqual({
+      ...embedded,
+      'matching.numTaskqueueReadPartitions': [{ value: 4 }],
+    });
   });
 
   it('sends no e-mails of its own unless told as which account, and alerts only where it sends any', () => {
@@ -113,5 +118,30 @@ describe('readConfig', () => {
   it('leaves the variables of others alone, those that begin like ours too', () => {
     expect(() => readConfig({ REQUESTS_CA_BUNDLE: '/etc/ssl/ca.pem' })).not.toThrow();
     expect(() => readConfig({ REQUESTS_AT_ONCES: '5' })).toThrow('REQUESTS_AT_ONCES: unknown setting');
+  });
+
+  it('leaves the variables of the temporal command line alone', () => {
+    for (const name of ['PROFILE', 'TLS_CLIENT_CERT_PATH', 'TLS_SERVER_CA_CERT_DATA', 'GRPC_META_TEAM'])
+      expect(readConfig({ [`TEMPORAL_${name}`]: 'x' })).toEqual(readConfig({}));
+    expect(() => readConfig({ TEMPORAL_TLS_CERTS: 'x' })).toThrow('TEMPORAL_TLS_CERTS: unknown setting');
+  });
+
+  it('leaves alone what Kubernetes says of a service in its namespace that is called as a family of ours', () => {
+    const ofService = (name: string) => ({
+      [`${name}_SERVICE_HOST`]: '10.96.0.7',
+      [`${name}_SERVICE_PORT`]: '7233',
+      [`${name}_SERVICE_PORT_GRPC_RPC`]: '7233',
+      [`${name}_PORT`]: 'tcp://10.96.0.7:7233',
+      [`${name}_PORT_7233_TCP`]: 'tcp://10.96.0.7:7233',
+      [`${name}_PORT_7233_TCP_PROTO`]: 'tcp',
+      [`${name}_PORT_7233_TCP_PORT`]: '7233',
+      [`${name}_PORT_7233_TCP_ADDR`]: '10.96.0.7',
+    });
+    for (const name of ['TEMPORAL', 'TEMPORAL_FRONTEND', 'DATABASE', 'MCP', 'WEBHOOK_RECEIVER'])
+      expect(readConfig(ofService(name))).toEqual(readConfig({}));
+    expect(() => readConfig({ DATABASE_PORT: '5432' })).toThrow('DATABASE_PORT: unknown setting');
+    expect(readConfig({ ...ofService('METRICS'), METRICS_PORT: '9464' })).toMatchObject({
+      METRICS_PORT: 9464,
+    });
   });
 });
