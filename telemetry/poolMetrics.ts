@@ -21,7 +21,7 @@ const connections = new Gauge({
 });
 const most = new Gauge({
   name: 'goniec_database_pool_connections_max',
-  help: 'Database connections that this process may open (DATABASE_POOL); an API has one more, to listen.',
+  help: 'Database connections that this process may open (DATABASE_POOL). Besides, it has one to watch SECRETS_KEY, and one for METRICS_PORT.',
   labelNames: ['pool'],
   registers: [registry],
   collect() {

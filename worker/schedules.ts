@@ -43,7 +43,7 @@ const REGULAR_WORK: readonly RegularWork[] = [
     catchupWindow: '1m',
     steps: ['reconcileEnded', 'reconcileOpen', 'reconcileLeftovers', 'reconcileMoney'],
     summary: 'Ledger, messages and workflows against one another',
-    note: 'Every 10 minutes. Pause it before a database or Temporal is restored from a backup.',
+    note: 'Every 10 minutes. After a restore from a backup, pause it once Temporal runs and before any worker starts.',
   },
   {
     id: 'clean-up',

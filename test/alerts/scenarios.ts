@@ -49,6 +49,36 @@ export const EXPECTATIONS: Record<string, Expectation> = {
       'a restart': { series: { 'up{job="goniec-api",instance="a:9464"}': '1 0 0 1x20' }, at: '1m30s' },
     },
   },
+  GoniecWorkersMissing: {
+    fires: {
+      'workers that Prometheus finds no more': {
+        series: {
+          'up{job="goniec-api",instance="a:9464"}': '1x40',
+          'up{job="goniec-worker",instance="w:9465"}': '1x4 _x36',
+        },
+        at: '9m',
+        ...page({}, 'No worker answers: nothing is sent, and no report is applied'),
+      },
+      'the only worker is down': {
+        series: { 'up{job="goniec-worker",instance="w:9465"}': '1x4 0x36' },
+        at: '5m',
+        ...page({}, 'No worker answers: nothing is sent, and no report is applied'),
+      },
+    },
+    silent: {
+      'one of two is left': {
+        series: {
+          'up{job="goniec-worker",instance="v:9465"}': '1x40',
+          'up{job="goniec-worker",instance="w:9465"}': '1x4 0x36',
+        },
+        at: '9m',
+      },
+      'a restart of the only one': {
+        series: { 'up{job="goniec-worker",instance="w:9465"}': '1x4 0x4 1x32' },
+        at: '5m',
+      },
+    },
+  },
   GoniecDatabaseDown: {
     fires: {
       'no answer for two minutes': {
@@ -229,7 +259,7 @@ export const EXPECTATIONS: Record<string, Expectation> = {
           ...{ '0.5': 0, '60': 0, '300': 10, '+Inf': 10 },
         }),
         at: '16m',
-        ...page({}, 'Messages reach the operators 4m 48s late (95th percentile)'),
+        ...page({}, 'Messages reach the providers 4m 48s late (95th percentile)'),
       },
     },
     silent: {
@@ -385,7 +415,7 @@ export const EXPECTATIONS: Record<string, Expectation> = {
           'goniec_route_throttled_parts_total{instance="w1",worker="1",route="smsc"}': '0+10x120',
         },
         at: '21m',
-        ...ticket({ route: 'smsc' }, 'The operator of smsc allows less than the rate that is set'),
+        ...ticket({ route: 'smsc' }, 'The provider of smsc allows less than the rate that is set'),
       },
     },
     silent: {

@@ -71,7 +71,7 @@ const EXPECTED: Record<string, { has: string; hasNot?: string; values?: Record<s
     hasNot: 'sent',
     values: { $TIME: '2020-01-01T00:00:00Z' },
   },
-  'cancelled in Temporal by an operator': { has: 'canceled', hasNot: 'terminated' },
+  'cancelled in Temporal by staff': { has: 'canceled', hasNot: 'terminated' },
   'ended badly: should be none': { has: 'terminated', hasNot: 'canceled' },
   'short work that has not ended for long': { has: 'slow', hasNot: 'sent' },
   'the regular work': { has: 'regular', hasNot: 'sent' },
