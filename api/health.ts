@@ -31,7 +31,7 @@ export const getHealth = endpoint({
   scope: null,
   id: 'getHealth',
   summary: 'Says whether the service works.',
-  description: 'For load balancers. Needs no key and is not counted.',
+  description: 'The database and Temporal are asked; workers are not. Needs no key and is not counted.',
   statusTexts: { 503: 'Something that the service needs does not answer.' },
   responses: {
     200: z.strictObject({ status: z.literal('ok').describe(ABOUT_STATUS), ...identity }),
