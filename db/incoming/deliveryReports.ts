@@ -17,6 +17,8 @@ const ANSWERS_STORED_WITHIN = '10 seconds';
 // No answer is waited for longer (`responseSeconds`), with some time to be stored: what is still under way then was left so by
 // a worker that has ended, and keeps no report waiting.
 const ANSWERS_COME_WITHIN = '3 minutes';
+// Delivery is tried for 72 hours. A submit of before this, whose fate nobody will ever know, keeps no report from the next one to its phone.
+const REPORTS_COME_WITHIN = '7 days';
 
 /** Keeps reports as they came, before anything is concluded from them. */
 export async function storeReports(sql: Sql, route: string, reports: DeliveryReport[]): Promise<void> {
@@ -75,7 +77,7 @@ export interface MatchedReport {
  * phone it speaks of decides, then which message was not reported yet. A part whose submit was left unanswered has no
  * id: it is met by a report that carries our reference, or that names its phone when no other part on this route can be
  * meant, also while staff have it wait to be submitted again. An id of a message to another phone counts only where nothing else is met.
- * Neither is concluded from the phone while a submit to it may still be answered.
+ * Neither is concluded from the phone while a submit to it may still be answered. What was submitted long ago is left aside there.
  * While an answer is still awaited, a report waits for it: it is looked at again, less often the older it is, so
  * that however many reports stay unknown, they hold up nobody's.
  * @returns how many were looked at, those that met parts, once for each part, and in how many milliseconds the first of the
@@ -96,18 +98,25 @@ export async function takeMatchedReports(
     ), unanswered as materialized (
       select u.route, u.message_id, u.part, u.submitted_at, m.recipient
         from (
-          select route, message_id, part, submitted_at from message_parts where state = 'unanswered'
+          select route, message_id, part, submitted_at from message_parts
+           where state = 'unanswered' and submitted_at > now() - ${REPORTS_COME_WITHIN}::interval
           union all
           select route, message_id, part, submitted_at from message_parts
-           where state = 'held' and resubmitted_at is not null
+           where state = 'held' and resubmitted_at is not null and submitted_at > now() - ${REPORTS_COME_WITHIN}::interval
         ) u join messages m on m.id = u.message_id
        where u.route in (select route from r)
          and m.recipient in (select phone from r where received_at < now() - ${ANSWERS_STORED_WITHIN}::interval)
     ), under_way as materialized (
-      select p.route, p.submitted_at, m.recipient from messages m join message_parts p on p.message_id = m.id
-       where m.recipient in (select phone from r where received_at < now() - ${ANSWERS_STORED_WITHIN}::interval)
-         and m.status = 'queued' and p.state = 'submitting'
-         and p.submitted_at > now() - ${ANSWERS_COME_WITHIN}::interval
+      select s.route, s.submitted_at, old.phone as recipient
+        from (select distinct phone from r where received_at < now() - ${ANSWERS_STORED_WITHIN}::interval) old
+       cross join lateral (
+         -- For each phone by itself (offset 0), by the index messages_submitting: where the statistics are of a quieter hour,
+         -- PostgreSQL reads all parts, or all that is queued, instead.
+         select p.route, p.submitted_at from messages m join message_parts p on p.message_id = m.id
+          where m.recipient = old.phone and m.submission in ('submitting', 'unanswered') and p.state = 'submitting'
+            and p.submitted_at > now() - ${ANSWERS_COME_WITHIN}::interval
+         offset 0
+       ) s
     ), met as (
       select r.id, p.message_id, p.part
         from r

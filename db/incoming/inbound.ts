@@ -85,13 +85,26 @@ export interface AnsweredMessage {
  * (v2.3.0, Limits); null when there is none. Where the provider does not name the number, all accounts count.
  */
 export async function lastMessageTo(sql: Sql, reply: ReceivedReply): Promise<AnsweredMessage | null> {
-  const { receiver } = reply;
+  const { receiver, sender } = reply;
+  const next = (than: Fragment): Fragment => sql`
+    select m.recipient, m.account_id from messages m
+     where (m.recipient, m.account_id) > ${than} and ${isAnswerable(sql)}
+     order by m.recipient, m.account_id, ${sentAt(sql)} desc, m.id desc limit 1`;
+  // One row is read for each account that has written to the phone, however much that is. Compared as pairs, and in the order of the whole
+  // index: asked for one phone, which may have a good part of all messages, PostgreSQL would rather go through all messages account by account.
   const [message] = await sql<AnsweredMessage[]>`
-    select m.id, m.account_id
-      from messages m join accounts a on a.id = m.account_id
-     where ${answeredBy(sql, reply)} and ${receives(sql, sql`a`)}
-       and (${receiver}::text is null or a.inbound_number = ${receiver})
-     order by ${sentAt(sql)} desc, m.id desc limit 1`;
+    with recursive writers as (
+      (${next(sql`(${sender}, '')`)})
+      union all
+      select n.recipient, n.account_id
+        from writers w cross join lateral (${next(sql`(w.recipient, w.account_id)`)}) n
+       where w.recipient = ${sender}
+    )
+    select last.id, a.id as account_id
+      from writers w join accounts a on a.id = w.account_id
+     cross join lateral (${lastTo(sql, sql`a.id`, reply)}) last
+     where ${receives(sql, sql`a`)} and (${receiver}::text is null or a.inbound_number = ${receiver})
+     order by last.sent_at desc, last.id desc limit 1`;
   return message ?? null;
 }
 
@@ -101,10 +114,7 @@ export async function lastMessageOf(
   accountId: string,
   reply: ReceivedReply,
 ): Promise<string | null> {
-  const [message] = await sql<{ id: string }[]>`
-    select m.id from messages m
-     where m.account_id = ${accountId} and ${answeredBy(sql, reply)}
-     order by ${sentAt(sql)} desc, m.id desc limit 1`;
+  const [message] = await sql<{ id: string }[]>`${lastTo(sql, sql`${accountId}`, reply)}`;
   return message?.id ?? null;
 }
 
@@ -181,13 +191,15 @@ function receives(sql: Sql, account: Fragment): Fragment {
   return sql`${account}.inbound_number is not null and ${account}.status <> 'closed'`;
 }
 
-// Messages that a reply may answer: those of its last 30 days. Its time is compared in
+// As SQL, an account's last message that a reply may answer: of the 30 days before it. Its time is compared in
 // the database, where it is finer than a `Date`.
-function answeredBy(sql: Sql, { id, sender }: ReceivedReply): Fragment {
+function lastTo(sql: Sql, account: Fragment, { id, sender }: ReceivedReply): Fragment {
   const receivedAt = sql`(select received_at from inbound_messages where id = ${id})`;
-  return sql`m.recipient = ${sender}
-    and ${isAnswerable(sql)}
-    and ${sentAt(sql)} between ${receivedAt} - ${MATCH_WITHIN}::interval and ${receivedAt}`;
+  return sql`
+    select m.id, ${sentAt(sql)} as sent_at from messages m
+     where m.recipient = ${sender} and m.account_id = ${account} and ${isAnswerable(sql)}
+       and ${sentAt(sql)} between ${receivedAt} - ${MATCH_WITHIN}::interval and ${receivedAt}
+     order by ${sentAt(sql)} desc, m.id desc limit 1`;
 }
 
 /**
@@ -196,7 +208,7 @@ function answeredBy(sql: Sql, { id, sender }: ReceivedReply): Fragment {
  * are attributed by the same rule, in the database's own functions `is_answerable` and `message_before`.)
  */
 function isAnswerable(sql: Sql): Fragment {
-  // Word for word the condition of the index `messages_answerable`.
+  // Word for word the condition of the index `messages_answerable_of_account`.
   return sql`m.status in ('queued', 'sent', 'delivered', 'undelivered', 'expired')
     and not (m.status in ('queued', 'expired') and m.submission = 'waiting')`;
 }

@@ -3,6 +3,7 @@ import { createDeliveryReports, type DeliveryReports } from '../../pipeline/deli
 import type { Database } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { acceptParts } from '../../db/messages/answers.ts';
+import { expireMessage } from '../../db/messages/endings.ts';
 import { claimParts, holdParts, leavePartsUnanswered } from '../../db/messages/parts.ts';
 import { reopenUnanswered } from '../../db/messages/unanswered.ts';
 import type { DeliveryReport } from '../../domain/submission.ts';
@@ -65,6 +66,10 @@ async function unanswered(): Promise<{ id: string; phone: string }> {
   await sql`
     update message_parts set submitted_at = submitted_at - interval '2 minutes' where message_id = ${message.id}`;
   return message;
+}
+
+async function leave(id: string, part: number): Promise<void> {
+  await leavePartsUnanswered(sql, { messageId: id, parts: [part] }, null);
 }
 
 const delivered = (report: Partial<DeliveryReport>): DeliveryReport => ({
@@ -206,6 +211,17 @@ describe('an id that was given to a message to another phone', () => {
   });
 });
 
+test('what was left unanswered days before a report can come keeps none from the unanswered message of now', async () => {
+  const long = await unanswered();
+  await sql`update message_parts set submitted_at = submitted_at - interval '7 days' where message_id = ${long.id}`;
+  const { id } = await queued(1, long.phone);
+  await claim(id, [1]);
+  await leave(id, 1);
+  await sql`update message_parts set submitted_at = submitted_at - interval '2 minutes' where message_id = ${id}`;
+  await receive(OWN, delivered({ providerMessageId: newId('evt'), phone: long.phone }));
+  expect([await statusOf(long.id), await statusOf(id)]).toEqual(['queued', 'delivered']);
+});
+
 describe('while a submit to the phone of a report is under way', () => {
   /** Submitted so long ago, and not answered so far. */
   async function underWay(phone: string, age: string): Promise<string> {
@@ -239,6 +255,20 @@ describe('while a submit to the phone of a report is under way', () => {
     expect([await statusOf(other.id), await statusOf(id)]).toEqual(['sent', 'queued']);
     await answered(id, providerId);
     expect([await statusOf(other.id), await statusOf(id)]).toEqual(['sent', 'delivered']);
+  });
+
+  test.each([
+    ['a message of which another part is unanswered', (id: string) => leave(id, 2)],
+    ['a message whose time is over', (id: string) => expireMessage(sql, id)],
+  ])('so it is where that is of %s', async (_, then) => {
+    const before = await unanswered();
+    const { id } = await queued(2, before.phone);
+    await claim(id, [1]);
+    await claim(id, [2]);
+    await then(id);
+    await sql`update message_parts set submitted_at = submitted_at - interval '90 seconds' where message_id = ${id}`;
+    await receive(OWN, delivered({ providerMessageId: newId('evt'), phone: before.phone }));
+    expect(await statusOf(before.id)).toBe('queued');
   });
 
   test.each([
