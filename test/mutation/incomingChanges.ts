@@ -3,6 +3,32 @@ import type { Change } from './changes.ts';
 /** Faults in replies, opt-outs, the blacklist and clicks. */
 export const INCOMING_CHANGES: readonly Change[] = [
   {
+    name: 'what a restored database has open stays so once Temporal has completed it',
+    file: 'pipeline/startForgotten.ts',
+    from: '  if (completed.length > 0) await startAll(await stillOpen(completed), TO_REPEAT);\n',
+    to: '',
+    tests: ['test/workflows/restoredDatabase.test.ts'],
+    only: 'restored database',
+  },
+  {
+    name: 'what has just ended is run once more',
+    file: 'pipeline/startForgotten.ts',
+    from: 'await startAll(await stillOpen(completed), TO_REPEAT)',
+    to: 'await startAll(completed, TO_REPEAT)',
+    tests: ['test/workflows/restoredDatabase.test.ts'],
+    only: 'is not run again',
+  },
+  ...['pipeline/replies.ts', 'pipeline/forgottenClicks.ts', 'pipeline/forgottenResends.ts'].map(
+    (file): Change => ({
+      name: `what has completed is taken for started: ${file}`,
+      file,
+      from: '=== null) completed.push(',
+      to: '=== undefined) completed.push(',
+      tests: ['test/workflows/restoredDatabase.test.ts'],
+      only: 'restored database',
+    }),
+  ),
+  {
     name: 'a reply answers a message of 31 days',
     file: 'db/incoming/inbound.ts',
     from: "const MATCH_WITHIN = '30 days';",
