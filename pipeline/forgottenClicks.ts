@@ -1,8 +1,9 @@
 import type { Client } from '@temporalio/client';
-import { uncountedClicks } from '../db/links/clicks.ts';
+import { uncountedAmong, type UncountedClick, uncountedClicks } from '../db/links/clicks.ts';
 import type { Database } from '../db/connection.ts';
 import { startOnce } from '../workflows/startOnce.ts';
-import { clickStart } from '../workflows/startOptions.ts';
+import { clickStart, type TO_REPEAT } from '../workflows/startOptions.ts';
+import { startForgotten } from './startForgotten.ts';
 
 // By then the API has started the workflow of a click, or never will.
 const FORGOTTEN_SECONDS = 5;
@@ -18,13 +19,27 @@ const START_MS = 5_000;
  */
 export async function startForgottenClicks(sql: Database, client: Client): Promise<void> {
   const clicks = await uncountedClicks(sql, FORGOTTEN_SECONDS, PAGE);
+  await startForgotten(
+    clicks,
+    (some, reuse) => startAll(client, some, reuse),
+    (completed) => uncountedAmong(sql, completed),
+  );
+}
+
+async function startAll(
+  client: Client,
+  clicks: readonly UncountedClick[],
+  reuse: Partial<typeof TO_REPEAT>,
+): Promise<UncountedClick[]> {
+  const completed: UncountedClick[] = [];
+  const start = async (click: UncountedClick): Promise<void> => {
+    const started = await startOnce(client.workflow.start('click', { ...clickStart(click), ...reuse }));
+    if (started === null) completed.push(click);
+  };
   for (let i = 0; i < clicks.length; i += STARTS_MAX) {
     await client.connection.withDeadline(Date.now() + START_MS, () =>
-      Promise.all(
-        clicks
-          .slice(i, i + STARTS_MAX)
-          .map((click) => startOnce(client.workflow.start('click', clickStart(click)))),
-      ),
+      Promise.all(clicks.slice(i, i + STARTS_MAX).map(start)),
     );
   }
+  return completed;
 }

@@ -1,13 +1,14 @@
 import type { Client } from '@temporalio/client';
 import type { Provider } from '../providers/provider.ts';
 import type { Database, Sql } from '../db/connection.ts';
-import { storeReplies, unprocessedAfter } from '../db/incoming/inbound.ts';
+import { storeReplies, unprocessedAfter, unprocessedAmong } from '../db/incoming/inbound.ts';
 import { type NetworkReply, storable } from '../domain/inbound.ts';
 import { parseAddress } from '../domain/msisdn.ts';
 import { createRunning } from '../concurrency/running.ts';
 import { createSemaphore, type Semaphore } from '../concurrency/semaphore.ts';
 import { startOnce } from '../workflows/startOnce.ts';
-import { inboundStart } from '../workflows/startOptions.ts';
+import { inboundStart, type TO_REPEAT } from '../workflows/startOptions.ts';
+import { startForgotten } from './startForgotten.ts';
 
 const STARTS_MAX = 20;
 // From when it is stored. What Temporal has not started by then is left to `catchUp`, so that what waits for a server that
@@ -34,7 +35,7 @@ export function createReplies(sql: Database, client: Client, onError: (error: un
   const places = createSemaphore({ places: STARTS_MAX });
   const starts = createRunning();
   const begin = (ids: string[]): Promise<void> => {
-    const starting = startAll(client, places, ids).catch(onError);
+    const starting = startAll(client, places, ids).then(() => undefined, onError);
     starts.add(starting);
     return starting;
   };
@@ -49,7 +50,11 @@ export function createReplies(sql: Database, client: Client, onError: (error: un
         const ids = await unprocessedAfter(sql, after, STARTS_MAX);
         const last = ids.at(-1);
         if (last === undefined) return;
-        await startAll(client, places, ids);
+        await startForgotten(
+          ids,
+          (some, reuse) => startAll(client, places, some, reuse),
+          (completed) => unprocessedAmong(sql, completed),
+        );
         after = last;
       }
     },
@@ -67,11 +72,22 @@ function asStored({ providerReference, from, to, text }: NetworkReply): NetworkR
   return { providerReference, from: number(from), to: to === null ? null : number(to), text: storable(text) };
 }
 
-async function startAll(client: Client, places: Semaphore<void>, ids: string[]): Promise<void> {
+/** @returns those whose workflow has completed, and is not run again */
+async function startAll(
+  client: Client,
+  places: Semaphore<void>,
+  ids: readonly string[],
+  reuse: Partial<typeof TO_REPEAT> = {},
+): Promise<string[]> {
   const until = Date.now() + START_MS;
   const limit = { until, error: () => new Error('workflows of replies wait for a place to be started') };
-  const start = (id: string) => startOnce(client.workflow.start('inbound', inboundStart(id)));
+  const completed: string[] = [];
+  const start = async (id: string): Promise<void> => {
+    const started = await startOnce(client.workflow.start('inbound', { ...inboundStart(id), ...reuse }));
+    if (started === null) completed.push(id);
+  };
   await client.withDeadline(until, async () => {
     await Promise.all(ids.map((id) => places.run(undefined, () => start(id), limit)));
   });
+  return completed;
 }

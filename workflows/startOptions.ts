@@ -83,6 +83,12 @@ export function messageRestart(message: StartableMessage, isOver = false) {
  */
 export const TO_NOTIFY = { workflowIdReusePolicy: 'ALLOW_DUPLICATE' } as const;
 
+/**
+ * How the completed workflow of a click, a reply or a resend is run once more, where the database has it as open: that was restored. What is
+ * done none of them does again.
+ */
+export const TO_REPEAT = { workflowIdReusePolicy: 'ALLOW_DUPLICATE' } as const;
+
 /** How the `batch` workflow of a request with several recipients is started; its id is the request's. */
 export function batchStart(batch: BatchInput & { priority: boolean }) {
   const { accountId, requestId, recipients, priority } = batch;

@@ -37,6 +37,13 @@ export async function unprocessedAfter(sql: Sql, after: string, limit: number): 
   return rows.map(({ id }) => id);
 }
 
+/** Those of some replies that nobody has processed. */
+export async function unprocessedAmong(sql: Sql, ids: readonly string[]): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select id from inbound_messages where id = any(${ids as string[]}) and state = 'received'`;
+  return rows.map(({ id }) => id);
+}
+
 /** A stored reply on its way to an account. */
 export interface ReceivedReply {
   id: string;

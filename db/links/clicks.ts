@@ -122,6 +122,14 @@ export async function uncountedClicks(sql: Sql, seconds: number, limit: number):
      order by c.clicked_at limit ${limit}`;
 }
 
+/** Those of some clicks that wait for their count. */
+export async function uncountedAmong(sql: Sql, clicks: readonly UncountedClick[]): Promise<UncountedClick[]> {
+  return await sql<UncountedClick[]>`
+    select c.id, l.account_id
+      from link_clicks c join tracked_links l on l.token = c.token
+     where c.id = any(${clicks.map(({ id }) => id)}) and c.counted_at is null`;
+}
+
 /** One line of a link's click log. */
 export interface LoggedClick {
   clickedAt: Date;

@@ -57,14 +57,15 @@ export function leftovers(now: number, logDays: number): Leftover[] {
           select route, provider_id from lookup_answers where received_at < ${new Date(now - HOUR_MS)}
            limit ${limit})`,
     ),
-    // Those that were an opt-out are counted in reports for ever.
+    // Those that were an opt-out are counted in reports for ever. Whoever lists a number anew has its entry, which is not over then, and may
+    // want others that are taken here: waited for, it would be a deadlock.
     instantly(
       'blacklist',
       (sql, limit) => sql`
-        delete from blacklist where (account_id, msisdn) in (
-          select account_id, msisdn from blacklist
-           where expires_at < ${daysAgo(OVER_DAYS)} and message_id is null order by expires_at limit ${limit})
-           and expires_at < ${daysAgo(OVER_DAYS)} and message_id is null`,
+        delete from blacklist where ctid = any(array(
+          select ctid from blacklist
+           where expires_at < ${daysAgo(OVER_DAYS)} and message_id is null
+           order by expires_at limit ${limit} for update skip locked))`,
     ),
     instantly(
       'number_lookups',

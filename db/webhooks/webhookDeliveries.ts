@@ -51,11 +51,11 @@ const LOOKED_AT = 10_000;
 
 /**
  * How far back one page looks for the events of an account that a filter lets through.
- * @returns the last event that is looked at; null: all of them
+ * @returns the last event that is looked at; null: all of them, or all since the given instant
  */
 export async function readLastLookedAt(
   sql: Sql,
-  { accountId, state, type, messageId, before }: DeliveryFilter,
+  { accountId, state, type, messageId, since, before }: DeliveryFilter,
 ): Promise<string | null> {
   if (messageId !== null || (state === null && type === null)) return null;
   const [last] = await sql<{ id: string }[]>`
@@ -65,6 +65,7 @@ export async function readLastLookedAt(
         : sql`select id, account_id from webhook_events`
     }) e
      where account_id = ${accountId} ${before === null ? sql`` : sql`and id < ${before}`}
+       ${since === null ? sql`` : sql`and id > ${idBefore(since)}`}
      order by id desc offset ${LOOKED_AT - 1} limit 1`;
   return last?.id ?? null;
 }
@@ -100,11 +101,7 @@ export async function readDeliveries(
        }
        ${type === null ? sql`` : sql`and e.type = ${type}`}
        ${messageId === null ? sql`` : sql`and e.subject_kind = 'message' and e.subject_id = ${messageId}`}
-       ${
-         since === null
-           ? sql``
-           : sql`and e.created_at >= ${new Date(since)} and e.id > ${idFloor('evt', since - ID_MARGIN_MS)}`
-       }
+       ${since === null ? sql`` : sql`and e.created_at >= ${new Date(since)} and e.id > ${idBefore(since)}`}
        ${before === null ? sql`` : sql`and e.id < ${before}`}
        ${from === null ? sql`` : sql`and e.id >= ${from}`}
      order by e.id desc limit ${limit}`;
@@ -117,6 +114,11 @@ export async function readDeliveries(
       .filter(({ eventId }) => eventId === event.id)
       .map(({ eventId: _, ...attempt }) => attempt),
   }));
+}
+
+// Below the ids of all events that happened at an instant or later.
+function idBefore(instant: number): string {
+  return idFloor('evt', instant - ID_MARGIN_MS);
 }
 
 /** One event; null when there is none of this id, or it is another account's. */

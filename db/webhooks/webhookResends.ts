@@ -105,3 +105,15 @@ export async function openResends(sql: Sql, olderThanSeconds: number, limit: num
        order by requested_at limit ${limit}`),
   ];
 }
+
+/** Those of some rounds that have not ended. */
+export async function openAmong(sql: Sql, resends: readonly Resend[]): Promise<Resend[]> {
+  return [
+    ...(await sql<Resend[]>`
+      select r.event_id, r.account_id, r.round
+        from unnest(${resends.map(({ eventId }) => eventId)}::text[], ${resends.map(({ round }) => round)}::int[])
+               as asked(event_id, round)
+        join webhook_resends r using (event_id, round)
+       where r.state = 'pending'`),
+  ];
+}

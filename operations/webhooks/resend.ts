@@ -42,7 +42,7 @@ export async function resend({
   const { accountId } = caller;
   const round = await request(services.sql, id, accountId);
   if ('reason' in round) throw new Refused(round);
-  await begin(services, () => startResend(services.temporal, round));
+  await begin(services, async () => void (await startResend(services.temporal, round)));
   const delivery = await readDelivery(services.sql, accountId, id);
   if (delivery === null) throw new Refused({ reason: 'event_unknown' });
   return delivery;

@@ -102,6 +102,31 @@ describe('GET /v1/account/webhook/deliveries', () => {
     expect(ofStranger.body).toMatchObject({ data: [{ id: old }], next_cursor: null });
   });
 
+  it('with since, looks at nothing older for a page, however much there is', async () => {
+    const account = await newAccount();
+    const at = Date.now() - 3_600_000;
+    // Their ids begin with their time, and were made before it.
+    const others = Array.from({ length: 10_500 }, (_, i) => idFloor('evt', at) + String(i).padStart(16, '0'));
+    await database()`
+      insert into webhook_events (id, account_id, subject_kind, subject_id, type, snapshot, created_at)
+      select id, ${account.id}, 'message', id, 'message.sent', '{}', ${new Date(at)} from unnest(${others}::text[]) id`;
+    await database()`update webhook_events set state = 'exhausted' where account_id = ${account.id}`;
+    const [failed] = await storedEvents(account, ['exhausted'], 'message.failed');
+    const since = new Date(Date.now() - 1_800_000).toISOString();
+    for (const query of ['state=exhausted', 'type=message.failed']) {
+      const { body } = await account.api.get(`${PATH}?${query}&since=${since}`);
+      expect(body).toMatchObject({ data: [{ id: failed }], next_cursor: null });
+    }
+    const { body: none } = await account.api.get(`${PATH}?state=pending&since=${since}`);
+    expect(none).toEqual({ data: [], next_cursor: null });
+    // What is as old as they are is still looked for among them all.
+    const { body: before } = await account.api.get(
+      `${PATH}?state=pending&since=${new Date(at).toISOString()}`,
+    );
+    expect(before.data).toEqual([]);
+    expect(before.next_cursor).not.toBeNull();
+  });
+
   it('tells the same of every address that cannot be reached; the operator sees why', async () => {
     const { ok } = commandLine(() => inject('service').databaseUrl);
     const causes = new Set<unknown>();

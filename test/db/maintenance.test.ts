@@ -4,8 +4,10 @@ import { maintenanceActivities, type Removed } from '../../activities/maintenanc
 import { messageRecord } from '../../domain/records.ts';
 import { idFloor, newId } from '../../db/ids.ts';
 import type { IdPrefix } from '../../domain/ids.ts';
+import { addToBlacklist } from '../../db/incoming/blacklist.ts';
 import { readHistory } from '../../db/messages/history.ts';
 import { ownDatabase } from '../admin/support.ts';
+import { inTime } from '../support/inTime.ts';
 
 const DAY = 86_400_000;
 const database = ownDatabase();
@@ -94,6 +96,29 @@ describe('clean-up', () => {
     expect(counted).toEqual({ used: 4 });
   });
 
+  test('leaves blacklist entries that somebody is just listing anew, and waits for nobody', async () => {
+    const over = new Date(Date.now() - 31 * DAY);
+    const numbers = ['+48500100310', '+48500100311', '+48500100312'];
+    // The first to be over is the last by its number: whoever lists them locks them in the other order.
+    for (const [index, msisdn] of numbers.toReversed().entries())
+      await sql()`
+        insert into blacklist (account_id, msisdn, reason, expires_at)
+        values (${account}, ${msisdn}, 'x', ${new Date(over.getTime() + index)})`;
+    await sql().begin(async (tx) => {
+      await addToBlacklist(tx, account, [numbers[0]!], 'again', null);
+      const cleaning = run('deleteLeftovers');
+      cleaning.catch(() => undefined);
+      expect(await inTime(10_000, cleaning)).toBe(true);
+      expect(await cleaning).toMatchObject({ blacklist: 2 });
+      await addToBlacklist(tx, account, numbers.slice(1), 'again', null);
+    });
+    expect(await run('deleteLeftovers')).toMatchObject({ blacklist: 0 });
+    const listed = await sql()`
+      select msisdn, reason from blacklist where account_id = ${account} and expires_at is null order by msisdn`;
+    expect([...listed]).toEqual(numbers.map((msisdn) => ({ msisdn, reason: 'again' })));
+    await sql()`delete from blacklist where account_id = ${account}`;
+  });
+
   test('deletes blacklist entries long over and look-ups that were never charged', async () => {
     const at = (days: number) => new Date(Date.now() - days * DAY);
     for (const [msisdn, over] of [
@@ -104,6 +129,10 @@ describe('clean-up', () => {
       await sql()`
         insert into blacklist (account_id, msisdn, reason, expires_at) values (${account}, ${msisdn}, 'x', ${over})`;
     }
+    await message('delivered', 36, { recipient: '+48500100303' });
+    await sql()`
+      insert into blacklist (account_id, msisdn, reason, created_at, expires_at)
+      values (${account}, '+48500100303', 'opt_out', ${at(35)}, ${at(31)})`;
     for (const [state, days] of [
       ['refused', 2],
       ['refused', 0.5],
@@ -114,7 +143,9 @@ describe('clean-up', () => {
         values (${idOf('hlr', days)}, ${account}, '+48500100200', ${state}, 5, ${at(days)})`;
     }
     expect(await run('deleteLeftovers')).toMatchObject({ blacklist: 1, number_lookups: 1 });
-    expect(await sql()`select from blacklist where account_id = ${account}`).toHaveLength(2);
+    const kept = await sql()<{ msisdn: string }[]>`
+      select msisdn from blacklist where account_id = ${account} order by msisdn`;
+    expect(kept.map(({ msisdn }) => msisdn)).toEqual(['+48500100301', '+48500100302', '+48500100303']);
     expect(await sql()`select from number_lookups where account_id = ${account}`).toHaveLength(2);
     await sql()`delete from number_lookups where account_id = ${account}`;
   });

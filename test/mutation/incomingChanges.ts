@@ -2,6 +2,52 @@ import type { Change } from './changes.ts';
 
 /** Faults in replies, opt-outs, the blacklist and clicks. */
 export const INCOMING_CHANGES: readonly Change[] = [
+  ...(
+    [
+      ['a page of replies', "(account_id, id desc) where state = 'matched';", '(account_id, id desc);'],
+      ['a page of unread replies', "where state = 'matched' and read_at is null", 'where read_at is null'],
+      [
+        'a page of the replies of a phone',
+        '(account_id, sender, state, id desc)',
+        '(account_id, sender, id desc)',
+      ],
+      [
+        'the list of replies of nobody',
+        " where state = 'unmatched' and account_id is null",
+        " where state = 'unmatched'",
+      ],
+    ] as const
+  ).map(([page, from, to]): Change => ({
+    name: `${page} reads what is not shown`,
+    file: 'db/migrations/039.do.matched-replies.sql',
+    ...{ from, to, tests: ['test/db/replyReads.test.ts'] },
+  })),
+  {
+    name: 'what a restored database has open stays so once Temporal has completed it',
+    file: 'pipeline/startForgotten.ts',
+    from: '  if (completed.length > 0) await startAll(await stillOpen(completed), TO_REPEAT);\n',
+    to: '',
+    tests: ['test/workflows/restoredDatabase.test.ts'],
+    only: 'restored database',
+  },
+  {
+    name: 'what has just ended is run once more',
+    file: 'pipeline/startForgotten.ts',
+    from: 'await startAll(await stillOpen(completed), TO_REPEAT)',
+    to: 'await startAll(completed, TO_REPEAT)',
+    tests: ['test/workflows/restoredDatabase.test.ts'],
+    only: 'is not run again',
+  },
+  ...['pipeline/replies.ts', 'pipeline/forgottenClicks.ts', 'pipeline/forgottenResends.ts'].map(
+    (file): Change => ({
+      name: `what has completed is taken for started: ${file}`,
+      file,
+      from: '=== null) completed.push(',
+      to: '=== undefined) completed.push(',
+      tests: ['test/workflows/restoredDatabase.test.ts'],
+      only: 'restored database',
+    }),
+  ),
   {
     name: 'a reply answers a message of 31 days',
     file: 'db/incoming/inbound.ts',

@@ -17,10 +17,18 @@ export const MAINTENANCE_CHANGES: readonly Change[] = [
   {
     name: 'clean-up takes opt-outs whose message is counted',
     file: 'db/maintenance/cleanUp.ts',
-    from: 'and expires_at < ${daysAgo(OVER_DAYS)} and message_id is null`',
-    to: 'and expires_at < ${daysAgo(OVER_DAYS)}`',
+    from: '           where expires_at < ${daysAgo(OVER_DAYS)} and message_id is null\n',
+    to: '           where expires_at < ${daysAgo(OVER_DAYS)}\n',
     tests: TESTS,
-    survives: 'the rows were chosen by the same condition; it is said again for those that change meanwhile',
+    only: 'deletes blacklist entries long over',
+  },
+  {
+    name: 'clean-up waits for who lists a number anew',
+    file: 'db/maintenance/cleanUp.ts',
+    from: ' limit ${limit} for update skip locked))`',
+    to: ' limit ${limit} for update))`',
+    tests: TESTS,
+    only: 'waits for nobody',
   },
   {
     name: 'a step that has failed is noted as a success',

@@ -297,6 +297,14 @@ export const WEBHOOK_CHANGES: readonly Change[] = [
     only: 'looks at 10,000 events',
   },
   {
+    name: 'a page of deliveries looks at events of before since',
+    file: 'db/webhooks/webhookDeliveries.ts',
+    from: '${since === null ? sql`` : sql`and id > ${idBefore(since)}`}',
+    to: '',
+    tests: ['test/api/webhookDeliveries.test.ts'],
+    only: 'with since, looks at nothing older',
+  },
+  {
     name: 'webhook deliveries are compared with instants that no database knows',
     file: 'db/webhooks/webhookDeliveries.ts',
     from: 'comparableInstant(filter.since)',

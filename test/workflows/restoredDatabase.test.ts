@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { newId } from '../../db/ids.ts';
+import { addSimulatedReply } from '../../db/routes/simulator.ts';
+import { requestResend, type Resend, RESENDS_AT_ONCE } from '../../db/webhooks/webhookResends.ts';
+import { startForgotten } from '../../pipeline/startForgotten.ts';
+import { clickStart, TO_REPEAT } from '../../workflows/startOptions.ts';
+import { startResend } from '../../workflows/startResend.ts';
+import { linkTokens } from '../support/madeLinks.ts';
+import { storeClick } from '../support/storedClick.ts';
+import { startReceiver, type WebhookReceiver } from '../support/webhookReceiver.ts';
+import { type Pipeline, startPipeline, until } from './pipeline.ts';
+
+// Of the worker's loops: what it starts again it finds every ten seconds at the latest.
+const PATIENCE_MS = 60_000;
+const NUMBER = '+48500600700';
+const PHONE = '+48600000001';
+
+let pipeline: Pipeline;
+let receiver: WebhookReceiver;
+beforeAll(async () => {
+  receiver = await startReceiver();
+  pipeline = await startPipeline();
+}, 120_000);
+afterAll(async () => {
+  await pipeline?.close();
+  await receiver?.close();
+}, 60_000);
+
+async function completed(workflowId: string): Promise<string> {
+  const handle = pipeline.client.workflow.getHandle(workflowId);
+  await until(`${workflowId} completes`, async () => (await handle.describe()).status.name === 'COMPLETED');
+  return (await handle.describe()).runId;
+}
+
+/** Waits until a workflow that had completed is run once more, and has completed again. */
+async function runAgain(workflowId: string, firstRun: string): Promise<void> {
+  const handle = pipeline.client.workflow.getHandle(workflowId);
+  await until(
+    `${workflowId} is run again`,
+    async () => {
+      const { runId, status } = await handle.describe();
+      return runId !== firstRun && status.name === 'COMPLETED';
+    },
+    PATIENCE_MS,
+  );
+}
+
+test('a STOP that the restored database has not looked at yet is honoured, though its workflow has completed', async () => {
+  const account = await pipeline.account({ webhookUrl: receiver.url });
+  await pipeline.sql`update accounts set inbound_number = ${NUMBER} where id = ${account}`;
+  await pipeline.sql`
+    insert into messages (id, account_id, request_id, status, submission, accepted_as, recipient, text, parts, cost_grosze, give_up_at, route)
+    values (${newId('msg')}, ${account}, ${newId('req')}, 'delivered', 'answered', 'queued', ${PHONE}, 'x', 1, 10, now(), 'simulator')`;
+  await addSimulatedReply(pipeline.sql, { from: PHONE, to: NUMBER, text: 'STOP' });
+  const listed = async () =>
+    (await pipeline.sql`select from blacklist where account_id = ${account} and msisdn = ${PHONE}`).count;
+  await until('the sender is listed', async () => (await listed()) === 1);
+  const [reply] = await pipeline.sql<
+    { id: string }[]
+  >`select id from inbound_messages where sender = ${PHONE}`;
+  const run = await completed(reply!.id);
+
+  await pipeline.sql.begin(async (tx) => {
+    await tx`delete from webhook_attempts where event_id in (select id from webhook_events where account_id = ${account})`;
+    await tx`delete from webhook_events where account_id = ${account}`;
+    await tx`delete from blacklist where account_id = ${account}`;
+    await tx`
+      update inbound_messages
+         set state = 'received', account_id = null, text = null, matched_by = null, reply_to = null, opt_out = false
+       where id = ${reply!.id}`;
+  });
+  await until('the sender is listed again', async () => (await listed()) === 1, PATIENCE_MS);
+  await runAgain(reply!.id, run);
+  expect(receiver.calls.filter(({ event }) => event.type === 'message.received')).toHaveLength(2);
+});
+
+test('a click that the restored database has not counted is', async () => {
+  const account = await pipeline.account();
+  const wanted = [{ recipient: '+48500100200', url: 'https://example.com/oferta' }];
+  const [token] = (await linkTokens(pipeline.sql, account, wanted)).values();
+  const id = newId('clk');
+  await storeClick(pipeline.sql, { id, token: token!, userAgent: null, robot: false });
+  const clicks = async () =>
+    (await pipeline.sql<{ clicks: number }[]>`select clicks from tracked_links where token = ${token!}`)[0]!
+      .clicks;
+  await pipeline.client.workflow.start('click', clickStart({ id, accountId: account }));
+  const run = await completed(id);
+  expect(await clicks()).toBe(1);
+
+  await pipeline.sql.begin(async (tx) => {
+    await tx`update tracked_links set clicks = 0, first_click_at = null, last_click_at = null where token = ${token!}`;
+    await tx`
+      update link_clicks set counted_at = null, message_id = null, clicked_at = now() - interval '1 hour' where id = ${id}`;
+  });
+  await until('the click is counted again', async () => (await clicks()) === 1, PATIENCE_MS);
+  await runAgain(id, run);
+  expect(await clicks()).toBe(1);
+});
+
+test('further deliveries that are under way in the restored database end, and leave room for others', async () => {
+  const account = await pipeline.account({ webhookUrl: receiver.url });
+  const message = await pipeline.draft(account);
+  await pipeline.accept(message);
+  await completed(message.id);
+  const ids = Array.from({ length: RESENDS_AT_ONCE + 1 }, () => newId('evt'));
+  await pipeline.sql`
+    insert into webhook_events (id, account_id, subject_kind, subject_id, type, state, snapshot)
+    select new.id, account_id, subject_kind, subject_id, type, 'exhausted', snapshot
+      from webhook_events, unnest(${ids}::text[]) as new(id)
+     where subject_id = ${message.id} and type = 'message.sent'`;
+  const ask = (id: string) => requestResend(pipeline.sql, id, account, 'account');
+  const open = async () =>
+    (await pipeline.sql`select from webhook_resends where account_id = ${account} and state = 'pending'`)
+      .count;
+  const runs: [id: string, run: string][] = [];
+  for (const id of ids.slice(0, RESENDS_AT_ONCE)) {
+    await startResend(pipeline.client, (await ask(id)) as Resend);
+    runs.push([`${id}-1`, await completed(`${id}-1`)]);
+  }
+  expect(await open()).toBe(0);
+  const calls = receiver.calls.length;
+
+  await pipeline.sql.begin(async (tx) => {
+    await tx`delete from webhook_attempts where event_id = any(${ids})`;
+    await tx`update webhook_events set state = 'exhausted' where id = any(${ids})`;
+    await tx`
+      update webhook_resends set state = 'pending', finished_at = null, requested_at = now() - interval '1 hour'
+       where account_id = ${account}`;
+  });
+  expect(await ask(ids.at(-1)!)).toBe('too_many');
+  expect(await ask(ids[0]!)).toBe('under_way');
+  await until('all rounds have ended', async () => (await open()) === 0, PATIENCE_MS);
+  for (const [id, run] of runs) await runAgain(id, run);
+  expect(receiver.calls).toHaveLength(calls + RESENDS_AT_ONCE);
+  expect(await ask(ids.at(-1)!)).toMatchObject({ round: 1 });
+}, 120_000);
+
+test('what has ended between its finding and its start is not run again', async () => {
+  const starts: [string[], object][] = [];
+  const startAll = (some: readonly string[], reuse: object): Promise<string[]> => {
+    starts.push([[...some], reuse]);
+    return Promise.resolve(some.filter((one) => one !== 'lost'));
+  };
+  const stillOpen = (some: readonly string[]) => Promise.resolve(some.filter((one) => one === 'restored'));
+  await startForgotten(['lost', 'restored', 'ended'], startAll, stillOpen);
+  expect(starts).toEqual([
+    [['lost', 'restored', 'ended'], {}],
+    [['restored'], TO_REPEAT],
+  ]);
+});
