@@ -32,10 +32,14 @@ function isRetried(error: unknown): boolean {
     : !(error instanceof TemporalFailure);
 }
 
+/** How long the retry policy of submitting and handing over waits behind an attempt, in milliseconds. @param attempt from 1 */
+export function usualPause(attempt: number): number {
+  return Math.min(FIRST_RETRY_MS * 2 ** (attempt - 1), RETRY_MAX_MS);
+}
+
 function repeatedWithin(error: unknown, ms: number, made: number): unknown {
   const failure = ensureApplicationFailure(error);
-  const usual = Math.min(FIRST_RETRY_MS * 2 ** (made - 1), RETRY_MAX_MS);
-  const wanted = typeof failure.nextRetryDelay === 'number' ? failure.nextRetryDelay : usual;
+  const wanted = typeof failure.nextRetryDelay === 'number' ? failure.nextRetryDelay : usualPause(made);
   if (wanted <= ms || ms <= 0) return error;
   const { message, type, details, cause, category } = failure;
   return new ApplicationFailure(message, type, false, details, cause, ms, category);

@@ -2,6 +2,7 @@ import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { emailActivities } from '../activities/email.ts';
 import type { HandingOver } from '../activities/email/handOver.ts';
 import { lookupActivities } from '../activities/lookup.ts';
+import { createRetryPace } from '../concurrency/retryPace.ts';
 import { createPacer } from '../db/routes/pacing.ts';
 import type { QuickLane } from '../pipeline/quickLane.ts';
 import { type QuickLaneName, type RouteAtHand, submissionActivities } from '../activities/submission.ts';
@@ -42,7 +43,7 @@ export function shouldTakeTasks(route: Route, provider: Provider, routing: Routi
 
 /** What a route's tasks are done with: messages, and e-mails. */
 export interface RouteWork {
-  submitting: Omit<Submitting, 'pacer'>;
+  submitting: Omit<Submitting, 'pacer' | 'retries'>;
   mail: Pick<HandingOver, 'secretsKey' | 'shortUrl' | 'emailEvents'>;
 }
 
@@ -64,6 +65,7 @@ export async function takeRouteTasks(
   const submittingHere = {
     ...submitting,
     pacer,
+    retries: createRetryPace(),
     onAnswer(answer: SubmitAnswer, ms: number, suspect?: Suspect) {
       // What is under way says nothing about the sessions that come next.
       if (!stopping)

@@ -17,6 +17,7 @@ import type { EmailStatus } from '../../domain/email/statuses.ts';
 import { emailTraffic, type Routing, workingRoute } from '../../domain/routing.ts';
 import type { SubmitAnswer, Suspect } from '../../domain/submission.ts';
 import type { EmailEvents } from '../../pipeline/emailEvents.ts';
+import type { RetryPace } from '../../concurrency/retryPace.ts';
 import type { Pacer } from '../../db/routes/pacing.ts';
 import { type EmailAnswer, type EmailGate, suspectOf } from '../../providers/email.ts';
 import type { Provider } from '../../providers/provider.ts';
@@ -25,6 +26,7 @@ import { addIds } from '../../telemetry/ids.ts';
 import { observeSubmit } from '../../telemetry/messageMetrics.ts';
 import type { HandedOver } from '../../workflows/contracts.ts';
 import { routeUnavailable, throttled, unknownEmail } from '../failures.ts';
+import { usualPause } from '../lastAttempt.ts';
 import { untilStored } from '../submission/storing.ts';
 import { submitEmailOf } from './content.ts';
 import { answerEvents } from './events.ts';
@@ -38,6 +40,8 @@ export interface HandingOver {
   /** Where unsubscribe links lead: with scheme, without a slash at the end. */
   shortUrl: string;
   routing: () => Promise<Routing>;
+  /** Of the e-mails of each suspended account, and of each domain that find no route to move to. */
+  retries: RetryPace;
   emailEvents: Pick<EmailEvents, 'catchUp'>;
   /** Notified how every hand-over was answered, after how many milliseconds, and what may itself be to blame. */
   onAnswer: (answer: SubmitAnswer, ms: number, suspect: Suspect) => void;
@@ -78,6 +82,7 @@ export async function handOverEmail(handing: HandingOver, id: string, moves: num
   if (gate === undefined) return await moveOn(handing, email, { code: 'no_email' }, moves);
   const { claim, answer } = await leave(handing, gate, email);
   if (answer.kind === 'withheld') throw tryAgain('it changed while it was to leave', 0);
+  if (answer.kind === 'accepted') handing.retries.reset(toRoute(email));
   return await takeAnswer(handing, gate, email, { answer, claim, moves });
 }
 
@@ -87,8 +92,8 @@ async function keptFromLeaving(
   email: OpenEmail,
   moves: number,
 ): Promise<HandedOver | null> {
-  const { sql, provider } = handing;
-  const { id, status, submission, route } = email;
+  const { sql, provider, retries } = handing;
+  const { id, accountId, status, submission, route } = email;
   // An earlier attempt came this far and its result was lost, or an event proved it.
   if (status !== 'queued') return { status: isOver(status) ? 'failed' : 'sent' };
   if (route !== provider.name) return { status: 'moved', route };
@@ -101,7 +106,11 @@ async function keptFromLeaving(
     return { status: 'unanswered' };
   }
   if (email.accountStatus === 'closed') return await failed(sql, id, 'account_closed');
-  if (email.accountStatus === 'suspended') throw tryAgain('its account is suspended', suspendedPause());
+  if (email.accountStatus === 'suspended') {
+    const pauseMs = suspendedPause();
+    throw tryAgain('its account is suspended', retries.beyond(accountId, pauseMs) ?? pauseMs);
+  }
+  retries.reset(accountId);
   if (email.domainId === null) return await failed(sql, id, 'sender_domain_removed');
   if (!email.verifiedRoutes.includes(route))
     return await moveOn(handing, email, { code: 'domain_unverified' }, moves);
@@ -316,11 +325,12 @@ const isOver = (status: OpenEmail['status']): boolean => status === 'failed' || 
  * @throws ApplicationFailure `RouteUnavailable`, to be tried again here
  */
 async function moveOn(
-  { sql, provider, routing }: HandingOver,
-  { id, accountId, verifiedRoutes }: OpenEmail,
+  { sql, provider, routing, retries }: HandingOver,
+  email: OpenEmail,
   { code, ofSender }: Pick<Extract<EmailAnswer, { kind: 'broken' }>, 'code' | 'ofSender'>,
   moves: number,
 ): Promise<HandedOver> {
+  const { id, accountId, verifiedRoutes } = email;
   const rested = moves === 0 || Date.now() - Context.current().info.scheduledTimestampMs >= MOVE_AGAIN_MS;
   if (rested) {
     const next = workingRoute(
@@ -331,8 +341,13 @@ async function moveOn(
     if (next !== null && (await moveEmail(sql, id, provider.name, next)))
       return { status: 'moved', route: next };
   }
-  throw routeUnavailable(provider.name, code, ofSender?.retryAfterMs);
+  const wantedMs = ofSender?.retryAfterMs;
+  const usualMs = wantedMs ?? usualPause(Context.current().info.attempt);
+  throw routeUnavailable(provider.name, code, retries.beyond(toRoute(email), usualMs) ?? wantedMs);
 }
+
+/** What an e-mail waits for that no route takes: it is verified domain by domain. */
+const toRoute = ({ accountId, domain }: OpenEmail): string => `${accountId} ${domain}`;
 
 function tryAgain(why: string, afterMs: number, code: string | null = null): ApplicationFailure {
   return throttled(why, Math.max(afterMs, 100), code);

@@ -64,6 +64,7 @@ export async function submitMessage(
     const answered = await takeAnswer(submitting, { message, round, patience }, piece, claim, answer);
     switch (answered.kind) {
       case 'accepted':
+        submitting.retries.reset(message.accountId);
         now = answered.now;
         break;
       case 'unanswered':

@@ -4,6 +4,7 @@ import { workingRoute } from '../../domain/routing.ts';
 import { NO_SESSION } from '../../domain/submission.ts';
 import type { MovedOn, SubmissionRound } from '../../workflows/contracts.ts';
 import { routeUnavailable } from '../failures.ts';
+import { usualPause } from '../lastAttempt.ts';
 import type { Submitting } from './submitting.ts';
 
 // A message that moved before stays on a broken route for a while, longer each time: two broken ones do not play ball.
@@ -15,7 +16,7 @@ const MOVE_AGAIN_MAX_MS = 3_600_000;
  * @throws ApplicationFailure `RouteUnavailable`, to be tried again here
  */
 export async function moveOn(
-  { sql, provider, routing }: Submitting,
+  { sql, provider, routing, retries }: Submitting,
   message: SubmittableMessage,
   code: string,
   { moves }: SubmissionRound,
@@ -34,7 +35,8 @@ export async function moveOn(
       return { status: 'moved', route: next };
     }
   }
-  throw routeUnavailable(provider.name, code);
+  const usualMs = usualPause(Context.current().info.attempt);
+  throw routeUnavailable(provider.name, code, retries.beyond(message.accountId, usualMs));
 }
 
 function hasRested(moves: number): boolean {

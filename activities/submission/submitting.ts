@@ -1,3 +1,4 @@
+import type { RetryPace } from '../../concurrency/retryPace.ts';
 import type { Database } from '../../db/connection.ts';
 import type { Routing } from '../../domain/routing.ts';
 import type { SubmitAnswer, Suspect } from '../../domain/submission.ts';
@@ -14,6 +15,8 @@ export interface Submitting {
   provider: Provider;
   pacer: Pacer;
   routing: () => Promise<Routing>;
+  /** Of the messages of each account that find no route to move to. */
+  retries: RetryPace;
   /** Applies stored reports; called when one came before its answer. */
   applyReports: () => Promise<void>;
   /**

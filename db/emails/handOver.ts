@@ -66,9 +66,10 @@ export async function readOpenEmail(sql: Sql, id: string): Promise<OpenEmail | n
            d.dkim_selector, d.dkim_private_key, d.id as domain_id,
            floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now
       from emails e join accounts a on a.id = e.account_id
-      -- Not for one that waits until its account is active again, which is looked at again and again.
-      left join email_contents c on c.email_id = e.id and not (a.status = 'suspended' and e.submission = 'waiting')
       left join sender_domains d on d.account_id = e.account_id and d.name = e.domain
+      -- Not for one that waits until its account is active again, or a route takes its domain: it is looked at again and again.
+      left join email_contents c on c.email_id = e.id and not (e.submission = 'waiting'
+        and (a.status = 'suspended' or e.route <> all (array(${takingRoutes(sql)}))))
      where e.id = ${id} and e.status <> 'draft'`;
   return email ?? null;
 }

@@ -4,17 +4,25 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { handOverEmail } from '../../activities/email/handOver.ts';
 import { chargeEmail } from '../../db/emails/charge.ts';
-import { claimEmail, endEmail, failEmail, giveUpEmail, putEmailBack } from '../../db/emails/handOver.ts';
+import {
+  claimEmail,
+  endEmail,
+  failEmail,
+  giveUpEmail,
+  putEmailBack,
+  readOpenEmail,
+} from '../../db/emails/handOver.ts';
 import { storeEmailEvents } from '../../db/emails/events.ts';
 import { addSuppressions } from '../../db/emails/suppressions.ts';
 import { newId } from '../../db/ids.ts';
 import { refundableEmailsAfter } from '../../db/money/ledgerChecks.ts';
 import { createEmailEvents } from '../../pipeline/emailEvents.ts';
+import { createRetryPace } from '../../concurrency/retryPace.ts';
 import { createPacer } from '../../db/routes/pacing.ts';
 import type { EmailAnswer, EmailGate, SubmitEmail } from '../../providers/email.ts';
 import { emailOnly } from '../../providers/emailOnly.ts';
 import type { Suspect } from '../../domain/submission.ts';
-import type { HandedOver } from '../../workflows/contracts.ts';
+import { FAILURE, type HandedOver } from '../../workflows/contracts.ts';
 import { ownDatabase } from '../admin/support.ts';
 import { insertDomain } from '../support/email.ts';
 import { eventually } from '../support/eventually.ts';
@@ -88,6 +96,9 @@ const client = {
 } as unknown as Client;
 const events = () => createEmailEvents(sql(), client, () => undefined);
 
+let retries = createRetryPace();
+beforeEach(() => void (retries = createRetryPace()));
+
 /** One attempt. @returns what it came to, or what it threw and when it is tried again */
 async function attempt(id: string, number = 1): Promise<HandedOver | { again: number }> {
   const provider = emailOnly('simulator', usedGate ?? gate(), {
@@ -99,6 +110,7 @@ async function attempt(id: string, number = 1): Promise<HandedOver | { again: nu
     ...{ sql: sql(), provider, secretsKey, shortUrl: 'https://s.example' },
     pacer: createPacer(sql(), 'simulator', null),
     routing: () => Promise.resolve({ routes: [], rules: [] }),
+    retries,
     emailEvents: { catchUp: () => Promise.resolve(void (applied += 1)) },
     onAnswer: (_answer: unknown, _ms: number, suspect: Suspect) => void suspects.push(suspect),
   };
@@ -668,6 +680,40 @@ describe('what happened to its account or domain since it was accepted', () => {
     await setStatus('active');
     expect(await attempt(id, 5)).toEqual({ status: 'sent' });
     await expectBooks(999);
+  });
+
+  /** As if so many e-mails had just asked for the same as this one. */
+  async function asked(id: string, many: number): Promise<void> {
+    const { beyond } = retries;
+    let last = '';
+    retries.beyond = (what, usualMs) => beyond((last = what), usualMs);
+    await attempt(id, 20).catch(() => undefined);
+    for (let i = 1; i < many; i += 1) beyond(last, MINUTE);
+  }
+
+  it('suspended, with very many e-mails: twenty look in a second, until it is active again', async () => {
+    const [id, later] = [await waiting(), await waiting()];
+    await setStatus('suspended');
+    await asked(id, 100_000);
+    const { again } = (await attempt(id, 20)) as { again: number };
+    expect(again).toBeGreaterThan(80 * MINUTE);
+    await setStatus('active');
+    expect(await attempt(id, 20)).toEqual({ status: 'sent' });
+    await setStatus('suspended');
+    expect(await attempt(later)).toEqual({ again: MINUTE });
+  });
+
+  it('no longer verified for its route, with very many e-mails: twenty look in a second, and none reads its contents', async () => {
+    const id = await waiting();
+    const [{ domainId = '' } = {}] = await sql()<{ domainId: string }[]>`
+      select d.id as domain_id from sender_domains d where d.account_id = ${account}`;
+    await sql()`update sender_domains set confirmed_at = null where id = ${domainId}`;
+    await sql()`delete from sender_domain_routes where domain_id = ${domainId}`;
+    await expect(attempt(id)).rejects.toMatchObject({ type: FAILURE.routeUnavailable });
+    await asked(id, 10_000);
+    const { again } = (await attempt(id, 20)) as { again: number };
+    expect(again).toBeGreaterThan(8 * MINUTE);
+    expect(await readOpenEmail(sql(), id)).toMatchObject({ status: 'queued', html: null, text: null });
   });
 
   it('closed: it has failed and is refunded, and nothing leaves', async () => {

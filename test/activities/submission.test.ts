@@ -1,5 +1,7 @@
+import type { ApplicationFailure } from '@temporalio/activity';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createRetryPace, type RetryPace } from '../../concurrency/retryPace.ts';
 import { createPacer, type Pacer } from '../../db/routes/pacing.ts';
 import { submissionActivities } from '../../activities/submission.ts';
 import type { Provider } from '../../providers/provider.ts';
@@ -47,7 +49,7 @@ async function stateOf(id: string) {
 function attempt(
   id: string,
   answers: SubmitAnswer[],
-  { before, pacer }: { before?: () => Promise<void>; pacer?: Pacer } = {},
+  { before, pacer, retries }: { before?: () => Promise<void>; pacer?: Pacer; retries?: RetryPace } = {},
 ): Promise<SubmissionOutcome | MovedOn | PausedSubmission> {
   const provider = {
     name: ROUTE,
@@ -60,7 +62,11 @@ function attempt(
   } as unknown as Provider;
   const steps = submissionActivities({
     ...{ sql, provider, pacer: pacer ?? createPacer(sql, ROUTE, null) },
-    routing: () => Promise.reject(new Error('nobody asks for another route')),
+    routing: () =>
+      retries === undefined
+        ? Promise.reject(new Error('nobody asks for another route'))
+        : Promise.resolve({ routes: [], rules: [] }),
+    retries: retries ?? createRetryPace(),
     applyReports: () => Promise.resolve(),
     onAnswer: () => undefined,
   });
@@ -81,5 +87,35 @@ describe('an attempt whose part the SMSC throttles', () => {
     const before = () => leavePartsUnanswered(sql, { messageId: id, parts: [1] }, null);
     await expect(attempt(id, [throttled], { before })).rejects.toMatchObject({ type: FAILURE.throttled });
     expect(await stateOf(id)).toEqual({ status: 'queued', submission: 'waiting', state: 'held', told: 1 });
+  });
+});
+
+describe('messages whose route does not work, where no other takes them', () => {
+  const broken: SubmitAnswer = { kind: 'broken', code: '15' };
+
+  test('are tried twenty a second, however many of an account they are, until it takes one', async () => {
+    const retries = createRetryPace();
+    const asked: string[] = [];
+    const seen: RetryPace = {
+      ...retries,
+      beyond(what, usualMs) {
+        asked.push(what);
+        return retries.beyond(what, usualMs);
+      },
+    };
+    const id = await queued();
+    // Few: by the retry policy.
+    await expect(attempt(id, [broken], { retries: seen })).rejects.toMatchObject({
+      ...{ type: FAILURE.routeUnavailable, nextRetryDelay: undefined },
+    });
+    for (let i = 0; i < 10_000; i += 1) retries.beyond(asked[0]!, 60_000);
+    const late = await attempt(id, [broken], { retries: seen }).catch((error: unknown) => error);
+    expect(late).toMatchObject({ type: FAILURE.routeUnavailable });
+    expect(Number((late as ApplicationFailure).nextRetryDelay)).toBeGreaterThan(8 * 60_000);
+    const taken: SubmitAnswer = { kind: 'accepted', providerMessageId: 'c-9' };
+    expect(await attempt(id, [taken], { retries: seen })).toMatchObject({ status: 'sent' });
+    await expect(attempt(await queued(), [broken], { retries: seen })).rejects.toMatchObject({
+      ...{ type: FAILURE.routeUnavailable, nextRetryDelay: undefined },
+    });
   });
 });

@@ -7,6 +7,7 @@ import type { SubmitPart } from '../../domain/submission.ts';
 import type { Asked } from '../../operations/asked.ts';
 import { newPace } from '../../operations/pace.ts';
 import type { SendInput } from '../../operations/sending/input.ts';
+import { createRetryPace } from '../../concurrency/retryPace.ts';
 import { createPacer } from '../../db/routes/pacing.ts';
 import type { Provider } from '../../providers/provider.ts';
 
@@ -49,6 +50,7 @@ export async function submitBy(sql: Database, route: string, id: string) {
   const steps = submissionActivities({
     ...{ sql, provider, pacer: createPacer(sql, route, null) },
     routing: () => Promise.reject(new Error('nobody asks for another route')),
+    retries: createRetryPace(),
     applyReports: () => Promise.resolve(),
     onAnswer: () => undefined,
   });
