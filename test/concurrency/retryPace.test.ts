@@ -7,7 +7,7 @@ const STEP_MS = 100;
 
 const usualPause = (attempt: number) => Math.min(SECOND * 2 ** (attempt - 1), MINUTE);
 
-/** As many as are said wait for one thing, for an hour. @returns their tries in each of its minutes, and the pauses of the last half */
+/** As many as are said wait for one thing, for an hour. @returns their tries in each of its minutes, and the longest pause */
 function anHour(waiting: number, usual = usualPause) {
   let now = 0;
   const pace = createRetryPace(() => now);
@@ -26,7 +26,7 @@ function anHour(waiting: number, usual = usualPause) {
     for (const attempt of agenda.get(step) ?? []) {
       tries[Math.floor(now / MINUTE)]! += 1;
       const pauseMs = pace.beyond('it', usual(attempt)) ?? usual(attempt);
-      if (now > 30 * MINUTE) longestMs = Math.max(longestMs, pauseMs);
+      longestMs = Math.max(longestMs, pauseMs);
       at(pauseMs, attempt + 1);
     }
     agenda.delete(step);
