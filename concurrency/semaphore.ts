@@ -40,22 +40,35 @@ export interface Rules<Who> {
   entered?: (who: Who) => void;
   /** Called as soon as one is out, before anybody else is looked at. */
   left?: (who: Who) => void;
+  /** Where those who wait are kept; all are candidates, in the order they came, unless given. */
+  queue?: Queue<Waiter<Who>>;
 }
 
-interface Waiter<Who> {
+export interface Waiter<Who> {
   who: Who;
   begin: (leave: () => void) => void;
 }
 
+/** Keeps those who wait so that not all of them have to be looked at for each free place. */
+export interface Queue<One> {
+  add(one: One): void;
+  /** Does nothing where it is not there. */
+  delete(one: One): void;
+  size(): number;
+  /**
+   * Among these is whoever would be chosen among all. Where neither of two goes before the other, the place goes to the one that
+   * comes first here.
+   */
+  candidates(): Iterable<One>;
+}
+
 export function createSemaphore<Who = void>(rules: Rules<Who>): Semaphore<Who> {
-  const { places, mayEnter, goesBefore, entered, left } = rules;
-  // In the order they came.
-  const waiting = new Set<Waiter<Who>>();
+  const { places, mayEnter, goesBefore, entered, left, queue: waiting = createPlainQueue() } = rules;
   let inside = 0;
 
   function next(): Waiter<Who> | undefined {
     let best: Waiter<Who> | undefined;
-    for (const one of waiting) {
+    for (const one of waiting.candidates()) {
       if (mayEnter?.(one.who) === false) continue;
       if (best === undefined || goesBefore?.(one.who, best.who) === true) best = one;
       // Nobody overtakes: there is nothing to compare it with.
@@ -90,16 +103,18 @@ export function createSemaphore<Who = void>(rules: Rules<Who>): Semaphore<Who> {
     return new Promise((resolve, reject) => {
       if (limit?.until !== undefined && limit.until <= Date.now()) return reject(limit.error());
       let unwatch: () => void = () => undefined;
+      let hasBegun = false;
       const one: Waiter<Who> = {
         who,
         begin(leave) {
+          hasBegun = true;
           unwatch();
           resolve(leave);
         },
       };
       waiting.add(one);
       look();
-      if (limit === undefined || !waiting.has(one)) return;
+      if (limit === undefined || hasBegun) return;
       const giveUp = (): void => {
         unwatch();
         waiting.delete(one);
@@ -120,7 +135,17 @@ export function createSemaphore<Who = void>(rules: Rules<Who>): Semaphore<Who> {
     }
   }
 
-  return { enter, run, look, inside: () => inside, waiting: () => waiting.size };
+  return { enter, run, look, inside: () => inside, waiting: () => waiting.size() };
+}
+
+function createPlainQueue<One>(): Queue<One> {
+  const all = new Set<One>();
+  return {
+    add: (one) => void all.add(one),
+    delete: (one) => void all.delete(one),
+    size: () => all.size,
+    candidates: () => all,
+  };
 }
 
 /**

@@ -1,5 +1,6 @@
 import { createSemaphore } from '../concurrency/semaphore.ts';
 import type { StartGap } from './startGap.ts';
+import { createStartQueue } from './startQueue.ts';
 
 /** Whose a start is. */
 export interface Whose {
@@ -11,7 +12,7 @@ export interface Whose {
 }
 
 /** A start that waits. */
-interface Waiting extends Whose {
+export interface Waiting extends Whose {
   since: number;
 }
 
@@ -54,9 +55,11 @@ export function createStartTurns(gap: Pick<StartGap, 'ms'>): StartTurns {
   let lastAt = -Infinity;
   let lastSeldomAt = -Infinity;
   let untilGap: NodeJS.Timeout | undefined;
+  let looksAt = Infinity;
   const pauses = createPauses(() => turns.look());
   const turns = createSemaphore<Waiting>({
     places: STARTS_AT_ONCE,
+    queue: createStartQueue(hasWaited),
     mayEnter: (one) => isInTime(one) || isSeldom(one),
     goesBefore(a, b) {
       if (a.priority !== b.priority) return a.priority;
@@ -80,10 +83,9 @@ export function createStartTurns(gap: Pick<StartGap, 'ms'>): StartTurns {
     return !pauses.isOn() && isFarEnough(gapBefore(one));
   }
 
-  function gapBefore({ priority, batched, since }: Waiting): number {
-    const hasWaited = Date.now() - since >= (priority ? PRIORITY_GIVES_WAY_MS : GIVES_WAY_MS);
-    if (!hasWaited) return gap.ms();
-    return batched ? gap.ms() * BATCHED_SHARE : 0;
+  function gapBefore(one: Waiting): number {
+    if (!hasWaited(one)) return gap.ms();
+    return one.batched ? gap.ms() * BATCHED_SHARE : 0;
   }
 
   function isSeldom({ accountId }: Waiting): boolean {
@@ -94,12 +96,18 @@ export function createStartTurns(gap: Pick<StartGap, 'ms'>): StartTurns {
 
   /** Otherwise looks again when it is. */
   function isFarEnough(gapMs: number): boolean {
-    const rest = lastAt + gapMs - Date.now();
+    const at = lastAt + gapMs;
+    const rest = at - Date.now();
     if (rest <= 0) return true;
-    untilGap ??= setTimeout(() => {
-      untilGap = undefined;
-      turns.look();
-    }, rest);
+    // Whoever is asked first may have to keep more distance than others.
+    if (at < looksAt) {
+      clearTimeout(untilGap);
+      looksAt = at;
+      untilGap = setTimeout(() => {
+        looksAt = Infinity;
+        turns.look();
+      }, rest);
+    }
     return false;
   }
 
@@ -116,6 +124,11 @@ export function createStartTurns(gap: Pick<StartGap, 'ms'>): StartTurns {
       };
     },
   };
+}
+
+/** Then it gives way to acceptances no longer. */
+function hasWaited({ priority, since }: Waiting): boolean {
+  return Date.now() - since >= (priority ? PRIORITY_GIVES_WAY_MS : GIVES_WAY_MS);
 }
 
 /** Pauses after starts that found no place, each twice as long as the one before. @param over called when one is over */

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import type { Channel } from '../../domain/channelNames.ts';
 import type { RefusalReason, SubmitAnswer } from '../../domain/submission.ts';
 import { firstMomentInside } from '../../domain/sendWindow.ts';
@@ -50,6 +51,8 @@ const REFUSED_BESIDE_SMS: Readonly<Record<number, Rejection>> = {
 const OUTSIDE_CALLING_HOURS = 51;
 const DAY = { startMinute: 8 * 60, endMinute: 22 * 60 };
 const NIGHT = { startMinute: DAY.endMinute, endMinute: DAY.startMinute };
+// Calls refused in the evening come again spread over so long, not all in one millisecond.
+const MORNING_MS = 600_000;
 
 /** Codes after which the message was certainly not taken and may be given again. */
 const LATER: Readonly<Record<number, Rejection>> = {
@@ -92,7 +95,7 @@ export function answerOfError(
 function usualAnswer(code: number, channel: Channel): Rejection {
   if (code === ALREADY_TAKEN) return { kind: 'unanswered' };
   if (code === OUTSIDE_CALLING_HOURS && channel === 'vms') {
-    return { kind: 'later', retryAfterMs: untilMorning(Date.now()) };
+    return { kind: 'later', retryAfterMs: intoMorning(Date.now()) };
   }
   const beside = channel === 'sms' ? undefined : REFUSED_BESIDE_SMS[code];
   if (beside !== undefined) return beside;
@@ -107,6 +110,11 @@ function usualAnswer(code: number, channel: Channel): Rejection {
  */
 export function untilMorning(now: number): number {
   return firstMomentInside(firstMomentInside(now, NIGHT), DAY) - now;
+}
+
+/** The same, to a moment in the first minutes of the morning, by chance. */
+export function intoMorning(now: number): number {
+  return untilMorning(now) + randomInt(MORNING_MS);
 }
 
 function readOverride(override: string, code: number): Rejection {

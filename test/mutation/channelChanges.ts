@@ -108,6 +108,14 @@ export const CHANNEL_CHANGES: readonly Change[] = [
     tests: ['test/providers/smsapiChannels.test.ts'],
   },
   {
+    name: 'all calls of the night come again in one millisecond',
+    file: 'providers/smsapi/errorCodes.ts',
+    from: 'untilMorning(now) + randomInt(MORNING_MS)',
+    to: 'untilMorning(now)',
+    tests: ['test/providers/smsapiChannels.test.ts'],
+    only: 'come spread over its first ten minutes',
+  },
+  {
     name: 'the simulated network forgets what stands beside the text',
     file: 'db/routes/simulator.ts',
     from: '${optionsOf(part)}::text::jsonb',

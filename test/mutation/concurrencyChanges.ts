@@ -295,4 +295,19 @@ export const CONCURRENCY_CHANGES: readonly Change[] = [
     tests: ['test/db/refunds.test.ts'],
     only: 'learns what they made of it',
   },
+  {
+    name: 'each free turn at starting looks at all that wait',
+    file: 'pipeline/startQueue.ts',
+    from: '      yield first;\n',
+    to: '      for (const { one } of byRequest) yield one;\n',
+    tests: ['test/pipeline/startTurns.test.ts'],
+    only: 'look at few of 10,000',
+  },
+  {
+    name: 'a start that has waited long is hidden behind an older request’s',
+    file: 'pipeline/startQueue.ts',
+    from: 'if (oldest !== undefined) yield oldest.one;',
+    to: '',
+    tests: ['test/pipeline/startQueue.test.ts'],
+  },
 ];

@@ -9,10 +9,18 @@ setMaxListeners(0, signal);
 
 let turns: StartTurns;
 let gapMs: number;
+// The distance is read at least once for each that is looked at.
+let looks: number;
 beforeEach(() => {
   vi.useFakeTimers();
   gapMs = 0;
-  turns = createStartTurns({ ms: () => gapMs });
+  looks = 0;
+  turns = createStartTurns({
+    ms() {
+      looks += 1;
+      return gapMs;
+    },
+  });
 });
 afterEach(() => void vi.useRealTimers());
 
@@ -206,6 +214,34 @@ describe('turns at starting', () => {
     for (const time of at)
       expect(at.filter((other) => other >= time && other < time + 50).length).toBeLessThan(3);
     expect(at.at(-1)).toBeLessThan(10_010 + 9 * 100);
+  });
+
+  test.each([
+    ['as they come', 0, 5],
+    // There are three looks for each: when one is over, when one more waits, and when the distance is kept.
+    ['at a distance, half of it once they have waited', 100, 18],
+  ])('look at few of 10,000 that wait, %s', async (_, distanceMs, most) => {
+    const STARTS = 300;
+    const ends = await occupied();
+    let started = 0;
+    const wait = (account: string, request: string, over: AbortSignal): void => {
+      void turns.take(whose(account, request, false, true), over).then((end) => {
+        // Another page of the oldest request, which has not waited yet.
+        wait(account, request, over);
+        if ((started += 1) < STARTS) end(true);
+      });
+    };
+    for (let request = 0; request < 500; request += 1) {
+      const over = new AbortController().signal;
+      setMaxListeners(0, over);
+      for (let i = 0; i < 20; i += 1) wait(request % 2 ? 'a' : 'b', `req_${1000 + request}`, over);
+    }
+    gapMs = distanceMs;
+    looks = 0;
+    for (const end of ends) end(true);
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(started).toBeGreaterThanOrEqual(STARTS);
+    expect(looks / started).toBeLessThan(most);
   });
 
   test('of whoever is gone go to the next one', async () => {

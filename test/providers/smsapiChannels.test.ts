@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { untilMorning } from '../../providers/smsapi/errorCodes.ts';
+import { intoMorning, untilMorning } from '../../providers/smsapi/errorCodes.ts';
 import { errorAnswer } from '../smsapi/provider.ts';
 import { CALLBACK_URL, leaves, openClient, SECRET, sms } from './smsapiClient.ts';
 
@@ -114,7 +114,7 @@ describe('a call by SMSAPI.pl', () => {
     const answer = await client.submit(call({ voice: 'ewa', tries: 6 }), leaves);
     expect(answer).toMatchObject({ kind: 'later', code: '51' });
     const { retryAfterMs } = answer as { retryAfterMs: number };
-    expect(retryAfterMs).toBeLessThanOrEqual(before);
+    expect(retryAfterMs).toBeLessThan(before + 600_000);
     expect(retryAfterMs).toBeGreaterThan(before - 10_000);
     expect(client.state().failures).toBe(0);
   });
@@ -154,5 +154,23 @@ describe('the next morning for a call', () => {
     ['over the night when they go back', '2026-10-24T20:30:00Z', '2026-10-25T07:00:00.000Z'],
   ])('%s', (_, now, expected) => {
     expect(opening(now)).toBe(expected);
+  });
+});
+
+describe('calls that wait for the morning', () => {
+  it.each([
+    ['of any day', '2026-11-24T22:00:00Z', '2026-11-25T07:00:00Z'],
+    ['when the clocks go forward', '2026-03-28T22:00:00Z', '2026-03-29T06:00:00Z'],
+    ['when they go back', '2026-10-24T21:00:00Z', '2026-10-25T07:00:00Z'],
+  ])('%s come spread over its first ten minutes', (_, now, opening) => {
+    const from = Date.parse(now);
+    const opens = Date.parse(opening);
+    const seconds = Array.from({ length: 1_000 }, () => (from + intoMorning(from) - opens) / 1_000);
+    expect(Math.min(...seconds)).toBeGreaterThanOrEqual(0);
+    expect(Math.max(...seconds)).toBeLessThan(600);
+    for (const second of seconds) {
+      const near = seconds.filter((other) => other >= second && other < second + 10);
+      expect(near.length).toBeLessThanOrEqual(50);
+    }
   });
 });
