@@ -41,7 +41,7 @@ export function createReplies(sql: Database, client: Client, onError: (error: un
   const lately = createStartedLately();
   const starts = createRunning();
   const begin = (ids: string[]): Promise<void> => {
-    const starting = startAll(client, places, ids, {}, lately.add).then(() => undefined, onError);
+    const starting = startAll(client, places, ids, {}, (id) => lately.add(id)).then(() => undefined, onError);
     starts.add(starting);
     return starting;
   };

@@ -41,7 +41,11 @@ export function createCatchUp<One, Found extends One>(
   const started = (one: One): void => lately.add(what.idOf(one));
   return async () => {
     const { open, last } = await openFrom(what, lately, from);
-    await startForgotten(open, (some, reuse) => what.startAll(some, reuse, started), what.stillOpen);
+    await startForgotten(
+      open,
+      (some, reuse) => what.startAll(some, reuse, started),
+      (completed) => what.stillOpen(completed),
+    );
     from = last;
   };
 }

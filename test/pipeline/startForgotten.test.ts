@@ -94,11 +94,12 @@ test('a reply that waits in the queue is started eight times in ten minutes, and
 test('replies whose start failed are started in the next pass', async () => {
   const ids = await storeReplies(300);
   const { client, starts } = busyTemporal();
-  const { start } = client.workflow;
+  const { workflow } = client;
   const replies = createReplies(sql, client, fail);
-  client.workflow.start = () => Promise.reject(new Error('UNAVAILABLE'));
+  const start = () => Promise.reject(new Error('UNAVAILABLE'));
+  Object.assign(client, { workflow: { start } });
   await expect(replies.catchUp()).rejects.toThrow('UNAVAILABLE');
-  client.workflow.start = start;
+  Object.assign(client, { workflow });
   await replies.catchUp();
   expect([...starts.keys()]).toEqual(ids.slice(0, 200));
 });
