@@ -1,28 +1,34 @@
 import type { Client } from '@temporalio/client';
 import type { Database } from '../db/connection.ts';
-import { openAmong, openResends, type Resend } from '../db/webhooks/webhookResends.ts';
-import type { TO_REPEAT } from '../workflows/startOptions.ts';
+import { type FoundResend, openAmong, openResendsAfter, type Resend } from '../db/webhooks/webhookResends.ts';
 import { startResend } from '../workflows/startResend.ts';
-import { startForgotten } from './startForgotten.ts';
+import { createStartedLately } from './startedLately.ts';
+import { createCatchUp } from './startForgotten.ts';
 
 // By then whoever asked for them has started their workflows, or never will.
 const FORGOTTEN_SECONDS = 15;
-const PAGE = 100;
+const STARTS_MAX = 500;
 
 /**
  * Starts what was asked for and never begun: Temporal was away, or the process that was asked has ended.
- * @throws the first failure of a start; the rest waits for the next call
+ * @returns as `createCatchUp` does
  */
-export async function startForgottenResends(sql: Database, client: Client): Promise<void> {
-  const startAll = async (
-    resends: readonly Resend[],
-    reuse: Partial<typeof TO_REPEAT>,
-  ): Promise<Resend[]> => {
-    const completed: Resend[] = [];
-    for (const resend of resends)
-      if ((await startResend(client, resend, reuse)) === null) completed.push(resend);
-    return completed;
-  };
-  const resends = await openResends(sql, FORGOTTEN_SECONDS, PAGE);
-  await startForgotten(resends, startAll, (completed) => openAmong(sql, completed));
+export function createForgottenResends(sql: Database, client: Client): () => Promise<void> {
+  return createCatchUp<Resend, FoundResend>(
+    {
+      idOf: ({ eventId, round }) => `${eventId}-${round}`,
+      openAfter: (after, limit) => openResendsAfter(sql, FORGOTTEN_SECONDS, after, limit),
+      async startAll(resends, reuse, started) {
+        const completed: Resend[] = [];
+        for (const resend of resends) {
+          if ((await startResend(client, resend, reuse)) === null) completed.push(resend);
+          else started(resend);
+        }
+        return completed;
+      },
+      stillOpen: (completed) => openAmong(sql, completed),
+      startsMax: STARTS_MAX,
+    },
+    createStartedLately(),
+  );
 }

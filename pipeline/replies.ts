@@ -1,16 +1,20 @@
 import type { Client } from '@temporalio/client';
 import type { Provider } from '../providers/provider.ts';
 import type { Database, Sql } from '../db/connection.ts';
-import { storeReplies, unprocessedAfter, unprocessedAmong } from '../db/incoming/inbound.ts';
+import { type FoundReply, storeReplies, unprocessedAfter, unprocessedAmong } from '../db/incoming/inbound.ts';
 import { type NetworkReply, storable } from '../domain/inbound.ts';
 import { parseAddress } from '../domain/msisdn.ts';
 import { createRunning } from '../concurrency/running.ts';
 import { createSemaphore, type Semaphore } from '../concurrency/semaphore.ts';
 import { startOnce } from '../workflows/startOnce.ts';
 import { inboundStart, type TO_REPEAT } from '../workflows/startOptions.ts';
-import { startForgotten } from './startForgotten.ts';
+import { createStartedLately } from './startedLately.ts';
+import { createCatchUp } from './startForgotten.ts';
 
 const STARTS_MAX = 20;
+// Places of its own: new replies have five seconds for their start, and must not wait behind old ones.
+const CATCH_UP_AT_ONCE = 10;
+const CATCH_UP_MAX = 200;
 // From when it is stored. What Temporal has not started by then is left to `catchUp`, so that what waits for a server that
 // does not answer is bounded.
 const START_MS = 5_000;
@@ -26,16 +30,18 @@ export interface Replies {
   begin(ids: string[]): Promise<void>;
   /** Resolves once what was begun by now is over: within five seconds. */
   settled(): Promise<void>;
-  /** Starts the workflows of replies that are stored and were not processed. */
+  /** Starts the workflows of replies that are stored and were not processed: one pass of `createCatchUp`. */
   catchUp(): Promise<void>;
 }
 
 /** @param onError gets failures after the replies were stored; they are made up for by the next `catchUp` */
 export function createReplies(sql: Database, client: Client, onError: (error: unknown) => void): Replies {
   const places = createSemaphore({ places: STARTS_MAX });
+  const catchUpPlaces = createSemaphore({ places: CATCH_UP_AT_ONCE });
+  const lately = createStartedLately();
   const starts = createRunning();
   const begin = (ids: string[]): Promise<void> => {
-    const starting = startAll(client, places, ids).then(() => undefined, onError);
+    const starting = startAll(client, places, ids, {}, (id) => lately.add(id)).then(() => undefined, onError);
     starts.add(starting);
     return starting;
   };
@@ -45,19 +51,29 @@ export function createReplies(sql: Database, client: Client, onError: (error: un
     async receive(route, replies) {
       void begin(await keepReplies(sql, route, replies));
     },
-    async catchUp() {
-      for (let after = ''; ;) {
-        const ids = await unprocessedAfter(sql, after, STARTS_MAX);
-        const last = ids.at(-1);
-        if (last === undefined) return;
-        await startForgotten(
-          ids,
-          (some, reuse) => startAll(client, places, some, reuse),
-          (completed) => unprocessedAmong(sql, completed),
-        );
-        after = last;
-      }
-    },
+    catchUp: createCatchUp<{ id: string }, FoundReply>(
+      {
+        idOf: ({ id }) => id,
+        openAfter: (after, limit) => unprocessedAfter(sql, after, limit),
+        async startAll(some, reuse, started) {
+          const ids = some.map(({ id }) => id);
+          const completed: string[] = [];
+          // A few at a time, each with the whole time for a start.
+          for (let i = 0; i < ids.length; i += CATCH_UP_AT_ONCE) {
+            const next = ids.slice(i, i + CATCH_UP_AT_ONCE);
+            const onStarted = (id: string): void => started({ id });
+            completed.push(...(await startAll(client, catchUpPlaces, next, reuse, onStarted)));
+          }
+          return completed.map((id) => ({ id }));
+        },
+        stillOpen: async (completed) => {
+          const ids = completed.map(({ id }) => id);
+          return (await unprocessedAmong(sql, ids)).map((id) => ({ id }));
+        },
+        startsMax: CATCH_UP_MAX,
+      },
+      lately,
+    ),
   };
 }
 
@@ -77,7 +93,8 @@ async function startAll(
   client: Client,
   places: Semaphore<void>,
   ids: readonly string[],
-  reuse: Partial<typeof TO_REPEAT> = {},
+  reuse: Partial<typeof TO_REPEAT>,
+  onStarted: (id: string) => void,
 ): Promise<string[]> {
   const until = Date.now() + START_MS;
   const limit = { until, error: () => new Error('workflows of replies wait for a place to be started') };
@@ -85,6 +102,7 @@ async function startAll(
   const start = async (id: string): Promise<void> => {
     const started = await startOnce(client.workflow.start('inbound', { ...inboundStart(id), ...reuse }));
     if (started === null) completed.push(id);
+    else onStarted(id);
   };
   await client.withDeadline(until, async () => {
     await Promise.all(ids.map((id) => places.run(undefined, () => start(id), limit)));

@@ -1,4 +1,78 @@
 import { TO_REPEAT } from '../workflows/startOptions.ts';
+import type { StartedLately } from './startedLately.ts';
+
+const PAGE = 2_000;
+const ROWS_MAX = 10_000;
+
+/** What may have been left without a workflow: how it is read, and started. */
+export interface Forgettable<One, Found extends One> {
+  idOf(one: One): string;
+  /** What is open, in an order that stays, after a given one (null: from the beginning). */
+  openAfter(after: Found | null, limit: number): Promise<Found[]>;
+  /**
+   * @param started to be called as soon as one is started: others may fail
+   * @returns those whose workflow has completed, which it starts only with `TO_REPEAT`
+   */
+  startAll(
+    some: readonly One[],
+    reuse: Partial<typeof TO_REPEAT>,
+    started: (one: One) => void,
+  ): Promise<One[]>;
+  /** Which of these are open. */
+  stillOpen(some: readonly One[]): Promise<One[]>;
+  /** In one pass. */
+  startsMax: number;
+}
+
+/**
+ * Makes up for starts that were lost, pass by pass, each bounded in what it reads and starts. What this process has started itself mostly
+ * waits in its queue: it is passed over until it is due again, and goes behind what was never started here. Starting it in each pass would
+ * slow Temporal, and so lengthen the queue.
+ *
+ * @returns one pass; safe to run in several processes, as a second start finds the first
+ * @throws (the pass) the first failure of a start; the rest waits for the next pass
+ */
+export function createCatchUp<One, Found extends One>(
+  what: Forgettable<One, Found>,
+  lately: StartedLately,
+): () => Promise<void> {
+  // Where the next pass begins: one that always began with the oldest would never see what is behind `ROWS_MAX` others.
+  let from: Found | null = null;
+  const started = (one: One): void => lately.add(what.idOf(one));
+  return async () => {
+    const { open, last } = await openFrom(what, lately, from);
+    await startForgotten(
+      open,
+      (some, reuse) => what.startAll(some, reuse, started),
+      (completed) => what.stillOpen(completed),
+    );
+    from = last;
+  };
+}
+
+/** @returns what is to be started, and the last one that was looked at; null where that was the end */
+async function openFrom<One, Found extends One>(
+  what: Forgettable<One, Found>,
+  lately: StartedLately,
+  from: Found | null,
+): Promise<{ open: Found[]; last: Found | null }> {
+  const { startsMax } = what;
+  const [unknown, due]: [Found[], Found[]] = [[], []];
+  const taken = (last: Found | null) => ({ open: [...unknown, ...due].slice(0, startsMax), last });
+  let last = from;
+  for (let rows = 0; rows < ROWS_MAX; rows += PAGE) {
+    const page = await what.openAfter(last, PAGE);
+    for (const one of page) {
+      if (unknown.length === startsMax) return taken(last);
+      last = one;
+      const dueAt = lately.dueAt(what.idOf(one));
+      if (dueAt === null) unknown.push(one);
+      else if (dueAt <= Date.now()) due.push(one);
+    }
+    if (page.length < PAGE) return taken(null);
+  }
+  return taken(last);
+}
 
 /**
  * Starts the workflows of what was left open here. One may have completed although what it is about is open: the database was restored

@@ -1,7 +1,7 @@
-import { startForgottenResends } from '../pipeline/forgottenResends.ts';
+import { createForgottenResends } from '../pipeline/forgottenResends.ts';
 import { forgetOldSecrets } from '../db/webhooks/webhookSecrets.ts';
 import { cancelForClosedAccounts, resumePausedWorkflows } from '../pipeline/accountStops.ts';
-import { startForgottenClicks } from '../pipeline/forgottenClicks.ts';
+import { createForgottenClicks } from '../pipeline/forgottenClicks.ts';
 import type { Pipeline } from './pipeline.ts';
 import { repeat } from '../concurrency/repeat.ts';
 import { findingsWords } from '../texts/findings.ts';
@@ -36,7 +36,7 @@ export function startLoops(
     repeat(CATCH_UP_MS, () => replies.catchUp(), onReplyError),
     repeat(LATE_PARTS_MS, () => replyParts.flush(), onReplyError),
     repeat(CATCH_UP_MS, () => emailEvents.catchUp(), onEmailError),
-    repeat(CATCH_UP_MS, () => startForgottenClicks(sql, client), logAs('clicks')),
+    repeat(CATCH_UP_MS, createForgottenClicks(sql, client), logAs('clicks')),
     repeat(CATCH_UP_MS, () => cancelForClosedAccounts(sql, stopping.signal), logAs('closed accounts')),
     repeat(
       CATCH_UP_MS,
@@ -49,7 +49,7 @@ export function startLoops(
       logAs('own e-mails'),
     ),
     repeat(RESENDS_MS, () => forgetOldSecrets(sql), logAs('former webhook secrets')),
-    repeat(RESENDS_MS, () => startForgottenResends(sql, client), logAs('webhooks delivered again')),
+    repeat(RESENDS_MS, createForgottenResends(sql, client), logAs('webhooks delivered again')),
   ];
   return {
     async stop() {

@@ -28,13 +28,24 @@ export async function storeReplies(sql: Sql, route: string, replies: NetworkRepl
   return stored.map(({ id }) => id);
 }
 
-/** Replies that nobody has processed for a while, oldest first, after a given id ('' for the first page). */
-export async function unprocessedAfter(sql: Sql, after: string, limit: number): Promise<string[]> {
-  const rows = await sql<{ id: string }[]>`
-    select id from inbound_messages
-     where state = 'received' and received_at < now() - interval '5 seconds' and id > ${after}
-     order by id limit ${limit}`;
-  return rows.map(({ id }) => id);
+/** A reply that waits, and where it stands among the others. */
+export interface FoundReply {
+  id: string;
+  /** To the microsecond, which a `Date` is not. */
+  at: string;
+}
+
+/** Replies that nobody has processed for a while, oldest first, after a given one (null for the first page). */
+export async function unprocessedAfter(
+  sql: Sql,
+  after: FoundReply | null,
+  limit: number,
+): Promise<FoundReply[]> {
+  return await sql<FoundReply[]>`
+    select id, received_at::text as at from inbound_messages
+     where state = 'received' and received_at < now() - interval '5 seconds'
+       and (received_at, id) > (${after?.at ?? '-infinity'}::text::timestamptz, ${after?.id ?? ''})
+     order by received_at, id limit ${limit}`;
 }
 
 /** Those of some replies that nobody has processed. */

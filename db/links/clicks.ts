@@ -113,13 +113,25 @@ export interface UncountedClick {
   accountId: string;
 }
 
-/** The oldest clicks that have waited for their count for more than `seconds`. */
-export async function uncountedClicks(sql: Sql, seconds: number, limit: number): Promise<UncountedClick[]> {
-  return await sql<UncountedClick[]>`
-    select c.id, l.account_id
+/** One that waits, and where it stands among the others. */
+export interface FoundClick extends UncountedClick {
+  /** To the microsecond, which a `Date` is not. */
+  at: string;
+}
+
+/** Clicks that have waited for their count for more than `seconds`, oldest first, after a given one (null for the first page). */
+export async function uncountedAfter(
+  sql: Sql,
+  seconds: number,
+  after: FoundClick | null,
+  limit: number,
+): Promise<FoundClick[]> {
+  return await sql<FoundClick[]>`
+    select c.id, l.account_id, c.clicked_at::text as at
       from link_clicks c join tracked_links l on l.token = c.token
      where c.counted_at is null and c.clicked_at < now() - make_interval(secs => ${seconds})
-     order by c.clicked_at limit ${limit}`;
+       and (c.clicked_at, c.id) > (${after?.at ?? '-infinity'}::text::timestamptz, ${after?.id ?? ''})
+     order by c.clicked_at, c.id limit ${limit}`;
 }
 
 /** Those of some clicks that wait for their count. */

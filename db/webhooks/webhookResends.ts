@@ -96,13 +96,26 @@ export async function endResend(
      where id in (select event_id from ended) and ${state} = 'delivered' and state = 'exhausted'`;
 }
 
-/** Rounds that were asked for some seconds ago and have not ended, the oldest first. */
-export async function openResends(sql: Sql, olderThanSeconds: number, limit: number): Promise<Resend[]> {
+/** A round that has not ended, and where it stands among the others. */
+export interface FoundResend extends Resend {
+  /** To the microsecond, which a `Date` is not. */
+  at: string;
+}
+
+/** Rounds that were asked for some seconds ago and have not ended, the oldest first, after a given one (null for the first page). */
+export async function openResendsAfter(
+  sql: Sql,
+  olderThanSeconds: number,
+  after: FoundResend | null,
+  limit: number,
+): Promise<FoundResend[]> {
+  const { at, eventId, round } = after ?? { at: '-infinity', eventId: '', round: 0 };
   return [
-    ...(await sql<Resend[]>`
-      select event_id, account_id, round from webhook_resends
+    ...(await sql<FoundResend[]>`
+      select event_id, account_id, round, requested_at::text as at from webhook_resends
        where state = 'pending' and requested_at < now() - make_interval(secs => ${olderThanSeconds})
-       order by requested_at limit ${limit}`),
+         and (requested_at, event_id, round) > (${at}::text::timestamptz, ${eventId}, ${round})
+       order by requested_at, event_id, round limit ${limit}`),
   ];
 }
 

@@ -48,6 +48,59 @@ export const INCOMING_CHANGES: readonly Change[] = [
       only: 'restored database',
     }),
   ),
+  ...(
+    [
+      ['is started again in each pass', 'else if (dueAt <= Date.now()) due', 'else due', 'eight times'],
+      ['is started all at once', '.slice(0, startsMax)', '', '200 a pass'],
+      [
+        'goes before what was never started',
+        '[...unknown, ...due]',
+        '[...due, ...unknown]',
+        'behind a thousand',
+      ],
+      ['keeps what is behind it from being looked at', '    from = last;\n', '', '200 a pass'],
+    ] as const
+  ).map(([what, from, to, only]): Change => ({
+    name: `what waits in its queue ${what}`,
+    file: 'pipeline/startForgotten.ts',
+    ...{ from, to, tests: ['test/pipeline/startForgotten.test.ts'], only },
+  })),
+  {
+    name: 'what waits in its queue is started every five seconds',
+    file: 'pipeline/startedLately.ts',
+    from: 'Math.max(now - first, GAP_MIN_MS)',
+    to: 'GAP_MIN_MS',
+    tests: ['test/pipeline/startForgotten.test.ts'],
+    only: 'eight times',
+  },
+  {
+    name: 'any number of starts is remembered',
+    file: 'pipeline/startedLately.ts',
+    from: 'if (starts.size <= idsMax) break;',
+    to: 'break;',
+    tests: ['test/pipeline/startForgotten.test.ts'],
+    only: 'longest ago is forgotten',
+  },
+  {
+    name: 'old replies take the places of new ones',
+    file: 'pipeline/replies.ts',
+    from: 'startAll(client, catchUpPlaces, next,',
+    to: 'startAll(client, places, next,',
+    tests: ['test/pipeline/startForgotten.test.ts'],
+    only: 'do not wait behind old ones',
+  },
+  ...(
+    [
+      ['click', 'pipeline/forgottenClicks.ts', 'onStarted(click)'],
+      ['further delivery', 'pipeline/forgottenResends.ts', 'started(resend)'],
+      ['reply', 'pipeline/replies.ts', 'onStarted(id)'],
+    ] as const
+  ).map(([what, file, remembers]): Change => ({
+    name: `the start of a ${what} is not remembered`,
+    ...{ file, from: `else ${remembers};`, to: '' },
+    tests: ['test/pipeline/startForgotten.test.ts'],
+    only: 'behind a thousand|eight times',
+  })),
   {
     name: 'a reply answers a message of 31 days',
     file: 'db/incoming/inbound.ts',

@@ -1,7 +1,7 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startForgottenClicks } from '../../pipeline/forgottenClicks.ts';
+import { createForgottenClicks } from '../../pipeline/forgottenClicks.ts';
 import { countClick } from '../../db/links/clicks.ts';
 import { newId } from '../../db/ids.ts';
 import { linkTokens } from '../support/madeLinks.ts';
@@ -145,7 +145,7 @@ test('a click whose start was lost is found after five seconds; younger ones are
   // So young that it stays so however long the other takes.
   await clicked(ids[1]!, '-1 minute');
   await clicked(ids[0]!, '1 hour');
-  await startForgottenClicks(pipeline.sql, pipeline.client);
+  await createForgottenClicks(pipeline.sql, pipeline.client)();
   await eventsOf(ids[0]!);
   expect(await clicksOf(link)).toBe(1);
   await clicked(ids[1]!, '0 seconds');
