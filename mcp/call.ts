@@ -15,7 +15,7 @@ import {
   type Extent,
   extentOf,
   isAbove,
-  keyOfCall,
+  keysOfCall,
   splitSending,
 } from './sending.ts';
 import type { Arguments, Question, Tool } from './tool.ts';
@@ -96,15 +96,18 @@ async function send(tool: Tool, given: Arguments, call: ToolCall): Promise<Resul
     const { body } = await askEndpoint(estimateInstead(question), call, null);
     return await success(tool, body, paceOf(call), `Nothing was sent. ${describe(extentOf(body))}`);
   }
-  const key = own.idempotency_key ?? keyOfCall(tool, fields);
-  const before = await askEndpoint(earlierAnswerInstead(question), call, key);
-  if (before.status === 201) return await success(tool, before.body, paceOf(call), NOT_SENT_AGAIN);
+  const named = own.idempotency_key;
+  const keys = named === undefined ? keysOfCall(tool, question, call.caller, fields) : ([named] as const);
+  for (const key of keys) {
+    const before = await askEndpoint(earlierAnswerInstead(question), call, key);
+    if (before.status === 201) return await success(tool, before.body, paceOf(call), NOT_SENT_AGAIN);
+  }
   if (own.confirm !== true && !hasAgreed(call)) {
     const extent = extentOf((await askEndpoint(estimateInstead(question), call, null)).body);
     if (isAbove(extent, call.confirmAbove)) return askFirst(extent, call);
   }
   await call.progress(1, 2, 'Checked; sending.');
-  const answer = await askEndpoint(question, call, key);
+  const answer = await askEndpoint(question, call, keys[0]);
   await call.progress(2, 2, 'Accepted.');
   const replayed = answer.headers?.['Idempotent-Replayed'] === 'true';
   return await success(tool, answer.body, paceOf(call), replayed ? NOT_SENT_AGAIN : null);

@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { omissible, plainText } from '../api/fields.ts';
+import { authorise } from '../api/http/authentication.ts';
 import { IDEMPOTENCY_KEY_MAX } from '../api/http/serve.ts';
 import { validate } from '../api/http/validation.ts';
 import { answerOfBefore } from '../api/messages/sending.ts';
 import { sendVoice } from '../api/messages/voice.ts';
 import { estimateMessages, estimateVoice } from '../api/messages/estimate.ts';
+import type { Caller } from '../operations/asked.ts';
+import { canonical } from '../operations/sending/idempotency.ts';
 import type { Arguments, Question, Tool } from './tool.ts';
 
 /** What every tool that sends takes beside what the endpoint does. */
@@ -85,20 +88,23 @@ export const isAbove = (extent: Extent, limits: ConfirmAbove): boolean =>
 
 /**
  * The `Idempotency-Key` of a call that names none: the tool and what it is to send. A client that repeats a call whose answer
- * it has not seen gives it another id, and often another session: only the arguments are the same.
+ * it has not seen gives it another id, and often another session: only the arguments are the same. They are taken as the endpoint
+ * reads them, by which it tells requests apart as well: spelt in another way they are the same send.
+ *
+ * @returns and behind it the key that the call had up to 0.5.0, which took arguments as they were written, where that is another one
+ * @throws Refused where the caller may not send, or a field is wrong
  */
-export function keyOfCall({ name }: Tool, fields: Arguments): string {
-  const digest = createHash('sha256')
-    .update(canonical([name, fields]))
-    .digest('base64url');
-  return `mcp:${digest}`;
+export function keysOfCall(
+  { name }: Tool,
+  { endpoint, body }: Question,
+  caller: Caller,
+  fields: Arguments,
+): [string, ...string[]] {
+  authorise(endpoint, caller);
+  const key = keyOf([name, validate(endpoint.body!, body)]);
+  const former = keyOf([name, fields]);
+  return former === key ? [key] : [key, former];
 }
 
-/** JSON with the keys of objects in order. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, held: unknown) =>
-    typeof held === 'object' && held !== null && !Array.isArray(held)
-      ? Object.fromEntries(Object.entries(held).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : held,
-  );
-}
+const keyOf = (sent: unknown): string =>
+  `mcp:${createHash('sha256').update(canonical(sent)).digest('base64url')}`;

@@ -15,7 +15,7 @@ export type Arguments = Readonly<Record<string, unknown>>;
 /** What an endpoint is asked with on behalf of a tool; nobody has looked at it yet. */
 export interface Question {
   endpoint: Endpoint;
-  params: Record<string, unknown>;
+  params: Record<string, string>;
   query: Record<string, string>;
   body: unknown;
 }
@@ -105,17 +105,24 @@ export function tool(declaration: Declaration): Tool {
 
 /** Each argument where the endpoint declares it. A query takes texts only: what JSON says otherwise is written as one. */
 export function questionOf(endpoint: Endpoint, given: Arguments): Question {
-  const params: Record<string, unknown> = {};
+  const params: Record<string, string> = {};
   const query: Record<string, string> = {};
   const body: Record<string, unknown> = {};
   const [inPath, inQuery] = [namesOf(endpoint.params), namesOf(endpoint.query)];
   for (const [key, value] of Object.entries(given)) {
     if (value === undefined) continue;
-    if (inPath.has(key)) params[key] = value;
+    if (inPath.has(key)) params[key] = pathValue(key, value);
     else if (inQuery.has(key)) queryValue(query, key, value);
     else body[key] = value;
   }
   return { endpoint, params, query, body: endpoint.body === undefined ? undefined : body };
+}
+
+// A number in JSON has lost its plus and its zeros in front: it may name another thing than was meant.
+function pathValue(key: string, value: unknown): string {
+  if (typeof value !== 'string')
+    throw new Refused({ reason: 'field_type', field: key, expected: 'string' }, key);
+  return value;
 }
 
 function queryValue(query: Record<string, string>, key: string, value: unknown): void {

@@ -43,10 +43,14 @@ const body = z
     subject: documented(lineText.min(1).max(SUBJECT_MAX), 'The subject.', 'Potwierdzenie zamówienia 1042'),
     html: documented(
       omissible(plainText.max(BODY_MAX)),
-      'The content in HTML; one of `html` and `text` is needed.',
+      'The content in HTML; one of `html` and `text` is needed. Empty is as left out.',
       '<p>Dziękujemy!</p>',
     ),
-    text: documented(omissible(plainText.max(BODY_MAX)), 'The content as plain text.', 'Dziękujemy!'),
+    text: documented(
+      omissible(plainText.max(BODY_MAX)),
+      'The content as plain text. Empty is as left out.',
+      'Dziękujemy!',
+    ),
     from: documented(
       omissible(address),
       "The sender's address, at a verified domain of the account; `noreply` at its default domain when left out.",
@@ -134,9 +138,9 @@ export function sendEmail(owner: Interface) {
     bytesOfARequest: BYTES_OF_A_REQUEST,
     responses: { 200: sent },
     async handle(call) {
-      const { html = null, text = null, from = null, from_name: fromName = null, ...rest } = call.body;
+      const { html, text, from = null, from_name: fromName = null, ...rest } = call.body;
       const input = {
-        ...{ interface: owner, html, text, from, fromName },
+        ...{ interface: owner, html: contentOf(html), text: contentOf(text), from, fromName },
         ...{ to: rest.to, cc: rest.cc, bcc: rest.bcc, subject: rest.subject, headers: rest.headers },
         replyTo: rest.reply_to ?? null,
         idx: rest.idx ?? null,
@@ -148,6 +152,9 @@ export function sendEmail(owner: Interface) {
     },
   });
 }
+
+/** An empty one is none: with an HTML part, however empty, readers show that and not the text. */
+const contentOf = (given: string | undefined): string | null => given || null;
 
 async function decodedAttachments(
   given: z.output<typeof attachments>,

@@ -131,5 +131,6 @@ async function sendEach(call: Call, messages: readonly OwnText[]): Promise<Shown
     blamed: (error, index) =>
       renamed(error, (field) => `messages.${index}.${SMS_NAMES[field as keyof typeof SMS_NAMES] ?? field}`),
   };
-  return await sendItems({ ...call, input: items }, answers);
+  // What is refused of all of them together is no item's.
+  return await inTheirWords({ to: 'messages' }, sendItems({ ...call, input: items }, answers));
 }

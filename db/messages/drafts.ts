@@ -170,7 +170,7 @@ function stretchesOf(drafts: readonly Draft[]): (readonly Draft[])[] {
 
 /**
  * Claims idempotency keys, if there are any, and writes the drafts of their request with their tracked links: all or nothing.
- * @returns false when one of the keys is taken
+ * @returns the key that is taken, if one is: nothing is written then
  * @throws LinksChangedError, QuotaReachedError
  */
 export async function writeDraftsTogether(
@@ -178,7 +178,7 @@ export async function writeDraftsTogether(
   drafts: readonly Draft[],
   claims: readonly KeyClaim[],
   room: UnpaidRoom,
-): Promise<boolean> {
+): Promise<string | null> {
   const { accountId, requestId } = drafts[0]!;
   // In one order everywhere: those who want the same keys, or links, wait for each other instead of deadlocking.
   const keys = [...claims].sort((a, b) => (a.key < b.key ? -1 : 1));
@@ -194,9 +194,9 @@ export async function writeDraftsTogether(
   };
   try {
     await (takesTurn(room) ? inUnpaidTurn(sql, room, write) : transaction(sql, write));
-    return true;
+    return null;
   } catch (error) {
-    if (error instanceof KeyTakenError) return false;
+    if (error instanceof KeyTakenError) return error.key;
     throw error;
   }
 }
@@ -215,6 +215,12 @@ async function claimWithLongAnswer(
 /** An idempotency key belongs to another request. */
 export class KeyTakenError extends Error {
   override readonly name = 'KeyTakenError';
+  readonly key: string;
+
+  constructor(key: string) {
+    super();
+    this.key = key;
+  }
 }
 
 /** Claims one idempotency key within a transaction, as {@link writeDraftsWithKey} does. @throws KeyTakenError */
@@ -225,7 +231,7 @@ export async function claimKey(
   claim: KeyClaim,
 ): Promise<void> {
   const claimed = await tx`with ${claimOf(tx, accountId, requestId, claim)} select from claimed`;
-  if (claimed.length === 0) throw new KeyTakenError();
+  if (claimed.length === 0) throw new KeyTakenError(claim.key);
 }
 
 /**

@@ -72,7 +72,8 @@ export async function findReplay<Body>(
   return await findReplay(asked, keyed);
 }
 
-function canonical(value: unknown): string {
+/** JSON with the keys of objects in order, without fields that are undefined. */
+export function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   const entries = Object.entries(value)

@@ -154,7 +154,8 @@ async function write(
   }
   if (areWrittenInStretches(drafts) && (claim !== null || haveLinks(drafts))) {
     const claims = claim === null ? [] : [claim];
-    return { isWritten: await writeDraftsTogether(sql, drafts, claims, room), deciding: null };
+    const taken = await writeDraftsTogether(sql, drafts, claims, room);
+    return { isWritten: taken === null, deciding: null };
   }
   const writing = async (open: Sql): Promise<boolean> => {
     if (claim !== null) return await writeDraftsWithKey(open, drafts, claim);

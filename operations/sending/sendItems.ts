@@ -114,7 +114,10 @@ async function sendOpen<Shown>(
     claimsOf(asked, shown, answers),
   );
   if (written instanceof Refused) return written;
-  if (!written) return new Refused({ reason: 'idempotency_in_progress' });
+  if (written !== null) {
+    const taken = open.find((index) => asked.input[index]!.keyed?.key === written)!;
+    return answers.blamed(new Refused({ reason: 'idempotency_in_progress' }, 'idx'), taken);
+  }
   await endIfGone(() => abandonRequest(services.sql, requestId));
   const resolution = await acceptDrafts(services, drafts, receivedAt);
   if (resolution === 'insufficient_funds') throw new Refused({ reason: resolution });
@@ -167,17 +170,17 @@ function claimsOf<Shown>(
   });
 }
 
-/** Writes the drafts with the claims of their keys. @returns false where a key was taken; why there is no room: nothing is written then */
+/** Writes the drafts with the claims of their keys. @returns a key that was taken, or why there is no room: nothing is written then */
 async function writeWithin(
   room: UnpaidRoom,
   { services: { sql } }: Asked<readonly Item[]>,
   drafts: readonly Draft[],
   claims: readonly KeyClaim[],
-): Promise<boolean | Refused> {
+): Promise<string | Refused | null> {
   const writing =
     claims.length > 0
       ? writeDraftsTogether(sql, drafts, claims, room)
-      : withUnpaidRoom(sql, room, (open) => writeDrafts(open, drafts)).then(() => true);
+      : withUnpaidRoom(sql, room, (open) => writeDrafts(open, drafts)).then(() => null);
   try {
     return await withinQuota({ unpaid_messages: 'to', unpaid_bytes: 'to' }, writing);
   } catch (error) {

@@ -49,6 +49,14 @@ export const ACCESS_CHANGES: readonly Change[] = [
     only: 'closed to suspended',
   },
   {
+    name: 'what a tool is to look for may be no text',
+    file: 'mcp/tool.ts',
+    from: "if (typeof value !== 'string')\n",
+    to: "if (typeof value === 'object' && value !== null)\n",
+    tests: ['test/api/mcp/tools.test.ts'],
+    only: 'no number that is no text',
+  },
+  {
     name: 'lists of tools are without a bound',
     file: 'mcp/door.ts',
     from: 'await beforeDeadline(Date.now(), countBeside(front, `${accountId} lists`, LISTS_A_MINUTE));',

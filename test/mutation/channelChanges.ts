@@ -196,8 +196,24 @@ export const CHANNEL_CHANGES: readonly Change[] = [
   {
     name: 'of a taken idx the other items are sent all the same',
     file: 'db/messages/drafts.ts',
-    from: 'if (claimed.length === 0) throw new KeyTakenError();',
+    from: 'if (claimed.length === 0) throw new KeyTakenError(claim.key);',
     to: '',
     tests: BULK,
+  },
+  {
+    name: 'a quota of a whole bulk names a field that it has not',
+    file: 'api/v1_2/bulk.ts',
+    from: "inTheirWords({ to: 'messages' }, ",
+    to: 'inTheirWords({}, ',
+    tests: BULK,
+    only: 'names the list',
+  },
+  {
+    name: 'an idx in use in a bulk is not named',
+    file: 'operations/sending/sendItems.ts',
+    from: "blamed(new Refused({ reason: 'idempotency_in_progress' }, 'idx'), taken)",
+    to: "new Refused({ reason: 'idempotency_in_progress' })",
+    tests: ['test/operations/sendItems.test.ts'],
+    only: 'is named',
   },
 ];

@@ -53,6 +53,14 @@ export const EMAIL_CHANGES: readonly Change[] = [
     only: 'the same idx',
   },
   {
+    name: 'an empty content is handed over',
+    file: 'api/email/send.ts',
+    from: 'given || null',
+    to: 'given ?? null',
+    tests: doors('providers'),
+    only: 'an empty',
+  },
+  {
     name: 'files may be twice as large',
     file: 'api/email/send.ts',
     from: 'if (bytes > ATTACHMENTS_BYTES_MAX)',

@@ -87,6 +87,22 @@ export const MONEY_CHANGES: readonly Change[] = [
     tests: ['test/db/toolBudgets.test.ts'],
   },
   {
+    name: 'a tool call that is spelt in another way is sent again',
+    file: 'mcp/sending.ts',
+    from: 'keyOf([name, validate(endpoint.body!, body)])',
+    to: 'keyOf([name, fields])',
+    tests: ['test/api/mcp/sending.test.ts'],
+    only: 'made again',
+  },
+  {
+    name: 'a tool call that the release before accepted is sent again',
+    file: 'mcp/sending.ts',
+    from: 'former === key ? [key] : [key, former]',
+    to: '[key]',
+    tests: ['test/api/mcp/sending.test.ts'],
+    only: '0.5.0',
+  },
+  {
     name: 'sends by REST count against the budget for tools',
     file: 'api/http/authentication.ts',
     from: 'toolBudget: false',

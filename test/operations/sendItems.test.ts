@@ -5,6 +5,7 @@ import type { Database } from '../../db/connection.ts';
 import { newId } from '../../db/ids.ts';
 import { chargeRequest } from '../../db/money/billing.ts';
 import { OutOfPatienceError, withPatience } from '../../db/patience.ts';
+import { Refused } from '../../domain/refusals.ts';
 import type { Routing } from '../../domain/routing.ts';
 import type { Asked } from '../../operations/asked.ts';
 import type { Pace } from '../../operations/pace.ts';
@@ -45,7 +46,7 @@ const ANSWERS: ItemAnswers<string> = {
   bodyOf: (shown) => ({ shown }),
   shownIn: (body) => (body as { shown: string }).shown,
   show: ({ id }) => id,
-  blamed: (error) => error,
+  blamed: ({ refusal, param }, index) => new Refused(refusal, `${index}.${param}`),
 };
 
 /** Charges at once, as a workflow does. */
@@ -72,16 +73,20 @@ function ask(
   return sendItems({ ...asked, services, input: items } as unknown as Asked<readonly Item[]>, ANSWERS);
 }
 
-/** The database, where something else happens before the first statement that holds these words. */
-function beforeFirst(words: string, happens: () => Promise<unknown>): Database {
-  let happened = false;
-  return new Proxy(sql, {
+/** The database, where something else happens before the first statement that holds these words, or a later one. */
+function beforeFirst(
+  words: string,
+  happens: () => Promise<unknown>,
+  { through = sql, later = 0 } = {},
+): Database {
+  let left = later + 1;
+  return new Proxy(through, {
     apply(target, self, args: unknown[]): unknown {
       const [strings] = args as [readonly string[]];
       const run = (): unknown => Reflect.apply(target, self, args);
-      if (happened || !Array.isArray(strings) || !strings.join('').includes(words)) return run();
-      happened = true;
-      return happens().then(run);
+      if (!Array.isArray(strings) || !strings.join('').includes(words)) return run();
+      left -= 1;
+      return left === 0 ? happens().then(run) : run();
     },
   });
 }
@@ -125,6 +130,26 @@ test('where others took some of the items meanwhile, the rest is sent', async ()
   );
   expect(second[1]).toBe(first[0]);
   expect(await stored(account)).toHaveLength(4);
+});
+
+test.each([
+  ['is still under way', false],
+  ['gave it up by then', true],
+])('an item whose idx another request took meanwhile is named, also where that %s', async (_, gaveUp) => {
+  const account = await newAccount(100);
+  const take = () => sql`
+    insert into idempotency_keys (account_id, key, fingerprint, request_id, accepted_status, accepted_body, lease_until)
+    values (${account}, 'sms:3', ${Buffer.from('3')}, ${newId('req')}, 200, '{}', now() + interval '15 s')`;
+  const giveUp = () => sql`delete from idempotency_keys where account_id = ${account}`;
+  let through = beforeFirst('as opted_out', take);
+  // Each item is looked for once before anything is planned.
+  if (gaveUp) through = beforeFirst('as lease_expired', giveUp, { through, later: 3 });
+  const asking = ask(account, [item(1), item(2), item(3)], through);
+  await expect(asking).rejects.toMatchObject({
+    refusal: { reason: 'idempotency_in_progress' },
+    param: '2.idx',
+  });
+  expect(await stored(account)).toEqual([]);
 });
 
 test('what cannot be paid is refused, whoever else was paid', async () => {

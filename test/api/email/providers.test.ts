@@ -258,6 +258,26 @@ describe('by a route to Resend', () => {
     expect(await books(account.id)).toMatchObject({ balance: OPENING - 1, ledger: OPENING - 1 });
   });
 
+  it.each(['html', 'text'])('an empty %s is as left out, also for its idx', async (empty) => {
+    const account = await sender(RESEND);
+    const given = {
+      text: undefined,
+      html: undefined,
+      [empty === 'html' ? 'text' : 'html']: 'Hej',
+      idx: 'zam-1',
+    };
+    const id = await send(account, { ...given, [empty]: '' });
+    expect((await atResend(id)).body).not.toHaveProperty(empty);
+    const again = await account.v1.post('/v1/email', {
+      to: 'jan@klient.example',
+      subject: 'Temat',
+      ...given,
+    });
+    expect(again).toMatchObject({ status: 200, body: { data: { id } } });
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    await expectOnce(account, id, RESEND);
+  });
+
   it('hidden recipients are hidden, and each address is charged', async () => {
     const account = await sender(RESEND);
     const id = await send(account, { cc: ['kopia@klient.example'], bcc: ['ukryty@klient.example'] });

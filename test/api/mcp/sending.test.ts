@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, inject, it } from 'vitest';
 import { newId } from '../../../db/ids.ts';
-import { books, database, newAccount, storedMessages } from '../../support/factories.ts';
+import { books, database, newAccount, newKey, storedMessages } from '../../support/factories.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type McpClient, mcpClient } from '../../support/mcpClient.ts';
 
@@ -51,6 +52,56 @@ describe('a send through a tool', () => {
       expect(await call('send_sms', { ...ONE, text: 'Inna', idempotency_key: 'again' })).toMatchObject({
         isError: true,
         refusal: { error: { code: 'idempotency_conflict' } },
+      });
+    });
+  });
+
+  it.each([
+    ['with null for what was left out', {}, { from: null, reference: null, template_id: null, params: null }],
+    ['with its time in another zone', {}, { send_at: later.replace('Z', '+00:00') }],
+    ['with one number as a list', {}, { to: [ONE.to] }],
+    ['with null for a key', {}, { idempotency_key: null }],
+    ['without the nulls that it had', { from: null, expires_at: null, priority: undefined }, {}],
+  ])('made again %s, a call is the same', async (_name, before, again) => {
+    const account = await newAccount();
+    await using(await mcpClient(apiUrl, account.key), async ({ call }) => {
+      const first = await call('send_sms', { ...ONE, ...before });
+      const second = await call('send_sms', { ...ONE, ...again });
+      expect(second.body).toEqual(first.body);
+      expect(second.texts[0]).toContain('not sent again');
+      const other = await call('send_sms', {
+        ...ONE,
+        send_at: new Date(Date.parse(later) + 1).toISOString(),
+      });
+      expect(other.texts.join()).not.toContain('not sent again');
+    });
+    expect(await storedMessages(account.id)).toHaveLength(2);
+    expect(await books(account.id)).toMatchObject({ balance: 9_980 });
+  });
+
+  it('that 0.5.0 accepted is not sent again', async () => {
+    const account = await newAccount();
+    const spelt = { send_at: later, text: ONE.text, to: [ONE.to] };
+    const digest = createHash('sha256')
+      .update(JSON.stringify(['send_sms', spelt]))
+      .digest('base64url');
+    await using(await mcpClient(apiUrl, account.key), async ({ call }) => {
+      const first = await call('send_sms', { ...ONE, idempotency_key: `mcp:${digest}` });
+      expect(first.isError).toBe(false);
+      const again = await call('send_sms', ONE);
+      expect(again.body).toEqual(first.body);
+      expect(again.texts[0]).toContain('not sent again');
+    });
+    expect(await storedMessages(account.id)).toHaveLength(1);
+  });
+
+  it('is refused for a missing scope before what is wrong with it', async () => {
+    const account = await newAccount();
+    const { key } = await newKey(account.id, 'live', ['read']);
+    await using(await mcpClient(apiUrl, key), async ({ call }) => {
+      expect(await call('send_sms', { ...ONE, text: 7 })).toMatchObject({
+        isError: true,
+        refusal: { error: { code: 'forbidden' } },
       });
     });
   });

@@ -1,6 +1,6 @@
 import { describe, expect, inject, it } from 'vitest';
 import { tools } from '../../../mcp/tools.ts';
-import { newAccount, newKey } from '../../support/factories.ts';
+import { books, newAccount, newKey } from '../../support/factories.ts';
 import { GENERATIONS, mcpClient, type ToolAnswer } from '../../support/mcpClient.ts';
 import { everythingOf } from '../access/everything.ts';
 import { withBelongings } from './belongings.ts';
@@ -105,4 +105,24 @@ it('upsert_contacts takes a list alone, which it answers with counts', async () 
     });
   }
   expect((await account.api.get('/v1/contacts')).body.data).toEqual([]);
+});
+
+it.each([
+  ['check_number', 48500100200],
+  ['check_number', null],
+  ['check_number', ['48500100200']],
+  ['remove_from_blacklist', 48500100200],
+  ['remove_from_blacklist', null],
+])('%s takes no number that is no text: %j', async (name, msisdn) => {
+  const account = await newAccount();
+  await account.api.post('/v1/blacklist', { msisdn: '48500100200' });
+  expect(await callWith(account.key, name, { msisdn })).toMatchObject({
+    isError: true,
+    refusal: {
+      error: { code: 'invalid_request', param: 'msisdn' },
+      next: 'Correct `msisdn` and call again.',
+    },
+  });
+  expect((await account.api.get('/v1/blacklist')).body.data).toHaveLength(1);
+  expect(await books(account.id)).toMatchObject({ balance: 10_000 });
 });

@@ -3,6 +3,7 @@ import { newEarlierAccount } from '../../support/earlierClient.ts';
 import { endBulk } from '../../support/endBulk.ts';
 import { eventually } from '../../support/eventually.ts';
 import { books, database, serviceProbes, storedMessages, untilStatus } from '../../support/factories.ts';
+import { holdLock } from '../../support/heldBack.ts';
 import { undisturbed } from '../../support/undisturbed.ts';
 
 const PATH = '/v1/sms/bulk';
@@ -146,6 +147,36 @@ describe('texts of their own', () => {
     );
     expect(await storedMessages(account.id)).toHaveLength(3);
     expect((await books(account.id)).balance).toBe(970);
+  });
+
+  it('whose idx is in use by a bulk under way are refused, and the one is named', async () => {
+    const account = await newEarlierAccount({ balance: 1000, price: 10 });
+    const shared = item(3, { idx: '3' });
+    // Whoever has written waits for the money, whoever comes then finds the key.
+    const money = await holdLock(`select from accounts where id = '${account.id}' for no key update`);
+    const first = account.v1.post(PATH, { messages: [shared, item(4, { idx: '4' })] });
+    await money.somebodyWaits();
+    const messages = [item(1, { idx: '1' }), item(2), shared];
+    const second = await account.v1.post(PATH, { messages });
+    expect(second).toMatchObject({ status: 429, body: { error: { details: { field: 'messages.2.idx' } } } });
+    await money.release();
+    expect((await first).status).toBe(200);
+    expect((await account.v1.post(PATH, { messages })).status).toBe(200);
+    expect(await storedMessages(account.id)).toHaveLength(4);
+  });
+
+  it.each([
+    ['unpaid_messages', {}],
+    ['scheduled_messages', { date: inADay() }],
+  ])('beyond the quota %s are refused whole, and the answer names the list', async (quota, more) => {
+    const account = await newEarlierAccount({ balance: 1000, price: 10 });
+    const messages = [item(1, more), item(2, { ...more, idx: '2' })];
+    if (quota === 'unpaid_messages')
+      await account.api.post('/v1/blacklist', { msisdns: messages.map(({ to }) => to) });
+    await database()`update accounts set quotas = ${database().json({ [quota]: 1 })} where id = ${account.id}`;
+    const { status, body } = await account.v1.post(PATH, { messages });
+    expect([status, body.error.details]).toEqual([422, { field: 'messages' }]);
+    expect(await storedMessages(account.id)).toEqual([]);
   });
 
   it('with one too few grosze are refused whole, and their idx are free', async () => {
