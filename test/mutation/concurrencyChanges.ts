@@ -295,4 +295,12 @@ export const CONCURRENCY_CHANGES: readonly Change[] = [
     tests: ['test/db/refunds.test.ts'],
     only: 'learns what they made of it',
   },
+  {
+    name: 'look-ups take the places of submits',
+    file: 'workflows/lookup.ts',
+    from: 'taskQueue: lookupQueue(route)',
+    to: 'taskQueue: `route-${route}`',
+    tests: ['test/providers/lookupFlood.test.ts'],
+    only: 'messages from leaving',
+  },
 ];
