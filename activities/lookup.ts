@@ -17,10 +17,10 @@ export function lookupBillingActivities(sql: Database) {
   };
 }
 
-/** Asking one provider about a number; run on that provider's task queue. */
+/** Asking one provider about a number; run on that provider's task queue of look-ups. */
 export function lookupActivities(sql: Database, provider: Provider) {
   return {
-    /** Asks once and stores what came of it: a result, or a failure that is refunded. */
+    /** Asks once and stores what came of it: a result, or a failure that is refunded. Asks nobody where the answer would come too late. */
     async lookUp(lookupId: string): Promise<LookupState> {
       const msisdn = await openLookup(sql, lookupId);
       const answer: LookupAnswer = msisdn === null ? { kind: 'timed_out' } : await ask(provider, msisdn);

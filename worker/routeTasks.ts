@@ -11,18 +11,22 @@ import type { Provider } from '../providers/provider.ts';
 import type { SubmitAnswer, Suspect } from '../domain/submission.ts';
 import type { Route } from '../db/routes/routes.ts';
 import { hasReserve, type Routing } from '../domain/routing.ts';
-import { routeQueue } from '../workflows/contracts.ts';
+import { providerKinds } from '../providers/registry.ts';
+import { lookupQueue, routeQueue } from '../workflows/contracts.ts';
 
 // More at once would only take work away from other processes, and let priority messages wait behind what was taken.
 const SUBMITS_MAX = 200;
 // What this process has taken and not yet submitted is at most half a second's worth of the route's rate.
 const AHEAD_SECONDS = 0.5;
 const SUBMITS_MIN = 4;
+// Each waits for the network up to three seconds, without keeping the provider busy.
+const LOOKUPS_MIN = 4;
+const LOOKUPS_MAX = 40;
 
 /** For submits past a route's queue, shared by all routes; what one learns, all know. */
 export type QuickLanes = Record<QuickLaneName, QuickLane>;
 
-/** A Temporal worker on one route's queue. */
+/** The Temporal workers on one route's queues. */
 export interface RouteTasks {
   /** For submits past its queue. */
   atHand: RouteAtHand;
@@ -49,8 +53,8 @@ export interface RouteWork {
 
 /**
  * Takes the tasks of a route.
- * @param options of the Temporal worker; queue and activities are added
- * @param onBroken called when it breaks: the process cannot go on
+ * @param options of the Temporal workers; queues and activities are added
+ * @param onBroken called when one of them breaks: the process cannot go on
  */
 export async function takeRouteTasks(
   route: Route,
@@ -73,19 +77,35 @@ export async function takeRouteTasks(
       submitting.onAnswer(answer, ms, suspect);
     },
   };
-  const worker = await Worker.create({
-    ...options,
-    taskQueue: routeQueue(route.name),
-    maxConcurrentActivityTaskExecutions: atOnce(route, provider),
-    activities: {
-      ...submissionActivities(submittingHere),
-      ...emailActivities({ ...submittingHere, ...mail }),
-      ...lookupActivities(sql, provider),
+  const lookups = lookupActivities(sql, provider);
+  const workers = await createAll([
+    {
+      ...options,
+      taskQueue: routeQueue(route.name),
+      maxConcurrentActivityTaskExecutions: atOnce(route, provider),
+      activities: {
+        ...submissionActivities(submittingHere),
+        ...emailActivities({ ...submittingHere, ...mail }),
+        // Until 0.6 they were scheduled here.
+        ...lookups,
+      },
     },
-  });
-  const run = worker.run().catch((error: unknown) => {
-    if (!stopping) onBroken(error);
-  });
+    ...(looksUp(route)
+      ? [
+          {
+            ...options,
+            taskQueue: lookupQueue(route.name),
+            maxConcurrentActivityTaskExecutions: lookupsAtOnce(provider),
+            activities: lookups,
+          },
+        ]
+      : []),
+  ]);
+  const runs = workers.map((worker) =>
+    worker.run().catch((error: unknown) => {
+      if (!stopping) onBroken(error);
+    }),
+  );
   return {
     atHand: {
       submitting: submittingHere,
@@ -99,10 +119,28 @@ export async function takeRouteTasks(
       stopping = true;
       quick.inTask.learn(route.name, { ms: 0, well: false });
       pacer.stop();
-      if (worker.getState() === 'RUNNING') worker.shutdown();
-      await run;
+      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+      await Promise.all(runs);
     },
   };
+}
+
+/** All of them, or none: what has been made when another cannot be made is ended. */
+async function createAll(wanted: readonly WorkerOptions[]): Promise<Worker[]> {
+  const made = await Promise.allSettled(wanted.map((options) => Worker.create(options)));
+  const workers = made.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  const failure = made.find(({ status }) => status === 'rejected');
+  if (failure === undefined) return workers;
+  await Promise.all(workers.map((worker) => worker.runUntil(Promise.resolve())));
+  throw (failure as PromiseRejectedResult).reason;
+}
+
+function looksUp({ kind }: Route): boolean {
+  return providerKinds.named(kind)?.traits.carries.includes('hlr') === true;
+}
+
+function lookupsAtOnce(provider: Provider): number {
+  return Math.min(Math.max(provider.state().window, LOOKUPS_MIN), LOOKUPS_MAX);
 }
 
 // Each submit also stores things before and after it, so that it takes about two to keep a place of the window used.

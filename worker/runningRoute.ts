@@ -26,10 +26,10 @@ export interface RoutesOptions {
   handlersOf: (route: string) => ProviderHandlers;
   routing: () => Promise<Routing>;
   applyReports: () => Promise<void>;
-  /** Of the Temporal workers that take the routes' tasks; queue and activities are added. */
+  /** Of the Temporal workers that take the routes' tasks; queues and activities are added. */
   worker: Omit<WorkerOptions, 'taskQueue' | 'activities'>;
   log: Logger;
-  /** Notified when a route's Temporal worker breaks: the process cannot go on. */
+  /** Notified when a Temporal worker of a route breaks: the process cannot go on. */
   onBroken: (error: unknown) => void;
 }
 

@@ -13,6 +13,8 @@ export const ACCEPTS_QUEUE = 'accepts';
 export const WEBHOOKS_QUEUE = 'webhooks';
 /** Submits to one provider; its allowed rate is a property of this queue. */
 export const routeQueue = (route: string): string => `route-${route}`;
+/** Look-ups by one provider: their own queue, so that they take no submit's place. No route's name makes it another one's {@link routeQueue}. */
+export const lookupQueue = (route: string): string => `lookups-${route}`;
 
 /** Input of the `message` workflow; its id is the message's id. Instants and identifiers only, never personal data. */
 export interface MessageInput {

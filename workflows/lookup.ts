@@ -11,7 +11,7 @@ import {
 } from '@temporalio/workflow';
 import type { lookupActivities, lookupBillingActivities } from '../activities/lookup.ts';
 import type { LookupState } from '../domain/lookups.ts';
-import { routeQueue, type LookupInput, lookUpUpdate } from './contracts.ts';
+import { lookupQueue, type LookupInput, lookUpUpdate } from './contracts.ts';
 
 // One database transaction each, keyed by the look-up: repeated until the database answers.
 const local = proxyLocalActivities<ReturnType<typeof lookupBillingActivities>>({
@@ -45,11 +45,13 @@ export async function lookup(input: LookupInput): Promise<LookupState> {
 
 async function ask(id: string, route: string): Promise<LookupState> {
   setCurrentDetails(`Charged: waits for the route ${route} to answer.`);
-  // Asked once: providers bill every question. The caller waits 8 s in all; an answer after that would help nobody.
+  // Asked once: providers bill every question. The caller waits 8 s in all. What has waited so long for its turn that the answer would
+  // come later is not asked.
   const { lookUp } = proxyActivities<ReturnType<typeof lookupActivities>>({
-    taskQueue: routeQueue(route),
+    taskQueue: lookupQueue(route),
+    scheduleToStartTimeout: '5s',
     startToCloseTimeout: '5s',
-    scheduleToCloseTimeout: '6s',
+    scheduleToCloseTimeout: '8s',
     retry: { maximumAttempts: 1 },
     summary: `asks ${route}`,
   });

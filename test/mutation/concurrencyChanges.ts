@@ -310,4 +310,12 @@ export const CONCURRENCY_CHANGES: readonly Change[] = [
     to: '',
     tests: ['test/pipeline/startQueue.test.ts'],
   },
+  {
+    name: 'look-ups take the places of submits',
+    file: 'workflows/lookup.ts',
+    from: 'taskQueue: lookupQueue(route)',
+    to: 'taskQueue: `route-${route}`',
+    tests: ['test/providers/lookupFlood.test.ts'],
+    only: 'messages from leaving',
+  },
 ];

@@ -433,6 +433,14 @@ export const MONEY_CHANGES: readonly Change[] = [
     only: 'what a process left behind',
   },
   {
+    name: 'a look-up is asked whose answer nobody waits for',
+    file: 'db/lookups/lookups.ts',
+    from: 'const ASKED_WITHIN_SECONDS = 4.5;',
+    to: 'const ASKED_WITHIN_SECONDS = 30;',
+    tests: ['test/workflows/lookup.test.ts'],
+    only: 'after its caller has gone',
+  },
+  {
     name: 'a look-up that failed is not refunded',
     file: 'db/lookups/lookups.ts',
     from: '${refundOf(sql, sql`failed`)}',

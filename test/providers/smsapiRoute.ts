@@ -3,7 +3,6 @@ import type { Provider, TakenSms } from '../smsapi/provider.ts';
 import { type Product, untilBound } from '../support/product.ts';
 
 const DELIVERED = 404;
-const WORKERS = 2;
 
 /** The addresses that the provider calls. */
 export interface Callbacks {
@@ -13,27 +12,31 @@ export interface Callbacks {
 }
 
 /**
- * Adds a route to the provider as an operator does, by the command line, its token by standard input, and waits until both
+ * Adds a route to the provider as an operator does, by the command line, its token by standard input, and waits until all
  * workers have it.
+ * @param wish its window and its rate, both as usual unless given; how many workers there are, two unless given
  * @returns what the command said
  */
 export async function addSmsapiRoute(
   product: Product,
   provider: Provider,
+  { window, rate, workers = 2 }: { window?: number; rate?: number; workers?: number } = {},
 ): Promise<{ said: unknown; callbacks: Callbacks }> {
   const settings = {
     ...{ url: provider.url, callbackUrl: product.service.apiUrl, responseSeconds: 2 },
     // Tests run at night as well.
     callingHours: '00:00-24:00',
+    ...(window === undefined ? {} : { window }),
   };
   const said: unknown = await product.admin(
     [
       ...['routes', 'add', '--name', 'smsapi', '--kind', 'smsapi', '--settings', JSON.stringify(settings)],
       ...['--prefix', '48', '--broken-after', '2', '--credentials', '-'],
+      ...(rate === undefined ? [] : ['--rate', String(rate)]),
     ],
     provider.token,
   );
-  await untilBound(product.sql, 'smsapi', WORKERS);
+  await untilBound(product.sql, 'smsapi', workers);
   const told = await product.admin(['routes', 'callbacks', 'smsapi']);
   const callbacks = {
     reports: String(told['callback_reports']),

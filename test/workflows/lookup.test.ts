@@ -88,7 +88,16 @@ test.each([
   expect(await pipeline.balance(account)).toBe(100);
 });
 
-test('a route whose workers are away: refunded after six seconds', async () => {
+test('what could be answered only after its caller has gone is not asked, and its price comes back', async () => {
+  const account = await pipeline.account({ balance: 100 });
+  const id = await writtenLookup(pipeline, account);
+  await pipeline.sql`update number_lookups set created_at = now() - interval '5 seconds' where id = ${id}`;
+  expect(await lookUp(pipeline, account, id)).toEqual(TIMED_OUT);
+  expect(await stored(id)).toMatchObject({ ...TIMED_OUT, status: null });
+  expect(await pipeline.balance(account)).toBe(100);
+});
+
+test('a route whose workers are away: refunded after five seconds', async () => {
   const account = await pipeline.account({ balance: 100 });
   const id = await writtenLookup(pipeline, account);
   const start = lookupStart({ id, accountId: account, route: 'nobody' });
