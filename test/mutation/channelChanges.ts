@@ -211,7 +211,7 @@ export const CHANNEL_CHANGES: readonly Change[] = [
   {
     name: 'an idx in use in a bulk is not named',
     file: 'operations/sending/sendItems.ts',
-    from: "blamed(new Refused({ reason: 'idempotency_in_progress' }, 'idx'), taken)",
+    from: "answers.blamed(new Refused({ reason: 'idempotency_in_progress' }, 'idx'), taken)",
     to: "new Refused({ reason: 'idempotency_in_progress' })",
     tests: ['test/operations/sendItems.test.ts'],
     only: 'is named',
