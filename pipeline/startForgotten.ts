@@ -41,7 +41,7 @@ export function createCatchUp<One, Found extends One>(
   const started = (one: One): void => lately.add(what.idOf(one));
   return async () => {
     const { open, last } = await openFrom(what, lately, from);
-    await startForgotten(
+    await startForgotten<One>(
       open,
       (some, reuse) => what.startAll(some, reuse, started),
       (completed) => what.stillOpen(completed),
