@@ -263,8 +263,8 @@ export const EMAIL_PROVIDER_CHANGES: readonly Change[] = [
   {
     name: 'an e-mail that a relay does not relay is tried every minute for ever',
     file: 'activities/email/handOver.ts',
-    from: ', ofSender?.retryAfterMs)',
-    to: ')',
+    from: 'const wantedMs = ofSender?.retryAfterMs;',
+    to: 'const wantedMs = ofSender === undefined ? undefined : undefined;',
     tests: HAND_OVER,
     only: 'sender alone',
   },
