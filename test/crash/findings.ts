@@ -54,11 +54,13 @@ const EVENTS: Record<string, string[]> = {
 const STATUS_BY_ENDING: Record<string, string> = { '901': 'undelivered', '902': 'failed', '903': 'sent' };
 
 /** The end that the simulated network has for a message. */
-function expectedStatus({ status, recipient, sendAt, unanswered, taken }: StoredMessage): string[] {
+function expectedStatus({ status, recipient, sendAt, parts, unanswered, taken }: StoredMessage): string[] {
   if (status === 'cancelled') return ['cancelled'];
   if (sendAt !== null && sendAt.getTime() > Date.now() + FAR_MS) return ['scheduled'];
   const ending = recipient.slice(-3);
   if (ending === '905') return ['queued'];
+  // One part refused, the message has failed, also where the answer to a part before it was cut off.
+  if (ending === '902' && unanswered.length < parts) return ['failed'];
   // A submit that was cut off: the SMSC never had it, so no report can ever tell.
   if (unanswered.some((part) => !taken[part])) return ['queued'];
   // Nor where no report ever comes.
