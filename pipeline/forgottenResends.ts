@@ -1,6 +1,11 @@
 import type { Client } from '@temporalio/client';
 import type { Database } from '../db/connection.ts';
-import { type FoundResend, openAmong, openResendsAfter, type Resend } from '../db/webhooks/webhookResends.ts';
+import {
+  type FoundResend,
+  openResendsAmong,
+  openResendsAfter,
+  type Resend,
+} from '../db/webhooks/webhookResends.ts';
 import { startResend } from '../workflows/startResend.ts';
 import { createStartedLately } from './startedLately.ts';
 import { createCatchUp } from './startForgotten.ts';
@@ -18,16 +23,10 @@ export function createForgottenResends(sql: Database, client: Client): () => Pro
     {
       idOf: ({ eventId, round }) => `${eventId}-${round}`,
       openAfter: (after, limit) => openResendsAfter(sql, FORGOTTEN_SECONDS, after, limit),
-      async startAll(resends, reuse, started) {
-        const completed: Resend[] = [];
-        for (const resend of resends) {
-          if ((await startResend(client, resend, reuse)) === null) completed.push(resend);
-          else started(resend);
-        }
-        return completed;
-      },
-      stillOpen: (completed) => openAmong(sql, completed),
+      start: (resend, reuse) => startResend(client, resend, reuse),
+      stillOpen: (completed) => openResendsAmong(sql, completed),
       startsMax: STARTS_MAX,
+      atOnce: 1,
     },
     createStartedLately(),
   );

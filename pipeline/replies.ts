@@ -8,11 +8,11 @@ import { createRunning } from '../concurrency/running.ts';
 import { createSemaphore, type Semaphore } from '../concurrency/semaphore.ts';
 import { startOnce } from '../workflows/startOnce.ts';
 import { inboundStart, type TO_REPEAT } from '../workflows/startOptions.ts';
-import { createStartedLately } from './startedLately.ts';
+import { createStartedLately, type StartedLately } from './startedLately.ts';
 import { createCatchUp } from './startForgotten.ts';
 
 const STARTS_MAX = 20;
-// Places of its own: new replies have five seconds for their start, and must not wait behind old ones.
+// Apart from those places: new replies have five seconds for their start, and must not wait behind old ones.
 const CATCH_UP_AT_ONCE = 10;
 const CATCH_UP_MAX = 200;
 // From when it is stored. What Temporal has not started by then is left to `catchUp`, so that what waits for a server that
@@ -37,11 +37,10 @@ export interface Replies {
 /** @param onError gets failures after the replies were stored; they are made up for by the next `catchUp` */
 export function createReplies(sql: Database, client: Client, onError: (error: unknown) => void): Replies {
   const places = createSemaphore({ places: STARTS_MAX });
-  const catchUpPlaces = createSemaphore({ places: CATCH_UP_AT_ONCE });
   const lately = createStartedLately();
   const starts = createRunning();
   const begin = (ids: string[]): Promise<void> => {
-    const starting = startAll(client, places, ids, {}, (id) => lately.add(id)).then(() => undefined, onError);
+    const starting = beginAll(client, places, lately, ids).catch(onError);
     starts.add(starting);
     return starting;
   };
@@ -55,22 +54,10 @@ export function createReplies(sql: Database, client: Client, onError: (error: un
       {
         idOf: ({ id }) => id,
         openAfter: (after, limit) => unprocessedAfter(sql, after, limit),
-        async startAll(some, reuse, started) {
-          const ids = some.map(({ id }) => id);
-          const completed: string[] = [];
-          // A few at a time, each with the whole time for a start.
-          for (let i = 0; i < ids.length; i += CATCH_UP_AT_ONCE) {
-            const next = ids.slice(i, i + CATCH_UP_AT_ONCE);
-            const onStarted = (id: string): void => started({ id });
-            completed.push(...(await startAll(client, catchUpPlaces, next, reuse, onStarted)));
-          }
-          return completed.map((id) => ({ id }));
-        },
-        stillOpen: async (completed) => {
-          const ids = completed.map(({ id }) => id);
-          return (await unprocessedAmong(sql, ids)).map((id) => ({ id }));
-        },
+        start: ({ id }, reuse) => client.withDeadline(Date.now() + START_MS, () => start(client, id, reuse)),
+        stillOpen: (completed) => unprocessedAmong(sql, completed),
         startsMax: CATCH_UP_MAX,
+        atOnce: CATCH_UP_AT_ONCE,
       },
       lately,
     ),
@@ -88,24 +75,23 @@ function asStored({ providerReference, from, to, text }: NetworkReply): NetworkR
   return { providerReference, from: number(from), to: to === null ? null : number(to), text: storable(text) };
 }
 
-/** @returns those whose workflow has completed, and is not run again */
-async function startAll(
+async function beginAll(
   client: Client,
   places: Semaphore<void>,
+  lately: StartedLately,
   ids: readonly string[],
-  reuse: Partial<typeof TO_REPEAT>,
-  onStarted: (id: string) => void,
-): Promise<string[]> {
+): Promise<void> {
   const until = Date.now() + START_MS;
   const limit = { until, error: () => new Error('workflows of replies wait for a place to be started') };
-  const completed: string[] = [];
-  const start = async (id: string): Promise<void> => {
-    const started = await startOnce(client.workflow.start('inbound', { ...inboundStart(id), ...reuse }));
-    if (started === null) completed.push(id);
-    else onStarted(id);
+  const beginOne = async (id: string): Promise<void> => {
+    if ((await start(client, id)) !== null) lately.add(id);
   };
   await client.withDeadline(until, async () => {
-    await Promise.all(ids.map((id) => places.run(undefined, () => start(id), limit)));
+    await Promise.all(ids.map((id) => places.run(undefined, () => beginOne(id), limit)));
   });
-  return completed;
+}
+
+/** @returns null where it has completed, and is not run again */
+function start(client: Client, id: string, reuse: Partial<typeof TO_REPEAT> = {}): Promise<unknown> {
+  return startOnce(client.workflow.start('inbound', { ...inboundStart(id), ...reuse }));
 }

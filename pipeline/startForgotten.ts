@@ -6,22 +6,17 @@ const ROWS_MAX = 10_000;
 
 /** What may have been left without a workflow: how it is read, and started. */
 export interface Forgettable<One, Found extends One> {
-  idOf(one: One): string;
+  idOf: (one: One) => string;
   /** What is open, in an order that stays, after a given one (null: from the beginning). */
-  openAfter(after: Found | null, limit: number): Promise<Found[]>;
-  /**
-   * @param started to be called as soon as one is started: others may fail
-   * @returns those whose workflow has completed, which it starts only with `TO_REPEAT`
-   */
-  startAll(
-    some: readonly One[],
-    reuse: Partial<typeof TO_REPEAT>,
-    started: (one: One) => void,
-  ): Promise<One[]>;
+  openAfter: (after: Found | null, limit: number) => Promise<Found[]>;
+  /** @returns null where its workflow has completed, which it starts only with `TO_REPEAT` */
+  start: (one: One, reuse: Partial<typeof TO_REPEAT>) => Promise<unknown>;
   /** Which of these are open. */
-  stillOpen(some: readonly One[]): Promise<One[]>;
+  stillOpen: (some: readonly One[]) => Promise<One[]>;
   /** In one pass. */
   startsMax: number;
+  /** More at a time would only make others wait for Temporal behind them. */
+  atOnce: number;
 }
 
 /**
@@ -38,16 +33,31 @@ export function createCatchUp<One, Found extends One>(
 ): () => Promise<void> {
   // Where the next pass begins: one that always began with the oldest would never see what is behind `ROWS_MAX` others.
   let from: Found | null = null;
-  const started = (one: One): void => lately.add(what.idOf(one));
   return async () => {
     const { open, last } = await openFrom(what, lately, from);
     await startForgotten<One>(
       open,
-      (some, reuse) => what.startAll(some, reuse, started),
+      (some, reuse) => startSome(what, lately, some, reuse),
       (completed) => what.stillOpen(completed),
     );
     from = last;
   };
+}
+
+/** @returns those whose workflow has completed, and is not run again */
+async function startSome<One, Found extends One>(
+  { idOf, start, atOnce }: Forgettable<One, Found>,
+  lately: StartedLately,
+  some: readonly One[],
+  reuse: Partial<typeof TO_REPEAT>,
+): Promise<One[]> {
+  const completed: One[] = [];
+  const startOne = async (one: One): Promise<void> => {
+    if ((await start(one, reuse)) === null) completed.push(one);
+    else lately.add(idOf(one));
+  };
+  for (let i = 0; i < some.length; i += atOnce) await Promise.all(some.slice(i, i + atOnce).map(startOne));
+  return completed;
 }
 
 /** @returns what is to be started, and the last one that was looked at; null where that was the end */

@@ -49,10 +49,12 @@ export async function unprocessedAfter(
 }
 
 /** Those of some replies that nobody has processed. */
-export async function unprocessedAmong(sql: Sql, ids: readonly string[]): Promise<string[]> {
-  const rows = await sql<{ id: string }[]>`
-    select id from inbound_messages where id = any(${ids as string[]}) and state = 'received'`;
-  return rows.map(({ id }) => id);
+export async function unprocessedAmong(
+  sql: Sql,
+  replies: readonly { id: string }[],
+): Promise<{ id: string }[]> {
+  return await sql<{ id: string }[]>`
+    select id from inbound_messages where id = any(${replies.map(({ id }) => id)}) and state = 'received'`;
 }
 
 /** A stored reply on its way to an account. */

@@ -120,7 +120,7 @@ export async function openResendsAfter(
 }
 
 /** Those of some rounds that have not ended. */
-export async function openAmong(sql: Sql, resends: readonly Resend[]): Promise<Resend[]> {
+export async function openResendsAmong(sql: Sql, resends: readonly Resend[]): Promise<Resend[]> {
   return [
     ...(await sql<Resend[]>`
       select r.event_id, r.account_id, r.round

@@ -264,7 +264,7 @@ export const EMAIL_PROVIDER_CHANGES: readonly Change[] = [
     name: 'an e-mail that a relay does not relay is tried every minute for ever',
     file: 'activities/email/handOver.ts',
     from: 'const wantedMs = ofSender?.retryAfterMs;',
-    to: 'const wantedMs = ofSender === undefined ? undefined : undefined;',
+    to: 'const wantedMs = undefined;',
     tests: HAND_OVER,
     only: 'sender alone',
   },

@@ -38,16 +38,24 @@ export const INCOMING_CHANGES: readonly Change[] = [
     tests: ['test/workflows/restoredDatabase.test.ts'],
     only: 'is not run again',
   },
-  ...['pipeline/replies.ts', 'pipeline/forgottenClicks.ts', 'pipeline/forgottenResends.ts'].map(
-    (file): Change => ({
-      name: `what has completed is taken for started: ${file}`,
-      file,
-      from: '=== null) completed.push(',
-      to: '=== undefined) completed.push(',
-      tests: ['test/workflows/restoredDatabase.test.ts'],
-      only: 'restored database',
-    }),
-  ),
+  {
+    name: 'what has completed is taken for started',
+    file: 'pipeline/startForgotten.ts',
+    from: '=== null) completed.push(',
+    to: '=== undefined) completed.push(',
+    tests: ['test/workflows/restoredDatabase.test.ts'],
+    only: 'restored database',
+  },
+  ...(
+    [
+      ['reply', 'pipeline/replies.ts', '...inboundStart(id), ...reuse', '...inboundStart(id)'],
+      ['click', 'pipeline/forgottenClicks.ts', '...clickStart(click), ...reuse', '...clickStart(click)'],
+      ['further delivery', 'pipeline/forgottenResends.ts', 'client, resend, reuse)', 'client, resend)'],
+    ] as const
+  ).map(([what, file, from, to]): Change => ({
+    name: `a ${what} that a restored database has open is never run again`,
+    ...{ file, from, to, tests: ['test/workflows/restoredDatabase.test.ts'], only: 'restored database' },
+  })),
   ...(
     [
       ['is started again in each pass', 'else if (dueAt <= Date.now()) due', 'else due', 'eight times'],
@@ -84,23 +92,27 @@ export const INCOMING_CHANGES: readonly Change[] = [
   {
     name: 'old replies take the places of new ones',
     file: 'pipeline/replies.ts',
-    from: 'startAll(client, catchUpPlaces, next,',
-    to: 'startAll(client, places, next,',
+    from: 'atOnce: CATCH_UP_AT_ONCE',
+    to: 'atOnce: STARTS_MAX',
     tests: ['test/pipeline/startForgotten.test.ts'],
     only: 'do not wait behind old ones',
   },
-  ...(
-    [
-      ['click', 'pipeline/forgottenClicks.ts', 'onStarted(click)'],
-      ['further delivery', 'pipeline/forgottenResends.ts', 'started(resend)'],
-      ['reply', 'pipeline/replies.ts', 'onStarted(id)'],
-    ] as const
-  ).map(([what, file, remembers]): Change => ({
-    name: `the start of a ${what} is not remembered`,
-    ...{ file, from: `else ${remembers};`, to: '' },
+  {
+    name: 'what the catch-up starts is not remembered',
+    file: 'pipeline/startForgotten.ts',
+    from: '    else lately.add(idOf(one));\n',
+    to: '',
     tests: ['test/pipeline/startForgotten.test.ts'],
     only: 'behind a thousand|eight times',
-  })),
+  },
+  {
+    name: 'the first start of a reply is not remembered',
+    file: 'pipeline/replies.ts',
+    from: 'if ((await start(client, id)) !== null) lately.add(id);',
+    to: 'await start(client, id);',
+    tests: ['test/pipeline/startForgotten.test.ts'],
+    only: 'eight times',
+  },
   {
     name: 'a reply answers a message of 31 days',
     file: 'db/incoming/inbound.ts',
@@ -527,8 +539,8 @@ export const INCOMING_CHANGES: readonly Change[] = [
   {
     name: 'any number of workflows of replies wait at a Temporal that does not answer',
     file: 'pipeline/replies.ts',
-    from: 'ids.map((id) => places.run(undefined, () => start(id), limit))',
-    to: 'ids.map((id) => start(id))',
+    from: 'ids.map((id) => places.run(undefined, () => beginOne(id), limit))',
+    to: 'ids.map((id) => beginOne(id))',
     tests: ['test/pipeline/replies.test.ts'],
     only: 'are few calls',
   },
