@@ -6,6 +6,7 @@ import {
   type PendingOutcome,
   takeOutcomes,
 } from '../db/incoming/outcomes.ts';
+import { transaction } from '../db/transaction.ts';
 import { withIds } from '../telemetry/ids.ts';
 import type { Notified } from '../workflows/contracts.ts';
 import { oneAtATime } from '../concurrency/oneAtATime.ts';
@@ -82,7 +83,7 @@ export function createOutcomes(options: OutcomesOptions): Outcomes {
   const dispatch = oneAtATime(async () => {
     const places = OUTCOMES_MAX - inProgress.size;
     if (places === 0 || stopped) return;
-    const taken = await takeOutcomes(sql, places, busyAccounts(inProgress.values()));
+    const taken = await transaction(sql, (tx) => takeOutcomes(tx, places, busyAccounts(inProgress.values())));
     moreWait = taken.length === places;
     for (const outcome of taken) {
       inProgress.set(outcome.id, outcome);

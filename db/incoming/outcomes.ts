@@ -1,4 +1,4 @@
-import type { Sql } from '../connection.ts';
+import type { Fragment, Sql } from '../connection.ts';
 import { pendingEvents } from '../messages/statusEvents.ts';
 import type { ReportedOutcome } from './deliveryReports.ts';
 
@@ -16,21 +16,44 @@ const TAKEN_SECONDS = 90;
 /**
  * Takes outcomes to be signalled, which nobody else takes for a while: those of priority messages first, those of `busy` accounts
  * last. Of one message only the oldest is taken, also while somebody else has it, so that a workflow gets them in their
- * order.
+ * order. What is read for it depends on `limit`, the accounts and what is under way, not on how many wait.
+ * @param tx a transaction: in the rest of it no table is read from end to end that has an index
  */
-export async function takeOutcomes(sql: Sql, limit: number, busy: string[]): Promise<PendingOutcome[]> {
-  return await sql<PendingOutcome[]>`
-    with due as (
-      select s.id, m.account_id
-        from outcome_signals s join messages m on m.id = s.message_id
-       where (s.taken_until is null or s.taken_until < now())
-         and not exists (select from outcome_signals o where o.message_id = s.message_id and o.id < s.id)
-       order by m.account_id = any(${busy}), m.priority desc, s.id limit ${limit} for update of s skip locked
+export async function takeOutcomes(tx: Sql, limit: number, busy: string[]): Promise<PendingOutcome[]> {
+  // PostgreSQL keeps the plan of a quiet hour, when the table was empty: it would read all that waits, again and again.
+  await tx`
+    select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true), set_config('jit', 'off', true)`;
+  return await tx<PendingOutcome[]>`
+    with recursive account as (
+      (select account_id as id from outcome_signals order by account_id limit 1)
+      union all
+      select (select s.account_id from outcome_signals s where s.account_id > a.id order by s.account_id limit 1)
+        from account a where a.id is not null
+    ), first as (
+      -- Of an account whose first one has no turn, no other has.
+      select a.id as account_id
+        from account a cross join lateral (${nextOf(tx, tx`a.id`)} limit 1) s
+       order by a.id = any(${busy}), s.priority desc, s.id limit ${limit}
+    ), due as (
+      select s.id
+        from first f cross join lateral (${nextOf(tx, tx`f.account_id`)} limit ${limit} for update of s skip locked) s
+       order by f.account_id = any(${busy}), s.priority desc, s.id limit ${limit}
     )
     update outcome_signals s set taken_until = now() + interval '1 second' * ${TAKEN_SECONDS}
-      from due where s.id = due.id
-    returning s.id, s.message_id, due.account_id, s.status, s.event_ids as events,
-              s.taken_until::text as taken_until`;
+     where s.id = any(array(select id from due))
+    returning s.id, s.message_id, s.account_id, s.status, s.event_ids as events, s.taken_until::text as taken_until`;
+}
+
+/**
+ * As SQL: what nobody has taken of an account, in its order. What is older of the same message is looked for by the index of
+ * messages alone, for each row by itself (offset 0).
+ */
+function nextOf(sql: Sql, account: Fragment): Fragment {
+  return sql`
+    select s.id, s.priority from outcome_signals s
+     where s.account_id = ${account} and (s.taken_until is null or s.taken_until < now())
+       and not exists (select from outcome_signals o where o.message_id = s.message_id and o.id + 0 < s.id offset 0)
+     order by s.priority desc, s.id`;
 }
 
 /**

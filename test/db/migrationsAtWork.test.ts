@@ -134,6 +134,28 @@ describe('while the service is at work', () => {
     expect(await migrate(url)).toEqual(later('005'));
   });
 
+  test('outcomes that wait get what decides their turn, as do those that are written meanwhile', async () => {
+    const { url, sql } = await scene('039');
+    await write(sql, 'msg_2');
+    await sql`update messages set priority = true where id = 'msg_2'`;
+    const note = (id: string) =>
+      sql`insert into outcome_signals (message_id, status, event_ids) values (${id}, 'sent', '{}')`;
+    await note('msg_1');
+    await note('msg_2');
+    await migrate(url, '040');
+    const release = await held(sql, (tx) => tx`select from outcome_signals for update`);
+    const migrating = migrate(url, 'max', PATIENT);
+    await waitsIn(sql, 'update outcome_signals');
+    await note('msg_2');
+    await release();
+    expect(await migrating).toEqual(later('040'));
+    expect(await sql`select message_id, account_id, priority from outcome_signals order by id`).toEqual([
+      { messageId: 'msg_1', accountId: 'cl_1', priority: false },
+      { messageId: 'msg_2', accountId: 'cl_1', priority: true },
+      { messageId: 'msg_2', accountId: 'cl_1', priority: true },
+    ]);
+  });
+
   test('messages are written while others are put right', async () => {
     const { url, sql } = await scene('007');
     await sql`

@@ -1,14 +1,23 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Database } from '../../db/connection.ts';
-import { forgetOutcomes, giveOutcomesBack, takeOutcomes } from '../../db/incoming/outcomes.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Database, openDatabase } from '../../db/connection.ts';
+import { noteOutcomes } from '../../db/incoming/deliveryReports.ts';
+import {
+  forgetOutcomes,
+  giveOutcomesBack,
+  noteOutcomeAgain,
+  takeOutcomes,
+} from '../../db/incoming/outcomes.ts';
 import { startDatabase } from '../support/database.ts';
+import { rowsRead } from '../support/rowsRead.ts';
 import { writeMessage } from '../support/messages.ts';
 
 let sql: Database;
+let url: string;
 let stop: () => Promise<void>;
 beforeAll(async () => {
-  ({ sql, stop } = await startDatabase());
-  await sql`insert into accounts (id, name, mode) values ('cl_a', 'A', 'live'), ('cl_b', 'B', 'live')`;
+  ({ sql, url, stop } = await startDatabase());
+  await sql`
+    insert into accounts (id, name, mode) select 'cl_' || c, c, 'live' from unnest('{a,b,d,e,f}'::text[]) c`;
   for (const id of ['a', 'b', 'c']) {
     await writeMessage(sql, { id, status: 'sent', submission: 'answered', route: 'r' });
   }
@@ -52,12 +61,11 @@ test('the next one of a message follows when the one before is forgotten', async
 });
 
 test('priority goes first, accounts that have enough under way last', async () => {
-  await sql`update messages set account_id = 'cl_b' where id = 'c'`;
+  await sql`update outcome_signals set account_id = 'cl_b' where message_id = 'c'`;
   expect(await taken(1, ['cl_a'])).toEqual(['c failed']);
-  await sql`update messages set priority = true where id = 'b'`;
+  await sql`update outcome_signals set priority = true where message_id = 'b'`;
   expect(await taken(1)).toEqual(['b delivered']);
   expect(await taken(1, ['cl_a'])).toEqual(['a sent']);
-  await sql`update messages set account_id = 'cl_a', priority = false`;
 });
 
 test('those that could not be told are for others; those of a lost process are after 90 seconds', async () => {
@@ -74,4 +82,71 @@ test('those that could not be told are for others; those of a lost process are a
     await tx`update outcome_signals set taken_until = taken_until - interval '1 millisecond'`;
     expect(await takeOutcomes(tx, 10, [])).toHaveLength(3);
   });
+});
+
+test('of several accounts the oldest go first, and no account needs to have one', async () => {
+  for (const id of ['d', 'e', 'f']) {
+    await writeMessage(sql, { id, status: 'sent', submission: 'answered', route: 'r' });
+    await sql`update messages set account_id = ${`cl_${id}`}, priority = ${id === 'f'} where id = ${id}`;
+    await sql`insert into outcome_signals (message_id, status, event_ids) values (${id}, 'sent', '{}')`;
+  }
+  expect(await taken(3)).toEqual(['a sent', 'b delivered', 'f sent']);
+  expect(await taken(2, ['cl_d'])).toEqual(['c failed', 'e sent']);
+  expect(await taken(2)).toEqual(['d sent']);
+});
+
+test('what decides their turn is written with those of reports, and with all others', async () => {
+  await sql`truncate outcome_signals`;
+  await writeMessage(sql, { id: 'urgent', status: 'sent', submission: 'answered', route: 'r' });
+  await sql`update messages set priority = true where id = 'urgent'`;
+  await noteOutcomes(sql, [{ messageId: 'urgent', status: 'delivered', events: [] }], []);
+  await noteOutcomes(sql, [{ messageId: 'a', status: 'delivered', events: [] }], []);
+  await noteOutcomeAgain(sql, 'b');
+  expect(await sql`select message_id, account_id, priority from outcome_signals order by id`).toEqual([
+    { messageId: 'urgent', accountId: 'cl_a', priority: true },
+    { messageId: 'a', accountId: 'cl_a', priority: false },
+    { messageId: 'b', accountId: 'cl_a', priority: false },
+  ]);
+});
+
+describe('with the plan of a quiet hour', () => {
+  // A take of ten reads its rows some times, and those under way.
+  const FEW = 150;
+  let one: Database;
+  beforeEach(async () => {
+    await sql`delete from outcome_signals`;
+    await sql`vacuum analyze outcome_signals`;
+    one = openDatabase(url, 1);
+    // PostgreSQL plans the first ones each by itself.
+    for (let i = 0; i < 8; i += 1) await one.begin((tx) => takeOutcomes(tx, 10, []));
+  });
+  afterEach(() => one.end());
+
+  /** Outcomes of an account's messages, which a `backlog` names. */
+  async function wait(account: string, backlog: string, count: number): Promise<void> {
+    await sql`
+      insert into messages (id, account_id, request_id, status, accepted_as, recipient, text, parts, cost_grosze, give_up_at, route)
+      select ${backlog} || n, ${account}, ${backlog}, 'delivered', 'queued', '+48500100200', 'x', 1, 15, now(), 'r'
+        from generate_series(1, ${count}::int) n`;
+    await sql`
+      insert into outcome_signals (message_id, status, event_ids)
+      select ${backlog} || n, 'delivered', '{}' from generate_series(1, ${count}::int) n`;
+  }
+
+  async function takes(limit: number, busy: string[] = []): Promise<{ first: string; rows: number }> {
+    const { answer, rows } = await rowsRead(one, 'outcome_signals', (tx) => takeOutcomes(tx, limit, busy));
+    expect(answer).toHaveLength(limit);
+    return { first: answer.map(({ messageId }) => messageId).sort()[0]!, rows };
+  }
+
+  test('a take reads as many rows where 1,000 wait as where 50,000 do', async () => {
+    await wait('cl_a', 'few', 1_000);
+    expect((await takes(10)).rows).toBeLessThan(FEW);
+    await wait('cl_a', 'many', 49_000);
+    await wait('cl_b', 'other', 1);
+    expect((await takes(10)).rows).toBeLessThan(FEW);
+    const other = await takes(1, ['cl_a']);
+    expect(other.first).toBe('other1');
+    expect(other.rows).toBeLessThan(FEW);
+  }, 120_000);
 });
