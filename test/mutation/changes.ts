@@ -114,6 +114,10 @@ const SEEN_ELSEWHERE: Readonly<Record<string, Pick<Change, 'tests' | 'only'>>> =
     tests: ['test/api/webhookDeliveries.test.ts'],
     only: 'looks at 10,000 events',
   },
+  'db/incoming/outcomes.ts': {
+    tests: ['test/db/outcomes.test.ts'],
+    only: 'accounts that have enough under way last',
+  },
   'db/reports/reports.ts': { tests: ['test/api/reportFigures.test.ts'], only: 'of their own' },
 };
 
