@@ -19,7 +19,7 @@ export interface SubmitAttachment {
 export interface SubmitEmail {
   /** Ours, `em_…`: the provider's idempotency key. */
   id: string;
-  /** Whose it is; of no concern to the provider. */
+  /** Whose it is: one account does not get all that a route has. The provider is not given it. */
   accountId: string;
   from: { address: string; name: string | null };
   replyTo: string | null;

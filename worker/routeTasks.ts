@@ -3,6 +3,7 @@ import { emailActivities } from '../activities/email.ts';
 import type { HandingOver } from '../activities/email/handOver.ts';
 import { lookupActivities } from '../activities/lookup.ts';
 import { createRetryPace } from '../concurrency/retryPace.ts';
+import { createFairSemaphore } from '../concurrency/semaphore.ts';
 import { createPacer } from '../db/routes/pacing.ts';
 import type { QuickLane } from '../pipeline/quickLane.ts';
 import { type QuickLaneName, type RouteAtHand, submissionActivities } from '../activities/submission.ts';
@@ -78,14 +79,17 @@ export async function takeRouteTasks(
     },
   };
   const lookups = lookupActivities(sql, provider);
+  const tasks = atOnce(route, provider);
+  // A slow recipient's server may keep an e-mail under way for minutes: one account leaves a task to the others.
+  const places = createFairSemaphore(tasks, tasks - 1);
   const workers = await createAll([
     {
       ...options,
       taskQueue: routeQueue(route.name),
-      maxConcurrentActivityTaskExecutions: atOnce(route, provider),
+      maxConcurrentActivityTaskExecutions: tasks,
       activities: {
         ...submissionActivities(submittingHere),
-        ...emailActivities({ ...submittingHere, ...mail }),
+        ...emailActivities({ ...submittingHere, ...mail, places }),
         // Until 0.6 they were scheduled here.
         ...lookups,
       },

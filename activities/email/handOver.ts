@@ -18,6 +18,7 @@ import { emailTraffic, type Routing, workingRoute } from '../../domain/routing.t
 import type { SubmitAnswer, Suspect } from '../../domain/submission.ts';
 import type { EmailEvents } from '../../pipeline/emailEvents.ts';
 import type { RetryPace } from '../../concurrency/retryPace.ts';
+import type { Limit, Semaphore } from '../../concurrency/semaphore.ts';
 import type { Pacer } from '../../db/routes/pacing.ts';
 import { type EmailAnswer, type EmailGate, suspectOf } from '../../providers/email.ts';
 import type { Provider } from '../../providers/provider.ts';
@@ -40,6 +41,8 @@ export interface HandingOver {
   /** Where unsubscribe links lead: with scheme, without a slash at the end. */
   shortUrl: string;
   routing: () => Promise<Routing>;
+  /** Of the hand-overs under way here, by account. */
+  places: Semaphore<string>;
   /** Of the e-mails of each suspended account, and of each domain that find no route to move to. */
   retries: RetryPace;
   emailEvents: Pick<EmailEvents, 'catchUp'>;
@@ -47,6 +50,8 @@ export interface HandingOver {
   onAnswer: (answer: SubmitAnswer, ms: number, suspect: Suspect) => void;
 }
 
+// While hand-overs are quick a place is free sooner; behind slow ones whoever waits for longer keeps other accounts' from being looked at.
+const PLACE_WAIT_MS = 500;
 // A suspended account may be active again any time, and may have a hundred thousand e-mails that ask whether it is.
 const SUSPENDED_LEAST_MS = 60_000;
 const SUSPENDED_MOST_MS = 600_000;
@@ -80,10 +85,23 @@ export async function handOverEmail(handing: HandingOver, id: string, moves: num
   if (kept !== null) return kept;
   const gate = provider.email;
   if (gate === undefined) return await moveOn(handing, email, { code: 'no_email' }, moves);
-  const { claim, answer } = await leave(handing, gate, email);
+  const { claim, answer } = await handing.places.run(
+    email.accountId,
+    () => leave(handing, gate, email),
+    placeSoon(),
+  );
   if (answer.kind === 'withheld') throw tryAgain('it changed while it was to leave', 0);
   if (answer.kind === 'accepted') handing.retries.reset(toRoute(email));
   return await takeAnswer(handing, gate, email, { answer, claim, moves });
+}
+
+/** The wait for a place of its account's. */
+function placeSoon(): Limit {
+  const { attempt } = Context.current().info;
+  return {
+    until: Date.now() + PLACE_WAIT_MS,
+    error: () => tryAgain('its account has enough under way', usualPause(attempt)),
+  };
 }
 
 /** What keeps an e-mail from being handed over here and now; null when nothing does. */

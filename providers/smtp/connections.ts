@@ -1,4 +1,4 @@
-import { createSemaphore } from '../../concurrency/semaphore.ts';
+import { createFairSemaphore } from '../../concurrency/semaphore.ts';
 import { type Connection, openConnection } from './connection.ts';
 import type { Problem } from './replies.ts';
 import type { SmtpCredentials, SmtpSettings } from './settings.ts';
@@ -15,8 +15,11 @@ export interface Held {
 
 /** The connections of a route in this process. */
 export interface Connections {
-  /** Waits for a place, and takes an open connection or opens one. */
-  hold(): Promise<Held | Problem>;
+  /**
+   * Waits for a place, and takes an open connection or opens one. A relay that asks a recipient's server first may keep it for minutes: one
+   * account leaves a connection to the others.
+   */
+  hold(accountId: string): Promise<Held | Problem>;
   /** Hand-overs under way. */
   inside(): number;
   /** Takes leave on those that are idle, and of the others when they are given back. */
@@ -32,7 +35,7 @@ interface Idle {
 
 /** Keeps connections open between hand-overs, as each costs several round trips. */
 export function createConnections(settings: SmtpSettings, credentials: SmtpCredentials): Connections {
-  const places = createSemaphore({ places: settings.connections });
+  const places = createFairSemaphore(settings.connections, Math.max(settings.connections - 1, 1));
   const stopping = new AbortController();
   const idle: Idle[] = [];
 
@@ -56,8 +59,8 @@ export function createConnections(settings: SmtpSettings, credentials: SmtpCrede
   };
 
   return {
-    async hold() {
-      const leave = await places.enter();
+    async hold(accountId) {
+      const leave = await places.enter(accountId);
       try {
         const known = await takeIdle();
         const connection =

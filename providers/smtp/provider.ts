@@ -137,7 +137,7 @@ async function handOver(
   { sender, recipients: { all, leftOut, asGiven }, message: { bytes, content } }: Written,
   leave: () => Promise<boolean>,
 ): Promise<EmailAnswer | Withheld> {
-  const held = await connections.hold();
+  const held = await connections.hold(email.accountId);
   if ('code' in held) {
     health.failed(held.code);
     return { kind: 'broken', code: held.code };

@@ -18,6 +18,7 @@ import { newId } from '../../db/ids.ts';
 import { refundableEmailsAfter } from '../../db/money/ledgerChecks.ts';
 import { createEmailEvents } from '../../pipeline/emailEvents.ts';
 import { createRetryPace } from '../../concurrency/retryPace.ts';
+import { createFairSemaphore } from '../../concurrency/semaphore.ts';
 import { createPacer } from '../../db/routes/pacing.ts';
 import type { EmailAnswer, EmailGate, SubmitEmail } from '../../providers/email.ts';
 import { emailOnly } from '../../providers/emailOnly.ts';
@@ -110,6 +111,7 @@ async function attempt(id: string, number = 1): Promise<HandedOver | { again: nu
     ...{ sql: sql(), provider, secretsKey, shortUrl: 'https://s.example' },
     pacer: createPacer(sql(), 'simulator', null),
     routing: () => Promise.resolve({ routes: [], rules: [] }),
+    places: createFairSemaphore(2, 1),
     retries,
     emailEvents: { catchUp: () => Promise.resolve(void (applied += 1)) },
     onAnswer: (_answer: unknown, _ms: number, suspect: Suspect) => void suspects.push(suspect),

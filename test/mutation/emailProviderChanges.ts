@@ -205,6 +205,32 @@ export const EMAIL_PROVIDER_CHANGES: readonly Change[] = [
     tests: RELAY_FAULTS,
     only: 'that quotes',
   },
+  ...(
+    [
+      [
+        'one account’s e-mails may have every connection to a relay',
+        'providers/smtp/connections.ts',
+        'Math.max(settings.connections - 1, 1)',
+        'settings.connections',
+      ],
+      [
+        'one account’s e-mails may have every task of a route',
+        'worker/routeTasks.ts',
+        'createFairSemaphore(tasks, tasks - 1)',
+        'createFairSemaphore(tasks, tasks)',
+      ],
+      [
+        'an e-mail waits in a task until those of its account leave one',
+        'activities/email/handOver.ts',
+        'const PLACE_WAIT_MS = 500;',
+        'const PLACE_WAIT_MS = 500_000;',
+      ],
+    ] as const
+  ).map(([name, file, from, to]): Change => ({
+    ...{ name, file, from, to },
+    tests: ['test/api/email/providers.test.ts'],
+    only: 'keeps one account’s e-mails for long',
+  })),
   {
     name: 'a relay that names a recipient `callout` quotes another server',
     file: 'providers/smtp/wordings.ts',

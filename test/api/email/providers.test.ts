@@ -35,6 +35,9 @@ let unwanted: string | null = null;
 // Domains that it does not relay for, and how often it said so.
 const unrelayed = new Set<string>();
 let denials = 0;
+// A domain whose recipients it asks about first, and the questions that have no answer yet.
+let slow: string | null = null;
+let asked: (() => void)[] = [];
 
 beforeAll(async () => {
   [resend, relay, bouncesPort] = await Promise.all([
@@ -45,7 +48,9 @@ beforeAll(async () => {
           ? done(Object.assign(new Error('5.1.8 no such sender'), { responseCode: 550 }))
           : done(),
       onRcptTo(_address, { envelope: { mailFrom } }, done) {
-        if (mailFrom === false || !unrelayed.has(mailFrom.address.replace(/^.*@send\./, ''))) return done();
+        const domain = mailFrom === false ? '' : mailFrom.address.replace(/^.*@send\./, '');
+        if (domain === slow) return void asked.push(() => done());
+        if (!unrelayed.has(domain)) return done();
         denials += 1;
         done(
           Object.assign(new Error('5.7.64 TenantAttribution; Relay Access Denied'), { responseCode: 550 }),
@@ -71,6 +76,8 @@ afterEach(() => {
   unwanted = null;
   unrelayed.clear();
   denials = 0;
+  slow = null;
+  asked = [];
 });
 afterAll(async () => {
   for (const route of [RESEND, SMTP]) await removeRoute(database(), route);
@@ -477,6 +484,25 @@ describe('by a route to a mail relay', () => {
     expect(await books(account.id)).toMatchObject({ balance: OPENING, ledger: OPENING });
   });
 });
+
+it('where a mail relay keeps one account’s e-mails for long, another’s go at once', async () => {
+  const [held, other] = await Promise.all([sender(SMTP), sender(SMTP)]);
+  slow = held.domain;
+  // More than a worker has tasks of the route.
+  const ids = await Promise.all(Array.from({ length: 24 }, () => send(held)));
+  await eventually(
+    () => Promise.resolve(asked.length),
+    (questions) => questions === 3,
+  );
+  const id = await send(other);
+  await atRelay(id);
+  expect(asked).toHaveLength(3);
+  await expectOnce(other, id, SMTP);
+  slow = null;
+  for (const answer of asked) answer();
+  for (const one of ids) await atRelay(one);
+  for (const one of ids) await expectOnce(held, one, SMTP);
+}, 120_000);
 
 describe('where a mail relay does not relay for a domain', () => {
   const count = 10;
