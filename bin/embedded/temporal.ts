@@ -42,6 +42,10 @@ export const DYNAMIC_CONFIG = {
   'matching.numTaskqueueWritePartitions': '1',
   // Activities on a workflow's own queue come with the answer to its task: single messages are submitted by one.
   'system.enableActivityEagerExecution': 'true',
+  // A worker whose machine is gone without a word: what is given to it until that is noticed is lost for ten seconds. The server asks by
+  // default after a minute, and for twenty seconds.
+  'frontend.keepAliveTime': '"10s"',
+  'frontend.keepAliveTimeout': '"10s"',
   // The frontend's HTTP interface asks nobody who he is, takes what any web page posts, and cannot be switched off in the
   // development server. It answers calls to these names alone, and no HTTP request can have one with blanks.
   'frontend.httpAllowedHosts': '["no name at all"]',
