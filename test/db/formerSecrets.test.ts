@@ -1,0 +1,26 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Database } from '../../db/connection.ts';
+import { forgetOldSecrets } from '../../db/webhooks/webhookSecrets.ts';
+import { startDatabase } from '../support/database.ts';
+import { rowsRead } from '../support/rowsRead.ts';
+
+let sql: Database;
+let stop: () => Promise<void>;
+beforeAll(async () => {
+  ({ sql, stop } = await startDatabase());
+});
+afterAll(() => stop());
+
+test('of 5,000 accounts only those are read whose former secret’s time is over', async () => {
+  await sql`
+    insert into accounts (id, name, webhook_secret, webhook_secret_before, webhook_secret_changed_at)
+    select 'cl_' || n, 'Sklep', 'now', case when n <= 3 then 'before'::bytea end,
+           now() - case when n = 3 then interval '23 hours 59 minutes' else interval '24 hours' end
+      from generate_series(1, 5000) n`;
+  await sql`analyze accounts`;
+  const { rows } = await rowsRead(sql, 'accounts', forgetOldSecrets);
+  expect(rows).toBeLessThan(20);
+  expect(await sql`select id from accounts where webhook_secret_before is not null`).toEqual([
+    { id: 'cl_3' },
+  ]);
+});
