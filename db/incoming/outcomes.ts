@@ -34,10 +34,17 @@ export async function takeOutcomes(tx: Sql, limit: number, busy: string[]): Prom
       select a.id as account_id
         from account a cross join lateral (${nextOf(tx, tx`a.id`)} limit 1) s
        order by a.id = any(${busy}), s.priority desc, s.id limit ${limit}
+    ), waiting as (
+      -- Another worker may have locked as many at this moment, all of them one account's.
+      select s.id
+        from first f cross join lateral (
+               ${nextOf(tx, tx`f.account_id`)} limit ${2 * limit} / least(2, (select count(*) from first))) s
+       order by f.account_id = any(${busy}), s.priority desc, s.id limit ${2 * limit}
     ), due as (
       select s.id
-        from first f cross join lateral (${nextOf(tx, tx`f.account_id`)} limit ${limit} for update of s skip locked) s
-       order by f.account_id = any(${busy}), s.priority desc, s.id limit ${limit}
+        from outcome_signals s
+       where s.id = any(array(select id from waiting)) and (s.taken_until is null or s.taken_until < now())
+       order by s.account_id = any(${busy}), s.priority desc, s.id limit ${limit} for update of s skip locked
     )
     update outcome_signals s set taken_until = now() + interval '1 second' * ${TAKEN_SECONDS}
      where s.id = any(array(select id from due))

@@ -52,6 +52,13 @@ test('taken at once by many, each is taken by one', async () => {
   expect(all.flat().sort()).toEqual(['a sent', 'b delivered', 'c failed']);
 });
 
+test('while one is taken, another worker takes the next', async () => {
+  await sql.begin(async (tx) => {
+    expect(await takeOutcomes(tx, 1, [])).toMatchObject([{ messageId: 'a' }]);
+    expect(await taken(1)).toEqual(['b delivered']);
+  });
+});
+
 test('the next one of a message follows when the one before is forgotten', async () => {
   const first = await takeOutcomes(sql, 2, []);
   const [a, b] = ['a', 'b'].map((of) => first.find(({ messageId }) => messageId === of)!.id);

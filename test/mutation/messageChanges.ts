@@ -131,6 +131,22 @@ export const MESSAGE_CHANGES: readonly Change[] = [
     tests: ['test/db/outcomes.test.ts'],
   },
   {
+    name: 'one that takes outcomes keeps the next from another worker',
+    file: 'db/incoming/outcomes.ts',
+    from: 's.id limit ${2 * limit}',
+    to: 's.id limit ${limit}',
+    tests: ['test/db/outcomes.test.ts'],
+    only: 'another worker takes the next',
+  },
+  {
+    name: 'one that takes outcomes of an account keeps its next from another worker',
+    file: 'db/incoming/outcomes.ts',
+    from: 'least(2, (select count(*) from first))',
+    to: '2',
+    tests: ['test/db/outcomes.test.ts'],
+    only: 'another worker takes the next',
+  },
+  {
     name: 'a take of outcomes reads all that wait, by the plan of a quiet hour',
     file: 'db/incoming/outcomes.ts',
     from: "set_config('enable_seqscan', 'off', true)",
