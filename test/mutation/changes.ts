@@ -106,6 +106,7 @@ const SEEN_ELSEWHERE: Readonly<Record<string, Pick<Change, 'tests' | 'only'>>> =
   'db/messages/idempotency.ts': ALIKE,
   'db/messages/longAnswers.ts': { tests: ['test/api/idempotency.test.ts'], only: 'kept in pieces' },
   'db/messages/room.ts': { tests: ['test/api/quotas.test.ts'], only: 'that cost nothing' },
+  'db/messages/scheduled.ts': { tests: ['test/admin/stuck.test.ts'], only: 'what an account has scheduled' },
   'db/messages/templates.ts 5': { tests: ['test/api/quotas.test.ts'], only: 'of a hundred at once' },
   'db/money/ledger.ts': { tests: ['test/admin/money.test.ts'] },
   'db/money/ledgerChecks.ts': { tests: ['test/activities/ledgerChecks.test.ts'] },
