@@ -185,7 +185,7 @@ export const ACCESS_CHANGES: readonly Change[] = [
     from: "'seconds' in problem ? { 'Retry-After': String(problem.seconds) } : {}",
     to: "'seconds' in problem && problem.reason === 'rate_limited' ? { 'Retry-After': String(problem.seconds) } : {}",
     tests: ['test/api/fairness.test.ts'],
-    only: 'beyond 100',
+    only: 'beyond 120',
   },
   {
     name: 'one request more than there may be at once is let in',

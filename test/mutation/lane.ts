@@ -8,7 +8,7 @@ import type { Change } from './changes.ts';
 /** What a run of tests came to. */
 export interface Run {
   green: boolean;
-  /** The first test that failed; null where none did. */
+  /** The first test that failed, or that none was run; null where neither is so. */
   failed: string | null;
 }
 
@@ -101,7 +101,7 @@ async function runTests(
     .catch(() => null);
   // A change that keeps a file from being read, or a service from its start, is caught without a test.
   if (code === 0 && (ran === null || ran.numPassedTests + ran.numFailedTests === 0))
-    throw new Error(NOTHING_RAN);
+    return { green: true, failed: NOTHING_RAN };
   return { green: code === 0, failed: ran === null ? null : firstFailed(ran) };
 }
 

@@ -43,7 +43,7 @@ async function failureWithout(lane: Lane, chosen: readonly Change[]): Promise<st
     tests,
     ...(only.length < chosen.length ? {} : { only: [...new Set(only)].join('|') }),
   });
-  return green ? null : (failed ?? 'the tests did not run');
+  return green ? failed : (failed ?? 'the tests did not run');
 }
 
 /** Tries each change once, in whichever copy is free. @returns those that no test saw */
@@ -70,7 +70,7 @@ async function survivorsOf(
 
 function lineOf({ name }: Change, { green, failed }: Run, seconds: number): string {
   return green
-    ? `SURVIVED  ${name} (${seconds} s)`
+    ? `SURVIVED  ${name} (${seconds} s)${failed === null ? '' : `: ${failed}`}`
     : `caught  ${name} (${seconds} s): ${failed ?? 'nothing could run'}`;
 }
 
