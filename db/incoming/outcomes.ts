@@ -23,6 +23,7 @@ export async function takeOutcomes(tx: Sql, limit: number, busy: string[]): Prom
   // PostgreSQL keeps the plan of a quiet hour, when the table was empty: it would read all that waits, again and again.
   await tx`
     select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true), set_config('jit', 'off', true)`;
+  const turns = tx`s.account_id = any(${busy}), s.priority desc, s.id`;
   return await tx<PendingOutcome[]>`
     with recursive account as (
       (select account_id as id from outcome_signals order by account_id limit 1)
@@ -31,20 +32,20 @@ export async function takeOutcomes(tx: Sql, limit: number, busy: string[]): Prom
         from account a where a.id is not null
     ), first as (
       -- Of an account whose first one has no turn, no other has.
-      select a.id as account_id
+      select s.account_id
         from account a cross join lateral (${nextOf(tx, tx`a.id`)} limit 1) s
-       order by a.id = any(${busy}), s.priority desc, s.id limit ${limit}
+       order by ${turns} limit ${limit}
     ), waiting as (
       -- Another worker may have locked as many at this moment, all of them one account's.
       select s.id
         from first f cross join lateral (
                ${nextOf(tx, tx`f.account_id`)} limit ${2 * limit} / least(2, (select count(*) from first))) s
-       order by f.account_id = any(${busy}), s.priority desc, s.id limit ${2 * limit}
+       order by ${turns} limit ${2 * limit}
     ), due as (
       select s.id
         from outcome_signals s
-       where s.id = any(array(select id from waiting)) and (s.taken_until is null or s.taken_until < now())
-       order by s.account_id = any(${busy}), s.priority desc, s.id limit ${limit} for update of s skip locked
+       where s.id = any(array(select id from waiting)) and ${isFree(tx)}
+       order by ${turns} limit ${limit} for update of s skip locked
     )
     update outcome_signals s set taken_until = now() + interval '1 second' * ${TAKEN_SECONDS}
      where s.id = any(array(select id from due))
@@ -57,11 +58,13 @@ export async function takeOutcomes(tx: Sql, limit: number, busy: string[]): Prom
  */
 function nextOf(sql: Sql, account: Fragment): Fragment {
   return sql`
-    select s.id, s.priority from outcome_signals s
-     where s.account_id = ${account} and (s.taken_until is null or s.taken_until < now())
+    select s.id, s.account_id, s.priority from outcome_signals s
+     where s.account_id = ${account} and ${isFree(sql)}
        and not exists (select from outcome_signals o where o.message_id = s.message_id and o.id + 0 < s.id offset 0)
      order by s.priority desc, s.id`;
 }
+
+const isFree = (sql: Sql): Fragment => sql`(s.taken_until is null or s.taken_until < now())`;
 
 /**
  * Forgets outcomes that their workflows know.

@@ -55,12 +55,15 @@ it('contacts of one number, and groups of one name', async () => {
   }
 });
 
-it('numbers on the blacklist, and senders', async () => {
+it('numbers on the blacklist, keys of requests, and senders', async () => {
   const [own, other] = [await newAccount(), await newAccount({ senders: ['OBCY'], defaultSender: 'OBCY' })];
   expect((await other.api.post('/v1/blacklist', { msisdn: NUMBER })).status).toBe(201);
   const send = { to: NUMBER, text: 'x', send_at: later };
-  expect((await other.api.send(send)).body).toMatchObject({ status: 'rejected' });
-  expect((await own.api.send(send)).body).toMatchObject({ status: 'scheduled' });
+  const blocked = await other.api.send(send, 'klucz');
+  expect(blocked.body).toMatchObject({ status: 'rejected' });
+  const sent = await own.api.send(send, 'klucz');
+  expect(sent.body).toMatchObject({ status: 'scheduled' });
+  expect(sent.body.id).not.toBe(blocked.body.id);
   expect((await own.api.send({ ...send, from: 'OBCY' })).status).not.toBe(201);
   expect((await own.api.patch('/v1/account', { sender_name: 'OBCY' })).status).toBe(422);
   expect((await own.api.delete(`/v1/blacklist/${NUMBER}`)).status).toBe(404);

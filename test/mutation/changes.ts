@@ -94,6 +94,10 @@ const SEEN_ELSEWHERE: Readonly<Record<string, Pick<Change, 'tests' | 'only'>>> =
   'db/incoming/blacklist.ts 1': ALIKE,
   'db/incoming/inbound.ts': { tests: ['test/api/inbound.test.ts'], only: 'one account' },
   'db/incoming/optOut.ts': ALIKE,
+  'db/incoming/outcomes.ts': {
+    tests: ['test/db/outcomes.test.ts'],
+    only: 'accounts that have enough under way last',
+  },
   'db/links/links.ts 1': ALIKE,
   'db/links/links.ts 3': { tests: ['test/api/links.test.ts'], only: 'a cursor of another account' },
   'db/lookups/lookups.ts': {
@@ -114,10 +118,6 @@ const SEEN_ELSEWHERE: Readonly<Record<string, Pick<Change, 'tests' | 'only'>>> =
   'db/webhooks/webhookDeliveries.ts 1': {
     tests: ['test/api/webhookDeliveries.test.ts'],
     only: 'looks at 10,000 events',
-  },
-  'db/incoming/outcomes.ts': {
-    tests: ['test/db/outcomes.test.ts'],
-    only: 'accounts that have enough under way last',
   },
   'db/reports/reports.ts': { tests: ['test/api/reportFigures.test.ts'], only: 'of their own' },
 };

@@ -133,8 +133,8 @@ export const MESSAGE_CHANGES: readonly Change[] = [
   {
     name: 'one that takes outcomes keeps the next from another worker',
     file: 'db/incoming/outcomes.ts',
-    from: 's.id limit ${2 * limit}',
-    to: 's.id limit ${limit}',
+    from: 'limit ${2 * limit}\n    ), due',
+    to: 'limit ${limit}\n    ), due',
     tests: ['test/db/outcomes.test.ts'],
     only: 'another worker takes the next',
   },

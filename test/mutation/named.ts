@@ -56,11 +56,14 @@ async function survivorsOf(
   let broken: string | null = null;
   await Promise.all(
     lanes.map(async (lane, index) => {
-      if (index === 0) broken = await failureWithout(lane, chosen);
+      if (index === 0) broken = (await failureWithout(lane, chosen)) ?? broken;
       for (const change of left) {
         const began = Date.now();
         const run = await lane.runWith(change);
-        if (run.green) survivors.add(change);
+        if (run.green) {
+          survivors.add(change);
+          broken ??= run.failed;
+        }
         console.log(lineOf(change, run, Math.round((Date.now() - began) / 1000)));
       }
     }),

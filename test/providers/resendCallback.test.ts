@@ -168,9 +168,12 @@ describe('what anybody may send', () => {
   });
 
   it('is signed by our hash where it is by the package’s', async () => {
+    // Of the last second before the limit nothing is left where the machine stands still.
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
     const signature = fc.constantFrom('right', 'wrong', 'short', 'of another version', 'none');
     const header = fc.array(signature, { minLength: 1, maxLength: 4 });
-    const age = fc.constantFrom(0, -290_000, 290_000, -400_000, 400_000);
+    const age = fc.constantFrom(0, -299_000, 299_000, -400_000, 400_000);
     const given = fc.tuple(header, age, fc.string({ unit: 'grapheme', maxLength: 200 }));
     await fc.assert(
       fc.asyncProperty(given, async ([kinds, ms, body]) => {
