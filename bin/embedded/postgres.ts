@@ -40,8 +40,8 @@ export type PostgresOptions = {
   port?: number;
   /** Receives one sentence about anything that takes long. */
   log: (line: string) => void;
-  /** Connections it lets in at most; 200 by default. */
-  maxConnections?: number;
+  /** Settings of the server beside its usual ones, or instead of them. */
+  settings?: Record<string, string>;
 };
 
 /** An embedded PostgreSQL; `url` is that of the owner of the service's database, who is no superuser. */
@@ -55,7 +55,6 @@ export type EmbeddedPostgres = EmbeddedServer & {
 };
 
 const USER = 'goniec';
-const MAX_CONNECTIONS = 200;
 const STOP_PATIENCE_MS = 20_000;
 // Recovery after a crash replays the write-ahead log, which max_wal_size below bounds.
 const READY_PATIENCE_MS = 120_000;
@@ -67,6 +66,7 @@ const SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
   shared_buffers: '128MB',
+  max_connections: '200',
   max_wal_size: '512MB',
   log_timezone: 'UTC',
   timezone: 'UTC',
@@ -250,7 +250,7 @@ async function startCluster(options: ClusterStart): Promise<{ child: Child; port
 }
 
 function spawnPostmaster(
-  { dataDir, home, runAs, cluster, pidFile, maxConnections = MAX_CONNECTIONS }: ClusterStart,
+  { dataDir, home, runAs, cluster, pidFile, settings }: ClusterStart,
   port: number,
 ): Promise<Child> {
   return startChild({
@@ -260,10 +260,7 @@ function spawnPostmaster(
       cluster,
       '-p',
       String(port),
-      ...Object.entries({ ...SETTINGS, max_connections: String(maxConnections) }).flatMap(([name, value]) => [
-        '-c',
-        `${name}=${value}`,
-      ]),
+      ...Object.entries({ ...SETTINGS, ...settings }).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
     ],
     env: serverEnvironment(),
     runAs,

@@ -18,7 +18,7 @@ beforeAll(async () => {
   pipeline = await startPipeline('real');
   // As a worker's: its starts may bring their first tasks along.
   connection = await NativeConnection.connect({ address: pipeline.address });
-  working = new Client({ connection });
+  working = new Client({ connection, namespace: pipeline.namespace });
 }, 120_000);
 afterAll(async () => {
   await connection?.close();

@@ -56,7 +56,7 @@ beforeAll(async () => {
   [product, smsc, provider] = await Promise.all([startProduct(2), startSmsc(), startProvider()]);
   everything = openDatabase(product.superuserUrl, 1);
   connection = await Connection.connect({ address: product.service.temporalAddress });
-  client = new Client({ connection });
+  client = new Client({ connection, namespace: product.service.temporalNamespace });
   ({ callbacks } = await addSmsapiRoute(product, provider));
   const newAccount = () => product.account({ url: receiver.url, secret: SECRET });
   accounts = { smpp: await newAccount(), smsapi: await newAccount(), simulator: await newAccount() };

@@ -6,6 +6,7 @@ import { startCluster } from './cluster.ts';
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const cluster = await startCluster([], { SHORT_URL });
   const { apiUrls, databaseUrl, temporalAddress, dataDir, secretsKey } = cluster;
-  project.provide('service', { apiUrl: apiUrls[0]!, databaseUrl, temporalAddress, dataDir, secretsKey });
+  const servers = { databaseUrl, temporalAddress, temporalNamespace: 'default', dataDir, secretsKey };
+  project.provide('service', { apiUrl: apiUrls[0]!, ...servers });
   return () => cluster.stop();
 }

@@ -42,7 +42,7 @@ describe('a route of 20 parts per second', () => {
     const to = Array.from({ length: WAITING }, (_, index) => `+${FIRST + index}`);
     expect((await sendSurely(account.api, { to, text: 'x' })).body).toMatchObject({ accepted: WAITING });
     await eventually(
-      () => backlogOf(product.service.temporalAddress, routeQueue('slow')),
+      () => backlogOf(product.service, routeQueue('slow')),
       (waiting) => waiting > WAITING - AHEAD,
       60_000,
     );

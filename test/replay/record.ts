@@ -32,6 +32,7 @@ import { lookUp, writtenLookup } from '../workflows/lookups.ts';
 import { submitsOf } from '../workflows/markers.ts';
 import { HOUR, type Pipeline, startPipeline, until } from '../workflows/pipeline.ts';
 import { receiveReplies, startReply } from '../workflows/replies.ts';
+import { startServers } from '../support/servers.ts';
 import { storeClick } from '../support/storedClick.ts';
 
 /**
@@ -48,7 +49,8 @@ const receiver = createServer((request, response) => {
 await new Promise((resolve) => receiver.once('listening', resolve));
 const address = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
 
-const pipeline = await startPipeline('real');
+const { stop: stopServers, ...servers } = await startServers();
+const pipeline = await startPipeline('real', {}, undefined, servers);
 try {
   await mkdir(FOLDER, { recursive: true });
   const recorded = await readdir(FOLDER);
@@ -59,6 +61,7 @@ try {
   }
 } finally {
   await pipeline.close();
+  await stopServers();
   receiver.close();
 }
 

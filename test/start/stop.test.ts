@@ -116,8 +116,9 @@ describe('SIGTERM', () => {
       expect((await send()).status).toBe(201);
       await until('the SMSC has it', () => Promise.resolve(smsc.submits.length > 0), 30_000);
       // A workflow of something that is not there used to keep a worker for minutes.
-      const connection = await Connection.connect({ address: service.temporalAddress });
-      await new Client({ connection }).workflow.start('inbound', {
+      const { temporalAddress: address, temporalNamespace: namespace } = service;
+      const connection = await Connection.connect({ address });
+      await new Client({ connection, namespace }).workflow.start('inbound', {
         workflowId: 'in_0',
         taskQueue: MESSAGES_QUEUE,
       });

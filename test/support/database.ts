@@ -1,27 +1,17 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { removeDataDir } from '../../bin/embedded/dataDir.ts';
-import { type EmbeddedPostgres, startPostgres } from '../../bin/embedded/postgres.ts';
+import { inject } from 'vitest';
 import { type Database, openDatabase } from '../../db/connection.ts';
 import { migrate } from '../../db/migrate.ts';
-import { copyTemplate } from './databaseTemplate.ts';
 import { type Proxy, startProxyTo } from './proxy.ts';
+import { createTestDatabase, type DatabaseUrls } from './servers.ts';
 
 /** A database of a test's own. */
-export interface TestDatabase {
-  /** Of the database's owner. */
-  url: string;
-  /** As each part of the service connects. */
-  partUrls: EmbeddedPostgres['partUrls'];
-  /** For what no role of the service may do. */
-  superuserUrl: string;
+export interface TestDatabase extends DatabaseUrls {
   sql: Database;
   stop: () => Promise<void>;
 }
 
 /**
- * Starts PostgreSQL with this product's tables, nothing in them.
+ * Makes a database with this product's tables, nothing in them.
  * @param prepare makes other tables than those of today, or none
  * @param connections of `sql`, at most; the product's number unless told
  */
@@ -29,18 +19,15 @@ export async function startDatabase(
   prepare: (url: string) => Promise<unknown> = migrate,
   connections?: number,
 ): Promise<TestDatabase> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'goniec-db-'));
-  if (prepare === migrate) await copyTemplate(dataDir);
-  const server = await startPostgres({ dataDir, log: () => undefined });
-  await prepare(server.url);
-  const sql = openDatabase(server.url, connections);
+  const { drop, ...urls } = await createTestDatabase(inject('servers'), prepare === migrate);
+  if (prepare !== migrate) await prepare(urls.url);
+  const sql = openDatabase(urls.url, connections);
   return {
-    ...{ url: server.url, partUrls: server.partUrls, superuserUrl: server.superuserUrl },
+    ...urls,
     sql,
     async stop() {
       await sql.end({ timeout: 1 });
-      await server.stop();
-      removeDataDir(dataDir);
+      await drop();
     },
   };
 }
@@ -51,7 +38,7 @@ export interface FarDatabase extends TestDatabase {
   farUrl: string;
 }
 
-/** Starts one as {@link startDatabase} does, and a proxy in front of it. */
+/** Makes one as {@link startDatabase} does, and a proxy in front of it. */
 export async function startFarDatabase(): Promise<FarDatabase> {
   const near = await startDatabase();
   const { proxy, url: farUrl } = await startProxyTo(near.url);

@@ -1,17 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { inject } from 'vitest';
 import { z } from 'zod';
-import { startPostgres } from '../../bin/embedded/postgres.ts';
-import { findTemporal, startTemporal } from '../../bin/embedded/temporal.ts';
-import { searchAttributesOf } from '../../bin/searchAttributes.ts';
-import { migrate } from '../../db/migrate.ts';
-import { SEARCH_ATTRIBUTES } from '../../workflows/contracts.ts';
-import { copyTemplate } from './databaseTemplate.ts';
+import { createTestDatabase, createTestNamespace, type Servers } from './servers.ts';
 
 /** Where the service under test is; plain data, so that it travels to the tests. */
 export interface ServiceUnderTest {
@@ -23,6 +19,7 @@ export interface ServiceUnderTest {
   /** As API and worker connect to it; the owner's unless given. */
   partUrls?: Record<'api' | 'worker', string>;
   temporalAddress: string;
+  temporalNamespace: string;
   dataDir: string;
   /** 32 bytes in base64. */
   secretsKey: string;
@@ -42,7 +39,8 @@ export interface ServiceProcess {
 /** Where short links lead, for API and workers under test; nothing listens there. */
 export const SHORT_URL = 'https://s.example';
 
-const START_PATIENCE_MS = 60_000;
+// Against a process that hangs: a busy machine takes a minute.
+const START_PATIENCE_MS = 240_000;
 const ready = z.object({ msg: z.string(), url: z.string().optional() });
 
 /** The service with its processes. */
@@ -55,40 +53,45 @@ export interface StartedService {
   stop: () => Promise<void>;
 }
 
-/**
- * Starts PostgreSQL, Temporal, a worker and an API in a temporary folder, on free ports.
- * @param settings environment variables beyond the usual ones, for each of the two processes
- */
-export async function startService(
-  settings: { api?: Record<string, string>; worker?: Record<string, string> } = {},
+/** Environment variables beyond the usual ones, for each of the two processes. */
+interface Settings {
+  api?: Record<string, string>;
+  worker?: Record<string, string>;
+}
+
+/** Starts a worker and an API with a database and a namespace of their own in the servers of the run. */
+export async function startService(settings: Settings = {}): Promise<StartedService> {
+  const servers = inject('servers');
+  return await startServiceOn(servers, await createTestNamespace(servers), settings);
+}
+
+/** Starts a worker and an API on these servers, with a database of their own, on free ports. */
+export async function startServiceOn(
+  servers: Servers,
+  temporalNamespace = 'default',
+  settings: Settings = {},
 ): Promise<StartedService> {
   const dataDir = mkdtempSync(join(tmpdir(), 'goniec-test-'));
-  // PostgreSQL may run as another user, who has to reach its folder below this one.
-  chmodSync(dataDir, 0o711);
-  const stops: (() => Promise<void>)[] = [];
+  const database = await createTestDatabase(servers);
+  const stops = [
+    () => Promise.resolve(rmSync(dataDir, { recursive: true, force: true })),
+    () => database.drop(),
+  ];
   const stop = async () => {
     for (const stopOne of stops.reverse()) await stopOne();
-    rmSync(dataDir, { recursive: true, force: true });
   };
   try {
-    await copyTemplate(dataDir);
-    const postgres = await startPostgres({ dataDir, log: () => undefined });
-    stops.push(() => postgres.stop());
-    const binary = await findTemporal({ cliPath: process.env['TEMPORAL_CLI_PATH'], log: console.log });
-    const searchAttributes = searchAttributesOf(SEARCH_ATTRIBUTES);
-    const temporal = await startTemporal({ binary, dataDir, log: () => undefined, searchAttributes });
-    stops.push(() => temporal.stop());
-    await migrate(postgres.url);
-    const servers = {
-      databaseUrl: postgres.url,
-      partUrls: postgres.partUrls,
-      temporalAddress: temporal.address,
+    const addresses = {
+      databaseUrl: database.url,
+      partUrls: database.partUrls,
+      temporalAddress: servers.temporalAddress,
+      temporalNamespace,
       dataDir,
       secretsKey: randomBytes(32).toString('base64'),
     };
     const starting = [
-      spawnProcess('api', servers, settings.api),
-      spawnProcess('worker', servers, settings.worker),
+      spawnProcess('api', addresses, settings.api),
+      spawnProcess('worker', addresses, settings.worker),
     ] as const;
     // Where one of them does not start, the other is ended all the same.
     stops.push(async () => {
@@ -97,12 +100,11 @@ export async function startService(
       }
     });
     const [api, worker] = await Promise.all(starting);
-    const { superuserUrl } = postgres;
     return {
-      service: { ...servers, apiUrl: api.url, apiPid: api.child.pid! },
+      service: { ...addresses, apiUrl: api.url, apiPid: api.child.pid! },
       api,
       worker,
-      superuserUrl,
+      superuserUrl: database.superuserUrl,
       stop,
     };
   } catch (error) {
@@ -118,6 +120,7 @@ export function environmentOf(servers: Omit<ServiceUnderTest, 'apiUrl' | 'apiPid
     HOME: process.env['HOME'],
     DATABASE_URL: servers.databaseUrl,
     TEMPORAL_ADDRESS: servers.temporalAddress,
+    TEMPORAL_NAMESPACE: servers.temporalNamespace,
     DATA_DIR: servers.dataDir,
     SECRETS_KEY: servers.secretsKey,
   };

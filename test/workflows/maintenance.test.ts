@@ -44,7 +44,8 @@ async function runWith(workflow: string, activities: object): Promise<unknown> {
   const connection = await NativeConnection.connect({ address: pipeline.address });
   const taskQueue = newId('req');
   const worker = await Worker.create({
-    ...{ connection, taskQueue, activities, workflowBundle: await workflowBundle() },
+    ...{ connection, namespace: pipeline.namespace, taskQueue, activities },
+    workflowBundle: await workflowBundle(),
   });
   try {
     return await worker.runUntil(() =>

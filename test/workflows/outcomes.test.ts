@@ -22,6 +22,7 @@ test('a workflow of an older worker, which knows no such update, is signalled', 
   const connection = await NativeConnection.connect({ address: pipeline.address });
   const worker = await Worker.create({
     connection,
+    namespace: pipeline.namespace,
     taskQueue: 'deaf',
     workflowsPath: fileURLToPath(new URL('deafWorkflow.ts', import.meta.url)),
   });

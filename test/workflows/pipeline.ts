@@ -1,20 +1,14 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection, WithStartWorkflowOperation } from '@temporalio/client';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import pino, { type Logger } from 'pino';
-import { findTemporal, startTemporal } from '../../bin/embedded/temporal.ts';
-import { startPostgres } from '../../bin/embedded/postgres.ts';
+import { inject } from 'vitest';
 import { type Database, openDatabase } from '../../db/connection.ts';
 import { encrypt } from '../../db/encryption.ts';
 import { newId } from '../../db/ids.ts';
-import { migrate } from '../../db/migrate.ts';
 import type { Channel } from '../../domain/channelNames.ts';
 import { rulesOf } from '../../domain/channels.ts';
-import { searchAttributesOf } from '../../bin/searchAttributes.ts';
 import { installRuntime } from '../../worker/runtime.ts';
 import type { WorkerOptions } from '../../worker/servers.ts';
 import { startWorker } from '../../worker/worker.ts';
@@ -22,7 +16,7 @@ import type { Acceptance, Acceptances } from '../../domain/acceptance.ts';
 import { acceptTogetherUpdate, acceptUpdate, SEARCH_ATTRIBUTES } from '../../workflows/contracts.ts';
 import type { StartableMessage } from '../../domain/startable.ts';
 import { batchStart, gatheredStart, messageStart } from '../../workflows/startOptions.ts';
-import { copyTemplate } from '../support/databaseTemplate.ts';
+import { createTestDatabase, createTestNamespace, type Servers } from '../support/servers.ts';
 import { timeSkippingServerOptions } from '../support/timeSkippingServer.ts';
 import { type Probe, undisturbed } from '../support/undisturbed.ts';
 
@@ -37,6 +31,7 @@ export interface Pipeline {
   databaseUrl: string;
   /** Of the Temporal server, host:port. */
   address: string;
+  namespace: string;
   secretsKey: Buffer;
   /** Lets the server's time pass; workflow timers fire, nobody waits. */
   sleep(ms: number): Promise<void>;
@@ -109,6 +104,7 @@ const SERVER_STARTS = 6;
 /** Where the workflows of a test run. */
 interface TemporalServer {
   address: string;
+  namespace: string;
   client: Client;
   sleep(ms: number): Promise<void>;
   now(): Promise<number>;
@@ -126,6 +122,7 @@ async function timeSkippingServer(): Promise<TemporalServer> {
   });
   return {
     address: env.address,
+    namespace: 'default',
     client: new Client({ connection: env.connection }),
     sleep: (ms) => env.sleep(ms),
     now: () => env.currentTimeMs(),
@@ -145,30 +142,24 @@ async function createTimeSkipping(): Promise<TestWorkflowEnvironment> {
   }
 }
 
-async function realServer(dataDir: string): Promise<TemporalServer> {
-  const log = (): void => undefined;
-  const server = await startTemporal({
-    binary: await findTemporal({ cliPath: process.env.TEMPORAL_CLI_PATH, log: console.error }),
-    dataDir,
-    log,
-    searchAttributes: searchAttributesOf(SEARCH_ATTRIBUTES),
-  });
-  const connection = await Connection.connect({ address: server.address });
+/** A namespace of the test's own on the Temporal of the run. */
+async function realServer(servers: Servers): Promise<TemporalServer> {
+  const { temporalAddress: address } = servers;
+  const namespace = await createTestNamespace(servers);
+  const connection = await Connection.connect({ address });
   return {
-    address: server.address,
-    client: new Client({ connection }),
+    address,
+    namespace,
+    client: new Client({ connection, namespace }),
     sleep: (ms) => delay(ms),
     now: () => Promise.resolve(Date.now()),
-    async stop() {
-      await connection.close();
-      await server.stop();
-    },
+    stop: () => connection.close(),
   };
 }
 
 /**
- * Starts PostgreSQL, a Temporal server and the worker, all of this test's own.
- * @param server `time-skipping` moves its clock by `sleep`; `real` is the one of `npm start`
+ * Starts the worker on a database of this test's own.
+ * @param server `time-skipping` is a server of this test's own, which moves its clock by `sleep`; `real` is a namespace of the run's
  * @param settings of the worker, beyond the usual ones
  * @param log of the worker; nothing is logged unless TEST_LOG says so
  */
@@ -176,22 +167,18 @@ export async function startPipeline(
   server: 'time-skipping' | 'real' = 'time-skipping',
   settings: Partial<WorkerOptions['config']> = {},
   log: Logger = pino({ level: process.env.TEST_LOG ?? 'silent' }),
+  servers: Servers = inject('servers'),
 ): Promise<Pipeline> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'goniec-test-'));
-  // PostgreSQL runs as another user when we are root, and has to get in.
-  await chmod(dataDir, 0o711);
-  await copyTemplate(dataDir);
-  const postgres = await startPostgres({ dataDir, log: () => undefined });
-  await migrate(postgres.url);
-  const sql = openDatabase(postgres.url);
+  const database = await createTestDatabase(servers);
+  const sql = openDatabase(database.url);
   installRuntime(log);
-  const temporal = server === 'real' ? await realServer(dataDir) : await timeSkippingServer();
+  const temporal = server === 'real' ? await realServer(servers) : await timeSkippingServer();
   const { client } = temporal;
   const secretsKey = randomBytes(32);
   const worker = await startWorker({
-    databaseUrl: postgres.partUrls.worker,
+    databaseUrl: database.partUrls.worker,
     databasePool: 10,
-    temporal: { address: temporal.address, namespace: 'default' },
+    temporal: { address: temporal.address, namespace: temporal.namespace },
     config: { WEBHOOK_ALLOW_PRIVATE: true, ...settings },
     secretsKey,
     shortUrl: 'https://s.example',
@@ -199,7 +186,8 @@ export async function startPipeline(
   });
 
   return {
-    ...{ sql, client, databaseUrl: postgres.url, address: temporal.address, secretsKey },
+    ...{ sql, client, databaseUrl: database.url, address: temporal.address, secretsKey },
+    namespace: temporal.namespace,
     sleep: (ms) => temporal.sleep(ms),
     now: () => temporal.now(),
     probes: () => [
@@ -293,8 +281,7 @@ export async function startPipeline(
       await worker.stop();
       await temporal.stop();
       await sql.end();
-      await postgres.stop();
-      await rm(dataDir, { recursive: true, force: true });
+      await database.drop();
     },
   };
 }

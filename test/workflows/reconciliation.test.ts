@@ -220,7 +220,7 @@ describe('a message whose workflow was lost', () => {
     // Without tries of its own.
     const connection = await Connection.connect({ address: `127.0.0.1:${proxy.port}`, interceptors: [] });
     try {
-      const client = new Client({ connection });
+      const client = new Client({ connection, namespace: pipeline.namespace });
       const execution = { workflowId: 'reconciliation', runId: randomUUID() };
       const steps = reconciliationActivities(pipeline.sql, client);
       const run = () =>

@@ -27,7 +27,7 @@ export async function terminateForGood({ client }: Pipeline, id: string): Promis
 /** Deletes a workflow, as if Temporal was restored from before it, and waits until the server lists it no more. */
 export async function removeWorkflow({ client }: Pipeline, id: string): Promise<void> {
   await client.workflowService.deleteWorkflowExecution({
-    namespace: 'default',
+    namespace: client.options.namespace,
     workflowExecution: { workflowId: id },
   });
   await until('it is gone', async () => {

@@ -29,7 +29,7 @@ export type ClusterDatabase = {
 };
 
 // Each service of each Temporal server keeps connections of its own, beside those of APIs and workers.
-const MAX_CONNECTIONS = 400;
+const MAX_CONNECTIONS = '400';
 const EXTERNAL_PATIENCE_MS = 10_000;
 
 /**
@@ -47,7 +47,7 @@ export async function startDatabase(
   const [port = 0] = await ports.take('postgres');
   let server: EmbeddedPostgres | undefined;
   await members.add('postgres', async () => {
-    server = await startPostgres({ dataDir, port, log: say, maxConnections: MAX_CONNECTIONS });
+    server = await startPostgres({ dataDir, port, log: say, settings: { max_connections: MAX_CONNECTIONS } });
     return server;
   });
   const { url, partUrls, superuserUrl, temporalRole } = server!;

@@ -49,7 +49,7 @@ describe('two workers and a route of 50 parts per second', () => {
     ]);
     expect(answers.map(({ body }) => body.messages[0]?.parts)).toEqual([1, PARTS_OF_LONG]);
     await eventually(
-      () => backlogOf(product.service.temporalAddress, routeQueue('paced')),
+      () => backlogOf(product.service, routeQueue('paced')),
       (waiting) => waiting >= SHORT + LONG - TAKEN,
       60_000,
     );

@@ -1,6 +1,7 @@
 import type { TestProject } from 'vitest/node';
 import { UNLISTED } from '../../api/http/listedRefusals.ts';
-import { type ServiceUnderTest, type StartedService, startService } from './service.ts';
+import { type ServiceUnderTest, type StartedService, startServiceOn } from '../support/service.ts';
+import { useServers } from './servers.ts';
 
 const ERROR_LEVEL = 50;
 
@@ -15,17 +16,22 @@ declare global {
   var sharedService: { starting: Promise<StartedService>; users: number } | undefined;
 }
 
-/** One service for all tests of a run that ask for it; gone without a trace when the last project has ended. */
+/** One API and one worker for all tests of a run that ask for them. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const shared = (globalThis.sharedService ??= { starting: startService(), users: 0 });
+  const { servers, release } = await useServers();
+  project.provide('servers', servers);
+  const shared = (globalThis.sharedService ??= { starting: startServiceOn(servers), users: 0 });
   shared.users += 1;
   const { service, api, stop } = await shared.starting;
   project.provide('service', service);
   return async () => {
     shared.users -= 1;
+    if (shared.users === 0) {
+      globalThis.sharedService = undefined;
+      await stop();
+    }
+    await release();
     if (shared.users > 0) return;
-    globalThis.sharedService = undefined;
-    await stop();
     printErrors(api.lines);
     failOnUnlisted(api.lines);
   };

@@ -35,7 +35,7 @@ describe('on a slow route with a thousand messages waiting, or as many as told',
     }
     // All of them are in the route's queue, not on the way there.
     await eventually(
-      () => backlogOf(product.service.temporalAddress, routeQueue('slow')),
+      () => backlogOf(product.service, routeQueue('slow')),
       (waiting) => waiting > WAITING - AHEAD - smsc.submits.length,
       120_000 * SCALE,
     );

@@ -13,6 +13,7 @@ import {
   type ProductAccount,
   startProduct,
 } from '../support/product.ts';
+import { environmentOf } from '../support/service.ts';
 import { startReceiver, type WebhookReceiver } from '../support/webhookReceiver.ts';
 
 const HOUR = 3_600_000;
@@ -53,14 +54,9 @@ async function follow(runbook: string, names: Record<string, string> = {}, block
   const all = runbooks.get(runbook) ?? [];
   const blocks = block === undefined ? all : all.slice(block, block + 1);
   if (blocks.length === 0) throw new Error(`no runbook ${runbook}, or no such block of it`);
-  const { databaseUrl, temporalAddress, dataDir, secretsKey } = product.service;
   const env = {
+    ...environmentOf(product.service),
     PATH: `${commands}:${process.env['PATH']}`,
-    HOME: process.env['HOME'],
-    DATABASE_URL: databaseUrl,
-    TEMPORAL_ADDRESS: temporalAddress,
-    DATA_DIR: dataDir,
-    SECRETS_KEY: secretsKey,
     ACCOUNT: account.id,
     ...names,
   };
@@ -140,8 +136,9 @@ test('Reset safely: nothing is charged, submitted or told twice', async () => {
     60_000,
   );
   const told = receiver.calls.length;
-  const connection = await Connection.connect({ address: product.service.temporalAddress });
-  const { workflow } = new Client({ connection });
+  const { temporalAddress: address, temporalNamespace: namespace } = product.service;
+  const connection = await Connection.connect({ address });
+  const { workflow } = new Client({ connection, namespace });
   // Shown after a minute.
   await eventually(
     () => workflow.count(`WorkflowId = '${id}' AND MessageStatus = 'sent'`),
