@@ -37,6 +37,7 @@ export default defineConfig({
     // Against what hangs, no measure of speed: a machine that is ten times as slow passes too.
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    teardownTimeout: 120_000,
     projects: [
       project('pure', { include: PURE }),
       project('parts', {

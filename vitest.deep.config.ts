@@ -18,6 +18,7 @@ export default defineConfig({
     // The first run on a machine builds what it needs; rounds of kills take as long as they are asked to.
     testTimeout: 60 * MINUTE,
     hookTimeout: 20 * MINUTE,
+    teardownTimeout: 2 * MINUTE,
     // Seeds are shown as they come.
     disableConsoleIntercept: true,
     projects: [

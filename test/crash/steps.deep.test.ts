@@ -167,7 +167,9 @@ describe.each(Array.from({ length: ROUNDS }, (_, index) => index + 1))('round %i
       await killThere(stepping, one, one.number, chanceFrom(SEED, `${round} ${one.name}`));
     } catch (error) {
       const again = `CRASH_SEED=${SEED} CRASH_ROUNDS=${ROUNDS} CRASH_STEPS='${one.name}'`;
-      console.log(`  FAILED ${one.name}: ${String(error)}; again: ${again} npm run test:deep -- test/crash/steps`);
+      console.log(
+        `  FAILED ${one.name}: ${String(error)}; again: ${again} npm run test:deep -- test/crash/steps`,
+      );
       throw error;
     } finally {
       await stepping.letEverythingGo();

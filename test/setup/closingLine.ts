@@ -13,14 +13,18 @@ export default class ClosingLine implements Reporter {
     const counts = { passed: 0, failed: unhandled.length, skipped: 0 };
     for (const module of modules) count(module, false, counts);
     const begun = new Set(modules.filter(({ children }) => children.size > 0).map(keyOf));
-    const neverBegun = this.#asked.filter((file) => !begun.has(keyOf(file)));
     // Those that broke while they were loaded are counted by their errors.
     const broken = new Set(modules.filter((module) => module.errors().length > 0).map(keyOf));
-    counts.failed += neverBegun.filter((file) => !broken.has(keyOf(file))).length;
-    if (counts.passed + counts.failed === 0) counts.failed = 1;
-    if (counts.failed > 0) process.exitCode = 1;
-    const skipped = counts.skipped === 0 ? '' : `, ${counts.skipped} skipped`;
-    console.log(`${counts.passed} passed, ${counts.failed} failed${skipped}`);
+    const neverRan = this.#asked.map(keyOf).filter((file) => !begun.has(file) && !broken.has(file));
+    counts.failed += neverRan.length;
+    // The last line of all: servers may have something to say when they are stopped.
+    process.on('exit', (code) => {
+      // What broke the run without being a test, or a run of nothing.
+      if (counts.failed === 0 && (code !== 0 || counts.passed === 0)) counts.failed = 1;
+      if (counts.failed > 0) process.exitCode = 1;
+      const skipped = counts.skipped === 0 ? '' : `, ${counts.skipped} skipped`;
+      console.log(`${counts.passed} passed, ${counts.failed} failed${skipped}`);
+    });
   }
 }
 
